@@ -1,0 +1,134 @@
+import { constants, type Dirent, type Stats } from "node:fs";
+import { lstat, mkdir, open, opendir, realpath, rename, unlink } from "node:fs/promises";
+import { dirname } from "node:path";
+
+/**
+ * What the blob store asks of a file system, so that a test can make any single call fail. Errors are
+ * those of Node, with a `code`. Only `resolve` and `list` follow a symbolic link at the end of a path.
+ */
+export interface Disk {
+  /** Creates the directory at an absolute path and its parents, durably. Existing ones are no error. */
+  makeRoot(path: string): Promise<void>;
+  /** Creates one directory; an existing one is no error. */
+  makeDirectory(path: string): Promise<void>;
+  /** The path with every symbolic link in it followed. */
+  resolve(path: string): Promise<string>;
+  /** Creates a file for writing; an existing one is an error. */
+  create(path: string): Promise<WritableFile>;
+  openForReading(path: string): Promise<ReadableFile>;
+  /** Replaces what is at `to` in one step. */
+  rename(from: string, to: string): Promise<void>;
+  unlink(path: string): Promise<void>;
+  /** undefined when nothing is there. */
+  find(path: string): Promise<Entry | undefined>;
+  /** What is in a directory, in no order. */
+  list(path: string): AsyncIterable<{ name: string; kind: Entry["kind"] }>;
+  /** Makes creations, renames and removals in a directory durable. */
+  syncDirectory(path: string): Promise<void>;
+}
+
+export interface Entry {
+  kind: "file" | "directory" | "other";
+  sizeBytes: number;
+}
+
+export interface WritableFile {
+  /** Writes some of the bytes at the end and says how many. */
+  write(bytes: Uint8Array): Promise<number>;
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface ReadableFile {
+  stat(): Promise<Entry>;
+  /** Reads into the whole of `target` where it can; 0 at the end of the file. */
+  read(target: Uint8Array, position: number): Promise<number>;
+  close(): Promise<void>;
+}
+
+const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
+const OWNER_ONLY_DIRECTORY = 0o700;
+const OWNER_ONLY_FILE = 0o600;
+
+export const nodeDisk: Disk = {
+  async makeRoot(path) {
+    const first = (await mkdir(path, { recursive: true, mode: OWNER_ONLY_DIRECTORY })) ?? path;
+    for (let made = path; made !== dirname(made); made = dirname(made)) {
+      // The directories above ours may be reached through links: those are the owner's own.
+      await syncDirectory(await realpath(dirname(made)));
+      if (made === first) return;
+    }
+  },
+
+  async makeDirectory(path) {
+    try {
+      await mkdir(path, { mode: OWNER_ONLY_DIRECTORY });
+    } catch (error) {
+      if (errnoOf(error) !== "EEXIST") throw error;
+    }
+  },
+
+  resolve: (path) => realpath(path),
+
+  async create(path) {
+    const handle = await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, OWNER_ONLY_FILE);
+    return {
+      write: async (bytes) => (await handle.write(bytes)).bytesWritten,
+      sync: () => handle.sync(),
+      close: () => handle.close(),
+    };
+  },
+
+  async openForReading(path) {
+    // Without O_NONBLOCK, opening a named pipe would wait for somebody to write to it.
+    const handle = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    return {
+      stat: async () => entryFrom(await handle.stat()),
+      read: async (target, position) => (await handle.read(target, 0, target.byteLength, position)).bytesRead,
+      close: () => handle.close(),
+    };
+  },
+
+  rename: (from, to) => rename(from, to),
+
+  unlink: (path) => unlink(path),
+
+  async find(path) {
+    try {
+      return entryFrom(await lstat(path));
+    } catch (error) {
+      if (errnoOf(error) === "ENOENT") return undefined;
+      throw error;
+    }
+  },
+
+  async *list(path) {
+    for await (const entry of await opendir(path)) yield { name: entry.name, kind: kindOf(entry) };
+  },
+
+  syncDirectory,
+};
+
+async function syncDirectory(path: string): Promise<void> {
+  const handle = await open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+function entryFrom(stats: Stats): Entry {
+  return { kind: kindOf(stats), sizeBytes: stats.size };
+}
+
+function kindOf(entry: Stats | Dirent): Entry["kind"] {
+  if (entry.isFile()) return "file";
+  return entry.isDirectory() ? "directory" : "other";
+}
+
+/** The code of a Node error, such as ENOENT; undefined for anything else. */
+export function errnoOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !("code" in error)) return undefined;
+  return typeof error.code === "string" ? error.code : undefined;
+}

@@ -1,0 +1,64 @@
+import { CairnError, quote } from "../errors.ts";
+import { limits } from "../limits.ts";
+import { requireAtMost, requireKey, requireText } from "../model/check.ts";
+import type { Envelope, SeqRange } from "../model/envelope.ts";
+import type { SeriesPoints } from "../model/series.ts";
+import { checkedChange } from "../runs/runs.ts";
+
+/** Everything about an envelope that can be judged without the store. Returns it in canonical form. */
+export function checkEnvelope(envelope: Envelope): Envelope {
+  const { writer, seq, series, lost, change } = envelope;
+  requireText(writer, limits.writerBytesMax, "writer");
+  if (!Number.isSafeInteger(seq) || seq < 0) {
+    throw new CairnError("invalid", `cannot append envelope "${seq}": a number is 1 to 2^53`);
+  }
+  if ((writer === "") !== (seq === 0)) {
+    throw new CairnError("invalid", `cannot append envelope ${seq} of writer ${quote(writer)}: give both or neither`, {
+      hint: "a numbered envelope has a writer and a seq from 1; leave both out for one without a number",
+    });
+  }
+  requireAtMost(series.length, limits.envelopeSeriesMax, "series in one envelope");
+  let points = 0;
+  for (const one of series) {
+    checkSeries(one);
+    points += one.points.count;
+  }
+  requireAtMost(points, limits.envelopePointsMax, "points in one envelope");
+  checkLost(lost, seq);
+  return change === undefined ? envelope : { ...envelope, change: checkedChange(change) };
+}
+
+function checkSeries({ key, points }: SeriesPoints): void {
+  requireKey(key, "metric key");
+  const { count, steps, times, nanos, values } = points;
+  if (values.data.length !== count) throw uneven(key, "values", values.data.length, count);
+  if (steps !== undefined && steps.length !== count) throw uneven(key, "steps", steps.length, count);
+  if (times !== undefined && times.length !== count) throw uneven(key, "times", times.length, count);
+  if (nanos !== undefined) {
+    if (times === undefined || nanos.length !== count) throw uneven(key, "nanos", nanos.length, count);
+    for (const nano of nanos) {
+      if (nano > 999) {
+        throw new CairnError("invalid", `cannot append series ${quote(key)}: nanos "${nano}" is not 0 to 999`);
+      }
+    }
+  }
+  if (values.kind === "text") {
+    for (const text of values.data) requireText(text, limits.textValueBytesMax, `a value of series ${quote(key)}`);
+  }
+}
+
+/** `what` has `found` entries where the values have `count`. */
+export function uneven(key: string, what: string, found: number, count: number): CairnError {
+  return new CairnError("invalid", `cannot append series ${quote(key)}: ${found} ${what} for ${count} values`, {
+    reason: "COLUMNS_UNEVEN",
+    hint: "columns are of equal length; steps and times may each be left out as a whole",
+  });
+}
+
+function checkLost(lost: readonly SeqRange[], seq: number): void {
+  requireAtMost(lost.length, limits.envelopeLostRangesMax, "lost ranges in one envelope");
+  for (const { first, last } of lost) {
+    if (Number.isSafeInteger(last) && first >= 1 && first <= last && last < seq) continue;
+    throw new CairnError("invalid", `cannot declare ${first} to ${last} lost: not a range below envelope ${seq}`);
+  }
+}

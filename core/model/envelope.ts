@@ -1,0 +1,27 @@
+import type { RunChange, RunRef } from "./run.ts";
+import type { SeriesPoints } from "./series.ts";
+
+/** Both ends belong to the range. */
+export interface SeqRange {
+  first: number;
+  last: number;
+}
+
+/** What one writer has to say about one run, applied as a whole or not at all. */
+export interface Envelope {
+  run: RunRef;
+  /** "" for an envelope without a number; `seq` is then 0. */
+  writer: string;
+  seq: number;
+  series: readonly SeriesPoints[];
+  /** undefined when the envelope carries points only. */
+  change: RunChange | undefined;
+  /** Numbers below `seq` the writer declares lost. */
+  lost: readonly SeqRange[];
+}
+
+export interface EnvelopeAck {
+  seq: number;
+  duplicate: boolean;
+  points: number;
+}

@@ -1,0 +1,70 @@
+export const RUN_STATUSES = ["scheduled", "running", "finished", "failed", "killed", "lost"] as const;
+export type RunStatus = (typeof RUN_STATUSES)[number];
+
+/** Statuses in which a run is over; `endedUs` is set then. */
+export const ENDED: ReadonlySet<RunStatus> = new Set(["finished", "failed", "killed", "lost"]);
+
+export interface Code {
+  repository: string;
+  commit: string;
+  branch: string;
+  dirtyPatch: string;
+  archive: string;
+}
+
+/** What is needed to run it again. Empty text and empty lists mean: not recorded. */
+export interface Provenance {
+  initialState: string;
+  trainingData: readonly string[];
+  testData: readonly string[];
+  featurePipeline: string;
+  study: string;
+  code: Code | undefined;
+  command: readonly string[];
+  environment: ReadonlyMap<string, string>;
+}
+
+/** Param values are canonical JSON text (see json.ts); tags are plain text. */
+export type Params = ReadonlyMap<string, string>;
+export type Tags = ReadonlyMap<string, string>;
+
+export interface Run {
+  id: string;
+  namespace: string;
+  name: string;
+  aliases: readonly string[];
+  status: RunStatus;
+  notes: string;
+  params: Params;
+  tags: Tags;
+  provenance: Provenance | undefined;
+  createdUs: number;
+  startedUs: number | undefined;
+  endedUs: number | undefined;
+  updatedUs: number;
+  /** Set while the run is in the trash. */
+  deletedUs: number | undefined;
+}
+
+/** How a caller names a run. An alias is looked up in `namespace` and below it. */
+export type RunRef =
+  | { by: "id"; id: string }
+  | { by: "path"; namespace: string; id: string }
+  | { by: "alias"; alias: string; namespace: string };
+
+/** What an update changes; absent means: leave as it is. */
+export interface RunChange {
+  status?: RunStatus;
+  name?: string;
+  notes?: string;
+  params?: Params;
+  tags?: Tags;
+  removeParams?: readonly string[];
+  removeTags?: readonly string[];
+  addAliases?: readonly string[];
+  provenance?: Provenance;
+  /** Params and tags that exist already are left as they are. */
+  onlyIfAbsent?: boolean;
+  endedUs?: number;
+  heartbeatSeconds?: number;
+}

@@ -1,0 +1,102 @@
+import type { MetricStat, Query } from "../query/ast.ts";
+import type { RunStatus } from "../model/run.ts";
+
+/**
+ * Answers queries over all runs. The embedded engine keeps typed columns in memory, current through
+ * a RunFeed; an engine that asks the database itself ignores positions and feed.
+ */
+export interface RunSearch {
+  /** Waits until `position` (of RunStore.publish) has been applied. */
+  search(request: SearchRequest, position: number): Promise<SearchResult>;
+  /** One entry per namespace that holds a run outside the trash. Waits as `search` does. */
+  tally(position: number): Promise<NamespaceTally[]>;
+  close(): Promise<void>;
+}
+
+export interface SearchRequest {
+  query: Query;
+  /** Namespaces the caller may read; undefined for all of them. */
+  readable: ReadonlySet<string> | undefined;
+  /** Only runs in this namespace and below; "" for all. */
+  under: string;
+  trashed: boolean;
+  limit: number;
+  /** From an earlier result's `next`, asked with the same query. */
+  after: string | undefined;
+  /** Metric columns to return, one row of numbers each. */
+  metrics: readonly { key: string; stat: MetricStat }[];
+  /** Until when a run that has not ended has lasted; the engine's own clock when absent. Pages keep the first one's. */
+  nowUs?: number;
+}
+
+export interface SearchResult {
+  ids: string[];
+  /** Per requested metric, per id; undefined where the run has no such metric. */
+  metrics: (number | undefined)[][];
+  /** All that match. */
+  total: number;
+  /** undefined on the last page. Survives inserts and deletes: it names the last row, not a count. */
+  next: string | undefined;
+}
+
+export interface NamespaceTally {
+  namespace: string;
+  runs: number;
+  running: number;
+  lastActivityUs: number;
+}
+
+/**
+ * The way changes travel from a RunStore to a RunSearch: one end of a channel, so that they need not
+ * pass through the thread that serves requests. Messages are RunFeedBatch.
+ */
+export interface RunFeed {
+  postMessage(batch: RunFeedBatch, transfer?: readonly ArrayBuffer[]): void;
+}
+
+/** Changes in the order they were acknowledged. */
+export interface RunFeedBatch {
+  /** Rises from batch to batch, also over restarts of the feed. */
+  position: number;
+  /** Forget everything known so far. */
+  reset: boolean;
+  runs: RunFeedRow[];
+  /** Keys of runs that are gone for good. */
+  purged: number[];
+  metrics: MetricFeed | undefined;
+}
+
+/** A run as it is now, whole. `key` is a small number the store gives it for as long as it lives. */
+export interface RunFeedRow {
+  key: number;
+  id: string;
+  namespace: string;
+  name: string;
+  status: RunStatus;
+  notes: string;
+  aliases: readonly string[];
+  /** JSON text: an object of all params. */
+  params: string;
+  tags: readonly (readonly [string, string])[];
+  createdUs: number;
+  startedUs: number | undefined;
+  endedUs: number | undefined;
+  updatedUs: number;
+  deletedUs: number | undefined;
+}
+
+/**
+ * Summaries of series, in columns. Entry i belongs to run `runs[i]`, metric `keys[key[i]]` and label
+ * set `labels[label[i]]` ("" for none), and replaces what was known of that series.
+ */
+export interface MetricFeed {
+  keys: string[];
+  labels: string[];
+  runs: Float64Array;
+  key: Uint32Array;
+  label: Uint32Array;
+  /** METRIC_FEED_STATS numbers per entry: count, nan count, first, last, min, max, sum, last step. */
+  stats: Float64Array;
+}
+
+export const METRIC_FEED_STATS = 8;

@@ -1,0 +1,130 @@
+import type { Envelope, EnvelopeAck, SeqRange } from "../model/envelope.ts";
+import type { KeyDescription, Namespace, Objective } from "../model/namespace.ts";
+import type { Run, RunChange, RunRef } from "../model/run.ts";
+import type { RunFeed } from "./run-search.ts";
+
+/**
+ * Holds namespaces, runs and the ledger of envelopes.
+ *
+ * Every method is one transaction: it happens as a whole or not at all, and when its promise
+ * resolves the outcome is durable. Calls may overlap; calls of one caller that do not wait for each
+ * other are applied in the order they were made. What has resolved is visible to every later call of
+ * any method, also of the PointStore that belongs to this store.
+ *
+ * Input has been checked against core/limits.ts; limits that need what is stored (params per run,
+ * series per run) are checked here and throw `exhausted`. A store that cannot write any more throws
+ * `unavailable` and goes on reading.
+ */
+export interface RunStore {
+  /** Creates the namespace and its missing parents. Throws `exists` when the path is taken. */
+  createNamespace(namespace: Namespace): Promise<Namespace>;
+  findNamespace(path: string): Promise<Namespace | undefined>;
+  /** Rising by path (code points of the path with "/" lowest, so parents come before children). */
+  listNamespaces(page: { under: string; after: string | undefined; limit: number }): Promise<Namespace[]>;
+  /** Throws `not-found`. `objective: null` removes it. */
+  updateNamespace(
+    path: string,
+    change: { description?: string; objective?: Objective | null },
+  ): Promise<Namespace>;
+  /** Throws `not-found`, or `precondition` while it holds runs or children. */
+  deleteNamespace(path: string): Promise<void>;
+
+  /**
+   * Creates the run and, where missing, its namespace. An alias that is taken in that very namespace
+   * (also by a run in the trash) throws `exists`, or with `getOrCreate` returns the run that has it,
+   * unchanged; aliases of two different runs throw `precondition`.
+   */
+  createRun(run: Run, options: { getOrCreate: boolean }): Promise<{ run: Run; created: boolean }>;
+  /**
+   * Runs the reference names: at most one by id or path; by alias one per namespace, at most 10.
+   * Includes runs in the trash.
+   */
+  findRuns(ref: RunRef): Promise<Run[]>;
+  /** In the order of `ids`; unknown ids are left out. */
+  getRuns(ids: readonly string[]): Promise<Run[]>;
+  /** Merges per key. Throws `not-found`; `exists` when an alias is taken. `nowUs` stamps the change. */
+  updateRun(id: string, change: RunChange, nowUs: number): Promise<Run>;
+  /** Into the trash (a time) or out of it (undefined). Doing it twice changes nothing. */
+  setDeleted(id: string, deletedUs: number | undefined): Promise<Run>;
+  /** Destroys the run, its ledger and its points. Throws `precondition` unless it is in the trash. */
+  purgeRun(id: string): Promise<{ points: number }>;
+  /** Running runs whose writer promised heartbeats and has been silent for three become lost. Returns how many. */
+  expireHeartbeats(nowUs: number): Promise<number>;
+
+  /**
+   * Applies envelopes, each as a whole or not at all, in the order given and in call order; the
+   * outcomes come in the same order and one refusal does not touch the others. Per (run, writer):
+   * seq = last + 1 (after the declared losses) is applied; a known seq with the same content answers
+   * `duplicate`; with other content `exists` (SEQ_REUSED); beyond the next `precondition` (SEQ_GAP,
+   * fact expected). A series keeps its first kind: another throws `invalid`. The store owns the
+   * columns of `envelopes` from the call on: the caller must not touch them again.
+   */
+  append(envelopes: readonly AppendEnvelope[], nowUs: number): Promise<AppendOutcome[]>;
+  /** Writers by name. Reads every stored checksum of the run. */
+  verifyRun(id: string): Promise<RunLedger>;
+
+  /** Inserts or replaces the description of (namespace, key). */
+  describeKey(description: KeyDescription): Promise<void>;
+  /** Those of the namespace and its ancestors; a nearer one hides a farther one. Rising by key. */
+  listKeys(namespace: string): Promise<KeyDescription[]>;
+
+  /** A small durable map for the server itself, such as the hash of the admin token. */
+  getSetting(name: string): Promise<string | undefined>;
+  /** Sets the value only where there is none, and returns the one that holds then. */
+  initSetting(name: string, value: string): Promise<string>;
+
+  /**
+   * Hands every change acknowledged so far to the feed given at opening and returns its position;
+   * a RunSearch fed by it knows them once it has applied that position. Cheap when nothing changed.
+   */
+  publish(): Promise<number>;
+
+  info(): Promise<StoreInfo>;
+  /** Reads everything, checks every checksum. At most 100 problems. */
+  checkIntegrity(): Promise<{ points: number; runs: number; problems: string[] }>;
+  /** A consistent copy into `file`, which must not exist, while reads and writes go on. */
+  backup(file: string): Promise<void>;
+  /** Replaces everything by a copy made with `backup`. Calls wait meanwhile. The feed restarts with `reset`. */
+  restore(file: string): Promise<void>;
+  /** Finishes what was accepted, then releases everything. Later calls throw `unavailable`. */
+  close(): Promise<void>;
+}
+
+export interface AppendEnvelope extends Omit<Envelope, "run"> {
+  runId: string;
+}
+
+export type AppendOutcome = { ok: true; ack: EnvelopeAck } | { ok: false; error: Error };
+
+export interface WriterLedger {
+  writer: string;
+  envelopes: number;
+  lastSeq: number;
+  lost: SeqRange[];
+  /** Missing without a declaration: only damage does that. */
+  gaps: SeqRange[];
+  firstReceivedUs: number;
+  lastReceivedUs: number;
+}
+
+export interface RunLedger {
+  writers: WriterLedger[];
+  /** Points read back with their checksums right. */
+  points: number;
+  unnumberedEnvelopes: number;
+  /** One sentence per damaged piece. */
+  problems: string[];
+}
+
+export interface StoreInfo {
+  engine: string;
+  formatVersion: number;
+  runs: number;
+  series: number;
+  points: number;
+  sizeBytes: number;
+}
+
+export interface RunStoreOptions {
+  feed: RunFeed;
+}

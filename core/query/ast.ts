@@ -1,0 +1,63 @@
+import type { RE2JS } from "re2js";
+
+/**
+ * The parsed query. A store or index receives this and never the text. Times are absolute (the
+ * parser resolves `now-7d`), patterns are checked. What each part means is defined by evaluate.ts.
+ * A pattern does not survive a copy to another thread; `printQuery` and `parseQuery` do.
+ */
+export interface Query {
+  /** undefined selects every run. */
+  where: Expression | undefined;
+  /** Ties are broken by creation, newest first, then by id; empty means just that. */
+  orderBy: readonly Order[];
+}
+
+export interface Order {
+  field: Field;
+  descending: boolean;
+}
+
+export type Expression =
+  /** Two terms or more. */
+  | { op: "and" | "or"; terms: readonly Expression[] }
+  | { op: "not"; term: Expression }
+  | { op: "compare"; field: Field; comparison: Comparison; value: Literal }
+  | { op: "in"; field: Field; values: readonly Literal[] }
+  /** Found anywhere in a text (`pattern.test`); `like` has been turned into an anchored pattern. */
+  | { op: "matches"; field: Field; pattern: RE2JS }
+  | { op: "is-null"; field: Field }
+  /** The namespace itself or anything below it. */
+  | { op: "under"; path: string };
+
+export type Comparison = "=" | "!=" | "<" | "<=" | ">" | ">=";
+
+/**
+ * Of a type that fits the field: any for params, text for tags and the text fields, one of its words
+ * for status, numbers for all others. Times are microseconds. Bools and statuses know only = and !=.
+ */
+export type Literal = number | string | boolean;
+
+export type MetricStat = "last" | "first" | "min" | "max" | "mean" | "count";
+
+export type Field =
+  | { of: "run"; name: RunField }
+  | { of: "param"; key: string }
+  | { of: "tag"; key: string }
+  | { of: "metric"; key: string; stat: MetricStat };
+
+/**
+ * `alias` has many values: a comparison holds when it holds for one of them. `duration` is in
+ * seconds, until now for a run that has not ended.
+ */
+export type RunField =
+  | "id"
+  | "name"
+  | "namespace"
+  | "status"
+  | "notes"
+  | "alias"
+  | "created"
+  | "started"
+  | "ended"
+  | "updated"
+  | "duration";

@@ -1,0 +1,125 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { CairnError } from "../errors.ts";
+import { limits } from "../limits.ts";
+import { arbitraryQuery } from "./arbitrary.ts";
+import { parseQuery } from "./parser.ts";
+import { printQuery } from "./print.ts";
+
+const PARSE_MS_MAX = 50;
+
+/** Parses, or throws exactly what a bad query may throw. Answers the milliseconds it took. */
+function parseAnything(text: string): number {
+  const begin = performance.now();
+  try {
+    parseQuery(text, { nowUs: 0 });
+  } catch (thrown) {
+    if (!(thrown instanceof CairnError)) throw thrown;
+    expect(thrown).toMatchObject({ code: "invalid", reason: "QUERY_SYNTAX" });
+    const column = Number(thrown.facts["column"]);
+    expect(column).toBeGreaterThanOrEqual(1);
+    expect(column).toBeLessThanOrEqual(Array.from(text).length + 1);
+    expect(thrown.message.split("\n")).toHaveLength(3);
+  }
+  return performance.now() - begin;
+}
+
+/** The best of three: another process may have had the core meanwhile. */
+function expectFast(text: string): void {
+  const elapsedMs = Math.min(parseAnything(text), parseAnything(text), parseAnything(text));
+  expect(elapsedMs, text.slice(0, 60)).toBeLessThan(PARSE_MS_MAX);
+}
+
+const PIECES = [
+  ...Array.from("()=<>~!,.+-\"'`\\ \n\t0123456789eE_%*?[]{}|^$&#@:;/\u0000\u2028é😀\ud800"),
+  ..."and or not in is null like ilike under order by desc now nan inf true".split(" "),
+  ..."status name alias namespace started duration params params. tags.x metrics.loss.max".split(" "),
+  ..."\"a\" 'a' `a` 1e-3 7d \\u12 '2026-01-31' (?i) {1000} \\pL".split(" "),
+];
+
+test("random text never throws anything but a syntax error", () => {
+  const text = fc.oneof(
+    fc.string({ unit: "binary", maxLength: 200 }),
+    fc.array(fc.constantFrom(...PIECES), { maxLength: 60 }).map((pieces) => pieces.join("")),
+    fc.array(fc.constantFrom(...PIECES), { maxLength: 30 }).map((pieces) => pieces.join(" ")),
+  );
+  fc.assert(
+    fc.property(text, (source) => {
+      parseAnything(source);
+    }),
+    { numRuns: 5_000 },
+  );
+});
+
+test("nor does a good query with a few changes", () => {
+  const edit = fc.tuple(fc.nat(), fc.nat(3), fc.constantFrom("", ...PIECES));
+  fc.assert(
+    fc.property(arbitraryQuery(), fc.array(edit, { minLength: 1, maxLength: 4 }), (query, edits) => {
+      const text = edits.reduce((edited, [place, remove, piece]) => {
+        const at = place % (edited.length + 1);
+        return edited.slice(0, at) + piece + edited.slice(at + remove);
+      }, printQuery(query));
+      parseAnything(text);
+    }),
+    { numRuns: 3_000 },
+  );
+});
+
+const fill = (piece: string, before = "", after = "") => {
+  const bytes = limits.queryBytesMax - Buffer.byteLength(before + after);
+  return before + piece.repeat(Math.floor(bytes / Buffer.byteLength(piece))) + after;
+};
+
+test.each([
+  ["parentheses", fill("(")],
+  ["closed parentheses", fill("()")],
+  ["not", fill("not ")],
+  ["not in", fill("not in ")],
+  ["comparisons", fill("id='' or ", "", "id=''")],
+  ["comparisons without and", fill("id='' ")],
+  ["or and and in turn", fill("id='' or id='' and ", "", "id=''")],
+  ["values", fill("1,", "params.x in (", "1)")],
+  ["a long text", fill("a", 'name = "', '"')],
+  ["a text without end", fill("a", 'name = "')],
+  ["quotes", fill('"')],
+  ["odd quotes", fill('"', "x")],
+  ["escapes", fill("\\n", 'name = "', '"')],
+  ["surrogate escapes", fill("\\ud83d\\ude00", 'name = "', '"')],
+  ["backslashes", fill("\\", 'name = "')],
+  ["a long key", fill("a", "params.", "=1")],
+  ["dots", fill("a.", "params.", "a=1")],
+  ["only dots", fill(".", "params")],
+  ["quoted segments", fill('"".', "params.", "a=1")],
+  ["a long word", fill("a")],
+  ["a long word of marks", fill("a\u0301")],
+  ["digits", fill("9", "params.x=")],
+  ["points in a number", fill(".1", "params.x=")],
+  ["exponents", fill("1e", "params.x=")],
+  ["spaces", fill(" ", "id", "='a'")],
+  ["symbols", fill("<")],
+  ["spans", fill("-1d", "started > now")],
+  ["order", fill("id,", "order by ", "id")],
+  ["slashes", fill("/", "namespace under '", "'")],
+  ["emoji", fill("😀", "name = '", "'")],
+  ["one pattern", fill("a", "name ~ '", "'")],
+  ["patterns", fill("id~'a'or ", "", "id=''")],
+  ["like", fill("id like'a%'or ", "", "id=''")],
+  ["patterns with counts", fill("id~'a{99}'or ", "", "id=''")],
+  ["patterns with classes", fill("id~`\\pL\\pN`or ", "", "id=''")],
+  ["patterns with folded classes", fill("id~`(?i)\\pL`or ", "", "id=''")],
+  ["patterns with folded ranges", fill("id~`(?i)[k-\u{20000}]`or ", "", "id=''")],
+  ["patterns with folded hex ranges", fill("id~`(?i)[\\x{80}-\\x{1ffff}]`or ", "", "id=''")],
+  ["large patterns", fill(`id~'${"a{9}".repeat(200)}'or `, "", "id=''")],
+  ["nested counts", fill("id~'(((a{9}){9}){9})'or ", "", "id=''")],
+  ["alternatives", fill(`id~'${"a|b".repeat(300)}'or `, "", "id=''")],
+  ["empty alternatives", fill(`id~'(${"|".repeat(900)})*'or `, "", "id=''")],
+  ["nested stars", fill(`id~'${"(a*)*".repeat(180)}'or `, "", "id=''")],
+  ["negated classes", fill(`id~'(?i)${"[^k]".repeat(200)}'or `, "", "id=''")],
+  ["folded words", fill(`id~'(?i)${"\\W".repeat(400)}'or `, "", "id=''").replaceAll("'", "`")],
+  ["folded posix classes", fill(`id~'(?i)${"[[:^word:]]".repeat(80)}'or `, "", "id=''")],
+  ["nested groups", fill(`id~'${"(".repeat(400)}a${")".repeat(400)}'or `, "", "id=''")],
+  ["control characters", fill("\u0001")],
+])("16 KiB of %s take no time", (_name, text) => {
+  expect(Buffer.byteLength(text)).toBeLessThanOrEqual(limits.queryBytesMax);
+  expectFast(text);
+});

@@ -1,0 +1,88 @@
+import { CairnError, quote } from "../errors.ts";
+import { limits } from "../limits.ts";
+import type { Run } from "../model/run.ts";
+import type { Field, MetricStat } from "../query/ast.ts";
+import { Cursor } from "../query/cursor.ts";
+import { parseField } from "../query/parse-field.ts";
+
+/** What a search fills in of each run. Identity, status and times always come. */
+export interface Projection {
+  /** true for all of them, else the top-level keys wanted. */
+  params: true | ReadonlySet<string>;
+  tags: true | ReadonlySet<string>;
+  aliases: boolean;
+  notes: boolean;
+  provenance: boolean;
+  metrics: readonly { name: string; key: string; stat: MetricStat }[];
+}
+
+const DEFAULT_COLUMNS = ["params", "tags", "aliases"];
+
+export function parseColumns(asked: readonly string[]): Projection {
+  const columns = asked.length === 0 ? DEFAULT_COLUMNS : asked;
+  if (columns.length > limits.pageSizeMax) {
+    throw new CairnError("exhausted", `cannot return ${columns.length} columns: the most is ${limits.pageSizeMax}`);
+  }
+  const params = new Set<string>();
+  const tags = new Set<string>();
+  const metrics: { name: string; key: string; stat: MetricStat }[] = [];
+  for (const column of columns) {
+    if (WHOLE.has(column)) continue;
+    const field = parseColumn(column);
+    if (field.of === "param") params.add(field.key);
+    else if (field.of === "tag") tags.add(field.key);
+    else if (field.of === "metric") {
+      metrics.push({ name: `${field.key}.${field.stat}`, key: field.key, stat: field.stat });
+    } else throw unknownColumn(column);
+  }
+  return {
+    params: columns.includes("params") ? true : params,
+    tags: columns.includes("tags") ? true : tags,
+    aliases: columns.includes("aliases"),
+    notes: columns.includes("notes"),
+    provenance: columns.includes("provenance"),
+    metrics,
+  };
+}
+
+export function project(run: Run, projection: Projection): Run {
+  return {
+    ...run,
+    aliases: projection.aliases ? run.aliases : [],
+    notes: projection.notes ? run.notes : "",
+    params: pick(run.params, projection.params),
+    tags: pick(run.tags, projection.tags),
+    provenance: projection.provenance ? run.provenance : undefined,
+  };
+}
+
+const WHOLE = new Set(["params", "tags", "aliases", "notes", "provenance"]);
+
+/** "optim.lr" is found as that very key, or inside the key "optim" that comes whole. */
+function pick(all: ReadonlyMap<string, string>, wanted: true | ReadonlySet<string>): ReadonlyMap<string, string> {
+  if (wanted === true) return all;
+  const picked = new Map<string, string>();
+  for (const path of wanted) {
+    for (let end = path.length; end > 0; end = path.lastIndexOf(".", end - 1)) {
+      const key = path.slice(0, end);
+      const value = all.get(key);
+      if (value === undefined) continue;
+      picked.set(key, value);
+      break;
+    }
+  }
+  return picked;
+}
+
+function parseColumn(column: string): Field {
+  const cursor = new Cursor(column);
+  const { field } = parseField(cursor);
+  if (cursor.peek().kind !== "end") throw unknownColumn(column);
+  return field;
+}
+
+function unknownColumn(column: string): CairnError {
+  return new CairnError("invalid", `cannot return column ${quote(column)}: it always comes, or is unknown`, {
+    hint: "columns are params, tags, aliases, notes, provenance, or single ones such as params.lr, tags.team, metrics.loss.min",
+  });
+}

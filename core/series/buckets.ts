@@ -1,0 +1,149 @@
+import type { EnvelopeData, Grid } from "../ports/point-store.ts";
+
+/**
+ * The min/max envelope: every point falls into one bucket of a grid, so a spike can hide behind no
+ * other point. Points may come in any order and in any number of pieces.
+ */
+export class Buckets {
+  readonly #grid: Grid;
+  readonly #count: Float64Array;
+  readonly #nanCount: Float64Array;
+  readonly #sum: Float64Array;
+  readonly #min: Float64Array;
+  readonly #max: Float64Array;
+  readonly #first: Float64Array;
+  readonly #firstAt: Float64Array;
+  readonly #last: Float64Array;
+  readonly #lastAt: Float64Array;
+  #points = 0;
+
+  constructor(grid: Grid, size: number) {
+    this.#grid = grid;
+    this.#count = new Float64Array(size);
+    this.#nanCount = new Float64Array(size);
+    this.#sum = new Float64Array(size);
+    this.#min = new Float64Array(size).fill(Infinity);
+    this.#max = new Float64Array(size).fill(-Infinity);
+    this.#first = new Float64Array(size);
+    this.#firstAt = new Float64Array(size).fill(Infinity);
+    this.#last = new Float64Array(size);
+    this.#lastAt = new Float64Array(size).fill(-Infinity);
+  }
+
+  get points(): number {
+    return this.#points;
+  }
+
+  /**
+   * `at` is the axis, ascending or not; a point whose axis is NaN or outside [from, to], or that is
+   * marked in `skip`, is left out.
+   */
+  add(
+    at: Float64Array,
+    values: Float64Array | Uint8Array,
+    range: { from: number; to: number },
+    skip: Uint8Array | undefined,
+  ): void {
+    const { start, width } = this.#grid;
+    const { from, to } = range;
+    const size = this.#count.length;
+    const length = at.length;
+    let i = 0;
+    while (i < length) {
+      const x = at[i]!;
+      if (!(x >= from && x <= to) || skip?.[i] === 1) {
+        i++;
+        continue;
+      }
+      // The last bucket also takes what rounding would push beyond the grid.
+      const bucket = Math.min(size - 1, Math.max(0, Math.floor((x - start) / width)));
+      const low = bucket === 0 ? -Infinity : start + bucket * width;
+      const high = bucket === size - 1 ? Infinity : start + (bucket + 1) * width;
+      let min = Infinity;
+      let max = -Infinity;
+      let sum = 0;
+      let count = 0;
+      let nans = 0;
+      let firstAt = Infinity;
+      let lastAt = -Infinity;
+      let first = 0;
+      let last = 0;
+      // Neighbours mostly share a bucket: stay in registers until one does not.
+      do {
+        const position = at[i]!;
+        if (!(position >= low && position < high)) break;
+        if (position >= from && position <= to && skip?.[i] !== 1) {
+          const value = values[i]!;
+          count++;
+          if (value === value) {
+            sum += value;
+            if (value < min) min = value;
+            if (value > max) max = value;
+          } else nans++;
+          if (position < firstAt) {
+            firstAt = position;
+            first = value;
+          }
+          if (position >= lastAt) {
+            lastAt = position;
+            last = value;
+          }
+        }
+        i++;
+      } while (i < length);
+      // Rounding put x into the bucket beside its bounds: take the single point as it is.
+      if (count === 0) {
+        const value = values[i]!;
+        count = 1;
+        if (value === value) min = max = sum = value;
+        else nans = 1;
+        first = last = value;
+        firstAt = lastAt = x;
+        i++;
+      }
+      this.#points += count;
+      this.#count[bucket]! += count;
+      this.#nanCount[bucket]! += nans;
+      this.#sum[bucket]! += sum;
+      if (min < this.#min[bucket]!) this.#min[bucket] = min;
+      if (max > this.#max[bucket]!) this.#max[bucket] = max;
+      if (firstAt < this.#firstAt[bucket]!) {
+        this.#firstAt[bucket] = firstAt;
+        this.#first[bucket] = first;
+      }
+      if (lastAt >= this.#lastAt[bucket]!) {
+        this.#lastAt[bucket] = lastAt;
+        this.#last[bucket] = last;
+      }
+    }
+  }
+
+  /** Only the buckets that hold a point. */
+  finish(): EnvelopeData {
+    const filled: number[] = [];
+    for (let b = 0; b < this.#count.length; b++) if (this.#count[b]! > 0) filled.push(b);
+    const pick = (column: Float64Array) => Float64Array.from(filled, (b) => column[b]!);
+    const numbers = (b: number) => this.#count[b]! - this.#nanCount[b]!;
+    const ifNumbers = (column: Float64Array) =>
+      Float64Array.from(filled, (b) => (numbers(b) > 0 ? column[b]! : NaN));
+    return {
+      form: "envelope",
+      bucket: Float64Array.from(filled),
+      count: pick(this.#count),
+      min: ifNumbers(this.#min),
+      max: ifNumbers(this.#max),
+      first: pick(this.#first),
+      last: pick(this.#last),
+      mean: Float64Array.from(filled, (b) => this.#sum[b]! / numbers(b)),
+      nanCount: pick(this.#nanCount),
+    };
+  }
+}
+
+/** A grid of at most `buckets` equal buckets over [low, high], both ends inside. */
+export function gridOver(low: number, high: number, buckets: number): Grid {
+  const span = high - low;
+  // Positions are integers, so a bucket narrower than 1 would only stay empty.
+  const width = Math.max(1, (span + 1) / buckets);
+  return { start: low, width };
+}

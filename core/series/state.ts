@@ -1,0 +1,249 @@
+import type { Points, Sample, SeriesKind, Summary } from "../model/series.ts";
+
+/**
+ * What is known of a series without reading its points: summary, extent, and where restarts went
+ * back. Points are numbered by arrival (their *ordinal*).
+ *
+ * A restart shows as a writer whose first point in this series arrives after points of others: all
+ * earlier points at or beyond the lowest step that writer logs are replaced. So point p is replaced
+ * exactly when some writer's first point has a higher ordinal than p and its lowest step is at most
+ * the step of p. Points without a step are never replaced.
+ *
+ *   writer A: steps 1 2 3 4 5 6   (ordinals 0 … 5)
+ *   writer B: steps 4 5 6 7       (ordinals 6 … 9)  → ordinals 3, 4, 5 are replaced
+ */
+export interface SeriesState {
+  kind: SeriesKind;
+  /** All points, also replaced ones. */
+  total: number;
+  /** In order of their first point. */
+  writers: WriterMark[];
+  /** Of all points; NaN where no point has one. */
+  stepMin: number;
+  stepMax: number;
+  timeMin: number;
+  timeMax: number;
+  summary: Summary;
+}
+
+export interface WriterMark {
+  writer: number;
+  firstOrdinal: number;
+  /** Infinity while the writer has logged no step. */
+  minStep: number;
+  /** The highest step of all points before `firstOrdinal`; -Infinity when there is none. */
+  maxStepBefore: number;
+}
+
+export function newSeriesState(kind: SeriesKind): SeriesState {
+  return {
+    kind,
+    total: 0,
+    writers: [],
+    stepMin: NaN,
+    stepMax: NaN,
+    timeMin: NaN,
+    timeMax: NaN,
+    summary: newSummary(),
+  };
+}
+
+/**
+ * Takes in points that just arrived from one writer. Returns true when earlier points became
+ * replaced, so that the summary must be made anew with `summarize` over all points.
+ */
+export function addPoints(state: SeriesState, points: Points, writer: number): boolean {
+  if (points.count === 0) return false;
+  const { writers } = state;
+  let mark = writers.length > 0 ? writers[writers.length - 1]! : undefined;
+  if (mark?.writer !== writer) mark = writers.find((known) => known.writer === writer);
+  if (mark === undefined) {
+    const maxStepBefore = Number.isNaN(state.stepMax) ? -Infinity : state.stepMax;
+    mark = { writer, firstOrdinal: state.total, minStep: Infinity, maxStepBefore };
+    writers.push(mark);
+  }
+  let rewound = false;
+  const { steps, times, count } = points;
+  if (steps !== undefined) {
+    const [low, high] = extent(steps, count);
+    if (low < mark.minStep) {
+      mark.minStep = low;
+      rewound = low <= mark.maxStepBefore;
+    }
+    if (!(low >= state.stepMin)) state.stepMin = low;
+    if (!(high <= state.stepMax)) state.stepMax = high;
+  }
+  if (times !== undefined) {
+    const [low, high] = extent(times, count);
+    if (!(low >= state.timeMin)) state.timeMin = low;
+    if (!(high <= state.timeMax)) state.timeMax = high;
+  }
+  state.total += count;
+  if (!rewound) addToSummary(state.summary, points, undefined);
+  return rewound;
+}
+
+/** Makes the summary anew from all points in order of arrival. */
+export function summarize(state: SeriesState, pieces: Iterable<Points>): void {
+  const summary = newSummary();
+  const thresholds = replacementThresholds(state);
+  let ordinal = 0;
+  for (const points of pieces) {
+    addToSummary(summary, points, markReplaced(points, ordinal, thresholds));
+    ordinal += points.count;
+  }
+  state.summary = summary;
+}
+
+/** A step at or above `minStep` is replaced for every ordinal below `before`. Rising by `before`. */
+export interface ReplacementThreshold {
+  before: number;
+  minStep: number;
+}
+
+/** Empty when nothing can be replaced: the common case. */
+export function replacementThresholds(state: SeriesState): ReplacementThreshold[] {
+  const thresholds: ReplacementThreshold[] = [];
+  let lowest = Infinity;
+  for (const mark of state.writers.toReversed()) {
+    if (mark.minStep < lowest) lowest = mark.minStep;
+    if (mark.firstOrdinal > 0 && lowest !== Infinity) {
+      thresholds.unshift({ before: mark.firstOrdinal, minStep: lowest });
+    }
+  }
+  return thresholds;
+}
+
+/** 1 per replaced point, given the ordinal of the first; undefined when there is none. */
+export function markReplaced(
+  points: Points,
+  firstOrdinal: number,
+  thresholds: readonly ReplacementThreshold[],
+): Uint8Array | undefined {
+  const { steps, count } = points;
+  if (steps === undefined) return undefined;
+  let marks: Uint8Array | undefined;
+  let from = 0;
+  for (const { before, minStep } of thresholds) {
+    const to = Math.min(count, before - firstOrdinal);
+    for (let i = from; i < to; i++) {
+      if (steps[i]! >= minStep) (marks ??= new Uint8Array(count))[i] = 1;
+    }
+    if (to > from) from = to;
+  }
+  return marks;
+}
+
+function newSummary(): Summary {
+  return {
+    count: 0,
+    nanCount: 0,
+    replacedCount: 0,
+    first: undefined,
+    last: undefined,
+    min: undefined,
+    max: undefined,
+    sum: 0,
+    sumSquares: 0,
+  };
+}
+
+function addToSummary(summary: Summary, points: Points, replaced: Uint8Array | undefined): void {
+  const { count, steps, values } = points;
+  const numbers = asNumbers(points);
+  let { sum, sumSquares, nanCount } = summary;
+  let low = summary.min?.value ?? Infinity;
+  let high = summary.max?.value ?? -Infinity;
+  let lowAt = -1;
+  let highAt = -1;
+  let firstAt = -1;
+  let lastAt = -1;
+  let firstStep = summary.first === undefined ? NaN : (summary.first.step ?? NaN);
+  let lastStep = summary.last === undefined ? NaN : (summary.last.step ?? NaN);
+  let hasAny = summary.count > 0;
+  let seen = 0;
+  for (let i = 0; i < count; i++) {
+    if (replaced !== undefined && replaced[i] === 1) continue;
+    seen++;
+    const step = steps === undefined ? NaN : steps[i]!;
+    // Comparisons with NaN are false: a stepped point replaces one without, never the other way round.
+    if (!hasAny || step < firstStep || (step === step && firstStep !== firstStep)) {
+      firstAt = i;
+      firstStep = step;
+    }
+    if (!hasAny || step >= lastStep || lastStep !== lastStep) {
+      lastAt = i;
+      lastStep = step;
+    }
+    hasAny = true;
+    if (numbers === undefined) continue;
+    const value = numbers[i]!;
+    if (value !== value) {
+      nanCount++;
+      continue;
+    }
+    sum += value;
+    sumSquares += value * value;
+    if (value < low || (lowAt < 0 && summary.min === undefined)) {
+      low = value;
+      lowAt = i;
+    }
+    if (value > high || (highAt < 0 && summary.max === undefined)) {
+      high = value;
+      highAt = i;
+    }
+  }
+  summary.count += seen;
+  summary.replacedCount += count - seen;
+  summary.nanCount = values.kind === "text" ? 0 : nanCount;
+  summary.sum = sum;
+  summary.sumSquares = sumSquares;
+  if (firstAt >= 0) summary.first = sampleAt(points, firstAt);
+  if (lastAt >= 0) summary.last = sampleAt(points, lastAt);
+  if (lowAt >= 0) summary.min = sampleAt(points, lowAt);
+  if (highAt >= 0) summary.max = sampleAt(points, highAt);
+}
+
+/** The values as doubles; undefined for texts. */
+export function asNumbers(points: Points): Float64Array | Uint8Array | undefined {
+  const { values } = points;
+  switch (values.kind) {
+    case "number":
+    case "bool":
+      return values.data;
+    case "integer":
+      return Float64Array.from(values.data, Number);
+    case "text":
+      return undefined;
+  }
+}
+
+function sampleAt(points: Points, index: number): Sample {
+  const { values, steps, times } = points;
+  const sample: Sample = {
+    step: present(steps?.[index]),
+    timeUs: present(times?.[index]),
+    value: NaN,
+  };
+  if (values.kind === "text") sample.text = values.data[index]!;
+  else if (values.kind === "integer") {
+    sample.integer = values.data[index]!;
+    sample.value = Number(sample.integer);
+  } else sample.value = values.data[index]!;
+  return sample;
+}
+
+function present(value: number | undefined): number | undefined {
+  return value === undefined || Number.isNaN(value) ? undefined : value;
+}
+
+function extent(column: Float64Array, count: number): [low: number, high: number] {
+  let low = Infinity;
+  let high = -Infinity;
+  for (let i = 0; i < count; i++) {
+    const value = column[i]!;
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+  return [low, high];
+}

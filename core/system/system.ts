@@ -1,0 +1,155 @@
+import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { Clock } from "#base/clock.ts";
+import { authorize, type Caller } from "../access/caller.ts";
+import { CairnError, quote } from "../errors.ts";
+import type { RunRef } from "../model/run.ts";
+import type { RunLedger, RunStore, StoreInfo } from "../ports/run-store.ts";
+import type { Runs } from "../runs/runs.ts";
+
+export interface SystemOptions {
+  version: string;
+  /** What holds what, for people: store, blobs, search. */
+  engines: Readonly<Record<string, string>>;
+  /** undefined when everything is in memory. */
+  backupDirectory: string | undefined;
+}
+
+export interface Info extends StoreInfo {
+  version: string;
+  startedUs: number;
+  engines: Readonly<Record<string, string>>;
+}
+
+export interface Backup {
+  name: string;
+  createdUs: number;
+  sizeBytes: number;
+}
+
+const SUFFIX = ".db";
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
+
+/** What the server knows and does about itself. */
+export class System {
+  readonly #store: RunStore;
+  readonly #runs: Runs;
+  readonly #clock: Clock;
+  readonly #options: SystemOptions;
+  readonly #startedUs: number;
+
+  constructor(parts: { store: RunStore; runs: Runs; clock: Clock; options: SystemOptions }) {
+    this.#store = parts.store;
+    this.#runs = parts.runs;
+    this.#clock = parts.clock;
+    this.#options = parts.options;
+    this.#startedUs = parts.clock.nowUs();
+  }
+
+  async info(caller: Caller): Promise<Info> {
+    authorize(caller, "");
+    const { version, engines } = this.#options;
+    return { ...(await this.#store.info()), version, engines, startedUs: this.#startedUs };
+  }
+
+  async verifyRun(caller: Caller, ref: RunRef): Promise<RunLedger & { runId: string; verdict: string }> {
+    const { id } = await this.#runs.get(caller, ref);
+    const ledger = await this.#store.verifyRun(id);
+    return { ...ledger, runId: id, verdict: verdictOf(ledger) };
+  }
+
+  async createBackup(caller: Caller, asked: string): Promise<Backup> {
+    authorize(caller, "");
+    const nowUs = this.#clock.nowUs();
+    const name = asked === "" ? `cairn-${stamp(nowUs)}` : checkedName(asked);
+    return this.#backupAs(name);
+  }
+
+  async listBackups(caller: Caller): Promise<Backup[]> {
+    authorize(caller, "");
+    const directory = this.#directory();
+    const files = await readdir(directory).catch(() => []);
+    const backups = files
+      .filter((file) => file.endsWith(SUFFIX) && NAME.test(file))
+      .map((file) => this.#describe(file.slice(0, -SUFFIX.length)));
+    return (await Promise.all(backups)).sort((a, b) => a.createdUs - b.createdUs);
+  }
+
+  /** What is there now is kept aside first, so that a wrong choice can be undone. */
+  async restoreBackup(caller: Caller, asked: string): Promise<{ restored: Backup; keptAside: Backup }> {
+    authorize(caller, "");
+    const restored = await this.#describe(checkedName(asked));
+    const keptAside = await this.#backupAs(`before-restore-${stamp(this.#clock.nowUs())}`);
+    await this.#store.restore(this.#file(restored.name));
+    return { restored, keptAside };
+  }
+
+  async checkIntegrity(caller: Caller): Promise<{ points: number; runs: number; problems: string[] }> {
+    authorize(caller, "");
+    return this.#store.checkIntegrity();
+  }
+
+  async #backupAs(name: string): Promise<Backup> {
+    const file = this.#file(name);
+    await mkdir(this.#directory(), { recursive: true, mode: 0o700 });
+    if (await stat(file).catch(() => undefined)) {
+      throw new CairnError("exists", `cannot create backup ${quote(name)}: it exists already`);
+    }
+    // Under another name until it is whole.
+    const partial = `${file}.partial`;
+    await rm(partial, { force: true });
+    await this.#store.backup(partial);
+    await rename(partial, file);
+    return this.#describe(name);
+  }
+
+  async #describe(name: string): Promise<Backup> {
+    const found = await stat(this.#file(name)).catch(() => undefined);
+    if (found === undefined) {
+      throw new CairnError("not-found", `cannot find backup ${quote(name)}`, {
+        hint: "list the backups to see their names",
+      });
+    }
+    return { name, createdUs: Math.round(found.mtimeMs * 1000), sizeBytes: found.size };
+  }
+
+  #file(name: string): string {
+    return join(this.#directory(), name + SUFFIX);
+  }
+
+  #directory(): string {
+    const { backupDirectory } = this.#options;
+    if (backupDirectory === undefined) {
+      throw new CairnError("precondition", "cannot keep backups: everything is in memory", {
+        reason: "NO_DIRECTORY",
+        hint: "start the server with --data DIR",
+      });
+    }
+    return backupDirectory;
+  }
+}
+
+function checkedName(name: string): string {
+  if (NAME.test(name)) return name;
+  throw new CairnError("invalid", `cannot use backup name ${quote(name)}`, {
+    hint: 'a name has up to 100 letters, digits, ".", "_" and "-"',
+  });
+}
+
+function stamp(nowUs: number): string {
+  return new Date(nowUs / 1000).toISOString().replaceAll(/[-:]/g, "").replace("T", "-").replace(".", "-");
+}
+
+function verdictOf({ writers, problems }: RunLedger): string {
+  const total = (of: (writer: RunLedger["writers"][number]) => number) =>
+    writers.reduce((sum, writer) => sum + of(writer), 0);
+  const lost = total((writer) => writer.lost.reduce((sum, { first, last }) => sum + last - first + 1, 0));
+  const gaps = total((writer) => writer.gaps.length);
+  const parts = [
+    `${total((writer) => writer.envelopes)} of ${total((writer) => writer.lastSeq)} envelopes`,
+    ...(lost > 0 ? [`${lost} declared lost`] : []),
+    `${gaps} ${gaps === 1 ? "gap" : "gaps"}`,
+    ...(problems.length > 0 ? [`${problems.length} damaged`] : []),
+  ];
+  return parts.join(", ");
+}

@@ -1,0 +1,63 @@
+import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
+import type { CairnError } from "#core/errors.ts";
+import { type Guard, type GuardFacts, isLoopback } from "#server/guard.ts";
+import type { HttpRequest, HttpResponse } from "#wire/kit/http.ts";
+import { errorBody, httpStatusOf } from "#wire/kit/http-error.ts";
+import { sendError } from "#wire/kit/respond.ts";
+
+type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** Answers a request the guard refuses. True: it may go on. */
+export function guardRequest(guard: Guard, request: HttpRequest, response: HttpResponse): boolean {
+  const refusal = guard(factsOf(request.headers, request.method, request.url));
+  if (refusal === undefined) return true;
+  sendError(request, response, refusal);
+  return false;
+}
+
+/** The same for a raw HTTP/2 stream. */
+export function guardStream(guard: Guard, stream: ServerHttp2Stream, headers: IncomingHttpHeaders): boolean {
+  const refusal = guard(factsOf(headers, headers[":method"], headers[":path"]));
+  if (refusal === undefined) return true;
+  refuseStream(stream, refusal);
+  return false;
+}
+
+/**
+ * Whether a caller sits at this very machine: a loopback socket, and no sign of a proxy that passes on
+ * what came from elsewhere. Only such a caller may be taken for the owner without a credential.
+ */
+export function isLocalCaller(address: string | undefined, headers: Headers): boolean {
+  return isLoopback(address) && !PROXY_HEADERS.some((name) => headers[name] !== undefined);
+}
+
+const PROXY_HEADERS = ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip"];
+
+function factsOf(headers: Headers, method: string | undefined, path: string | undefined): GuardFacts {
+  return {
+    method: method ?? "",
+    path: path ?? "",
+    authority: single(headers[":authority"]),
+    host: single(headers["host"]),
+    origin: single(headers["origin"]),
+    secFetchSite: single(headers["sec-fetch-site"]),
+    contentType: single(headers["content-type"]),
+  };
+}
+
+/** Two values where one is due match nothing, and so are refused. */
+function single(value: string | readonly string[] | undefined): string | undefined {
+  return typeof value === "string" || value === undefined ? value : value.join(", ");
+}
+
+function refuseStream(stream: ServerHttp2Stream, error: CairnError): void {
+  if (stream.destroyed) return;
+  stream.respond({
+    ":status": httpStatusOf(error),
+    "content-type": "application/json; charset=utf-8",
+    "x-content-type-options": "nosniff",
+    "cache-control": "no-store",
+  });
+  stream.end(JSON.stringify(errorBody(error)));
+  stream.resume();
+}

@@ -1,0 +1,50 @@
+import { limits } from "#core/limits.ts";
+
+/** What one port takes from its clients before it closes on them. */
+export interface ListenLimits {
+  connectionsMax: number;
+  connectionsPerAddressMax: number;
+  /** Until the protocol is known, or the TLS handshake is done. */
+  sniffMs: number;
+  /** For all headers of an HTTP/1 request. */
+  headersMs: number;
+  headerBytesMax: number;
+  headersMax: number;
+  /**
+   * How long a client in the middle of an exchange may neither send what it owes nor read what it
+   * gets. There is no limit on the whole exchange: uploads and streams may last for days. A bit more
+   * than the readers of bodies allow, so that their answer comes first.
+   */
+  exchangeIdleMs: number;
+  /** An HTTP/1 connection between two requests; more than the 60 s of common balancers. */
+  keepAliveMs: number;
+  /** An HTTP/2 connection without open streams. */
+  sessionIdleMs: number;
+  requestsPerConnectionMax: number;
+  streamsPerConnectionMax: number;
+  /** Streams a client may reset at once, and each second after that. */
+  streamResetBurst: number;
+  streamResetsPerSecond: number;
+  sessionMemoryMb: number;
+  streamWindowBytes: number;
+  connectionWindowBytes: number;
+}
+
+export const listenLimits: ListenLimits = {
+  connectionsMax: 10_000,
+  connectionsPerAddressMax: 2_000,
+  sniffMs: 10_000,
+  headersMs: 30_000,
+  headerBytesMax: 32 << 10,
+  headersMax: 128,
+  exchangeIdleMs: 75_000,
+  keepAliveMs: 65_000,
+  sessionIdleMs: 600_000,
+  requestsPerConnectionMax: 1_000_000,
+  streamsPerConnectionMax: limits.streamsPerConnectionMax,
+  streamResetBurst: 200,
+  streamResetsPerSecond: 50,
+  sessionMemoryMb: 32,
+  streamWindowBytes: 1 << 20,
+  connectionWindowBytes: 8 << 20,
+};

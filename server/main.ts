@@ -1,0 +1,57 @@
+import { pino } from "pino";
+import { CairnError } from "#core/errors.ts";
+import { serve, type Server } from "./serve.ts";
+import { MEMORY, readCommand, type Settings } from "./settings.ts";
+
+const SHUTDOWN_MS = 10_000;
+
+try {
+  const command = readCommand(process.argv.slice(2), process.env);
+  if (command.do === "print") process.stdout.write(`${command.text.trimEnd()}\n`);
+  else await run(command.settings);
+} catch (thrown) {
+  const { message, hint, code, stack } = CairnError.from(thrown);
+  process.stderr.write(`cairn: ${message}\n${hint === undefined ? "" : `  ${hint}\n`}`);
+  if (code === "internal") process.stderr.write(`${stack}\n`);
+  process.exitCode = 1;
+}
+
+async function run(settings: Settings): Promise<void> {
+  const log = pino({ level: settings.logLevel, base: null }, pino.destination({ dest: 2, sync: true }));
+  const server = await serve(settings, log);
+  greet(server, settings);
+  let stopping = false;
+  const stop = (signal: string) => {
+    if (stopping) process.exit(1);
+    stopping = true;
+    log.info({ signal }, "stopping");
+    setTimeout(() => {
+      log.error("could not finish in time");
+      process.exit(1);
+    }, SHUTDOWN_MS).unref();
+    server.close().then(
+      () => process.exit(0),
+      (thrown: unknown) => {
+        log.error({ err: thrown }, "could not stop cleanly");
+        process.exit(1);
+      },
+    );
+  };
+  process.on("SIGTERM", () => stop("SIGTERM"));
+  process.on("SIGINT", () => stop("SIGINT"));
+}
+
+function greet({ listening, newToken }: Server, settings: Settings): void {
+  const lines = [
+    `Cairn is listening on ${listening.url}`,
+    settings.data === MEMORY
+      ? "Nothing is written to disk: all is gone when it stops."
+      : `Data: ${settings.data}`,
+  ];
+  if (settings.insecure) lines.push("Everybody who can reach this address may do everything (--insecure).");
+  if (newToken !== undefined) {
+    lines.push(`Admin token, shown only this once: ${newToken}`);
+    lines.push("Send it as `authorization: Bearer TOKEN`.");
+  }
+  process.stdout.write(`${lines.join("\n")}\n`);
+}

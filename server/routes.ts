@@ -1,0 +1,60 @@
+import { randomBytes } from "node:crypto";
+import type { Registry } from "prom-client";
+import { CairnError } from "#core/errors.ts";
+import { sendBytes, sendJson } from "#wire/kit/respond.ts";
+import type { Route } from "#wire/kit/router.ts";
+import { homePage } from "./home-page.ts";
+
+export interface RouteParts {
+  version: string;
+  /** Whether new requests are answered. */
+  isReady(): boolean;
+  metrics: Registry;
+  needsToken: boolean;
+}
+
+/** The plain HTTP routes of the server itself. */
+export function serverRoutes(parts: RouteParts): Route[] {
+  return [
+    {
+      method: "GET",
+      path: "/healthz",
+      permission: "public",
+      handler: ({ response }) => sendJson(response, 200, { status: "alive" }),
+    },
+    {
+      method: "GET",
+      path: "/readyz",
+      permission: "public",
+      handler: ({ response }) => {
+        if (!parts.isReady())
+          throw new CairnError("unavailable", "cannot serve now: the server is starting or stopping");
+        sendJson(response, 200, { status: "ready" });
+      },
+    },
+    {
+      method: "GET",
+      path: "/metrics",
+      permission: "read",
+      handler: async ({ response }) =>
+        sendBytes(response, 200, parts.metrics.contentType, Buffer.from(await parts.metrics.metrics())),
+    },
+    {
+      method: "GET",
+      path: "/",
+      permission: "public",
+      handler: ({ request, response }) => {
+        const nonce = randomBytes(16).toString("base64");
+        response.setHeader(
+          "content-security-policy",
+          `default-src 'none'; style-src 'nonce-${nonce}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+        );
+        const authority = request.headers[":authority"] ?? request.headers.host ?? "127.0.0.1:4700";
+        const secure = "encrypted" in request.socket;
+        const url = `${secure ? "https" : "http"}://${String(authority)}`;
+        const page = homePage({ version: parts.version, url, needsToken: parts.needsToken, nonce });
+        sendBytes(response, 200, "text/html; charset=utf-8", Buffer.from(page));
+      },
+    },
+  ];
+}

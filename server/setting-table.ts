@@ -1,0 +1,122 @@
+import { z } from "zod";
+
+/**
+ * Every setting there is, once: its flag, its environment variable, its key in the file, its check, its
+ * default and what the help says about it are all made from this table.
+ */
+export interface SettingRow {
+  /** In the settings object; the file spells it in snake_case, the flag in kebab-case. */
+  key: string;
+  /** Where the flag is not simply the key. */
+  flag?: string;
+  /** What stands for the value in the help; a switch has none. */
+  value?: string;
+  /** How text from a flag or a variable becomes what the file would hold. */
+  kind: "text" | "integer" | "switch" | "list";
+  check: z.ZodType;
+  /** As the help shows it. */
+  fallback: string;
+  help: string;
+}
+
+const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
+
+const port = z
+  .int("expected a port from 0 to 65535")
+  .min(0, "expected a port from 0 to 65535")
+  .max(65_535, "expected a port from 0 to 65535");
+const text = z.string("expected text").min(1, "expected text that is not empty");
+const hostName = text.regex(/^[A-Za-z0-9_.:%-]+$/, "expected a host name or an IP address, without port");
+const count = z.int("expected a whole number of at least 1").min(1, "expected a whole number of at least 1");
+const publicUrl = text.refine(isPublicUrl, "expected an address such as https://cairn.example.org/base");
+
+export const settingsShape = {
+  host: hostName,
+  port,
+  data: text,
+  publicUrl: publicUrl.optional(),
+  allowedHosts: z.array(hostName),
+  tlsCert: text.optional(),
+  tlsKey: text.optional(),
+  insecure: z.boolean("expected true or false"),
+  logLevel: choice(LOG_LEVELS),
+  store: choice(["sqlite"]),
+  blobs: choice(["fs", "memory"]),
+  search: choice(["columns"]),
+  connectionsMax: count,
+  connectionsPerAddressMax: count,
+} satisfies Record<string, z.ZodType>;
+
+export const SETTING_ROWS: readonly SettingRow[] = [
+  define("host", "ADDRESS", "text", "127.0.0.1", "Address to listen on; :: or 0.0.0.0 for all."),
+  define("port", "PORT", "integer", "4700", "Port to listen on; 0 takes a free one."),
+  define("data", "FOLDER", "text", "~/.cairn", "Where everything is kept; memory: keeps nothing on disk."),
+  define(
+    "publicUrl",
+    "URL",
+    "text",
+    "none",
+    "Address under which people reach this server, with its base path.",
+  ),
+  {
+    ...define("allowedHosts", "NAME", "list", "none", "Further name the server answers to; may be repeated."),
+    flag: "allow-host",
+  },
+  define("tlsCert", "FILE", "text", "none", "Certificate chain (PEM). With --tls-key, the port speaks TLS."),
+  define("tlsKey", "FILE", "text", "none", "Private key (PEM) of the certificate."),
+  define(
+    "insecure",
+    undefined,
+    "switch",
+    "false",
+    "Let everybody in without a credential, also from elsewhere.",
+  ),
+  define("logLevel", "LEVEL", "text", "info", `One of ${LOG_LEVELS.join(", ")}.`),
+  define("store", "ENGINE", "text", "sqlite", "What keeps runs and points: sqlite."),
+  define("blobs", "ENGINE", "text", "fs; memory with --data memory:", "What keeps files: fs or memory."),
+  define("search", "ENGINE", "text", "columns", "What answers queries over runs: columns."),
+  define("connectionsMax", "N", "integer", "10000", "Open connections in all."),
+  define("connectionsPerAddressMax", "N", "integer", "2000", "Open connections from one address."),
+];
+
+export function flagOf(row: SettingRow): string {
+  return `--${row.flag ?? words(row.key, "-")}`;
+}
+
+export function variableOf(row: SettingRow): string {
+  return `CAIRN_${words(row.flag ?? row.key, "_")
+    .replaceAll("-", "_")
+    .toUpperCase()}`;
+}
+
+export function fileKeyOf(row: SettingRow): string {
+  return words(row.key, "_");
+}
+
+function define(
+  key: keyof typeof settingsShape,
+  value: string | undefined,
+  kind: SettingRow["kind"],
+  fallback: string,
+  help: string,
+): SettingRow {
+  const base = { key, kind, check: settingsShape[key], fallback, help };
+  return value === undefined ? base : { ...base, value };
+}
+
+function choice<const T extends readonly [string, ...string[]]>(
+  names: T,
+): z.ZodEnum<{ [K in T[number]]: K }> {
+  return z.enum(names, `expected ${names.length > 1 ? "one of " : ""}${names.join(", ")}`);
+}
+
+function words(camel: string, joiner: string): string {
+  return camel.replace(/[A-Z]/g, (letter) => joiner + letter.toLowerCase());
+}
+
+function isPublicUrl(value: string): boolean {
+  if (!URL.canParse(value)) return false;
+  const url = new URL(value);
+  const plain = url.username === "" && url.password === "" && url.search === "" && url.hash === "";
+  return plain && (url.protocol === "http:" || url.protocol === "https:");
+}

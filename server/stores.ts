@@ -1,0 +1,53 @@
+import { join } from "node:path";
+import { systemClock } from "#base/clock.ts";
+import { openFsBlobStore } from "#blob/fs/fs-blob-store.ts";
+import { openMemoryBlobStore } from "#blob/memory/memory-blob-store.ts";
+import type { BlobStore } from "#core/ports/blob-store.ts";
+import type { PointStore } from "#core/ports/point-store.ts";
+import type { RunSearch } from "#core/ports/run-search.ts";
+import type { RunStore } from "#core/ports/run-store.ts";
+import { openColumns } from "#store/columns/open.ts";
+import { openSqlite } from "#store/sqlite/open.ts";
+import { MEMORY, type Settings } from "./settings.ts";
+
+export interface Stores {
+  runs: RunStore;
+  points: PointStore;
+  blobs: BlobStore;
+  search: RunSearch;
+  /** What holds what, for people. */
+  engines: Record<string, string>;
+  close(): Promise<void>;
+}
+
+/** Opens what the settings choose. Each port has one engine so far; this is where others will join. */
+export async function openStores(settings: Settings): Promise<Stores> {
+  const directory = settings.data === MEMORY ? undefined : settings.data;
+  const columns = openColumns();
+  try {
+    const store = await openSqlite({ directory, feed: columns.feed, nowUs: () => systemClock.nowUs() });
+    const blobs =
+      settings.blobs === "memory" || directory === undefined
+        ? openMemoryBlobStore()
+        : await openFsBlobStore(join(directory, "blobs"));
+    return {
+      runs: store,
+      points: store,
+      blobs,
+      search: columns.search,
+      engines: {
+        store: directory === undefined ? "sqlite in memory" : settings.store,
+        blobs: settings.blobs,
+        search: settings.search,
+      },
+      close: async () => {
+        await store.close();
+        await blobs.close();
+        await columns.search.close();
+      },
+    };
+  } catch (thrown) {
+    await columns.search.close();
+    throw thrown;
+  }
+}

@@ -1,0 +1,166 @@
+/**
+ * The run index: every run as one row of typed columns, searched by scanning whole columns a block of
+ * rows at a time. There is no index structure to fit or miss a query, so any key costs the same:
+ * about one nanosecond per row and term, and less where an earlier term has dropped rows already.
+ */
+import type {
+  MetricFeed,
+  NamespaceTally,
+  RunFeedBatch,
+  RunFeedRow,
+  SearchRequest,
+  SearchResult,
+} from "#core/ports/run-search.ts";
+import { METRIC_FEED_STATS } from "#core/ports/run-search.ts";
+import { systemClock } from "#base/clock.ts";
+import { BLOCK_ROWS, EMPTY } from "./cells.ts";
+import { Compiler } from "./compile.ts";
+import type { Term } from "./filter.ts";
+import { METRIC_LANES, type MetricColumn } from "./metric-column.ts";
+import { Ordering } from "./ordering.ts";
+import { formatToken, parseToken } from "./page-token.ts";
+import { RunColumns } from "./run-columns.ts";
+import { Top } from "./top.ts";
+import { FALSE } from "./value-column.ts";
+
+const ALL_OFFSETS = Uint16Array.from({ length: BLOCK_ROWS }, (_, offset) => offset);
+
+export class RunIndex {
+  readonly #selection = new Uint16Array(BLOCK_ROWS);
+  #columns = new RunColumns();
+  #rowOfKey = new Map<number, number>();
+  #freeRows: number[] = [];
+  #tally: NamespaceTally[] | undefined;
+
+  /** Within a batch, purges come first, then runs, then metrics. Metrics of an unknown run are ignored. */
+  apply(batch: RunFeedBatch): void {
+    this.#tally = undefined;
+    if (batch.reset) {
+      this.#columns = new RunColumns();
+      this.#rowOfKey = new Map();
+      this.#freeRows = [];
+    }
+    for (const key of batch.purged) this.#purge(key);
+    for (const run of batch.runs) this.#columns.set(this.#rowOf(run), run);
+    if (batch.metrics !== undefined) this.#applyMetrics(batch.metrics);
+  }
+
+  /** Throws `invalid` (PAGE_TOKEN) for an `after` that is not of this query. */
+  search(request: SearchRequest): SearchResult {
+    const { orderBy } = request.query;
+    const after = request.after === undefined ? undefined : parseToken(request.after, orderBy);
+    const nowUs = after?.nowUs ?? request.nowUs ?? systemClock.nowUs();
+    const compiler = new Compiler(this.#columns, nowUs);
+    const ordering = new Ordering(compiler.sortKeys(orderBy));
+    const top = new Top(ordering, request.limit);
+    const term = compiler.filter(request);
+
+    let total = 0;
+    let ahead = 0;
+    for (const lo of blocks(this.#columns.extent.rows)) {
+      const hi = Math.min(lo + BLOCK_ROWS, this.#columns.extent.rows);
+      let count = this.#select(term, lo, hi);
+      total += count;
+      if (after !== undefined) count = ordering.keepBeyond(after.place, 1, lo, hi, this.#selection, count);
+      ahead += count;
+      top.offer(lo, hi, this.#selection, count);
+    }
+
+    const entries = top.take();
+    const last = entries.length < ahead ? entries.at(-1) : undefined;
+    return {
+      ids: entries.map(({ row }) => this.#columns.fields.id.text(this.#columns.fields.id.cells.code(row))),
+      metrics: request.metrics.map(({ key, stat }) => {
+        const cells = this.#columns.findMetric(key)?.reader(stat);
+        return entries.map(({ row }) => {
+          return cells === undefined || cells.code(row) === EMPTY
+            ? undefined
+            : cells.number(row, METRIC_LANES[stat]);
+        });
+      }),
+      total,
+      next: last && formatToken({ place: last.place, nowUs }, orderBy),
+    };
+  }
+
+  /** One entry per namespace with a run outside the trash, by path. The answer is shared: do not change it. */
+  tally(): NamespaceTally[] {
+    this.#tally ??= this.#count();
+    return this.#tally;
+  }
+
+  #select(term: Term, lo: number, hi: number): number {
+    this.#selection.set(ALL_OFFSETS);
+    return term.filter.keep(lo, hi, this.#selection, hi - lo, term.flip);
+  }
+
+  #rowOf(run: RunFeedRow): number {
+    let row = this.#rowOfKey.get(run.key);
+    if (row === undefined) {
+      row = this.#freeRows.pop() ?? this.#columns.extent.rows++;
+      this.#rowOfKey.set(run.key, row);
+    }
+    return row;
+  }
+
+  #purge(key: number): void {
+    const row = this.#rowOfKey.get(key);
+    if (row === undefined) return;
+    this.#columns.delete(row);
+    this.#rowOfKey.delete(key);
+    this.#freeRows.push(row);
+  }
+
+  #applyMetrics(feed: MetricFeed): void {
+    const columns: (MetricColumn | undefined)[] = [];
+    let key = Number.NaN;
+    let row: number | undefined;
+    for (let at = 0; at < feed.runs.length; at++) {
+      if (feed.runs[at] !== key) {
+        key = feed.runs[at]!;
+        row = this.#rowOfKey.get(key);
+      }
+      if (row === undefined) continue;
+      const keyAt = feed.key[at]!;
+      const column = (columns[keyAt] ??= this.#columns.metric(feed.keys[keyAt]!));
+      column.set(row, feed.labels[feed.label[at]!]!, feed.stats, at * METRIC_FEED_STATS);
+    }
+  }
+
+  #count(): NamespaceTally[] {
+    const { extent, fields, trashed } = this.#columns;
+    const running = fields.status.findCode("running");
+    const byCode: (NamespaceTally | undefined)[] = [];
+    for (let row = 0; row < extent.rows; row++) {
+      if (trashed.cells.code(row) !== FALSE) continue;
+      const code = fields.namespace.cells.code(row);
+      const tally = (byCode[code] ??= {
+        namespace: fields.namespace.text(code),
+        runs: 0,
+        running: 0,
+        lastActivityUs: 0,
+      });
+      tally.runs++;
+      if (fields.status.cells.code(row) === running) tally.running++;
+      tally.lastActivityUs = Math.max(tally.lastActivityUs, fields.updated.cells.number(row, 0));
+    }
+    return byCode.filter((tally) => tally !== undefined).sort((a, b) => (a.namespace < b.namespace ? -1 : 1));
+  }
+}
+
+/**
+ * Where the blocks begin, the last one first, then in leaps: rows are mostly in the order they were
+ * created, and going along with what is sorted by would make each block better than all before it.
+ */
+function* blocks(rows: number): Generator<number> {
+  const count = Math.ceil(rows / BLOCK_ROWS);
+  let leap = Math.max(1, Math.floor(count * 0.618));
+  while (greatestCommonDivisor(leap, count) > 1) leap--;
+  for (let step = 1; step <= count; step++) {
+    yield ((count - 1 + step * leap + count - leap) % count) * BLOCK_ROWS;
+  }
+}
+
+function greatestCommonDivisor(a: number, b: number): number {
+  return b === 0 ? a : greatestCommonDivisor(b, a % b);
+}

@@ -1,0 +1,159 @@
+import { compareCodePoints } from "#core/model/code-points.ts";
+import { METRIC_FEED_STATS } from "#core/ports/run-search.ts";
+import type { MetricStat } from "#core/query/ast.ts";
+import { BLOCK_ROWS, type CellReader, Cells, EMPTY, type Extent, type Part } from "./cells.ts";
+import { NUMBER } from "./value-column.ts";
+
+/** Lanes of a metric's cells. A metric logged once has one array for all but the count: see Cells. */
+export const METRIC_LANES: Readonly<Record<MetricStat, number>> = {
+  last: 0,
+  first: 1,
+  min: 2,
+  max: 3,
+  mean: 4,
+  count: 5,
+};
+const LANE_COUNT = 6;
+
+/** The code of a row that has seen nothing but NaN: it has no min, max and mean. */
+const ONLY_NAN = 2;
+
+/** Where a MetricFeed entry has its numbers. */
+const COUNT = 0;
+const NAN_COUNT = 1;
+const FIRST = 2;
+const LAST = 3;
+const MIN = 4;
+const MAX = 5;
+const SUM = 6;
+const LAST_STEP = 7;
+
+const NO_LABELS = "";
+const entry = new Float64Array(LANE_COUNT);
+const combined = new Float64Array(METRIC_FEED_STATS);
+
+/**
+ * The summaries of one metric key. The series without labels is the metric's value for a run; where
+ * a run has only labelled series (rank=0..7) they are combined.
+ */
+export class MetricColumn {
+  readonly cells: Cells;
+  #onlyNan = 0;
+  /** Row → label text → feed entry, only for rows with a labelled series. */
+  readonly #labelled = new Map<number, Map<string, Float64Array>>();
+
+  constructor(extent: Extent) {
+    this.cells = new Cells(extent, LANE_COUNT);
+  }
+
+  /** Takes METRIC_FEED_STATS numbers from `stats` at `at`; a count of 0 means the series is gone. */
+  set(row: number, label: string, stats: Float64Array, at: number): void {
+    let series = this.#labelled.get(row);
+    if (label !== NO_LABELS && series === undefined) {
+      series = new Map();
+      // What is there already came without labels; of that only its being there matters.
+      if (this.cells.code(row) !== EMPTY) series.set(NO_LABELS, new Float64Array(METRIC_FEED_STATS));
+      this.#labelled.set(row, series);
+    }
+    const gone = stats[at + COUNT] === 0;
+    if (gone) series?.delete(label);
+    else series?.set(label, stats.slice(at, at + METRIC_FEED_STATS));
+    if (series?.size === 0) this.#labelled.delete(row);
+
+    if (label === NO_LABELS && !gone) this.#put(row, stats, at);
+    else if (series === undefined || series.size === 0) this.#remove(row);
+    else if (!series.has(NO_LABELS)) this.#put(row, combine(series), 0);
+  }
+
+  delete(row: number): void {
+    this.#remove(row);
+    this.#labelled.delete(row);
+  }
+
+  /** Knows which rows have this statistic. */
+  reader(stat: MetricStat): CellReader {
+    const always = stat === "last" || stat === "first" || stat === "count";
+    return always || this.#onlyNan === 0 ? this.cells : new NumbersReader(this.cells);
+  }
+
+  #remove(row: number): void {
+    if (this.cells.delete(row) === ONLY_NAN) this.#onlyNan--;
+  }
+
+  #put(row: number, stats: Float64Array, at: number): void {
+    entry[METRIC_LANES.last] = stats[at + LAST]!;
+    entry[METRIC_LANES.first] = stats[at + FIRST]!;
+    entry[METRIC_LANES.min] = stats[at + MIN]!;
+    entry[METRIC_LANES.max] = stats[at + MAX]!;
+    const numbers = stats[at + COUNT]! - stats[at + NAN_COUNT]!;
+    entry[METRIC_LANES.mean] = stats[at + SUM]! / numbers;
+    entry[METRIC_LANES.count] = stats[at + COUNT]!;
+    const code = numbers > 0 ? NUMBER : ONLY_NAN;
+    const before = this.cells.set(row, code, entry);
+    this.#onlyNan += Number(code === ONLY_NAN) - Number(before === ONLY_NAN);
+  }
+}
+
+const codeScratch = new Uint32Array(BLOCK_ROWS);
+
+/** Cells in which a row without a number is empty. */
+class NumbersReader implements CellReader {
+  readonly #cells: Cells;
+
+  constructor(cells: Cells) {
+    this.#cells = cells;
+  }
+
+  code(row: number): number {
+    return this.#cells.code(row) === NUMBER ? NUMBER : EMPTY;
+  }
+
+  number(row: number, lane: number): number {
+    return this.#cells.number(row, lane);
+  }
+
+  codesPart(lo: number, hi: number): Part<Uint32Array> | undefined {
+    const part = this.#cells.codesPart(lo, hi);
+    if (part === undefined) return undefined;
+    for (let offset = 0; offset < hi - lo; offset++) {
+      codeScratch[offset] = part.values[part.base + offset] === NUMBER ? NUMBER : EMPTY;
+    }
+    return { values: codeScratch, base: 0 };
+  }
+
+  numbersPart(lo: number, hi: number, lane: number): Part<Float64Array> | undefined {
+    return this.#cells.numbersPart(lo, hi, lane);
+  }
+}
+
+/** First and last are those of the series that got farthest, at a tie of the first by label text. */
+function combine(series: ReadonlyMap<string, Float64Array>): Float64Array {
+  combined.fill(0);
+  combined[MIN] = combined[MAX] = Number.NaN;
+  let leader: Float64Array | undefined;
+  let leaderLabel = "";
+  for (const [label, stats] of series) {
+    for (const summed of [COUNT, NAN_COUNT, SUM]) combined[summed]! += stats[summed]!;
+    combined[MIN] = lower(combined[MIN], stats[MIN]!);
+    combined[MAX] = -lower(-combined[MAX], -stats[MAX]!);
+    const lead = leader === undefined ? 1 : stepOf(stats) - stepOf(leader);
+    if (lead > 0 || (lead === 0 && compareCodePoints(label, leaderLabel) < 0)) {
+      leader = stats;
+      leaderLabel = label;
+    }
+  }
+  combined[FIRST] = leader![FIRST]!;
+  combined[LAST] = leader![LAST]!;
+  return combined;
+}
+
+/** NaN only when both are. */
+function lower(a: number, b: number): number {
+  return Number.isNaN(a) || b < a ? b : a;
+}
+
+/** A series without steps is behind every other. */
+function stepOf(stats: Float64Array): number {
+  const step = stats[LAST_STEP]!;
+  return Number.isNaN(step) ? Number.MIN_SAFE_INTEGER : step;
+}

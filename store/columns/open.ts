@@ -1,0 +1,45 @@
+import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
+import { Caller } from "#base/worker-call.ts";
+import { CairnError, fromPlainError } from "#core/errors.ts";
+import type { RunSearch } from "#core/ports/run-search.ts";
+import { toPlainRequest } from "./plain-query.ts";
+import type { ColumnsApi, WorkerStart } from "./worker-api.ts";
+
+/** How long a search waits for changes that were acknowledged but have not come over the feed. */
+const BEHIND_MS_MAX = 30_000;
+
+export interface Columns {
+  search: RunSearch;
+  /** Takes RunFeedBatch messages. May be transferred to the thread where changes are made. */
+  feed: MessagePort;
+}
+
+/**
+ * Starts the run index in a thread of its own, empty until something comes over the feed. When the
+ * thread fails, every call that waits and every later one throws `unavailable`.
+ */
+export function openColumns(options: { behindMsMax?: number } = {}): Columns {
+  const { port1, port2 } = new MessageChannel();
+  const start: WorkerStart = { feed: port2, deadlineMs: options.behindMsMax ?? BEHIND_MS_MAX };
+  const worker = new Worker(new URL("./worker.ts", import.meta.url), {
+    name: "columns",
+    workerData: start,
+    transferList: [port2],
+  });
+  const caller = new Caller<ColumnsApi>(worker, fromPlainError, (cause) => {
+    return new CairnError("unavailable", "cannot search runs: the thread of the run index has ended", {
+      cause,
+      reason: "SEARCH_ENDED",
+      hint: "restart the server",
+    });
+  });
+  const search: RunSearch = {
+    search: (request, position) => caller.call("search", [toPlainRequest(request), position]),
+    tally: (position) => caller.call("tally", [position]),
+    async close() {
+      caller.fail(new CairnError("unavailable", "cannot search runs: the run index is closed"));
+      await worker.terminate();
+    },
+  };
+  return { search, feed: port1 };
+}

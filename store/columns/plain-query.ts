@@ -1,0 +1,59 @@
+/**
+ * Queries as data that survives structured clone: a compiled pattern does not, so it travels as its
+ * source and is compiled again on the other side.
+ */
+import { RE2JS } from "re2js";
+import type { SearchRequest } from "#core/ports/run-search.ts";
+import type { Expression, Field, Query } from "#core/query/ast.ts";
+
+type PlainExpression =
+  | { op: "and" | "or"; terms: readonly PlainExpression[] }
+  | { op: "not"; term: PlainExpression }
+  | { op: "matches"; field: Field; source: string; flags: number }
+  | Exclude<Expression, { op: "and" | "or" | "not" | "matches" }>;
+
+export interface PlainRequest extends Omit<SearchRequest, "query"> {
+  query: Omit<Query, "where"> & { where: PlainExpression | undefined };
+}
+
+export function toPlainRequest(request: SearchRequest): PlainRequest {
+  const { where, orderBy } = request.query;
+  return { ...request, query: { where: where && toPlain(where), orderBy } };
+}
+
+export function fromPlainRequest(request: PlainRequest): SearchRequest {
+  const { where, orderBy } = request.query;
+  return { ...request, query: { where: where && fromPlain(where), orderBy } };
+}
+
+function toPlain(expression: Expression): PlainExpression {
+  switch (expression.op) {
+    case "and":
+    case "or":
+      return { op: expression.op, terms: expression.terms.map(toPlain) };
+    case "not":
+      return { op: "not", term: toPlain(expression.term) };
+    case "matches": {
+      const { field, pattern } = expression;
+      return { op: "matches", field, source: pattern.pattern(), flags: pattern.flags() };
+    }
+    default:
+      return expression;
+  }
+}
+
+function fromPlain(expression: PlainExpression): Expression {
+  switch (expression.op) {
+    case "and":
+    case "or":
+      return { op: expression.op, terms: expression.terms.map(fromPlain) };
+    case "not":
+      return { op: "not", term: fromPlain(expression.term) };
+    case "matches": {
+      const { field, source, flags } = expression;
+      return { op: "matches", field, pattern: RE2JS.compile(source, flags) };
+    }
+    default:
+      return expression;
+  }
+}

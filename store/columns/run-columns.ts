@@ -1,0 +1,92 @@
+import type { RunFeedRow } from "#core/ports/run-search.ts";
+import type { RunField } from "#core/query/ast.ts";
+import { AliasColumn } from "./alias-column.ts";
+import type { Extent } from "./cells.ts";
+import { KeyedColumns } from "./keyed-columns.ts";
+import { MetricColumn } from "./metric-column.ts";
+import { putParams } from "./params.ts";
+import { ValueColumn } from "./value-column.ts";
+
+/** Fields that are one stored value; `alias` has many and `duration` is computed. */
+export type StoredField = Exclude<RunField, "alias" | "duration">;
+
+/** Everything the index knows, as columns over the same rows. Who has which row is the index's business. */
+export class RunColumns {
+  readonly extent: Extent = { rows: 0 };
+  readonly fields: Readonly<Record<StoredField, ValueColumn>> = {
+    id: new ValueColumn(this.extent),
+    name: new ValueColumn(this.extent),
+    namespace: new ValueColumn(this.extent),
+    status: new ValueColumn(this.extent),
+    notes: new ValueColumn(this.extent),
+    created: new ValueColumn(this.extent),
+    started: new ValueColumn(this.extent),
+    ended: new ValueColumn(this.extent),
+    updated: new ValueColumn(this.extent),
+  };
+  /** A bool for every row in use. */
+  readonly trashed = new ValueColumn(this.extent);
+  #trashedRows = 0;
+  readonly aliases = new AliasColumn();
+  readonly params = new KeyedColumns(this.extent);
+  readonly tags = new KeyedColumns(this.extent);
+  readonly #metrics = new Map<string, MetricColumn>();
+
+  set(row: number, run: RunFeedRow): void {
+    const { fields } = this;
+    fields.id.set(row, run.id);
+    fields.name.set(row, run.name);
+    fields.namespace.set(row, run.namespace);
+    fields.status.set(row, run.status);
+    fields.notes.set(row, run.notes);
+    fields.created.set(row, run.createdUs);
+    fields.updated.set(row, run.updatedUs);
+    setOrDelete(fields.started, row, run.startedUs);
+    setOrDelete(fields.ended, row, run.endedUs);
+    this.#setTrashed(row, run.deletedUs !== undefined);
+    this.aliases.set(row, run.aliases);
+    putParams(this.params, row, run.params);
+    this.tags.begin(row);
+    for (const [key, value] of run.tags) this.tags.put(key, value);
+    this.tags.finish();
+  }
+
+  delete(row: number): void {
+    for (const column of Object.values(this.fields)) column.delete(row);
+    this.#setTrashed(row, undefined);
+    this.aliases.delete(row);
+    this.params.delete(row);
+    this.tags.delete(row);
+    for (const [key, column] of this.#metrics) {
+      column.delete(row);
+      if (column.cells.filled === 0) this.#metrics.delete(key);
+    }
+  }
+
+  /** True while every row is in use and none is in the trash. */
+  get allLive(): boolean {
+    return this.#trashedRows === 0 && this.trashed.cells.filled === this.extent.rows;
+  }
+
+  #setTrashed(row: number, trashed: boolean | undefined): void {
+    if (this.trashed.value(row) === true) this.#trashedRows--;
+    if (trashed === true) this.#trashedRows++;
+    if (trashed === undefined) this.trashed.delete(row);
+    else this.trashed.set(row, trashed);
+  }
+
+  findMetric(key: string): MetricColumn | undefined {
+    return this.#metrics.get(key);
+  }
+
+  metric(key: string): MetricColumn {
+    let column = this.#metrics.get(key);
+    if (column === undefined) this.#metrics.set(key, (column = new MetricColumn(this.extent)));
+    return column;
+  }
+}
+
+function setOrDelete(column: ValueColumn, row: number, value: number | undefined): void {
+  if (value === undefined) column.delete(row);
+  else column.set(row, value);
+}

@@ -1,0 +1,91 @@
+import { Cells, EMPTY, type Extent } from "./cells.ts";
+
+/** Codes of a value column. Texts have a dictionary; a number stands in the column's one lane. */
+export const NUMBER = 1;
+export const FALSE = 2;
+export const TRUE = 3;
+export const FIRST_TEXT = 4;
+
+export type Value = number | string | boolean;
+
+const DICTIONARY_MIN = 1024;
+
+const entry = new Float64Array(1);
+
+/** Numbers, texts and bools under one key, at most one per row, mixed as they come. */
+export class ValueColumn {
+  readonly cells: Cells;
+  #codes = new Map<string, number>();
+  #texts: string[] = [];
+  #notNumbers = 0;
+
+  constructor(extent: Extent) {
+    this.cells = new Cells(extent, 1);
+  }
+
+  set(row: number, value: Value): void {
+    let code = NUMBER;
+    entry[0] = Number.NaN;
+    if (typeof value === "number") entry[0] = value;
+    else if (typeof value === "string") code = this.#codes.get(value) ?? this.#addText(value);
+    else code = value ? TRUE : FALSE;
+    const before = this.cells.set(row, code, entry);
+    this.#notNumbers += Number(code > NUMBER) - Number(before > NUMBER);
+  }
+
+  delete(row: number): void {
+    if (this.cells.delete(row) > NUMBER) this.#notNumbers--;
+  }
+
+  value(row: number): Value | undefined {
+    const code = this.cells.code(row);
+    if (code === EMPTY) return undefined;
+    if (code === NUMBER) return this.cells.number(row, 0);
+    return code < FIRST_TEXT ? code === TRUE : this.text(code);
+  }
+
+  /** True while no row holds a text or a bool. */
+  get onlyNumbers(): boolean {
+    return this.#notNumbers === 0;
+  }
+
+  /** One more than the highest code. */
+  get codeCount(): number {
+    return FIRST_TEXT + this.#texts.length;
+  }
+
+  /** The text of a code from FIRST_TEXT on. */
+  text(code: number): string {
+    return this.#texts[code - FIRST_TEXT]!;
+  }
+
+  findCode(text: string): number | undefined {
+    return this.#codes.get(text);
+  }
+
+  #addText(text: string): number {
+    if (this.#texts.length > Math.max(DICTIONARY_MIN, 2 * this.cells.filled)) this.#forgetUnused();
+    const code = FIRST_TEXT + this.#texts.length;
+    this.#texts.push(text);
+    this.#codes.set(text, code);
+    return code;
+  }
+
+  /** Texts stay in the dictionary when their last row goes; this drops them, a few at a time being too dear. */
+  #forgetUnused(): void {
+    const texts = this.#texts;
+    const renumbered = new Uint32Array(texts.length);
+    this.#texts = [];
+    this.#codes = new Map();
+    this.cells.recode((code) => {
+      if (code < FIRST_TEXT) return code;
+      const at = code - FIRST_TEXT;
+      if (renumbered[at] === 0) {
+        renumbered[at] = FIRST_TEXT + this.#texts.length;
+        this.#texts.push(texts[at]!);
+        this.#codes.set(texts[at]!, renumbered[at]);
+      }
+      return renumbered[at]!;
+    });
+  }
+}

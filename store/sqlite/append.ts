@@ -1,0 +1,167 @@
+import { ByteReader } from "#base/codec/byte-reader.ts";
+import { readBlock } from "#base/codec/block.ts";
+import { CairnError, quote } from "#core/errors.ts";
+import type { EnvelopeAck, SeqRange } from "#core/model/envelope.ts";
+import type { RunChange } from "#core/model/run.ts";
+import type { SeriesKind } from "#core/model/series.ts";
+import { addPoints, summarize } from "#core/series/state.ts";
+import { requireKind, type Catalog, type SeriesEntry } from "./catalog.ts";
+import { pointsOf } from "./chunks.ts";
+import type { Db } from "./db.ts";
+import { placeSeq, type Ledger, type Writer } from "./ledger.ts";
+import type { Runs } from "./runs.ts";
+import type { LogRow, Tail } from "./tail.ts";
+
+/** An envelope as it travels to the storage thread: the points are log blocks already. */
+export interface PackedEnvelope {
+  runId: string;
+  writer: string;
+  seq: number;
+  lost: readonly SeqRange[];
+  change: RunChange | undefined;
+  /** One per block, as seriesName makes them. */
+  names: readonly string[];
+  kinds: readonly SeriesKind[];
+  body: Uint8Array;
+  points: number;
+  digest: number;
+  crc: number;
+}
+
+/** What the storage thread does with one envelope: look first, then write. */
+export class Appender {
+  readonly #db: Db;
+  readonly #runs: Runs;
+  readonly #ledger: Ledger;
+  readonly #catalog: Catalog;
+  readonly #tail: Tail;
+  readonly #runKeys = new Map<string, number>();
+  /** Series and runs the feed must hear of. */
+  readonly touchedSeries = new Set<SeriesEntry>();
+  readonly touchedRuns = new Set<number>();
+
+  constructor(parts: { db: Db; runs: Runs; ledger: Ledger; catalog: Catalog; tail: Tail }) {
+    this.#db = parts.db;
+    this.#runs = parts.runs;
+    this.#ledger = parts.ledger;
+    this.#catalog = parts.catalog;
+    this.#tail = parts.tail;
+  }
+
+  /**
+   * Throws before anything has changed, so a refused envelope leaves no trace. A failure of the
+   * storage itself may strike later; the whole transaction is then rolled back.
+   */
+  append(envelope: PackedEnvelope, nowUs: number): EnvelopeAck {
+    const run = this.#runKey(envelope.runId);
+    let writer = this.#ledger.find(run, envelope.writer);
+    if (envelope.writer !== "" && placeSeq(writer?.lastSeq ?? 0, envelope) === "known") {
+      this.#requireSame(writer!, envelope);
+      return { seq: envelope.seq, duplicate: true, points: envelope.points };
+    }
+    const entries = this.#prepare(run, envelope, nowUs);
+    writer ??= this.#ledger.create(run, envelope.writer, nowUs);
+    const lost = envelope.lost.filter(({ first }) => first > writer.lastSeq);
+    this.#ledger.touch(writer, envelope.seq, lost, nowUs);
+    if (envelope.names.length > 0 || envelope.seq > 0) this.#log(run, writer, envelope, entries);
+    return { seq: envelope.seq, duplicate: false, points: envelope.points };
+  }
+
+  forget(): void {
+    this.#runKeys.clear();
+  }
+
+  #runKey(id: string): number {
+    let key = this.#runKeys.get(id);
+    if (key === undefined) this.#runKeys.set(id, (key = this.#runs.getKey(id)));
+    return key;
+  }
+
+  #requireSame(writer: Writer, envelope: PackedEnvelope): void {
+    if (this.#ledger.findDigest(writer, envelope.seq) === envelope.digest) return;
+    throw new CairnError(
+      "exists",
+      `cannot append envelope ${envelope.seq} of writer ${quote(writer.name)}: that number was used for other content`,
+      {
+        reason: "SEQ_REUSED",
+        facts: { last: String(writer.lastSeq) },
+        hint: "two processes may share a writer name; each needs its own",
+      },
+    );
+  }
+
+  /** Applies the change and makes missing series, both or neither. */
+  #prepare(run: number, envelope: PackedEnvelope, nowUs: number): SeriesEntry[] {
+    const { change } = envelope;
+    if (change === undefined) return this.#resolve(run, envelope);
+    const entries = this.#db.savepoint(() => {
+      this.#runs.update(run, change, nowUs);
+      return this.#resolve(run, envelope);
+    });
+    this.touchedRuns.add(run);
+    return entries;
+  }
+
+  #resolve(run: number, { names, kinds }: PackedEnvelope): SeriesEntry[] {
+    const missing = new Map<string, SeriesKind>();
+    for (let i = 0; i < names.length; i++) {
+      const entry = this.#catalog.find(run, names[i]!);
+      if (entry !== undefined) requireKind(entry.key, entry.state.kind, kinds[i]!);
+      else {
+        requireKind(names[i]!, missing.get(names[i]!) ?? kinds[i]!, kinds[i]!);
+        missing.set(names[i]!, kinds[i]!);
+      }
+    }
+    if (missing.size > 0) {
+      this.#catalog.reserve(run, missing.size);
+      for (const [name, kind] of missing) this.#catalog.create(run, name, kind);
+    }
+    return names.map((name) => this.#catalog.find(run, name)!);
+  }
+
+  #log(run: number, writer: Writer, envelope: PackedEnvelope, entries: readonly SeriesEntry[]): void {
+    const series = Uint32Array.from(entries, (entry) => entry.id);
+    const { seq, digest, crc, body } = envelope;
+    const pos = this.#tail.lastPos + 1;
+    this.#db.run(
+      "INSERT INTO log (pos, run, writer, seq, digest, crc, series, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      pos,
+      run,
+      writer.id,
+      seq,
+      digest,
+      crc,
+      new Uint8Array(series.buffer),
+      body,
+    );
+    const row: LogRow = { pos, run, writer: writer.id, seq, digest, series, body };
+    this.#tail.push(row);
+    this.take(row, entries);
+  }
+
+  /**
+   * Brings the series a log row touches up to date with it, also when a log is read back. Returns how
+   * many points the row holds.
+   */
+  take(row: LogRow, entries: readonly (SeriesEntry | undefined)[]): number {
+    const reader = new ByteReader(row.body);
+    let count = 0;
+    for (const entry of entries) {
+      const points = readBlock(reader);
+      count += points.count;
+      if (entry === undefined || entry.foldedPos >= row.pos) continue;
+      if (addPoints(entry.state, points, row.writer)) this.#summarize(entry);
+      this.touchedSeries.add(entry);
+    }
+    return count;
+  }
+
+  #summarize(entry: SeriesEntry): void {
+    try {
+      summarize(entry.state, pointsOf(this.#db, entry, this.#tail));
+    } catch (thrown) {
+      // A damaged chunk must not keep new points out; reading the series says what is damaged.
+      if (CairnError.from(thrown).code !== "corrupt") throw thrown;
+    }
+  }
+}

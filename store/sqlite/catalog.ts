@@ -1,0 +1,152 @@
+import { CairnError, quote } from "#core/errors.ts";
+import { limits } from "#core/limits.ts";
+import type { SeriesKind } from "#core/model/series.ts";
+import { newSeriesState, type SeriesState } from "#core/series/state.ts";
+import type { Db, Row } from "./db.ts";
+import { decodeState, encodeState, KINDS } from "./state-blob.ts";
+
+export interface SeriesEntry {
+  id: number;
+  run: number;
+  key: string;
+  /** As labelsText writes them. */
+  labels: string;
+  /** Log rows up to here are in the chunks. */
+  foldedPos: number;
+  chunks: number;
+  state: SeriesState;
+}
+
+/** The series of all runs as the writing thread knows them: current to the last log row. */
+export class Catalog {
+  readonly #db: Db;
+  readonly #byName = new Map<number, Map<string, SeriesEntry>>();
+  readonly #byId = new Map<number, SeriesEntry>();
+
+  constructor(db: Db) {
+    this.#db = db;
+  }
+
+  /** `name` as seriesName makes it. */
+  find(run: number, name: string): SeriesEntry | undefined {
+    const cached = this.#byName.get(run)?.get(name);
+    if (cached !== undefined) return cached;
+    const [key, labels] = splitName(name);
+    const [entry] = findSeries(this.#db, "run = ? AND key = ? AND labels = ?", run, key, labels);
+    if (entry !== undefined) this.#remember(entry, name);
+    return entry;
+  }
+
+  findById(id: number): SeriesEntry | undefined {
+    const cached = this.#byId.get(id);
+    if (cached !== undefined) return cached;
+    const [entry] = findSeries(this.#db, "id = ?", id);
+    if (entry !== undefined) this.#remember(entry, seriesName(entry.key, entry.labels));
+    return entry;
+  }
+
+  create(run: number, name: string, kind: SeriesKind): SeriesEntry {
+    const [key, labels] = splitName(name);
+    const state = newSeriesState(kind);
+    const { lastId } = this.#db.run(
+      "INSERT INTO series (run, key, labels, kind, folded_pos, chunks, state) VALUES (?, ?, ?, ?, 0, 0, ?)",
+      run,
+      key,
+      labels,
+      KINDS.indexOf(kind),
+      encodeState(state),
+    );
+    const entry = { id: lastId, run, key, labels, foldedPos: 0, chunks: 0, state };
+    this.#remember(entry, name);
+    return entry;
+  }
+
+  /** Counts `added` new series of a run against the limit. Throws `exhausted`. */
+  reserve(run: number, added: number): void {
+    const known = Number(this.#db.find("SELECT series_count FROM run WHERE key = ?", run)![0]);
+    if (known + added > limits.seriesPerRunMax) {
+      throw new CairnError(
+        "exhausted",
+        `cannot add ${added} series to a run that has ${known}: the limit is ${limits.seriesPerRunMax}`,
+        { reason: "LIMIT_EXCEEDED", hint: "put what varies into fewer keys or labels" },
+      );
+    }
+    this.#db.run("UPDATE run SET series_count = series_count + ? WHERE key = ?", added, run);
+  }
+
+  /** Writes back a series whose log rows are all in chunks now. */
+  save(entry: SeriesEntry): void {
+    this.#db.run(
+      "UPDATE series SET folded_pos = ?, chunks = ?, state = ? WHERE id = ?",
+      entry.foldedPos,
+      entry.chunks,
+      encodeState(entry.state),
+      entry.id,
+    );
+  }
+
+  forget(): void {
+    this.#byName.clear();
+    this.#byId.clear();
+  }
+
+  forgetRun(run: number): void {
+    for (const entry of this.#byName.get(run)?.values() ?? []) this.#byId.delete(entry.id);
+    this.#byName.delete(run);
+  }
+
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  #remember(entry: SeriesEntry, name: string): void {
+    let names = this.#byName.get(entry.run);
+    if (names === undefined) this.#byName.set(entry.run, (names = new Map()));
+    names.set(name, entry);
+    this.#byId.set(entry.id, entry);
+  }
+}
+
+// Keys and labels hold no control characters.
+const NAME_SEPARATOR = "\u0002";
+
+export function seriesName(key: string, labels: string): string {
+  return key + NAME_SEPARATOR + labels;
+}
+
+function splitName(name: string): [key: string, labels: string] {
+  const at = name.indexOf(NAME_SEPARATOR);
+  return [name.slice(0, at), name.slice(at + 1)];
+}
+
+export function requireKind(key: string, holds: SeriesKind, kind: SeriesKind): void {
+  if (holds === kind) return;
+  throw new CairnError(
+    "invalid",
+    `cannot append ${kind} values to series ${quote(key)}: it holds ${holds} values`,
+    { reason: "KIND_MISMATCH", hint: "log the other kind of value under another key" },
+  );
+}
+
+const COLUMNS = "id, run, key, labels, kind, folded_pos, chunks, state";
+
+/** As stored: without what is still in the log. */
+export function findSeries(db: Db, where: string, ...values: (string | number)[]): SeriesEntry[] {
+  return db.all(`SELECT ${COLUMNS} FROM series WHERE ${where}`, ...values).map(toEntry);
+}
+
+export function* eachSeries(db: Db): Generator<SeriesEntry> {
+  for (const row of db.each(`SELECT ${COLUMNS} FROM series ORDER BY id`)) yield toEntry(row);
+}
+
+function toEntry([id, run, key, labels, kind, foldedPos, chunks, state]: Row): SeriesEntry {
+  return {
+    id: Number(id),
+    run: Number(run),
+    key: String(key),
+    labels: String(labels),
+    foldedPos: Number(foldedPos),
+    chunks: Number(chunks),
+    state: decodeState(KINDS[Number(kind)]!, state as Uint8Array),
+  };
+}

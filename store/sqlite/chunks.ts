@@ -1,0 +1,142 @@
+import { decodeChunk, encodeChunk, readChunkHeader } from "#base/codec/chunk.ts";
+import { CairnError } from "#core/errors.ts";
+import type { Points } from "#core/model/series.ts";
+import type { SeriesEntry } from "./catalog.ts";
+import type { Db, Row } from "./db.ts";
+import { concatPoints, slicePoints } from "./points.ts";
+import type { Tail } from "./tail.ts";
+
+const CHUNK_POINTS = 4096;
+const SMALL_CHUNK_POINTS = 1024;
+const CHUNKS_PER_SERIES = 2 ** 20;
+
+export function chunkId(series: number, number: number): number {
+  return series * CHUNKS_PER_SERIES + number;
+}
+
+export interface Chunk {
+  firstOrdinal: number;
+  body: Uint8Array;
+}
+
+export interface ChunkRange {
+  axis: "step" | "time";
+  from: number;
+  to: number;
+}
+
+/** Chunks of a series that may hold a point in the range, in order of arrival. */
+export function* chunksIn(db: Db, series: number, range: ChunkRange | undefined): Generator<Chunk> {
+  const ids = [chunkId(series, 0), chunkId(series + 1, 0)];
+  const sql = "SELECT first_ordinal, body FROM chunk WHERE id >= ? AND id < ?";
+  const toChunk = ([firstOrdinal, body]: Row): Chunk => ({
+    firstOrdinal: Number(firstOrdinal),
+    body: body as Uint8Array,
+  });
+  const rows =
+    range === undefined
+      ? db.each(`${sql} ORDER BY id`, ...ids)
+      : db.each(
+          `${sql} AND ${range.axis}_max >= ? AND ${range.axis}_min <= ? ORDER BY id`,
+          ...ids,
+          clampToInteger(range.from),
+          clampToInteger(range.to),
+        );
+  for (const row of rows) yield toChunk(row);
+}
+
+/** A damaged chunk is an error that names it, never a wrong value. */
+export function openChunk(
+  entry: SeriesEntry,
+  chunk: Chunk,
+  want?: { steps?: boolean; times?: boolean; values?: boolean },
+): Points {
+  try {
+    return decodeChunk(chunk.body, want);
+  } catch (cause) {
+    throw new CairnError(
+      "corrupt",
+      `cannot read series "${entry.key}": its points from number ${chunk.firstOrdinal} on are damaged`,
+      { cause, reason: "CHUNK_DAMAGED", hint: "restore a backup, or read another range" },
+    );
+  }
+}
+
+/** All points of a series in order of arrival, from chunks and log. */
+export function* pointsOf(db: Db, entry: SeriesEntry, tail: Tail): Generator<Points> {
+  for (const chunk of chunksIn(db, entry.id, undefined)) yield openChunk(entry, chunk);
+  for (const block of tail.blocks(entry.id, entry.foldedPos)) yield block.points;
+}
+
+/**
+ * Moves the points of a series from the log into chunks. The last chunk is filled up first; points
+ * stay in order of arrival, and a chunk never mixes points with and without steps or times.
+ */
+export function foldSeries(db: Db, entry: SeriesEntry, tail: Tail): void {
+  const pieces: Points[] = [];
+  let number = entry.chunks;
+  let ordinal = entry.state.total;
+  const fresh = [...tail.blocks(entry.id, entry.foldedPos)].map((block) => block.points);
+  for (const points of fresh) ordinal -= points.count;
+  if (number > 0) {
+    const last = db.find("SELECT count, first_ordinal, body FROM chunk WHERE id = ?", chunkId(entry.id, number - 1));
+    const firstOrdinal = Number(last?.[1]);
+    const opened =
+      last !== undefined && worthFilling(Number(last[0]), entry.state.total - ordinal)
+        ? tryOpen(entry, { firstOrdinal, body: last[2] as Uint8Array })
+        : undefined;
+    if (opened !== undefined) {
+      pieces.push(opened);
+      ordinal = firstOrdinal;
+      number--;
+    }
+  }
+  pieces.push(...fresh);
+  for (const points of concatPoints(pieces)) {
+    for (let from = 0; from < points.count; from += CHUNK_POINTS) {
+      const piece = slicePoints(points, from, Math.min(points.count, from + CHUNK_POINTS));
+      writeChunk(db, chunkId(entry.id, number++), ordinal, piece);
+      ordinal += piece.count;
+    }
+  }
+  entry.chunks = number;
+}
+
+/**
+ * Rewriting a chunk to add a few points costs more than it saves once the chunk is much larger than
+ * they are; a tiny one is always worth it.
+ */
+function worthFilling(count: number, fresh: number): boolean {
+  return count < CHUNK_POINTS && count <= Math.max(SMALL_CHUNK_POINTS, 3 * fresh);
+}
+
+/** A damaged chunk is left as it is; new points go into the next one. */
+function tryOpen(entry: SeriesEntry, chunk: Chunk): Points | undefined {
+  try {
+    return openChunk(entry, chunk);
+  } catch {
+    return undefined;
+  }
+}
+
+function writeChunk(db: Db, id: number, firstOrdinal: number, points: Points): void {
+  const body = encodeChunk(points);
+  const header = readChunkHeader(body);
+  db.run(
+    `INSERT OR REPLACE INTO chunk (id, first_ordinal, count, step_min, step_max, time_min, time_max, body)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    id,
+    firstOrdinal,
+    points.count,
+    header.stepMin ?? null,
+    header.stepMax ?? null,
+    header.timeMin ?? null,
+    header.timeMax ?? null,
+    body,
+  );
+}
+
+// SQLite compares integers exactly only with integers; bounds beyond 2^53 select the same points.
+function clampToInteger(value: number): number {
+  return Math.max(Number.MIN_SAFE_INTEGER - 1, Math.min(Number.MAX_SAFE_INTEGER + 1, value));
+}

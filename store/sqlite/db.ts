@@ -1,0 +1,172 @@
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { CairnError } from "#core/errors.ts";
+
+export type Value = SQLInputValue;
+export type Row = (string | number | bigint | Uint8Array | null)[];
+
+/**
+ * SQLite behind a few verbs, so that another driver could take its place. Rows are arrays in the
+ * order of the selected columns. Every failure leaves as a CairnError.
+ */
+export class Db {
+  readonly #db: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+
+  private constructor(db: DatabaseSync) {
+    this.#db = db;
+  }
+
+  /** `file` is a path, or ":memory:". */
+  static open(file: string, options: { readOnly?: boolean } = {}): Db {
+    return translate(`open database "${file}"`, () => {
+      const db = new DatabaseSync(file, {
+        readOnly: options.readOnly ?? false,
+        enableForeignKeyConstraints: true,
+        enableDoubleQuotedStringLiterals: false,
+        allowExtension: false,
+        timeout: 10_000,
+      });
+      db.enableDefensive(true);
+      return new Db(db);
+    });
+  }
+
+  /** One or more statements without parameters. */
+  exec(sql: string): void {
+    translate("write", () => this.#db.exec(sql));
+  }
+
+  run(sql: string, ...values: Value[]): { changes: number; lastId: number } {
+    return translate("write", () => {
+      const done = this.#statement(sql).run(...values);
+      return { changes: Number(done.changes), lastId: Number(done.lastInsertRowid) };
+    });
+  }
+
+  find(sql: string, ...values: Value[]): Row | undefined {
+    return translate("read", () => this.#statement(sql).get(...values) as unknown as Row | undefined);
+  }
+
+  all(sql: string, ...values: Value[]): Row[] {
+    return translate("read", () => this.#statement(sql).all(...values) as unknown as Row[]);
+  }
+
+  /** Row by row; must be read to its end or returned before the same statement is used again. */
+  *each(sql: string, ...values: Value[]): Generator<Row> {
+    const rows = translate("read", () => this.#statement(sql).iterate(...values));
+    try {
+      for (;;) {
+        const next = translate("read", () => rows.next());
+        if (next.done === true) return;
+        yield next.value as unknown as Row;
+      }
+    } finally {
+      rows.return?.();
+    }
+  }
+
+  get inTransaction(): boolean {
+    return this.#db.isTransaction;
+  }
+
+  /** `work` as one transaction, rolled back when it throws. */
+  transaction<T>(begin: "BEGIN" | "BEGIN IMMEDIATE", work: () => T): T {
+    this.run(begin);
+    try {
+      const result = work();
+      this.run("COMMIT");
+      return result;
+    } catch (thrown) {
+      // Some failures, such as a full disk, have ended the transaction already.
+      if (this.inTransaction) this.run("ROLLBACK");
+      throw thrown;
+    }
+  }
+
+  /** `work` as a part of the transaction in progress that can fail on its own. */
+  savepoint<T>(work: () => T): T {
+    this.run("SAVEPOINT part");
+    try {
+      const result = work();
+      this.run("RELEASE part");
+      return result;
+    } catch (thrown) {
+      if (this.inTransaction) {
+        this.run("ROLLBACK TO part");
+        this.run("RELEASE part");
+      }
+      throw thrown;
+    }
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.#db.close();
+  }
+
+  #statement(sql: string): StatementSync {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.#db.prepare(sql);
+      statement.setReturnArrays(true);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+}
+
+const SQLITE_READONLY = 8;
+const SQLITE_IOERR = 10;
+const SQLITE_CORRUPT = 11;
+const SQLITE_FULL = 13;
+const SQLITE_CANTOPEN = 14;
+const SQLITE_NOTADB = 26;
+
+/** Whether the database can no longer be trusted to have kept what it was given. */
+export function isWriteFailure(error: CairnError): boolean {
+  return error.reason === "STORAGE_FAILED";
+}
+
+function translate<T>(verb: string, work: () => T): T {
+  try {
+    return work();
+  } catch (thrown) {
+    throw translated(verb, thrown);
+  }
+}
+
+function translated(verb: string, thrown: unknown): CairnError {
+  if (thrown instanceof CairnError) return thrown;
+  const { errcode, message } = thrown as { errcode?: number; message: string };
+  const cause = { cause: thrown };
+  switch ((errcode ?? 0) & 0xff) {
+    case SQLITE_FULL:
+      return new CairnError("unavailable", `cannot ${verb}: the disk is full`, {
+        ...cause,
+        reason: "DISK_FULL",
+        hint: "free some space in the data directory; the server goes on by itself",
+        retryAfterMs: 1_000,
+      });
+    case SQLITE_IOERR:
+      return new CairnError("unavailable", `cannot ${verb}: the storage failed (${message})`, {
+        ...cause,
+        reason: "STORAGE_FAILED",
+        hint: "check the disk, then restart the server",
+      });
+    case SQLITE_READONLY:
+    case SQLITE_CANTOPEN:
+      return new CairnError("unavailable", `cannot ${verb}: ${message}`, {
+        ...cause,
+        reason: "READ_ONLY",
+        hint: "the data directory must exist and be writable for the server",
+      });
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+      return new CairnError("corrupt", `cannot ${verb}: the database is damaged (${message})`, {
+        ...cause,
+        hint: "restore a backup",
+      });
+    default:
+      return new CairnError("internal", `cannot ${verb}: ${message}`, cause);
+  }
+}

@@ -1,0 +1,138 @@
+import type { Catalog } from "./catalog.ts";
+import { foldSeries } from "./chunks.ts";
+import type { Background } from "./committer.ts";
+import type { Db } from "./db.ts";
+import type { Ledger } from "./ledger.ts";
+import type { LogRow, Tail } from "./tail.ts";
+
+const POINTS_MIN = 256 * 1024;
+const POINTS_MAX = 2 * 1024 * 1024;
+const POINTS_PER_SERIES = 1024;
+const BLOCKS_MAX = 512 * 1024;
+const INDEX_ROWS = 64;
+const DELETE_ROWS = 64;
+
+export const FOLDED_SETTING = "folded-pos";
+
+type Phase = { name: "idle" } | { name: "index"; through: number } | Folding | Deleting;
+interface Folding {
+  name: "fold";
+  through: number;
+  pending: number[];
+}
+interface Deleting {
+  name: "delete";
+  through: number;
+  rows: LogRow[];
+}
+
+/**
+ * Moves the log into chunks, a slice at a time, in the transactions of the writer. Each series is
+ * folded as a whole with everything the log holds of it and remembers how far (`folded_pos`), so the
+ * work may stop after any slice; log rows go once all their series are past them.
+ */
+export class Fold implements Background {
+  readonly #db: Db;
+  readonly #catalog: Catalog;
+  readonly #ledger: Ledger;
+  readonly #tail: Tail;
+  #phase: Phase = { name: "idle" };
+  #points = 0;
+  #blocks = 0;
+  #wanted = false;
+
+  constructor(parts: { db: Db; catalog: Catalog; ledger: Ledger; tail: Tail }) {
+    this.#db = parts.db;
+    this.#catalog = parts.catalog;
+    this.#ledger = parts.ledger;
+    this.#tail = parts.tail;
+  }
+
+  /** Counts what came into the log since the last fold began. */
+  count(points: number, blocks: number): void {
+    this.#points += points;
+    this.#blocks += blocks;
+  }
+
+  /** Folds at the next chance, however little there is. */
+  request(): void {
+    this.#wanted = true;
+  }
+
+  reset(): void {
+    this.#phase = { name: "idle" };
+    this.#points = 0;
+    this.#blocks = 0;
+  }
+
+  get due(): boolean {
+    if (this.#phase.name !== "idle") return true;
+    if (this.#tail.rows.length === 0) {
+      this.#wanted = false;
+      return false;
+    }
+    // More series need more points per fold, or every fold would rewrite half-empty chunks.
+    const threshold = Math.min(POINTS_MAX, Math.max(POINTS_MIN, this.#catalog.size * POINTS_PER_SERIES));
+    return this.#wanted || this.#points >= threshold || this.#blocks >= BLOCKS_MAX;
+  }
+
+  slice(budgetMs: number): boolean {
+    const deadline = performance.now() + budgetMs;
+    while (this.due) {
+      this.#step();
+      if (performance.now() >= deadline) return this.due;
+    }
+    return false;
+  }
+
+  #step(): void {
+    const phase = this.#phase;
+    switch (phase.name) {
+      case "idle":
+        this.#wanted = false;
+        this.#points = 0;
+        this.#blocks = 0;
+        this.#phase = { name: "index", through: this.#tail.lastPos };
+        return;
+      case "index":
+        if (this.#tail.indexSome(phase.through, INDEX_ROWS)) return;
+        this.#phase = { name: "fold", through: phase.through, pending: this.#tail.seriesThrough(phase.through) };
+        return;
+      case "fold":
+        if (phase.pending.length > 0) this.#foldOne(phase.pending.pop()!);
+        else this.#beginDelete(phase.through);
+        return;
+      case "delete":
+        this.#deleteSome(phase);
+        return;
+    }
+  }
+
+  #foldOne(series: number): void {
+    const entry = this.#catalog.findById(series);
+    if (entry === undefined) return;
+    foldSeries(this.#db, entry, this.#tail);
+    entry.foldedPos = this.#tail.lastPos;
+    this.#catalog.save(entry);
+  }
+
+  #beginDelete(through: number): void {
+    const rows = this.#tail.rows.filter((row) => row.pos <= through);
+    const byWriter = Map.groupBy(
+      rows.filter((row) => row.seq > 0),
+      (row) => row.writer,
+    );
+    for (const [writer, entries] of byWriter) this.#ledger.keepDigests(writer, entries);
+    this.#phase = { name: "delete", through, rows: rows.reverse() };
+  }
+
+  #deleteSome(phase: Deleting): void {
+    const batch = phase.rows.splice(-DELETE_ROWS);
+    const last = batch.at(0);
+    if (last !== undefined) this.#db.run("DELETE FROM log WHERE pos <= ?", last.pos);
+    if (phase.rows.length > 0) return;
+    this.#db.run("INSERT OR REPLACE INTO setting (name, value) VALUES (?, ?)", FOLDED_SETTING, String(phase.through));
+    this.#tail.dropThrough(phase.through);
+    this.#phase = { name: "idle" };
+  }
+}

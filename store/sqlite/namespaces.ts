@@ -1,0 +1,148 @@
+import { CairnError, quote } from "#core/errors.ts";
+import type { Direction, KeyDescription, Namespace, Objective, Picture } from "#core/model/namespace.ts";
+import type { Db, Row } from "./db.ts";
+
+const COLUMNS = "path, description, objective_metric, objective_direction, created_us";
+// Paths hold no control characters, so this puts "/" below everything: parents, then their subtree.
+const TREE_ORDER = "replace(path, '/', char(1))";
+
+/** Namespaces and what their metric keys mean. Call inside a transaction where several steps belong together. */
+export class Namespaces {
+  readonly #db: Db;
+
+  constructor(db: Db) {
+    this.#db = db;
+  }
+
+  create(namespace: Namespace): Namespace {
+    if (this.find(namespace.path) !== undefined) {
+      throw new CairnError("exists", `cannot create namespace ${quote(namespace.path)}: it exists already`);
+    }
+    this.ensure(namespace.path, namespace.createdUs);
+    return this.update(namespace.path, {
+      description: namespace.description,
+      objective: namespace.objective ?? null,
+    });
+  }
+
+  find(path: string): Namespace | undefined {
+    const row = this.#db.find(`SELECT ${COLUMNS} FROM namespace WHERE path = ?`, path);
+    return row === undefined ? undefined : toNamespace(row);
+  }
+
+  list(page: { under: string; after: string | undefined; limit: number }): Namespace[] {
+    const { under, after, limit } = page;
+    const inSubtree = "(?1 = '' OR path = ?1 OR (path >= ?1 || '/' AND path < ?1 || '0'))";
+    const rows = this.#db.all(
+      `SELECT ${COLUMNS} FROM namespace
+       WHERE ${inSubtree} AND ${TREE_ORDER} > replace(?2, '/', char(1))
+       ORDER BY ${TREE_ORDER} LIMIT ?3`,
+      under,
+      after ?? "",
+      limit,
+    );
+    return rows.map(toNamespace);
+  }
+
+  update(path: string, change: { description?: string; objective?: Objective | null }): Namespace {
+    const id = this.getId(path);
+    if (change.description !== undefined) {
+      this.#db.run("UPDATE namespace SET description = ? WHERE id = ?", change.description, id);
+    }
+    if (change.objective !== undefined) {
+      this.#db.run(
+        "UPDATE namespace SET objective_metric = ?, objective_direction = ? WHERE id = ?",
+        change.objective?.metric ?? null,
+        change.objective?.direction ?? null,
+        id,
+      );
+    }
+    return this.find(path)!;
+  }
+
+  delete(path: string): void {
+    const id = this.getId(path);
+    const runs = Number(this.#db.find("SELECT count(*) FROM run WHERE namespace = ?", id)![0]);
+    const children = this.list({ under: path, after: path, limit: 1 });
+    if (runs > 0 || children.length > 0) {
+      const holds = runs > 0 ? `${runs} ${runs === 1 ? "run" : "runs"}` : `namespace ${quote(children[0]!.path)}`;
+      throw new CairnError("precondition", `cannot delete namespace ${quote(path)}: it holds ${holds}`, {
+        reason: "NAMESPACE_NOT_EMPTY",
+        hint: "delete and purge its runs first, then its child namespaces",
+      });
+    }
+    this.#db.run("DELETE FROM namespace WHERE id = ?", id);
+  }
+
+  /** The id of the namespace, which is created with its parents where missing. */
+  ensure(path: string, nowUs: number): number {
+    const known = this.#findId(path);
+    if (known !== undefined) return known;
+    const slash = path.lastIndexOf("/");
+    if (slash > 0) this.ensure(path.slice(0, slash), nowUs);
+    return this.#db.run(
+      "INSERT INTO namespace (path, description, created_us) VALUES (?, '', ?)",
+      path,
+      nowUs,
+    ).lastId;
+  }
+
+  getId(path: string): number {
+    const id = this.#findId(path);
+    if (id === undefined) throw new CairnError("not-found", `cannot find namespace ${quote(path)}`);
+    return id;
+  }
+
+  describeKey(described: KeyDescription, nowUs: number): void {
+    this.#db.run(
+      `INSERT OR REPLACE INTO key_description (namespace, key, unit, direction, description, picture)
+       VALUES (?, ?, ?, ?, ?, ?)`,
+      this.ensure(described.namespace, nowUs),
+      described.key,
+      described.unit,
+      described.direction ?? null,
+      described.description,
+      described.picture ?? null,
+    );
+  }
+
+  listKeys(path: string): KeyDescription[] {
+    const nearest = new Map<string, KeyDescription>();
+    // Ancestors are prefixes, so they come in order of length and a nearer one overwrites.
+    const rows = this.#db.all(
+      `SELECT path, key, unit, direction, key_description.description, picture
+       FROM key_description JOIN namespace ON namespace.id = key_description.namespace
+       WHERE path = ?1 OR substr(?1, 1, length(path) + 1) = path || '/'
+       ORDER BY length(path)`,
+      path,
+    );
+    for (const [namespace, key, unit, direction, description, picture] of rows) {
+      nearest.set(String(key), {
+        namespace: String(namespace),
+        key: String(key),
+        unit: String(unit),
+        direction: (direction ?? undefined) as Direction | undefined,
+        description: String(description),
+        picture: (picture ?? undefined) as Picture | undefined,
+      });
+    }
+    return [...nearest.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
+  }
+
+  #findId(path: string): number | undefined {
+    const row = this.#db.find("SELECT id FROM namespace WHERE path = ?", path);
+    return row === undefined ? undefined : Number(row[0]);
+  }
+}
+
+function toNamespace([path, description, metric, direction, createdUs]: Row): Namespace {
+  return {
+    path: String(path),
+    description: String(description),
+    objective:
+      metric === null || metric === undefined
+        ? undefined
+        : { metric: String(metric), direction: direction as Direction },
+    createdUs: Number(createdUs),
+  };
+}

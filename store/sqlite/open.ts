@@ -1,0 +1,198 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { MessagePort } from "node:worker_threads";
+import { CairnError, fromPlainError } from "#core/errors.ts";
+import type { PointStore } from "#core/ports/point-store.ts";
+import type { AppendEnvelope, AppendOutcome, RunStore } from "#core/ports/run-store.ts";
+import { lockDirectory } from "./lock.ts";
+import { packEnvelope } from "./pack.ts";
+import { startThread, type Thread } from "./thread.ts";
+import type { ReaderApi, WriterApi } from "./worker-api.ts";
+
+export interface SqliteOptions {
+  /** Created where missing; undefined keeps everything in memory and writes no file. */
+  directory: string | undefined;
+  /** Where the changes of runs go; handed over to the storage thread. */
+  feed: MessagePort;
+  /** Threads that read; one connection each. */
+  readers?: number;
+  /** The clock, for what the store stamps itself. */
+  nowUs(): number;
+}
+
+/** Opens the embedded store. Throws `precondition` when another process uses the directory. */
+export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
+  const { directory } = options;
+  if (directory === undefined) {
+    const thread = await startThread<WriterApi & ReaderApi>({ role: "both", file: ":memory:" }, options.feed);
+    return new SqliteStore(options, thread, [thread], undefined);
+  }
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const lock = lockDirectory(directory);
+  try {
+    const file = join(directory, "cairn.db");
+    const writer = await startThread<WriterApi>({ role: "writer", file }, options.feed);
+    const readers = await startReaders(file, options.readers ?? 2);
+    return new SqliteStore(options, writer, readers, { file, lock });
+  } catch (thrown) {
+    lock.release();
+    throw thrown;
+  }
+}
+
+function startReaders(file: string, count: number): Promise<Thread<ReaderApi>[]> {
+  return Promise.all(Array.from({ length: count }, () => startThread<ReaderApi>({ role: "reader", file })));
+}
+
+interface Waiting {
+  envelope: AppendEnvelope;
+  nowUs: number;
+  resolve(outcome: AppendOutcome): void;
+}
+
+/** The calling side: runs on the thread that serves requests and does nothing but hand over. */
+export class SqliteStore implements RunStore, PointStore {
+  readonly #options: SqliteOptions;
+  readonly #writer: Thread<WriterApi>;
+  readonly #disk: { file: string; lock: { release(): void } } | undefined;
+  #readers: Thread<ReaderApi>[];
+  #nextReader = 0;
+  #waiting: Waiting[] = [];
+  #closed = false;
+  /** Set while the store is being replaced; calls wait for it. */
+  #restoring: Promise<void> | undefined;
+
+  constructor(
+    options: SqliteOptions,
+    writer: Thread<WriterApi>,
+    readers: Thread<ReaderApi>[],
+    disk: { file: string; lock: { release(): void } } | undefined,
+  ) {
+    this.#options = options;
+    this.#writer = writer;
+    this.#readers = readers;
+    this.#disk = disk;
+  }
+
+  createNamespace: RunStore["createNamespace"] = (...args) => this.#write("createNamespace", args);
+  updateNamespace: RunStore["updateNamespace"] = (...args) => this.#write("updateNamespace", args);
+  deleteNamespace: RunStore["deleteNamespace"] = (...args) => this.#write("deleteNamespace", args);
+  createRun: RunStore["createRun"] = (...args) => this.#write("createRun", args);
+  updateRun: RunStore["updateRun"] = (...args) => this.#write("updateRun", args);
+  setDeleted: RunStore["setDeleted"] = (...args) => this.#write("setDeleted", args);
+  purgeRun: RunStore["purgeRun"] = (...args) => this.#write("purgeRun", args);
+  expireHeartbeats: RunStore["expireHeartbeats"] = (...args) => this.#write("expireHeartbeats", args);
+  initSetting: RunStore["initSetting"] = (...args) => this.#write("initSetting", args);
+  publish: RunStore["publish"] = (...args) => this.#write("publish", args);
+
+  findNamespace: RunStore["findNamespace"] = (...args) => this.#read("findNamespace", args);
+  listNamespaces: RunStore["listNamespaces"] = (...args) => this.#read("listNamespaces", args);
+  findRuns: RunStore["findRuns"] = (...args) => this.#read("findRuns", args);
+  getRuns: RunStore["getRuns"] = (...args) => this.#read("getRuns", args);
+  verifyRun: RunStore["verifyRun"] = (...args) => this.#read("verifyRun", args);
+  listKeys: RunStore["listKeys"] = (...args) => this.#read("listKeys", args);
+  getSetting: RunStore["getSetting"] = (...args) => this.#read("getSetting", args);
+  info: RunStore["info"] = (...args) => this.#read("info", args);
+  checkIntegrity: RunStore["checkIntegrity"] = (...args) => this.#read("checkIntegrity", args);
+  backup: RunStore["backup"] = (...args) => this.#read("backup", args);
+  listSeries: PointStore["listSeries"] = (...args) => this.#read("listSeries", args);
+  readSeries: PointStore["readSeries"] = (...args) => this.#read("readSeries", args);
+
+  describeKey: RunStore["describeKey"] = (description) =>
+    this.#write("describeKey", [description, this.#options.nowUs()]);
+
+  async append(envelopes: readonly AppendEnvelope[], nowUs: number): Promise<AppendOutcome[]> {
+    await this.#open();
+    return Promise.all(
+      envelopes.map(
+        (envelope) =>
+          new Promise<AppendOutcome>((resolve) => {
+            // Whatever comes in during this turn of the event loop travels in one message.
+            if (this.#waiting.push({ envelope, nowUs, resolve }) === 1) setImmediate(() => this.#send());
+          }),
+      ),
+    );
+  }
+
+  /** Moves the whole log into chunks and makes the file as small as it gets. For tests and benches. */
+  settle(): Promise<void> {
+    return this.#write("settle", []);
+  }
+
+  async restore(copy: string): Promise<void> {
+    const disk = this.#disk;
+    if (disk === undefined) {
+      throw new CairnError("precondition", "cannot restore into a store in memory", {
+        reason: "NO_DIRECTORY",
+        hint: "start the server with --data DIR",
+      });
+    }
+    await this.#open();
+    const replace = async () => {
+      await Promise.all(this.#readers.map((reader) => reader.stop()));
+      try {
+        await this.#writer.caller.call("restore", [copy]);
+      } finally {
+        this.#readers = await startReaders(disk.file, this.#readers.length);
+      }
+    };
+    const replacing = replace();
+    this.#restoring = replacing.catch(() => undefined).finally(() => (this.#restoring = undefined));
+    await replacing;
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    await this.#open();
+    this.#closed = true;
+    this.#send();
+    await this.#writer.caller.call("close", []);
+    await Promise.all([this.#writer, ...this.#readers].map((thread) => thread.stop()));
+    this.#disk?.lock.release();
+  }
+
+  async #write<M extends keyof WriterApi & string>(
+    method: M,
+    args: Parameters<WriterApi[M]> extends infer A ? A : never,
+  ): Promise<Awaited<ReturnType<WriterApi[M]>>> {
+    await this.#open();
+    // Envelopes that were handed in before this call are to be applied before it.
+    this.#send();
+    return this.#writer.caller.call(method, args as never) as never;
+  }
+
+  async #read<M extends keyof ReaderApi & string>(
+    method: M,
+    args: Parameters<ReaderApi[M]>,
+  ): Promise<Awaited<ReturnType<ReaderApi[M]>>> {
+    await this.#open();
+    const reader = this.#readers[this.#nextReader++ % this.#readers.length]!;
+    return reader.caller.call(method, args as never) as never;
+  }
+
+  async #open(): Promise<void> {
+    while (this.#restoring !== undefined) await this.#restoring;
+    if (this.#closed) throw new CairnError("unavailable", "cannot use the store: it is closed");
+  }
+
+  #send(): void {
+    const waiting = this.#waiting;
+    if (waiting.length === 0) return;
+    this.#waiting = [];
+    const packed = waiting.map(({ envelope }) => packEnvelope(envelope));
+    const transfer = packed.map(({ body }) => body.buffer);
+    const nowUs = waiting[0]!.nowUs;
+    this.#writer.caller.call("append", [packed, nowUs], transfer).then(
+      (outcomes) => {
+        outcomes.forEach((outcome, i) => {
+          const ok = "duplicate" in outcome;
+          waiting[i]!.resolve(ok ? { ok, ack: outcome } : { ok, error: fromPlainError(outcome) });
+        });
+      },
+      (thrown: unknown) => {
+        const error = CairnError.from(thrown);
+        for (const { resolve } of waiting) resolve({ ok: false, error });
+      },
+    );
+  }
+}

@@ -1,0 +1,189 @@
+import { CairnError } from "#core/errors.ts";
+import type { SeriesInfo } from "#core/model/series.ts";
+import type { ListedSeries, ListSeries, ReadSeries, ReadSeriesResult } from "#core/ports/point-store.ts";
+import { compilePattern } from "#core/query/pattern.ts";
+import { addPoints, summarize } from "#core/series/state.ts";
+import { findSeries, type SeriesEntry } from "./catalog.ts";
+import { openChunk, chunksIn, pointsOf } from "./chunks.ts";
+import type { Db } from "./db.ts";
+import { labelsFromText, labelsToText } from "./labels.ts";
+import { readAll } from "./read-series.ts";
+import { readLogRow, LOG_COLUMNS } from "./log.ts";
+import type { Tail } from "./tail.ts";
+
+/**
+ * Reads series from chunks and log inside one read transaction, hence one moment of the store. A
+ * reader with a connection of its own follows the log by itself: rows it has not seen are read
+ * before each answer, rows that were folded are dropped.
+ */
+export class SeriesReader {
+  readonly #db: Db;
+  readonly #tail: Tail;
+  readonly #follows: boolean;
+
+  /** With `follows`, the tail is this reader's own; else the writer, on the same thread, keeps it current. */
+  constructor(db: Db, tail: Tail, options: { follows: boolean }) {
+    this.#db = db;
+    this.#tail = tail;
+    this.#follows = options.follows;
+  }
+
+  list(request: ListSeries): ListedSeries {
+    return this.moment(() => {
+      const run = this.#runKey(request.runId);
+      if (run === undefined) return { series: [], total: 0, next: undefined };
+      const selected = this.#matching(run, request);
+      const from = selected.findIndex((place) => place.onPage);
+      const page = from < 0 ? [] : selected.slice(from, from + request.limit);
+      const last = page.at(-1);
+      return {
+        series: page.map(({ id }) => toInfo(this.#current(findSeries(this.#db, "id = ?", id)[0]!))),
+        total: selected.length,
+        next: last !== undefined && from + page.length < selected.length ? token(last) : undefined,
+      };
+    });
+  }
+
+  read(request: ReadSeries): ReadSeriesResult {
+    return this.moment(() => {
+      const entries = request.selectors.flatMap((selector) => {
+        const run = this.#runKey(selector.runId);
+        if (run === undefined) return [];
+        const found =
+          selector.labels === undefined
+            ? findSeries(this.#db, "run = ? AND key = ? ORDER BY labels", run, selector.key)
+            : findSeries(
+                this.#db,
+                "run = ? AND key = ? AND labels = ?",
+                run,
+                selector.key,
+                labelsToText(selector.labels),
+              );
+        return found.map((entry) => ({ runId: selector.runId, entry: this.#current(entry) }));
+      });
+      return readAll(this.#db, this.#tail, entries, request);
+    });
+  }
+
+  /** Reads every point of a run; call inside `moment`. Returns how many came back right, and what did not. */
+  verify(run: number): { points: number; problems: string[] } {
+    let points = 0;
+    const problems: string[] = [];
+    for (const stored of findSeries(this.#db, "run = ?", run)) {
+      const entry = this.#current(stored);
+      let found = 0;
+      let damaged = false;
+      for (const chunk of chunksIn(this.#db, entry.id, undefined)) {
+        try {
+          found += openChunk(entry, chunk).count;
+        } catch (thrown) {
+          damaged = true;
+          problems.push(CairnError.from(thrown).message);
+        }
+      }
+      for (const block of this.#tail.blocks(entry.id, entry.foldedPos)) found += block.points.count;
+      if (found !== entry.state.total && !damaged) {
+        problems.push(`series "${entry.key}" holds ${found} of ${entry.state.total} points`);
+      }
+      points += found;
+    }
+    return { points, problems };
+  }
+
+  /** Points that are only in the log. Call inside `moment`. */
+  loggedPoints(): number {
+    let points = 0;
+    for (const series of this.#tail.seriesThrough(this.#tail.lastPos)) {
+      const [entry] = findSeries(this.#db, "id = ?", series);
+      if (entry === undefined) continue;
+      for (const block of this.#tail.blocks(series, entry.foldedPos)) points += block.points.count;
+    }
+    return points;
+  }
+
+  /** `work` on one consistent state of the store, with the tail in step. */
+  moment<T>(work: () => T): T {
+    if (!this.#follows) return work();
+    return this.#db.transaction("BEGIN", () => {
+      this.#follow();
+      return work();
+    });
+  }
+
+  #follow(): void {
+    const [first] = this.#db.find("SELECT min(pos) FROM log")!;
+    this.#tail.dropThrough(first === null ? this.#tail.lastPos : Number(first) - 1);
+    const rows = this.#db.each(`SELECT ${LOG_COLUMNS} FROM log WHERE pos > ? ORDER BY pos`, this.#tail.lastPos);
+    for (const row of rows) this.#tail.push(readLogRow(row));
+  }
+
+  /** The stored series with what the log adds to it. */
+  #current(entry: SeriesEntry): SeriesEntry {
+    let rewound = false;
+    for (const block of this.#tail.blocks(entry.id, entry.foldedPos)) {
+      // Once rewound, the summary is made anew anyway; the rest must still be counted.
+      rewound = addPoints(entry.state, block.points, block.writer) || rewound;
+    }
+    if (rewound) summarize(entry.state, pointsOf(this.#db, entry, this.#tail));
+    return entry;
+  }
+
+  #runKey(id: string): number | undefined {
+    const row = this.#db.find("SELECT key FROM run WHERE id = ?", id);
+    return row === undefined ? undefined : Number(row[0]);
+  }
+
+  #matching(run: number, request: ListSeries): SeriesPlace[] {
+    const pattern = request.pattern && compilePattern(request.pattern.regex, "regex");
+    const after = request.after === undefined ? NO_PLACE : fromToken(request.after);
+    const places: SeriesPlace[] = [];
+    let lastKey = "";
+    let lastMatches = true;
+    const rows = this.#db.each(
+      "SELECT id, key, labels, (key, labels) > (?, ?) FROM series WHERE run = ? ORDER BY key, labels",
+      after.key,
+      after.labels,
+      run,
+    );
+    for (const [id, key, labels, onPage] of rows) {
+      if (key !== lastKey) {
+        lastKey = String(key);
+        lastMatches = pattern === undefined || pattern.matcher(lastKey).find();
+      }
+      if (lastMatches) {
+        places.push({ id: Number(id), key: lastKey, labels: String(labels), onPage: onPage === 1 });
+      }
+    }
+    return places;
+  }
+}
+
+interface SeriesPlace {
+  id: number;
+  key: string;
+  labels: string;
+  /** Whether it lies beyond the page token. */
+  onPage: boolean;
+}
+
+// Keys are never empty, so everything lies beyond.
+const NO_PLACE = { key: "", labels: "" };
+
+function toInfo(entry: SeriesEntry): SeriesInfo {
+  const { state } = entry;
+  return { key: entry.key, labels: labelsFromText(entry.labels), kind: state.kind, summary: state.summary };
+}
+
+function token({ key, labels }: SeriesPlace): string {
+  return Buffer.from(JSON.stringify([key, labels])).toString("base64url");
+}
+
+function fromToken(text: string): { key: string; labels: string } {
+  try {
+    const [key, labels] = JSON.parse(Buffer.from(text, "base64url").toString()) as unknown[];
+    if (typeof key === "string" && typeof labels === "string") return { key, labels };
+  } catch {
+    // Falls through to the one error below.
+  }
+  throw new CairnError("invalid", `cannot read page token "${text.slice(0, 100)}"`, { reason: "PAGE_TOKEN" });
+}

@@ -1,0 +1,268 @@
+import { CairnError, quote } from "#core/errors.ts";
+import { limits } from "#core/limits.ts";
+import { joinObject, splitObject } from "#core/model/json.ts";
+import { ENDED, type Run, type RunChange, type RunRef, type RunStatus } from "#core/model/run.ts";
+import type { Db, Row } from "./db.ts";
+import type { Namespaces } from "./namespaces.ts";
+import { provenanceFromText, provenanceToText } from "./provenance.ts";
+
+const COLUMNS = `run.key, run.id, namespace.path, run.name, run.status, run.created_us, run.started_us,
+  run.ended_us, run.updated_us, run.deleted_us, run.aliases, run.tags, run.params, run.notes, run.provenance`;
+const FROM = "FROM run JOIN namespace ON namespace.id = run.namespace";
+const CANDIDATES_MAX = 10;
+
+export interface StoredRun {
+  key: number;
+  run: Run;
+}
+
+/** The run table. Callers wrap each method in a transaction or savepoint. */
+export class Runs {
+  readonly #db: Db;
+  readonly #namespaces: Namespaces;
+
+  constructor(db: Db, namespaces: Namespaces) {
+    this.#db = db;
+    this.#namespaces = namespaces;
+  }
+
+  create(run: Run, getOrCreate: boolean): { stored: StoredRun; created: boolean } {
+    const namespace = this.#namespaces.ensure(run.namespace, run.createdUs);
+    const holders = this.#aliasHolders(namespace, run.aliases);
+    if (holders.size > 1) {
+      throw new CairnError(
+        "precondition",
+        `cannot create a run with aliases ${quote(run.aliases.join(", "))}: they belong to different runs`,
+        { reason: "ALIAS_CONFLICT", facts: { candidates: [...holders.values()].join(" ") } },
+      );
+    }
+    const [holder] = holders.keys();
+    if (holder !== undefined) {
+      if (getOrCreate) return { stored: this.get(holder), created: false };
+      throw this.#aliasTaken(run.aliases, run.namespace);
+    }
+    const { lastId: key } = this.#db.run(
+      `INSERT INTO run (id, namespace, name, status, created_us, started_us, ended_us, updated_us,
+         aliases, tags, params, notes, provenance) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      run.id,
+      namespace,
+      run.name,
+      run.status,
+      run.createdUs,
+      run.startedUs ?? null,
+      run.endedUs ?? null,
+      run.updatedUs,
+      JSON.stringify(run.aliases),
+      tagsToText(run.tags),
+      joinObject(run.params),
+      run.notes,
+      provenanceToText(run.provenance),
+    );
+    this.#insertAliases(namespace, run.aliases, key);
+    return { stored: { key, run }, created: true };
+  }
+
+  findKey(id: string): number | undefined {
+    const row = this.#db.find("SELECT key FROM run WHERE id = ?", id);
+    return row === undefined ? undefined : Number(row[0]);
+  }
+
+  getKey(id: string): number {
+    const key = this.findKey(id);
+    if (key === undefined) throw new CairnError("not-found", `cannot find run ${quote(id)}`);
+    return key;
+  }
+
+  get(key: number): StoredRun {
+    return toRun(this.#db.find(`SELECT ${COLUMNS} ${FROM} WHERE run.key = ?`, key)!);
+  }
+
+  find(ref: RunRef): Run[] {
+    if (ref.by === "alias") {
+      const rows = this.#db.all(
+        `SELECT ${COLUMNS} FROM alias JOIN run ON run.key = alias.run
+           JOIN namespace ON namespace.id = alias.namespace
+         WHERE alias.alias = ?1
+           AND (?2 = '' OR namespace.path = ?2 OR substr(namespace.path, 1, length(?2) + 1) = ?2 || '/')
+         ORDER BY namespace.path LIMIT ${CANDIDATES_MAX}`,
+        ref.alias,
+        ref.namespace,
+      );
+      return rows.map((row) => toRun(row).run);
+    }
+    const row = this.#db.find(`SELECT ${COLUMNS} ${FROM} WHERE run.id = ?`, ref.id);
+    if (row === undefined) return [];
+    const { run } = toRun(row);
+    return ref.by === "path" && run.namespace !== ref.namespace ? [] : [run];
+  }
+
+  getMany(ids: readonly string[]): Run[] {
+    return ids.flatMap((id) => this.find({ by: "id", id }));
+  }
+
+  /** All runs in order of their key, for the feed. */
+  *each(): Generator<StoredRun> {
+    for (const row of this.#db.each(`SELECT ${COLUMNS} ${FROM} ORDER BY run.key`)) yield toRun(row);
+  }
+
+  update(key: number, change: RunChange, nowUs: number): StoredRun {
+    const { run } = this.get(key);
+    const next = changed(run, change, nowUs);
+    if (change.addAliases !== undefined) {
+      const namespace = this.#namespaces.getId(run.namespace);
+      const fresh = change.addAliases.filter((alias) => !run.aliases.includes(alias));
+      const holders = this.#aliasHolders(namespace, fresh);
+      if (holders.size > 0) throw this.#aliasTaken(fresh, run.namespace);
+      this.#insertAliases(namespace, fresh, key);
+    }
+    this.#db.run(
+      `UPDATE run SET name = ?, status = ?, started_us = ?, ended_us = ?, updated_us = ?, aliases = ?,
+         tags = ?, params = ?, notes = ?, provenance = ?, heartbeat_s = coalesce(?, heartbeat_s) WHERE key = ?`,
+      next.name,
+      next.status,
+      next.startedUs ?? null,
+      next.endedUs ?? null,
+      next.updatedUs,
+      JSON.stringify(next.aliases),
+      tagsToText(next.tags),
+      joinObject(next.params),
+      next.notes,
+      provenanceToText(next.provenance),
+      change.heartbeatSeconds ?? null,
+      key,
+    );
+    return { key, run: next };
+  }
+
+  setDeleted(key: number, deletedUs: number | undefined): StoredRun {
+    // A second delete keeps the time of the first.
+    const keep = deletedUs === undefined ? "?" : "coalesce(deleted_us, ?)";
+    this.#db.run(`UPDATE run SET deleted_us = ${keep} WHERE key = ?`, deletedUs ?? null, key);
+    return this.get(key);
+  }
+
+  /** The row, and by cascade its aliases, writers, digests and series. */
+  remove(key: number): void {
+    this.#db.run("DELETE FROM run WHERE key = ?", key);
+  }
+
+  silentSince(nowUs: number): number[] {
+    const rows = this.#db.all(
+      `SELECT run.key FROM run WHERE heartbeat_s > 0 AND status = 'running'
+         AND (SELECT max(last_us) FROM writer WHERE writer.run = run.key) < ? - 3 * 1000000 * heartbeat_s`,
+      nowUs,
+    );
+    return rows.map(([key]) => Number(key));
+  }
+
+  #aliasHolders(namespace: number, aliases: readonly string[]): Map<number, string> {
+    const holders = new Map<number, string>();
+    for (const alias of aliases) {
+      const row = this.#db.find(
+        "SELECT run.key, run.id FROM alias JOIN run ON run.key = alias.run WHERE alias.namespace = ? AND alias.alias = ?",
+        namespace,
+        alias,
+      );
+      if (row !== undefined) holders.set(Number(row[0]), String(row[1]));
+    }
+    return holders;
+  }
+
+  #insertAliases(namespace: number, aliases: readonly string[], key: number): void {
+    for (const alias of aliases) {
+      this.#db.run("INSERT INTO alias (namespace, alias, run) VALUES (?, ?, ?)", namespace, alias, key);
+    }
+  }
+
+  #aliasTaken(aliases: readonly string[], namespace: string): CairnError {
+    const which = aliases.length === 1 ? `alias ${quote(aliases[0]!)} is` : `one of ${quote(aliases.join(", "))} is`;
+    return new CairnError("exists", `cannot give out an alias: ${which} taken in namespace ${quote(namespace)}`, {
+      reason: "ALIAS_TAKEN",
+      hint: "create with get_or_create to share the run that has it",
+    });
+  }
+}
+
+function changed(run: Run, change: RunChange, nowUs: number): Run {
+  const onlyIfAbsent = change.onlyIfAbsent ?? false;
+  const params = merge(run.params, change.params, change.removeParams, onlyIfAbsent);
+  const tags = merge(run.tags, change.tags, change.removeTags, onlyIfAbsent);
+  const aliases = [...new Set([...run.aliases, ...(change.addAliases ?? [])])];
+  requireAtMost(params.size, limits.paramsPerRunMax, "params", run.id);
+  requireAtMost(tags.size, limits.tagsPerRunMax, "tags", run.id);
+  requireAtMost(aliases.length, limits.aliasesPerRunMax, "aliases", run.id);
+  const status = change.status ?? run.status;
+  return {
+    ...run,
+    name: change.name ?? run.name,
+    notes: change.notes ?? run.notes,
+    provenance: change.provenance ?? run.provenance,
+    params,
+    tags,
+    aliases,
+    status,
+    startedUs: run.startedUs ?? (status === "scheduled" ? undefined : nowUs),
+    endedUs: endOf(run, change, status, nowUs),
+    updatedUs: Math.max(run.updatedUs, nowUs),
+  };
+}
+
+function endOf(run: Run, change: RunChange, status: RunStatus, nowUs: number): number | undefined {
+  if (!ENDED.has(status)) return undefined;
+  if (change.endedUs !== undefined) return change.endedUs;
+  return change.status === undefined ? run.endedUs : (run.endedUs ?? nowUs);
+}
+
+function merge(
+  known: ReadonlyMap<string, string>,
+  added: ReadonlyMap<string, string> | undefined,
+  removed: readonly string[] | undefined,
+  onlyIfAbsent: boolean,
+): ReadonlyMap<string, string> {
+  if (added === undefined && removed === undefined) return known;
+  const merged = new Map(known);
+  for (const key of removed ?? []) merged.delete(key);
+  for (const [key, value] of added ?? []) {
+    if (!onlyIfAbsent || !merged.has(key)) merged.set(key, value);
+  }
+  return merged;
+}
+
+function requireAtMost(count: number, max: number, noun: string, id: string): void {
+  if (count <= max) return;
+  throw new CairnError("exhausted", `cannot keep ${count} ${noun} in run ${quote(id)}: the limit is ${max}`, {
+    reason: "LIMIT_EXCEEDED",
+  });
+}
+
+function tagsToText(tags: ReadonlyMap<string, string>): string {
+  return JSON.stringify([...tags]);
+}
+
+function toRun(row: Row): StoredRun {
+  const [key, id, namespace, name, status, created, started, ended, updated, deleted] = row;
+  const [aliases, tags, params, notes, provenance] = row.slice(10);
+  return {
+    key: Number(key),
+    run: {
+      id: String(id),
+      namespace: String(namespace),
+      name: String(name),
+      aliases: JSON.parse(String(aliases)) as string[],
+      status: status as RunStatus,
+      notes: String(notes),
+      params: splitObject(String(params)),
+      tags: new Map(JSON.parse(String(tags)) as [string, string][]),
+      provenance: provenanceFromText(provenance as string | null),
+      createdUs: Number(created),
+      startedUs: optional(started),
+      endedUs: optional(ended),
+      updatedUs: Number(updated),
+      deletedUs: optional(deleted),
+    },
+  };
+}
+
+function optional(value: Row[number] | undefined): number | undefined {
+  return value === null || value === undefined ? undefined : Number(value);
+}

@@ -1,0 +1,47 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { CairnError } from "#core/errors.ts";
+import type { Db } from "./db.ts";
+
+const migrations = readdirSync(new URL("./migrations/", import.meta.url))
+  .filter((file) => file.endsWith(".sql"))
+  .sort();
+
+/** The number of the newest migration; a store file carries the one it is at. */
+export const FORMAT_VERSION = migrations.length;
+
+export function formatVersion(db: Db): number {
+  return Number(db.find("PRAGMA user_version")![0]);
+}
+
+/**
+ * Brings the schema up to date, one migration per transaction: a kill at any instant leaves the file
+ * at one version or the next. A file from a newer Cairn is left alone.
+ */
+export function migrate(db: Db, file: string): void {
+  const found = formatVersion(db);
+  if (found > FORMAT_VERSION) {
+    throw new CairnError(
+      "precondition",
+      `cannot open store "${file}": its format ${found} is newer than ${FORMAT_VERSION}, the newest this Cairn knows`,
+      { reason: "STORE_TOO_NEW", hint: "start the Cairn version that wrote it, or a later one" },
+    );
+  }
+  for (let version = found; version < FORMAT_VERSION; version++) {
+    const sql = readFileSync(new URL(`./migrations/${migrations[version]}`, import.meta.url), "utf8");
+    db.transaction("BEGIN IMMEDIATE", () => {
+      db.exec(sql);
+      db.exec(`PRAGMA user_version = ${version + 1}`);
+    });
+  }
+}
+
+/** Settings of a connection that writes. auto_vacuum only takes effect on an empty file. */
+export function configureWriter(db: Db): void {
+  db.exec("PRAGMA page_size = 4096");
+  db.exec("PRAGMA auto_vacuum = INCREMENTAL");
+  db.exec("PRAGMA journal_mode = WAL");
+  db.exec("PRAGMA synchronous = FULL");
+  db.exec("PRAGMA wal_autocheckpoint = 4000");
+  db.exec("PRAGMA cache_size = -65536");
+  db.exec("PRAGMA temp_store = MEMORY");
+}

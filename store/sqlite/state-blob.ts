@@ -1,0 +1,117 @@
+import { CairnError } from "#core/errors.ts";
+import type { Sample, SeriesKind } from "#core/model/series.ts";
+import type { SeriesState, WriterMark } from "#core/series/state.ts";
+
+/*
+ * A series' state as bytes: little-endian doubles, then, for texts and integers, the exact samples
+ * as JSON. docs/formats/series-state.md
+ */
+
+const VERSION = 1;
+const HEAD = 12;
+const SAMPLE = 3;
+const WRITERS_AT = HEAD + 4 * SAMPLE;
+const WRITER = 4;
+
+export const KINDS: readonly SeriesKind[] = ["number", "integer", "bool", "text"];
+
+export function encodeState(state: SeriesState): Uint8Array {
+  const { summary, writers } = state;
+  const samples = [summary.first, summary.last, summary.min, summary.max];
+  const exact = state.kind === "text" || state.kind === "integer" ? samples.map(exactOf) : undefined;
+  const trailer = exact === undefined ? "" : JSON.stringify(exact);
+  const present = samples.reduce((bits, sample, i) => (sample === undefined ? bits : bits | (1 << i)), 0);
+  const doubles = new Float64Array(WRITERS_AT + 1 + writers.length * WRITER);
+  doubles.set([
+    VERSION,
+    state.total,
+    state.stepMin,
+    state.stepMax,
+    state.timeMin,
+    state.timeMax,
+    summary.count,
+    summary.nanCount,
+    summary.replacedCount,
+    summary.sum,
+    summary.sumSquares,
+    present,
+  ]);
+  samples.forEach((sample, i) => {
+    doubles.set([sample?.step ?? NaN, sample?.timeUs ?? NaN, sample?.value ?? NaN], HEAD + i * SAMPLE);
+  });
+  doubles[WRITERS_AT] = writers.length;
+  writers.forEach((mark, i) => {
+    doubles.set(
+      [mark.writer, mark.firstOrdinal, mark.minStep, mark.maxStepBefore],
+      WRITERS_AT + 1 + i * WRITER,
+    );
+  });
+  const bytes = new Uint8Array(doubles.buffer);
+  return trailer === "" ? bytes : Buffer.concat([bytes, Buffer.from(trailer)]);
+}
+
+export function decodeState(kind: SeriesKind, bytes: Uint8Array): SeriesState {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const at = (index: number) => view.getFloat64(index * 8, true);
+  if (at(0) !== VERSION) {
+    throw new CairnError("corrupt", `cannot read the state of a series: unknown version ${at(0)}`);
+  }
+  const writerCount = at(WRITERS_AT);
+  const doubles = WRITERS_AT + 1 + writerCount * WRITER;
+  const trailer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8", doubles * 8);
+  const exact = trailer === "" ? [] : (JSON.parse(trailer) as (string | null)[]);
+  const present = at(11);
+  const sample = (i: number): Sample | undefined => {
+    if ((present & (1 << i)) === 0) return undefined;
+    const from = HEAD + i * SAMPLE;
+    const result: Sample = {
+      step: orUndefined(at(from)),
+      timeUs: orUndefined(at(from + 1)),
+      value: at(from + 2),
+    };
+    const text = exact[i];
+    if (text !== undefined && text !== null) {
+      if (kind === "integer") result.integer = BigInt(text);
+      else result.text = text;
+    }
+    return result;
+  };
+  const writers: WriterMark[] = [];
+  for (let i = 0; i < writerCount; i++) {
+    const from = WRITERS_AT + 1 + i * WRITER;
+    writers.push({
+      writer: at(from),
+      firstOrdinal: at(from + 1),
+      minStep: at(from + 2),
+      maxStepBefore: at(from + 3),
+    });
+  }
+  return {
+    kind,
+    total: at(1),
+    stepMin: at(2),
+    stepMax: at(3),
+    timeMin: at(4),
+    timeMax: at(5),
+    writers,
+    summary: {
+      count: at(6),
+      nanCount: at(7),
+      replacedCount: at(8),
+      sum: at(9),
+      sumSquares: at(10),
+      first: sample(0),
+      last: sample(1),
+      min: sample(2),
+      max: sample(3),
+    },
+  };
+}
+
+function exactOf(sample: Sample | undefined): string | null {
+  return sample?.text ?? sample?.integer?.toString() ?? null;
+}
+
+function orUndefined(value: number): number | undefined {
+  return Number.isNaN(value) ? undefined : value;
+}

@@ -1,0 +1,87 @@
+import { statSync } from "node:fs";
+import type { RunLedger, StoreInfo } from "#core/ports/run-store.ts";
+import type { Db } from "./db.ts";
+import { Ledger } from "./ledger.ts";
+import { Namespaces } from "./namespaces.ts";
+import { SeriesReader } from "./reader.ts";
+import { Runs } from "./runs.ts";
+import { FORMAT_VERSION } from "./schema.ts";
+import { Tail } from "./tail.ts";
+
+const PROBLEMS_MAX = 100;
+
+/** Everything that only reads. On disk it has a connection and a thread of its own. */
+export class StoreReader {
+  readonly #file: string;
+  readonly #db: Db;
+  readonly #tail: Tail;
+  readonly series: SeriesReader;
+  readonly namespaces: Namespaces;
+  readonly runs: Runs;
+  readonly db: Db;
+
+  /** `writerTail` when the writer shares this connection; a reader of its own keeps its own tail. */
+  constructor(file: string, db: Db, writerTail?: Tail) {
+    this.#file = file;
+    this.#db = db;
+    this.db = db;
+    this.#tail = writerTail ?? new Tail();
+    this.series = new SeriesReader(db, this.#tail, { follows: writerTail === undefined });
+    this.namespaces = new Namespaces(db);
+    this.runs = new Runs(db, this.namespaces);
+  }
+
+  verifyRun(id: string): RunLedger {
+    return this.series.moment(() => {
+      const key = this.runs.getKey(id);
+      const { writers, unnumbered } = new Ledger(this.#db).describe(key);
+      return { writers, unnumberedEnvelopes: unnumbered, ...this.series.verify(key) };
+    });
+  }
+
+  info(): StoreInfo {
+    return this.series.moment(() => {
+      const count = (table: string) => Number(this.#db.find(`SELECT count(*) FROM ${table}`)![0]);
+      const [folded] = this.#db.find("SELECT coalesce(sum(count), 0) FROM chunk")!;
+      return {
+        engine: this.#file === ":memory:" ? "sqlite in memory" : "sqlite",
+        formatVersion: FORMAT_VERSION,
+        runs: count("run"),
+        series: count("series"),
+        points: Number(folded) + this.series.loggedPoints(),
+        sizeBytes: this.#sizeBytes(),
+      };
+    });
+  }
+
+  checkIntegrity(): { points: number; runs: number; problems: string[] } {
+    return this.series.moment(() => {
+      const problems = this.#db
+        .all(`PRAGMA integrity_check(${PROBLEMS_MAX})`)
+        .map(([text]) => String(text))
+        .filter((text) => text !== "ok");
+      let points = 0;
+      const runs = this.#db.all("SELECT key FROM run");
+      for (const [key] of runs) {
+        const found = this.series.verify(Number(key));
+        points += found.points;
+        problems.push(...found.problems);
+      }
+      return { points, runs: runs.length, problems: problems.slice(0, PROBLEMS_MAX) };
+    });
+  }
+
+  /** One statement, hence one moment; writers go on beside it. */
+  backup(file: string): void {
+    this.#db.run("VACUUM INTO ?", file);
+  }
+
+  #sizeBytes(): number {
+    if (this.#file === ":memory:") {
+      const [[pages], [size]] = [this.#db.find("PRAGMA page_count")!, this.#db.find("PRAGMA page_size")!];
+      return Number(pages) * Number(size);
+    }
+    const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+    return sizeOf(this.#file) + sizeOf(`${this.#file}-wal`);
+  }
+}

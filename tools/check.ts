@@ -1,0 +1,61 @@
+/**
+ * What must hold before a commit: `npm run check`. Give names to run only those steps, or leave some out:
+ * `npm run check -- lint types`, `npm run check -- --without unit`.
+ */
+import { parseArgs } from "node:util";
+
+import { runCommand } from "./command.ts";
+
+interface Step {
+  name: string;
+  command: readonly string[];
+}
+
+/** The longest first: two run at a time. */
+const steps: readonly Step[] = [
+  { name: "unit", command: ["vitest", "run", "--reporter=dot"] },
+  { name: "types", command: ["tsc", "-p", "."] },
+  { name: "lint", command: ["oxlint", "--type-aware", "--deny-warnings"] },
+  { name: "dead-code", command: ["knip"] },
+  { name: "generated", command: ["node", "tools/generated.ts"] },
+  { name: "layers", command: ["node", "tools/layers.ts"] },
+  { name: "spec", command: ["node", "tools/spec.ts"] },
+  { name: "proto", command: ["buf", "lint"] },
+  { name: "format", command: ["oxfmt", "--check", "."] },
+];
+
+const AT_ONCE = 2;
+
+function choose(): Step[] {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { without: { type: "string", multiple: true, default: [] } },
+  });
+  const names = new Set(steps.map((step) => step.name));
+  for (const name of [...positionals, ...values.without]) {
+    if (!names.has(name)) throw new Error(`unknown step ${name}; there are ${[...names].join(", ")}`);
+  }
+  const wanted = positionals.length === 0 ? names : new Set(positionals);
+  return steps.filter((step) => wanted.has(step.name) && !values.without.includes(step.name));
+}
+
+const waiting = choose();
+const failures: { name: string; output: string }[] = [];
+
+async function work(): Promise<void> {
+  for (let step = waiting.shift(); step !== undefined; step = waiting.shift()) {
+    const { code, output, seconds } = await runCommand(step.command, { show: false });
+    if (code !== 0) failures.push({ name: step.name, output });
+    console.log(`${code === 0 ? "ok    " : "FAILED"}  ${step.name.padEnd(10)} ${seconds.toFixed(1)} s`);
+  }
+}
+
+const start = performance.now();
+await Promise.all(Array.from({ length: AT_ONCE }, work));
+for (const { name, output } of failures) console.log(`\n${name} failed:\n${output.trimEnd()}`);
+const total = ((performance.now() - start) / 1000).toFixed(1);
+if (failures.length === 0) console.log(`all checks passed in ${total} s`);
+else {
+  console.log(`\n${failures.map((failure) => failure.name).join(", ")} failed, ${total} s`);
+  process.exitCode = 1;
+}

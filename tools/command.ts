@@ -1,0 +1,46 @@
+import { spawn } from "node:child_process";
+import { delimiter, join } from "node:path";
+
+import { ROOT } from "./sources.ts";
+
+const TIME_LIMIT_MS = 60 * 60_000;
+
+/** The environment of child processes: our own tools, and the Node they need, come first in PATH. */
+const ENVIRONMENT: NodeJS.ProcessEnv = {
+  ...process.env,
+  PATH: [join(ROOT, "node_modules", ".bin"), process.env["PATH"] ?? ""].join(delimiter),
+};
+
+export interface CommandResult {
+  /** undefined when the program could not be started or was killed. */
+  code: number | undefined;
+  /** Standard output and standard error as they came; "" when they went to the terminal. */
+  output: string;
+  seconds: number;
+}
+
+/** Runs a program at the top of the repository and waits for it; `show` passes its output on as it comes. */
+export async function runCommand(
+  command: readonly string[],
+  options: { show: boolean },
+): Promise<CommandResult> {
+  const start = performance.now();
+  const [program = "", ...args] = command;
+  const child = spawn(program, args, {
+    cwd: ROOT,
+    env: ENVIRONMENT,
+    stdio: options.show ? "inherit" : ["ignore", "pipe", "pipe"],
+    timeout: TIME_LIMIT_MS,
+  });
+  const pieces: Buffer[] = [];
+  child.stdout?.on("data", (piece: Buffer) => pieces.push(piece));
+  child.stderr?.on("data", (piece: Buffer) => pieces.push(piece));
+  const code = await new Promise<number | undefined>((done) => {
+    child.on("error", (error) => {
+      pieces.push(Buffer.from(`cannot run ${program}: ${error.message}\n`));
+      done(undefined);
+    });
+    child.on("close", (exitCode) => done(exitCode ?? undefined));
+  });
+  return { code, output: Buffer.concat(pieces).toString(), seconds: (performance.now() - start) / 1000 };
+}

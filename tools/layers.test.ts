@@ -1,0 +1,126 @@
+import { describe, expect, it } from "vitest";
+
+import { aliasesFrom, checkFile, findReferences } from "./layers.ts";
+
+const ALIASES = aliasesFrom({
+  "#base/*": "./base/*",
+  "#core/*": "./core/*",
+  "#proto/*": "./proto/gen/*",
+  "#store/*": "./store/*",
+  "#server/*": "./server/*",
+});
+
+function rules(file: string, specifier: string): string[] {
+  return checkFile(file, `import { x } from "${specifier}";`, ALIASES).map((breach) => breach.rule);
+}
+
+describe("findReferences", () => {
+  it("finds every way to name a file, with its line", () => {
+    const text = [
+      `import { a } from "./a.ts";`,
+      `import type { B } from "#core/b.ts";`,
+      `import "./c.ts";`,
+      `export { d } from "./d.ts";`,
+      `export * from "./e.ts";`,
+      `const f = await import("./f.ts");`,
+      `type G = import("./g.ts").G;`,
+      `new Worker(new URL("./h.ts", import.meta.url));`,
+      `import.meta.resolve("#base/i.ts");`,
+    ].join("\n");
+    expect(findReferences("x/y.ts", text)).toEqual([
+      { specifier: "./a.ts", line: 1 },
+      { specifier: "#core/b.ts", line: 2 },
+      { specifier: "./c.ts", line: 3 },
+      { specifier: "./d.ts", line: 4 },
+      { specifier: "./e.ts", line: 5 },
+      { specifier: "./f.ts", line: 6 },
+      { specifier: "./g.ts", line: 7 },
+      { specifier: "./h.ts", line: 8 },
+      { specifier: "#base/i.ts", line: 9 },
+    ]);
+  });
+
+  it("is not fooled by comments, strings and other URLs", () => {
+    const text = [
+      `// import { a } from "./a.ts";`,
+      `const s = 'import "./b.ts"';`,
+      `new URL("./c.sql", import.meta.url);`,
+      `new URL("./d.ts", base);`,
+    ].join("\n");
+    expect(findReferences("x/y.ts", text)).toEqual([]);
+  });
+
+  it("names the file it cannot parse", () => {
+    expect(() => findReferences("x/y.ts", "import {")).toThrow("x/y.ts");
+  });
+});
+
+describe("checkFile", () => {
+  it.each([
+    ["base/a.ts", "./b.ts"],
+    ["base/a.ts", "node:crypto"],
+    ["base/a.test.ts", "vitest"],
+    ["core/runs/a.ts", "../model/b.ts"],
+    ["core/runs/a.ts", "#base/b.ts"],
+    ["core/query/a.ts", "re2js"],
+    ["wire/mlflow/a.ts", "../kit/b.ts"],
+    ["wire/mlflow/a.ts", "#proto/cairn/v1/run_pb.ts"],
+    ["wire/connect/deep/a.ts", "../b.ts"],
+    ["store/sqlite/a.ts", "#core/errors.ts"],
+    ["store/sqlite/a.test.ts", "../contract/run-store.ts"],
+    ["blob/fs/a.test.ts", "#store/contract/blob-store.ts"],
+    ["store/contract/a.ts", "fast-check"],
+    ["server/testing/a.ts", "vitest"],
+    ["wire/kit/testing.ts", "vitest"],
+    ["server/a.test.ts", "./testing/b.ts"],
+    ["server/a.ts", "#store/sqlite/b.ts"],
+    ["server/a.ts", "../wire/connect/b.ts"],
+    ["e2e/a.test.ts", "#server/main.ts"],
+    ["tools/a.ts", "../package.json"],
+    ["vitest.config.ts", "vitest/config"],
+  ])("lets %s import %s", (file, specifier) => {
+    expect(rules(file, specifier)).toEqual([]);
+  });
+
+  it.each([
+    ["base/a.ts", "#core/errors.ts", "base may import nothing of ours besides itself"],
+    ["base/a.ts", "zod", "base must do without it"],
+    ["base/a.ts", "vitest", "that is for tests"],
+    ["core/a.ts", "#store/sqlite/b.ts", "core may import only base besides itself"],
+    ["core/a.ts", "#proto/cairn/v1/run_pb.ts", "core may import only base"],
+    ["core/a.ts", "@bufbuild/protobuf/wire", "core must do without it"],
+    ["core/a.ts", "node:http2", "core must do without it"],
+    ["core/a.test.ts", "#store/sqlite/b.ts", "core may import only base"],
+    ["wire/mlflow/a.ts", "../influx/b.ts", "wire/* may import only"],
+    ["wire/kit/a.ts", "../influx/b.ts", "wire/kit may import only"],
+    ["store/sqlite/a.ts", "../postgres/b.ts", "store/* may import only"],
+    ["store/sqlite/a.ts", "../contract/run-store.ts", "that is for tests"],
+    ["server/a.ts", "#store/contract/run-store.ts", "that is for tests"],
+    ["server/a.ts", "./testing/b.ts", "that is for tests"],
+    ["server/a.ts", "./testing.ts", "that is for tests"],
+    ["server/attesting.ts", "vitest", "that is for tests"],
+    ["server/a.ts", "../tools/check.ts", "server may import only"],
+    ["store/contract/a.ts", "../sqlite/b.ts", "store/contract may import only"],
+    ["blob/fs/a.test.ts", "../memory/b.ts", "blob/* may import only"],
+    ["server/a.test.ts", "./b.test.ts", "nobody imports a test"],
+    ["wire/mlflow/a.ts", "#server/main.ts", "wire/* may import only"],
+    ["core/a.ts", "../vitest.config.ts", "core may import only"],
+    ["attic/a.ts", "node:fs", "no row in the table"],
+    ["store/a.ts", "node:fs", "no row in the table"],
+  ])("does not let %s import %s", (file, specifier, rule) => {
+    expect(rules(file, specifier)).toEqual([expect.stringContaining(rule)]);
+  });
+
+  it("does not take a folder for another that begins alike", () => {
+    expect(rules("core/a.ts", "../base2/b.ts")).toHaveLength(1);
+    expect(rules("wire/kitchen/a.ts", "../kit/b.ts")).toEqual([]);
+    expect(rules("wire/kit/a.ts", "../kitchen/b.ts")).toHaveLength(1);
+  });
+
+  it("says where", () => {
+    const text = `\n\nimport type { X } from "#server/x.ts";`;
+    expect(checkFile("base/a.ts", text, ALIASES)).toEqual([
+      { file: "base/a.ts", line: 3, rule: expect.stringContaining("imports server/x.ts") },
+    ]);
+  });
+});

@@ -1,0 +1,123 @@
+/**
+ * Holds the rules of core/SPEC.md against the titles of the tests. A rule is a list item that begins
+ * with its number in bold: `- **W3** A gap is refused …`. A test begins its title with the rules it
+ * proves: `it("W3 refuses a gap", …)`, `it("W3, W4: …", …)`. Run it with `node tools/spec.ts`.
+ */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+
+import { type ESTree, Visitor } from "vite";
+
+import { lineOf, parseSource, readSources, ROOT } from "./sources.ts";
+
+const SPEC_FILE = "core/SPEC.md";
+
+/** Where tests are: beside the code, in the contract suites, and in e2e. */
+const TEST_PATTERNS = ["**/*.test.ts", "store/contract/**/*.ts", "e2e/**/*.ts"];
+
+const RULE_ITEM = /^\s*[-*]\s+\*\*([A-Z]+\d+(?:\.\d+)*)\*\*/;
+const RULE_ID = /^[A-Z]{1,2}\d+(?:\.\d+)?$/;
+/** Threats and faults of the reliability plan: a title may begin with one, but it is no rule. */
+const PLAN_NUMBER = /^[SR]\d+$/;
+const TITLE_RULE = /^(?:,|\band\b|\s)*([A-Z]{1,2}\d+(?:\.\d+)?)(?=$|[\s,:])/;
+
+export interface Rule {
+  id: string;
+  line: number;
+}
+
+export interface Title {
+  text: string;
+  line: number;
+}
+
+/** Rules in their order in the text. Throws on a number that is no rule id or that is there twice. */
+export function parseRules(spec: string): Rule[] {
+  const rules = new Map<string, Rule>();
+  for (const [index, text] of spec.split("\n").entries()) {
+    const id = RULE_ITEM.exec(text)?.[1];
+    if (id === undefined) continue;
+    const line = index + 1;
+    if (!RULE_ID.test(id)) throw new Error(`${SPEC_FILE}:${line}: ${id} is no rule id such as W3 or W3.1`);
+    const first = rules.get(id);
+    if (first !== undefined) throw new Error(`${SPEC_FILE}:${line}: ${id} is on line ${first.line} already`);
+    rules.set(id, { id, line });
+  }
+  return [...rules.values()];
+}
+
+/** Titles of the tests in a file that run: `it` and `test` in all their forms, but skip and todo. */
+export function findTitles(file: string, text: string): Title[] {
+  const titles: Title[] = [];
+  new Visitor({
+    CallExpression: (node) => {
+      const title = titleText(node.arguments[0]);
+      if (title === undefined || !isTestCall(node.callee)) return;
+      titles.push({ text: title, line: lineOf(text, node.start) });
+    },
+  }).visit(parseSource(file, text));
+  return titles;
+}
+
+function titleText(node: ESTree.Node | undefined): string | undefined {
+  if (node?.type === "Literal" && typeof node.value === "string") return node.value;
+  if (node?.type === "TemplateLiteral") return node.quasis[0]?.value.cooked ?? undefined;
+  return undefined;
+}
+
+/** `it`, `it.only`, `it.each(…)`, `test.runIf(…)` and so on, as the callee of the call with the title. */
+function isTestCall(callee: ESTree.Node): boolean {
+  if (callee.type === "Identifier") return callee.name === "it" || callee.name === "test";
+  if (callee.type === "CallExpression")
+    return callee.callee.type === "MemberExpression" && isTestCall(callee.callee);
+  if (callee.type === "TaggedTemplateExpression") return isTestCall(callee.tag);
+  if (callee.type !== "MemberExpression" || callee.property.type !== "Identifier") return false;
+  return callee.property.name !== "skip" && callee.property.name !== "todo" && isTestCall(callee.object);
+}
+
+/** The rules a title begins with; none for a test of something that is no rule. */
+export function rulesOf(title: string): string[] {
+  const ids: string[] = [];
+  let rest = title;
+  for (let match = TITLE_RULE.exec(rest); match !== null; match = TITLE_RULE.exec(rest)) {
+    ids.push(match[1]!);
+    rest = rest.slice(match[0].length);
+  }
+  return ids;
+}
+
+/** One line per untested rule and per title with an unknown number. */
+export function compare(rules: readonly Rule[], tests: ReadonlyMap<string, readonly Title[]>): string[] {
+  const known = new Set(rules.map((rule) => rule.id));
+  const proven = new Set<string>();
+  const problems: string[] = [];
+  for (const [file, titles] of tests) {
+    for (const { text, line } of titles) {
+      for (const id of rulesOf(text)) {
+        if (known.has(id)) proven.add(id);
+        else if (!PLAN_NUMBER.test(id)) problems.push(`${file}:${line}: the title begins with ${id}, but ${SPEC_FILE} has no such rule`);
+      }
+    }
+  }
+  for (const { id, line } of rules) {
+    if (!proven.has(id)) problems.push(`${SPEC_FILE}:${line}: no test proves ${id}`);
+  }
+  return problems;
+}
+
+async function main(): Promise<void> {
+  const spec = await readFile(join(ROOT, SPEC_FILE), "utf8").catch(() => undefined);
+  if (spec === undefined) {
+    console.log(`${SPEC_FILE} does not exist yet: nothing to hold the tests against`);
+    return;
+  }
+  const rules = parseRules(spec);
+  const sources = await readSources(TEST_PATTERNS);
+  const tests = new Map([...sources].map(([file, text]) => [file, findTitles(file, text)]));
+  const problems = compare(rules, tests);
+  for (const problem of problems) console.log(problem);
+  console.log(`${rules.length} rules, ${problems.length} problems`);
+  if (problems.length > 0) process.exitCode = 1;
+}
+
+if (import.meta.main) await main();

@@ -1,0 +1,85 @@
+import { execFileSync } from "node:child_process";
+import { accessSync, constants, existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
+
+import { ROOT } from "./sources.ts";
+
+/** Something a suite cannot do without. */
+export interface Need {
+  name: string;
+  isMet(): boolean;
+}
+
+export interface Suite {
+  name: string;
+  config: "vitest.config.ts" | "vitest.e2e.config.ts";
+  /** Patterns of its test files. Every test file belongs to exactly one suite. */
+  files: readonly string[];
+  needs: readonly Need[];
+}
+
+/** The Python that tests use: the one in .venv, made by .ci/run, or else the system's. */
+export function pythonCommand(): string {
+  const own = join(ROOT, ".venv", "bin", "python");
+  return existsSync(own) ? own : "python3";
+}
+
+function program(name: string): Need {
+  return {
+    name,
+    isMet: () =>
+      (process.env["PATH"] ?? "").split(delimiter).some((folder) => isExecutable(join(folder, name))),
+  };
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function pythonModules(...modules: string[]): Need {
+  return {
+    name: `python3 with ${modules.join(", ")}`,
+    isMet: () => {
+      try {
+        execFileSync(pythonCommand(), ["-c", `import ${modules.join(", ")}`], {
+          stdio: "ignore",
+          timeout: 60_000,
+        });
+        return true;
+      } catch {
+        return false;
+      }
+    },
+  };
+}
+
+/**
+ * All suites of `npm test`. Tests that need a program the machine may lack have a folder of their own
+ * in e2e/ and a row here; the others stand directly in e2e/.
+ */
+export const suites: readonly Suite[] = [
+  {
+    name: "unit",
+    config: "vitest.config.ts",
+    files: ["{base,core,wire,store,blob,server,tools}/**/*.test.ts"],
+    needs: [],
+  },
+  { name: "e2e", config: "vitest.e2e.config.ts", files: ["e2e/*.test.ts"], needs: [] },
+  {
+    name: "clients",
+    config: "vitest.e2e.config.ts",
+    files: ["e2e/clients/**/*.test.ts"],
+    needs: [program("curl"), pythonModules("grpc", "grpc_tools", "grpc_reflection")],
+  },
+  {
+    name: "faults",
+    config: "vitest.e2e.config.ts",
+    files: ["e2e/faults/**/*.test.ts"],
+    needs: [program("gcc"), program("strace")],
+  },
+];

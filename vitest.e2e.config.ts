@@ -1,0 +1,13 @@
+import { defineConfig } from "vitest/config";
+
+// These start real servers and kill them: one file at a time, each in a process of its own.
+export default defineConfig({
+  test: {
+    include: ["e2e/**/*.test.ts"],
+    isolate: true,
+    pool: "forks",
+    fileParallelism: false,
+    testTimeout: 300_000,
+    hookTimeout: 120_000,
+  },
+});

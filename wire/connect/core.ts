@@ -1,0 +1,33 @@
+import type { Principal } from "#core/access/caller.ts";
+import type { Ingest } from "#core/ingest/ingest.ts";
+import type { Namespaces } from "#core/runs/namespaces.ts";
+import type { Runs } from "#core/runs/runs.ts";
+import type { Metrics } from "#core/series/metrics.ts";
+import type { System } from "#core/system/system.ts";
+import type { OnFailure } from "./error.ts";
+import type { HealthSource } from "./health.ts";
+
+/** What this wire calls. */
+export interface ConnectCore {
+  namespaces: Namespaces;
+  runs: Runs;
+  ingest: Ingest;
+  metrics: Metrics;
+  system: System;
+}
+
+/** What a request says about who sent it. */
+export interface Sender {
+  address: string | undefined;
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+}
+
+export interface ConnectOptions {
+  core: ConnectCore;
+  /** Throws `unauthenticated` for a credential that is wrong; a missing one makes an anonymous principal. */
+  authenticate(sender: Sender): Principal;
+  health: HealthSource;
+  onFailure: OnFailure;
+  /** Off only in tests, to show that both ways behave the same. */
+  fastWrite?: boolean;
+}

@@ -1,0 +1,122 @@
+import { CairnError } from "#core/errors.ts";
+import { limits } from "#core/limits.ts";
+import type { Envelope, SeqRange } from "#core/model/envelope.ts";
+import type { RunChange, RunRef } from "#core/model/run.ts";
+import type { SeriesPoints } from "#core/model/series.ts";
+import { decodeEntry, decodeSeries, expect } from "./decode-series.ts";
+import { toRunRef, toStatus } from "./map-run.ts";
+import { LENGTH, ProtobufReader, VARINT } from "./protobuf-reader.ts";
+
+/**
+ * Decodes cairn.v1.Envelope straight into core's columns. Every envelope passes through here, also
+ * those that came as JSON or through the generic stack, so there is one set of rules.
+ */
+export function decodeEnvelope(bytes: Uint8Array): Envelope {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const reader = new ProtobufReader(buffer);
+  let run: RunRef | undefined;
+  let writer = "";
+  let seq = 0;
+  let status = 0;
+  let heartbeatSeconds = 0;
+  let endedUs = 0;
+  const series: SeriesPoints[] = [];
+  const lost: SeqRange[] = [];
+  const params = new Map<string, string>();
+  const tags = new Map<string, string>();
+  while (reader.more) {
+    const tag = reader.tag();
+    switch (tag >>> 3) {
+      case 1:
+        expect(tag, LENGTH);
+        run = decodeRunRef(reader.message());
+        break;
+      case 2:
+        expect(tag, LENGTH);
+        writer = reader.text("writer");
+        break;
+      case 3:
+        expect(tag, VARINT);
+        seq = reader.uint64("seq");
+        break;
+      case 4:
+        expect(tag, LENGTH);
+        if (series.length >= limits.envelopeSeriesMax) throw tooMany();
+        series.push(decodeSeries(reader.message()));
+        break;
+      case 5:
+        expect(tag, LENGTH);
+        params.set(...decodeEntry(reader.message(), "param"));
+        break;
+      case 6:
+        expect(tag, LENGTH);
+        tags.set(...decodeEntry(reader.message(), "tag"));
+        break;
+      case 7:
+        expect(tag, VARINT);
+        status = reader.uint32();
+        break;
+      case 8:
+        expect(tag, LENGTH);
+        lost.push(decodeRange(reader.message()));
+        break;
+      case 9:
+        expect(tag, VARINT);
+        heartbeatSeconds = reader.uint32();
+        break;
+      case 10:
+        expect(tag, VARINT);
+        endedUs = reader.int64("end time");
+        break;
+      default:
+        reader.skip(tag);
+    }
+  }
+  const change: RunChange = {
+    ...(params.size > 0 && { params }),
+    ...(tags.size > 0 && { tags }),
+    ...(status !== 0 && { status: toStatus(status)! }),
+    ...(heartbeatSeconds !== 0 && { heartbeatSeconds }),
+    ...(endedUs !== 0 && { endedUs }),
+  };
+  return {
+    run: run ?? toRunRef(undefined),
+    writer,
+    seq,
+    series,
+    change: Object.keys(change).length > 0 ? change : undefined,
+    lost,
+  };
+}
+
+function decodeRunRef(reader: ProtobufReader): RunRef {
+  const ref = { id: "", path: "", alias: "", namespace: "" };
+  while (reader.more) {
+    const tag = reader.tag();
+    if (tag === ((1 << 3) | LENGTH)) ref.id = reader.text("run id");
+    else if (tag === ((2 << 3) | LENGTH)) ref.path = reader.text("run path");
+    else if (tag === ((3 << 3) | LENGTH)) ref.alias = reader.text("alias");
+    else if (tag === ((4 << 3) | LENGTH)) ref.namespace = reader.text("namespace");
+    else reader.skip(tag);
+  }
+  return toRunRef(ref);
+}
+
+function decodeRange(reader: ProtobufReader): SeqRange {
+  const range = { first: 0, last: 0 };
+  while (reader.more) {
+    const tag = reader.tag();
+    if (tag === ((1 << 3) | VARINT)) range.first = reader.uint64("lost range");
+    else if (tag === ((2 << 3) | VARINT)) range.last = reader.uint64("lost range");
+    else reader.skip(tag);
+  }
+  return range;
+}
+
+function tooMany(): CairnError {
+  return new CairnError(
+    "exhausted",
+    `cannot accept series in one envelope: more than ${limits.envelopeSeriesMax}`,
+    { reason: "LIMIT_EXCEEDED", facts: { limit: String(limits.envelopeSeriesMax) } },
+  );
+}

@@ -1,0 +1,65 @@
+import { Code, ConnectError, type ConnectRouter, type HandlerContext } from "@connectrpc/connect";
+import { quote } from "#core/errors.ts";
+import { Health, HealthCheckResponse_ServingStatus as Serving } from "#proto/grpc/health/v1/health_pb.ts";
+
+/** Anyone may ask: balancers and orchestrators carry no credential. */
+export { Health };
+
+export interface HealthSource {
+  /** "" asks for the server as a whole. undefined: no such service. */
+  serving(service: string): boolean | undefined;
+  /** Calls back after any change, until the returned function is called. Throws nothing. */
+  subscribe(onChange: () => void): () => void;
+}
+
+/** The gRPC health checking protocol. */
+export function registerHealth(router: ConnectRouter, source: HealthSource): void {
+  router.service(Health, {
+    check({ service }) {
+      const serving = source.serving(service);
+      if (serving === undefined) {
+        throw new ConnectError(
+          `cannot check service ${quote(service)}: there is no such service`,
+          Code.NotFound,
+        );
+      }
+      return { status: serving ? Serving.SERVING : Serving.NOT_SERVING };
+    },
+    async *watch({ service }, context) {
+      for await (const status of changes(source, service, context)) yield { status };
+    },
+  });
+}
+
+/**
+ * The status now and then each new one. A reader that falls behind misses what was in between, never
+ * the last. Ends when the caller goes or the server shuts down.
+ */
+async function* changes(
+  source: HealthSource,
+  service: string,
+  context: HandlerContext,
+): AsyncGenerator<Serving, void> {
+  let wake = Promise.withResolvers<void>();
+  const ring = (): void => wake.resolve();
+  const unsubscribe = source.subscribe(ring);
+  context.signal.addEventListener("abort", ring);
+  try {
+    let last: Serving | undefined;
+    while (!context.signal.aborted) {
+      wake = Promise.withResolvers<void>();
+      const serving = source.serving(service);
+      const now =
+        serving === undefined ? Serving.SERVICE_UNKNOWN : serving ? Serving.SERVING : Serving.NOT_SERVING;
+      if (now !== last) {
+        last = now;
+        yield now;
+      } else {
+        await wake.promise;
+      }
+    }
+  } finally {
+    context.signal.removeEventListener("abort", ring);
+    unsubscribe();
+  }
+}

@@ -1,0 +1,86 @@
+import { create } from "@bufbuild/protobuf";
+import type { Direction, KeyDescription, Objective, Picture } from "#core/model/namespace.ts";
+import type { CountedNamespace } from "#core/runs/namespaces.ts";
+import {
+  KeyDescriptionSchema,
+  Picture as PictureMessage,
+  type KeyDescription as KeyMessage,
+} from "#proto/cairn/v1/metric_pb.ts";
+import {
+  Direction as DirectionMessage,
+  NamespaceSchema,
+  type Namespace as NamespaceMessage,
+  type Objective as ObjectiveMessage,
+} from "#proto/cairn/v1/namespace_pb.ts";
+import { CairnError } from "#core/errors.ts";
+
+const DIRECTIONS: Readonly<Record<Direction, DirectionMessage>> = {
+  minimize: DirectionMessage.MINIMIZE,
+  maximize: DirectionMessage.MAXIMIZE,
+};
+
+const PICTURES: Readonly<Record<Picture, PictureMessage>> = {
+  line: PictureMessage.LINE,
+  accuracy: PictureMessage.ACCURACY,
+  "confusion-matrix": PictureMessage.CONFUSION_MATRIX,
+  roc: PictureMessage.ROC,
+  pr: PictureMessage.PR,
+  histogram: PictureMessage.HISTOGRAM,
+};
+
+export function toObjective(message: ObjectiveMessage | undefined): Objective | undefined {
+  if (message === undefined) return undefined;
+  const direction = nameOf(DIRECTIONS, message.direction, "direction");
+  if (direction === undefined) {
+    throw new CairnError("invalid", "cannot set an objective without a direction", {
+      hint: "give DIRECTION_MINIMIZE or DIRECTION_MAXIMIZE",
+    });
+  }
+  return { metric: message.metric, direction };
+}
+
+export function fromNamespace(namespace: CountedNamespace): NamespaceMessage {
+  const { objective } = namespace;
+  return create(NamespaceSchema, {
+    path: namespace.path,
+    description: namespace.description,
+    ...(objective !== undefined && {
+      objective: { metric: objective.metric, direction: DIRECTIONS[objective.direction] },
+    }),
+    createdUs: BigInt(namespace.createdUs),
+    runCount: BigInt(namespace.runCount),
+    subtreeRunCount: BigInt(namespace.subtreeRunCount),
+    subtreeRunningCount: BigInt(namespace.subtreeRunningCount),
+    lastActivityUs: BigInt(namespace.lastActivityUs),
+  });
+}
+
+export function toKey(message: KeyMessage): KeyDescription {
+  return {
+    namespace: message.namespace,
+    key: message.key,
+    unit: message.unit,
+    direction: nameOf(DIRECTIONS, message.direction, "direction"),
+    description: message.description,
+    picture: nameOf(PICTURES, message.picture, "picture"),
+  };
+}
+
+export function fromKey(key: KeyDescription): KeyMessage {
+  return create(KeyDescriptionSchema, {
+    namespace: key.namespace,
+    key: key.key,
+    unit: key.unit,
+    description: key.description,
+    ...(key.direction !== undefined && { direction: DIRECTIONS[key.direction] }),
+    ...(key.picture !== undefined && { picture: PICTURES[key.picture] }),
+  });
+}
+
+/** 0 is unspecified. */
+function nameOf<N extends string>(names: Readonly<Record<N, number>>, value: number, what: string): N | undefined {
+  if (value === 0) return undefined;
+  const found = (Object.keys(names) as N[]).find((name) => names[name] === value);
+  if (found === undefined) throw new CairnError("invalid", `cannot accept ${what} ${value}: it is unknown`);
+  return found;
+}

@@ -1,0 +1,138 @@
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { CairnError, quote } from "#core/errors.ts";
+import { parseRunPath } from "#core/model/path.ts";
+import {
+  RUN_STATUSES,
+  type Provenance,
+  type Run,
+  type RunChange,
+  type RunRef,
+  type RunStatus,
+} from "#core/model/run.ts";
+import type { NewRun } from "#core/runs/runs.ts";
+import {
+  RunSchema,
+  type CreateRunRequest,
+  type Provenance as ProvenanceMessage,
+  type Run as RunMessage,
+  type RunStatus as StatusMessage,
+  type UpdateRunRequest,
+} from "#proto/cairn/v1/run_pb.ts";
+import { fromMap, toInteger, toMap } from "./map.ts";
+
+/** 0 is unspecified. */
+export function toStatus(status: number): RunStatus | undefined {
+  if (status === 0) return undefined;
+  const name = RUN_STATUSES[status - 1];
+  if (name === undefined) {
+    throw new CairnError("invalid", `cannot set status ${status}: the statuses are ${RUN_STATUSES.join(", ")}`);
+  }
+  return name;
+}
+
+export function toRunRef(
+  ref: { id: string; path: string; alias: string; namespace: string } | undefined,
+): RunRef {
+  const given = ref === undefined ? [] : [ref.id, ref.path, ref.alias].filter((text) => text !== "");
+  if (ref === undefined || given.length !== 1) {
+    throw new CairnError("invalid", `cannot find a run by ${given.length} names`, {
+      hint: 'give exactly one of id, path and alias, for example {"run": {"id": "…"}}',
+    });
+  }
+  if (ref.namespace !== "" && ref.alias === "") {
+    throw new CairnError("invalid", `cannot look for ${quote(given[0]!)} in a namespace: only an alias takes one`);
+  }
+  if (ref.id !== "") return { by: "id", id: ref.id };
+  return ref.path === ""
+    ? { by: "alias", alias: ref.alias, namespace: ref.namespace }
+    : parseRunPath(ref.path);
+}
+
+export function toNewRun(request: CreateRunRequest): NewRun {
+  return {
+    namespace: request.namespace,
+    name: request.name,
+    aliases: request.aliases,
+    params: toMap(request.params),
+    tags: toMap(request.tags),
+    provenance: toProvenance(request.provenance),
+    status: toStatus(request.status),
+    notes: request.notes,
+    startedUs: request.startedUs === 0n ? undefined : toInteger(request.startedUs, "start time"),
+    getOrCreate: request.getOrCreate,
+  };
+}
+
+export function toRunChange(request: UpdateRunRequest): RunChange {
+  const status = toStatus(request.status);
+  const provenance = toProvenance(request.provenance);
+  const params = toMap(request.params);
+  const tags = toMap(request.tags);
+  return {
+    ...(status !== undefined && { status }),
+    ...(request.name !== undefined && { name: request.name }),
+    ...(request.notes !== undefined && { notes: request.notes }),
+    ...(params.size > 0 && { params }),
+    ...(tags.size > 0 && { tags }),
+    ...(request.removeParams.length > 0 && { removeParams: request.removeParams }),
+    ...(request.removeTags.length > 0 && { removeTags: request.removeTags }),
+    ...(request.addAliases.length > 0 && { addAliases: request.addAliases }),
+    ...(provenance !== undefined && { provenance }),
+    ...(request.onlyIfAbsent && { onlyIfAbsent: true }),
+    ...(request.endedUs !== 0n && { endedUs: toInteger(request.endedUs, "end time") }),
+  };
+}
+
+export function fromRun(run: Run, metrics: ReadonlyMap<string, number> = new Map()): RunMessage {
+  const init: MessageInitShape<typeof RunSchema> = {
+    id: run.id,
+    namespace: run.namespace,
+    name: run.name,
+    aliases: [...run.aliases],
+    status: (RUN_STATUSES.indexOf(run.status) + 1) as StatusMessage,
+    notes: run.notes,
+    params: fromMap(run.params),
+    tags: fromMap(run.tags),
+    createdUs: BigInt(run.createdUs),
+    startedUs: BigInt(run.startedUs ?? 0),
+    endedUs: BigInt(run.endedUs ?? 0),
+    updatedUs: BigInt(run.updatedUs),
+    deletedUs: BigInt(run.deletedUs ?? 0),
+    metrics: fromMap(metrics),
+  };
+  if (run.provenance !== undefined) init.provenance = fromProvenance(run.provenance);
+  return create(RunSchema, init);
+}
+
+function toProvenance(message: ProvenanceMessage | undefined): Provenance | undefined {
+  if (message === undefined) return undefined;
+  const { initialState, trainingData, testData, featurePipeline, study, code, command } = message;
+  return {
+    initialState,
+    trainingData,
+    testData,
+    featurePipeline,
+    study,
+    command,
+    code: code && {
+      repository: code.repository,
+      commit: code.commit,
+      branch: code.branch,
+      dirtyPatch: code.dirtyPatch,
+      archive: code.archive,
+    },
+    environment: toMap(message.environment),
+  };
+}
+
+function fromProvenance(provenance: Provenance): NonNullable<MessageInitShape<typeof RunSchema>["provenance"]> {
+  const { code, environment, trainingData, testData, command, ...rest } = provenance;
+  return {
+    ...rest,
+    trainingData: [...trainingData],
+    testData: [...testData],
+    command: [...command],
+    environment: fromMap(environment),
+    ...(code !== undefined && { code }),
+  };
+}

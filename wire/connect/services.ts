@@ -1,0 +1,135 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
+import { CairnError } from "#core/errors.ts";
+import {
+  EnvelopeAckSchema,
+  EnvelopeSchema,
+  MetricService,
+  type Envelope,
+  type EnvelopeAck,
+} from "#proto/cairn/v1/metric_pb.ts";
+import { NamespaceService } from "#proto/cairn/v1/namespace_pb.ts";
+import { RunService } from "#proto/cairn/v1/run_pb.ts";
+import { SystemService } from "#proto/cairn/v1/system_pb.ts";
+import { callerOf } from "./context.ts";
+import type { ConnectCore } from "./core.ts";
+import { decodeEnvelope } from "./decode-envelope.ts";
+import { fromBackup, fromIntegrity, fromInfo, fromVerified } from "./map-system.ts";
+import { fromKey, fromNamespace, toKey, toObjective } from "./map-namespace.ts";
+import { fromRun, toNewRun, toRunChange, toRunRef } from "./map-run.ts";
+import { fromReadResult, fromSeriesInfo, toReadRequest } from "./map-series.ts";
+
+export const SERVICES = [NamespaceService, RunService, MetricService, SystemService] as const;
+
+/** Registers cairn.v1: each method maps its request, calls core, and maps the answer. */
+export function registerServices(router: ConnectRouter, core: ConnectCore): void {
+  router.service(NamespaceService, namespaceService(core));
+  router.service(RunService, runService(core));
+  router.service(MetricService, metricService(core));
+  router.service(SystemService, systemService(core));
+}
+
+function namespaceService({ namespaces }: ConnectCore): ServiceImpl<typeof NamespaceService> {
+  return {
+    createNamespace: async ({ path, description, objective }, context) =>
+      fromNamespace(
+        await namespaces.create(callerOf(context), { path, description, objective: toObjective(objective) }),
+      ),
+    getNamespace: async ({ path }, context) => fromNamespace(await namespaces.get(callerOf(context), path)),
+    listNamespaces: async (request, context) => {
+      const page = await namespaces.list(callerOf(context), request);
+      return { namespaces: page.namespaces.map(fromNamespace), nextPageToken: page.nextPageToken };
+    },
+    updateNamespace: async ({ path, description, objective, clearObjective }, context) => {
+      const wanted = clearObjective ? null : toObjective(objective);
+      const updated = await namespaces.update(callerOf(context), {
+        path,
+        ...(description !== undefined && { description }),
+        ...(wanted !== undefined && { objective: wanted }),
+      });
+      return fromNamespace(updated);
+    },
+    deleteNamespace: async ({ path }, context) => {
+      await namespaces.delete(callerOf(context), path);
+      return {};
+    },
+  };
+}
+
+function runService({ runs }: ConnectCore): ServiceImpl<typeof RunService> {
+  return {
+    createRun: async (request, context) => {
+      const { run, created } = await runs.create(callerOf(context), toNewRun(request));
+      return { run: fromRun(run), created };
+    },
+    getRun: async ({ run }, context) => fromRun(await runs.get(callerOf(context), toRunRef(run))),
+    updateRun: async (request, context) =>
+      fromRun(await runs.update(callerOf(context), toRunRef(request.run), toRunChange(request))),
+    searchRuns: async (request, context) => {
+      const found = await runs.search(callerOf(context), request);
+      return {
+        runs: found.runs.map(({ run, metrics }) => fromRun(run, metrics)),
+        nextPageToken: found.nextPageToken,
+        totalCount: BigInt(found.totalCount),
+      };
+    },
+    deleteRun: async ({ run }, context) => fromRun(await runs.delete(callerOf(context), toRunRef(run))),
+    restoreRun: async ({ run }, context) => fromRun(await runs.restore(callerOf(context), toRunRef(run))),
+    purgeRun: async ({ run }, context) => {
+      const { points } = await runs.purge(callerOf(context), toRunRef(run));
+      return { purgedPoints: BigInt(points) };
+    },
+  };
+}
+
+function metricService({ ingest, metrics }: ConnectCore): ServiceImpl<typeof MetricService> {
+  const write = async (envelope: Envelope, context: Parameters<typeof callerOf>[0]): Promise<EnvelopeAck> => {
+    const ack = await ingest.write(callerOf(context), decodeEnvelope(toBinary(EnvelopeSchema, envelope)));
+    return create(EnvelopeAckSchema, {
+      seq: BigInt(ack.seq),
+      duplicate: ack.duplicate,
+      points: BigInt(ack.points),
+    });
+  };
+  return {
+    writeEnvelope: write,
+    async *streamEnvelopes(envelopes, context) {
+      for await (const envelope of envelopes) yield await write(envelope, context);
+    },
+    describeKey: async ({ description }, context) => {
+      if (description === undefined) throw new CairnError("invalid", "cannot describe a key without a description");
+      return fromKey(await metrics.describeKey(callerOf(context), toKey(description)));
+    },
+    listKeys: async ({ namespace }, context) => {
+      const keys = await metrics.listKeys(callerOf(context), namespace);
+      return { keys: keys.map(fromKey) };
+    },
+    listSeries: async (request, context) => {
+      const listed = await metrics.list(callerOf(context), { ...request, run: toRunRef(request.run) });
+      return {
+        series: listed.series.map(fromSeriesInfo),
+        nextPageToken: listed.next ?? "",
+        totalCount: BigInt(listed.total),
+      };
+    },
+    readSeries: async (request, context) =>
+      fromReadResult(await metrics.read(callerOf(context), toReadRequest(request)), request.encoding),
+  };
+}
+
+function systemService({ system }: ConnectCore): ServiceImpl<typeof SystemService> {
+  return {
+    getInfo: async (_, context) => fromInfo(await system.info(callerOf(context))),
+    verifyRun: async ({ run }, context) =>
+      fromVerified(await system.verifyRun(callerOf(context), toRunRef(run))),
+    createBackup: async ({ name }, context) => fromBackup(await system.createBackup(callerOf(context), name)),
+    listBackups: async (_, context) => ({
+      backups: (await system.listBackups(callerOf(context))).map(fromBackup),
+    }),
+    restoreBackup: async ({ name }, context) => {
+      const { restored, keptAside } = await system.restoreBackup(callerOf(context), name);
+      return { restored: fromBackup(restored), keptAside: fromBackup(keptAside) };
+    },
+    checkIntegrity: async (_, context) => fromIntegrity(await system.checkIntegrity(callerOf(context))),
+  };
+}
