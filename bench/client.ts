@@ -85,6 +85,9 @@ export async function call<T>(url: string, method: string, body: unknown): Promi
 }
 
 export async function createRun(url: string, name: string): Promise<string> {
-  const { run } = await call<{ run: { id: string } }>(url, "RunService/CreateRun", { namespace: "bench", name });
+  const { run } = await call<{ run: { id: string } }>(url, "RunService/CreateRun", {
+    namespace: "bench",
+    name,
+  });
   return run.id;
 }

@@ -18,7 +18,7 @@ export function encodeEnvelope(envelope: {
       text(series, 1, key);
       nested(series, 4, (column) => integers(column, points.steps!));
       nested(series, 5, (column) => integers(column, points.times!));
-      nested(series, 6, (column) => column.copyOf(points.values.data as Float64Array));
+      nested(series, 6, (column) => column.copy(points.values.data as Float64Array));
     });
   }
   return out.finish();
@@ -34,7 +34,7 @@ function nested(out: ByteWriter, field: number, write: (inner: ByteWriter) => vo
   write(inner);
   out.varint((field << 3) | 2);
   out.varint(inner.length);
-  out.copyOf(inner.bytes.subarray(0, inner.length));
+  out.copy(inner.bytes.subarray(0, inner.length));
 }
 
 function integers(out: ByteWriter, column: Float64Array): void {

@@ -31,7 +31,9 @@ export async function runLoad(server: BenchServer, load: Load): Promise<LoadResu
   );
   const sessions = load.protocol === "grpc" ? [grpcSession(server.url), grpcSession(server.url)] : [];
   const connections: Connection[] = runIds.map((_, i) =>
-    load.protocol === "grpc" ? grpcConnection(sessions[i % sessions.length]!) : connectConnection(server.port),
+    load.protocol === "grpc"
+      ? grpcConnection(sessions[i % sessions.length]!)
+      : connectConnection(server.port),
   );
   const bodies = runIds.map((runId, i) => [...envelopes(runId, i, load)]);
   const latencies: number[] = [];

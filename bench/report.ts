@@ -49,8 +49,13 @@ export class Report {
       figure.notes,
     ]);
     const widths = head.map((_, i) => Math.max(...[head, ...rows].map((row) => row[i]!.length)));
-    const line = (cells: readonly string[]) => `| ${cells.map((cell, i) => cell.padEnd(widths[i]!)).join(" | ")} |`;
-    return [line(head), `|${widths.map((width) => "-".repeat(width + 2)).join("|")}|`, ...rows.map(line)].join("\n");
+    const line = (cells: readonly string[]) =>
+      `| ${cells.map((cell, i) => cell.padEnd(widths[i]!)).join(" | ")} |`;
+    return [
+      line(head),
+      `|${widths.map((width) => "-".repeat(width + 2)).join("|")}|`,
+      ...rows.map(line),
+    ].join("\n");
   }
 }
 

@@ -3,7 +3,10 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-const START = fileURLToPath(new URL("../server/start.js", import.meta.url));
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const manifest = JSON.parse(readFileSync(`${ROOT}/package.json`, "utf8")) as { scripts: { start: string } };
+/** What `npm start` runs, less the shell's `exec node`. */
+const START = manifest.scripts.start.split(" ").slice(2);
 const TICKS_PER_SECOND = 100;
 
 /** A real server in its own process, so that its CPU time and memory can be told from the bench's. */
@@ -20,7 +23,8 @@ export interface BenchServer {
 
 export async function startServer(data: string): Promise<BenchServer> {
   const began = performance.now();
-  const child = spawn(process.execPath, [START, "--port", "0", "--data", data, "--log-level", "warn"], {
+  const child = spawn(process.execPath, [...START, "--port", "0", "--data", data, "--log-level", "warn"], {
+    cwd: ROOT,
     stdio: ["ignore", "pipe", "inherit"],
   });
   const url = await greetingUrl(child);

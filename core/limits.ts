@@ -6,6 +6,10 @@ export const limits = {
   messageBytesMax: 32 << 20,
   decompressedBytesMax: 128 << 20,
   decompressedRatioMax: 200,
+  /** Of one request: what it costs in memory is not in its bytes alone. */
+  messageObjectsMax: 250_000,
+  messageValuesMax: 2_000_000,
+  messageNestingMax: 64,
 
   envelopePointsMax: 100_000,
   envelopeSeriesMax: 100_000,

@@ -89,11 +89,33 @@ test("close lets an HTTP/1 answer that has begun come to its end", async () => {
   const body: Writable = response;
   body.write("begin-");
   await client.until(({ text: got }) => got.includes("begin-"));
+  const start = performance.now();
   const closed = listening.close(LONG_MS);
   const rest = "x".repeat(4 << 20);
   response.end(`${rest}-end`);
   await client.closed();
   expect(client.text.endsWith("-end\r\n0\r\n\r\n")).toBe(true);
+  await closed;
+  expect(performance.now() - start).toBeLessThan(QUICK_MS);
+});
+
+test("a request that comes behind an answer already begun is the last one", async () => {
+  const { onRequest, next } = held();
+  const listening = await open({ onRequest });
+  const client = await RawClient.connect(listening.port);
+  const request = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  await client.send(request);
+  const first: Writable = await next();
+  first.write("first");
+  await client.until(({ text: got }) => got.includes("first"));
+  const closed = listening.close(LONG_MS);
+  await client.send(request);
+  (await next()).end("second");
+  first.end();
+  await client.closed();
+  const [, second] = client.text.split("first");
+  expect(second).toContain("second");
+  expect(second?.toLowerCase()).toContain("connection: close");
   await closed;
 });
 

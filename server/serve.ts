@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
@@ -80,7 +81,17 @@ async function serveStores(
   const readiness = new Readiness();
   const onFailure = (incident: string, error: CairnError) =>
     log.error({ incident, err: error }, "request failed");
-  const wire = connectWire({ core, authenticate, health: readiness, onFailure, ...options });
+  const stopping = new AbortController();
+  // One listener per open stream is no leak.
+  setMaxListeners(0, stopping.signal);
+  const wire = connectWire({
+    core,
+    authenticate,
+    health: readiness,
+    onFailure,
+    stopping: stopping.signal,
+    ...options,
+  });
   const guard = buildGuard(settings);
   let listening: Listening | undefined;
   const router = buildRouter(
@@ -137,6 +148,7 @@ async function serveStores(
     close: async () => {
       readiness.set(false);
       clearInterval(sweep);
+      stopping.abort();
       await opened.close(CLOSE_REQUESTS_MS);
       await stores.close();
     },

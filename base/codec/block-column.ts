@@ -9,6 +9,7 @@
 import type { ByteReader } from "./byte-reader.ts";
 import { INTEGER_MAX, type ByteWriter } from "./byte-writer.ts";
 import { CodecError } from "./error.ts";
+import { copyDoubles, takeDoubles } from "./slab.ts";
 
 const STRIDE = 0;
 const DIFFERENCES = 1;
@@ -27,7 +28,7 @@ export function writeColumn(writer: ByteWriter, column: Float64Array): void {
   const form = chooseForm(column);
   writer.u8(form);
   if (form === DOUBLES) {
-    writer.copyOf(column);
+    writer.copy(column);
     return;
   }
   writer.zigzag(column[0]!);
@@ -36,18 +37,23 @@ export function writeColumn(writer: ByteWriter, column: Float64Array): void {
 }
 
 export function readColumn(reader: ByteReader, count: number): Float64Array {
-  const column = new Float64Array(count);
+  const column = takeDoubles(count);
+  readColumnInto(reader, column, 0, count);
+  return column;
+}
+
+/** Reads into `column` from `from` on. */
+export function readColumnInto(reader: ByteReader, column: Float64Array, from: number, count: number): void {
   if (count < 2) {
-    if (count === 1) column[0] = reader.zigzag();
-    return column;
+    if (count === 1) column[from] = reader.zigzag();
+    return;
   }
   const form = reader.u8();
-  if (form === DOUBLES) readDoubles(reader, column);
-  else if (form === STRIDE) readStride(reader, column);
-  else if (form === DIFFERENCES) readDifferences(reader, column, 1);
-  else if (form === THOUSANDS) readDifferences(reader, column, 1000);
+  if (form === DOUBLES) readDoubles(reader, column, from, count);
+  else if (form === STRIDE) readStride(reader, column, from, count);
+  else if (form === DIFFERENCES) readDifferences(reader, column, from, count, 1);
+  else if (form === THOUSANDS) readDifferences(reader, column, from, count, 1000);
   else throw new CodecError(`cannot read column: unknown form ${form}`);
-  return column;
 }
 
 function chooseForm(column: Float64Array): number {
@@ -106,14 +112,19 @@ function writeDifferences(writer: ByteWriter, column: Float64Array, scale: numbe
   writer.length = at;
 }
 
-function readDifferences(reader: ByteReader, column: Float64Array, unit: number): void {
+function readDifferences(
+  reader: ByteReader,
+  column: Float64Array,
+  from: number,
+  count: number,
+  unit: number,
+): void {
   const { bytes, end } = reader;
-  const count = column.length;
   let value = reader.zigzag();
   let delta = reader.zigzag();
-  column[0] = value;
+  column[from] = value;
   value += delta;
-  column[1] = value;
+  column[from + 1] = value;
   let min = value;
   let max = value;
   let at = reader.position;
@@ -136,7 +147,7 @@ function readDifferences(reader: ByteReader, column: Float64Array, unit: number)
         value += delta;
         if (value < min) min = value;
         if (value > max) max = value;
-        column[i] = value;
+        column[from + i] = value;
         continue;
       }
     }
@@ -146,23 +157,24 @@ function readDifferences(reader: ByteReader, column: Float64Array, unit: number)
     value += delta;
     if (value < min) min = value;
     if (value > max) max = value;
-    column[i] = value;
+    column[from + i] = value;
   }
   reader.position = at;
   if (!(min >= -INTEGER_MAX && max <= INTEGER_MAX)) throw tooWide();
 }
 
-function readStride(reader: ByteReader, column: Float64Array): void {
+function readStride(reader: ByteReader, column: Float64Array, from: number, count: number): void {
   const first = reader.zigzag();
   const stride = reader.zigzag();
-  const reach = stride * (column.length - 1);
+  const reach = stride * (count - 1);
   if (Math.abs(reach) > INTEGER_MAX || Math.abs(first + reach) > INTEGER_MAX) throw tooWide();
-  for (let i = 0; i < column.length; i++) column[i] = first + i * stride;
+  for (let i = 0; i < count; i++) column[from + i] = first + i * stride;
 }
 
-function readDoubles(reader: ByteReader, column: Float64Array): void {
-  new Uint8Array(column.buffer).set(reader.take(column.byteLength));
-  for (const value of column) {
+function readDoubles(reader: ByteReader, column: Float64Array, from: number, count: number): void {
+  column.set(copyDoubles(reader.bytes, reader.skip(count * 8), count), from);
+  for (let i = from; i < from + count; i++) {
+    const value = column[i]!;
     if (!(Number.isInteger(value) && Math.abs(value) <= INTEGER_MAX)) throw tooWide();
   }
 }

@@ -4,6 +4,7 @@ import { packBits, unpackBits } from "./bits.ts";
 import { CodecError } from "./error.ts";
 import type { Kind } from "./kind.ts";
 import type { Values } from "./points.ts";
+import { copyDoubles } from "./slab.ts";
 
 // Text that has no UTF-8, because it holds half of a surrogate pair, is kept as UTF-16.
 const UTF8 = 0;
@@ -22,7 +23,7 @@ export function writeValues(writer: ByteWriter, values: Values): void {
       writeNumbers(writer, values.data);
       break;
     case "integer":
-      writer.copyOf(values.data);
+      writer.copy(values.data);
       break;
     case "bool":
       packBits(writer, values.data);
@@ -64,7 +65,7 @@ export function valueBytesMin(kind: Kind, count: number): number {
 
 function writeNumbers(writer: ByteWriter, data: Float64Array): void {
   if (data.length > SMALL_COUNT_MAX) {
-    writer.copyOf(data);
+    writer.copy(data);
     return;
   }
   scratch.set(data);
@@ -76,15 +77,7 @@ function writeNumbers(writer: ByteWriter, data: Float64Array): void {
 }
 
 function readNumbers(reader: ByteReader, count: number): Float64Array {
-  const size = count * 8;
-  const at = reader.skip(size);
-  if (count <= SMALL_COUNT_MAX) {
-    for (let i = 0; i < size; i++) scratchBytes[i] = reader.bytes[at + i]!;
-    return scratch.slice(0, count);
-  }
-  const data = new Float64Array(count);
-  new Uint8Array(data.buffer).set(reader.bytes.subarray(at, at + size));
-  return data;
+  return copyDoubles(reader.bytes, reader.skip(count * 8), count);
 }
 
 function writeTexts(writer: ByteWriter, texts: readonly string[]): void {
@@ -97,7 +90,7 @@ function writeTexts(writer: ByteWriter, texts: readonly string[]): void {
   writer.u8(UTF16);
   for (const text of texts) {
     writer.varint(text.length * 2);
-    writer.copyOf(Buffer.from(text, "utf16le"));
+    writer.copy(Buffer.from(text, "utf16le"));
   }
 }
 

@@ -3,17 +3,19 @@
  * counts more than size. A block is a length, a head byte, a count and the columns one after another;
  * docs/formats/log-body.md is its exact layout.
  */
-import { readColumn, writeColumn } from "./block-column.ts";
+import { readColumn, readColumnInto, writeColumn } from "./block-column.ts";
 import { readValues, valueBytesMin, writeValues } from "./block-values.ts";
 import type { ByteReader } from "./byte-reader.ts";
 import type { ByteWriter } from "./byte-writer.ts";
 import { CodecError } from "./error.ts";
 import { checkColumns, kindOf, kinds, NANOS_MAX, type Kind } from "./kind.ts";
 import type { Points } from "./points.ts";
+import { copyBytes } from "./slab.ts";
 
 const HAS_STEPS = 4;
 const HAS_TIMES = 8;
 const HAS_NANOS = 16;
+const NUMBER = kinds.indexOf("number");
 const VERSION_MASK = 0xe0; // zero in this version of the format
 
 /** A length below this is one byte; this byte itself announces a length of four bytes. */
@@ -44,7 +46,7 @@ export function writeBlock(writer: ByteWriter, points: Points): void {
     writer.varint(count);
     if (steps !== undefined) writeColumn(writer, steps);
     if (times !== undefined) writeColumn(writer, times);
-    if (nanos !== undefined) writer.copyOf(nanos);
+    if (nanos !== undefined) writer.copy(nanos);
     writeValues(writer, values);
   } catch (thrown) {
     writer.length = start;
@@ -60,7 +62,7 @@ export function writeBlock(writer: ByteWriter, points: Points): void {
   }
 }
 
-/** The reader stands behind the block afterwards. The arrays are new and belong to the caller. */
+/** The reader stands behind the block afterwards. The arrays belong to the caller, but short ones share a buffer. */
 export function readBlock(reader: ByteReader): Points {
   const end = readLength(reader);
   const head = reader.u8();
@@ -74,6 +76,80 @@ export function readBlock(reader: ByteReader): Points {
   const values = readValues(reader, kind, count);
   if (reader.position !== end) throw malformed("it does not end where it says");
   return { count, steps, times, nanos, values };
+}
+
+const CAPACITY_MIN = 4096;
+
+/**
+ * Joins blocks of numbers without an object or array for each: columns that grow and are used again.
+ * Where one block follows another as envelopes of a few points do, that is most of the cost of reading.
+ */
+export class NumberColumns {
+  count = 0;
+  steps = new Float64Array(CAPACITY_MIN);
+  times = new Float64Array(CAPACITY_MIN);
+  values = new Float64Array(CAPACITY_MIN);
+  #valueBytes = new Uint8Array(this.values.buffer);
+  #columns = -1;
+
+  clear(): void {
+    this.count = 0;
+    this.#columns = -1;
+  }
+
+  /**
+   * Takes the block at the reader in behind the others and moves past it. False, and nothing has
+   * changed, for a block that is not of numbers, has nanos, or has other columns than those here.
+   */
+  add(reader: ByteReader): boolean {
+    const start = reader.position;
+    const end = readLength(reader);
+    const head = reader.u8();
+    const fits = this.#columns < 0 || this.#columns === head;
+    if ((head & 3) !== NUMBER || (head & HAS_NANOS) !== 0 || !fits) {
+      reader.position = start;
+      return false;
+    }
+    const count = readCount(reader, head, end);
+    if (count * 8 > end - reader.position) throw malformed("it is shorter than its count");
+    this.#reserve(count);
+    const from = this.count;
+    if ((head & HAS_STEPS) !== 0) readColumnInto(reader, this.steps, from, count);
+    if ((head & HAS_TIMES) !== 0) readColumnInto(reader, this.times, from, count);
+    const at = reader.skip(count * 8);
+    if (reader.position !== end) throw malformed("it does not end where it says");
+    copyBytes(reader.bytes, at, at + count * 8, this.#valueBytes, from * 8);
+    this.#columns = head;
+    this.count = from + count;
+    return true;
+  }
+
+  /** A view of what is here, good until the next change. */
+  points(): Points {
+    const { count } = this;
+    return {
+      count,
+      steps: (this.#columns & HAS_STEPS) === 0 ? undefined : this.steps.subarray(0, count),
+      times: (this.#columns & HAS_TIMES) === 0 ? undefined : this.times.subarray(0, count),
+      nanos: undefined,
+      values: { kind: "number", data: this.values.subarray(0, count) },
+    };
+  }
+
+  #reserve(more: number): void {
+    const needed = this.count + more;
+    if (needed <= this.values.length) return;
+    const capacity = Math.max(needed, this.values.length * 2);
+    const grow = (column: Float64Array) => {
+      const grown = new Float64Array(capacity);
+      grown.set(column.subarray(0, this.count));
+      return grown;
+    };
+    this.steps = grow(this.steps);
+    this.times = grow(this.times);
+    this.values = grow(this.values);
+    this.#valueBytes = new Uint8Array(this.values.buffer);
+  }
 }
 
 /** Moves behind the block without looking into it. */

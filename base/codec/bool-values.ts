@@ -17,7 +17,7 @@ export function encodeBools(writer: ByteWriter, bools: Uint8Array): void {
   else if (!bools.includes(0)) writer.u8(ALL_TRUE);
   else {
     writer.u8(BITS);
-    writer.copyOf(pack(bits.written()));
+    writer.copy(pack(bits.written()));
   }
 }
 

@@ -64,7 +64,7 @@ export class ByteWriter {
     this.length = at + 4;
   }
 
-  /** The bits of a NaN are not kept; `copyOf` the array it came from keeps them. */
+  /** The bits of a NaN may change; `copy` keeps them. */
   f64(value: number): void {
     this.reserve(8);
     this.#buffer.writeDoubleLE(value, this.length);
@@ -116,7 +116,7 @@ export class ByteWriter {
   }
 
   /** The bytes of a typed array, bit for bit. */
-  copyOf(data: Uint8Array | Uint16Array | Float64Array | BigInt64Array): void {
+  copy(data: Uint8Array | Uint16Array | Float64Array | BigInt64Array): void {
     const size = data.byteLength;
     this.reserve(size).set(new Uint8Array(data.buffer, data.byteOffset, size), this.length);
     this.length += size;

@@ -74,7 +74,9 @@ export function openHeader(reader: ByteReader): ChunkColumns {
     throw new CodecError("cannot read chunk: it does not begin like one");
   }
   if (bytes[2] !== CHUNK_VERSION) {
-    throw new CodecError(`cannot read chunk: version ${bytes[2]} is unknown, this program knows ${CHUNK_VERSION}`);
+    throw new CodecError(
+      `cannot read chunk: version ${bytes[2]} is unknown, this program knows ${CHUNK_VERSION}`,
+    );
   }
   reader.position = CRC_AT;
   if (reader.u32() !== crc32(bytes.subarray(BODY_AT))) {

@@ -25,7 +25,9 @@ function speed(points: number, work: () => void): number {
 }
 
 function print(name: string, ...figures: (number | undefined)[]): void {
-  const cells = figures.map((figure) => (figure === undefined ? "" : figure.toFixed(figure < 10 ? 2 : 0)).padStart(10));
+  const cells = figures.map((figure) =>
+    (figure === undefined ? "" : figure.toFixed(figure < 10 ? 2 : 0)).padStart(10),
+  );
   console.log(name.padEnd(22) + cells.join(""));
 }
 
@@ -88,16 +90,30 @@ const series = Array.from({ length: SERIES }, (_, index) => mixSeries(index, 32_
 
 console.log("chunks of the mix          B/pt    encode    decode    values   (million points/s)");
 for (const size of [256, 1024, 4096, 32_768]) {
-  benchChunks(`${size} points`, series.flatMap((points) => cut(points, size)));
+  benchChunks(
+    `${size} points`,
+    series.flatMap((points) => cut(points, size)),
+  );
 }
 
 console.log("\nchunks of 4096 by kind     B/pt    encode    decode    values");
 for (const kind of mixKinds) {
-  const index = Array.from({ length: 10 }, (_, place) => place).findIndex((place) => mixKindOf(place) === kind);
+  const index = Array.from({ length: 10 }, (_, place) => place).findIndex(
+    (place) => mixKindOf(place) === kind,
+  );
   benchChunks(kind, cut(series[index]!, 4096));
 }
 
 console.log("\nblocks of the mix          B/pt     write      read");
 for (const size of [1, 10, 100, 1000, 10_000]) {
-  benchBlocks(`${size} points`, series.flatMap((points) => cut(points, size).slice(0, 20_000 / size + 50)));
+  benchBlocks(
+    `${size} points`,
+    series.flatMap((points) => cut(points, size).slice(0, 20_000 / size + 50)),
+  );
 }
+
+const million = cut(mixSeries(0, 1_000_000, SEED), 4096).map((piece) => encodeChunk(piece));
+const millionSpeed = speed(1_000_000, () => {
+  for (const chunk of million) decodeChunk(chunk, { values: true });
+});
+console.log(`\nvalues of 1,000,000 float32 points in chunks of 4096: ${(1000 / millionSpeed).toFixed(1)} ms`);

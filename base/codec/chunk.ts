@@ -45,7 +45,13 @@ export function encodeChunk(points: Points): Uint8Array<ArrayBuffer> {
   const timeRange = times === undefined ? undefined : rangeOf(times);
   writer.reset();
   planes.reset();
-  writeHeader(writer, { kind: values.kind, count, steps: stepRange, times: timeRange, nanos: nanos !== undefined });
+  writeHeader(writer, {
+    kind: values.kind,
+    count,
+    steps: stepRange,
+    times: timeRange,
+    nanos: nanos !== undefined,
+  });
   if (steps !== undefined) writeIntegerPart(steps, stepRange!);
   if (times !== undefined) writeIntegerPart(times, timeRange!);
   if (nanos !== undefined) writeNanoPart(nanos);
@@ -65,6 +71,7 @@ export function decodeChunk(bytes: Uint8Array, want: ChunkWant = EVERYTHING): Po
   const stepPart = steps === undefined ? undefined : readPart(reader);
   const timePart = times === undefined ? undefined : readPart(reader);
   const nanoPart = nanos ? readPart(reader) : undefined;
+  if (count === 0 && reader.remaining > 0) throw new CodecError("cannot decode chunk: bytes are left over");
   return {
     count,
     steps: stepPart && want.steps === true ? decodeIntegerPart(stepPart, count, steps!) : undefined,
@@ -119,7 +126,7 @@ function decodeNanoPart(reader: ByteReader, count: number): Uint16Array {
 
 function writePart(): void {
   writer.varint(part.length);
-  writer.copyOf(part.written());
+  writer.copy(part.written());
 }
 
 function readPart(reader: ByteReader): ByteReader {

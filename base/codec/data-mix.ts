@@ -64,7 +64,11 @@ function valueAt(kind: MixKind, step: number, random: Random): number {
     case "acc f32":
       return Math.fround(unit(0.9 - 0.8 * progress + 0.01 * random.normal()));
     case "memory":
-      return 20_480 + Math.floor(step / 500) * 3 + (random.uniform() < 0.05 ? Math.floor(random.uniform() * 64) : 0);
+      return (
+        20_480 +
+        Math.floor(step / 500) * 3 +
+        (random.uniform() < 0.05 ? Math.floor(random.uniform() * 64) : 0)
+      );
     case "percent":
       return Math.round(10 * Math.min(100, 85 + 6 * random.normal())) / 10;
     case "grad norm":

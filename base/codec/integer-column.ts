@@ -9,7 +9,7 @@ import { INTEGER_MAX } from "./byte-writer.ts";
 import { CodecError } from "./error.ts";
 import type { PlaneWriter } from "./planes.ts";
 import { wordScratch } from "./scratch.ts";
-import { decodeWords, encodeWords, planWords } from "./words.ts";
+import { decodeWordPair, decodeWords, encodeWords, planWords } from "./words.ts";
 
 const STRIDE = 0; // first, stride
 const FROM_FIRST = 1; // first, divisor, a word for each but the first
@@ -33,7 +33,7 @@ export function rangeOf(column: Float64Array): Range {
     if (value > max) max = value;
   }
   if (!integers || min < -INTEGER_MAX || max > INTEGER_MAX) {
-    throw new CodecError("cannot encode column: not all are integers of -2^53 to 2^53");
+    throw new CodecError("cannot take column: not all are integers of -2^53 to 2^53");
   }
   return { min, max };
 }
@@ -134,7 +134,7 @@ export function decodeIntegers(
 
 function decodeWide(reader: ByteReader, column: Float64Array, count: number): void {
   const [low, high] = wordScratch;
-  decodeWords(reader, count, low, high);
+  decodeWordPair(reader, count, low, high);
   for (let i = 0; i < count; i++) column[i] = high[i]! * 2 ** 32 + (low[i]! >>> 0);
 }
 

@@ -3,7 +3,7 @@ import { CodecError } from "./error.ts";
 import { decodeIntegers, encodeIntegers, rangeOf } from "./integer-column.ts";
 import type { PlaneWriter } from "./planes.ts";
 import { integerScratch, wordScratch } from "./scratch.ts";
-import { decodeWords, encodeWords, planWords } from "./words.ts";
+import { decodeWordPair, encodeWords, planWords } from "./words.ts";
 
 const SAFE = 0; // integer column
 const INT64 = 1; // low words, high words
@@ -51,7 +51,7 @@ export function decodeInt64s(reader: ByteReader, count: number): BigInt64Array {
     }
   } else if (form === INT64) {
     const [low, high] = wordScratch;
-    decodeWords(reader, count, low, high);
+    decodeWordPair(reader, count, low, high);
     for (let i = 0; i < count; i++) {
       words[i * 2] = low[i]!;
       words[i * 2 + 1] = high[i]!;

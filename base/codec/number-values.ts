@@ -4,7 +4,7 @@ import { decodeIntegers, encodeIntegers, rangeOf } from "./integer-column.ts";
 import type { PlaneWriter } from "./planes.ts";
 import { findScale, unscale } from "./scale.ts";
 import { floatScratch, integerScratch, wordScratch } from "./scratch.ts";
-import { decodeWords, encodeWords, planWords } from "./words.ts";
+import { decodeWordPair, decodeWords, encodeWords, planWords } from "./words.ts";
 
 const CONSTANT = 0; // the 8 bytes of all of them
 const SCALED = 1; // scale code, integer column
@@ -21,7 +21,7 @@ export function encodeNumbers(writer: PlaneWriter, data: Float64Array): void {
   const bits = new Int32Array(data.buffer, data.byteOffset, data.length * 2);
   if (isConstant(bits)) {
     writer.head.u8(CONSTANT);
-    writer.head.copyOf(data.subarray(0, 1));
+    writer.head.copy(data.subarray(0, 1));
     return;
   }
   const scale = findScale(data, integerScratch);
@@ -65,7 +65,7 @@ export function decodeNumbers(reader: ByteReader, count: number): Float64Array {
     for (let i = 0; i < count; i++) data[i] = floatScratch[i]!;
   } else if (form === FLOAT64) {
     const [low, high] = wordScratch;
-    decodeWords(reader, count, low, high);
+    decodeWordPair(reader, count, low, high);
     const bits = new Int32Array(data.buffer);
     for (let i = 0; i < count; i++) {
       bits[i * 2] = low[i]!;

@@ -3,8 +3,8 @@
  *
  * Of measured numbers the low planes are noise, the high ones nearly constant and only one or two in
  * between are worth compressing. So a plane of zeros is not stored, noise is stored as it is, and the
- * rest of all columns of one part goes into one zstd frame. Leaving noise out of the frame makes the
- * frame smaller, too, because its Huffman code then fits the planes that are left.
+ * rest of all columns of one part is compressed together. Leaving noise out makes that smaller, too,
+ * because the Huffman code then fits the planes that are left.
  */
 import type { ByteReader } from "./byte-reader.ts";
 import { ByteWriter } from "./byte-writer.ts";
@@ -12,16 +12,15 @@ import { CodecError } from "./error.ts";
 import { CHUNK_POINTS_MAX } from "./scratch.ts";
 import { pack, unpack } from "./pack.ts";
 
-/** What a plane is, two bits each in a map byte, the lowest plane in the lowest bits. */
-const ZERO = 0;
+// What a plane is, two bits each in a map byte, the lowest plane in the lowest bits. 0 is a plane of zeros.
 const RAW = 1;
 const PACKED = 2;
 
 const SAVING_BYTES_MIN = 16;
 const SAVING_SHARE_MIN = 1 / 16; // less is not worth the time to decompress
-const FRAME_BYTES = 12; // what a frame costs beside the code for its symbols
+const FIXED_BYTES = 12; // what compressing costs beside the code for the symbols
 const SYMBOL_BYTES = 0.5; // what a symbol costs in the description of a Huffman code
-const SAMPLES_MAX = 4096;
+const SAMPLES_MAX = 2048;
 
 /** Collects the planes of one part. Reused; `flush` empties it. */
 export class PlaneWriter {
@@ -45,18 +44,18 @@ export class PlaneWriter {
     let map = 0;
     for (let shift = 0; shift < 32; shift += 8) {
       if (((used >>> shift) & 255) === 0) continue;
-      for (let i = 0; i < count; i++) plane[i] = words[i]! >>> shift;
+      splitPlane(words, shift, plane);
       const worth = isWorthPacking(plane);
-      (worth ? this.#packed : this.#raw).copyOf(plane);
+      (worth ? this.#packed : this.#raw).copy(plane);
       map |= (worth ? PACKED : RAW) << (shift >> 2);
     }
     this.head.u8(map);
   }
 
   flush(writer: ByteWriter): void {
-    writer.copyOf(this.head.written());
-    writer.copyOf(this.#raw.written());
-    if (this.#packed.length > 0) writer.copyOf(pack(this.#packed.written()));
+    writer.copy(this.head.written());
+    writer.copy(this.#raw.written());
+    if (this.#packed.length > 0) writer.copy(pack(this.#packed.written()));
     this.reset();
   }
 }
@@ -77,12 +76,12 @@ export function readPlanes(reader: ByteReader, count: number, maps: readonly num
     }
     return planes;
   });
-  const frame = reader.take(reader.remaining);
+  const rest = reader.take(reader.remaining);
   if (packedCount === 0) {
-    if (frame.length > 0) throw new CodecError("cannot read planes: bytes are left over");
+    if (rest.length > 0) throw new CodecError("cannot read planes: bytes are left over");
     return columns;
   }
-  const packed = unpack(frame, packedCount * count);
+  const packed = unpack(rest, packedCount * count);
   let at = 0;
   for (const [index, planes] of columns.entries()) {
     for (let j = 0; j < 4; j++) {
@@ -105,6 +104,10 @@ export function joinPlanes(planes: Planes, words: Int32Array, count: number): vo
 
 // One function for each loop: the compiler then knows all about it, whichever way it came here.
 
+function splitPlane(words: Int32Array, shift: number, plane: Uint8Array): void {
+  for (let i = 0; i < plane.length; i++) plane[i] = words[i]! >>> shift;
+}
+
 function joinTwo(a: Uint8Array, b: Uint8Array, words: Int32Array, count: number): void {
   for (let i = 0; i < count; i++) words[i] = a[i]! | (b[i]! << 8);
 }
@@ -125,14 +128,15 @@ function joinFour(
 }
 
 const counts = new Uint32Array(256);
-const entropyTerms = Float64Array.from({ length: SAMPLES_MAX + 1 }, (_, n) => (n === 0 ? 0 : n * Math.log2(n)));
+const entropyTerms = Float64Array.from({ length: SAMPLES_MAX + 1 }, (_, n) =>
+  n === 0 ? 0 : n * Math.log2(n),
+);
 
 /** Guesses by the entropy of single bytes, which finds runs and few values as well as skewed noise. */
 function isWorthPacking(plane: Uint8Array): boolean {
   const stride = Math.ceil(plane.length / SAMPLES_MAX);
   const samples = Math.ceil(plane.length / stride);
-  counts.fill(0);
-  for (let i = 0; i < plane.length; i += stride) counts[plane[i]!]!++;
+  countBytes(plane, stride);
   let symbols = 0;
   let bits = entropyTerms[samples]!;
   for (let i = 0; i < 256; i++) {
@@ -140,6 +144,11 @@ function isWorthPacking(plane: Uint8Array): boolean {
     if (n > 0) symbols++;
     bits -= entropyTerms[n]!;
   }
-  const size = (bits / 8) * (plane.length / samples) + symbols * SYMBOL_BYTES + FRAME_BYTES;
+  const size = (bits / 8) * (plane.length / samples) + symbols * SYMBOL_BYTES + FIXED_BYTES;
   return plane.length - size >= Math.max(SAVING_BYTES_MIN, plane.length * SAVING_SHARE_MIN);
+}
+
+function countBytes(plane: Uint8Array, stride: number): void {
+  counts.fill(0);
+  for (let i = 0; i < plane.length; i += stride) counts[plane[i]!]!++;
 }

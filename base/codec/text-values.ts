@@ -15,13 +15,18 @@ const UTF16 = 1; // for texts that have no UTF-8, because they hold half of a su
 /** The texts run together, after their lengths in UTF-16 units: decoding all at once is much faster. */
 export function encodeTexts(planes: PlaneWriter, writer: ByteWriter, texts: readonly string[]): void {
   const lengths = wordScratch[0];
-  for (let i = 0; i < texts.length; i++) lengths[i] = texts[i]!.length;
-  encodeWords(planes, lengths, texts.length, planWords(lengths, texts.length));
-  const form = texts.every((text) => text.isWellFormed()) ? UTF8 : UTF16;
-  const bytes = Buffer.from(texts.join(""), form === UTF8 ? "utf8" : "utf16le");
-  if (bytes.length > CHUNK_TEXT_BYTES_MAX) {
-    throw new CodecError(`cannot encode texts: ${bytes.length} bytes are more than a chunk takes`);
+  let units = 0;
+  for (let i = 0; i < texts.length; i++) {
+    lengths[i] = texts[i]!.length;
+    units += texts[i]!.length;
   }
+  const form = texts.every((text) => text.isWellFormed()) ? UTF8 : UTF16;
+  // Every unit takes a byte at least, and some sums of units are too long for one string.
+  const bytes = units > CHUNK_TEXT_BYTES_MAX ? undefined : toBytes(texts.join(""), form);
+  if (bytes === undefined || bytes.length > CHUNK_TEXT_BYTES_MAX) {
+    throw new CodecError(`cannot encode texts: more than ${CHUNK_TEXT_BYTES_MAX} bytes`);
+  }
+  encodeWords(planes, lengths, texts.length, planWords(lengths, texts.length));
   writer.u8(form);
   const sizeAt = writer.length;
   writer.u32(0);
@@ -32,15 +37,16 @@ export function encodeTexts(planes: PlaneWriter, writer: ByteWriter, texts: read
   writer.u32(end - start);
   writer.length = end;
   writer.varint(bytes.length);
-  writer.copyOf(pack(bytes));
+  writer.copy(pack(bytes));
 }
 
 export function decodeTexts(reader: ByteReader, count: number): string[] {
   const form = reader.u8();
   const lengthsReader = new ByteReader(reader.take(reader.u32()));
   const size = reader.varint();
-  if (size > CHUNK_TEXT_BYTES_MAX) throw new CodecError("cannot decode texts: more than a chunk takes");
-  const all = decodeText(form, unpack(reader.take(reader.remaining), size));
+  if (size > CHUNK_TEXT_BYTES_MAX)
+    throw new CodecError(`cannot decode texts: more than ${CHUNK_TEXT_BYTES_MAX} bytes`);
+  const all = toText(form, unpack(reader.take(reader.remaining), size));
   const lengths = wordScratch[0];
   decodeWords(lengthsReader, count, lengths);
   const texts: string[] = [];
@@ -57,7 +63,11 @@ export function decodeTexts(reader: ByteReader, count: number): string[] {
   return texts;
 }
 
-function decodeText(form: number, bytes: Uint8Array): string {
+function toBytes(text: string, form: number): Buffer {
+  return Buffer.from(text, form === UTF8 ? "utf8" : "utf16le");
+}
+
+function toText(form: number, bytes: Uint8Array): string {
   if (form === UTF8) return decodeUtf8(bytes);
   if (form !== UTF16 || bytes.length % 2 !== 0) throw new CodecError("cannot decode texts: unknown form");
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf16le");

@@ -7,7 +7,7 @@
  */
 import type { ByteReader } from "./byte-reader.ts";
 import { CodecError } from "./error.ts";
-import { joinPlanes, readPlanes, type PlaneWriter } from "./planes.ts";
+import { joinPlanes, readPlanes, type Planes, type PlaneWriter } from "./planes.ts";
 
 // What a word is predicted by, in the lowest two bits of the column's head byte.
 const NOTHING = 0; // the word itself, not zigzag coded
@@ -20,6 +20,9 @@ const SHIFT_AT = 2;
 const SHIFT_MASK = 31;
 /** The words are the bits of floats, mapped so that they rise with the float's value. */
 const SIGN_FOLDED = 128;
+
+/** So many words, half of them from either end, decide how a column is predicted. */
+const JUDGED_MAX = 2048;
 
 /** Each word moves the running mean by an eighth of its distance. */
 const MEAN_SHIFT = 3;
@@ -63,23 +66,30 @@ export function encodeWords(writer: PlaneWriter, words: Int32Array, count: numbe
   writer.add(words, count);
 }
 
-/** Reads as many columns of `count` words as there are arrays, and everything that is left in the reader. */
-export function decodeWords(reader: ByteReader, count: number, ...columns: Int32Array[]): void {
-  const heads = columns.map(() => readHead(reader));
-  const planes = readPlanes(
-    reader,
-    count,
-    heads.map((head) => head.map),
-  );
-  for (const [index, words] of columns.entries()) {
-    const { predictor, base, shift, folded } = heads[index]!;
-    joinPlanes(planes[index]!, words, count);
-    if (predictor === LEVEL) addLevel(words, count, base);
-    else if (predictor === LAST) addLast(words, count, base);
-    else if (predictor === MEAN) addMean(words, count, base);
-    if (folded) unfold(words, count, shift);
-    if (shift > 0) shiftBack(words, count, shift);
-  }
+/** Reads a column of `count` words, which must be all that is left in the reader. */
+export function decodeWords(reader: ByteReader, count: number, words: Int32Array): void {
+  const head = readHead(reader);
+  const [planes] = readPlanes(reader, count, [head.map]);
+  restoreWords(words, count, head, planes!);
+}
+
+/** Reads two columns of `count` words, which must be all that is left in the reader. */
+export function decodeWordPair(reader: ByteReader, count: number, low: Int32Array, high: Int32Array): void {
+  const lowHead = readHead(reader);
+  const highHead = readHead(reader);
+  const [lowPlanes, highPlanes] = readPlanes(reader, count, [lowHead.map, highHead.map]);
+  restoreWords(low, count, lowHead, lowPlanes!);
+  restoreWords(high, count, highHead, highPlanes!);
+}
+
+function restoreWords(words: Int32Array, count: number, head: WordsHead, planes: Planes): void {
+  const { predictor, base, shift, folded } = head;
+  joinPlanes(planes, words, count);
+  if (predictor === LEVEL) addLevel(words, count, base);
+  else if (predictor === LAST) addLast(words, count, base);
+  else if (predictor === MEAN) addMean(words, count, base);
+  if (folded) unfold(words, count, shift);
+  if (shift > 0) shiftBack(words, count, shift);
 }
 
 interface WordsHead {
@@ -112,8 +122,10 @@ function choosePredictor(
   let running = 0;
   let previous = count === 0 ? 0 : words[0]! | 0;
   let mean = previous;
-  for (let i = 0; i < count; i++) {
-    const word = words[i]!;
+  const judged = Math.min(count, JUDGED_MAX);
+  const gap = count - judged;
+  for (let i = 0; i < judged; i++) {
+    const word = words[i < judged >> 1 ? i : i + gap]!;
     const fromLevel = (word - level) | 0;
     const fromLast = (word - previous) | 0;
     const fromMean = (word - mean) | 0;
@@ -125,11 +137,11 @@ function choosePredictor(
     previous = word;
     mean = (mean + (fromMean >> MEAN_SHIFT)) | 0;
   }
-  const best = Math.max(fixed, last, running) - count;
-  const bits = count * 32 - Math.max(nothing, best);
+  const best = Math.max(fixed, last, running) - judged;
+  const bits = judged * 32 - Math.max(nothing, best);
   if (nothing >= best) return { predictor: NOTHING, bits };
-  if (last - count === best) return { predictor: LAST, bits };
-  return { predictor: fixed - count === best ? LEVEL : MEAN, bits };
+  if (last - judged === best) return { predictor: LAST, bits };
+  return { predictor: fixed - judged === best ? LEVEL : MEAN, bits };
 }
 
 function subtract(words: Int32Array, count: number, predictor: number, base: number): void {

@@ -3,7 +3,7 @@ import { compareCodePoints } from "#core/model/code-points.ts";
 import type { SearchRequest } from "#core/ports/run-search.ts";
 import type { Comparison, Expression, Field, Literal, Order } from "#core/query/ast.ts";
 import { holds, isUnder } from "#core/query/evaluate.ts";
-import type { CellReader } from "./cells.ts";
+import { type CellReader, EMPTY } from "./cells.ts";
 import { Duration } from "./duration.ts";
 import {
   allOf,
@@ -21,7 +21,7 @@ import {
 import { METRIC_LANES } from "./metric-column.ts";
 import type { SortKey } from "./ordering.ts";
 import type { RunColumns } from "./run-columns.ts";
-import { FALSE, FIRST_TEXT, NUMBER, TRUE, type ValueColumn } from "./value-column.ts";
+import { FALSE, FIRST_TEXT, TRUE, type ValueColumn } from "./value-column.ts";
 
 /** What one text costs, in units of comparing a number. */
 const TEXT_COST = 5;
@@ -78,7 +78,7 @@ export class Compiler {
       descending,
       value: (row) => {
         if (column !== undefined) return column.value(row);
-        return cells.code(row) === NUMBER ? cells.number(row, lane) : undefined;
+        return cells.code(row) === EMPTY ? undefined : cells.number(row, lane);
       },
       numbers: column?.onlyNumbers === false ? undefined : source,
       column,
@@ -127,7 +127,9 @@ export class Compiler {
 
   #namespaces(test: (path: string) => boolean): Term {
     const { namespace } = this.#columns.fields;
-    return codesWhere(namespace.cells, namespace.codeCount, 1, (code) => test(namespace.text(code)));
+    return codesWhere(namespace.cells, namespace.codeCount, 1, (code) => {
+      return code >= FIRST_TEXT && test(namespace.text(code));
+    });
   }
 
   #aliasTerm(expression: FieldExpression): Term {
@@ -173,7 +175,7 @@ type FieldExpression = Extract<Expression, { field: Field }>;
 
 const NOWHERE: Source = {
   cells: {
-    code: () => 0,
+    code: () => EMPTY,
     number: () => Number.NaN,
     codesPart: () => undefined,
     numbersPart: () => undefined,

@@ -1,4 +1,4 @@
-import { BLOCK_ROWS, type CellReader, type Part } from "./cells.ts";
+import { BLOCK_ROWS, type CellReader } from "./cells.ts";
 
 const scratch = new Float64Array(BLOCK_ROWS);
 
@@ -22,21 +22,21 @@ export class Duration implements CellReader {
     return this.#seconds(this.#started.number(row, 0), this.#ended.number(row, 0));
   }
 
-  codesPart(lo: number, hi: number): Part<Uint32Array> | undefined {
+  codesPart(lo: number, hi: number): Uint32Array | undefined {
     return this.#started.codesPart(lo, hi);
   }
 
-  numbersPart(lo: number, hi: number): Part<Float64Array> | undefined {
+  numbersPart(lo: number, hi: number): Float64Array | undefined {
     // Copied first, because the next part may overwrite this one.
     const ended = this.#ended.numbersPart(lo, hi, 0);
     if (ended === undefined) scratch.fill(Number.NaN);
-    else scratch.set(ended.values.subarray(ended.base, ended.base + hi - lo));
+    else scratch.set(ended.subarray(0, hi - lo));
     const started = this.#started.numbersPart(lo, hi, 0);
     if (started === undefined) return undefined;
     for (let offset = 0; offset < hi - lo; offset++) {
-      scratch[offset] = this.#seconds(started.values[started.base + offset]!, scratch[offset]!);
+      scratch[offset] = this.#seconds(started[offset]!, scratch[offset]!);
     }
-    return { values: scratch, base: 0 };
+    return scratch;
   }
 
   #seconds(startedUs: number, endedUs: number): number {

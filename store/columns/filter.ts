@@ -5,7 +5,16 @@
  * disjunction is what is left when nothing is dropped by all of its terms flipped.
  */
 import { BLOCK_ROWS, EMPTY, type CellReader } from "./cells.ts";
-import { keepCode, keepInside, keepNumbers, keepOutside, keepRest, keepTable, type Flip } from "./kernels.ts";
+import {
+  keepCode,
+  keepInside,
+  keepNumbers,
+  keepOutside,
+  keepRest,
+  keepTable,
+  run,
+  type Flip,
+} from "./kernels.ts";
 
 export interface Filter {
   /** What one row costs, in units of a plain comparison. */
@@ -111,7 +120,7 @@ export function inside(cells: CellReader, lane: number, low: number, high: numbe
       keep(lo, hi, selection, count, flip) {
         const part = cells.numbersPart(lo, hi, lane);
         if (part === undefined) return flip === 1 ? count : 0;
-        return keepInside(part.values, part.base, selection, count, low, high, flip);
+        return run(keepInside, part, selection, count, flip, low, high);
       },
     },
     flip: 0,
@@ -125,7 +134,7 @@ export function outside(cells: CellReader, lane: number, low: number, high: numb
       keep(lo, hi, selection, count, flip) {
         const part = cells.numbersPart(lo, hi, lane);
         if (part === undefined) return flip === 1 ? count : 0;
-        return keepOutside(part.values, part.base, selection, count, low, high, flip);
+        return run(keepOutside, part, selection, count, flip, low, high);
       },
     },
     flip: 0,
@@ -139,7 +148,7 @@ export function oneOfNumbers(cells: CellReader, lane: number, wanted: ReadonlySe
       keep(lo, hi, selection, count, flip) {
         const part = cells.numbersPart(lo, hi, lane);
         if (part === undefined) return flip === 1 ? count : 0;
-        return keepNumbers(part.values, part.base, selection, count, wanted, flip);
+        return run(keepNumbers, part, selection, count, flip, wanted, undefined);
       },
     },
     flip: 0,
@@ -153,7 +162,7 @@ export function hasCode(cells: CellReader, code: number): Term {
       keep(lo, hi, selection, count, flip) {
         const part = cells.codesPart(lo, hi);
         if (part === undefined) return flip === 1 ? count : 0;
-        return keepCode(part.values, part.base, selection, count, code, flip);
+        return run(keepCode, part, selection, count, flip, code, undefined);
       },
     },
     flip: 0,
@@ -167,7 +176,7 @@ export function present(cells: CellReader): Term {
     keep(lo, hi, selection, count, flip) {
       const part = cells.codesPart(lo, hi);
       if (part === undefined) return flip === 1 ? 0 : count;
-      return keepCode(part.values, part.base, selection, count, EMPTY, flip);
+      return run(keepCode, part, selection, count, flip, EMPTY, undefined);
     },
   };
   return { filter, flip: 1 };
@@ -195,12 +204,11 @@ export function codesWhere(
     keep(lo, hi, selection, count, flip) {
       const part = cells.codesPart(lo, hi);
       if (part === undefined) return flip === 1 ? count : 0;
-      const { values, base } = part;
       for (let at = eager ? count : 0; at < count; at++) {
-        const code = values[base + selection[at]!]!;
+        const code = part[selection[at]!]!;
         if (table[code] === UNKNOWN) table[code] = Number(test(code));
       }
-      return keepTable(values, base, selection, count, table, flip);
+      return run(keepTable, part, selection, count, flip, table, undefined);
     },
   };
   return { filter, flip: 0 };

@@ -57,8 +57,8 @@ export class RunIndex {
 
     let total = 0;
     let ahead = 0;
-    for (const lo of blocks(this.#columns.extent.rows)) {
-      const hi = Math.min(lo + BLOCK_ROWS, this.#columns.extent.rows);
+    for (const lo of blocks(this.#columns.rows)) {
+      const hi = Math.min(lo + BLOCK_ROWS, this.#columns.rows);
       let count = this.#select(term, lo, hi);
       total += count;
       if (after !== undefined) count = ordering.keepBeyond(after.place, 1, lo, hi, this.#selection, count);
@@ -97,7 +97,7 @@ export class RunIndex {
   #rowOf(run: RunFeedRow): number {
     let row = this.#rowOfKey.get(run.key);
     if (row === undefined) {
-      row = this.#freeRows.pop() ?? this.#columns.extent.rows++;
+      row = this.#freeRows.pop() ?? this.#columns.rows++;
       this.#rowOfKey.set(run.key, row);
     }
     return row;
@@ -128,10 +128,10 @@ export class RunIndex {
   }
 
   #count(): NamespaceTally[] {
-    const { extent, fields, trashed } = this.#columns;
+    const { rows, fields, trashed } = this.#columns;
     const running = fields.status.findCode("running");
     const byCode: (NamespaceTally | undefined)[] = [];
-    for (let row = 0; row < extent.rows; row++) {
+    for (let row = 0; row < rows; row++) {
       if (trashed.cells.code(row) !== FALSE) continue;
       const code = fields.namespace.cells.code(row);
       const tally = (byCode[code] ??= {

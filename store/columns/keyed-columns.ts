@@ -1,4 +1,3 @@
-import type { Extent } from "./cells.ts";
 import { type Value, ValueColumn } from "./value-column.ts";
 
 interface KeyedColumn {
@@ -18,63 +17,73 @@ interface KeySet {
 
 /** The params, or the tags, of all rows: one column per key, made and dropped as keys come and go. */
 export class KeyedColumns {
-  readonly #extent: Extent;
   readonly #columns = new Map<string, KeyedColumn>();
-  readonly #sets = new Map<number, KeySet[]>();
+  /** Counts itself as a row, so that it is never dropped. */
+  readonly #noKeys: KeySet = { columns: [], hash: 0, rows: 1 };
+  /** By hash. */
+  readonly #sets = new Map<number, KeySet[]>([[0, [this.#noKeys]]]);
   readonly #setOfRow: (KeySet | undefined)[] = [];
   #columnsMade = 0;
   #replacement = 0;
 
+  /**
+   * A row mostly has the keys of the row before it, in the same order. So long as that holds, nothing
+   * is noted but how many there were; `#put` is made at the first key that differs.
+   */
   #row = 0;
-  #put: KeyedColumn[] = [];
-  #hash = 0;
-  #likely: readonly KeyedColumn[] = [];
-
-  constructor(extent: Extent) {
-    this.#extent = extent;
-  }
+  #likely = this.#noKeys;
+  #alike = 0;
+  #put: KeyedColumn[] | undefined;
 
   find(key: string): ValueColumn | undefined {
     return this.#columns.get(key)?.values;
   }
 
-  get size(): number {
-    return this.#columns.size;
-  }
-
   /** From here to `finish`, `put` says what the row has; whatever else it had is dropped. */
   begin(row: number): void {
     this.#row = row;
-    this.#put = [];
-    this.#hash = 0;
+    this.#alike = 0;
+    this.#put = undefined;
   }
 
   /** A key may be put once. */
   put(key: string, value: Value): void {
-    // A run mostly has the keys of the run before it, in the same order: that saves the hashing.
-    const likely = this.#likely[this.#put.length];
-    const column = likely?.key === key ? likely : (this.#columns.get(key) ?? this.#add(key));
+    const put = this.#put;
+    if (put === undefined) {
+      const likely = this.#likely.columns[this.#alike];
+      if (likely?.key === key) {
+        likely.values.set(this.#row, value);
+        this.#alike++;
+        return;
+      }
+    }
+    const column = this.#columns.get(key) ?? this.#add(key);
     column.values.set(this.#row, value);
-    this.#put.push(column);
-    this.#hash = (Math.imul(this.#hash, 31) + column.number) | 0;
+    if (put !== undefined) put.push(column);
+    else this.#put = [...this.#likely.columns.slice(0, this.#alike), column];
   }
 
   finish(): void {
-    const columns = this.#put;
-    const row = this.#row;
-    const before = this.#setOfRow[row];
-    const now = this.#share(columns, this.#hash);
-    this.#likely = now.columns;
-    this.#setOfRow[row] = now;
+    const before = this.#setOfRow[this.#row];
+    const now = this.#finishedSet();
+    now.rows++;
+    this.#likely = now;
+    this.#setOfRow[this.#row] = now;
     if (before === undefined) return;
     if (before !== now) {
       this.#replacement++;
-      for (const column of columns) column.seenIn = this.#replacement;
+      for (const column of now.columns) column.seenIn = this.#replacement;
       for (const column of before.columns) {
-        if (column.seenIn !== this.#replacement) this.#deleteValue(row, column);
+        if (column.seenIn !== this.#replacement) this.#deleteValue(this.#row, column);
       }
     }
     this.#release(before);
+  }
+
+  #finishedSet(): KeySet {
+    if (this.#put !== undefined) return this.#share(this.#put);
+    if (this.#alike === this.#likely.columns.length) return this.#likely;
+    return this.#share(this.#likely.columns.slice(0, this.#alike));
   }
 
   delete(row: number): void {
@@ -86,7 +95,7 @@ export class KeyedColumns {
   }
 
   #add(key: string): KeyedColumn {
-    const values = new ValueColumn(this.#extent);
+    const values = new ValueColumn();
     const column = { key, number: ++this.#columnsMade, values, seenIn: 0 };
     this.#columns.set(key, column);
     return column;
@@ -94,22 +103,22 @@ export class KeyedColumns {
 
   #deleteValue(row: number, column: KeyedColumn): void {
     column.values.delete(row);
-    if (column.values.cells.filled > 0) return;
-    this.#columns.delete(column.key);
-    this.#likely = [];
+    if (column.values.cells.filled === 0) this.#columns.delete(column.key);
   }
 
-  #share(columns: readonly KeyedColumn[], hash: number): KeySet {
+  #share(columns: readonly KeyedColumn[]): KeySet {
+    let hash = 0;
+    for (const column of columns) hash = (Math.imul(hash, 31) + column.number) | 0;
     let sets = this.#sets.get(hash);
     if (sets === undefined) this.#sets.set(hash, (sets = []));
     let set = sets.find((other) => sameColumns(other.columns, columns));
     if (set === undefined) sets.push((set = { columns, hash, rows: 0 }));
-    set.rows++;
     return set;
   }
 
   #release(set: KeySet): void {
     if (--set.rows > 0) return;
+    if (set === this.#likely) this.#likely = this.#noKeys;
     const sets = this.#sets.get(set.hash)!;
     sets.splice(sets.indexOf(set), 1);
     if (sets.length === 0) this.#sets.delete(set.hash);

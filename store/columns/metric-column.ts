@@ -1,7 +1,7 @@
 import { compareCodePoints } from "#core/model/code-points.ts";
 import { METRIC_FEED_STATS } from "#core/ports/run-search.ts";
 import type { MetricStat } from "#core/query/ast.ts";
-import { BLOCK_ROWS, type CellReader, Cells, EMPTY, type Extent, type Part } from "./cells.ts";
+import { BLOCK_ROWS, type CellReader, Cells, EMPTY } from "./cells.ts";
 import { NUMBER } from "./value-column.ts";
 
 /** Lanes of a metric's cells. A metric logged once has one array for all but the count: see Cells. */
@@ -37,14 +37,10 @@ const combined = new Float64Array(METRIC_FEED_STATS);
  * a run has only labelled series (rank=0..7) they are combined.
  */
 export class MetricColumn {
-  readonly cells: Cells;
+  readonly cells = new Cells(LANE_COUNT);
   #onlyNan = 0;
   /** Row → label text → feed entry, only for rows with a labelled series. */
   readonly #labelled = new Map<number, Map<string, Float64Array>>();
-
-  constructor(extent: Extent) {
-    this.cells = new Cells(extent, LANE_COUNT);
-  }
 
   /** Takes METRIC_FEED_STATS numbers from `stats` at `at`; a count of 0 means the series is gone. */
   set(row: number, label: string, stats: Float64Array, at: number): void {
@@ -112,16 +108,16 @@ class NumbersReader implements CellReader {
     return this.#cells.number(row, lane);
   }
 
-  codesPart(lo: number, hi: number): Part<Uint32Array> | undefined {
+  codesPart(lo: number, hi: number): Uint32Array | undefined {
     const part = this.#cells.codesPart(lo, hi);
     if (part === undefined) return undefined;
     for (let offset = 0; offset < hi - lo; offset++) {
-      codeScratch[offset] = part.values[part.base + offset] === NUMBER ? NUMBER : EMPTY;
+      codeScratch[offset] = part[offset] === NUMBER ? NUMBER : EMPTY;
     }
-    return { values: codeScratch, base: 0 };
+    return codeScratch;
   }
 
-  numbersPart(lo: number, hi: number, lane: number): Part<Float64Array> | undefined {
+  numbersPart(lo: number, hi: number, lane: number): Float64Array | undefined {
     return this.#cells.numbersPart(lo, hi, lane);
   }
 }

@@ -1,5 +1,6 @@
-import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
+import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { Caller } from "#base/worker-call.ts";
+import { startWorker } from "#base/worker-thread.ts";
 import { CairnError, fromPlainError } from "#core/errors.ts";
 import type { RunSearch } from "#core/ports/run-search.ts";
 import { toPlainRequest } from "./plain-query.ts";
@@ -21,7 +22,7 @@ export interface Columns {
 export function openColumns(options: { behindMsMax?: number } = {}): Columns {
   const { port1, port2 } = new MessageChannel();
   const start: WorkerStart = { feed: port2, deadlineMs: options.behindMsMax ?? BEHIND_MS_MAX };
-  const worker = new Worker(new URL("./worker.ts", import.meta.url), {
+  const worker = startWorker(new URL("./worker.ts", import.meta.url), {
     name: "columns",
     workerData: start,
     transferList: [port2],

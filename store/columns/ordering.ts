@@ -114,15 +114,15 @@ function split(
   if (numbers !== undefined && late === 0) {
     const scale = key.descending ? -1 : 1;
     const splitNumbers = side < 0 ? splitBefore : splitAfter;
-    return splitNumbers(numbers.values, numbers.base, selection, count, scale, Number(bound) * scale, tied);
+    return splitNumbers(numbers, selection, count, scale, Number(bound) * scale, tied);
   }
   const codes = cells.codesPart(lo, hi);
   let kept = 0;
   let ties = 0;
   for (let at = 0; at < count; at++) {
     const offset = selection[at]!;
-    const number = numbers === undefined ? Number.NaN : numbers.values[numbers.base + offset]!;
-    const empty = codes === undefined || codes.values[codes.base + offset] === EMPTY;
+    const number = numbers === undefined ? Number.NaN : numbers[offset]!;
+    const empty = codes === undefined || codes[offset] === EMPTY;
     const lag = ((empty ? 2 : Number(Number.isNaN(number))) - late) * side;
     tied[ties] = offset;
     ties += Number(lag === 0);
@@ -134,7 +134,6 @@ function split(
 
 function splitBefore(
   values: Float64Array,
-  base: number,
   selection: Uint16Array,
   count: number,
   scale: number,
@@ -145,7 +144,7 @@ function splitBefore(
   let ties = 0;
   for (let at = 0; at < count; at++) {
     const offset = selection[at]!;
-    const value = values[base + offset]! * scale;
+    const value = values[offset]! * scale;
     tied[ties] = offset;
     ties += Number(value === bound);
     selection[kept] = offset;
@@ -157,7 +156,6 @@ function splitBefore(
 /** NaN and missing, which reads as NaN, come after every number. */
 function splitAfter(
   values: Float64Array,
-  base: number,
   selection: Uint16Array,
   count: number,
   scale: number,
@@ -168,7 +166,7 @@ function splitAfter(
   let ties = 0;
   for (let at = 0; at < count; at++) {
     const offset = selection[at]!;
-    const value = values[base + offset]! * scale;
+    const value = values[offset]! * scale;
     tied[ties] = offset;
     ties += Number(value === bound);
     selection[kept] = offset;
@@ -195,7 +193,7 @@ function splitTexts(
   let ties = 0;
   for (let at = 0; at < count; at++) {
     const offset = selection[at]!;
-    const code = codes === undefined ? EMPTY : codes.values[codes.base + offset]!;
+    const code = codes === undefined ? EMPTY : codes[offset]!;
     let order: number;
     if (code === boundCode) order = 0;
     else if (code >= FIRST_TEXT) order = compareCodePoints(column.text(code), bound) * direction;

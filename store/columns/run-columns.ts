@@ -1,7 +1,6 @@
 import type { RunFeedRow } from "#core/ports/run-search.ts";
 import type { RunField } from "#core/query/ast.ts";
 import { AliasColumn } from "./alias-column.ts";
-import type { Extent } from "./cells.ts";
 import { KeyedColumns } from "./keyed-columns.ts";
 import { MetricColumn } from "./metric-column.ts";
 import { putParams } from "./params.ts";
@@ -12,24 +11,25 @@ export type StoredField = Exclude<RunField, "alias" | "duration">;
 
 /** Everything the index knows, as columns over the same rows. Who has which row is the index's business. */
 export class RunColumns {
-  readonly extent: Extent = { rows: 0 };
+  /** One more than the highest row in use. */
+  rows = 0;
   readonly fields: Readonly<Record<StoredField, ValueColumn>> = {
-    id: new ValueColumn(this.extent),
-    name: new ValueColumn(this.extent),
-    namespace: new ValueColumn(this.extent),
-    status: new ValueColumn(this.extent),
-    notes: new ValueColumn(this.extent),
-    created: new ValueColumn(this.extent),
-    started: new ValueColumn(this.extent),
-    ended: new ValueColumn(this.extent),
-    updated: new ValueColumn(this.extent),
+    id: new ValueColumn(),
+    name: new ValueColumn(),
+    namespace: new ValueColumn(),
+    status: new ValueColumn(),
+    notes: new ValueColumn(),
+    created: new ValueColumn(),
+    started: new ValueColumn(),
+    ended: new ValueColumn(),
+    updated: new ValueColumn(),
   };
   /** A bool for every row in use. */
-  readonly trashed = new ValueColumn(this.extent);
+  readonly trashed = new ValueColumn();
   #trashedRows = 0;
   readonly aliases = new AliasColumn();
-  readonly params = new KeyedColumns(this.extent);
-  readonly tags = new KeyedColumns(this.extent);
+  readonly params = new KeyedColumns();
+  readonly tags = new KeyedColumns();
   readonly #metrics = new Map<string, MetricColumn>();
 
   set(row: number, run: RunFeedRow): void {
@@ -47,7 +47,7 @@ export class RunColumns {
     this.aliases.set(row, run.aliases);
     putParams(this.params, row, run.params);
     this.tags.begin(row);
-    for (const [key, value] of run.tags) this.tags.put(key, value);
+    for (const tag of run.tags) this.tags.put(tag[0], tag[1]);
     this.tags.finish();
   }
 
@@ -65,7 +65,7 @@ export class RunColumns {
 
   /** True while every row is in use and none is in the trash. */
   get allLive(): boolean {
-    return this.#trashedRows === 0 && this.trashed.cells.filled === this.extent.rows;
+    return this.#trashedRows === 0 && this.trashed.cells.filled === this.rows;
   }
 
   #setTrashed(row: number, trashed: boolean | undefined): void {
@@ -81,7 +81,7 @@ export class RunColumns {
 
   metric(key: string): MetricColumn {
     let column = this.#metrics.get(key);
-    if (column === undefined) this.#metrics.set(key, (column = new MetricColumn(this.extent)));
+    if (column === undefined) this.#metrics.set(key, (column = new MetricColumn()));
     return column;
   }
 }

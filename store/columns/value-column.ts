@@ -1,4 +1,4 @@
-import { Cells, EMPTY, type Extent } from "./cells.ts";
+import { Cells, EMPTY } from "./cells.ts";
 
 /** Codes of a value column. Texts have a dictionary; a number stands in the column's one lane. */
 export const NUMBER = 1;
@@ -14,14 +14,10 @@ const entry = new Float64Array(1);
 
 /** Numbers, texts and bools under one key, at most one per row, mixed as they come. */
 export class ValueColumn {
-  readonly cells: Cells;
+  readonly cells = new Cells(1);
   #codes = new Map<string, number>();
   #texts: string[] = [];
   #notNumbers = 0;
-
-  constructor(extent: Extent) {
-    this.cells = new Cells(extent, 1);
-  }
 
   set(row: number, value: Value): void {
     let code = NUMBER;

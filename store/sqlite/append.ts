@@ -1,9 +1,9 @@
 import { ByteReader } from "#base/codec/byte-reader.ts";
-import { readBlock } from "#base/codec/block.ts";
+import { NumberColumns, readBlock } from "#base/codec/block.ts";
 import { CairnError, quote } from "#core/errors.ts";
 import type { EnvelopeAck, SeqRange } from "#core/model/envelope.ts";
 import type { RunChange } from "#core/model/run.ts";
-import type { SeriesKind } from "#core/model/series.ts";
+import type { Points, SeriesKind } from "#core/model/series.ts";
 import { addPoints, summarize } from "#core/series/state.ts";
 import { requireKind, type Catalog, type SeriesEntry } from "./catalog.ts";
 import { pointsOf } from "./chunks.ts";
@@ -36,6 +36,7 @@ export class Appender {
   readonly #catalog: Catalog;
   readonly #tail: Tail;
   readonly #runKeys = new Map<string, number>();
+  readonly #columns = new NumberColumns();
   /** Series and runs the feed must hear of. */
   readonly touchedSeries = new Set<SeriesEntry>();
   readonly touchedRuns = new Set<number>();
@@ -147,13 +148,19 @@ export class Appender {
     const reader = new ByteReader(row.body);
     let count = 0;
     for (const entry of entries) {
-      const points = readBlock(reader);
+      const points = this.#read(reader);
       count += points.count;
       if (entry === undefined || entry.foldedPos >= row.pos) continue;
       if (addPoints(entry.state, points, row.writer)) this.#summarize(entry);
       this.touchedSeries.add(entry);
     }
     return count;
+  }
+
+  /** The block at the reader. A view that is good until the next one is read. */
+  #read(reader: ByteReader): Points {
+    this.#columns.clear();
+    return this.#columns.add(reader) ? this.#columns.points() : readBlock(reader);
   }
 
   #summarize(entry: SeriesEntry): void {

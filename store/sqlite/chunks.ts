@@ -1,3 +1,4 @@
+import { NumberColumns } from "#base/codec/block.ts";
 import { decodeChunk, encodeChunk, readChunkHeader } from "#base/codec/chunk.ts";
 import { CairnError } from "#core/errors.ts";
 import type { Points } from "#core/model/series.ts";
@@ -8,6 +9,7 @@ import type { Tail } from "./tail.ts";
 
 const CHUNK_POINTS = 4096;
 const SMALL_CHUNK_POINTS = 1024;
+const CHUNK_TEXT_UNITS = 4 << 20;
 const CHUNKS_PER_SERIES = 2 ** 20;
 
 export function chunkId(series: number, number: number): number {
@@ -68,6 +70,8 @@ export function* pointsOf(db: Db, entry: SeriesEntry, tail: Tail): Generator<Poi
   for (const block of tail.blocks(entry.id, entry.foldedPos)) yield block.points;
 }
 
+const columns = new NumberColumns();
+
 /**
  * Moves the points of a series from the log into chunks. The last chunk is filled up first; points
  * stay in order of arrival, and a chunk never mixes points with and without steps or times.
@@ -76,10 +80,17 @@ export function foldSeries(db: Db, entry: SeriesEntry, tail: Tail): void {
   const pieces: Points[] = [];
   let number = entry.chunks;
   let ordinal = entry.state.total;
-  const fresh = [...tail.blocks(entry.id, entry.foldedPos)].map((block) => block.points);
+  const numbers = tail.numbers(entry.id, entry.foldedPos, columns);
+  const fresh =
+    numbers === undefined
+      ? [...tail.blocks(entry.id, entry.foldedPos)].map((block) => block.points)
+      : [numbers];
   for (const points of fresh) ordinal -= points.count;
   if (number > 0) {
-    const last = db.find("SELECT count, first_ordinal, body FROM chunk WHERE id = ?", chunkId(entry.id, number - 1));
+    const last = db.find(
+      "SELECT count, first_ordinal, body FROM chunk WHERE id = ?",
+      chunkId(entry.id, number - 1),
+    );
     const firstOrdinal = Number(last?.[1]);
     const opened =
       last !== undefined && worthFilling(Number(last[0]), entry.state.total - ordinal)
@@ -93,13 +104,25 @@ export function foldSeries(db: Db, entry: SeriesEntry, tail: Tail): void {
   }
   pieces.push(...fresh);
   for (const points of concatPoints(pieces)) {
-    for (let from = 0; from < points.count; from += CHUNK_POINTS) {
-      const piece = slicePoints(points, from, Math.min(points.count, from + CHUNK_POINTS));
-      writeChunk(db, chunkId(entry.id, number++), ordinal, piece);
-      ordinal += piece.count;
+    for (let from = 0, to = 0; from < points.count; from = to) {
+      to = chunkEnd(points, from);
+      writeChunk(db, chunkId(entry.id, number++), ordinal, slicePoints(points, from, to));
+      ordinal += to - from;
     }
   }
   entry.chunks = number;
+}
+
+/** Where the chunk that begins at `from` ends: by count, for texts also by size. */
+function chunkEnd({ count, values }: Points, from: number): number {
+  const end = Math.min(count, from + CHUNK_POINTS);
+  if (values.kind !== "text") return end;
+  let units = 0;
+  for (let i = from; i < end; i++) {
+    units += values.data[i]!.length;
+    if (units > CHUNK_TEXT_UNITS && i > from) return i;
+  }
+  return end;
 }
 
 /**

@@ -1,4 +1,10 @@
-import { METRIC_FEED_STATS, type MetricFeed, type RunFeed, type RunFeedBatch, type RunFeedRow } from "#core/ports/run-search.ts";
+import {
+  METRIC_FEED_STATS,
+  type MetricFeed,
+  type RunFeed,
+  type RunFeedBatch,
+  type RunFeedRow,
+} from "#core/ports/run-search.ts";
 import { joinObject } from "#core/model/json.ts";
 import { eachSeries, type SeriesEntry } from "./catalog.ts";
 import type { Db } from "./db.ts";
@@ -77,13 +83,19 @@ export class Feed {
     const transfer =
       metrics === undefined
         ? []
-        : [metrics.runs, metrics.key, metrics.label, metrics.stats].map((column) => column.buffer as ArrayBuffer);
-    this.#port.postMessage({ ...batch, purged: this.#purged.splice(0), position: ++this.#position }, transfer);
+        : [metrics.runs, metrics.key, metrics.label, metrics.stats].map(
+            (column) => column.buffer as ArrayBuffer,
+          );
+    this.#port.postMessage(
+      { ...batch, purged: this.#purged.splice(0), position: ++this.#position },
+      transfer,
+    );
   }
 }
 
 function toRow({ key, run }: StoredRun): RunFeedRow {
-  const { id, namespace, name, status, notes, aliases, createdUs, startedUs, endedUs, updatedUs, deletedUs } = run;
+  const { id, namespace, name, status, notes, aliases, createdUs, startedUs, endedUs, updatedUs, deletedUs } =
+    run;
   return {
     key,
     id,
@@ -129,7 +141,14 @@ function toMetrics(all: readonly SeriesEntry[]): MetricFeed | undefined {
       i * METRIC_FEED_STATS,
     );
   });
-  return { keys: keys.texts, labels: labels.texts, runs: Float64Array.from(entries, (entry) => entry.run), key, label, stats };
+  return {
+    keys: keys.texts,
+    labels: labels.texts,
+    runs: Float64Array.from(entries, (entry) => entry.run),
+    key,
+    label,
+    stats,
+  };
 }
 
 class Numbering {

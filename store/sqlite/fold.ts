@@ -96,7 +96,11 @@ export class Fold implements Background {
         return;
       case "index":
         if (this.#tail.indexSome(phase.through, INDEX_ROWS)) return;
-        this.#phase = { name: "fold", through: phase.through, pending: this.#tail.seriesThrough(phase.through) };
+        this.#phase = {
+          name: "fold",
+          through: phase.through,
+          pending: this.#tail.seriesThrough(phase.through),
+        };
         return;
       case "fold":
         if (phase.pending.length > 0) this.#foldOne(phase.pending.pop()!);
@@ -131,7 +135,11 @@ export class Fold implements Background {
     const last = batch.at(0);
     if (last !== undefined) this.#db.run("DELETE FROM log WHERE pos <= ?", last.pos);
     if (phase.rows.length > 0) return;
-    this.#db.run("INSERT OR REPLACE INTO setting (name, value) VALUES (?, ?)", FOLDED_SETTING, String(phase.through));
+    this.#db.run(
+      "INSERT OR REPLACE INTO setting (name, value) VALUES (?, ?)",
+      FOLDED_SETTING,
+      String(phase.through),
+    );
     this.#tail.dropThrough(phase.through);
     this.#phase = { name: "idle" };
   }

@@ -65,7 +65,8 @@ export class Namespaces {
     const runs = Number(this.#db.find("SELECT count(*) FROM run WHERE namespace = ?", id)![0]);
     const children = this.list({ under: path, after: path, limit: 1 });
     if (runs > 0 || children.length > 0) {
-      const holds = runs > 0 ? `${runs} ${runs === 1 ? "run" : "runs"}` : `namespace ${quote(children[0]!.path)}`;
+      const holds =
+        runs > 0 ? `${runs} ${runs === 1 ? "run" : "runs"}` : `namespace ${quote(children[0]!.path)}`;
       throw new CairnError("precondition", `cannot delete namespace ${quote(path)}: it holds ${holds}`, {
         reason: "NAMESPACE_NOT_EMPTY",
         hint: "delete and purge its runs first, then its child namespaces",

@@ -14,8 +14,8 @@ export interface SqliteOptions {
   directory: string | undefined;
   /** Where the changes of runs go; handed over to the storage thread. */
   feed: MessagePort;
-  /** Threads that read; one connection each. */
-  readers?: number;
+  /** Threads that read, one connection each; all but the first start when they are needed. */
+  readersMax?: number;
   /** The clock, for what the store stamps itself. */
   nowUs(): number;
 }
@@ -32,16 +32,21 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
   try {
     const file = join(directory, "cairn.db");
     const writer = await startThread<WriterApi>({ role: "writer", file }, options.feed);
-    const readers = await startReaders(file, options.readers ?? 2);
-    return new SqliteStore(options, writer, readers, { file, lock });
+    return new SqliteStore(options, writer, [await startReader(file)], { file, lock });
   } catch (thrown) {
     lock.release();
     throw thrown;
   }
 }
 
-function startReaders(file: string, count: number): Promise<Thread<ReaderApi>[]> {
-  return Promise.all(Array.from({ length: count }, () => startThread<ReaderApi>({ role: "reader", file })));
+function startReader(file: string): Promise<Thread<ReaderApi>> {
+  return startThread<ReaderApi>({ role: "reader", file });
+}
+
+/** A thread that reads, with the calls it has not answered yet. */
+interface Reader {
+  thread: Thread<ReaderApi>;
+  pending: number;
 }
 
 interface Waiting {
@@ -50,13 +55,15 @@ interface Waiting {
   resolve(outcome: AppendOutcome): void;
 }
 
+const READERS_MAX = 3;
+
 /** The calling side: runs on the thread that serves requests and does nothing but hand over. */
 export class SqliteStore implements RunStore, PointStore {
   readonly #options: SqliteOptions;
   readonly #writer: Thread<WriterApi>;
   readonly #disk: { file: string; lock: { release(): void } } | undefined;
-  #readers: Thread<ReaderApi>[];
-  #nextReader = 0;
+  #readers: Reader[];
+  #startingReader = false;
   #waiting: Waiting[] = [];
   #closed = false;
   /** Set while the store is being replaced; calls wait for it. */
@@ -70,7 +77,7 @@ export class SqliteStore implements RunStore, PointStore {
   ) {
     this.#options = options;
     this.#writer = writer;
-    this.#readers = readers;
+    this.#readers = readers.map((thread) => ({ thread, pending: 0 }));
     this.#disk = disk;
   }
 
@@ -129,11 +136,11 @@ export class SqliteStore implements RunStore, PointStore {
     }
     await this.#open();
     const replace = async () => {
-      await Promise.all(this.#readers.map((reader) => reader.stop()));
+      await Promise.all(this.#readers.map(({ thread }) => thread.stop()));
       try {
         await this.#writer.caller.call("restore", [copy]);
       } finally {
-        this.#readers = await startReaders(disk.file, this.#readers.length);
+        this.#readers = [{ thread: await startReader(disk.file), pending: 0 }];
       }
     };
     const replacing = replace();
@@ -147,7 +154,8 @@ export class SqliteStore implements RunStore, PointStore {
     this.#closed = true;
     this.#send();
     await this.#writer.caller.call("close", []);
-    await Promise.all([this.#writer, ...this.#readers].map((thread) => thread.stop()));
+    const threads = [this.#writer, ...this.#readers.map(({ thread }) => thread)];
+    await Promise.all(threads.map((thread) => thread.stop()));
     this.#disk?.lock.release();
   }
 
@@ -166,8 +174,34 @@ export class SqliteStore implements RunStore, PointStore {
     args: Parameters<ReaderApi[M]>,
   ): Promise<Awaited<ReturnType<ReaderApi[M]>>> {
     await this.#open();
-    const reader = this.#readers[this.#nextReader++ % this.#readers.length]!;
-    return reader.caller.call(method, args as never) as never;
+    const reader = this.#readers.reduce((best, one) => (one.pending < best.pending ? one : best));
+    if (reader.pending > 0) this.#addReader();
+    reader.pending++;
+    try {
+      return (await reader.thread.caller.call(method, args as never)) as never;
+    } finally {
+      reader.pending--;
+    }
+  }
+
+  /** Another thread, so that a long read does not hold up a short one. */
+  #addReader(): void {
+    const disk = this.#disk;
+    if (disk === undefined || this.#startingReader) return;
+    if (this.#readers.length >= (this.#options.readersMax ?? READERS_MAX)) return;
+    this.#startingReader = true;
+    const readers = this.#readers;
+    startReader(disk.file)
+      .then(
+        async (thread) => {
+          if (readers === this.#readers && !this.#closed) readers.push({ thread, pending: 0 });
+          // A restore or a close has come between: nobody will use this one.
+          else await thread.stop();
+        },
+        // The others go on; the next busy moment tries again.
+        () => undefined,
+      )
+      .finally(() => (this.#startingReader = false));
   }
 
   async #open(): Promise<void> {

@@ -3,7 +3,7 @@ import type { Points, Values } from "#core/model/series.ts";
 /** Neighbours that have the same columns, joined; so a run of equal pieces becomes one. */
 export function concatPoints(pieces: readonly Points[]): Points[] {
   const joined: Points[] = [];
-  for (let from = 0; from < pieces.length; ) {
+  for (let from = 0; from < pieces.length;) {
     let to = from + 1;
     while (to < pieces.length && sameColumns(pieces[from]!, pieces[to]!)) to++;
     joined.push(to === from + 1 ? pieces[from]! : join(pieces.slice(from, to)));
@@ -43,11 +43,20 @@ export function pickPoints(points: Points, places: Uint32Array): Points {
   };
 }
 
-/** Joins pieces whatever columns they have; a step or time that is missing becomes NaN. */
+/**
+ * Joins pieces whatever columns they have; a step or time that is missing becomes NaN. The columns
+ * have buffers of their own, so that they can be handed to another thread.
+ */
 export function joinPoints(pieces: readonly Points[], kind: Values["kind"]): Points {
   if (pieces.length === 0) return { ...NONE, values: emptyValues(kind) };
-  if (pieces.length === 1) return pieces[0]!;
-  return join(pieces);
+  const [only] = pieces;
+  return pieces.length === 1 && ownsBuffers(only!) ? only! : join(pieces);
+}
+
+function ownsBuffers({ steps, times, values }: Points): boolean {
+  return [steps, times, values.data].every(
+    (column) => !ArrayBuffer.isView(column) || column.byteLength === column.buffer.byteLength,
+  );
 }
 
 const NONE = { count: 0, steps: undefined, times: undefined, nanos: undefined };
@@ -97,7 +106,8 @@ function joinValues(pieces: readonly Points[], count: number): Values {
   if (kind === "text") {
     return { kind, data: pieces.flatMap((piece) => piece.values.data as readonly string[]) };
   }
-  const data = kind === "number" ? new Float64Array(count) : kind === "bool" ? new Uint8Array(count) : undefined;
+  const data =
+    kind === "number" ? new Float64Array(count) : kind === "bool" ? new Uint8Array(count) : undefined;
   const all = data ?? new BigInt64Array(count);
   let at = 0;
   for (const piece of pieces) {
@@ -127,7 +137,6 @@ function emptyValues(kind: Values["kind"]): Values {
 
 function sameColumns(a: Points, b: Points): boolean {
   return (
-    (a.steps === undefined) === (b.steps === undefined) &&
-    (a.times === undefined) === (b.times === undefined)
+    (a.steps === undefined) === (b.steps === undefined) && (a.times === undefined) === (b.times === undefined)
   );
 }

@@ -1,8 +1,14 @@
+import { NumberColumns } from "#base/codec/block.ts";
 import { CairnError } from "#core/errors.ts";
 import type { Points } from "#core/model/series.ts";
 import type { ExactData, Grid, ReadSeries, ReadSeriesResult, SeriesData } from "#core/ports/point-store.ts";
 import { Buckets, gridOver } from "#core/series/buckets.ts";
-import { asNumbers, markReplaced, replacementThresholds, type ReplacementThreshold } from "#core/series/state.ts";
+import {
+  asNumbers,
+  markReplaced,
+  replacementThresholds,
+  type ReplacementThreshold,
+} from "#core/series/state.ts";
 import type { SeriesEntry } from "./catalog.ts";
 import { chunksIn, openChunk, type ChunkRange } from "./chunks.ts";
 import type { Db } from "./db.ts";
@@ -33,7 +39,9 @@ export function readAll(
   // Exact data is wanted, or unavoidable (texts), or no longer than the envelope would be.
   const exact = selected.map(({ entry }) => {
     const short = entry.state.total <= request.buckets;
-    return request.buckets === 0 || entry.state.kind === "text" || short ? readExact(source, entry, budget) : undefined;
+    return request.buckets === 0 || entry.state.kind === "text" || short
+      ? readExact(source, entry, budget)
+      : undefined;
   });
   const rest = selected.filter((_, i) => exact[i] === undefined).map(({ entry }) => entry);
   const grid = gridFor(rest, request);
@@ -60,15 +68,21 @@ interface Source {
 function* pieces({ db, tail, request }: Source, entry: SeriesEntry, wantTimes: boolean): Generator<Piece> {
   const { axis, from, to } = request;
   const range: ChunkRange | undefined =
-    from === undefined && to === undefined ? undefined : { axis, from: from ?? -Infinity, to: to ?? Infinity };
+    from === undefined && to === undefined
+      ? undefined
+      : { axis, from: from ?? -Infinity, to: to ?? Infinity };
   const want = { steps: true, times: wantTimes || axis === "time", values: true };
   for (const chunk of chunksIn(db, entry.id, range)) {
     yield { points: openChunk(entry, chunk, want), firstOrdinal: chunk.firstOrdinal };
   }
-  const blocks = [...tail.blocks(entry.id, entry.foldedPos)];
+  const logged = tail.numbers(entry.id, entry.foldedPos, new NumberColumns());
+  const blocks =
+    logged === undefined
+      ? [...tail.blocks(entry.id, entry.foldedPos)].map((block) => block.points)
+      : [logged];
   let firstOrdinal = entry.state.total;
-  for (const { points } of blocks) firstOrdinal -= points.count;
-  for (const { points } of blocks) {
+  for (const points of blocks) firstOrdinal -= points.count;
+  for (const points of blocks) {
     yield { points, firstOrdinal };
     firstOrdinal += points.count;
   }
@@ -119,7 +133,11 @@ function joinMarks(
   return joined;
 }
 
-function marksOf(replaced: Uint8Array | undefined, order: Uint32Array | undefined, count: number): Uint8Array {
+function marksOf(
+  replaced: Uint8Array | undefined,
+  order: Uint32Array | undefined,
+  count: number,
+): Uint8Array {
   if (replaced === undefined) return new Uint8Array(count);
   return order === undefined ? replaced : Uint8Array.from(order, (place) => replaced[place]!);
 }

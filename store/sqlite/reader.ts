@@ -113,7 +113,10 @@ export class SeriesReader {
   #follow(): void {
     const [first] = this.#db.find("SELECT min(pos) FROM log")!;
     this.#tail.dropThrough(first === null ? this.#tail.lastPos : Number(first) - 1);
-    const rows = this.#db.each(`SELECT ${LOG_COLUMNS} FROM log WHERE pos > ? ORDER BY pos`, this.#tail.lastPos);
+    const rows = this.#db.each(
+      `SELECT ${LOG_COLUMNS} FROM log WHERE pos > ? ORDER BY pos`,
+      this.#tail.lastPos,
+    );
     for (const row of rows) this.#tail.push(readLogRow(row));
   }
 

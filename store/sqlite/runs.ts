@@ -175,11 +175,16 @@ export class Runs {
   }
 
   #aliasTaken(aliases: readonly string[], namespace: string): CairnError {
-    const which = aliases.length === 1 ? `alias ${quote(aliases[0]!)} is` : `one of ${quote(aliases.join(", "))} is`;
-    return new CairnError("exists", `cannot give out an alias: ${which} taken in namespace ${quote(namespace)}`, {
-      reason: "ALIAS_TAKEN",
-      hint: "create with get_or_create to share the run that has it",
-    });
+    const which =
+      aliases.length === 1 ? `alias ${quote(aliases[0]!)} is` : `one of ${quote(aliases.join(", "))} is`;
+    return new CairnError(
+      "exists",
+      `cannot give out an alias: ${which} taken in namespace ${quote(namespace)}`,
+      {
+        reason: "ALIAS_TAKEN",
+        hint: "create with get_or_create to share the run that has it",
+      },
+    );
   }
 }
 

@@ -42,6 +42,6 @@ export function configureWriter(db: Db): void {
   db.exec("PRAGMA journal_mode = WAL");
   db.exec("PRAGMA synchronous = FULL");
   db.exec("PRAGMA wal_autocheckpoint = 4000");
-  db.exec("PRAGMA cache_size = -65536");
+  db.exec("PRAGMA cache_size = -16384");
   db.exec("PRAGMA temp_store = MEMORY");
 }

@@ -1,5 +1,5 @@
 import { ByteReader } from "#base/codec/byte-reader.ts";
-import { readBlock, skipBlock } from "#base/codec/block.ts";
+import { readBlock, skipBlock, type NumberColumns } from "#base/codec/block.ts";
 import type { Points } from "#core/model/series.ts";
 
 /** A row of the ingest log. Block i of the body belongs to series `series[i]`. */
@@ -20,21 +20,25 @@ export interface TailBlock {
   points: Points;
 }
 
-interface BlockRef {
-  row: LogRow;
-  offset: number;
-}
-
 /**
  * The end of the ingest log that is not yet in chunks, held in memory. Rows are looked into only
- * when someone asks for a series, so that writing costs nothing here.
+ * when someone asks for a series, so that writing costs nothing here. The index is a chain of blocks
+ * per series in plain number arrays: an object per block would keep the garbage collector busy.
  */
 export class Tail {
   #rows: LogRow[] = [];
-  #refs = new Map<number, BlockRef[]>();
-  /** How many of #rows have been entered into #refs. */
-  #indexed = 0;
   #lastPos = 0;
+  /** How many of #rows have been entered into the chains. */
+  #indexed = 0;
+  /** First and last block of each series' chain. */
+  readonly #first = new Map<number, number>();
+  readonly #last = new Map<number, number>();
+  /** By block: its row, where it begins there, and the next one of its series (0 for none). */
+  #row = new Uint32Array(BLOCKS_MIN);
+  #offset = new Uint32Array(BLOCKS_MIN);
+  #next = new Uint32Array(BLOCKS_MIN);
+  /** Block 0 is never used, so that 0 can mean none. */
+  #blocks = 1;
 
   get rows(): readonly LogRow[] {
     return this.#rows;
@@ -57,10 +61,27 @@ export class Tail {
   /** Blocks of a series in rows after `afterPos`, in order of arrival. */
   *blocks(series: number, afterPos: number): Generator<TailBlock> {
     this.#index();
-    for (const { row, offset } of this.#refs.get(series) ?? []) {
+    for (let block = this.#first.get(series) ?? 0; block !== 0; block = this.#next[block]!) {
+      const row = this.#rows[this.#row[block]!]!;
       if (row.pos <= afterPos) continue;
-      yield { pos: row.pos, writer: row.writer, points: readBlock(new ByteReader(row.body, offset)) };
+      const points = readBlock(new ByteReader(row.body, this.#offset[block]!));
+      yield { pos: row.pos, writer: row.writer, points };
     }
+  }
+
+  /**
+   * The points of those blocks joined, where all are plain numbers with the same columns: the common
+   * case, without an object per block. undefined otherwise. A view of `columns`, good until they change.
+   */
+  numbers(series: number, afterPos: number, columns: NumberColumns): Points | undefined {
+    this.#index();
+    columns.clear();
+    for (let block = this.#first.get(series) ?? 0; block !== 0; block = this.#next[block]!) {
+      const row = this.#rows[this.#row[block]!]!;
+      if (row.pos <= afterPos) continue;
+      if (!columns.add(new ByteReader(row.body, this.#offset[block]!))) return undefined;
+    }
+    return columns.points();
   }
 
   /** Enters up to `rowsMax` more rows into the index. Returns whether rows up to `pos` are left. */
@@ -74,7 +95,9 @@ export class Tail {
   seriesThrough(pos: number): number[] {
     this.#index();
     const found: number[] = [];
-    for (const [series, refs] of this.#refs) if (refs[0]!.row.pos <= pos) found.push(series);
+    for (const [series, block] of this.#first) {
+      if (this.#rows[this.#row[block]!]!.pos <= pos) found.push(series);
+    }
     return found;
   }
 
@@ -88,8 +111,10 @@ export class Tail {
 
   clear(): void {
     this.#rows = [];
-    this.#refs = new Map();
+    this.#first.clear();
+    this.#last.clear();
     this.#indexed = 0;
+    this.#blocks = 1;
   }
 
   #keep(wanted: (row: LogRow) => boolean): void {
@@ -105,12 +130,33 @@ export class Tail {
       const row = this.#rows[this.#indexed]!;
       const reader = new ByteReader(row.body);
       for (const series of row.series) {
-        const ref = { row, offset: reader.position };
-        const refs = this.#refs.get(series);
-        if (refs === undefined) this.#refs.set(series, [ref]);
-        else refs.push(ref);
+        this.#enter(series, reader.position);
         skipBlock(reader);
       }
     }
   }
+
+  #enter(series: number, offset: number): void {
+    const block = this.#blocks++;
+    if (block === this.#row.length) {
+      this.#row = doubled(this.#row);
+      this.#offset = doubled(this.#offset);
+      this.#next = doubled(this.#next);
+    }
+    this.#row[block] = this.#indexed;
+    this.#offset[block] = offset;
+    this.#next[block] = 0;
+    const last = this.#last.get(series);
+    if (last === undefined) this.#first.set(series, block);
+    else this.#next[last] = block;
+    this.#last.set(series, block);
+  }
+}
+
+const BLOCKS_MIN = 1024;
+
+function doubled(column: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
+  const grown = new Uint32Array(column.length * 2);
+  grown.set(column);
+  return grown;
 }

@@ -1,5 +1,6 @@
-import { Worker, type MessagePort } from "node:worker_threads";
+import type { MessagePort } from "node:worker_threads";
 import { Caller } from "#base/worker-call.ts";
+import { startWorker } from "#base/worker-thread.ts";
 import { CairnError, fromPlainError, type PlainError } from "#core/errors.ts";
 import type { WorkerStart } from "./worker-api.ts";
 
@@ -11,7 +12,7 @@ export interface Thread<Api> {
 
 /** Starts the thread and waits until its connection is open. Throws what opening threw. */
 export async function startThread<Api>(start: WorkerStart, feed?: MessagePort): Promise<Thread<Api>> {
-  const worker = new Worker(new URL("./worker.ts", import.meta.url), {
+  const worker = startWorker(new URL("./worker.ts", import.meta.url), {
     name: `sqlite ${start.role}`,
     workerData: { ...start, feed },
     transferList: feed === undefined ? [] : [feed],

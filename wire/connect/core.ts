@@ -28,6 +28,8 @@ export interface ConnectOptions {
   authenticate(sender: Sender): Principal;
   health: HealthSource;
   onFailure: OnFailure;
+  /** Aborted when the server stops: ends what would otherwise go on for ever. */
+  stopping: AbortSignal;
   /** Off only in tests, to show that both ways behave the same. */
   fastWrite?: boolean;
 }

@@ -1,7 +1,7 @@
-import { CairnError } from "#core/errors.ts";
 import { limits } from "#core/limits.ts";
+import { requireAtMost } from "#core/model/check.ts";
 import type { Envelope, SeqRange } from "#core/model/envelope.ts";
-import type { RunChange, RunRef } from "#core/model/run.ts";
+import type { RunChange } from "#core/model/run.ts";
 import type { SeriesPoints } from "#core/model/series.ts";
 import { decodeEntry, decodeSeries, expect } from "./decode-series.ts";
 import { toRunRef, toStatus } from "./map-run.ts";
@@ -14,12 +14,13 @@ import { LENGTH, ProtobufReader, VARINT } from "./protobuf-reader.ts";
 export function decodeEnvelope(bytes: Uint8Array): Envelope {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const reader = new ProtobufReader(buffer);
-  let run: RunRef | undefined;
+  let run: RunNames | undefined;
   let writer = "";
   let seq = 0;
   let status = 0;
   let heartbeatSeconds = 0;
   let endedUs = 0;
+  let pointsLeft: number = limits.envelopePointsMax;
   const series: SeriesPoints[] = [];
   const lost: SeqRange[] = [];
   const params = new Map<string, string>();
@@ -29,7 +30,9 @@ export function decodeEnvelope(bytes: Uint8Array): Envelope {
     switch (tag >>> 3) {
       case 1:
         expect(tag, LENGTH);
-        run = decodeRunRef(reader.message());
+        // Given in pieces, a message is the sum of them.
+        run ??= { id: "", path: "", alias: "", namespace: "" };
+        decodeRunNames(reader.message(), run);
         break;
       case 2:
         expect(tag, LENGTH);
@@ -41,16 +44,19 @@ export function decodeEnvelope(bytes: Uint8Array): Envelope {
         break;
       case 4:
         expect(tag, LENGTH);
-        if (series.length >= limits.envelopeSeriesMax) throw tooMany();
-        series.push(decodeSeries(reader.message()));
+        series.push(decodeSeries(reader.message(), pointsLeft));
+        pointsLeft -= series.at(-1)!.points.count;
+        requireAtMost(series.length, limits.envelopeSeriesMax, "series in one envelope");
         break;
       case 5:
         expect(tag, LENGTH);
         params.set(...decodeEntry(reader.message(), "param"));
+        requireAtMost(params.size, limits.paramsPerRunMax, "params");
         break;
       case 6:
         expect(tag, LENGTH);
         tags.set(...decodeEntry(reader.message(), "tag"));
+        requireAtMost(tags.size, limits.tagsPerRunMax, "tags");
         break;
       case 7:
         expect(tag, VARINT);
@@ -59,6 +65,7 @@ export function decodeEnvelope(bytes: Uint8Array): Envelope {
       case 8:
         expect(tag, LENGTH);
         lost.push(decodeRange(reader.message()));
+        requireAtMost(lost.length, limits.envelopeLostRangesMax, "lost ranges in one envelope");
         break;
       case 9:
         expect(tag, VARINT);
@@ -80,7 +87,7 @@ export function decodeEnvelope(bytes: Uint8Array): Envelope {
     ...(endedUs !== 0 && { endedUs }),
   };
   return {
-    run: run ?? toRunRef(undefined),
+    run: toRunRef(run),
     writer,
     seq,
     series,
@@ -89,8 +96,14 @@ export function decodeEnvelope(bytes: Uint8Array): Envelope {
   };
 }
 
-function decodeRunRef(reader: ProtobufReader): RunRef {
-  const ref = { id: "", path: "", alias: "", namespace: "" };
+interface RunNames {
+  id: string;
+  path: string;
+  alias: string;
+  namespace: string;
+}
+
+function decodeRunNames(reader: ProtobufReader, ref: RunNames): void {
   while (reader.more) {
     const tag = reader.tag();
     if (tag === ((1 << 3) | LENGTH)) ref.id = reader.text("run id");
@@ -99,7 +112,6 @@ function decodeRunRef(reader: ProtobufReader): RunRef {
     else if (tag === ((4 << 3) | LENGTH)) ref.namespace = reader.text("namespace");
     else reader.skip(tag);
   }
-  return toRunRef(ref);
 }
 
 function decodeRange(reader: ProtobufReader): SeqRange {
@@ -111,12 +123,4 @@ function decodeRange(reader: ProtobufReader): SeqRange {
     else reader.skip(tag);
   }
   return range;
-}
-
-function tooMany(): CairnError {
-  return new CairnError(
-    "exhausted",
-    `cannot accept series in one envelope: more than ${limits.envelopeSeriesMax}`,
-    { reason: "LIMIT_EXCEEDED", facts: { limit: String(limits.envelopeSeriesMax) } },
-  );
 }

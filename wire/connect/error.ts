@@ -1,5 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { CairnError, type ErrorCode } from "#core/errors.ts";
+import { limits } from "#core/limits.ts";
 import { ErrorDetailSchema } from "#proto/cairn/v1/error_pb.ts";
 
 const CODES: Readonly<Record<ErrorCode, Code>> = {
@@ -27,7 +28,10 @@ export function toConnectError(thrown: unknown, onFailure: OnFailure): ConnectEr
   if (error.code === "internal") {
     const incident = Math.random().toString(36).slice(2, 10);
     onFailure(incident, error);
-    return new ConnectError(`the server failed; its log has the details under incident ${incident}`, Code.Internal);
+    return new ConnectError(
+      `the server failed; its log has the details under incident ${incident}`,
+      Code.Internal,
+    );
   }
   const message = error.hint === undefined ? error.message : `${error.message} (${error.hint})`;
   const detail = {
@@ -42,4 +46,16 @@ export function toConnectError(thrown: unknown, onFailure: OnFailure): ConnectEr
     },
   };
   return new ConnectError(message, CODES[error.code], undefined, [detail], thrown);
+}
+
+export function messageTooLarge(): CairnError {
+  return new CairnError(
+    "exhausted",
+    `cannot accept the message: it has more than ${limits.messageBytesMax} bytes`,
+    {
+      reason: "LIMIT_EXCEEDED",
+      hint: "send it in several messages",
+      facts: { limit: String(limits.messageBytesMax) },
+    },
+  );
 }

@@ -1,4 +1,4 @@
-import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
+import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import { Code, ConnectError } from "@connectrpc/connect";
 import {
   codeToHttpStatus,
@@ -12,10 +12,13 @@ import type { Permission } from "#core/access/permission.ts";
 import { limits } from "#core/limits.ts";
 import type { EnvelopeAck } from "#core/model/envelope.ts";
 import type { HttpRequest, HttpResponse } from "#wire/kit/http.ts";
+import { closeSoon } from "./close-soon.ts";
 import { identify } from "./context.ts";
 import type { ConnectOptions, Sender } from "./core.ts";
 import { decodeEnvelope } from "./decode-envelope.ts";
-import { toConnectError } from "./error.ts";
+import { messageTooLarge, toConnectError } from "./error.ts";
+import { isCompressed } from "./frames.ts";
+import { malformed } from "./protobuf-reader.ts";
 import { TIMEOUT_MS_MAX } from "./timeout.ts";
 
 const PATH = "/cairn.v1.MetricService/WriteEnvelope";
@@ -66,7 +69,7 @@ export class FastWrite {
     }
     collect(body, limits.messageBytesMax + FRAME_HEAD, (bytes) => {
       if (bytes === undefined) {
-        this.#refuse(body, exchange, tooLarge());
+        this.#refuse(body, exchange, messageTooLarge());
         return;
       }
       this.#write(caller, exchange, bytes, deadlineMs).then(
@@ -115,11 +118,13 @@ class GrpcExchange implements Exchange {
   unwrap(bytes: Buffer): Buffer {
     if (bytes.length < FRAME_HEAD) throw unary("missing input message");
     const size = bytes.readUInt32BE(1);
-    if (bytes[0] !== 0) throw new ConnectError("received compressed envelope, but do not know how to decompress", Code.Internal);
-    if (size > limits.messageBytesMax) throw tooLarge();
-    if (bytes.length < FRAME_HEAD + size) {
-      throw new ConnectError("protocol error: incomplete envelope", Code.InvalidArgument);
-    }
+    if (isCompressed(bytes[0]!))
+      throw new ConnectError(
+        "received compressed envelope, but do not know how to decompress",
+        Code.Internal,
+      );
+    if (size > limits.messageBytesMax) throw messageTooLarge();
+    if (bytes.length < FRAME_HEAD + size) throw malformed("a frame that ends beyond its request");
     if (bytes.length > FRAME_HEAD + size) throw unary("received extra input message");
     return bytes.subarray(FRAME_HEAD);
   }
@@ -140,8 +145,11 @@ class GrpcExchange implements Exchange {
     const stream = this.#stream;
     if (stream.destroyed || stream.closed || stream.headersSent) return;
     const trailers = Object.fromEntries(setTrailerStatus(new Headers(), error));
-    stream.respond({ ":status": 200, "content-type": "application/grpc+proto", ...trailers }, { endStream: true });
-    stream.close(constants.NGHTTP2_NO_ERROR);
+    stream.respond(
+      { ":status": 200, "content-type": "application/grpc+proto", ...trailers },
+      { endStream: true },
+    );
+    closeSoon(stream);
   }
 }
 
@@ -151,7 +159,7 @@ abstract class ConnectUnary implements Exchange {
   }
 
   unwrap(bytes: Buffer): Buffer {
-    if (bytes.length > limits.messageBytesMax) throw tooLarge();
+    if (bytes.length > limits.messageBytesMax) throw messageTooLarge();
     return bytes;
   }
 
@@ -197,6 +205,7 @@ class ConnectStreamExchange extends ConnectUnary {
     if (stream.destroyed || stream.closed || stream.headersSent) return;
     stream.respond({ ":status": status, "content-type": contentType });
     stream.end(body);
+    closeSoon(stream);
   }
 }
 
@@ -228,7 +237,9 @@ function collect(body: Body, bytesMax: number, done: (bytes: Buffer | undefined)
 
 function isGrpc(headers: IncomingHttpHeaders): boolean {
   const type = headers["content-type"];
-  return (type === "application/grpc" || type === "application/grpc+proto") && isPlain(headers["grpc-encoding"]);
+  return (
+    (type === "application/grpc" || type === "application/grpc+proto") && isPlain(headers["grpc-encoding"])
+  );
 }
 
 function isConnect(headers: IncomingHttpHeaders): boolean {
@@ -255,13 +266,6 @@ function within<T>(work: Promise<T>, deadlineMs: number): Promise<T> {
     const timer = setTimeout(expire, Math.max(0, deadlineMs - performance.now()));
     work.then(resolve, reject).finally(() => clearTimeout(timer));
   });
-}
-
-function tooLarge(): ConnectError {
-  return new ConnectError(
-    `message size is larger than configured readMaxBytes ${limits.messageBytesMax}`,
-    Code.ResourceExhausted,
-  );
 }
 
 function unary(problem: string): ConnectError {

@@ -1,4 +1,4 @@
-import { Code, ConnectError, type ConnectRouter, type HandlerContext } from "@connectrpc/connect";
+import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
 import { quote } from "#core/errors.ts";
 import { Health, HealthCheckResponse_ServingStatus as Serving } from "#proto/grpc/health/v1/health_pb.ts";
 
@@ -13,7 +13,7 @@ export interface HealthSource {
 }
 
 /** The gRPC health checking protocol. */
-export function registerHealth(router: ConnectRouter, source: HealthSource): void {
+export function registerHealth(router: ConnectRouter, source: HealthSource, stopping?: AbortSignal): void {
   router.service(Health, {
     check({ service }) {
       const serving = source.serving(service);
@@ -26,7 +26,8 @@ export function registerHealth(router: ConnectRouter, source: HealthSource): voi
       return { status: serving ? Serving.SERVING : Serving.NOT_SERVING };
     },
     async *watch({ service }, context) {
-      for await (const status of changes(source, service, context)) yield { status };
+      const signal = stopping === undefined ? context.signal : AbortSignal.any([context.signal, stopping]);
+      for await (const status of changes(source, service, signal)) yield { status };
     },
   });
 }
@@ -38,15 +39,15 @@ export function registerHealth(router: ConnectRouter, source: HealthSource): voi
 async function* changes(
   source: HealthSource,
   service: string,
-  context: HandlerContext,
+  signal: AbortSignal,
 ): AsyncGenerator<Serving, void> {
   let wake = Promise.withResolvers<void>();
   const ring = (): void => wake.resolve();
   const unsubscribe = source.subscribe(ring);
-  context.signal.addEventListener("abort", ring);
+  signal.addEventListener("abort", ring);
   try {
     let last: Serving | undefined;
-    while (!context.signal.aborted) {
+    while (!signal.aborted) {
       wake = Promise.withResolvers<void>();
       const serving = source.serving(service);
       const now =
@@ -59,7 +60,7 @@ async function* changes(
       }
     }
   } finally {
-    context.signal.removeEventListener("abort", ring);
+    signal.removeEventListener("abort", ring);
     unsubscribe();
   }
 }

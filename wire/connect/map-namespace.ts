@@ -78,7 +78,11 @@ export function fromKey(key: KeyDescription): KeyMessage {
 }
 
 /** 0 is unspecified. */
-function nameOf<N extends string>(names: Readonly<Record<N, number>>, value: number, what: string): N | undefined {
+function nameOf<N extends string>(
+  names: Readonly<Record<N, number>>,
+  value: number,
+  what: string,
+): N | undefined {
   if (value === 0) return undefined;
   const found = (Object.keys(names) as N[]).find((name) => names[name] === value);
   if (found === undefined) throw new CairnError("invalid", `cannot accept ${what} ${value}: it is unknown`);

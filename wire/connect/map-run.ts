@@ -25,7 +25,10 @@ export function toStatus(status: number): RunStatus | undefined {
   if (status === 0) return undefined;
   const name = RUN_STATUSES[status - 1];
   if (name === undefined) {
-    throw new CairnError("invalid", `cannot set status ${status}: the statuses are ${RUN_STATUSES.join(", ")}`);
+    throw new CairnError(
+      "invalid",
+      `cannot set status ${status}: the statuses are ${RUN_STATUSES.join(", ")}`,
+    );
   }
   return name;
 }
@@ -40,7 +43,10 @@ export function toRunRef(
     });
   }
   if (ref.namespace !== "" && ref.alias === "") {
-    throw new CairnError("invalid", `cannot look for ${quote(given[0]!)} in a namespace: only an alias takes one`);
+    throw new CairnError(
+      "invalid",
+      `cannot look for ${quote(given[0]!)} in a namespace: only an alias takes one`,
+    );
   }
   if (ref.id !== "") return { by: "id", id: ref.id };
   return ref.path === ""
@@ -125,7 +131,9 @@ function toProvenance(message: ProvenanceMessage | undefined): Provenance | unde
   };
 }
 
-function fromProvenance(provenance: Provenance): NonNullable<MessageInitShape<typeof RunSchema>["provenance"]> {
+function fromProvenance(
+  provenance: Provenance,
+): NonNullable<MessageInitShape<typeof RunSchema>["provenance"]> {
   const { code, environment, trainingData, testData, command, ...rest } = provenance;
   return {
     ...rest,

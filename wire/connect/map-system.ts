@@ -45,7 +45,15 @@ export function fromBackup({ name, createdUs, sizeBytes }: Backup) {
   return create(BackupSchema, { name, createdUs: BigInt(createdUs), sizeBytes: BigInt(sizeBytes) });
 }
 
-export function fromIntegrity({ points, runs, problems }: { points: number; runs: number; problems: string[] }) {
+export function fromIntegrity({
+  points,
+  runs,
+  problems,
+}: {
+  points: number;
+  runs: number;
+  problems: string[];
+}) {
   return create(CheckIntegrityResponseSchema, {
     ok: problems.length === 0,
     checkedPoints: BigInt(points),

@@ -4,7 +4,7 @@ export const VARINT = 0;
 export const FIXED64 = 1;
 export const LENGTH = 2;
 const START_GROUP = 3;
-const FIXED32 = 5;
+export const FIXED32 = 5;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const TWO_32 = 2 ** 32;
@@ -53,17 +53,12 @@ export class ProtobufReader {
   /** Throws for a number that a double does not hold exactly. */
   uint64(what: string): number {
     this.#varint();
-    return whole((this.#high >>> 0) * TWO_32 + (this.#low >>> 0), what);
+    return whole(this.#high >>> 0, this.#low >>> 0, what);
   }
 
   int64(what: string): number {
     this.#varint();
-    return whole(this.#high * TWO_32 + (this.#low >>> 0), what);
-  }
-
-  sint64(what: string): number {
-    this.#varint();
-    return whole(unzigzag(this.#low, this.#high), what);
+    return whole(this.#high, this.#low >>> 0, what);
   }
 
   /** Any 64-bit integer, as BigInt. */
@@ -157,13 +152,10 @@ export class ProtobufReader {
   }
 }
 
-function unzigzag(low: number, high: number): number {
-  const half = ((high >>> 1) & 0x7fffffff) * TWO_32 + (((low >>> 1) | (high << 31)) >>> 0);
-  return (low & 1) === 0 ? half : -half - 1;
-}
-
-function whole(value: number, what: string): number {
-  if (value >= -INTEGER_MAX && value <= INTEGER_MAX) return value;
+/** high * 2^32 + low, refused rather than rounded. */
+function whole(high: number, low: number, what: string): number {
+  const value = high * TWO_32 + low;
+  if (Math.abs(value) < INTEGER_MAX || (Math.abs(value) === INTEGER_MAX && low === 0)) return value;
   throw new CairnError("invalid", `cannot accept ${what} "${value}": it must be at most 2^53 in magnitude`, {
     reason: "UNSAFE_INTEGER",
   });

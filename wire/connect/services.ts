@@ -11,7 +11,7 @@ import {
 import { NamespaceService } from "#proto/cairn/v1/namespace_pb.ts";
 import { RunService } from "#proto/cairn/v1/run_pb.ts";
 import { SystemService } from "#proto/cairn/v1/system_pb.ts";
-import { callerOf } from "./context.ts";
+import { callerOf, receivedKey } from "./context.ts";
 import type { ConnectCore } from "./core.ts";
 import { decodeEnvelope } from "./decode-envelope.ts";
 import { fromBackup, fromIntegrity, fromInfo, fromVerified } from "./map-system.ts";
@@ -22,10 +22,10 @@ import { fromReadResult, fromSeriesInfo, toReadRequest } from "./map-series.ts";
 export const SERVICES = [NamespaceService, RunService, MetricService, SystemService] as const;
 
 /** Registers cairn.v1: each method maps its request, calls core, and maps the answer. */
-export function registerServices(router: ConnectRouter, core: ConnectCore): void {
+export function registerServices(router: ConnectRouter, core: ConnectCore, stopping: AbortSignal): void {
   router.service(NamespaceService, namespaceService(core));
   router.service(RunService, runService(core));
-  router.service(MetricService, metricService(core));
+  router.service(MetricService, metricService(core, stopping));
   router.service(SystemService, systemService(core));
 }
 
@@ -82,9 +82,15 @@ function runService({ runs }: ConnectCore): ServiceImpl<typeof RunService> {
   };
 }
 
-function metricService({ ingest, metrics }: ConnectCore): ServiceImpl<typeof MetricService> {
+function metricService(
+  { ingest, metrics }: ConnectCore,
+  stopping: AbortSignal,
+): ServiceImpl<typeof MetricService> {
   const write = async (envelope: Envelope, context: Parameters<typeof callerOf>[0]): Promise<EnvelopeAck> => {
-    const ack = await ingest.write(callerOf(context), decodeEnvelope(toBinary(EnvelopeSchema, envelope)));
+    // What came in binary has been decoded; what came as JSON takes the way over binary.
+    const decoded =
+      context.values.get(receivedKey).shift() ?? decodeEnvelope(toBinary(EnvelopeSchema, envelope));
+    const ack = await ingest.write(callerOf(context), decoded);
     return create(EnvelopeAckSchema, {
       seq: BigInt(ack.seq),
       duplicate: ack.duplicate,
@@ -94,10 +100,11 @@ function metricService({ ingest, metrics }: ConnectCore): ServiceImpl<typeof Met
   return {
     writeEnvelope: write,
     async *streamEnvelopes(envelopes, context) {
-      for await (const envelope of envelopes) yield await write(envelope, context);
+      for await (const envelope of untilStopping(envelopes, stopping)) yield await write(envelope, context);
     },
     describeKey: async ({ description }, context) => {
-      if (description === undefined) throw new CairnError("invalid", "cannot describe a key without a description");
+      if (description === undefined)
+        throw new CairnError("invalid", "cannot describe a key without a description");
       return fromKey(await metrics.describeKey(callerOf(context), toKey(description)));
     },
     listKeys: async ({ namespace }, context) => {
@@ -115,6 +122,28 @@ function metricService({ ingest, metrics }: ConnectCore): ServiceImpl<typeof Met
     readSeries: async (request, context) =>
       fromReadResult(await metrics.read(callerOf(context), toReadRequest(request)), request.encoding),
   };
+}
+
+/** A client that says nothing must not keep the server from stopping. */
+async function* untilStopping<T>(items: AsyncIterable<T>, stopping: AbortSignal): AsyncGenerator<T> {
+  const iterator = items[Symbol.asyncIterator]();
+  const stopped = Promise.withResolvers<never>();
+  stopped.promise.catch(() => undefined);
+  const stop = (): void =>
+    stopped.reject(
+      new CairnError("unavailable", "cannot go on: the server is stopping", { reason: "STOPPING" }),
+    );
+  stopping.addEventListener("abort", stop);
+  if (stopping.aborted) stop();
+  try {
+    for (;;) {
+      const next = await Promise.race([iterator.next(), stopped.promise]);
+      if (next.done === true) return;
+      yield next.value;
+    }
+  } finally {
+    stopping.removeEventListener("abort", stop);
+  }
 }
 
 function systemService({ system }: ConnectCore): ServiceImpl<typeof SystemService> {

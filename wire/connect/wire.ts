@@ -1,17 +1,15 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import { createContextValues, type ConnectRouter } from "@connectrpc/connect";
-import { connectNodeAdapter } from "@connectrpc/connect-node";
 import type { Permission } from "#core/access/permission.ts";
-import { limits } from "#core/limits.ts";
 import type { HttpRequest, HttpResponse } from "#wire/kit/http.ts";
-import { guard, senderKey } from "./context.ts";
+import { connectAdapter } from "./adapter.ts";
+import { gate, receivedKey, senderKey, translate } from "./context.ts";
 import type { ConnectOptions } from "./core.ts";
 import { FastWrite } from "./fast-write.ts";
 import { Health, registerHealth } from "./health.ts";
 import { permissionTable, type Service } from "./permission.ts";
 import { registerReflection, ServerReflection, ServerReflectionAlpha } from "./reflection.ts";
 import { registerServices, SERVICES } from "./services.ts";
-import { TIMEOUT_MS_MAX } from "./timeout.ts";
 
 /** Our own API: gRPC, gRPC-Web, Connect and JSON, all from one description. */
 export interface ConnectWire {
@@ -26,9 +24,6 @@ export interface ConnectWire {
   onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): boolean;
 }
 
-// Big answers are columns of doubles, which gzip hardly shrinks and slows down twentyfold.
-const COMPRESS_NOTHING = Number.MAX_SAFE_INTEGER;
-
 export function connectWire(options: ConnectOptions): ConnectWire {
   const services: Service[] = [
     ...SERVICES.map((desc) => ({ desc })),
@@ -37,25 +32,22 @@ export function connectWire(options: ConnectOptions): ConnectWire {
     { desc: ServerReflectionAlpha, permission: "public" },
   ];
   const permissions = permissionTable(services);
-  const adapter = connectNodeAdapter({
+  const adapter = connectAdapter({
     routes: (router: ConnectRouter) => {
-      registerServices(router, options.core);
-      registerHealth(router, options.health);
+      registerServices(router, options.core, options.stopping);
+      registerHealth(router, options.health, options.stopping);
       registerReflection(
         router,
         services.map(({ desc }) => desc.file),
       );
     },
-    interceptors: [guard(options, permissions)],
+    requestGate: gate(options, permissions),
+    interceptors: [translate(options)],
     contextValues: (request) =>
-      createContextValues().set(senderKey, {
-        address: request.socket.remoteAddress,
-        headers: request.headers,
-      }),
-    readMaxBytes: limits.messageBytesMax,
-    compressMinBytes: COMPRESS_NOTHING,
-    maxTimeoutMs: TIMEOUT_MS_MAX,
-    jsonOptions: { ignoreUnknownFields: false },
+      createContextValues()
+        .set(receivedKey, [])
+        .set(senderKey, { address: request.socket.remoteAddress, headers: request.headers }),
+    onFailure: options.onFailure,
   });
   const write = permissions.get("cairn.v1.MetricService/WriteEnvelope")!;
   const fast = options.fastWrite === false ? undefined : new FastWrite(options, write);

@@ -1,0 +1,8 @@
+// Every worker thread begins here: with the compile cache on, which a thread does not inherit, its
+// start takes half the time and a third less memory. Plain JavaScript, so that nothing need be
+// stripped before the cache is there.
+import { enableCompileCache } from "node:module";
+
+const [, , entry, cacheDirectory] = process.argv;
+if (cacheDirectory !== "") enableCompileCache(cacheDirectory);
+await import(entry);

@@ -1,0 +1,52 @@
+/**
+ * Measures what the bars are about, on this machine and in one run, and prints one table. Wall time is
+ * colour on a shared machine; points per CPU-second and the ratio to one-row-per-point SQLite are the
+ * figures. `npm run bench -- --quick` uses a tenth of the data; `--only ingest,reads` picks sections.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { Report } from "./report.ts";
+import { benchFolding } from "./sections/folding.ts";
+import { benchIngest } from "./sections/ingest.ts";
+import { benchReads } from "./sections/reads.ts";
+import { benchSearch } from "./sections/search.ts";
+import { benchSize } from "./sections/size.ts";
+import { benchStart } from "./sections/start.ts";
+
+/** What a section gets to work with. */
+export interface Bench {
+  report: Report;
+  directory: string;
+  /** 1, or 0.1 for a quick look. */
+  scale: number;
+}
+
+const sections: Record<string, (bench: Bench) => Promise<void>> = {
+  ingest: benchIngest,
+  size: benchSize,
+  reads: benchReads,
+  folding: benchFolding,
+  search: benchSearch,
+  start: benchStart,
+};
+
+const { values } = parseArgs({
+  options: { quick: { type: "boolean", default: false }, only: { type: "string" } },
+});
+const chosen = values.only?.split(",") ?? Object.keys(sections);
+const report = new Report();
+for (const name of chosen) {
+  const section = sections[name];
+  if (section === undefined)
+    throw new Error(`no section "${name}"; there are ${Object.keys(sections).join(", ")}`);
+  process.stderr.write(`\n# ${name}\n`);
+  const directory = mkdtempSync(join(tmpdir(), "cairn-bench-"));
+  try {
+    await section({ report, directory, scale: values.quick ? 0.1 : 1 });
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+process.stdout.write(`\n${report.toString()}\n`);

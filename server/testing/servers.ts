@@ -1,0 +1,68 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { afterAll, beforeAll } from "vitest";
+import { serve, type Server } from "#server/serve.ts";
+import { readSettings } from "#server/settings.ts";
+import { clientsOf, WAYS, type Clients, type Way } from "#wire/connect/testing/ways.ts";
+import { makeCertificate } from "./certificate.ts";
+
+/** Real servers on free ports, and clients of them. */
+const silent = pino({ level: "silent" });
+
+export function makeFolder(): string {
+  return mkdtempSync(join(tmpdir(), "cairn-server-"));
+}
+
+export function startServer(
+  argv: readonly string[] = [],
+  options: { fastWrite?: boolean } = {},
+): Promise<Server> {
+  const settings = readSettings(["--port", "0", "--data", "memory:", ...argv], {});
+  return serve(settings, silent, options);
+}
+
+/** Starts a server before the tests of the file that calls this, and stops it after them. */
+export function useServer(argv: readonly string[] = [], options: { fastWrite?: boolean } = {}): () => Server {
+  let server: Server | undefined;
+  beforeAll(async () => {
+    server = await startServer(argv, options);
+  });
+  afterAll(() => server?.close());
+  return () => server!;
+}
+
+export interface WayIn extends Clients {
+  url: string;
+  way: Way;
+}
+
+/** One server of each kind for the whole file; gives the clients of a way. */
+export function useWays(): (way: Way) => WayIn {
+  const servers = new Map<Way["server"], Server>();
+  let folder: string;
+  beforeAll(async () => {
+    folder = makeFolder();
+    const { cert, key } = makeCertificate();
+    writeFileSync(join(folder, "cert.pem"), cert);
+    writeFileSync(join(folder, "key.pem"), key);
+    const tls = ["--tls-cert", join(folder, "cert.pem"), "--tls-key", join(folder, "key.pem")];
+    servers.set("fast", await startServer());
+    servers.set("generic", await startServer([], { fastWrite: false }));
+    servers.set("tls", await startServer(tls));
+  });
+  afterAll(async () => {
+    for (const server of servers.values()) await server.close();
+    rmSync(folder, { recursive: true });
+  });
+  const opened = new Map<Way, WayIn>();
+  return (way) => {
+    const { url } = servers.get(way.server)!.listening;
+    const known = opened.get(way) ?? { url, way, ...clientsOf(way.transport(url)) };
+    opened.set(way, known);
+    return known;
+  };
+}
+
+export { WAYS };

@@ -1,0 +1,22 @@
+/**
+ * What every PointStore must do; see core/ports/point-store.ts. It reads what a RunStore acknowledged,
+ * so a suite opens both.
+ */
+import { describe } from "vitest";
+import { listContract } from "./point-store-list.ts";
+import { modelContract } from "./point-store-model.ts";
+import { orderContract } from "./point-store-order.ts";
+import { picturesContract } from "./point-store-pictures.ts";
+import { valuesContract } from "./point-store-values.ts";
+import type { OpenStores } from "./stores.ts";
+
+/** `open` gives an empty store; each test opens one and discards it. */
+export function pointStoreContract(name: string, open: OpenStores): void {
+  describe(`point store on ${name}`, () => {
+    describe("values", () => valuesContract(open));
+    describe("order", () => orderContract(open));
+    describe("pictures", () => picturesContract(open));
+    describe("lists", () => listContract(open));
+    describe("any series", () => modelContract(open));
+  });
+}

@@ -1,0 +1,33 @@
+/**
+ * What every RunSearch must do, whatever it keeps its runs in. The meaning of a query is core/query's;
+ * here it is held against its scripts and its reference evaluator.
+ */
+import { describe } from "vitest";
+import type { OpenedSearch } from "./run-feeder.ts";
+import { feedContract } from "./run-search-feed.ts";
+import { metricsContract } from "./run-search-metrics.ts";
+import { pagingContract } from "./run-search-paging.ts";
+import { queryContract } from "./run-search-query.ts";
+import { scopeContract } from "./run-search-scope.ts";
+
+export type { OpenedSearch };
+
+export interface RunSearchTraits {
+  /** False for an engine that asks the database itself and so ignores positions. */
+  positions: boolean;
+}
+
+/** `open` gives a RunSearch that knows no run; each test opens one and closes it. */
+export function runSearchContract(
+  name: string,
+  open: () => Promise<OpenedSearch>,
+  traits: RunSearchTraits = { positions: true },
+): void {
+  describe(`run search on ${name}`, () => {
+    describe("queries", () => queryContract(open));
+    describe("what a caller may see", () => scopeContract(open));
+    describe("changes", () => feedContract(open, traits.positions));
+    describe("metrics", () => metricsContract(open));
+    describe("pages", () => pagingContract(open));
+  });
+}

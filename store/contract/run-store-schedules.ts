@@ -1,0 +1,200 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import type { AppendEnvelope, AppendOutcome, RunLedger } from "#core/ports/run-store.ts";
+import {
+  ackOf,
+  createRun,
+  envelope,
+  EVERYTHING,
+  getRun,
+  NOW_US,
+  numbers,
+  points,
+  refused,
+  useStores,
+  type Bench,
+  type OpenStores,
+} from "./stores.ts";
+
+/** One step of a client that retries: it sends some envelopes of one writer, in one call or in several. */
+interface Delivery {
+  writer: number;
+  /** How far from the next number; -1 sends the last one again. */
+  offsets: number[];
+  /** Sends other content under the first of these numbers. */
+  altered: boolean;
+  together: boolean;
+}
+
+interface Schedule {
+  /** Of each writer, the losses before each of its envelopes. */
+  writers: number[][];
+  deliveries: Delivery[];
+  settleAfter: number;
+}
+
+const scheduleArbitrary: fc.Arbitrary<Schedule> = fc.record({
+  writers: fc.array(
+    fc.array(fc.oneof({ weight: 6, arbitrary: fc.constant(0) }, fc.integer({ min: 1, max: 3 })), {
+      minLength: 1,
+      maxLength: 5,
+    }),
+    { minLength: 2, maxLength: 4 },
+  ),
+  deliveries: fc.array(
+    fc.record({
+      writer: fc.nat(3),
+      offsets: fc.array(fc.integer({ min: -3, max: 3 }), { minLength: 1, maxLength: 4 }),
+      altered: fc.boolean(),
+      together: fc.boolean(),
+    }),
+    { maxLength: 10 },
+  ),
+  settleAfter: fc.nat(100),
+});
+
+/** The n-th envelope of a writer, made anew each time: the store owns what it was given. */
+function envelopeOf(runId: string, schedule: Schedule, writer: number, n: number): AppendEnvelope {
+  const losses = schedule.writers[writer]!;
+  const seq = n + 1 + losses.slice(0, n + 1).reduce((sum, lost) => sum + lost, 0);
+  const lost = losses[n]!;
+  const labels = [["writer", String(writer)]] as const;
+  const text = points({ kind: "text", data: [`${writer}.${n}`] }, { times: Float64Array.of(NOW_US + n) });
+  return envelope(runId, seq, {
+    writer: `writer ${writer}`,
+    lost: lost === 0 ? [] : [{ first: seq - lost, last: seq - 1 }],
+    series: [
+      numbers("loss", [seq / 3, n % 2 === 0 ? NaN : -0], 10 - n, labels),
+      ...(n % 3 === 1 ? [{ key: "note", labels, points: text }] : []),
+    ],
+    change:
+      n % 2 === 0
+        ? { params: new Map([[`p${writer}`, String(n)]]), tags: new Map([[`t${writer}.${n}`, "x"]]) }
+        : undefined,
+  });
+}
+
+/** Delivers until every envelope is acknowledged, whatever the schedule does in between. */
+class Client {
+  readonly #bench: Bench;
+  readonly #runId: string;
+  readonly #schedule: Schedule;
+  readonly #acknowledged: number[];
+
+  constructor(bench: Bench, runId: string, schedule: Schedule) {
+    this.#bench = bench;
+    this.#runId = runId;
+    this.#schedule = schedule;
+    this.#acknowledged = schedule.writers.map(() => 0);
+  }
+
+  async deliver(delivery: Delivery): Promise<void> {
+    const writer = delivery.writer % this.#schedule.writers.length;
+    const count = this.#schedule.writers[writer]!.length;
+    const wanted = delivery.offsets
+      .map((offset) => this.#acknowledged[writer]! + offset)
+      .filter((n) => n >= 0 && n < count);
+    const sent = wanted.map((n, at) => {
+      const one = envelopeOf(this.#runId, this.#schedule, writer, n);
+      const altered = delivery.altered && at === 0 && n < this.#acknowledged[writer]!;
+      return { n, altered, envelope: altered ? { ...one, series: [] } : one };
+    });
+    const outcomes = await this.#append(sent.map((one) => one.envelope), delivery.together);
+    outcomes.forEach((outcome, at) => this.#judge(outcome, writer, sent[at]!));
+  }
+
+  async finish(): Promise<void> {
+    for (const [writer, losses] of this.#schedule.writers.entries()) {
+      for (let n = this.#acknowledged[writer]!; n < losses.length; n++) {
+        const [outcome] = await this.#append([envelopeOf(this.#runId, this.#schedule, writer, n)], true);
+        ackOf(outcome);
+      }
+    }
+  }
+
+  async #append(envelopes: AppendEnvelope[], together: boolean): Promise<AppendOutcome[]> {
+    const { runs } = this.#bench;
+    if (together) return runs.append(envelopes, NOW_US);
+    return (await Promise.all(envelopes.map((one) => runs.append([one], NOW_US)))).flat();
+  }
+
+  /** What may come back: an acknowledgement, or a refusal that fits. */
+  #judge(outcome: AppendOutcome, writer: number, sent: { n: number; altered: boolean }): void {
+    if (outcome.ok) {
+      if (sent.altered) throw new Error("other content was acknowledged under a known number");
+      this.#acknowledged[writer] = Math.max(this.#acknowledged[writer]!, sent.n + 1);
+    } else if (sent.altered) expect(outcome.error).toEqual(refused("exists", "SEQ_REUSED"));
+    else expect(outcome.error).toEqual(refused("precondition", "SEQ_GAP"));
+  }
+}
+
+/** Everything a run holds, without what tells it from another one. */
+async function dump(bench: Bench, runId: string): Promise<unknown> {
+  const [{ id: _, ...run }, listed, loss, note, ledger] = await Promise.all([
+    getRun(bench.runs, runId),
+    bench.points.listSeries({ runId, pattern: undefined, after: undefined, limit: 100 }),
+    bench.points.readSeries({
+      ...EVERYTHING,
+      includeReplaced: true,
+      selectors: [{ runId, key: "loss", labels: undefined }],
+    }),
+    bench.points.readSeries({ ...EVERYTHING, selectors: [{ runId, key: "note", labels: undefined }] }),
+    bench.runs.verifyRun(runId),
+  ]);
+  const series = [...loss.series, ...note.series].map(({ runId: __, ...one }) => one);
+  return { run, listed: listed.series, series, ledger: withoutTimes(ledger) };
+}
+
+function withoutTimes({ writers, ...ledger }: RunLedger): unknown {
+  return {
+    ...ledger,
+    writers: writers.map(({ firstReceivedUs: _, lastReceivedUs: __, ...writer }) => writer),
+  };
+}
+
+const BATCH = 500;
+const SETTLES = 4;
+
+export function schedulesContract(open: OpenStores, schedules: number): void {
+  const bench = useStores(open);
+
+  it(`E8 leaves the content of single delivery in order, by ${schedules} random schedules`, async () => {
+    const batch = Math.min(BATCH, schedules);
+    const property = fc.asyncProperty(
+      fc.array(scheduleArbitrary, { minLength: batch, maxLength: batch }),
+      async (all) => {
+        const tested = await Promise.all(
+          all.map(async (schedule) => ({
+            schedule,
+            runId: await createRun(bench.runs),
+            plain: await createRun(bench.runs),
+          })),
+        );
+        const clients = tested.map(({ schedule, runId }) => new Client(bench, runId, schedule));
+        // All schedules side by side, with a restart where there can be one.
+        for (const half of [0, 1]) {
+          if (half === 1) await bench.reopen();
+          await Promise.all(
+            tested.map(async ({ schedule }, at) => {
+              const middle = Math.ceil(schedule.deliveries.length / 2);
+              const part = half === 0 ? schedule.deliveries.slice(0, middle) : schedule.deliveries.slice(middle);
+              for (const delivery of part) {
+                await clients[at]!.deliver(delivery);
+                if (schedule.settleAfter < SETTLES) await bench.under.settle();
+              }
+              if (half === 1) await clients[at]!.finish();
+            }),
+          );
+        }
+        await Promise.all(
+          tested.map(async ({ schedule, plain, runId }) => {
+            await new Client(bench, plain, schedule).finish();
+            const [dumped, expected] = await Promise.all([dump(bench, runId), dump(bench, plain)]);
+            expect(dumped, `after schedule ${JSON.stringify(schedule)}`).toEqual(expected);
+          }),
+        );
+      },
+    );
+    await fc.assert(property, { numRuns: Math.ceil(schedules / batch), endOnFailure: true });
+  });
+}

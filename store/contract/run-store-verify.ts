@@ -1,0 +1,92 @@
+import { expect, it } from "vitest";
+import {
+  appendOne,
+  createRun,
+  envelope,
+  inEveryForm,
+  NOW_US,
+  numbers,
+  points,
+  useStores,
+  type OpenStores,
+} from "./stores.ts";
+
+export function verifyContract(open: OpenStores): void {
+  const bench = useStores(open);
+
+  it("E9 says per writer how many envelopes are there, by name, and counts the points", async () => {
+    const id = await createRun(bench.runs);
+    const other = await createRun(bench.runs);
+    const writers = ["rank-10", "rank-2", "Ω", "a"];
+    for (const [at, writer] of writers.entries()) {
+      for (let seq = 1; seq <= at + 1; seq++) {
+        const series = [numbers(`m${at}`, [seq, NaN], 2 * seq)];
+        await appendOne(bench.runs, envelope(id, seq, { writer, series }), NOW_US + seq);
+      }
+    }
+    await appendOne(bench.runs, envelope(id, 2, { writer: "rank-10" }), NOW_US + 50);
+    await appendOne(bench.runs, envelope(other, 1, { series: [numbers("x", [1])] }));
+    await inEveryForm(bench, async () => {
+      expect(await bench.runs.verifyRun(id)).toEqual({
+        writers: [
+          ["a", 4, 4],
+          ["rank-10", 2, 50],
+          ["rank-2", 2, 2],
+          ["Ω", 3, 3],
+        ].map(([writer, envelopes, lastUs]) => ({
+          writer,
+          envelopes,
+          lastSeq: envelopes,
+          lost: [],
+          gaps: [],
+          firstReceivedUs: NOW_US + 1,
+          lastReceivedUs: NOW_US + Number(lastUs),
+        })),
+        points: 20,
+        unnumberedEnvelopes: 0,
+        problems: [],
+      });
+    });
+  });
+
+  it("E9 counts envelopes that carry no point, and those of a run without any", async () => {
+    const id = await createRun(bench.runs);
+    expect(await bench.runs.verifyRun(id)).toEqual({
+      writers: [],
+      points: 0,
+      unnumberedEnvelopes: 0,
+      problems: [],
+    });
+    for (const seq of [1, 2, 3]) await appendOne(bench.runs, envelope(id, seq));
+    const empty = points({ kind: "number", data: new Float64Array() });
+    await appendOne(bench.runs, envelope(id, 4, { series: [{ key: "none", labels: [], points: empty }] }));
+    await inEveryForm(bench, async () => {
+      expect(await bench.runs.verifyRun(id)).toMatchObject({
+        writers: [{ envelopes: 4, lastSeq: 4, gaps: [] }],
+        points: 0,
+        problems: [],
+      });
+    });
+  });
+
+  it("E9 counts replaced points too, for they are kept", async () => {
+    const id = await createRun(bench.runs);
+    await appendOne(bench.runs, envelope(id, 1, { series: [numbers("loss", [1, 2, 3, 4])] }));
+    await appendOne(bench.runs, envelope(id, 1, { writer: "v", series: [numbers("loss", [9], 2)] }));
+    await inEveryForm(bench, async () => {
+      expect(await bench.runs.verifyRun(id)).toMatchObject({ points: 5, problems: [] });
+    });
+  });
+
+  it("B3 finds nothing wrong with a healthy store and counts what is there", async () => {
+    expect(await bench.runs.checkIntegrity()).toEqual({ points: 0, runs: 0, problems: [] });
+    for (let i = 0; i < 3; i++) {
+      const id = await createRun(bench.runs);
+      await appendOne(bench.runs, envelope(id, 1, { series: [numbers("loss", [1, 2]), numbers("acc", [3])] }));
+    }
+    await inEveryForm(bench, async () => {
+      expect(await bench.runs.checkIntegrity()).toEqual({ points: 9, runs: 3, problems: [] });
+      expect(await bench.runs.info()).toMatchObject({ points: 9, runs: 3, series: 6 });
+    });
+  });
+}

@@ -1,0 +1,197 @@
+/** What the suites for RunStore and PointStore share: a store to test, and short ways to fill it. */
+import { afterEach, beforeEach, expect } from "vitest";
+import { newRunId } from "#base/ids.ts";
+import type { CairnError, ErrorCode } from "#core/errors.ts";
+import type { EnvelopeAck } from "#core/model/envelope.ts";
+import type { Run } from "#core/model/run.ts";
+import type { Labels, Points, SeriesPoints, Values } from "#core/model/series.ts";
+import type { PointStore, ReadSeries, SeriesData, SeriesSelector } from "#core/ports/point-store.ts";
+import type { AppendEnvelope, AppendOutcome, RunStore } from "#core/ports/run-store.ts";
+import type { FeedRecorder } from "./feed-recorder.ts";
+
+/** A new, empty store. */
+export interface StoresUnderTest {
+  runs: RunStore;
+  points: PointStore;
+  feed: FeedRecorder;
+  /** An empty folder for backups. */
+  directory: string;
+  /** Moves everything into the form in which it rests. */
+  settle(): Promise<void>;
+  /** Stops and starts again on the same data; absent where nothing outlives the store. */
+  reopen?(): Promise<StoresUnderTest>;
+  /** Closes the store and removes everything. */
+  discard(): Promise<void>;
+}
+
+export type OpenStores = () => Promise<StoresUnderTest>;
+
+/** The store of the running test, as a suite's cases use it. */
+export interface Bench {
+  readonly under: StoresUnderTest;
+  readonly runs: RunStore;
+  readonly points: PointStore;
+  reopen(): Promise<void>;
+}
+
+/** Opens a store for each test of the suite around it and discards it afterwards. */
+export function useStores(open: OpenStores): Bench {
+  let under: StoresUnderTest;
+  beforeEach(async () => {
+    under = await open();
+  });
+  afterEach(() => under.discard());
+  return {
+    get under() {
+      return under;
+    },
+    get runs() {
+      return under.runs;
+    },
+    get points() {
+      return under.points;
+    },
+    async reopen() {
+      if (under.reopen !== undefined) under = await under.reopen();
+    },
+  };
+}
+
+/** Runs `check` on what was just written, again when it rests, and again after a restart. */
+export async function inEveryForm(bench: Bench, check: () => Promise<void>): Promise<void> {
+  await check();
+  await bench.under.settle();
+  await check();
+  await bench.reopen();
+  await check();
+}
+
+export const NOW_US = 1_767_225_600_000_000;
+
+export function newRun(run: Partial<Run> = {}): Run {
+  return {
+    id: newRunId(NOW_US / 1000),
+    namespace: "lab",
+    name: "a run",
+    aliases: [],
+    status: "running",
+    notes: "",
+    params: new Map(),
+    tags: new Map(),
+    provenance: undefined,
+    createdUs: NOW_US,
+    startedUs: NOW_US,
+    endedUs: undefined,
+    updatedUs: NOW_US,
+    deletedUs: undefined,
+    ...run,
+  };
+}
+
+/** Creates a run and returns its id. */
+export async function createRun(runs: RunStore, run: Partial<Run> = {}): Promise<string> {
+  const created = await runs.createRun(newRun(run), { getOrCreate: false });
+  return created.run.id;
+}
+
+export async function getRun(runs: RunStore, id: string): Promise<Run> {
+  const [run] = await runs.getRuns([id]);
+  if (run === undefined) throw new Error(`run ${id} is not there`);
+  return run;
+}
+
+export function points(values: Values, columns: Partial<Omit<Points, "values">> = {}): Points {
+  return {
+    count: values.data.length,
+    steps: undefined,
+    times: undefined,
+    nanos: undefined,
+    ...columns,
+    values,
+  };
+}
+
+/** Numbers at steps `from`, from + 1, … */
+export function numbers(key: string, values: readonly number[], from = 0, labels: Labels = []): SeriesPoints {
+  const steps = Float64Array.from(values, (_, i) => from + i);
+  return { key, labels, points: points({ kind: "number", data: Float64Array.from(values) }, { steps }) };
+}
+
+/** Of writer "w" unless said otherwise; `seq: 0` makes it one without a number. */
+export function envelope(runId: string, seq: number, parts: Partial<AppendEnvelope> = {}): AppendEnvelope {
+  return { runId, writer: seq === 0 ? "" : "w", seq, series: [], change: undefined, lost: [], ...parts };
+}
+
+export async function appendOne(
+  runs: RunStore,
+  one: AppendEnvelope,
+  nowUs: number = NOW_US,
+): Promise<EnvelopeAck> {
+  const [outcome] = await runs.append([one], nowUs);
+  return ackOf(outcome);
+}
+
+export function ackOf(outcome: AppendOutcome | undefined): EnvelopeAck {
+  if (outcome === undefined) throw new Error("the store gave no outcome");
+  if (!outcome.ok) throw outcome.error;
+  return outcome.ack;
+}
+
+/** What an expectation says about an error: its code and, where given, its reason. */
+export function refused(code: ErrorCode, reason?: string, more: Partial<CairnError> = {}): unknown {
+  return expect.objectContaining({
+    name: "CairnError",
+    code,
+    ...(reason !== undefined && { reason }),
+    ...more,
+  });
+}
+
+export const EVERYTHING: Omit<ReadSeries, "selectors"> = {
+  axis: "step",
+  from: undefined,
+  to: undefined,
+  buckets: 0,
+  includeReplaced: false,
+  pointsMax: 5_000_000,
+};
+
+/** The one series that is asked for. */
+export async function readOne(
+  store: PointStore,
+  selector: Omit<SeriesSelector, "labels"> & { labels?: Labels },
+  request: Partial<ReadSeries> = {},
+): Promise<SeriesData> {
+  const { series } = await store.readSeries({
+    ...EVERYTHING,
+    selectors: [{ labels: [], ...selector }],
+    ...request,
+  });
+  const [first] = series;
+  if (first === undefined || series.length > 1) throw new Error(`${series.length} series were read, not one`);
+  return first;
+}
+
+/** Every point of one series, in order of its steps. */
+export async function readPoints(
+  store: PointStore,
+  runId: string,
+  key: string,
+  request: Partial<ReadSeries> & { labels?: Labels } = {},
+): Promise<Points> {
+  const { labels, ...rest } = request;
+  const { data } = await readOne(store, { runId, key, labels: labels ?? [] }, rest);
+  if (data.form !== "exact") throw new Error("the answer is an envelope");
+  return data.points;
+}
+
+export async function readNumbers(
+  store: PointStore,
+  runId: string,
+  key: string,
+  request: Partial<ReadSeries> & { labels?: Labels } = {},
+): Promise<number[]> {
+  const { values } = await readPoints(store, runId, key, request);
+  if (values.kind !== "number") throw new Error(`series ${key} holds ${values.kind} values`);
+  return [...values.data];
+}

@@ -1,0 +1,61 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { MessageChannel } from "node:worker_threads";
+import { FeedRecorder } from "#store/contract/feed-recorder.ts";
+import { NOW_US, type StoresUnderTest } from "#store/contract/stores.ts";
+import { openSqlite, type SqliteStore } from "./open.ts";
+
+export interface SqliteUnderTest extends StoresUnderTest {
+  store: SqliteStore;
+  /** Where the store is; undefined in memory. */
+  data: string | undefined;
+  reopen?(): Promise<SqliteUnderTest>;
+}
+
+export async function openOnDisk(): Promise<SqliteUnderTest & { data: string }> {
+  const directory = await mkdtemp(join(tmpdir(), "cairn-store-"));
+  return openIn(directory, join(directory, "data"));
+}
+
+export async function openInMemory(): Promise<SqliteUnderTest> {
+  const directory = await mkdtemp(join(tmpdir(), "cairn-memory-"));
+  return openIn(directory, undefined);
+}
+
+/** Opens the store in `data`; `directory` is removed by `discard`. */
+export async function openIn<D extends string | undefined>(
+  directory: string,
+  data: D,
+): Promise<SqliteUnderTest & { data: D }> {
+  const { port1, port2 } = new MessageChannel();
+  const feed = new FeedRecorder(port1);
+  port1.unref();
+  const store = await openSqlite({ directory: data, feed: port2, nowUs: () => NOW_US }).catch((thrown) => {
+    port1.close();
+    throw thrown;
+  });
+  const close = async () => {
+    await store.close();
+    port1.close();
+  };
+  return {
+    store,
+    data,
+    directory,
+    runs: store,
+    points: store,
+    feed,
+    settle: () => store.settle(),
+    discard: async () => {
+      await close();
+      await rm(directory, { recursive: true });
+    },
+    ...(data !== undefined && {
+      reopen: async () => {
+        await close();
+        return openIn(directory, data);
+      },
+    }),
+  };
+}

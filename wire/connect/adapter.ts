@@ -1,0 +1,73 @@
+import {
+  createConnectRouter,
+  type ConnectRouter,
+  type ContextValues,
+  type HandlerContext,
+  type Interceptor,
+} from "@connectrpc/connect";
+import {
+  compressionBrotli,
+  compressionGzip,
+  universalRequestFromNodeRequest,
+  universalResponseToNodeResponse,
+} from "@connectrpc/connect-node";
+import type { UniversalHandler } from "@connectrpc/connect/protocol";
+import { limits } from "#core/limits.ts";
+import type { HttpRequest, HttpResponse } from "#wire/kit/http.ts";
+import { checkRequest } from "./check-request.ts";
+import { closeSoon } from "./close-soon.ts";
+import type { OnFailure } from "./error.ts";
+import { TIMEOUT_MS_MAX } from "./timeout.ts";
+
+// Big answers are columns of doubles, which gzip hardly shrinks and slows down twentyfold.
+const COMPRESS_NOTHING = Number.MAX_SAFE_INTEGER;
+
+export interface AdapterOptions {
+  routes(router: ConnectRouter): void;
+  /** Runs before anything of a body is read; throws a ConnectError to refuse. */
+  requestGate(context: HandlerContext): void;
+  interceptors: Interceptor[];
+  contextValues(request: HttpRequest): ContextValues;
+  onFailure: OnFailure;
+}
+
+/** The generic RPC stack behind a check of every message, as a listener for requests. */
+export function connectAdapter(
+  options: AdapterOptions,
+): (request: HttpRequest, response: HttpResponse) => void {
+  const router = createConnectRouter({
+    requestGate: options.requestGate,
+    interceptors: options.interceptors,
+    acceptCompression: [compressionGzip, compressionBrotli],
+    readMaxBytes: limits.messageBytesMax,
+    compressMinBytes: COMPRESS_NOTHING,
+    maxTimeoutMs: TIMEOUT_MS_MAX,
+    jsonOptions: { ignoreUnknownFields: false },
+  });
+  options.routes(router);
+  const handlers = new Map<string, UniversalHandler>(
+    router.handlers.map((handler) => [handler.requestPath, handler]),
+  );
+  return (request, response) => {
+    const handler = handlers.get(request.url?.split("?", 1)[0] ?? "")!;
+    const received = universalRequestFromNodeRequest(
+      request,
+      response,
+      undefined,
+      options.contextValues(request),
+    );
+    endEarly(request, response);
+    handler(checkRequest(received, request, handler.method, options.onFailure))
+      .then((answer) => universalResponseToNodeResponse(answer, response))
+      // Whoever asked is gone. All other failures are answers.
+      .catch(() => response.destroy());
+  };
+}
+
+/** An answer may come before the client has sent everything: nobody waits for the rest of it. */
+function endEarly(request: HttpRequest, response: HttpResponse): void {
+  if ("stream" in response) {
+    const { stream } = response;
+    stream.once("wantTrailers", () => closeSoon(stream));
+  } else response.once("finish", () => request.resume());
+}
