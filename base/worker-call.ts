@@ -49,9 +49,7 @@ export function serveCalls<Api>(
   toPlain: (thrown: unknown) => unknown,
 ): void {
   const methods = handlers as Record<string, Method>;
-  const refuse = (id: number, thrown: unknown): void => {
-    port.postMessage([id, false, toPlain(thrown)]);
-  };
+  const refuse = (id: number, thrown: unknown): void => port.postMessage([id, false, toPlain(thrown)]);
   const answer = (id: number, result: unknown): void => {
     try {
       if (result instanceof Transferred) port.postMessage([id, true, result.value], result.transfer);

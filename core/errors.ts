@@ -60,7 +60,10 @@ export function quote(value: string): string {
   const text = JSON.stringify(value);
   const bytes = Buffer.from(text);
   if (bytes.length <= QUOTE_BYTES_MAX) return text;
-  return `${bytes.subarray(0, QUOTE_BYTES_MAX).toString().replace(/\uFFFD+$/, "")}…"`;
+  return `${bytes
+    .subarray(0, QUOTE_BYTES_MAX)
+    .toString()
+    .replace(/\uFFFD+$/, "")}…"`;
 }
 
 /** An error as data, to pass between threads: structured clone would strip it of its class. */

@@ -18,14 +18,16 @@ export interface Authentication {
 
 /**
  * Who a caller is. A server that listens to its own machine only takes local callers for its owner; any
- * other asks for the admin token, which it makes at its first start, shows once and keeps as a hash.
+ * other asks for the admin token, which it makes at its first start, shows once and keeps as a hash. One
+ * that is known under a name of its own counts as any other: a proxy on this machine may stand before it
+ * and pass on the whole world.
  */
 export async function openAuthentication(
-  settings: Pick<Settings, "host" | "insecure">,
+  settings: Pick<Settings, "host" | "insecure" | "publicUrl" | "allowedHosts">,
   store: RunStore,
 ): Promise<Authentication> {
   if (settings.insecure) return { authenticate: () => OWNER, newToken: undefined };
-  if (isLoopbackHost(settings.host)) {
+  if (isForThisMachine(settings)) {
     return {
       authenticate: ({ address, headers }) => (isLocalCaller(address, headers) ? OWNER : ANONYMOUS),
       newToken: undefined,
@@ -39,6 +41,16 @@ export async function openAuthentication(
     authenticate: ({ headers }) => byToken(headers["authorization"], expected),
     newToken: kept === fresh ? token : undefined,
   };
+}
+
+function isForThisMachine({
+  host,
+  publicUrl,
+  allowedHosts,
+}: Pick<Settings, "host" | "publicUrl" | "allowedHosts">): boolean {
+  const names = [host, ...allowedHosts];
+  if (publicUrl !== undefined) names.push(new URL(publicUrl).hostname);
+  return names.every((name) => isLoopbackHost(name));
 }
 
 function byToken(header: string | readonly string[] | undefined, expected: Buffer): Principal {

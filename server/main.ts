@@ -17,6 +17,8 @@ try {
 }
 
 async function run(settings: Settings): Promise<void> {
+  // What training jobs record is nobody else's business: files are for this user alone.
+  process.umask(0o077);
   const log = pino({ level: settings.logLevel, base: null }, pino.destination({ dest: 2, sync: true }));
   const server = await serve(settings, log);
   greet(server, settings);

@@ -4,7 +4,7 @@ import { SERVICES } from "#wire/connect/services.ts";
 /** Whether the server takes requests, for /readyz and for gRPC health. */
 export class Readiness implements HealthSource {
   readonly #listeners = new Set<() => void>();
-  readonly #services = new Set(["", ...SERVICES.map((service) => service.typeName as string)]);
+  readonly #services = new Set<string>(["", ...SERVICES.map(({ typeName }) => typeName)]);
   #ready = false;
 
   get isReady(): boolean {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import { systemClock } from "#base/clock.ts";
 import { authorize } from "#core/access/caller.ts";
-import type { CairnError } from "#core/errors.ts";
+import { CairnError, quote } from "#core/errors.ts";
 import { Ingest } from "#core/ingest/ingest.ts";
 import { Namespaces } from "#core/runs/namespaces.ts";
 import { Runs } from "#core/runs/runs.ts";
@@ -41,7 +41,7 @@ export interface Server {
 export async function serve(
   settings: Settings,
   log: Logger,
-  options: { fastWrite?: boolean } = {},
+  options: { fast?: boolean } = {},
 ): Promise<Server> {
   const stores = await openStores(settings);
   try {
@@ -56,7 +56,7 @@ async function serveStores(
   settings: Settings,
   stores: Stores,
   log: Logger,
-  options: { fastWrite?: boolean },
+  options: { fast?: boolean },
 ): Promise<Server> {
   const clock = systemClock;
   const { runs: store, points, search } = stores;
@@ -157,5 +157,16 @@ async function serveStores(
 
 function tlsOf({ tlsCert, tlsKey }: Settings): { cert: Buffer; key: Buffer } | undefined {
   if (tlsCert === undefined || tlsKey === undefined) return undefined;
-  return { cert: readFileSync(tlsCert), key: readFileSync(tlsKey) };
+  return { cert: readPem(tlsCert), key: readPem(tlsKey) };
+}
+
+function readPem(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (cause) {
+    throw new CairnError("invalid", `cannot read TLS file ${quote(file)}: ${(cause as Error).message}`, {
+      cause,
+      hint: "Check --tls-cert and --tls-key.",
+    });
+  }
 }

@@ -6,7 +6,7 @@ if (Number(process.versions.node.split(".")[0]) < NODE_MAJOR_MIN) {
     `Cairn needs Node ${NODE_MAJOR_MIN} and is running on Node ${process.versions.node} (${process.execPath}).
 
 Mend it in one of two ways:
-  - run "npm ci" again, without --ignore-scripts and without --omit=optional: npm then brings
+  - run "npm ci" again, without --omit=optional: npm then brings
     Node ${NODE_MAJOR_MIN} along, and "npm start" uses it;
   - or install Node ${NODE_MAJOR_MIN} and run "node server/start.js" with it.`,
   );

@@ -4,7 +4,7 @@ import { readBlock, readBlockHeader, skipBlock, writeBlock } from "./block.ts";
 import { ByteReader } from "./byte-reader.ts";
 import { ByteWriter } from "./byte-writer.ts";
 import { CodecError } from "./error.ts";
-import { bitsOf, pointsOf, pointsOfUpTo } from "./hostile-points.ts";
+import { bitsOf, pointsOf, pointsOfUpTo } from "./testing/hostile-points.ts";
 import { kinds } from "./kind.ts";
 import type { Points } from "./points.ts";
 

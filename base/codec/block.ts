@@ -136,6 +136,20 @@ export class NumberColumns {
     };
   }
 
+  /** What is here, in arrays of its own; nothing is left. */
+  take(): Points {
+    const { count, steps, times, values } = this.points();
+    this.clear();
+    const data = (values.data as Float64Array).slice();
+    return {
+      count,
+      steps: steps?.slice(),
+      times: times?.slice(),
+      nanos: undefined,
+      values: { kind: "number", data },
+    };
+  }
+
   #reserve(more: number): void {
     const needed = this.count + more;
     if (needed <= this.values.length) return;

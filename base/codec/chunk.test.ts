@@ -10,7 +10,7 @@ import {
 } from "./chunk.ts";
 import { mixSeries } from "./data-mix.ts";
 import { CodecError } from "./error.ts";
-import { bitsOf, pointsOf, pointsOfUpTo } from "./hostile-points.ts";
+import { bitsOf, pointsOf, pointsOfUpTo } from "./testing/hostile-points.ts";
 import { kinds } from "./kind.ts";
 import type { Points, Values } from "./points.ts";
 

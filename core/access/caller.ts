@@ -27,10 +27,14 @@ export interface Caller {
 export function authorize(caller: Caller, namespace: string): void {
   const { principal, permission } = caller;
   if (permission === "public" || principal.kind === "owner" || principal.kind === "admin") return;
-  throw new CairnError("unauthenticated", `cannot ${permission} in namespace "${namespace}" without a credential`, {
-    reason: "NO_CREDENTIAL",
-    hint: "send the header `authorization: Bearer TOKEN`; the server printed its admin token at its first start",
-  });
+  throw new CairnError(
+    "unauthenticated",
+    `cannot ${permission} in namespace "${namespace}" without a credential`,
+    {
+      reason: "NO_CREDENTIAL",
+      hint: "send the header `authorization: Bearer TOKEN`; a server that others can reach prints its admin token at its first start",
+    },
+  );
 }
 
 /** Namespaces whose runs the caller may find; undefined for all of them. */

@@ -13,9 +13,13 @@ export function checkEnvelope(envelope: Envelope): Envelope {
     throw new CairnError("invalid", `cannot append envelope "${seq}": a number is 1 to 2^53`);
   }
   if ((writer === "") !== (seq === 0)) {
-    throw new CairnError("invalid", `cannot append envelope ${seq} of writer ${quote(writer)}: give both or neither`, {
-      hint: "a numbered envelope has a writer and a seq from 1; leave both out for one without a number",
-    });
+    throw new CairnError(
+      "invalid",
+      `cannot append envelope ${seq} of writer ${quote(writer)}: give both or neither`,
+      {
+        hint: "a numbered envelope has a writer and a seq from 1; leave both out for one without a number",
+      },
+    );
   }
   requireAtMost(series.length, limits.envelopeSeriesMax, "series in one envelope");
   let points = 0;
@@ -38,27 +42,38 @@ function checkSeries({ key, points }: SeriesPoints): void {
     if (times === undefined || nanos.length !== count) throw uneven(key, "nanos", nanos.length, count);
     for (const nano of nanos) {
       if (nano > 999) {
-        throw new CairnError("invalid", `cannot append series ${quote(key)}: nanos "${nano}" is not 0 to 999`);
+        throw new CairnError(
+          "invalid",
+          `cannot append series ${quote(key)}: nanos "${nano}" is not 0 to 999`,
+        );
       }
     }
   }
   if (values.kind === "text") {
-    for (const text of values.data) requireText(text, limits.textValueBytesMax, `a value of series ${quote(key)}`);
+    for (const text of values.data)
+      requireText(text, limits.textValueBytesMax, `a value of series ${quote(key)}`);
   }
 }
 
 /** `what` has `found` entries where the values have `count`. */
 export function uneven(key: string, what: string, found: number, count: number): CairnError {
-  return new CairnError("invalid", `cannot append series ${quote(key)}: ${found} ${what} for ${count} values`, {
-    reason: "COLUMNS_UNEVEN",
-    hint: "columns are of equal length; steps and times may each be left out as a whole",
-  });
+  return new CairnError(
+    "invalid",
+    `cannot append series ${quote(key)}: ${found} ${what} for ${count} values`,
+    {
+      reason: "COLUMNS_UNEVEN",
+      hint: "columns are of equal length; steps and times may each be left out as a whole",
+    },
+  );
 }
 
 function checkLost(lost: readonly SeqRange[], seq: number): void {
   requireAtMost(lost.length, limits.envelopeLostRangesMax, "lost ranges in one envelope");
   for (const { first, last } of lost) {
     if (Number.isSafeInteger(last) && first >= 1 && first <= last && last < seq) continue;
-    throw new CairnError("invalid", `cannot declare ${first} to ${last} lost: not a range below envelope ${seq}`);
+    throw new CairnError(
+      "invalid",
+      `cannot declare ${first} to ${last} lost: not a range below envelope ${seq}`,
+    );
   }
 }

@@ -82,10 +82,19 @@ export function requireAliases(aliases: readonly string[]): readonly string[] {
 /** Integer microseconds that a double holds exactly. */
 export function requireTime(timeUs: number, what: string): number {
   if (Number.isSafeInteger(timeUs)) return timeUs;
-  throw new CairnError("invalid", `cannot accept ${what} "${timeUs}": times are whole microseconds up to 2^53`);
+  throw new CairnError(
+    "invalid",
+    `cannot accept ${what} "${timeUs}": times are whole microseconds up to 2^53`,
+  );
 }
 
-function tooLarge(what: string, size: number, max: number, unit: string, value: string | undefined): CairnError {
+function tooLarge(
+  what: string,
+  size: number,
+  max: number,
+  unit: string,
+  value: string | undefined,
+): CairnError {
   const shown = value === undefined ? what : `${what} ${value}`;
   const amount = unit === "" ? `${size}` : `${size} ${unit}`;
   return new CairnError("exhausted", `cannot accept ${shown}: ${amount} are more than ${max}`, {

@@ -45,7 +45,7 @@ class Canonical {
       throw this.#error(
         `${sizeBytes} bytes are more than ${limits.paramValueBytesMax}`,
         0,
-        "store it as an artifact",
+        "keep it in a file and record where that is",
       );
     }
     const lone = loneSurrogateAt(this.#text);
@@ -73,7 +73,7 @@ class Canonical {
       throw this.#error(
         `nested deeper than ${limits.paramNestingMax}`,
         this.#at,
-        "flatten it, or store it as an artifact",
+        "flatten it, or keep it in a file and record where that is",
       );
     }
     return depth + 1;

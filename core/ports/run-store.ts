@@ -84,8 +84,11 @@ export interface RunStore {
   checkIntegrity(): Promise<{ points: number; runs: number; problems: string[] }>;
   /** A consistent copy into `file`, which must not exist, while reads and writes go on. */
   backup(file: string): Promise<void>;
-  /** Replaces everything by a copy made with `backup`. Calls wait meanwhile. The feed restarts with `reset`. */
-  restore(file: string): Promise<void>;
+  /**
+   * Replaces everything by a copy made with `backup`. Calls wait meanwhile. The feed restarts with
+   * `reset`. What was there in that moment is first copied into the file `keepAside`, which must not exist.
+   */
+  restore(file: string, options?: { keepAside: string }): Promise<void>;
   /** Finishes what was accepted, then releases everything. Later calls throw `unavailable`. */
   close(): Promise<void>;
 }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { CairnError } from "../errors.ts";
 import { limits } from "../limits.ts";
-import { arbitraryQuery } from "./arbitrary.ts";
+import { arbitraryQuery } from "./testing/arbitrary.ts";
 import { parseQuery } from "./parser.ts";
 import { printQuery } from "./print.ts";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { RE2JS } from "re2js";
 import { expect, test } from "vitest";
-import { ARBITRARY_NOW_US, arbitraryQuery, arbitraryRuns } from "./arbitrary.ts";
+import { ARBITRARY_NOW_US, arbitraryQuery, arbitraryRuns } from "./testing/arbitrary.ts";
 import { parseQuery } from "./parser.ts";
 import { printQuery } from "./print.ts";
 import { ReferenceEngine } from "./reference.ts";

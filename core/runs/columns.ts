@@ -21,7 +21,10 @@ const DEFAULT_COLUMNS = ["params", "tags", "aliases"];
 export function parseColumns(asked: readonly string[]): Projection {
   const columns = asked.length === 0 ? DEFAULT_COLUMNS : asked;
   if (columns.length > limits.pageSizeMax) {
-    throw new CairnError("exhausted", `cannot return ${columns.length} columns: the most is ${limits.pageSizeMax}`);
+    throw new CairnError(
+      "exhausted",
+      `cannot return ${columns.length} columns: the most is ${limits.pageSizeMax}`,
+    );
   }
   const params = new Set<string>();
   const tags = new Set<string>();
@@ -59,7 +62,10 @@ export function project(run: Run, projection: Projection): Run {
 const WHOLE = new Set(["params", "tags", "aliases", "notes", "provenance"]);
 
 /** "optim.lr" is found as that very key, or inside the key "optim" that comes whole. */
-function pick(all: ReadonlyMap<string, string>, wanted: true | ReadonlySet<string>): ReadonlyMap<string, string> {
+function pick(
+  all: ReadonlyMap<string, string>,
+  wanted: true | ReadonlySet<string>,
+): ReadonlyMap<string, string> {
   if (wanted === true) return all;
   const picked = new Map<string, string>();
   for (const path of wanted) {

@@ -60,14 +60,16 @@ export class Namespaces {
     const readable = readableNamespaces(caller);
     const limit = pageSize(request.pageSize);
     const after = request.pageToken === "" ? undefined : request.pageToken;
-    const [page, tally] = await Promise.all([
-      this.#store.listNamespaces({ under, after, limit }),
+    // One more than asked for tells whether there is another page.
+    const [found, tally] = await Promise.all([
+      this.#store.listNamespaces({ under, after, limit: limit + 1 }),
       this.#tally(),
     ]);
+    const page = found.slice(0, limit);
     const visible = readable === undefined ? page : page.filter(({ path }) => readable.has(path));
     return {
       namespaces: visible.map((namespace) => count(namespace, tally)),
-      nextPageToken: page.length === limit ? page.at(-1)!.path : "",
+      nextPageToken: found.length > limit ? page.at(-1)!.path : "",
     };
   }
 
@@ -104,7 +106,13 @@ function requireObjective(objective: Objective): Objective {
 }
 
 function count(namespace: Namespace, tally: readonly NamespaceTally[]): CountedNamespace {
-  const counted = { ...namespace, runCount: 0, subtreeRunCount: 0, subtreeRunningCount: 0, lastActivityUs: 0 };
+  const counted = {
+    ...namespace,
+    runCount: 0,
+    subtreeRunCount: 0,
+    subtreeRunningCount: 0,
+    lastActivityUs: 0,
+  };
   for (const { namespace: path, runs, running, lastActivityUs } of tally) {
     if (path === namespace.path) counted.runCount = runs;
     if (!isUnder(path, namespace.path)) continue;

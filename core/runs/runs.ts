@@ -5,7 +5,14 @@ import { CairnError, quote } from "../errors.ts";
 import { limits } from "../limits.ts";
 import { requireAliases, requireParams, requireTags, requireText, requireTime } from "../model/check.ts";
 import { parseNamespace } from "../model/path.ts";
-import { ENDED, type Provenance, type Run, type RunChange, type RunRef, type RunStatus } from "../model/run.ts";
+import {
+  ENDED,
+  type Provenance,
+  type Run,
+  type RunChange,
+  type RunRef,
+  type RunStatus,
+} from "../model/run.ts";
 import type { RunSearch } from "../ports/run-search.ts";
 import type { RunStore } from "../ports/run-store.ts";
 import { parseQuery } from "../query/parser.ts";
@@ -79,7 +86,10 @@ export class Runs {
     const run: Run = {
       id,
       namespace,
-      name: request.name === "" ? `run-${id.slice(-8)}` : requireText(request.name, limits.nameBytesMax, "run name"),
+      name:
+        request.name === ""
+          ? `run-${id.slice(-8)}`
+          : requireText(request.name, limits.nameBytesMax, "run name"),
       aliases,
       status,
       notes: requireText(request.notes, limits.notesBytesMax, "notes"),

@@ -56,7 +56,10 @@ export class Buckets {
         continue;
       }
       // The last bucket also takes what rounding would push beyond the grid.
-      const bucket = Math.min(size - 1, Math.max(0, Math.floor((x - start) / width)));
+      let bucket = Math.min(size - 1, Math.max(0, Math.floor((x - start) / width)));
+      // The quotient may be rounded into the bucket beside the one whose bounds hold x.
+      while (bucket > 0 && x < start + bucket * width) bucket--;
+      while (bucket < size - 1 && x >= start + (bucket + 1) * width) bucket++;
       const low = bucket === 0 ? -Infinity : start + bucket * width;
       const high = bucket === size - 1 ? Infinity : start + (bucket + 1) * width;
       let min = Infinity;
@@ -91,16 +94,6 @@ export class Buckets {
         }
         i++;
       } while (i < length);
-      // Rounding put x into the bucket beside its bounds: take the single point as it is.
-      if (count === 0) {
-        const value = values[i]!;
-        count = 1;
-        if (value === value) min = max = sum = value;
-        else nans = 1;
-        first = last = value;
-        firstAt = lastAt = x;
-        i++;
-      }
       this.#points += count;
       this.#count[bucket]! += count;
       this.#nanCount[bucket]! += nans;

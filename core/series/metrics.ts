@@ -39,7 +39,9 @@ export class Metrics {
     request: { run: RunRef; glob: string; regex: string; pageSize: number; pageToken: string },
   ): Promise<ListedSeries> {
     if (request.glob !== "" && request.regex !== "") {
-      throw new CairnError("invalid", "cannot list series by glob and regex at once", { hint: "give one of them" });
+      throw new CairnError("invalid", "cannot list series by glob and regex at once", {
+        hint: "give one of them",
+      });
     }
     const run = await this.#runs.get(caller, request.run);
     return this.#points.listSeries({
@@ -54,7 +56,10 @@ export class Metrics {
     requireAtMost(request.series.length, limits.readSeriesMax, "series in one read");
     const { from, to, buckets } = request;
     if (!Number.isInteger(buckets) || buckets < 0 || buckets > limits.bucketsMax) {
-      throw new CairnError("invalid", `cannot read ${buckets} buckets: give 0 for every point, or 1 to ${limits.bucketsMax}`);
+      throw new CairnError(
+        "invalid",
+        `cannot read ${buckets} buckets: give 0 for every point, or 1 to ${limits.bucketsMax}`,
+      );
     }
     if (from !== undefined && to !== undefined && from > to) {
       throw new CairnError("invalid", `cannot read from ${from} to ${to}: the range is empty`);

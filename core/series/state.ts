@@ -83,14 +83,19 @@ export function addPoints(state: SeriesState, points: Points, writer: number): b
   return rewound;
 }
 
-/** Makes the summary anew from all points in order of arrival. */
-export function summarize(state: SeriesState, pieces: Iterable<Points>): void {
+/** Points that arrived one after another. */
+export interface Piece {
+  points: Points;
+  /** The ordinal of the first. */
+  firstOrdinal: number;
+}
+
+/** Makes the summary anew from all points in order of arrival. What is missing is left out. */
+export function summarize(state: SeriesState, pieces: Iterable<Piece>): void {
   const summary = newSummary();
   const thresholds = replacementThresholds(state);
-  let ordinal = 0;
-  for (const points of pieces) {
-    addToSummary(summary, points, markReplaced(points, ordinal, thresholds));
-    ordinal += points.count;
+  for (const { points, firstOrdinal } of pieces) {
+    addToSummary(summary, points, markReplaced(points, firstOrdinal, thresholds));
   }
   state.summary = summary;
 }
@@ -151,6 +156,7 @@ function newSummary(): Summary {
 function addToSummary(summary: Summary, points: Points, replaced: Uint8Array | undefined): void {
   const { count, steps, values } = points;
   const numbers = asNumbers(points);
+  const integers = values.kind === "integer" ? values.data : undefined;
   let { sum, sumSquares, nanCount } = summary;
   let low = summary.min?.value ?? Infinity;
   let high = summary.max?.value ?? -Infinity;
@@ -187,10 +193,15 @@ function addToSummary(summary: Summary, points: Points, replaced: Uint8Array | u
     if (value < low || (lowAt < 0 && summary.min === undefined)) {
       low = value;
       lowAt = i;
+    } else if (integers !== undefined && value === low) {
+      // Integers that share a double are told apart by themselves.
+      if (integers[i]! < (lowAt < 0 ? summary.min!.integer! : integers[lowAt]!)) lowAt = i;
     }
     if (value > high || (highAt < 0 && summary.max === undefined)) {
       high = value;
       highAt = i;
+    } else if (integers !== undefined && value === high) {
+      if (integers[i]! > (highAt < 0 ? summary.max!.integer! : integers[highAt]!)) highAt = i;
     }
   }
   summary.count += seen;

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pino } from "pino";
+import { pino, type Logger } from "pino";
 import { afterAll, beforeAll } from "vitest";
 import { serve, type Server } from "#server/serve.ts";
 import { readSettings } from "#server/settings.ts";
@@ -17,14 +17,15 @@ export function makeFolder(): string {
 
 export function startServer(
   argv: readonly string[] = [],
-  options: { fastWrite?: boolean } = {},
+  options: { fast?: boolean } = {},
+  log: Logger = silent,
 ): Promise<Server> {
   const settings = readSettings(["--port", "0", "--data", "memory:", ...argv], {});
-  return serve(settings, silent, options);
+  return serve(settings, log, options);
 }
 
 /** Starts a server before the tests of the file that calls this, and stops it after them. */
-export function useServer(argv: readonly string[] = [], options: { fastWrite?: boolean } = {}): () => Server {
+export function useServer(argv: readonly string[] = [], options: { fast?: boolean } = {}): () => Server {
   let server: Server | undefined;
   beforeAll(async () => {
     server = await startServer(argv, options);
@@ -49,7 +50,7 @@ export function useWays(): (way: Way) => WayIn {
     writeFileSync(join(folder, "key.pem"), key);
     const tls = ["--tls-cert", join(folder, "cert.pem"), "--tls-key", join(folder, "key.pem")];
     servers.set("fast", await startServer());
-    servers.set("generic", await startServer([], { fastWrite: false }));
+    servers.set("generic", await startServer([], { fast: false }));
     servers.set("tls", await startServer(tls));
   });
   afterAll(async () => {

@@ -1,4 +1,5 @@
 /** From the parsed query to filters and sort keys over the columns there are at this moment. */
+import type { RE2JS } from "re2js";
 import { compareCodePoints } from "#core/model/code-points.ts";
 import type { SearchRequest } from "#core/ports/run-search.ts";
 import type { Comparison, Expression, Field, Literal, Order } from "#core/query/ast.ts";
@@ -21,6 +22,7 @@ import {
 import { METRIC_LANES } from "./metric-column.ts";
 import type { SortKey } from "./ordering.ts";
 import type { RunColumns } from "./run-columns.ts";
+import type { SearchDeadline } from "./search-deadline.ts";
 import { FALSE, FIRST_TEXT, TRUE, type ValueColumn } from "./value-column.ts";
 
 /** What one text costs, in units of comparing a number. */
@@ -37,11 +39,13 @@ interface Source {
 export class Compiler {
   readonly #columns: RunColumns;
   readonly #nowUs: number;
+  readonly #deadline: SearchDeadline;
 
   /** `nowUs` is where a run that goes on ends for `duration`. */
-  constructor(columns: RunColumns, nowUs: number) {
+  constructor(columns: RunColumns, nowUs: number, deadline: SearchDeadline) {
     this.#columns = columns;
     this.#nowUs = nowUs;
+    this.#deadline = deadline;
   }
 
   /** What the request selects of what its caller may see. */
@@ -138,7 +142,7 @@ export class Compiler {
       case "is-null":
         return opposite(aliases.present());
       case "matches":
-        return aliases.where(PATTERN_COST, (alias) => expression.pattern.test(alias));
+        return aliases.where(PATTERN_COST, this.#patternTest(expression.pattern));
       case "in":
         return aliases.oneOf(expression.values.filter((value) => typeof value === "string"));
       case "compare": {
@@ -147,6 +151,13 @@ export class Compiler {
         return aliases.where(TEXT_COST, (alias) => holds(alias, comparison, value));
       }
     }
+  }
+
+  #patternTest(pattern: RE2JS): (text: string) => boolean {
+    return (text) => {
+      this.#deadline.spend(text.length);
+      return pattern.test(text);
+    };
   }
 
   #fieldTerm(expression: FieldExpression): Term {
@@ -159,10 +170,10 @@ export class Compiler {
       case "in":
         return oneOf(source, expression.values);
       case "matches": {
-        const { pattern } = expression;
+        const test = this.#patternTest(expression.pattern);
         if (column === undefined) return nothing;
         return codesWhere(cells, column.codeCount, PATTERN_COST, (code) => {
-          return code >= FIRST_TEXT && pattern.test(column.text(code));
+          return code >= FIRST_TEXT && test(column.text(code));
         });
       }
       case "compare":

@@ -20,8 +20,12 @@ import { METRIC_LANES, type MetricColumn } from "./metric-column.ts";
 import { Ordering } from "./ordering.ts";
 import { formatToken, parseToken } from "./page-token.ts";
 import { RunColumns } from "./run-columns.ts";
+import { SearchDeadline } from "./search-deadline.ts";
 import { Top } from "./top.ts";
 import { FALSE } from "./value-column.ts";
+
+/** Searches run one after the other, so one that takes long holds up all. */
+const SEARCH_MS_MAX = 5_000;
 
 const ALL_OFFSETS = Uint16Array.from({ length: BLOCK_ROWS }, (_, offset) => offset);
 
@@ -31,6 +35,11 @@ export class RunIndex {
   #rowOfKey = new Map<number, number>();
   #freeRows: number[] = [];
   #tally: NamespaceTally[] | undefined;
+  readonly #searchMsMax: number;
+
+  constructor(options: { searchMsMax?: number } = {}) {
+    this.#searchMsMax = options.searchMsMax ?? SEARCH_MS_MAX;
+  }
 
   /** Within a batch, purges come first, then runs, then metrics. Metrics of an unknown run are ignored. */
   apply(batch: RunFeedBatch): void {
@@ -45,12 +54,13 @@ export class RunIndex {
     if (batch.metrics !== undefined) this.#applyMetrics(batch.metrics);
   }
 
-  /** Throws `invalid` (PAGE_TOKEN) for an `after` that is not of this query. */
+  /** Throws `invalid` (PAGE_TOKEN) for an `after` that is not of this query, and `deadline`. */
   search(request: SearchRequest): SearchResult {
     const { orderBy } = request.query;
     const after = request.after === undefined ? undefined : parseToken(request.after, orderBy);
     const nowUs = after?.nowUs ?? request.nowUs ?? systemClock.nowUs();
-    const compiler = new Compiler(this.#columns, nowUs);
+    const deadline = new SearchDeadline(this.#searchMsMax);
+    const compiler = new Compiler(this.#columns, nowUs, deadline);
     const ordering = new Ordering(compiler.sortKeys(orderBy));
     const top = new Top(ordering, request.limit);
     const term = compiler.filter(request);
@@ -58,6 +68,7 @@ export class RunIndex {
     let total = 0;
     let ahead = 0;
     for (const lo of blocks(this.#columns.rows)) {
+      deadline.check();
       const hi = Math.min(lo + BLOCK_ROWS, this.#columns.rows);
       let count = this.#select(term, lo, hi);
       total += count;

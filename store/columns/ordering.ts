@@ -78,6 +78,11 @@ export class Ordering {
 
 /** As core/query's compareRuns: NaN after every other value and missing after NaN, in either direction. */
 function compareKeys(a: Literal | undefined, b: Literal | undefined, descending: boolean): number {
+  if (typeof a === "number" && typeof b === "number") {
+    if (a < b) return descending ? 1 : -1;
+    if (a > b) return descending ? -1 : 1;
+    if (a === b) return 0;
+  }
   const lag = lateness(a) - lateness(b);
   if (lag !== 0 || a === undefined || b === undefined || Number.isNaN(a)) return lag;
   return descending ? compareValues(b, a) : compareValues(a, b);

@@ -58,7 +58,10 @@ export class NaiveSeries {
     return this.points
       .map((_, at) => at)
       .filter((at) => includeReplaced || !this.isReplaced(at))
-      .filter((at) => open || (of(at) !== undefined && of(at)! >= (from ?? -Infinity) && of(at)! <= (to ?? Infinity)))
+      .filter(
+        (at) =>
+          open || (of(at) !== undefined && of(at)! >= (from ?? -Infinity) && of(at)! <= (to ?? Infinity)),
+      )
       .sort((a, b) => (of(a) ?? Infinity) - (of(b) ?? Infinity) || a - b);
   }
 
@@ -83,7 +86,9 @@ export class NaiveSeries {
       max: column((values) => extreme(numbers(values), (a, b) => a > b)),
       first: column((values) => values[0]!),
       last: column((values) => values.at(-1)!),
-      mean: column((values) => numbers(values).reduce((sum, value) => sum + value, 0) / numbers(values).length),
+      mean: column(
+        (values) => numbers(values).reduce((sum, value) => sum + value, 0) / numbers(values).length,
+      ),
       nanCount: column((values) => values.length - numbers(values).length),
     };
   }

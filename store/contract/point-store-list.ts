@@ -14,7 +14,17 @@ import {
   type OpenStores,
 } from "./stores.ts";
 
-const ODD_KEYS = ["__proto__", "constructor", "a.b.c", "a{b=\"c\"}", "🐈 é", "a b", "%_*?[x]", "\\", "'; drop table series; --"];
+const ODD_KEYS = [
+  "__proto__",
+  "constructor",
+  "a.b.c",
+  'a{b="c"}',
+  "🐈 é",
+  "a b",
+  "%_*?[x]",
+  "\\",
+  "'; drop table series; --",
+];
 
 const ODD_LABELS: Labels[] = [
   [],
@@ -61,7 +71,10 @@ export function listContract(open: OpenStores): void {
   it("knows no series of an unknown run", async () => {
     expect(await list("0".repeat(32))).toEqual({ series: [], total: 0, next: undefined });
     const selectors = [{ runId: "0".repeat(32), key: "loss", labels: undefined }];
-    expect(await bench.points.readSeries({ ...EVERYTHING, selectors })).toEqual({ series: [], grid: undefined });
+    expect(await bench.points.readSeries({ ...EVERYTHING, selectors })).toEqual({
+      series: [],
+      grid: undefined,
+    });
   });
 
   it("gives pages that miss nothing and repeat nothing, also while series are added", async () => {

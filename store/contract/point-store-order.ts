@@ -24,12 +24,21 @@ export function orderContract(open: OpenStores): void {
     seqs.set(id + writer, seq);
     const data = Float64Array.from(values);
     const series = [
-      { key: "loss", labels: [], points: points({ kind: "number", data }, { steps: Float64Array.from(steps) }) },
+      {
+        key: "loss",
+        labels: [],
+        points: points({ kind: "number", data }, { steps: Float64Array.from(steps) }),
+      },
     ];
     await appendOne(bench.runs, envelope(id, seq, { writer, series }));
   }
   async function summaryOf(id: string): Promise<Summary> {
-    const { series } = await bench.points.listSeries({ runId: id, pattern: undefined, after: undefined, limit: 9 });
+    const { series } = await bench.points.listSeries({
+      runId: id,
+      pattern: undefined,
+      after: undefined,
+      limit: 9,
+    });
     return series[0]!.summary;
   }
 
@@ -41,17 +50,27 @@ export function orderContract(open: OpenStores): void {
     await inEveryForm(bench, async () => {
       expect(await readNumbers(bench.points, id, "loss")).toEqual([6, 5, 2, 3, 4, 1, 7]);
       expect(await readNumbers(bench.points, id, "loss", { from: 3, to: 5 })).toEqual([2, 3, 4, 1, 7]);
-      expect(await summaryOf(id)).toMatchObject({ count: 7, replacedCount: 0, first: { value: 6 }, last: { value: 7 } });
+      expect(await summaryOf(id)).toMatchObject({
+        count: 7,
+        replacedCount: 0,
+        first: { value: 6 },
+        last: { value: 7 },
+      });
     });
   });
 
   it("O1 orders by time where that is the axis", async () => {
     const id = await createRun(bench.runs);
     const data = Float64Array.of(1, 2, 3, 4);
-    const columns = { steps: Float64Array.of(0, 1, 2, 3), times: Float64Array.of(9, 7, 9, 8).map((t) => NOW_US + t) };
+    const columns = {
+      steps: Float64Array.of(0, 1, 2, 3),
+      times: Float64Array.of(9, 7, 9, 8).map((t) => NOW_US + t),
+    };
     await appendOne(
       bench.runs,
-      envelope(id, 1, { series: [{ key: "x", labels: [], points: points({ kind: "number", data }, columns) }] }),
+      envelope(id, 1, {
+        series: [{ key: "x", labels: [], points: points({ kind: "number", data }, columns) }],
+      }),
     );
     await inEveryForm(bench, async () => {
       expect(await readNumbers(bench.points, id, "x", { axis: "time" })).toEqual([2, 4, 1, 3]);
@@ -69,7 +88,9 @@ export function orderContract(open: OpenStores): void {
       expect(all.data.form === "exact" && [...all.data.points.values.data]).toEqual([
         1, 2, 3, 4, 40, 5, 50, 6, 60, 70,
       ]);
-      expect(all.data.form === "exact" && all.data.replaced).toEqual(Uint8Array.of(0, 0, 0, 1, 0, 1, 0, 1, 0, 0));
+      expect(all.data.form === "exact" && all.data.replaced).toEqual(
+        Uint8Array.of(0, 0, 0, 1, 0, 1, 0, 1, 0, 0),
+      );
       expect(all.pointCount).toBe(10);
       expect(await summaryOf(id)).toMatchObject({
         count: 7,
@@ -100,7 +121,12 @@ export function orderContract(open: OpenStores): void {
     for (let restart = 0; restart < 6; restart++) {
       const from = 10 - restart;
       const steps = Array.from({ length: 4 }, (_, i) => from + i);
-      await log(id, `w${restart}`, steps, steps.map((step) => 100 * restart + step));
+      await log(
+        id,
+        `w${restart}`,
+        steps,
+        steps.map((step) => 100 * restart + step),
+      );
       if (restart % 2 === 1) await bench.under.settle();
     }
     const unnumbered = (values: number[], from: number) =>
@@ -120,7 +146,9 @@ export function orderContract(open: OpenStores): void {
         bench.runs,
         envelope(id, 1, {
           writer,
-          series: [{ key: "loss", labels: [], points: points({ kind: "number", data: Float64Array.from(values) }) }],
+          series: [
+            { key: "loss", labels: [], points: points({ kind: "number", data: Float64Array.from(values) }) },
+          ],
         }),
       );
     await bare("a", [1, 2]);
@@ -154,7 +182,11 @@ export function orderContract(open: OpenStores): void {
       const drawn = await readOne(bench.points, { runId: id, key: "loss" }, { buckets: 2 });
       expect(drawn.data.form === "envelope" && [...drawn.data.max]).toEqual([1, 1]);
       expect(drawn.pointCount).toBe(8);
-      const all = await readOne(bench.points, { runId: id, key: "loss" }, { buckets: 2, includeReplaced: true });
+      const all = await readOne(
+        bench.points,
+        { runId: id, key: "loss" },
+        { buckets: 2, includeReplaced: true },
+      );
       expect(all.data.form === "envelope" && [...all.data.max]).toEqual([999, 1]);
       expect(all.data.form === "envelope" && [...all.data.min]).toEqual([0, -999]);
       expect(all.pointCount).toBe(13);
@@ -180,7 +212,12 @@ export function orderContract(open: OpenStores): void {
     for (let seq = 1; seq <= 30; seq++) {
       const steps = Array.from({ length: 300 }, (_, i) => (seq * 7919 + i * 31) % 100_003);
       for (const step of steps) expected.set(step, step / 2);
-      await log(id, "w", steps, steps.map((step) => step / 2));
+      await log(
+        id,
+        "w",
+        steps,
+        steps.map((step) => step / 2),
+      );
     }
     const values = [...expected].sort(([a], [b]) => a - b).map(([, value]) => value);
     const settled = bench.under.settle();

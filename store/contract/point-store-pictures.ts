@@ -28,9 +28,17 @@ export function picturesContract(open: OpenStores): void {
       expect(exact).toMatchObject({ pointCount: 1000, data: { form: "exact" } });
       const drawn = await readOne(bench.points, { runId: id, key: "loss" }, { buckets: 100 });
       expect(drawn).toMatchObject({ pointCount: 1000, data: { form: "envelope" } });
-      const part = await readOne(bench.points, { runId: id, key: "loss" }, { buckets: 100, from: 100, to: 499 });
+      const part = await readOne(
+        bench.points,
+        { runId: id, key: "loss" },
+        { buckets: 100, from: 100, to: 499 },
+      );
       expect(part).toMatchObject({ pointCount: 400, data: { form: "envelope" } });
-      const few = await readOne(bench.points, { runId: id, key: "loss" }, { buckets: 100, from: 100, to: 150 });
+      const few = await readOne(
+        bench.points,
+        { runId: id, key: "loss" },
+        { buckets: 100, from: 100, to: 150 },
+      );
       expect(few).toMatchObject({ pointCount: 51, data: { form: "exact" } });
     });
   });
@@ -75,7 +83,10 @@ export function picturesContract(open: OpenStores): void {
     await log(id, 2, "loss", [1, 2, 3]);
     await inEveryForm(bench, async () => {
       const drawn = await readOne(bench.points, { runId: id, key: "loss" }, { buckets: 10 });
-      expect(drawn).toMatchObject({ pointCount: 3, data: { form: "envelope", count: Float64Array.of(1, 1, 1) } });
+      expect(drawn).toMatchObject({
+        pointCount: 3,
+        data: { form: "envelope", count: Float64Array.of(1, 1, 1) },
+      });
       const ranged = await readOne(bench.points, { runId: id, key: "loss" }, { buckets: 10, from: 0 });
       expect(ranged).toMatchObject({ pointCount: 3, data: { form: "exact" } });
     });
@@ -97,7 +108,11 @@ export function picturesContract(open: OpenStores): void {
       if (grid === undefined) throw new Error("there is no grid");
       expect(grid.start).toBeLessThanOrEqual(300);
       expect(grid.start + 40 * grid.width).toBeGreaterThan(4299);
-      const exact = await bench.points.readSeries({ ...EVERYTHING, selectors: selectors.slice(2), buckets: 40 });
+      const exact = await bench.points.readSeries({
+        ...EVERYTHING,
+        selectors: selectors.slice(2),
+        buckets: 40,
+      });
       expect(exact.grid).toBeUndefined();
     });
   });
@@ -106,15 +121,33 @@ export function picturesContract(open: OpenStores): void {
     const id = await createRun(bench.runs);
     const steps = Float64Array.of(0, 1, 2, 3);
     const series = [
-      { key: "i", labels: [], points: points({ kind: "integer", data: BigInt64Array.of(1n, -5n, 7n, 2n) }, { steps }) },
-      { key: "b", labels: [], points: points({ kind: "bool", data: Uint8Array.of(0, 1, 1, 1) }, { steps: steps.slice() }) },
-      { key: "t", labels: [], points: points({ kind: "text", data: ["a", "b", "c", "d"] }, { steps: steps.slice() }) },
+      {
+        key: "i",
+        labels: [],
+        points: points({ kind: "integer", data: BigInt64Array.of(1n, -5n, 7n, 2n) }, { steps }),
+      },
+      {
+        key: "b",
+        labels: [],
+        points: points({ kind: "bool", data: Uint8Array.of(0, 1, 1, 1) }, { steps: steps.slice() }),
+      },
+      {
+        key: "t",
+        labels: [],
+        points: points({ kind: "text", data: ["a", "b", "c", "d"] }, { steps: steps.slice() }),
+      },
     ] as const;
     await appendOne(bench.runs, envelope(id, 1, { series }));
     await inEveryForm(bench, async () => {
       const drawn = (key: string) => readOne(bench.points, { runId: id, key }, { buckets: 2 });
-      expect((await drawn("i")).data).toMatchObject({ min: Float64Array.of(-5, 2), max: Float64Array.of(1, 7) });
-      expect((await drawn("b")).data).toMatchObject({ mean: Float64Array.of(0.5, 1), last: Float64Array.of(1, 1) });
+      expect((await drawn("i")).data).toMatchObject({
+        min: Float64Array.of(-5, 2),
+        max: Float64Array.of(1, 7),
+      });
+      expect((await drawn("b")).data).toMatchObject({
+        mean: Float64Array.of(0.5, 1),
+        last: Float64Array.of(1, 1),
+      });
       expect((await drawn("t")).data).toMatchObject({ form: "exact", points: { count: 4 } });
     });
   });
@@ -153,12 +186,17 @@ export function picturesContract(open: OpenStores): void {
     const data = Float64Array.from({ length: count }, (_, i) => (i * 7) % count);
     await appendOne(
       bench.runs,
-      envelope(id, 1, { series: [{ key: "x", labels: [], points: points({ kind: "number", data }, { times }) }] }),
+      envelope(id, 1, {
+        series: [{ key: "x", labels: [], points: points({ kind: "number", data }, { times }) }],
+      }),
     );
     await inEveryForm(bench, async () => {
       const request = { axis: "time", buckets: 3 } as const;
       const { data: drawn } = await readOne(bench.points, { runId: id, key: "x" }, request);
-      expect(drawn).toMatchObject({ first: Float64Array.of(0, 100, 200), last: Float64Array.of(99, 199, 299) });
+      expect(drawn).toMatchObject({
+        first: Float64Array.of(0, 100, 200),
+        last: Float64Array.of(99, 199, 299),
+      });
     });
   });
 }

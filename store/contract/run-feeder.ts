@@ -28,7 +28,7 @@ export interface FedSeries {
   lastStep?: number;
 }
 
-export const CREATED_US = 1_767_225_600_000_000;
+const CREATED_US = 1_767_225_600_000_000;
 
 /** A finished run with nothing in it, created `key` seconds into 2026. */
 export function feedRow(key: number, row: Partial<Omit<RunFeedRow, "key">> = {}): RunFeedRow {

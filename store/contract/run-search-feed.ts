@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { ARBITRARY_NOW_US, arbitraryQuery, arbitraryRuns } from "#core/query/arbitrary.ts";
+import { ARBITRARY_NOW_US, arbitraryQuery, arbitraryRuns } from "#core/query/testing/arbitrary.ts";
 import { ReferenceEngine } from "#core/query/reference.ts";
 import type { ScriptRun } from "#core/query/script.ts";
 import { feedRow, idOf, type OpenedSearch, RunFeeder, scriptRow, scriptSeries } from "./run-feeder.ts";

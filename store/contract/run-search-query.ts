@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { joinObject } from "#core/model/json.ts";
-import { ARBITRARY_NOW_US, arbitraryQuery, arbitraryRuns } from "#core/query/arbitrary.ts";
+import { ARBITRARY_NOW_US, arbitraryQuery, arbitraryRuns } from "#core/query/testing/arbitrary.ts";
 import { ReferenceEngine } from "#core/query/reference.ts";
 import { readScripts, runScript } from "#core/query/script.ts";
 import { feedRow, type OpenedSearch, RunFeeder } from "./run-feeder.ts";

@@ -43,7 +43,10 @@ export function backupContract(open: OpenStores, restores: boolean): void {
     await bench.under.feed.catchUp(bench.runs);
     await bench.runs.backup(file("copy.db"));
 
-    await appendOne(bench.runs, envelope(id, 3, { series: [numbers("loss", [5], 4)], change: { name: "later" } }));
+    await appendOne(
+      bench.runs,
+      envelope(id, 3, { series: [numbers("loss", [5], 4)], change: { name: "later" } }),
+    );
     const later = await createRun(bench.runs);
     await bench.runs.restore(file("copy.db"));
 
@@ -85,7 +88,10 @@ export function backupContract(open: OpenStores, restores: boolean): void {
       expect(a).toEqual(Array.from(a, (_, i) => i + 1));
       expect(await readNumbers(bench.points, id, "b")).toEqual(a);
       const { writers, problems } = await bench.runs.verifyRun(id);
-      expect({ writers, problems }).toMatchObject({ writers: [{ lastSeq: a.length, gaps: [] }], problems: [] });
+      expect({ writers, problems }).toMatchObject({
+        writers: [{ lastSeq: a.length, gaps: [] }],
+        problems: [],
+      });
     }
   });
 
@@ -97,13 +103,21 @@ export function backupContract(open: OpenStores, restores: boolean): void {
     const restored = bench.runs.restore(file("copy.db"));
     const again = bench.runs.restore(file("copy.db"));
     const after = bench.runs.append([envelope(id, 1, { series: [numbers("kept", [1])] })], NOW_US);
-    const reads = [bench.runs.getRuns([id]), bench.points.listSeries({ runId: id, pattern: undefined, after: undefined, limit: 9 })];
+    const reads = [
+      bench.runs.getRuns([id]),
+      bench.points.listSeries({ runId: id, pattern: undefined, after: undefined, limit: 9 }),
+    ];
     expect(ackOf((await before)[0])).toMatchObject({ duplicate: false });
     expect(await read).toMatchObject([{ id }]);
     await Promise.all([restored, again]);
     expect(ackOf((await after)[0])).toMatchObject({ duplicate: false });
     await Promise.all(reads);
-    const { series } = await bench.points.listSeries({ runId: id, pattern: undefined, after: undefined, limit: 9 });
+    const { series } = await bench.points.listSeries({
+      runId: id,
+      pattern: undefined,
+      after: undefined,
+      limit: 9,
+    });
     expect(series.map(({ key }) => key)).toEqual(["kept"]);
   });
 

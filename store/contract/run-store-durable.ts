@@ -73,11 +73,14 @@ export function durableContract(open: OpenStores): void {
       old.runs.append([envelope(id, i + 1, { series: [numbers("loss", [i], i)] })], NOW_US),
     );
     const updates = [1, 2, 3].map((i) => old.runs.updateRun(id, { name: `name ${i}` }, NOW_US));
-    const reads = [1, 2, 3].map(() => old.points.listSeries({ runId: id, pattern: undefined, after: undefined, limit: 1 }));
+    const reads = [1, 2, 3].map(() =>
+      old.points.listSeries({ runId: id, pattern: undefined, after: undefined, limit: 1 }),
+    );
     const checked = old.runs.checkIntegrity();
     if (old.reopen === undefined) await old.runs.close();
     else await bench.reopen();
-    for (const [outcome] of await Promise.all(writes)) expect(ackOf(outcome)).toMatchObject({ duplicate: false });
+    for (const [outcome] of await Promise.all(writes))
+      expect(ackOf(outcome)).toMatchObject({ duplicate: false });
     expect(await Promise.all(updates)).toHaveLength(3);
     expect(await Promise.all(reads)).toHaveLength(3);
     expect(await checked).toMatchObject({ problems: [] });
@@ -109,6 +112,10 @@ export function durableContract(open: OpenStores): void {
       if (seq % 2 === 0) await bench.reopen();
     }
     expect(await readNumbers(bench.points, id, "loss")).toEqual(Array.from({ length: 12 }, (_, i) => i + 1));
-    expect(await bench.runs.verifyRun(id)).toMatchObject({ points: 12, problems: [], writers: [{ gaps: [] }] });
+    expect(await bench.runs.verifyRun(id)).toMatchObject({
+      points: 12,
+      problems: [],
+      writers: [{ gaps: [] }],
+    });
   });
 }

@@ -141,7 +141,11 @@ export function feedContract(open: OpenStores): void {
       sum: 6,
       lastStep: 13,
     });
-    expect(feed.findNumbers(id, "loss", labelsText(labels))).toMatchObject({ count: 1, last: 5, lastStep: 3 });
+    expect(feed.findNumbers(id, "loss", labelsText(labels))).toMatchObject({
+      count: 1,
+      last: 5,
+      lastStep: 3,
+    });
     expect(feed.findNumbers(id, "flag")).toMatchObject({ count: 2, min: 0, max: 1, sum: 1, lastStep: NaN });
     expect(feed.findNumbers(id, "big")).toMatchObject({ count: 1, last: 7 });
     expect(feed.findNumbers(id, "note")).toBeUndefined();
@@ -151,7 +155,12 @@ export function feedContract(open: OpenStores): void {
     const id = await createRun(bench.runs);
     const agree = async () => {
       await catchUp();
-      const { series } = await bench.points.listSeries({ runId: id, pattern: undefined, after: undefined, limit: 10 });
+      const { series } = await bench.points.listSeries({
+        runId: id,
+        pattern: undefined,
+        after: undefined,
+        limit: 10,
+      });
       for (const { key, labels, summary } of series) {
         expect(bench.under.feed.findNumbers(id, key, labelsText(labels))).toEqual(numbersOf(summary));
       }
@@ -165,7 +174,10 @@ export function feedContract(open: OpenStores): void {
     expect(await agree()).toMatchObject([{ summary: { count: 5, replacedCount: 4, sum: 72 } }]);
     await bench.under.settle();
     await agree();
-    await appendOne(bench.runs, envelope(id, 1, { writer: "u", series: [numbers("loss", [7], 2), ...parts] }));
+    await appendOne(
+      bench.runs,
+      envelope(id, 1, { writer: "u", series: [numbers("loss", [7], 2), ...parts] }),
+    );
     await appendOne(bench.runs, envelope(id, 2, { series: [numbers("loss", [8], 0)] }));
     const before = await agree();
     await bench.reopen();

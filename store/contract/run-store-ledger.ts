@@ -96,7 +96,8 @@ export function ledgerContract(open: OpenStores): void {
 
   it("E4 refuses a number too far ahead with the expected one and changes nothing", async () => {
     const id = await createRun(bench.runs);
-    const gap = (expected: number) => refused("precondition", "SEQ_GAP", { facts: { expected: `${expected}` } });
+    const gap = (expected: number) =>
+      refused("precondition", "SEQ_GAP", { facts: { expected: `${expected}` } });
     const change = { name: "never" };
     await expect(appendOne(bench.runs, one(id, 2, { change }))).rejects.toEqual(gap(1));
     expect((await bench.runs.verifyRun(id)).writers).toEqual([]);
@@ -190,8 +191,9 @@ export function ledgerContract(open: OpenStores): void {
       expect(await getRun(bench.runs, id)).toEqual(before.run);
       const { sizeBytes: _, ...info } = await bench.runs.info();
       expect(before.info).toMatchObject(info);
-      expect(await bench.points.listSeries({ runId: id, pattern: undefined, after: undefined, limit: 10 }))
-        .toMatchObject({ total: 1, series: [{ key: "loss", summary: { count: 1 } }] });
+      expect(
+        await bench.points.listSeries({ runId: id, pattern: undefined, after: undefined, limit: 10 }),
+      ).toMatchObject({ total: 1, series: [{ key: "loss", summary: { count: 1 } }] });
       const ledger = await bench.runs.verifyRun(id);
       expect(ledger).toMatchObject({ unnumberedEnvelopes: 0, points: 1, problems: [] });
       expect(ledger.writers).toMatchObject([{ writer: "w", envelopes: 1, lastSeq: 1 }]);
@@ -226,7 +228,9 @@ export function ledgerContract(open: OpenStores): void {
         one(id, 3),
         one("0".repeat(32), 1),
         one(id, 2),
-        envelope(id, 3, { series: [{ key: "loss", labels: [], points: points({ kind: "text", data: ["x"] }) }] }),
+        envelope(id, 3, {
+          series: [{ key: "loss", labels: [], points: points({ kind: "text", data: ["x"] }) }],
+        }),
         one(id, 3),
         one(id, 1),
       ],
@@ -284,7 +288,13 @@ export function ledgerContract(open: OpenStores): void {
       ["ab", "2"],
       ["z", "3"],
     ] as const;
-    const change: RunChange = { status: "running", name: "n", params: new Map(pairs), tags: new Map(pairs), provenance };
+    const change: RunChange = {
+      status: "running",
+      name: "n",
+      params: new Map(pairs),
+      tags: new Map(pairs),
+      provenance,
+    };
     const reordered: RunChange = {
       provenance: {
         environment: new Map([
@@ -305,16 +315,35 @@ export function ledgerContract(open: OpenStores): void {
       status: "running",
     };
     await appendOne(bench.runs, one(id, 1, { change }));
-    await appendOne(bench.runs, one(id, 4, { lost: [{ first: 2, last: 2 }, { last: 3, first: 3 }] }));
+    await appendOne(
+      bench.runs,
+      one(id, 4, {
+        lost: [
+          { first: 2, last: 2 },
+          { last: 3, first: 3 },
+        ],
+      }),
+    );
     expect(await appendOne(bench.runs, one(id, 1, { change: reordered }))).toMatchObject({ duplicate: true });
-    const same = one(id, 4, { lost: [{ first: 3, last: 3 }, { first: 2, last: 2 }] });
+    const same = one(id, 4, {
+      lost: [
+        { first: 3, last: 3 },
+        { first: 2, last: 2 },
+      ],
+    });
     expect(await appendOne(bench.runs, same)).toMatchObject({ duplicate: true });
   });
 
   it("E10 knows an envelope again whether nothing was said by leaving it out or by an empty list", async () => {
     const id = await createRun(bench.runs);
     await appendOne(bench.runs, one(id, 1, { change: { name: "n" } }));
-    const empty: RunChange = { name: "n", params: new Map(), tags: new Map(), removeTags: [], onlyIfAbsent: false };
+    const empty: RunChange = {
+      name: "n",
+      params: new Map(),
+      tags: new Map(),
+      removeTags: [],
+      onlyIfAbsent: false,
+    };
     expect(await appendOne(bench.runs, one(id, 1, { change: empty }))).toMatchObject({ duplicate: true });
     await appendOne(bench.runs, one(id, 2));
     expect(await appendOne(bench.runs, one(id, 2, { change: {} }))).toMatchObject({ duplicate: true });

@@ -41,7 +41,9 @@ export function limitsContract(open: OpenStores): void {
 
   it("refuses more tags and aliases than a run may have", async () => {
     const id = await createRun(bench.runs, { tags: many("t", limits.tagsPerRunMax) });
-    await expect(bench.runs.updateRun(id, { tags: new Map([["more", ""]]) }, NOW_US)).rejects.toEqual(exceeded);
+    await expect(bench.runs.updateRun(id, { tags: new Map([["more", ""]]) }, NOW_US)).rejects.toEqual(
+      exceeded,
+    );
     const aliases = [...many("a", limits.aliasesPerRunMax).keys()];
     await bench.runs.updateRun(id, { addAliases: aliases }, NOW_US);
     await expect(bench.runs.updateRun(id, { addAliases: ["more"] }, NOW_US)).rejects.toEqual(exceeded);
@@ -66,7 +68,12 @@ export function limitsContract(open: OpenStores): void {
     for (let seq = 1; seq <= 30; seq++) {
       for (let writer = 0; writer < 20; writer++) {
         const change = seq % 10 === 0 ? { params: new Map([[`w${writer}.${seq}`, "1"]]) } : undefined;
-        calls.push(appendOne(bench.runs, envelope(id, seq, { writer: `w${writer}`, series: series(writer, seq), change })));
+        calls.push(
+          appendOne(
+            bench.runs,
+            envelope(id, seq, { writer: `w${writer}`, series: series(writer, seq), change }),
+          ),
+        );
       }
       // Folds go on beside the writes.
       if (seq % 10 === 0) calls.push(bench.under.settle());
@@ -75,7 +82,8 @@ export function limitsContract(open: OpenStores): void {
     const ledger = await bench.runs.verifyRun(id);
     expect(ledger).toMatchObject({ points: 20 * 30 * 3, problems: [] });
     expect(ledger.writers).toHaveLength(20);
-    for (const writer of ledger.writers) expect(writer).toMatchObject({ envelopes: 30, lastSeq: 30, gaps: [] });
+    for (const writer of ledger.writers)
+      expect(writer).toMatchObject({ envelopes: 30, lastSeq: 30, gaps: [] });
     for (let writer = 0; writer < 20; writer++) {
       const values = await readNumbers(bench.points, id, "loss", { labels: [["rank", String(writer)]] });
       expect(values).toEqual(Array.from({ length: 60 }, (_, i) => (i % 2 === 0 ? 1 : -1) * (1 + (i >> 1))));
@@ -87,7 +95,9 @@ export function limitsContract(open: OpenStores): void {
     const id = await createRun(bench.runs);
     const pending: Promise<unknown>[] = [];
     for (let seq = 1; seq <= 200; seq += 2) {
-      const pair: AppendEnvelope[] = [seq, seq + 1].map((n) => envelope(id, n, { series: [numbers("loss", [n], n)] }));
+      const pair: AppendEnvelope[] = [seq, seq + 1].map((n) =>
+        envelope(id, n, { series: [numbers("loss", [n], n)] }),
+      );
       pending.push(bench.runs.append(pair, NOW_US).then((outcomes) => outcomes.map(ackOf)));
       if (seq % 20 === 1) pending.push(bench.runs.updateRun(id, { name: `after ${seq + 1}` }, NOW_US));
     }

@@ -36,33 +36,36 @@ export function trashContract(open: OpenStores): void {
     expect(await getRun(bench.runs, id)).toMatchObject({ id });
   });
 
-  it.each(["fresh", "at rest", "half at rest"])("U6 purges everything of a run whose points are %s", async (form) => {
-    const { runs, points } = bench;
-    const id = await createRun(runs, { aliases: ["job"], namespace: "lab/x" });
-    const other = await createRun(runs, { namespace: "lab/x" });
-    await appendOne(runs, envelope(id, 1, { series: [numbers("loss", [1, 2, 3])] }));
-    await appendOne(runs, envelope(other, 1, { series: [numbers("loss", [7])] }));
-    if (form !== "fresh") await bench.under.settle();
-    const late = form === "half at rest";
-    if (late) await appendOne(runs, envelope(id, 2, { series: [numbers("acc", [4, 5])] }));
-    await points.listSeries({ runId: id, pattern: undefined, after: undefined, limit: 10 });
-    await runs.setDeleted(id, NOW_US);
-    expect(await runs.purgeRun(id)).toEqual({ points: late ? 5 : 3 });
-    await inEveryForm(bench, async () => {
-      expect(await bench.runs.getRuns([id])).toEqual([]);
-      expect(await bench.runs.findRuns({ by: "alias", alias: "job", namespace: "" })).toEqual([]);
-      const selectors = [{ runId: id, key: "loss", labels: undefined }];
-      expect(await bench.points.readSeries({ ...EVERYTHING, selectors })).toEqual({
-        series: [],
-        grid: undefined,
+  it.each(["fresh", "at rest", "half at rest"])(
+    "U6 purges everything of a run whose points are %s",
+    async (form) => {
+      const { runs, points } = bench;
+      const id = await createRun(runs, { aliases: ["job"], namespace: "lab/x" });
+      const other = await createRun(runs, { namespace: "lab/x" });
+      await appendOne(runs, envelope(id, 1, { series: [numbers("loss", [1, 2, 3])] }));
+      await appendOne(runs, envelope(other, 1, { series: [numbers("loss", [7])] }));
+      if (form !== "fresh") await bench.under.settle();
+      const late = form === "half at rest";
+      if (late) await appendOne(runs, envelope(id, 2, { series: [numbers("acc", [4, 5])] }));
+      await points.listSeries({ runId: id, pattern: undefined, after: undefined, limit: 10 });
+      await runs.setDeleted(id, NOW_US);
+      expect(await runs.purgeRun(id)).toEqual({ points: late ? 5 : 3 });
+      await inEveryForm(bench, async () => {
+        expect(await bench.runs.getRuns([id])).toEqual([]);
+        expect(await bench.runs.findRuns({ by: "alias", alias: "job", namespace: "" })).toEqual([]);
+        const selectors = [{ runId: id, key: "loss", labels: undefined }];
+        expect(await bench.points.readSeries({ ...EVERYTHING, selectors })).toEqual({
+          series: [],
+          grid: undefined,
+        });
+        expect(await readNumbers(bench.points, other, "loss")).toEqual([7]);
+        expect(await bench.runs.info()).toMatchObject({ runs: 1, series: 1, points: 1 });
+        expect(await bench.runs.checkIntegrity()).toEqual({ points: 1, runs: 1, problems: [] });
       });
-      expect(await readNumbers(bench.points, other, "loss")).toEqual([7]);
-      expect(await bench.runs.info()).toMatchObject({ runs: 1, series: 1, points: 1 });
-      expect(await bench.runs.checkIntegrity()).toEqual({ points: 1, runs: 1, problems: [] });
-    });
-    await expect(appendOne(bench.runs, envelope(id, 3))).rejects.toEqual(refused("not-found"));
-    await expect(bench.runs.purgeRun(id)).rejects.toEqual(refused("not-found"));
-  });
+      await expect(appendOne(bench.runs, envelope(id, 3))).rejects.toEqual(refused("not-found"));
+      await expect(bench.runs.purgeRun(id)).rejects.toEqual(refused("not-found"));
+    },
+  );
 
   it("U6 shows nothing of a purged run in the runs that come after it", async () => {
     for (let round = 0; round < 3; round++) {
@@ -136,7 +139,11 @@ export function trashContract(open: OpenStores): void {
     const silent = await createRun(runs);
     await appendOne(runs, envelope(silent, 1), NOW_US);
     const ended = await createRun(runs);
-    await appendOne(runs, envelope(ended, 1, { change: { heartbeatSeconds: 1, status: "finished" } }), NOW_US);
+    await appendOne(
+      runs,
+      envelope(ended, 1, { change: { heartbeatSeconds: 1, status: "finished" } }),
+      NOW_US,
+    );
     const recalled = await createRun(runs);
     await appendOne(runs, envelope(recalled, 1, { change: { heartbeatSeconds: 1 } }), NOW_US);
     await runs.updateRun(recalled, { heartbeatSeconds: 0 }, NOW_US);

@@ -82,7 +82,10 @@ export function verifyContract(open: OpenStores): void {
     expect(await bench.runs.checkIntegrity()).toEqual({ points: 0, runs: 0, problems: [] });
     for (let i = 0; i < 3; i++) {
       const id = await createRun(bench.runs);
-      await appendOne(bench.runs, envelope(id, 1, { series: [numbers("loss", [1, 2]), numbers("acc", [3])] }));
+      await appendOne(
+        bench.runs,
+        envelope(id, 1, { series: [numbers("loss", [1, 2]), numbers("acc", [3])] }),
+      );
     }
     await inEveryForm(bench, async () => {
       expect(await bench.runs.checkIntegrity()).toEqual({ points: 9, runs: 3, problems: [] });

@@ -6,9 +6,10 @@ import type { RunChange } from "#core/model/run.ts";
 import type { Points, SeriesKind } from "#core/model/series.ts";
 import { addPoints, summarize } from "#core/series/state.ts";
 import { requireKind, type Catalog, type SeriesEntry } from "./catalog.ts";
-import { pointsOf } from "./chunks.ts";
+import { CHUNKS_MAX, readablePieces } from "./chunks.ts";
 import type { Db } from "./db.ts";
 import { placeSeq, type Ledger, type Writer } from "./ledger.ts";
+import { headCrc, LOG_COLUMNS } from "./log.ts";
 import type { Runs } from "./runs.ts";
 import type { LogRow, Tail } from "./tail.ts";
 
@@ -26,6 +27,7 @@ export interface PackedEnvelope {
   points: number;
   digest: number;
   crc: number;
+  nowUs: number;
 }
 
 /** What the storage thread does with one envelope: look first, then write. */
@@ -53,19 +55,28 @@ export class Appender {
    * Throws before anything has changed, so a refused envelope leaves no trace. A failure of the
    * storage itself may strike later; the whole transaction is then rolled back.
    */
-  append(envelope: PackedEnvelope, nowUs: number): EnvelopeAck {
+  append(envelope: PackedEnvelope): EnvelopeAck {
+    const { seq, change, nowUs, points } = envelope;
     const run = this.#runKey(envelope.runId);
-    let writer = this.#ledger.find(run, envelope.writer);
+    const writer = this.#ledger.find(run, envelope.writer);
     if (envelope.writer !== "" && placeSeq(writer?.lastSeq ?? 0, envelope) === "known") {
       this.#requireSame(writer!, envelope);
-      return { seq: envelope.seq, duplicate: true, points: envelope.points };
+      return { seq, duplicate: true, points };
     }
-    const entries = this.#prepare(run, envelope, nowUs);
-    writer ??= this.#ledger.create(run, envelope.writer, nowUs);
-    const lost = envelope.lost.filter(({ first }) => first > writer.lastSeq);
-    this.#ledger.touch(writer, envelope.seq, lost, nowUs);
-    if (envelope.names.length > 0 || envelope.seq > 0) this.#log(run, writer, envelope, entries);
-    return { seq: envelope.seq, duplicate: false, points: envelope.points };
+    const missing = this.#look(run, envelope);
+    if (change !== undefined) {
+      this.#db.savepoint(() => this.#runs.update(run, change, nowUs));
+      this.touchedRuns.add(run);
+    }
+    try {
+      this.#write(run, writer, envelope, missing);
+    } catch (cause) {
+      // Half of it may be there: whatever it was, the transaction must not be committed.
+      const { code, message, reason } = CairnError.from(cause);
+      if (code === "unavailable") throw cause;
+      throw new CairnError("unavailable", message, { cause, ...(reason !== undefined && { reason }) });
+    }
+    return { seq, duplicate: false, points };
   }
 
   forget(): void {
@@ -91,51 +102,63 @@ export class Appender {
     );
   }
 
-  /** Applies the change and makes missing series, both or neither. */
-  #prepare(run: number, envelope: PackedEnvelope, nowUs: number): SeriesEntry[] {
-    const { change } = envelope;
-    if (change === undefined) return this.#resolve(run, envelope);
-    const entries = this.#db.savepoint(() => {
-      this.#runs.update(run, change, nowUs);
-      return this.#resolve(run, envelope);
-    });
-    this.touchedRuns.add(run);
-    return entries;
-  }
-
-  #resolve(run: number, { names, kinds }: PackedEnvelope): SeriesEntry[] {
+  /** Series that must be made. Throws when one cannot take the points. */
+  #look(run: number, { names, kinds }: PackedEnvelope): ReadonlyMap<string, SeriesKind> {
     const missing = new Map<string, SeriesKind>();
     for (let i = 0; i < names.length; i++) {
       const entry = this.#catalog.find(run, names[i]!);
-      if (entry !== undefined) requireKind(entry.key, entry.state.kind, kinds[i]!);
-      else {
+      if (entry !== undefined) {
+        requireKind(entry.key, entry.state.kind, kinds[i]!);
+        if (entry.chunks > CHUNKS_MAX) throw tooManyPieces(entry);
+      } else {
         requireKind(names[i]!, missing.get(names[i]!) ?? kinds[i]!, kinds[i]!);
         missing.set(names[i]!, kinds[i]!);
       }
     }
+    if (missing.size > 0) this.#catalog.requireRoom(run, missing.size);
+    return missing;
+  }
+
+  #write(
+    run: number,
+    known: Writer | undefined,
+    envelope: PackedEnvelope,
+    missing: ReadonlyMap<string, SeriesKind>,
+  ): void {
+    const { names, seq, nowUs } = envelope;
     if (missing.size > 0) {
       this.#catalog.reserve(run, missing.size);
       for (const [name, kind] of missing) this.#catalog.create(run, name, kind);
     }
-    return names.map((name) => this.#catalog.find(run, name)!);
+    const writer = known ?? this.#ledger.create(run, envelope.writer, nowUs);
+    this.#ledger.touch(writer, seq, nowUs);
+    if (names.length === 0 && seq === 0) return;
+    this.#log(
+      run,
+      writer,
+      envelope,
+      names.map((name) => this.#catalog.find(run, name)!),
+    );
   }
 
   #log(run: number, writer: Writer, envelope: PackedEnvelope, entries: readonly SeriesEntry[]): void {
     const series = Uint32Array.from(entries, (entry) => entry.id);
     const { seq, digest, crc, body } = envelope;
     const pos = this.#tail.lastPos + 1;
+    const row: LogRow = { pos, run, writer: writer.id, seq, digest, series, body, damage: undefined };
+    const ids = new Uint8Array(series.buffer);
     this.#db.run(
-      "INSERT INTO log (pos, run, writer, seq, digest, crc, series, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      `INSERT INTO log (${LOG_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       pos,
       run,
       writer.id,
       seq,
       digest,
       crc,
-      new Uint8Array(series.buffer),
+      headCrc(row, ids),
+      ids,
       body,
     );
-    const row: LogRow = { pos, run, writer: writer.id, seq, digest, series, body };
     this.#tail.push(row);
     this.take(row, entries);
   }
@@ -147,12 +170,17 @@ export class Appender {
   take(row: LogRow, entries: readonly (SeriesEntry | undefined)[]): number {
     const reader = new ByteReader(row.body);
     let count = 0;
+    let rewound: Set<SeriesEntry> | undefined;
     for (const entry of entries) {
       const points = this.#read(reader);
       count += points.count;
       if (entry === undefined || entry.foldedPos >= row.pos) continue;
-      if (addPoints(entry.state, points, row.writer)) this.#summarize(entry);
+      if (addPoints(entry.state, points, row.writer)) (rewound ??= new Set()).add(entry);
       this.touchedSeries.add(entry);
+    }
+    // Only now: a series may be in the row more than once.
+    for (const entry of rewound ?? []) {
+      summarize(entry.state, readablePieces(this.#db, entry, this.#tail));
     }
     return count;
   }
@@ -162,13 +190,12 @@ export class Appender {
     this.#columns.clear();
     return this.#columns.add(reader) ? this.#columns.points() : readBlock(reader);
   }
+}
 
-  #summarize(entry: SeriesEntry): void {
-    try {
-      summarize(entry.state, pointsOf(this.#db, entry, this.#tail));
-    } catch (thrown) {
-      // A damaged chunk must not keep new points out; reading the series says what is damaged.
-      if (CairnError.from(thrown).code !== "corrupt") throw thrown;
-    }
-  }
+/** Points with and without a step or time lie apart, so a client that alternates makes very many pieces. */
+function tooManyPieces(entry: SeriesEntry): CairnError {
+  return new CairnError("exhausted", `cannot append to series ${quote(entry.key)}: it has too many pieces`, {
+    reason: "LIMIT_EXCEEDED",
+    hint: "give all points of a series a step and a time, or none",
+  });
 }

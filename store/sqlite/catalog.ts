@@ -14,6 +14,8 @@ export interface SeriesEntry {
   /** Log rows up to here are in the chunks. */
   foldedPos: number;
   chunks: number;
+  /** What of it is lost, in words. */
+  damaged: string | undefined;
   state: SeriesState;
 }
 
@@ -56,13 +58,13 @@ export class Catalog {
       KINDS.indexOf(kind),
       encodeState(state),
     );
-    const entry = { id: lastId, run, key, labels, foldedPos: 0, chunks: 0, state };
+    const entry = { id: lastId, run, key, labels, foldedPos: 0, chunks: 0, damaged: undefined, state };
     this.#remember(entry, name);
     return entry;
   }
 
-  /** Counts `added` new series of a run against the limit. Throws `exhausted`. */
-  reserve(run: number, added: number): void {
+  /** Throws `exhausted` when the run may not have so many more series. */
+  requireRoom(run: number, added: number): void {
     const known = Number(this.#db.find("SELECT series_count FROM run WHERE key = ?", run)![0]);
     if (known + added > limits.seriesPerRunMax) {
       throw new CairnError(
@@ -71,15 +73,20 @@ export class Catalog {
         { reason: "LIMIT_EXCEEDED", hint: "put what varies into fewer keys or labels" },
       );
     }
+  }
+
+  /** Counts `added` new series of a run. */
+  reserve(run: number, added: number): void {
     this.#db.run("UPDATE run SET series_count = series_count + ? WHERE key = ?", added, run);
   }
 
   /** Writes back a series whose log rows are all in chunks now. */
   save(entry: SeriesEntry): void {
     this.#db.run(
-      "UPDATE series SET folded_pos = ?, chunks = ?, state = ? WHERE id = ?",
+      "UPDATE series SET folded_pos = ?, chunks = ?, damaged = ?, state = ? WHERE id = ?",
       entry.foldedPos,
       entry.chunks,
+      entry.damaged ?? null,
       encodeState(entry.state),
       entry.id,
     );
@@ -128,7 +135,8 @@ export function requireKind(key: string, holds: SeriesKind, kind: SeriesKind): v
   );
 }
 
-const COLUMNS = "id, run, key, labels, kind, folded_pos, chunks, state";
+const STATE_DAMAGED = "its summary is damaged";
+const COLUMNS = "id, run, key, labels, kind, folded_pos, chunks, damaged, state";
 
 /** As stored: without what is still in the log. */
 export function findSeries(db: Db, where: string, ...values: (string | number)[]): SeriesEntry[] {
@@ -139,7 +147,10 @@ export function* eachSeries(db: Db): Generator<SeriesEntry> {
   for (const row of db.each(`SELECT ${COLUMNS} FROM series ORDER BY id`)) yield toEntry(row);
 }
 
-function toEntry([id, run, key, labels, kind, foldedPos, chunks, state]: Row): SeriesEntry {
+function toEntry([id, run, key, labels, kind, foldedPos, chunks, damaged, bytes]: Row): SeriesEntry {
+  const seriesKind = KINDS[Number(kind)]!;
+  // A series whose state is lost begins anew, so that everything else goes on; its reads are refused.
+  const state = decodeState(seriesKind, bytes as Uint8Array);
   return {
     id: Number(id),
     run: Number(run),
@@ -147,6 +158,7 @@ function toEntry([id, run, key, labels, kind, foldedPos, chunks, state]: Row): S
     labels: String(labels),
     foldedPos: Number(foldedPos),
     chunks: Number(chunks),
-    state: decodeState(KINDS[Number(kind)]!, state as Uint8Array),
+    damaged: damaged === null ? (state === undefined ? STATE_DAMAGED : undefined) : String(damaged),
+    state: state ?? newSeriesState(seriesKind),
   };
 }

@@ -1,16 +1,18 @@
-import { NumberColumns } from "#base/codec/block.ts";
 import { decodeChunk, encodeChunk, readChunkHeader } from "#base/codec/chunk.ts";
 import { CairnError } from "#core/errors.ts";
 import type { Points } from "#core/model/series.ts";
+import type { Piece } from "#core/series/state.ts";
 import type { SeriesEntry } from "./catalog.ts";
 import type { Db, Row } from "./db.ts";
 import { concatPoints, slicePoints } from "./points.ts";
-import type { Tail } from "./tail.ts";
+import type { Tail, TailPiece } from "./tail.ts";
 
-const CHUNK_POINTS = 4096;
+const CHUNK_POINTS = 16_384;
 const SMALL_CHUNK_POINTS = 1024;
 const CHUNK_TEXT_UNITS = 4 << 20;
 const CHUNKS_PER_SERIES = 2 ** 20;
+/** Half of the numbers: what the log holds of a series needs some when it is folded. */
+export const CHUNKS_MAX = CHUNKS_PER_SERIES / 2;
 
 export function chunkId(series: number, number: number): number {
   return series * CHUNKS_PER_SERIES + number;
@@ -64,13 +66,24 @@ export function openChunk(
   }
 }
 
-/** All points of a series in order of arrival, from chunks and log. */
-export function* pointsOf(db: Db, entry: SeriesEntry, tail: Tail): Generator<Points> {
-  for (const chunk of chunksIn(db, entry.id, undefined)) yield openChunk(entry, chunk);
-  for (const block of tail.blocks(entry.id, entry.foldedPos)) yield block.points;
+/** What can be read of a series in order of arrival, from chunks and log; damaged chunks are left out. */
+export function* readablePieces(db: Db, entry: SeriesEntry, tail: Tail): Generator<Piece> {
+  for (const chunk of chunksIn(db, entry.id, undefined)) {
+    const points = tryOpen(entry, chunk);
+    if (points !== undefined) yield { points, firstOrdinal: chunk.firstOrdinal };
+  }
+  yield* loggedPieces(entry, tail.pieces(entry.id, entry.foldedPos));
 }
 
-const columns = new NumberColumns();
+/** The pieces of the log with their places: they are the last points of the series. */
+export function* loggedPieces(entry: SeriesEntry, logged: readonly TailPiece[]): Generator<Piece> {
+  let firstOrdinal = entry.state.total;
+  for (const { points } of logged) firstOrdinal -= points.count;
+  for (const { points } of logged) {
+    yield { points, firstOrdinal };
+    firstOrdinal += points.count;
+  }
+}
 
 /**
  * Moves the points of a series from the log into chunks. The last chunk is filled up first; points
@@ -80,11 +93,7 @@ export function foldSeries(db: Db, entry: SeriesEntry, tail: Tail): void {
   const pieces: Points[] = [];
   let number = entry.chunks;
   let ordinal = entry.state.total;
-  const numbers = tail.numbers(entry.id, entry.foldedPos, columns);
-  const fresh =
-    numbers === undefined
-      ? [...tail.blocks(entry.id, entry.foldedPos)].map((block) => block.points)
-      : [numbers];
+  const fresh = tail.pieces(entry.id, entry.foldedPos).map((piece) => piece.points);
   for (const points of fresh) ordinal -= points.count;
   if (number > 0) {
     const last = db.find(

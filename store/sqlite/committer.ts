@@ -9,8 +9,12 @@ interface Job {
 
 /** Work that fills the time between groups, a slice at a time. */
 export interface Background {
+  /** Whether there is any. */
+  readonly due: boolean;
   /** Runs inside the group's transaction for about `budgetMs`. Returns whether more is waiting. */
   slice(budgetMs: number): boolean;
+  /** A slice has failed by itself and was undone: the next one should not come soon. */
+  pause(cause: CairnError): void;
 }
 
 export interface CommitterOptions {
@@ -18,7 +22,7 @@ export interface CommitterOptions {
   background: Background;
   /** Runs at the end of every group, before the commit. */
   beforeCommit(): void;
-  /** The transaction is gone: forget everything that is only in memory. */
+  /** The transaction, or the background's part of it, is gone: forget what is only in memory. */
   onRollback(): void;
 }
 
@@ -28,9 +32,9 @@ const SLICE_IDLE_MS = 15;
 
 /**
  * Group commit: jobs that wait at the same time share one transaction and one fsync. A job's promise
- * resolves only after the commit that holds it has returned. A job that throws a CairnError of its
- * own must have left no trace (a savepoint does that) and fails alone; a failure of the storage rolls
- * back and rejects the whole group.
+ * resolves only after the commit that holds it has returned. A job that throws must have left no trace
+ * (a savepoint does that) and fails alone; one that throws `unavailable` has met a failure of the
+ * storage, which rolls back and rejects the whole group.
  */
 export class Committer {
   readonly #options: CommitterOptions;
@@ -60,9 +64,14 @@ export class Committer {
     setImmediate(() => this.#turn());
   }
 
-  /** Commits what was accepted; background work stays undone. */
-  close(): void {
+  /** Commits what was accepted. */
+  drain(): void {
     while (this.#queue.length > 0) this.#commit();
+  }
+
+  /** Background work stays undone. */
+  close(): void {
+    this.drain();
     this.#closed = true;
   }
 
@@ -78,6 +87,7 @@ export class Committer {
     const jobs = this.#queue.splice(0, JOBS_PER_GROUP);
     const settle: (() => void)[] = [];
     let more = false;
+    let undone = false;
     try {
       db.run("BEGIN IMMEDIATE");
       for (const { work, resolve, reject } of jobs) {
@@ -90,7 +100,15 @@ export class Committer {
           settle.push(() => reject(error));
         }
       }
-      more = background.slice(jobs.length > 0 ? SLICE_BUSY_MS : SLICE_IDLE_MS);
+      try {
+        const budgetMs = jobs.length > 0 ? SLICE_BUSY_MS : SLICE_IDLE_MS;
+        if (background.due) more = db.savepoint(() => background.slice(budgetMs));
+      } catch (thrown) {
+        const error = CairnError.from(thrown);
+        if (!isOwn(error)) throw error;
+        background.pause(error);
+        undone = true;
+      }
       beforeCommit();
       db.run("COMMIT");
     } catch (thrown) {
@@ -105,11 +123,12 @@ export class Committer {
       return false;
     }
     for (const done of settle) done();
+    if (undone) onRollback();
     return more;
   }
 }
 
-/** Whether the job refused, as opposed to the storage having failed under it. */
+/** Whether it failed by itself, as opposed to the storage having failed under it. */
 function isOwn(error: CairnError): boolean {
-  return error.code !== "internal" && error.code !== "unavailable" && error.code !== "corrupt";
+  return error.code !== "unavailable";
 }

@@ -115,6 +115,8 @@ export class Db {
   }
 }
 
+const SQLITE_BUSY = 5;
+const SQLITE_LOCKED = 6;
 const SQLITE_READONLY = 8;
 const SQLITE_IOERR = 10;
 const SQLITE_CORRUPT = 11;
@@ -152,6 +154,14 @@ function translated(verb: string, thrown: unknown): CairnError {
         ...cause,
         reason: "STORAGE_FAILED",
         hint: "check the disk, then restart the server",
+      });
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return new CairnError("unavailable", `cannot ${verb}: another program has locked the database`, {
+        ...cause,
+        reason: "LOCKED",
+        hint: "close the program that has the store open",
+        retryAfterMs: 1_000,
       });
     case SQLITE_READONLY:
     case SQLITE_CANTOPEN:

@@ -1,8 +1,11 @@
+import type { CairnError } from "#core/errors.ts";
 import type { Catalog } from "./catalog.ts";
 import { foldSeries } from "./chunks.ts";
 import type { Background } from "./committer.ts";
 import type { Db } from "./db.ts";
 import type { Ledger } from "./ledger.ts";
+import { LOG_COLUMNS, lostIn } from "./log.ts";
+import { findSetting } from "./settings.ts";
 import type { LogRow, Tail } from "./tail.ts";
 
 const POINTS_MIN = 256 * 1024;
@@ -12,7 +15,19 @@ const BLOCKS_MAX = 512 * 1024;
 const INDEX_ROWS = 64;
 const DELETE_ROWS = 64;
 
-export const FOLDED_SETTING = "folded-pos";
+const POSITION_SETTING = "log-position";
+
+/**
+ * Positions of the log are never given out twice, for series remember how far they are folded: the
+ * last one must outlive the rows that carried it.
+ */
+export function keepPosition(db: Db, pos: number): void {
+  db.run("INSERT OR REPLACE INTO setting (name, value) VALUES (?, ?)", POSITION_SETTING, String(pos));
+}
+
+export function keptPosition(db: Db): number {
+  return Number(findSetting(db, POSITION_SETTING) ?? 0);
+}
 
 type Phase = { name: "idle" } | { name: "index"; through: number } | Folding | Deleting;
 interface Folding {
@@ -40,6 +55,7 @@ export class Fold implements Background {
   #points = 0;
   #blocks = 0;
   #wanted = false;
+  #failure: CairnError | undefined;
 
   constructor(parts: { db: Db; catalog: Catalog; ledger: Ledger; tail: Tail }) {
     this.#db = parts.db;
@@ -57,6 +73,17 @@ export class Fold implements Background {
   /** Folds at the next chance, however little there is. */
   request(): void {
     this.#wanted = true;
+    this.#failure = undefined;
+  }
+
+  /** After a failure that is not the storage's: waits for the next request, so that writes go on. */
+  pause(cause: CairnError): void {
+    this.#failure = cause;
+  }
+
+  /** Why it waits. */
+  get failure(): CairnError | undefined {
+    return this.#failure;
   }
 
   reset(): void {
@@ -66,8 +93,9 @@ export class Fold implements Background {
   }
 
   get due(): boolean {
+    if (this.#failure !== undefined) return false;
     if (this.#phase.name !== "idle") return true;
-    if (this.#tail.rows.length === 0) {
+    if (this.#tail.isEmpty) {
       this.#wanted = false;
       return false;
     }
@@ -96,11 +124,7 @@ export class Fold implements Background {
         return;
       case "index":
         if (this.#tail.indexSome(phase.through, INDEX_ROWS)) return;
-        this.#phase = {
-          name: "fold",
-          through: phase.through,
-          pending: this.#tail.seriesThrough(phase.through),
-        };
+        this.#phase = { name: "fold", through: phase.through, pending: this.#seriesThrough(phase.through) };
         return;
       case "fold":
         if (phase.pending.length > 0) this.#foldOne(phase.pending.pop()!);
@@ -112,9 +136,23 @@ export class Fold implements Background {
     }
   }
 
+  #seriesThrough(pos: number): number[] {
+    const found = new Set(this.#tail.seriesThrough(pos));
+    // A damaged head may have named any series of its run.
+    for (const { run, damage } of this.#tail.damaged) {
+      if (damage !== "head") continue;
+      for (const [id] of this.#db.all("SELECT id FROM series WHERE run = ?", run)) found.add(Number(id));
+    }
+    return [...found];
+  }
+
   #foldOne(series: number): void {
     const entry = this.#catalog.findById(series);
     if (entry === undefined) return;
+    for (const row of this.#tail.damageOf(entry)) {
+      entry.damaged = lostIn(row);
+      this.#keepDamaged(row);
+    }
     foldSeries(this.#db, entry, this.#tail);
     entry.foldedPos = this.#tail.lastPos;
     this.#catalog.save(entry);
@@ -122,24 +160,37 @@ export class Fold implements Background {
 
   #beginDelete(through: number): void {
     const rows = this.#tail.rows.filter((row) => row.pos <= through);
+    const damaged = this.#tail.damaged.filter((row) => row.pos <= through);
     const byWriter = Map.groupBy(
-      rows.filter((row) => row.seq > 0),
+      [...rows, ...damaged].filter((row) => row.seq > 0 && row.damage !== "head"),
       (row) => row.writer,
     );
-    for (const [writer, entries] of byWriter) this.#ledger.keepDigests(writer, entries);
+    for (const [writer, entries] of byWriter) {
+      this.#ledger.keepDigests(
+        writer,
+        entries.sort((a, b) => a.seq - b.seq),
+      );
+    }
+    for (const row of damaged) if (row.damage === "head") this.#keepDamaged(row);
     this.#phase = { name: "delete", through, rows: rows.reverse() };
   }
 
-  #deleteSome(phase: Deleting): void {
-    const batch = phase.rows.splice(-DELETE_ROWS);
-    const last = batch.at(0);
-    if (last !== undefined) this.#db.run("DELETE FROM log WHERE pos <= ?", last.pos);
-    if (phase.rows.length > 0) return;
+  /** The row leaves the log as it is, so that it can be named and perhaps be mended. */
+  #keepDamaged({ pos }: LogRow): void {
     this.#db.run(
-      "INSERT OR REPLACE INTO setting (name, value) VALUES (?, ?)",
-      FOLDED_SETTING,
-      String(phase.through),
+      `INSERT OR REPLACE INTO damaged_log (${LOG_COLUMNS}) SELECT ${LOG_COLUMNS} FROM log WHERE pos = ?`,
+      pos,
     );
+  }
+
+  #deleteSome(phase: Deleting): void {
+    const [last] = phase.rows.splice(-DELETE_ROWS);
+    if (phase.rows.length > 0) {
+      this.#db.run("DELETE FROM log WHERE pos <= ?", last!.pos);
+      return;
+    }
+    this.#db.run("DELETE FROM log WHERE pos <= ?", phase.through);
+    keepPosition(this.#db, this.#tail.lastPos);
     this.#tail.dropThrough(phase.through);
     this.#phase = { name: "idle" };
   }

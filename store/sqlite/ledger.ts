@@ -66,11 +66,12 @@ export class Ledger {
     return writer;
   }
 
-  touch(writer: Writer, seq: number, lost: readonly SeqRange[], nowUs: number): void {
+  /** Takes in an envelope; the numbers it skips have been declared lost. */
+  touch(writer: Writer, seq: number, nowUs: number): void {
+    if (seq > writer.lastSeq + 1) writer.lost.push({ first: writer.lastSeq + 1, last: seq - 1 });
     writer.lastSeq = Math.max(writer.lastSeq, seq);
     writer.envelopes++;
     writer.lastUs = Math.max(writer.lastUs, nowUs);
-    writer.lost.push(...lost);
     this.#dirty.add(writer);
   }
 
@@ -108,7 +109,12 @@ export class Ledger {
 
   /** undefined when the number was declared lost, or its digest has expired. */
   findDigest(writer: Writer, seq: number): number | undefined {
-    const logged = this.#db.find("SELECT digest FROM log WHERE writer = ? AND seq = ?", writer.id, seq);
+    // "seq > 0" is what lets SQLite use the index of numbered rows.
+    const logged = this.#db.find(
+      "SELECT digest FROM log WHERE writer = ? AND seq = ? AND seq > 0",
+      writer.id,
+      seq,
+    );
     if (logged !== undefined) return Number(logged[0]);
     const row = this.#db.find(
       "SELECT first_seq, digests FROM digest WHERE writer = ? AND first_seq <= ? ORDER BY first_seq DESC LIMIT 1",
@@ -138,8 +144,11 @@ export class Ledger {
     }
   }
 
-  /** What `verify` says about the writers of a run, without the points. */
-  describe(run: number): { writers: WriterLedger[]; unnumbered: number } {
+  /** What `verify` says about the writers of a run, without the points. Damaged envelopes are gaps. */
+  describe(
+    run: number,
+    damaged: readonly { writer: number; seq: number }[],
+  ): { writers: WriterLedger[]; unnumbered: number } {
     const rows = this.#db.all(`SELECT ${COLUMNS} FROM writer WHERE run = ? ORDER BY name`, run);
     const writers = rows.map(toWriter);
     return {
@@ -151,14 +160,17 @@ export class Ledger {
           envelopes: writer.envelopes,
           lastSeq: writer.lastSeq,
           lost: writer.lost,
-          gaps: this.#gaps(writer),
+          gaps: this.#gaps(
+            writer,
+            damaged.filter((row) => row.writer === writer.id && row.seq > 0).map((row) => row.seq),
+          ),
           firstReceivedUs: writer.firstUs,
           lastReceivedUs: writer.lastUs,
         })),
     };
   }
 
-  #gaps(writer: Writer): SeqRange[] {
+  #gaps(writer: Writer, damaged: readonly number[]): SeqRange[] {
     const covered: SeqRange[] = [...writer.lost];
     for (const [first, bytes] of this.#db.each(
       "SELECT first_seq, length(digests) FROM digest WHERE writer = ?",
@@ -166,7 +178,7 @@ export class Ledger {
     )) {
       covered.push({ first: Number(first), last: Number(first) + Number(bytes) / DIGEST_BYTES - 1 });
     }
-    for (const [seq] of this.#db.each("SELECT seq FROM log WHERE writer = ?", writer.id)) {
+    for (const [seq] of this.#db.each("SELECT seq FROM log WHERE writer = ? AND seq > 0", writer.id)) {
       covered.push({ first: Number(seq), last: Number(seq) });
     }
     covered.sort((a, b) => a.first - b.first);
@@ -177,8 +189,20 @@ export class Ledger {
       next = Math.max(next, last + 1);
     }
     if (next <= writer.lastSeq) gaps.push({ first: next, last: writer.lastSeq });
-    return gaps;
+    gaps.push(...damaged.map((seq) => ({ first: seq, last: seq })));
+    return mergeRanges(gaps);
   }
+}
+
+/** As few ranges as possible, rising. */
+function mergeRanges(ranges: readonly SeqRange[]): SeqRange[] {
+  const merged: SeqRange[] = [];
+  for (const { first, last } of ranges.toSorted((a, b) => a.first - b.first)) {
+    const before = merged.at(-1);
+    if (before !== undefined && first <= before.last + 1) before.last = Math.max(before.last, last);
+    else merged.push({ first, last });
+  }
+  return merged;
 }
 
 /**

@@ -2,20 +2,30 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { CairnError } from "#core/errors.ts";
 
+const SQLITE_BUSY = 5;
+
 /**
  * Keeps a second process out of a data directory for as long as it is held. It is an exclusive
  * transaction on an empty database beside the store: the kernel releases it when the process dies.
  * (An exclusive lock on the store itself would shut out our own readers.)
  */
 export function lockDirectory(directory: string): { release(): void } {
-  const lock = new DatabaseSync(join(directory, "lock.db"), { timeout: 0 });
+  let lock: DatabaseSync | undefined;
   try {
+    lock = new DatabaseSync(join(directory, "lock.db"), { timeout: 0 });
     lock.exec("PRAGMA journal_mode = DELETE");
     lock.exec("BEGIN EXCLUSIVE");
   } catch (cause) {
-    lock.close();
-    const busy = ((cause as { errcode?: number }).errcode ?? 0) % 256 === 5;
-    if (!busy) throw cause;
+    lock?.close();
+    const { errcode, message } = cause as { errcode?: number; message: string };
+    const busy = (errcode ?? 0) % 256 === SQLITE_BUSY;
+    if (!busy) {
+      throw new CairnError("unavailable", `cannot open data directory "${directory}": ${message}`, {
+        cause,
+        reason: "READ_ONLY",
+        hint: "the data directory must be writable for the server",
+      });
+    }
     throw new CairnError(
       "precondition",
       `cannot open data directory "${directory}": another Cairn process uses it`,
@@ -26,5 +36,6 @@ export function lockDirectory(directory: string): { release(): void } {
       },
     );
   }
-  return { release: () => lock.close() };
+  const held = lock;
+  return { release: () => held.close() };
 }

@@ -1,28 +1,48 @@
 import { crc32 } from "node:zlib";
-import { CairnError } from "#core/errors.ts";
 import type { Row } from "./db.ts";
 import type { LogRow } from "./tail.ts";
 
-export const LOG_COLUMNS = "pos, run, writer, seq, digest, crc, series, body";
+export const LOG_COLUMNS = "pos, run, writer, seq, digest, crc, head_crc, series, body";
 
-/** A row whose body does not match its checksum is an error that names it, never a wrong value. */
-export function readLogRow(row: Row): LogRow {
-  const [pos, run, writer, seq, digest, crc, series, body] = row;
-  const bytes = body as Uint8Array;
-  if (crc32(bytes) !== Number(crc)) {
-    throw new CairnError("corrupt", `cannot read log row ${Number(pos)}: its checksum is wrong`, {
-      reason: "LOG_DAMAGED",
-      hint: "restore a backup",
-    });
-  }
+const head = new Float64Array(5);
+const headBytes = new Uint8Array(head.buffer);
+
+/** Of all that a row says besides its body: whose points these are must not change unseen either. */
+export function headCrc(row: Omit<LogRow, "series" | "body" | "damage">, series: Uint8Array): number {
+  head[0] = row.pos;
+  head[1] = row.run;
+  head[2] = row.writer;
+  head[3] = row.seq;
+  head[4] = row.digest;
+  return crc32(series, crc32(headBytes));
+}
+
+/** What a series says of a damaged row with points of its own. */
+export function lostIn({ pos }: LogRow): string {
+  return `log row ${pos} with some of its points is damaged`;
+}
+
+/** A row that does not match its checksums says so; nothing of its body may be used then. */
+export function readLogRow(stored: Row): LogRow {
+  const [pos, run, writer, seq, digest, crc, storedHeadCrc, series, bytes] = stored;
   const ids = series as Uint8Array;
-  return {
+  const body = bytes as Uint8Array;
+  const said = {
     pos: Number(pos),
     run: Number(run),
     writer: Number(writer),
     seq: Number(seq),
     digest: Number(digest),
-    series: new Uint32Array(ids.buffer.slice(ids.byteOffset, ids.byteOffset + ids.byteLength)),
-    body: bytes,
   };
+  // Without a whole head nobody knows which series the row belongs to.
+  if (headCrc(said, ids) !== Number(storedHeadCrc)) {
+    return { ...said, series: new Uint32Array(), body: new Uint8Array(), damage: "head" };
+  }
+  const whole = {
+    ...said,
+    series: new Uint32Array(ids.buffer.slice(ids.byteOffset, ids.byteOffset + ids.byteLength)),
+  };
+  return crc32(body) === Number(crc)
+    ? { ...whole, body, damage: undefined }
+    : { ...whole, body: new Uint8Array(), damage: "body" };
 }

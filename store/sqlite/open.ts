@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { MessagePort } from "node:worker_threads";
-import { CairnError, fromPlainError } from "#core/errors.ts";
+import { CairnError, fromPlainError, quote } from "#core/errors.ts";
 import type { PointStore } from "#core/ports/point-store.ts";
 import type { AppendEnvelope, AppendOutcome, RunStore } from "#core/ports/run-store.ts";
 import { lockDirectory } from "./lock.ts";
@@ -27,15 +27,31 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
     const thread = await startThread<WriterApi & ReaderApi>({ role: "both", file: ":memory:" }, options.feed);
     return new SqliteStore(options, thread, [thread], undefined);
   }
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  makeDirectory(directory);
   const lock = lockDirectory(directory);
   try {
     const file = join(directory, "cairn.db");
     const writer = await startThread<WriterApi>({ role: "writer", file }, options.feed);
-    return new SqliteStore(options, writer, [await startReader(file)], { file, lock });
+    const reader = await startReader(file).catch(async (thrown: unknown) => {
+      await writer.stop();
+      throw thrown;
+    });
+    return new SqliteStore(options, writer, [reader], { file, lock });
   } catch (thrown) {
     lock.release();
     throw thrown;
+  }
+}
+
+function makeDirectory(directory: string): void {
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new CairnError("unavailable", `cannot make data directory ${quote(directory)}: ${reason}`, {
+      cause,
+      hint: "give another directory with --data",
+    });
   }
 }
 
@@ -63,9 +79,10 @@ export class SqliteStore implements RunStore, PointStore {
   readonly #writer: Thread<WriterApi>;
   readonly #disk: { file: string; lock: { release(): void } } | undefined;
   #readers: Reader[];
-  #startingReader = false;
+  #startingReader: Promise<void> | undefined;
   #waiting: Waiting[] = [];
   #closed = false;
+  #closing: Promise<void> | undefined;
   /** Set while the store is being replaced; calls wait for it. */
   #restoring: Promise<void> | undefined;
 
@@ -126,7 +143,7 @@ export class SqliteStore implements RunStore, PointStore {
     return this.#write("settle", []);
   }
 
-  async restore(copy: string): Promise<void> {
+  async restore(copy: string, options?: { keepAside: string }): Promise<void> {
     const disk = this.#disk;
     if (disk === undefined) {
       throw new CairnError("precondition", "cannot restore into a store in memory", {
@@ -134,29 +151,53 @@ export class SqliteStore implements RunStore, PointStore {
         hint: "start the server with --data DIR",
       });
     }
-    await this.#open();
+    const earlier = this.#restoring;
     const replace = async () => {
-      await Promise.all(this.#readers.map(({ thread }) => thread.stop()));
+      // Calls that were made before this one go first, those that are made from now on wait.
+      await earlier;
+      this.#requireOpen();
+      this.#send();
+      await this.#stopReaders();
       try {
-        await this.#writer.caller.call("restore", [copy]);
+        await this.#writer.caller.call("restore", [copy, options?.keepAside]);
       } finally {
         this.#readers = [{ thread: await startReader(disk.file), pending: 0 }];
       }
     };
     const replacing = replace();
-    this.#restoring = replacing.catch(() => undefined).finally(() => (this.#restoring = undefined));
+    const done = replacing
+      .catch(() => undefined)
+      .finally(() => {
+        if (this.#restoring === done) this.#restoring = undefined;
+      });
+    this.#restoring = done;
     await replacing;
   }
 
-  async close(): Promise<void> {
-    if (this.#closed) return;
-    await this.#open();
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    do await this.#open();
+    while (this.#restoring !== undefined);
     this.#closed = true;
     this.#send();
+    const stopped = this.#disk === undefined ? undefined : this.#stopReaders();
     await this.#writer.caller.call("close", []);
-    const threads = [this.#writer, ...this.#readers.map(({ thread }) => thread)];
-    await Promise.all(threads.map((thread) => thread.stop()));
+    await Promise.all([stopped, this.#writer.stop()]);
     this.#disk?.lock.release();
+  }
+
+  /** Once they have answered what they were asked. */
+  async #stopReaders(): Promise<void> {
+    await this.#startingReader;
+    const stop = async ({ thread }: Reader) => {
+      await thread.caller.call("finish", []).catch(() => undefined);
+      await thread.stop();
+    };
+    await Promise.all(this.#readers.map(stop));
   }
 
   async #write<M extends keyof WriterApi & string>(
@@ -187,25 +228,28 @@ export class SqliteStore implements RunStore, PointStore {
   /** Another thread, so that a long read does not hold up a short one. */
   #addReader(): void {
     const disk = this.#disk;
-    if (disk === undefined || this.#startingReader) return;
+    if (disk === undefined || this.#startingReader !== undefined) return;
     if (this.#readers.length >= (this.#options.readersMax ?? READERS_MAX)) return;
-    this.#startingReader = true;
     const readers = this.#readers;
-    startReader(disk.file)
+    this.#startingReader = startReader(disk.file)
       .then(
         async (thread) => {
-          if (readers === this.#readers && !this.#closed) readers.push({ thread, pending: 0 });
+          if (this.#restoring === undefined && !this.#closed) readers.push({ thread, pending: 0 });
           // A restore or a close has come between: nobody will use this one.
           else await thread.stop();
         },
         // The others go on; the next busy moment tries again.
         () => undefined,
       )
-      .finally(() => (this.#startingReader = false));
+      .finally(() => (this.#startingReader = undefined));
   }
 
   async #open(): Promise<void> {
     while (this.#restoring !== undefined) await this.#restoring;
+    this.#requireOpen();
+  }
+
+  #requireOpen(): void {
     if (this.#closed) throw new CairnError("unavailable", "cannot use the store: it is closed");
   }
 
@@ -213,19 +257,28 @@ export class SqliteStore implements RunStore, PointStore {
     const waiting = this.#waiting;
     if (waiting.length === 0) return;
     this.#waiting = [];
-    const packed = waiting.map(({ envelope }) => packEnvelope(envelope));
+    const packed: ReturnType<typeof packEnvelope>[] = [];
+    const resolves: Waiting["resolve"][] = [];
+    for (const { envelope, nowUs, resolve } of waiting) {
+      try {
+        packed.push(packEnvelope(envelope, nowUs));
+        resolves.push(resolve);
+      } catch (thrown) {
+        resolve({ ok: false, error: CairnError.from(thrown) });
+      }
+    }
+    if (packed.length === 0) return;
     const transfer = packed.map(({ body }) => body.buffer);
-    const nowUs = waiting[0]!.nowUs;
-    this.#writer.caller.call("append", [packed, nowUs], transfer).then(
+    this.#writer.caller.call("append", [packed], transfer).then(
       (outcomes) => {
         outcomes.forEach((outcome, i) => {
           const ok = "duplicate" in outcome;
-          waiting[i]!.resolve(ok ? { ok, ack: outcome } : { ok, error: fromPlainError(outcome) });
+          resolves[i]!(ok ? { ok, ack: outcome } : { ok, error: fromPlainError(outcome) });
         });
       },
       (thrown: unknown) => {
         const error = CairnError.from(thrown);
-        for (const { resolve } of waiting) resolve({ ok: false, error });
+        for (const resolve of resolves) resolve({ ok: false, error });
       },
     );
   }

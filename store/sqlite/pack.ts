@@ -1,7 +1,11 @@
 import { crc32 } from "node:zlib";
 import { ByteWriter } from "#base/codec/byte-writer.ts";
 import { writeBlock } from "#base/codec/block.ts";
+import { CodecError } from "#base/codec/error.ts";
+import { CairnError, quote } from "#core/errors.ts";
+import type { SeqRange } from "#core/model/envelope.ts";
 import type { RunChange } from "#core/model/run.ts";
+import type { SeriesPoints } from "#core/model/series.ts";
 import type { AppendEnvelope } from "#core/ports/run-store.ts";
 import type { PackedEnvelope } from "./append.ts";
 import { seriesName } from "./catalog.ts";
@@ -10,19 +14,26 @@ import { labelsToText } from "./labels.ts";
 const scratch = new ByteWriter(1 << 16);
 const LENGTH_MODULUS = 2 ** 20;
 
-/** Writes the points as log blocks, so that one buffer goes to the storage thread instead of many. */
-export function packEnvelope(envelope: AppendEnvelope): PackedEnvelope & { body: Uint8Array<ArrayBuffer> } {
+/**
+ * Writes the points as log blocks, so that one buffer goes to the storage thread instead of many.
+ * Throws `invalid` for points that no block can hold.
+ */
+export function packEnvelope(
+  envelope: AppendEnvelope,
+  nowUs: number,
+): PackedEnvelope & { body: Uint8Array<ArrayBuffer> } {
   const { runId, writer, seq, lost, change, series } = envelope;
   let points = 0;
   const names: string[] = [];
+  scratch.reset();
   for (const one of series) {
     names.push(seriesName(one.key, labelsToText(one.labels)));
     points += one.points.count;
-    writeBlock(scratch, one.points);
+    writePoints(one);
   }
   const body = scratch.finish();
   const crc = crc32(body);
-  const said = names.join("\n") + (change === undefined ? "" : changeText(change)) + JSON.stringify(lost);
+  const said = names.join("\n") + (change === undefined ? "" : changeText(change)) + lostText(lost);
   // 32 bits of checksum and 20 of length: a number that SQLite and a double both hold exactly.
   const digest = crc32(said, crc) * LENGTH_MODULUS + ((body.length + said.length) % LENGTH_MODULUS);
   return {
@@ -37,13 +48,41 @@ export function packEnvelope(envelope: AppendEnvelope): PackedEnvelope & { body:
     points,
     digest,
     crc,
+    nowUs,
   };
 }
 
-/** The same for every order in which a client may have listed its keys. */
+function writePoints({ key, points }: SeriesPoints): void {
+  const { nanos } = points;
+  // Zeros say no more than no nanos at all, and must not make another digest.
+  const said = nanos?.every((nano) => nano === 0) === true ? { ...points, nanos: undefined } : points;
+  try {
+    writeBlock(scratch, said);
+  } catch (cause) {
+    if (!(cause instanceof CodecError)) throw cause;
+    throw new CairnError("invalid", `cannot append series ${quote(key)}: ${cause.message}`, { cause });
+  }
+}
+
+/** The same however a client has ordered what it says, and whether it names what it leaves empty. */
 function changeText(change: RunChange): string {
-  return JSON.stringify(change, (_, value: unknown) => {
-    if (value instanceof Map) return [...value].sort(([a], [b]) => (a < b ? -1 : 1));
-    return value;
-  });
+  return JSON.stringify(plain(change)) ?? "";
+}
+
+function plain(value: unknown): unknown {
+  if (value === false) return undefined;
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.length === 0 ? undefined : value;
+  const entries = (value instanceof Map ? [...value] : Object.entries(value))
+    .map(([key, one]: [string, unknown]): [string, unknown] => [key, plain(one)])
+    .filter(([, one]) => one !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return entries.length === 0 ? undefined : entries;
+}
+
+function lostText(lost: readonly SeqRange[]): string {
+  return lost
+    .map(({ first, last }) => `${first}-${last}`)
+    .sort()
+    .join();
 }

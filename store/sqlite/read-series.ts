@@ -1,5 +1,4 @@
-import { NumberColumns } from "#base/codec/block.ts";
-import { CairnError } from "#core/errors.ts";
+import { CairnError, quote } from "#core/errors.ts";
 import type { Points } from "#core/model/series.ts";
 import type { ExactData, Grid, ReadSeries, ReadSeriesResult, SeriesData } from "#core/ports/point-store.ts";
 import { Buckets, gridOver } from "#core/series/buckets.ts";
@@ -7,46 +6,45 @@ import {
   asNumbers,
   markReplaced,
   replacementThresholds,
+  type Piece,
   type ReplacementThreshold,
 } from "#core/series/state.ts";
 import type { SeriesEntry } from "./catalog.ts";
-import { chunksIn, openChunk, type ChunkRange } from "./chunks.ts";
+import { chunksIn, loggedPieces, openChunk, type ChunkRange } from "./chunks.ts";
 import type { Db } from "./db.ts";
 import { labelsFromText } from "./labels.ts";
 import { joinPoints, pickPoints } from "./points.ts";
-import type { Tail } from "./tail.ts";
+import type { TailPiece } from "./tail.ts";
 
-interface Selected {
-  runId: string;
-  /** Current to the last row of the tail. */
+/** A series as of now: its state with what the log adds to it, and that part of its points. */
+export interface CurrentSeries {
   entry: SeriesEntry;
+  logged: readonly TailPiece[];
 }
 
-/** A run of points as stored, with the ordinal of its first. */
-interface Piece {
-  points: Points;
-  firstOrdinal: number;
+interface Selected extends CurrentSeries {
+  runId: string;
 }
 
-export function readAll(
-  db: Db,
-  tail: Tail,
-  selected: readonly Selected[],
-  request: ReadSeries,
-): ReadSeriesResult {
-  const source = { db, tail, request };
+export function readAll(db: Db, selected: readonly Selected[], request: ReadSeries): ReadSeriesResult {
+  const source = { db, request };
   const budget = { left: request.pointsMax };
-  // Exact data is wanted, or unavoidable (texts), or no longer than the envelope would be.
-  const exact = selected.map(({ entry }) => {
-    const short = entry.state.total <= request.buckets;
-    return request.buckets === 0 || entry.state.kind === "text" || short
-      ? readExact(source, entry, budget)
-      : undefined;
-  });
+  const comesExact = selected.map(({ entry }) => isExact(entry, request));
+  // Without a range the counts are known: refuse before the work, not after.
+  if (isOpen(request)) {
+    const known = selected.filter((_, i) => comesExact[i]).map(({ entry }) => countAll(entry, request));
+    requireBudget(
+      budget,
+      known.reduce((sum, count) => sum + count, 0),
+      request,
+    );
+  }
+  const exact = selected.map((one, i) => (comesExact[i] ? readExact(source, one, budget) : undefined));
   const rest = selected.filter((_, i) => exact[i] === undefined).map(({ entry }) => entry);
   const grid = gridFor(rest, request);
-  const series: SeriesData[] = selected.map(({ runId, entry }, i) => {
-    const read = exact[i] ?? readEnvelope(source, entry, grid!, budget);
+  const series: SeriesData[] = selected.map((one, i) => {
+    const { runId, entry } = one;
+    const read = exact[i] ?? readEnvelope(source, one, grid!, budget);
     return {
       runId,
       key: entry.key,
@@ -58,47 +56,79 @@ export function readAll(
   return { series, grid: series.some(({ data }) => data.form === "envelope") ? grid : undefined };
 }
 
+function isOpen({ from, to }: ReadSeries): boolean {
+  return from === undefined && to === undefined;
+}
+
+/** Points of a read without a range. */
+function countAll({ state }: SeriesEntry, { includeReplaced }: ReadSeries): number {
+  return includeReplaced ? state.total : state.summary.count;
+}
+
+/** Exact data is wanted, or unavoidable (texts), or surely no longer than the envelope would be. */
+function isExact(entry: SeriesEntry, request: ReadSeries): boolean {
+  const { buckets } = request;
+  if (buckets === 0 || entry.state.kind === "text" || entry.state.total <= buckets) return true;
+  return isOpen(request) && countAll(entry, request) <= buckets;
+}
+
 interface Source {
   db: Db;
-  tail: Tail;
   request: ReadSeries;
 }
 
 /** Pieces that may hold points of the range, in order of arrival. */
-function* pieces({ db, tail, request }: Source, entry: SeriesEntry, wantTimes: boolean): Generator<Piece> {
+function* pieces(
+  { db, request }: Source,
+  { entry, logged }: CurrentSeries,
+  wantTimes: boolean,
+): Generator<Piece> {
   const { axis, from, to } = request;
-  const range: ChunkRange | undefined =
-    from === undefined && to === undefined
-      ? undefined
-      : { axis, from: from ?? -Infinity, to: to ?? Infinity };
+  const range: ChunkRange | undefined = isOpen(request)
+    ? undefined
+    : { axis, from: from ?? -Infinity, to: to ?? Infinity };
   const want = { steps: true, times: wantTimes || axis === "time", values: true };
+  let next = 0;
   for (const chunk of chunksIn(db, entry.id, range)) {
-    yield { points: openChunk(entry, chunk, want), firstOrdinal: chunk.firstOrdinal };
+    const points = openChunk(entry, chunk, want);
+    if (range === undefined) requireNext(entry, chunk.firstOrdinal, next);
+    yield { points, firstOrdinal: chunk.firstOrdinal };
+    next = chunk.firstOrdinal + points.count;
   }
-  const logged = tail.numbers(entry.id, entry.foldedPos, new NumberColumns());
-  const blocks =
-    logged === undefined
-      ? [...tail.blocks(entry.id, entry.foldedPos)].map((block) => block.points)
-      : [logged];
-  let firstOrdinal = entry.state.total;
-  for (const points of blocks) firstOrdinal -= points.count;
-  for (const points of blocks) {
-    yield { points, firstOrdinal };
-    firstOrdinal += points.count;
+  for (const piece of loggedPieces(entry, logged)) {
+    if (range === undefined) requireNext(entry, piece.firstOrdinal, next);
+    yield piece;
+    next = piece.firstOrdinal + piece.points.count;
   }
+  if (range === undefined) requireNext(entry, entry.state.total, next);
+}
+
+/** Points are numbered without gaps: one shows that something between has gone. */
+function requireNext(entry: SeriesEntry, ordinal: number, expected: number): void {
+  if (ordinal === expected) return;
+  throw new CairnError(
+    "corrupt",
+    `cannot read series ${quote(entry.key)}: its points from number ${expected} on are missing`,
+    { reason: "CHUNK_MISSING", hint: "restore a backup" },
+  );
 }
 
 function readExact(
   source: Source,
-  entry: SeriesEntry,
+  series: CurrentSeries,
   budget: { left: number },
 ): { pointCount: number; data: ExactData } {
   const { request } = source;
+  const { entry } = series;
   const thresholds = replacementThresholds(entry.state);
-  const { from, to } = request;
-  // Without a range the count is known: refuse before the work, not after.
-  if (from === undefined && to === undefined) requireBudget(budget, entry.state.summary.count, request);
-  const read = [...pieces(source, entry, true)];
+  const read: Piece[] = [];
+  let wanted = 0;
+  for (const piece of pieces(source, series, true)) {
+    read.push(piece);
+    if (isOpen(request)) continue;
+    wanted += countWanted(piece, request, thresholds);
+    requireBudget(budget, wanted, request);
+  }
   const points = joinPoints(
     read.map((piece) => piece.points),
     entry.state.kind,
@@ -115,6 +145,22 @@ function readExact(
       replaced: request.includeReplaced ? marksOf(replaced, order, picked.count) : undefined,
     },
   };
+}
+
+function countWanted(
+  { points, firstOrdinal }: Piece,
+  request: ReadSeries,
+  thresholds: readonly ReplacementThreshold[],
+): number {
+  const axis = request.axis === "step" ? points.steps : points.times;
+  if (axis === undefined) return 0;
+  const skip = request.includeReplaced ? undefined : markReplaced(points, firstOrdinal, thresholds);
+  const { from = -Infinity, to = Infinity } = request;
+  let wanted = 0;
+  for (let i = 0; i < points.count; i++) {
+    if (axis[i]! >= from && axis[i]! <= to && skip?.[i] !== 1) wanted++;
+  }
+  return wanted;
 }
 
 function joinMarks(
@@ -174,7 +220,8 @@ function orderedPlaces(
 /** The common case: everything is in the range and in order. */
 function isOrdered(axis: Float64Array, from: number, to: number): boolean {
   let last = from;
-  for (const at of axis) {
+  for (let i = 0; i < axis.length; i++) {
+    const at = axis[i]!;
     if (!(at >= last)) return false;
     last = at;
   }
@@ -205,24 +252,26 @@ function gridFor(entries: readonly SeriesEntry[], request: ReadSeries): Grid | u
 
 function readEnvelope(
   source: Source,
-  entry: SeriesEntry,
+  series: CurrentSeries,
   grid: Grid,
   budget: { left: number },
 ): Pick<SeriesData, "pointCount" | "data"> {
   const { request } = source;
+  const { entry } = series;
   const range = { from: request.from ?? -Infinity, to: request.to ?? Infinity };
   const thresholds = request.includeReplaced ? [] : replacementThresholds(entry.state);
   const buckets = new Buckets(grid, request.buckets);
-  for (const { points, firstOrdinal } of pieces(source, entry, false)) {
+  for (const { points, firstOrdinal } of pieces(source, series, false)) {
     const at = request.axis === "step" ? points.steps : points.times;
     const values = asNumbers(points);
     if (at === undefined || values === undefined) continue;
     buckets.add(at, values, range, markReplaced(points, firstOrdinal, thresholds));
   }
   // So few after all (a narrow range): every point is no more than the envelope would be.
-  if (buckets.points > 0 && buckets.points <= request.buckets) return readExact(source, entry, budget);
-  spend(budget, request.buckets, request);
-  return { pointCount: buckets.points, data: buckets.finish() };
+  if (!isOpen(request) && buckets.points <= request.buckets) return readExact(source, series, budget);
+  const data = buckets.finish();
+  spend(budget, data.bucket.length, request);
+  return { pointCount: buckets.points, data };
 }
 
 function spend(budget: { left: number }, points: number, request: ReadSeries): void {

@@ -1,15 +1,16 @@
-import { CairnError } from "#core/errors.ts";
+import { CairnError, quote } from "#core/errors.ts";
 import type { SeriesInfo } from "#core/model/series.ts";
 import type { ListedSeries, ListSeries, ReadSeries, ReadSeriesResult } from "#core/ports/point-store.ts";
 import { compilePattern } from "#core/query/pattern.ts";
 import { addPoints, summarize } from "#core/series/state.ts";
 import { findSeries, type SeriesEntry } from "./catalog.ts";
-import { openChunk, chunksIn, pointsOf } from "./chunks.ts";
+import { readablePieces } from "./chunks.ts";
 import type { Db } from "./db.ts";
 import { labelsFromText, labelsToText } from "./labels.ts";
-import { readAll } from "./read-series.ts";
+import { readAll, type CurrentSeries } from "./read-series.ts";
 import { readLogRow, LOG_COLUMNS } from "./log.ts";
-import type { Tail } from "./tail.ts";
+import type { LogRow, Tail } from "./tail.ts";
+import { damagedRows, verifySeries, type Verified } from "./verify.ts";
 
 /**
  * Reads series from chunks and log inside one read transaction, hence one moment of the store. A
@@ -37,7 +38,7 @@ export class SeriesReader {
       const page = from < 0 ? [] : selected.slice(from, from + request.limit);
       const last = page.at(-1);
       return {
-        series: page.map(({ id }) => toInfo(this.#current(findSeries(this.#db, "id = ?", id)[0]!))),
+        series: page.map(({ id }) => toInfo(this.#current(findSeries(this.#db, "id = ?", id)[0]!).entry)),
         total: selected.length,
         next: last !== undefined && from + page.length < selected.length ? token(last) : undefined,
       };
@@ -59,35 +60,28 @@ export class SeriesReader {
                 selector.key,
                 labelsToText(selector.labels),
               );
-        return found.map((entry) => ({ runId: selector.runId, entry: this.#current(entry) }));
+        for (const entry of found) this.#requireWhole(entry);
+        return found.map((entry) => ({ runId: selector.runId, ...this.#current(entry) }));
       });
-      return readAll(this.#db, this.#tail, entries, request);
+      return readAll(this.#db, entries, request);
     });
   }
 
-  /** Reads every point of a run; call inside `moment`. Returns how many came back right, and what did not. */
-  verify(run: number): { points: number; problems: string[] } {
+  /** Reads every point of a run; call inside `moment`. */
+  verify(run: number): Verified {
     let points = 0;
     const problems: string[] = [];
     for (const stored of findSeries(this.#db, "run = ?", run)) {
-      const entry = this.#current(stored);
-      let found = 0;
-      let damaged = false;
-      for (const chunk of chunksIn(this.#db, entry.id, undefined)) {
-        try {
-          found += openChunk(entry, chunk).count;
-        } catch (thrown) {
-          damaged = true;
-          problems.push(CairnError.from(thrown).message);
-        }
-      }
-      for (const block of this.#tail.blocks(entry.id, entry.foldedPos)) found += block.points.count;
-      if (found !== entry.state.total && !damaged) {
-        problems.push(`series "${entry.key}" holds ${found} of ${entry.state.total} points`);
-      }
-      points += found;
+      const found = verifySeries(this.#db, this.#current(stored));
+      points += found.points;
+      problems.push(...found.problems);
     }
     return { points, problems };
+  }
+
+  /** Log rows whose points are lost, of all runs; call inside `moment`. */
+  damagedRows(): LogRow[] {
+    return damagedRows(this.#db, this.#tail);
   }
 
   /** Points that are only in the log. Call inside `moment`. */
@@ -96,7 +90,7 @@ export class SeriesReader {
     for (const series of this.#tail.seriesThrough(this.#tail.lastPos)) {
       const [entry] = findSeries(this.#db, "id = ?", series);
       if (entry === undefined) continue;
-      for (const block of this.#tail.blocks(series, entry.foldedPos)) points += block.points.count;
+      for (const piece of this.#tail.pieces(series, entry.foldedPos)) points += piece.points.count;
     }
     return points;
   }
@@ -121,14 +115,27 @@ export class SeriesReader {
   }
 
   /** The stored series with what the log adds to it. */
-  #current(entry: SeriesEntry): SeriesEntry {
+  #current(entry: SeriesEntry): CurrentSeries {
+    const logged = this.#tail.pieces(entry.id, entry.foldedPos);
     let rewound = false;
-    for (const block of this.#tail.blocks(entry.id, entry.foldedPos)) {
+    for (const { points, writer } of logged) {
       // Once rewound, the summary is made anew anyway; the rest must still be counted.
-      rewound = addPoints(entry.state, block.points, block.writer) || rewound;
+      rewound = addPoints(entry.state, points, writer) || rewound;
     }
-    if (rewound) summarize(entry.state, pointsOf(this.#db, entry, this.#tail));
-    return entry;
+    if (rewound) summarize(entry.state, readablePieces(this.#db, entry, this.#tail));
+    return { entry, logged };
+  }
+
+  /** Where points of a series are lost for good, what is left must not look like all of it. */
+  #requireWhole(entry: SeriesEntry): void {
+    const row = this.#tail.damageOf(entry);
+    const damage =
+      row === undefined ? entry.damaged : `log row ${row.pos} with some of its points is damaged`;
+    if (damage === undefined) return;
+    throw new CairnError("corrupt", `cannot read series ${quote(entry.key)}: ${damage}`, {
+      reason: "LOG_DAMAGED",
+      hint: "restore a backup; verify says what is damaged",
+    });
   }
 
   #runKey(id: string): number | undefined {

@@ -1,4 +1,13 @@
-import { closeSync, copyFileSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import { CairnError } from "#core/errors.ts";
 import { Db } from "./db.ts";
@@ -23,19 +32,41 @@ export function checkCopy(file: string): void {
   }
 }
 
-/** Puts a copy in the place of a closed store: a kill at any instant leaves the old one or the new one. */
-export function replaceFile(file: string, copy: string): void {
+/** Puts a copy beside the store, whole and synced. Returns its path. */
+export function stageCopy(file: string, copy: string): string {
   const staged = `${file}.restoring`;
-  copyFileSync(copy, staged);
-  syncPath(staged);
-  // The old log belongs to the old file only; the writer emptied it when it closed.
-  rmSync(`${file}-wal`, { force: true });
+  try {
+    copyFileSync(copy, staged);
+    syncPath(staged);
+  } catch (cause) {
+    rmSync(staged, { force: true });
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new CairnError("unavailable", `cannot restore backup "${copy}": ${reason}`, {
+      cause,
+      hint: "there must be space for a second copy of it in the data directory",
+    });
+  }
+  return staged;
+}
+
+/** Puts the copy in the place of the closed store: a kill at any instant leaves the old one or the new one. */
+export function replaceFile(file: string, staged: string): void {
+  const log = `${file}-wal`;
+  // Closing moved what was in the log into the old file, unless someone else held it open.
+  if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) > 0) {
+    throw new CairnError("unavailable", "cannot restore: another program reads the store", {
+      hint: "close it and try again",
+    });
+  }
+  // A log belongs to its own file only.
+  rmSync(log, { force: true });
   rmSync(`${file}-shm`, { force: true });
   renameSync(staged, file);
   syncPath(dirname(file));
 }
 
-function syncPath(path: string): void {
+/** What was written there, or is listed there, survives a power loss from now on. */
+export function syncPath(path: string): void {
   const handle = openSync(path, "r");
   fsyncSync(handle);
   closeSync(handle);

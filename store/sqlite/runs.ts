@@ -149,7 +149,8 @@ export class Runs {
   silentSince(nowUs: number): number[] {
     const rows = this.#db.all(
       `SELECT run.key FROM run WHERE heartbeat_s > 0 AND status = 'running'
-         AND (SELECT max(last_us) FROM writer WHERE writer.run = run.key) < ? - 3 * 1000000 * heartbeat_s`,
+         AND coalesce((SELECT max(last_us) FROM writer WHERE writer.run = run.key), updated_us)
+           < ? - 3 * 1000000 * heartbeat_s`,
       nowUs,
     );
     return rows.map(([key]) => Number(key));

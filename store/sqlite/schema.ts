@@ -15,9 +15,21 @@ export function formatVersion(db: Db): number {
 
 /**
  * Brings the schema up to date, one migration per transaction: a kill at any instant leaves the file
- * at one version or the next. A file from a newer Cairn is left alone.
+ * at one version or the next.
  */
 export function migrate(db: Db, file: string): void {
+  requireKnownFormat(db, file);
+  for (let version = formatVersion(db); version < FORMAT_VERSION; version++) {
+    const sql = readFileSync(new URL(`./migrations/${migrations[version]}`, import.meta.url), "utf8");
+    db.transaction("BEGIN IMMEDIATE", () => {
+      db.exec(sql);
+      db.exec(`PRAGMA user_version = ${version + 1}`);
+    });
+  }
+}
+
+/** Throws `precondition` for a file from a newer Cairn, which is to be left as it is. */
+export function requireKnownFormat(db: Db, file: string): void {
   const found = formatVersion(db);
   if (found > FORMAT_VERSION) {
     throw new CairnError(
@@ -26,13 +38,14 @@ export function migrate(db: Db, file: string): void {
       { reason: "STORE_TOO_NEW", hint: "start the Cairn version that wrote it, or a later one" },
     );
   }
-  for (let version = found; version < FORMAT_VERSION; version++) {
-    const sql = readFileSync(new URL(`./migrations/${migrations[version]}`, import.meta.url), "utf8");
-    db.transaction("BEGIN IMMEDIATE", () => {
-      db.exec(sql);
-      db.exec(`PRAGMA user_version = ${version + 1}`);
-    });
-  }
+}
+
+/** Moves the write-ahead log into the file as far as readers let it: nobody waits for a long read here. */
+export function emptyWal(db: Db): void {
+  const [waitMs] = db.find("PRAGMA busy_timeout")!;
+  db.exec("PRAGMA busy_timeout = 0");
+  db.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  db.exec(`PRAGMA busy_timeout = ${Number(waitMs)}`);
 }
 
 /** Settings of a connection that writes. auto_vacuum only takes effect on an empty file. */

@@ -1,10 +1,10 @@
-import { CairnError } from "#core/errors.ts";
+import { crc32 } from "node:zlib";
 import type { Sample, SeriesKind } from "#core/model/series.ts";
 import type { SeriesState, WriterMark } from "#core/series/state.ts";
 
 /*
  * A series' state as bytes: little-endian doubles, then, for texts and integers, the exact samples
- * as JSON. docs/formats/series-state.md
+ * as JSON, then the checksum of all that. docs/formats/series-state.md
  */
 
 const VERSION = 1;
@@ -12,6 +12,7 @@ const HEAD = 12;
 const SAMPLE = 3;
 const WRITERS_AT = HEAD + 4 * SAMPLE;
 const WRITER = 4;
+const CRC_BYTES = 4;
 
 export const KINDS: readonly SeriesKind[] = ["number", "integer", "bool", "text"];
 
@@ -46,16 +47,22 @@ export function encodeState(state: SeriesState): Uint8Array {
       WRITERS_AT + 1 + i * WRITER,
     );
   });
-  const bytes = new Uint8Array(doubles.buffer);
-  return trailer === "" ? bytes : Buffer.concat([bytes, Buffer.from(trailer)]);
+  const size = doubles.byteLength + Buffer.byteLength(trailer);
+  const bytes = Buffer.allocUnsafe(size + CRC_BYTES);
+  bytes.set(new Uint8Array(doubles.buffer));
+  bytes.write(trailer, doubles.byteLength);
+  bytes.writeUInt32LE(crc32(bytes.subarray(0, size)), size);
+  return bytes;
 }
 
-export function decodeState(kind: SeriesKind, bytes: Uint8Array): SeriesState {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+/** undefined for bytes that are not what encodeState wrote. */
+export function decodeState(kind: SeriesKind, stored: Uint8Array): SeriesState | undefined {
+  const size = stored.byteLength - CRC_BYTES;
+  const view = new DataView(stored.buffer, stored.byteOffset, stored.byteLength);
+  if (size < 0 || crc32(stored.subarray(0, size)) !== view.getUint32(size, true)) return undefined;
+  const bytes = stored.subarray(0, size);
   const at = (index: number) => view.getFloat64(index * 8, true);
-  if (at(0) !== VERSION) {
-    throw new CairnError("corrupt", `cannot read the state of a series: unknown version ${at(0)}`);
-  }
+  if (at(0) !== VERSION) return undefined;
   const writerCount = at(WRITERS_AT);
   const doubles = WRITERS_AT + 1 + writerCount * WRITER;
   const trailer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8", doubles * 8);

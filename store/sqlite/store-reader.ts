@@ -1,12 +1,16 @@
-import { statSync } from "node:fs";
+import { existsSync, rmSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { CairnError, quote } from "#core/errors.ts";
 import type { RunLedger, StoreInfo } from "#core/ports/run-store.ts";
 import type { Db } from "./db.ts";
 import { Ledger } from "./ledger.ts";
 import { Namespaces } from "./namespaces.ts";
 import { SeriesReader } from "./reader.ts";
+import { syncPath } from "./restore.ts";
 import { Runs } from "./runs.ts";
 import { FORMAT_VERSION } from "./schema.ts";
 import { Tail } from "./tail.ts";
+import { describeDamage } from "./verify.ts";
 
 const PROBLEMS_MAX = 100;
 
@@ -34,8 +38,11 @@ export class StoreReader {
   verifyRun(id: string): RunLedger {
     return this.series.moment(() => {
       const key = this.runs.getKey(id);
-      const { writers, unnumbered } = new Ledger(this.#db).describe(key);
-      return { writers, unnumberedEnvelopes: unnumbered, ...this.series.verify(key) };
+      const damaged = this.series.damagedRows().filter((row) => row.run === key);
+      const { writers, unnumbered } = new Ledger(this.#db).describe(key, damaged);
+      const { points, problems } = this.series.verify(key);
+      problems.push(...damaged.map((row) => describeDamage(this.#db, row)));
+      return { writers, unnumberedEnvelopes: unnumbered, points, problems };
     });
   }
 
@@ -61,19 +68,31 @@ export class StoreReader {
         .map(([text]) => String(text))
         .filter((text) => text !== "ok");
       let points = 0;
-      const runs = this.#db.all("SELECT key FROM run");
-      for (const [key] of runs) {
+      const runs = this.#db.all("SELECT key, id FROM run");
+      for (const [key, id] of runs) {
         const found = this.series.verify(Number(key));
         points += found.points;
-        problems.push(...found.problems);
+        problems.push(...found.problems.map((problem) => `run ${String(id)}: ${problem}`));
       }
+      problems.push(...this.series.damagedRows().map((row) => describeDamage(this.#db, row)));
       return { points, runs: runs.length, problems: problems.slice(0, PROBLEMS_MAX) };
     });
   }
 
   /** One statement, hence one moment; writers go on beside it. */
   backup(file: string): void {
-    this.#db.run("VACUUM INTO ?", file);
+    if (existsSync(file)) {
+      throw new CairnError("exists", `cannot make backup ${quote(file)}: there is such a file already`);
+    }
+    try {
+      this.#db.run("VACUUM INTO ?", file);
+      // SQLite leaves that to the caller.
+      syncPath(file);
+      syncPath(dirname(file));
+    } catch (thrown) {
+      rmSync(file, { force: true });
+      throw thrown;
+    }
   }
 
   #sizeBytes(): number {

@@ -1,5 +1,5 @@
 import { ByteReader } from "#base/codec/byte-reader.ts";
-import { readBlock, skipBlock, type NumberColumns } from "#base/codec/block.ts";
+import { NumberColumns, readBlock, skipBlock } from "#base/codec/block.ts";
 import type { Points } from "#core/model/series.ts";
 
 /** A row of the ingest log. Block i of the body belongs to series `series[i]`. */
@@ -11,11 +11,12 @@ export interface LogRow {
   digest: number;
   series: Uint32Array;
   body: Uint8Array;
+  /** What failed its checksum. A row with a damaged head has no series, and neither has a body. */
+  damage: "head" | "body" | undefined;
 }
 
-/** Points of one series in one log row. */
-export interface TailBlock {
-  pos: number;
+/** Points of one series that one writer logged one after another. */
+export interface TailPiece {
   writer: number;
   points: Points;
 }
@@ -27,6 +28,7 @@ export interface TailBlock {
  */
 export class Tail {
   #rows: LogRow[] = [];
+  #damaged: LogRow[] = [];
   #lastPos = 0;
   /** How many of #rows have been entered into the chains. */
   #indexed = 0;
@@ -39,9 +41,28 @@ export class Tail {
   #next = new Uint32Array(BLOCKS_MIN);
   /** Block 0 is never used, so that 0 can mean none. */
   #blocks = 1;
+  readonly #joined = new NumberColumns();
 
+  /** Without the damaged ones. */
   get rows(): readonly LogRow[] {
     return this.#rows;
+  }
+
+  get damaged(): readonly LogRow[] {
+    return this.#damaged;
+  }
+
+  get isEmpty(): boolean {
+    return this.#rows.length === 0 && this.#damaged.length === 0;
+  }
+
+  /** Damaged rows that held, or may have held, points of the series that are in no chunk. */
+  damageOf(series: { id: number; run: number; foldedPos: number }): LogRow[] {
+    return this.#damaged.filter(
+      (row) =>
+        row.pos > series.foldedPos &&
+        (row.damage === "head" ? row.run === series.run : row.series.includes(series.id)),
+    );
   }
 
   /** The highest position ever given out, also by a tail that has been dropped since. */
@@ -54,34 +75,35 @@ export class Tail {
   }
 
   push(row: LogRow): void {
-    this.#rows.push(row);
-    this.#lastPos = row.pos;
-  }
-
-  /** Blocks of a series in rows after `afterPos`, in order of arrival. */
-  *blocks(series: number, afterPos: number): Generator<TailBlock> {
-    this.#index();
-    for (let block = this.#first.get(series) ?? 0; block !== 0; block = this.#next[block]!) {
-      const row = this.#rows[this.#row[block]!]!;
-      if (row.pos <= afterPos) continue;
-      const points = readBlock(new ByteReader(row.body, this.#offset[block]!));
-      yield { pos: row.pos, writer: row.writer, points };
-    }
+    (row.damage === undefined ? this.#rows : this.#damaged).push(row);
+    this.#lastPos = Math.max(this.#lastPos, row.pos);
   }
 
   /**
-   * The points of those blocks joined, where all are plain numbers with the same columns: the common
-   * case, without an object per block. undefined otherwise. A view of `columns`, good until they change.
+   * Points of a series in rows after `afterPos`, in order of arrival; a new piece begins where the
+   * writer or the set of columns changes. The arrays belong to the caller.
    */
-  numbers(series: number, afterPos: number, columns: NumberColumns): Points | undefined {
+  pieces(series: number, afterPos: number): TailPiece[] {
     this.#index();
-    columns.clear();
+    const found: TailPiece[] = [];
+    const joined = this.#joined;
+    joined.clear();
+    let writer = 0;
+    const finish = () => {
+      if (joined.count > 0) found.push({ writer, points: joined.take() });
+    };
     for (let block = this.#first.get(series) ?? 0; block !== 0; block = this.#next[block]!) {
       const row = this.#rows[this.#row[block]!]!;
       if (row.pos <= afterPos) continue;
-      if (!columns.add(new ByteReader(row.body, this.#offset[block]!))) return undefined;
+      if (row.writer !== writer) finish();
+      writer = row.writer;
+      const reader = new ByteReader(row.body, this.#offset[block]!);
+      if (joined.add(reader)) continue;
+      finish();
+      if (!joined.add(reader)) found.push({ writer, points: readBlock(reader) });
     }
-    return columns.points();
+    finish();
+    return found;
   }
 
   /** Enters up to `rowsMax` more rows into the index. Returns whether rows up to `pos` are left. */
@@ -91,14 +113,17 @@ export class Tail {
     return next !== undefined && next.pos <= pos;
   }
 
-  /** Every series with a block in the rows up to `pos`. */
+  /** Every series with a block in the rows up to `pos`, also in damaged ones. */
   seriesThrough(pos: number): number[] {
     this.#index();
-    const found: number[] = [];
+    const found = new Set<number>();
     for (const [series, block] of this.#first) {
-      if (this.#rows[this.#row[block]!]!.pos <= pos) found.push(series);
+      if (this.#rows[this.#row[block]!]!.pos <= pos) found.add(series);
     }
-    return found;
+    for (const row of this.#damaged) {
+      if (row.pos <= pos) for (const series of row.series) found.add(series);
+    }
+    return [...found];
   }
 
   dropThrough(pos: number): void {
@@ -110,6 +135,11 @@ export class Tail {
   }
 
   clear(): void {
+    this.#damaged = [];
+    this.#clearRows();
+  }
+
+  #clearRows(): void {
     this.#rows = [];
     this.#first.clear();
     this.#last.clear();
@@ -118,9 +148,10 @@ export class Tail {
   }
 
   #keep(wanted: (row: LogRow) => boolean): void {
+    this.#damaged = this.#damaged.filter(wanted);
     const kept = this.#rows.filter(wanted);
     if (kept.length === this.#rows.length) return;
-    this.clear();
+    this.#clearRows();
     this.#rows = kept;
   }
 

@@ -1,10 +1,15 @@
 import { mkdtemp, rm } from "node:fs/promises";
+import { enableCompileCache } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { MessageChannel } from "node:worker_threads";
 import { FeedRecorder } from "#store/contract/feed-recorder.ts";
 import { NOW_US, type StoresUnderTest } from "#store/contract/stores.ts";
 import { openSqlite, type SqliteStore } from "./open.ts";
+
+// Tests start very many threads; with the cache that takes half the time.
+enableCompileCache();
 
 export interface SqliteUnderTest extends StoresUnderTest {
   store: SqliteStore;
@@ -31,7 +36,8 @@ export async function openIn<D extends string | undefined>(
   const { port1, port2 } = new MessageChannel();
   const feed = new FeedRecorder(port1);
   port1.unref();
-  const store = await openSqlite({ directory: data, feed: port2, nowUs: () => NOW_US }).catch((thrown) => {
+  const options = { directory: data, feed: port2, readersMax: 2, nowUs: () => NOW_US };
+  const store = await openSqlite(options).catch((thrown: unknown) => {
     port1.close();
     throw thrown;
   });
@@ -58,4 +64,20 @@ export async function openIn<D extends string | undefined>(
       },
     }),
   };
+}
+
+/** Changes the file behind the store's back. The store may be open. */
+export function tamper(data: string, change: (db: DatabaseSync) => void): void {
+  const db = new DatabaseSync(join(data, "cairn.db"), { timeout: 10_000 });
+  try {
+    change(db);
+  } finally {
+    db.close();
+  }
+}
+
+export function flipped(bytes: Uint8Array, at: number): Uint8Array {
+  const copy = bytes.slice();
+  copy[at]! ^= 1 << (at % 8);
+  return copy;
 }

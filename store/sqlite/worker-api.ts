@@ -17,12 +17,12 @@ export interface WriterApi extends Pick<
   | "expireHeartbeats"
   | "initSetting"
   | "publish"
-  | "restore"
   | "close"
 > {
   updateRun(id: string, change: RunChange, nowUs: number): Promise<Run>;
   describeKey(description: Parameters<RunStore["describeKey"]>[0], nowUs: number): Promise<void>;
-  append(envelopes: readonly PackedEnvelope[], nowUs: number): Promise<(EnvelopeAck | PlainError)[]>;
+  append(envelopes: readonly PackedEnvelope[]): Promise<(EnvelopeAck | PlainError)[]>;
+  restore(file: string, keepAside: string | undefined): Promise<void>;
   /** Folds all that is in the log and shrinks the file. */
   settle(): Promise<void>;
 }
@@ -43,7 +43,10 @@ export interface ReaderApi
       | "info"
       | "checkIntegrity"
       | "backup"
-    > {}
+    > {
+  /** Answers when everything asked before has been answered. */
+  finish(): void;
+}
 
 /** A store in memory has one thread that is both. */
 export type WorkerRole = "writer" | "reader" | "both";

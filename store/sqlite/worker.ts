@@ -1,9 +1,11 @@
+import { rmSync } from "node:fs";
+import { setImmediate } from "node:timers/promises";
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 import { serveCalls, Transferred, type Handlers } from "#base/worker-call.ts";
 import { CairnError, toPlainError } from "#core/errors.ts";
 import type { ReadSeriesResult } from "#core/ports/point-store.ts";
 import { Db } from "./db.ts";
-import { checkCopy, replaceFile } from "./restore.ts";
+import { checkCopy, replaceFile, stageCopy } from "./restore.ts";
 import { findSetting, initSetting } from "./settings.ts";
 import { StoreReader } from "./store-reader.ts";
 import type { ReaderApi, WorkerStart, WriterApi } from "./worker-api.ts";
@@ -38,20 +40,28 @@ function writerHandlers(opened: StoreWriter): Handlers<WriterApi> {
     },
     purgeRun: (id) => writer.purgeRun(id),
     expireHeartbeats: (nowUs) => writer.expireHeartbeats(nowUs),
-    append: async (envelopes, nowUs) => {
-      const outcomes = await writer.append(envelopes, nowUs);
+    append: async (envelopes) => {
+      const outcomes = await writer.append(envelopes);
       return outcomes.map((outcome) => (outcome instanceof CairnError ? toPlainError(outcome) : outcome));
     },
     publish: () => writer.publish(),
     settle: () => writer.settle(),
-    restore: (copy) => {
+    restore: (copy, keepAside) => {
       checkCopy(copy);
-      writer.close();
-      replaceFile(file, copy);
-      writer = new StoreWriter(file, feed!, writer.feedPosition);
+      const staged = stageCopy(file, copy);
+      try {
+        if (keepAside !== undefined) writer.backup(keepAside);
+        writer.close();
+        replaceFile(file, staged);
+      } finally {
+        rmSync(staged, { force: true });
+        if (writer.closed) writer = new StoreWriter(file, feed!, writer.feedPosition);
+      }
     },
-    close: () => {
+    close: async () => {
       writer.close();
+      // Answers to what was accepted go out first.
+      await setImmediate();
       feed?.close();
     },
   };
@@ -70,6 +80,7 @@ function readerHandlers(reader: StoreReader): Handlers<ReaderApi> {
     checkIntegrity: () => reader.checkIntegrity(),
     backup: (target) => reader.backup(target),
     listSeries: (request) => reader.series.list(request),
+    finish: () => undefined,
     readSeries: (request) => {
       const result = reader.series.read(request);
       return new Transferred(result, buffersOf(result));

@@ -6,15 +6,14 @@ import { Catalog, type SeriesEntry } from "./catalog.ts";
 import { chunkId } from "./chunks.ts";
 import { Committer } from "./committer.ts";
 import { Db } from "./db.ts";
-import { findSetting } from "./settings.ts";
 import { Feed } from "./feed.ts";
-import { Fold, FOLDED_SETTING } from "./fold.ts";
+import { Fold, keepPosition, keptPosition } from "./fold.ts";
 import { Ledger } from "./ledger.ts";
 import { LOG_COLUMNS, readLogRow } from "./log.ts";
 import { Namespaces } from "./namespaces.ts";
 import { StoreReader } from "./store-reader.ts";
 import { Runs, type StoredRun } from "./runs.ts";
-import { configureWriter, migrate } from "./schema.ts";
+import { configureWriter, emptyWal, migrate, requireKnownFormat } from "./schema.ts";
 import { Tail } from "./tail.ts";
 
 const CACHED_SERIES_MAX = 200_000;
@@ -39,11 +38,13 @@ export class StoreWriter {
   readonly #feed: Feed;
   readonly #committer: Committer;
   readonly #timer: NodeJS.Timeout;
+  #closed = false;
 
   constructor(file: string, port: RunFeed, feedPosition = 0) {
     this.#file = file;
     this.#db = Db.open(file);
     const db = this.#db;
+    requireKnownFormat(db, file);
     configureWriter(db);
     migrate(db, file);
     this.#namespaces = new Namespaces(db);
@@ -69,16 +70,16 @@ export class StoreWriter {
     return new StoreReader(this.#file, this.#db, this.#tail);
   }
 
-  append(envelopes: readonly PackedEnvelope[], nowUs: number): Promise<(EnvelopeAck | CairnError)[]> {
+  append(envelopes: readonly PackedEnvelope[]): Promise<(EnvelopeAck | CairnError)[]> {
     return this.#committer.run(() =>
       envelopes.map((envelope) => {
         try {
-          const ack = this.#appender.append(envelope, nowUs);
+          const ack = this.#appender.append(envelope);
           if (!ack.duplicate) this.#fold.count(envelope.points, envelope.names.length);
           return ack;
         } catch (thrown) {
           const error = CairnError.from(thrown);
-          if (error.code === "unavailable" || error.code === "internal") throw error;
+          if (error.code === "unavailable") throw error;
           return error;
         }
       }),
@@ -101,39 +102,48 @@ export class StoreWriter {
 
   expireHeartbeats(nowUs: number): Promise<number> {
     return this.#committer.run(() => {
+      // Envelopes of this very group are signs of life too.
+      this.#ledger.flush();
       const silent = this.#runs.silentSince(nowUs);
-      for (const key of silent) {
-        this.#runs.update(key, { status: "lost" }, nowUs);
-        this.#appender.touchedRuns.add(key);
-      }
+      this.#db.savepoint(() => {
+        for (const key of silent) this.#runs.update(key, { status: "lost" }, nowUs);
+      });
+      for (const key of silent) this.#appender.touchedRuns.add(key);
       return silent.length;
     });
   }
 
   purgeRun(id: string): Promise<{ points: number }> {
     return this.#committer.run(() => {
-      const key = this.#runs.getKey(id);
-      if (this.#runs.get(key).run.deletedUs === undefined) {
-        throw new CairnError("precondition", `cannot purge run ${quote(id)}: it is not in the trash`, {
-          reason: "NOT_IN_TRASH",
-          hint: "delete the run first",
-        });
-      }
-      let points = 0;
-      for (const [series] of this.#db.all("SELECT id FROM series WHERE run = ?", key)) {
-        points += this.#catalog.findById(Number(series))!.state.total;
-        this.#db.run(
-          "DELETE FROM chunk WHERE id >= ? AND id < ?",
-          chunkId(Number(series), 0),
-          chunkId(Number(series) + 1, 0),
-        );
-      }
-      this.#db.run("DELETE FROM log WHERE run = ?", key);
-      this.#runs.remove(key);
+      const { key, points } = this.#db.savepoint(() => this.#deleteRun(id));
       this.#forgetRun(key);
       this.#feed.purge(key);
       return { points };
     });
+  }
+
+  #deleteRun(id: string): { key: number; points: number } {
+    const key = this.#runs.getKey(id);
+    if (this.#runs.get(key).run.deletedUs === undefined) {
+      throw new CairnError("precondition", `cannot purge run ${quote(id)}: it is not in the trash`, {
+        reason: "NOT_IN_TRASH",
+        hint: "delete the run first",
+      });
+    }
+    let points = 0;
+    for (const [series] of this.#db.all("SELECT id FROM series WHERE run = ?", key)) {
+      points += this.#catalog.findById(Number(series))!.state.total;
+      this.#db.run(
+        "DELETE FROM chunk WHERE id >= ? AND id < ?",
+        chunkId(Number(series), 0),
+        chunkId(Number(series) + 1, 0),
+      );
+    }
+    this.#db.run("DELETE FROM log WHERE run = ?", key);
+    this.#db.run("DELETE FROM damaged_log WHERE run = ?", key);
+    keepPosition(this.#db, this.#tail.lastPos);
+    this.#runs.remove(key);
+    return { key, points };
   }
 
   /** Between two groups memory holds exactly what is committed, so there is nothing to wait for. */
@@ -161,18 +171,31 @@ export class StoreWriter {
       this.#fold.request();
       await this.#committer.run(() => undefined);
     } while (this.#fold.due);
+    if (this.#fold.failure !== undefined) throw this.#fold.failure;
     this.#shrink();
   }
 
+  /** A copy of everything accepted so far. */
+  backup(file: string): void {
+    this.#committer.drain();
+    this.reader().backup(file);
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
   close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
     clearInterval(this.#timer);
     this.#committer.close();
-    if (this.#file !== ":memory:") this.#db.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    if (this.#file !== ":memory:") emptyWal(this.#db);
     this.#db.close();
   }
 
   #tend(): void {
-    if (this.#tail.rows.length > 0) {
+    if (!this.#tail.isEmpty) {
       this.#fold.request();
       this.#committer.wake();
     } else {
@@ -190,7 +213,7 @@ export class StoreWriter {
   #shrink(): void {
     if (this.#file === ":memory:") return;
     this.#db.all("PRAGMA incremental_vacuum");
-    this.#db.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    emptyWal(this.#db);
   }
 
   #forgetRun(key: number): void {
@@ -214,10 +237,11 @@ export class StoreWriter {
     this.#fold.reset();
     this.#tail.clear();
     this.#feed.spoil();
-    this.#tail.lastPos = Number(findSetting(this.#db, FOLDED_SETTING) ?? 0);
+    this.#tail.lastPos = keptPosition(this.#db);
     for (const stored of this.#db.all(`SELECT ${LOG_COLUMNS} FROM log ORDER BY pos`)) {
       const row = readLogRow(stored);
       this.#tail.push(row);
+      if (row.damage !== undefined) continue;
       const entries: (SeriesEntry | undefined)[] = [];
       for (const series of row.series) entries.push(this.#catalog.findById(series));
       this.#fold.count(this.#appender.take(row, entries), row.series.length);

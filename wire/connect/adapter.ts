@@ -57,7 +57,7 @@ export function connectAdapter(
       options.contextValues(request),
     );
     endEarly(request, response);
-    handler(checkRequest(received, request, handler.method, options.onFailure))
+    handler(checkRequest(received, handler.method, options.onFailure))
       .then((answer) => universalResponseToNodeResponse(answer, response))
       // Whoever asked is gone. All other failures are answers.
       .catch(() => response.destroy());

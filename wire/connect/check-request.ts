@@ -2,10 +2,11 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
 import type { Compression, UniversalServerRequest } from "@connectrpc/connect/protocol";
+import { parseTimeout as parseConnectTimeout } from "@connectrpc/connect/protocol-connect";
+import { parseTimeout as parseGrpcTimeout } from "@connectrpc/connect/protocol-grpc";
 import { CairnError } from "#core/errors.ts";
 import { limits } from "#core/limits.ts";
 import { EnvelopeSchema } from "#proto/cairn/v1/metric_pb.ts";
-import type { HttpRequest } from "#wire/kit/http.ts";
 import { contentTypeOf } from "#wire/kit/router.ts";
 import { checkBinary } from "./check-binary.ts";
 import { checkJson } from "./check-json.ts";
@@ -14,6 +15,7 @@ import { decodeEnvelope } from "./decode-envelope.ts";
 import { messageTooLarge, toConnectError, type OnFailure } from "./error.ts";
 import { Frames, frameOf, isCompressed } from "./frames.ts";
 import { malformed } from "./protobuf-reader.ts";
+import { TIMEOUT_MS_MAX } from "./timeout.ts";
 
 const COMPRESSIONS: readonly Compression[] = [compressionGzip, compressionBrotli];
 const NOTHING = new Uint8Array(0);
@@ -28,7 +30,6 @@ const NOTHING = new Uint8Array(0);
  */
 export function checkRequest(
   request: UniversalServerRequest,
-  sender: HttpRequest,
   method: DescMethod,
   onFailure: OnFailure,
 ): UniversalServerRequest {
@@ -51,16 +52,30 @@ export function checkRequest(
     } else checkBinary(method.input, bytes);
     return bytes;
   };
-  const chunks = whole(request.body as AsyncIterable<Uint8Array>, sender);
+  const timeout = timeoutOf(type, header);
+  const chunks = whileThere(request.body as AsyncIterable<Uint8Array>);
   const messages = framed ? checkFrames(chunks, compression, check) : checkOne(chunks, compression, check);
-  return { ...request, header, body: translated(messages, onFailure) };
+  return { ...request, header, body: translated(timeout ?? messages, onFailure) };
 }
 
-/** A stream that the client reset ends like one it finished: what came of it is not a request. */
-async function* whole(chunks: AsyncIterable<Uint8Array>, sender: HttpRequest): AsyncGenerator<Uint8Array> {
-  yield* chunks;
-  if ("stream" in sender ? sender.stream.aborted : !sender.complete) {
-    throw new CairnError("aborted", "cannot read the message: the client went away");
+/** A deadline that cannot be kept is refused here: the stack would set a timer for it first. */
+function timeoutOf(type: string, header: Headers): AsyncIterable<never> | undefined {
+  const grpc = type.startsWith("application/grpc");
+  const name = grpc ? "grpc-timeout" : "connect-timeout-ms";
+  const { error } = (grpc ? parseGrpcTimeout : parseConnectTimeout)(header.get(name), TIMEOUT_MS_MAX);
+  if (error === undefined) return undefined;
+  header.delete(name);
+  return {
+    [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(error) }),
+  };
+}
+
+/** What a socket says when its client is gone is no failure of the server. */
+async function* whileThere(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* chunks;
+  } catch (cause) {
+    throw new CairnError("aborted", "cannot read the message: the client went away", { cause });
   }
 }
 

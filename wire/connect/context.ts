@@ -1,4 +1,4 @@
-import { createContextKey, type HandlerContext, type Interceptor } from "@connectrpc/connect";
+import { ConnectError, createContextKey, type HandlerContext, type Interceptor } from "@connectrpc/connect";
 import { ANONYMOUS, authorize, type Caller } from "#core/access/caller.ts";
 import type { Permission } from "#core/access/permission.ts";
 import { CairnError } from "#core/errors.ts";
@@ -58,7 +58,11 @@ export function translate(options: ConnectOptions): Interceptor {
 /** The work itself goes on: a caller that gave up must ask again to learn how it went. */
 function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason as Error);
+    const abort = (): void => {
+      const { reason } = signal as { reason: unknown };
+      const gone = new CairnError("aborted", "cannot answer: the client went away", { cause: reason });
+      reject(reason instanceof ConnectError ? reason : gone);
+    };
     signal.addEventListener("abort", abort);
     if (signal.aborted) abort();
     work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));

@@ -31,5 +31,5 @@ export interface ConnectOptions {
   /** Aborted when the server stops: ends what would otherwise go on for ever. */
   stopping: AbortSignal;
   /** Off only in tests, to show that both ways behave the same. */
-  fastWrite?: boolean;
+  fast?: boolean;
 }

@@ -47,7 +47,7 @@ async function* changes(
   signal.addEventListener("abort", ring);
   try {
     let last: Serving | undefined;
-    while (!signal.aborted) {
+    for (;;) {
       wake = Promise.withResolvers<void>();
       const serving = source.serving(service);
       const now =
@@ -55,9 +55,8 @@ async function* changes(
       if (now !== last) {
         last = now;
         yield now;
-      } else {
-        await wake.promise;
-      }
+      } else if (signal.aborted) return;
+      else await wake.promise;
     }
   } finally {
     signal.removeEventListener("abort", ring);

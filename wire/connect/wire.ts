@@ -5,7 +5,8 @@ import type { HttpRequest, HttpResponse } from "#wire/kit/http.ts";
 import { connectAdapter } from "./adapter.ts";
 import { gate, receivedKey, senderKey, translate } from "./context.ts";
 import type { ConnectOptions } from "./core.ts";
-import { FastWrite } from "./fast-write.ts";
+import { fastMethods } from "./fast-methods.ts";
+import { FastUnary } from "./fast-unary.ts";
 import { Health, registerHealth } from "./health.ts";
 import { permissionTable, type Service } from "./permission.ts";
 import { registerReflection, ServerReflection, ServerReflectionAlpha } from "./reflection.ts";
@@ -49,8 +50,8 @@ export function connectWire(options: ConnectOptions): ConnectWire {
         .set(senderKey, { address: request.socket.remoteAddress, headers: request.headers }),
     onFailure: options.onFailure,
   });
-  const write = permissions.get("cairn.v1.MetricService/WriteEnvelope")!;
-  const fast = options.fastWrite === false ? undefined : new FastWrite(options, write);
+  const fast =
+    options.fast === false ? undefined : new FastUnary(options, fastMethods(options.core), permissions);
   const streams = new Set(
     services.flatMap(({ desc }) =>
       desc.methods

@@ -1,4 +1,5 @@
--- Times are microseconds UTC. A run's `key` is its small number inside the store.
+-- Times are microseconds UTC. A run's `key` is its small number inside the store. AUTOINCREMENT keeps
+-- numbers of purged runs and series from being given out again: a reader may still remember them.
 
 CREATE TABLE setting (
   name TEXT PRIMARY KEY,
@@ -26,7 +27,7 @@ CREATE TABLE key_description (
 
 -- params is a JSON object; tags (pairs), aliases and provenance are JSON text too.
 CREATE TABLE run (
-  key INTEGER PRIMARY KEY,
+  key INTEGER PRIMARY KEY AUTOINCREMENT,
   id TEXT NOT NULL UNIQUE,
   namespace INTEGER NOT NULL REFERENCES namespace (id),
   name TEXT NOT NULL,
@@ -78,7 +79,7 @@ CREATE TABLE digest (
   PRIMARY KEY (writer, first_seq)
 ) STRICT, WITHOUT ROWID;
 
--- The ingest log. docs/formats/log-row.md
+-- The ingest log. crc is of the body, head_crc of all other columns. docs/formats/log-row.md
 CREATE TABLE log (
   pos INTEGER PRIMARY KEY,
   run INTEGER NOT NULL,
@@ -86,21 +87,36 @@ CREATE TABLE log (
   seq INTEGER NOT NULL,
   digest INTEGER NOT NULL,
   crc INTEGER NOT NULL,
+  head_crc INTEGER NOT NULL,
   series BLOB NOT NULL,
   body BLOB NOT NULL
 ) STRICT;
 
 CREATE INDEX log_seq ON log (writer, seq) WHERE seq > 0;
 
--- folded_pos: log rows up to here are in the chunks. total: points in the chunks.
+-- Log rows that failed a checksum, as they were found: never folded, never thrown away.
+CREATE TABLE damaged_log (
+  pos INTEGER PRIMARY KEY,
+  run INTEGER NOT NULL,
+  writer INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  digest INTEGER NOT NULL,
+  crc INTEGER NOT NULL,
+  head_crc INTEGER NOT NULL,
+  series BLOB NOT NULL,
+  body BLOB NOT NULL
+) STRICT;
+
+-- folded_pos: log rows up to here are in the chunks. damaged: what was lost, in words.
 CREATE TABLE series (
-  id INTEGER PRIMARY KEY,
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
   run INTEGER NOT NULL REFERENCES run (key) ON DELETE CASCADE,
   key TEXT NOT NULL,
   labels TEXT NOT NULL,
   kind INTEGER NOT NULL,
   folded_pos INTEGER NOT NULL,
   chunks INTEGER NOT NULL,
+  damaged TEXT,
   state BLOB NOT NULL,
   UNIQUE (run, key, labels)
 ) STRICT;

@@ -1,8 +1,8 @@
 /** Arbitrary points for property tests, with a bias towards everything that is hard to store. */
 import fc from "fast-check";
-import { INTEGER_MAX } from "./byte-writer.ts";
-import type { Kind } from "./kind.ts";
-import type { Points, Values } from "./points.ts";
+import { INTEGER_MAX } from "../byte-writer.ts";
+import type { Kind } from "../kind.ts";
+import type { Points, Values } from "../points.ts";
 
 /** The two words of a double, low word first: a NaN must never pass through a number. */
 type Bits = readonly [low: number, high: number];

@@ -4,13 +4,13 @@
  * parseQuery(printQuery(query)) gives it back.
  */
 import fc from "fast-check";
-import { canonicalJson, joinObject } from "../model/json.ts";
-import { RUN_STATUSES } from "../model/run.ts";
-import type { Comparison, Expression, Field, Literal, Order, Query, RunField } from "./ast.ts";
-import { fieldType, METRIC_STATS, RUN_FIELDS } from "./fields.ts";
-import { compilePattern, likeToRegex } from "./pattern.ts";
-import { printQuery } from "./print.ts";
-import type { ScriptRun } from "./script.ts";
+import { canonicalJson, joinObject } from "../../model/json.ts";
+import { RUN_STATUSES } from "../../model/run.ts";
+import type { Comparison, Expression, Field, Literal, Order, Query, RunField } from "../ast.ts";
+import { fieldType, METRIC_STATS, RUN_FIELDS } from "../fields.ts";
+import { compilePattern, likeToRegex } from "../pattern.ts";
+import { printQuery } from "../print.ts";
+import type { ScriptRun } from "../script.ts";
 
 /** The moment to search at: after all starts and before some ends. */
 export const ARBITRARY_NOW_US = 1_770_000_000_000_000;

@@ -1,0 +1,90 @@
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import { describe, expect, it } from "vitest";
+import { clientsOf } from "#wire/connect/testing/ways.ts";
+import { homePage } from "./home-page.ts";
+import { callHttp2, usePorts } from "./testing/port.ts";
+import { useServer } from "./testing/servers.ts";
+
+const server = useServer();
+const { session } = usePorts();
+
+function get(path: string, init: RequestInit = {}): Promise<Response> {
+  return fetch(server().listening.url + path, init);
+}
+
+describe("routes", () => {
+  it("B2 health and readiness answer in JSON", async () => {
+    for (const [path, status] of [
+      ["/healthz", "alive"],
+      ["/readyz", "ready"],
+    ] as const) {
+      const answer = await get(path);
+      expect([answer.status, await answer.json()]).toEqual([200, { status }]);
+      expect(answer.headers.get("cache-control")).toBe("no-store");
+      const head = await get(path, { method: "HEAD" });
+      expect([head.status, await head.text()]).toEqual([200, ""]);
+    }
+  });
+
+  it("W1 routes answer over HTTP/2 too", async () => {
+    const client = session(server().listening.url);
+    const { headers, body } = await callHttp2(client, { ":path": "/readyz" });
+    expect([headers[":status"], body]).toEqual([200, '{"status":"ready"}']);
+    const page = await callHttp2(client, { ":path": "/" });
+    expect(page.body).toContain(`curl -s ${server().listening.url}/cairn.v1.RunService/CreateRun`);
+  });
+
+  it("counts envelopes, points and connections for Prometheus", async () => {
+    const { runs, metrics } = clientsOf(createGrpcTransport({ baseUrl: server().listening.url }));
+    const { run } = await runs.createRun({});
+    const envelope = {
+      run: { id: run!.id },
+      writer: "w",
+      seq: 1n,
+      series: [{ key: "k", values: [1, 2, 3] }],
+    };
+    await metrics.writeEnvelope(envelope);
+    await metrics.writeEnvelope(envelope);
+    const answer = await get("/metrics");
+    expect(answer.headers.get("content-type")).toContain("text/plain");
+    const text = await answer.text();
+    expect(text).toMatch(/^cairn_ingested_envelopes 1$/m);
+    expect(text).toMatch(/^cairn_ingested_points 3$/m);
+    expect(text).toMatch(/^cairn_connections_open [1-9]/m);
+    expect(text).toMatch(/^# HELP process_cpu_seconds_total/m);
+  });
+
+  it("an unknown path is 404, another method 405", async () => {
+    const missing = await get("/nothing");
+    expect([missing.status, await missing.json()]).toMatchObject([404, { code: "not-found" }]);
+    const wrong = await get("/healthz", { method: "DELETE" });
+    expect([wrong.status, wrong.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+  });
+
+  it("S3: the front page may run nothing and be framed by nobody", async () => {
+    const answer = await get("/");
+    const policy = answer.headers.get("content-security-policy")!;
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
+    const nonce = /'nonce-([^']+)'/.exec(policy)![1]!;
+    const page = await answer.text();
+    expect(page).toContain(`<style nonce="${nonce}">`);
+    const again = (await get("/")).headers.get("content-security-policy");
+    expect(again).not.toBe(policy);
+  });
+});
+
+describe("front page", () => {
+  it("S3: what stands in it is escaped", () => {
+    const page = homePage({ version: "<b>'&", url: "http://h:1", needsToken: false, nonce: "n" });
+    expect(page).toContain("Version &lt;b&gt;&#39;&amp; at");
+  });
+
+  it("tells to send the token where one is needed", () => {
+    const facts = { version: "1", url: "https://h:1", nonce: "n" };
+    expect(homePage({ ...facts, needsToken: true })).toContain("authorization: Bearer TOKEN");
+    expect(homePage({ ...facts, needsToken: false })).not.toContain("authorization");
+    expect(homePage({ ...facts, needsToken: false })).toContain("grpcurl h:1 list");
+  });
+});

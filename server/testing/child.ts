@@ -1,0 +1,56 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+const START = fileURLToPath(new URL("../start.js", import.meta.url));
+
+export interface ChildServer {
+  url: string;
+  child: ChildProcess;
+  /** What it said on standard output until it was ready. */
+  greeting: string[];
+  /** From the start of the process until it listened. */
+  readyMs: number;
+  exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+}
+
+export interface ChildOptions {
+  env?: NodeJS.ProcessEnv;
+  cwd?: string;
+  /** A command that runs the server, with its arguments: strace, or a shell that sets limits. */
+  through?: readonly string[];
+  /** Sees the process at once, also one that never gets ready. */
+  onSpawn?: (child: ChildProcess) => void;
+}
+
+/** A server in a process of its own, as `npm start` runs it. Resolves once it listens. */
+export async function startChild(argv: readonly string[], options: ChildOptions = {}): Promise<ChildServer> {
+  const started = performance.now();
+  const node = [process.execPath, START, "--port", "0", "--log-level", "warn", ...argv];
+  const [command, ...rest] = [...(options.through ?? []), ...node];
+  const child = spawn(command!, rest, {
+    stdio: ["ignore", "pipe", "pipe"],
+    ...(options.env !== undefined && { env: options.env }),
+    ...(options.cwd !== undefined && { cwd: options.cwd }),
+  });
+  options.onSpawn?.(child);
+  const exited = once(child, "exit").then(([code, signal]) => ({
+    code: code as number | null,
+    signal: signal as NodeJS.Signals | null,
+  }));
+  const complaints: string[] = [];
+  createInterface({ input: child.stderr }).on("line", (line) => complaints.push(line));
+  const greeting: string[] = [];
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    greeting.push(line);
+    const url = /^Cairn is listening on (\S+)/.exec(line)?.[1];
+    if (url !== undefined) resolve(url);
+  });
+  void exited.then(({ code, signal }) => {
+    reject(new Error(`the server ended with ${signal ?? code}: ${complaints.join("\n")}`));
+  });
+  const url = await promise;
+  return { url, child, greeting, exited, readyMs: performance.now() - started };
+}

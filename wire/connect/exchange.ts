@@ -1,0 +1,174 @@
+import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
+import type { Writable } from "node:stream";
+import { Code, ConnectError } from "@connectrpc/connect";
+import {
+  codeToHttpStatus,
+  errorToJsonBytes,
+  parseTimeout as parseConnectTimeout,
+} from "@connectrpc/connect/protocol-connect";
+import { parseTimeout as parseGrpcTimeout, setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
+import { limits } from "#core/limits.ts";
+import type { HttpResponse } from "#wire/kit/http.ts";
+import { closeSoon } from "./close-soon.ts";
+import type { Sender } from "./core.ts";
+import { messageTooLarge } from "./error.ts";
+import { isCompressed } from "./frames.ts";
+import { malformed } from "./protobuf-reader.ts";
+import { TIMEOUT_MS_MAX } from "./timeout.ts";
+
+export const FRAME_HEAD = 5;
+
+/** The two protocols' ways to wrap a message and to say how it went. */
+export interface Exchange {
+  /** By the clock of performance.now(); throws for a deadline that cannot be read. */
+  deadlineMs(headers: Sender["headers"]): number | undefined;
+  unwrap(bytes: Buffer): Buffer;
+  /** The message in pieces, which are sent one after another. */
+  answer(message: readonly Uint8Array[]): void;
+  refuse(error: ConnectError): void;
+}
+
+export class GrpcExchange implements Exchange {
+  readonly #stream: ServerHttp2Stream;
+
+  constructor(stream: ServerHttp2Stream) {
+    this.#stream = stream;
+  }
+
+  deadlineMs(headers: Sender["headers"]): number | undefined {
+    return deadline(parseGrpcTimeout(textOf(headers["grpc-timeout"]), TIMEOUT_MS_MAX));
+  }
+
+  unwrap(bytes: Buffer): Buffer {
+    if (bytes.length < FRAME_HEAD) throw unary("missing input message");
+    const size = bytes.readUInt32BE(1);
+    if (isCompressed(bytes[0]!))
+      throw new ConnectError(
+        "received compressed envelope, but do not know how to decompress",
+        Code.Internal,
+      );
+    if (size > limits.messageBytesMax) throw messageTooLarge();
+    if (bytes.length < FRAME_HEAD + size) throw malformed("a frame that ends beyond its request");
+    if (bytes.length > FRAME_HEAD + size) throw unary("received extra input message");
+    return bytes.subarray(FRAME_HEAD);
+  }
+
+  answer(message: readonly Uint8Array[]): void {
+    const stream = this.#stream;
+    if (stream.destroyed || stream.closed) return;
+    const head = Buffer.alloc(FRAME_HEAD);
+    head.writeUInt32BE(sizeOf(message), 1);
+    stream.respond({ ":status": 200, "content-type": "application/grpc+proto" }, { waitForTrailers: true });
+    stream.once("wantTrailers", () => stream.sendTrailers({ "grpc-status": "0" }));
+    sendAll(stream, [head, ...message]);
+  }
+
+  refuse(error: ConnectError): void {
+    const stream = this.#stream;
+    if (stream.destroyed || stream.closed || stream.headersSent) return;
+    const trailers = Object.fromEntries(setTrailerStatus(new Headers(), error));
+    stream.respond(
+      { ":status": 200, "content-type": "application/grpc+proto", ...trailers },
+      { endStream: true },
+    );
+    closeSoon(stream);
+  }
+}
+
+abstract class ConnectUnary implements Exchange {
+  deadlineMs(headers: Sender["headers"]): number | undefined {
+    return deadline(parseConnectTimeout(textOf(headers["connect-timeout-ms"]), TIMEOUT_MS_MAX));
+  }
+
+  unwrap(bytes: Buffer): Buffer {
+    if (bytes.length > limits.messageBytesMax) throw messageTooLarge();
+    return bytes;
+  }
+
+  answer(message: readonly Uint8Array[]): void {
+    this.send(200, "application/proto", message);
+  }
+
+  refuse(error: ConnectError): void {
+    this.send(codeToHttpStatus(error.code), "application/json", [errorToJsonBytes(error, undefined)]);
+  }
+
+  protected abstract send(status: number, contentType: string, body: readonly Uint8Array[]): void;
+}
+
+export class ConnectExchange extends ConnectUnary {
+  readonly #response: HttpResponse;
+
+  constructor(response: HttpResponse) {
+    super();
+    this.#response = response;
+  }
+
+  protected override send(status: number, contentType: string, body: readonly Uint8Array[]): void {
+    const response = this.#response;
+    if (response.headersSent || response.destroyed) return;
+    response.statusCode = status;
+    response.setHeader("content-type", contentType);
+    response.setHeader("content-length", String(sizeOf(body)));
+    sendAll(response, body);
+  }
+}
+
+export class ConnectStreamExchange extends ConnectUnary {
+  readonly #stream: ServerHttp2Stream;
+
+  constructor(stream: ServerHttp2Stream) {
+    super();
+    this.#stream = stream;
+  }
+
+  protected override send(status: number, contentType: string, body: readonly Uint8Array[]): void {
+    const stream = this.#stream;
+    if (stream.destroyed || stream.closed || stream.headersSent) return;
+    stream.respond({ ":status": status, "content-type": contentType });
+    sendAll(stream, body);
+    closeSoon(stream);
+  }
+}
+
+export function isGrpc(headers: IncomingHttpHeaders): boolean {
+  const type = headers["content-type"];
+  return (
+    (type === "application/grpc" || type === "application/grpc+proto") && isPlain(headers["grpc-encoding"])
+  );
+}
+
+export function isConnect(headers: IncomingHttpHeaders): boolean {
+  return headers["content-type"] === "application/proto" && isPlain(headers["content-encoding"]);
+}
+
+function isPlain(encoding: string | readonly string[] | undefined): boolean {
+  return encoding === undefined || encoding === "identity";
+}
+
+function textOf(value: string | readonly string[] | undefined): string | null {
+  return typeof value === "string" ? value : null;
+}
+
+function deadline(parsed: { timeoutMs?: number; error?: ConnectError | undefined }): number | undefined {
+  if (parsed.error !== undefined) throw parsed.error;
+  return parsed.timeoutMs === undefined ? undefined : performance.now() + parsed.timeoutMs;
+}
+
+function unary(problem: string): ConnectError {
+  return new ConnectError(`protocol error: ${problem} for unary method`, Code.Unimplemented);
+}
+
+function sizeOf(pieces: readonly Uint8Array[]): number {
+  let size = 0;
+  for (const piece of pieces) size += piece.length;
+  return size;
+}
+
+/** In one go, and without joining them first. */
+function sendAll(out: Writable, pieces: readonly Uint8Array[]): void {
+  out.cork();
+  for (const piece of pieces) out.write(piece);
+  out.end();
+  out.uncork();
+}
