@@ -32,6 +32,8 @@ const sections: Record<string, (bench: Bench) => Promise<void>> = {
   start: benchStart,
 };
 
+for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
+
 const { values } = parseArgs({
   options: { quick: { type: "boolean", default: false }, only: { type: "string" } },
 });

@@ -27,6 +27,9 @@ export async function startServer(data: string): Promise<BenchServer> {
     cwd: ROOT,
     stdio: ["ignore", "pipe", "inherit"],
   });
+  const end = () => child.kill("SIGKILL");
+  // A bench that is cut short leaves no server behind.
+  process.once("exit", end);
   const url = await greetingUrl(child);
   const pid = child.pid!;
   return {
@@ -36,6 +39,7 @@ export async function startServer(data: string): Promise<BenchServer> {
     cpuSeconds: () => cpuSeconds(pid),
     rssBytes: () => rssBytes(pid),
     stop: async () => {
+      process.off("exit", end);
       child.kill("SIGTERM");
       await once(child, "exit");
     },

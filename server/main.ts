@@ -21,7 +21,6 @@ async function run(settings: Settings): Promise<void> {
   process.umask(0o077);
   const log = pino({ level: settings.logLevel, base: null }, pino.destination({ dest: 2, sync: true }));
   const server = await serve(settings, log);
-  greet(server, settings);
   let stopping = false;
   const stop = (signal: string) => {
     if (stopping) process.exit(1);
@@ -41,6 +40,8 @@ async function run(settings: Settings): Promise<void> {
   };
   process.on("SIGTERM", () => stop("SIGTERM"));
   process.on("SIGINT", () => stop("SIGINT"));
+  // Last: whoever reads it may stop the server at once.
+  greet(server, settings);
 }
 
 function greet({ listening, newToken }: Server, settings: Settings): void {

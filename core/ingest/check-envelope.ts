@@ -36,8 +36,14 @@ function checkSeries({ key, points }: SeriesPoints): void {
   requireKey(key, "metric key");
   const { count, steps, times, nanos, values } = points;
   if (values.data.length !== count) throw uneven(key, "values", values.data.length, count);
-  if (steps !== undefined && steps.length !== count) throw uneven(key, "steps", steps.length, count);
-  if (times !== undefined && times.length !== count) throw uneven(key, "times", times.length, count);
+  if (steps !== undefined) {
+    if (steps.length !== count) throw uneven(key, "steps", steps.length, count);
+    requireIntegers(steps, "step", key);
+  }
+  if (times !== undefined) {
+    if (times.length !== count) throw uneven(key, "times", times.length, count);
+    requireIntegers(times, "time", key);
+  }
   if (nanos !== undefined) {
     if (times === undefined || nanos.length !== count) throw uneven(key, "nanos", nanos.length, count);
     for (const nano of nanos) {
@@ -52,6 +58,20 @@ function checkSeries({ key, points }: SeriesPoints): void {
   if (values.kind === "text") {
     for (const text of values.data)
       requireText(text, limits.textValueBytesMax, `a value of series ${quote(key)}`);
+  }
+}
+
+const INTEGER_MAX = 2 ** 53;
+
+function requireIntegers(column: Float64Array, what: string, key: string): void {
+  for (let i = 0; i < column.length; i++) {
+    const value = column[i]!;
+    if (value === Math.floor(value) && value <= INTEGER_MAX && value >= -INTEGER_MAX) continue;
+    const cause = `${what} "${value}" is no integer within 2^53`;
+    throw new CairnError("invalid", `cannot append series ${quote(key)}: ${cause}`, {
+      reason: "UNSAFE_INTEGER",
+      hint: "steps are whole numbers, times are microseconds since 1970",
+    });
   }
 }
 
@@ -70,7 +90,8 @@ export function uneven(key: string, what: string, found: number, count: number):
 function checkLost(lost: readonly SeqRange[], seq: number): void {
   requireAtMost(lost.length, limits.envelopeLostRangesMax, "lost ranges in one envelope");
   for (const { first, last } of lost) {
-    if (Number.isSafeInteger(last) && first >= 1 && first <= last && last < seq) continue;
+    const whole = Number.isSafeInteger(first) && Number.isSafeInteger(last);
+    if (whole && first >= 1 && first <= last && last < seq) continue;
     throw new CairnError(
       "invalid",
       `cannot declare ${first} to ${last} lost: not a range below envelope ${seq}`,

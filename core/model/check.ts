@@ -45,7 +45,12 @@ export function requireLabels(pairs: (readonly [string, string])[], key: string)
       throw new CairnError("invalid", `cannot accept label ${quote(name)}: it holds a control character`);
     }
   }
-  return pairs.sort(([a], [b]) => (a < b ? -1 : 1));
+  pairs.sort(([a], [b]) => (a < b ? -1 : 1));
+  const twice = pairs.find(([name], i) => i > 0 && pairs[i - 1]![0] === name);
+  if (twice !== undefined) {
+    throw new CairnError("invalid", `cannot accept label ${quote(twice[0])} of series ${quote(key)} twice`);
+  }
+  return pairs;
 }
 
 const NO_LABELS: Labels = [];

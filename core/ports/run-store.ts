@@ -40,8 +40,8 @@ export interface RunStore {
    * Includes runs in the trash.
    */
   findRuns(ref: RunRef): Promise<Run[]>;
-  /** In the order of `ids`; unknown ids are left out. */
-  getRuns(ids: readonly string[]): Promise<Run[]>;
+  /** In the order of `ids`; unknown ids are left out. Parts in `omit` come empty, and cost nothing. */
+  getRuns(ids: readonly string[], omit?: readonly HeavyPart[]): Promise<Run[]>;
   /** Merges per key. Throws `not-found`; `exists` when an alias is taken. `nowUs` stamps the change. */
   updateRun(id: string, change: RunChange, nowUs: number): Promise<Run>;
   /** Into the trash (a time) or out of it (undefined). Doing it twice changes nothing. */
@@ -92,6 +92,9 @@ export interface RunStore {
   /** Finishes what was accepted, then releases everything. Later calls throw `unavailable`. */
   close(): Promise<void>;
 }
+
+/** Parts of a run that can be large. */
+export type HeavyPart = "params" | "notes" | "provenance";
 
 export interface AppendEnvelope extends Omit<Envelope, "run"> {
   runId: string;

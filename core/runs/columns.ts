@@ -1,6 +1,7 @@
 import { CairnError, quote } from "../errors.ts";
 import { limits } from "../limits.ts";
 import type { Run } from "../model/run.ts";
+import type { HeavyPart } from "../ports/run-store.ts";
 import type { Field, MetricStat } from "../query/ast.ts";
 import { Cursor } from "../query/cursor.ts";
 import { parseField } from "../query/parse-field.ts";
@@ -57,6 +58,15 @@ export function project(run: Run, projection: Projection): Run {
     tags: pick(run.tags, projection.tags),
     provenance: projection.provenance ? run.provenance : undefined,
   };
+}
+
+/** What the store need not read at all. */
+export function unwanted({ params, notes, provenance }: Projection): HeavyPart[] {
+  return [
+    ...(params !== true && params.size === 0 ? (["params"] as const) : []),
+    ...(notes ? [] : (["notes"] as const)),
+    ...(provenance ? [] : (["provenance"] as const)),
+  ];
 }
 
 const WHOLE = new Set(["params", "tags", "aliases", "notes", "provenance"]);

@@ -3,7 +3,14 @@ import { newRunId } from "#base/ids.ts";
 import { authorize, readableNamespaces, type Caller } from "../access/caller.ts";
 import { CairnError, quote } from "../errors.ts";
 import { limits } from "../limits.ts";
-import { requireAliases, requireParams, requireTags, requireText, requireTime } from "../model/check.ts";
+import {
+  requireAliases,
+  requireAtMost,
+  requireParams,
+  requireTags,
+  requireText,
+  requireTime,
+} from "../model/check.ts";
 import { parseNamespace } from "../model/path.ts";
 import {
   ENDED,
@@ -16,9 +23,10 @@ import {
 import type { RunSearch } from "../ports/run-search.ts";
 import type { RunStore } from "../ports/run-store.ts";
 import { parseQuery } from "../query/parser.ts";
-import { parseColumns, project } from "./columns.ts";
+import { parseColumns, project, unwanted } from "./columns.ts";
 
 export const DEFAULT_NAMESPACE = "default";
+const HEARTBEAT_SECONDS_MAX = 2 ** 31;
 
 export interface NewRun {
   namespace: string;
@@ -148,7 +156,8 @@ export class Runs {
   }
 
   async search(caller: Caller, request: SearchRuns): Promise<FoundRuns> {
-    const query = parseQuery(request.query, { nowUs: this.#clock.nowUs() });
+    const nowUs = this.#clock.nowUs();
+    const query = parseQuery(request.query, { nowUs });
     const projection = parseColumns(request.columns);
     const position = await this.#store.publish();
     const found = await this.#search.search(
@@ -160,10 +169,13 @@ export class Runs {
         limit: pageSize(request.pageSize),
         after: request.pageToken === "" ? undefined : request.pageToken,
         metrics: projection.metrics,
+        nowUs,
       },
       position,
     );
-    const stored = new Map((await this.#store.getRuns(found.ids)).map((run) => [run.id, run]));
+    const stored = new Map(
+      (await this.#store.getRuns(found.ids, unwanted(projection))).map((run) => [run.id, run]),
+    );
     const runs = found.ids.flatMap((id, row) => {
       const run = stored.get(id);
       // Purged between the search and now.
@@ -200,7 +212,19 @@ export function checkedChange(change: RunChange): RunChange {
   if (change.addAliases !== undefined) checked.addAliases = requireAliases(change.addAliases);
   if (change.provenance !== undefined) requireProvenance(change.provenance);
   if (change.endedUs !== undefined) requireTime(change.endedUs, "end time");
+  if (change.heartbeatSeconds !== undefined) requireHeartbeat(change.heartbeatSeconds);
+  requireAtMost(change.removeParams?.length ?? 0, limits.paramsPerRunMax, "params to remove");
+  requireAtMost(change.removeTags?.length ?? 0, limits.tagsPerRunMax, "tags to remove");
   return checked;
+}
+
+/** 0 takes a promise back. */
+function requireHeartbeat(seconds: number): void {
+  if (Number.isInteger(seconds) && seconds >= 0 && seconds <= HEARTBEAT_SECONDS_MAX) return;
+  throw new CairnError(
+    "invalid",
+    `cannot accept a heartbeat every "${seconds}" seconds: it is not 0 to ${HEARTBEAT_SECONDS_MAX}`,
+  );
 }
 
 function requireProvenance(provenance: Provenance): Provenance {

@@ -60,7 +60,7 @@ export class Buckets {
       // The quotient may be rounded into the bucket beside the one whose bounds hold x.
       while (bucket > 0 && x < start + bucket * width) bucket--;
       while (bucket < size - 1 && x >= start + (bucket + 1) * width) bucket++;
-      const low = bucket === 0 ? -Infinity : start + bucket * width;
+      const low = bucket === 0 ? from : Math.max(from, start + bucket * width);
       const high = bucket === size - 1 ? Infinity : start + (bucket + 1) * width;
       let min = Infinity;
       let max = -Infinity;
@@ -72,28 +72,26 @@ export class Buckets {
       let first = 0;
       let last = 0;
       // Neighbours mostly share a bucket: stay in registers until one does not.
-      do {
+      for (; i < length; i++) {
         const position = at[i]!;
-        if (!(position >= low && position < high)) break;
-        if (position >= from && position <= to && skip?.[i] !== 1) {
-          const value = values[i]!;
-          count++;
-          if (value === value) {
-            sum += value;
-            if (value < min) min = value;
-            if (value > max) max = value;
-          } else nans++;
-          if (position < firstAt) {
-            firstAt = position;
-            first = value;
-          }
-          if (position >= lastAt) {
-            lastAt = position;
-            last = value;
-          }
+        if (!(position >= low && position < high && position <= to)) break;
+        if (skip !== undefined && skip[i] === 1) continue;
+        const value = values[i]!;
+        count++;
+        if (value === value) {
+          sum += value;
+          if (value < min) min = value;
+          if (value > max) max = value;
+        } else nans++;
+        if (position < firstAt) {
+          firstAt = position;
+          first = value;
         }
-        i++;
-      } while (i < length);
+        if (position >= lastAt) {
+          lastAt = position;
+          last = value;
+        }
+      }
       this.#points += count;
       this.#count[bucket]! += count;
       this.#nanCount[bucket]! += nans;
@@ -113,24 +111,37 @@ export class Buckets {
 
   /** Only the buckets that hold a point. */
   finish(): EnvelopeData {
-    const filled: number[] = [];
-    for (let b = 0; b < this.#count.length; b++) if (this.#count[b]! > 0) filled.push(b);
-    const pick = (column: Float64Array) => Float64Array.from(filled, (b) => column[b]!);
-    const numbers = (b: number) => this.#count[b]! - this.#nanCount[b]!;
-    const ifNumbers = (column: Float64Array) =>
-      Float64Array.from(filled, (b) => (numbers(b) > 0 ? column[b]! : NaN));
+    const size = this.#count.length;
+    const filled = new Uint32Array(size);
+    let used = 0;
+    for (let b = 0; b < size; b++) if (this.#count[b]! > 0) filled[used++] = b;
+    const places = filled.subarray(0, used);
+    const mean = new Float64Array(size);
+    for (const b of places) {
+      const numbers = this.#count[b]! - this.#nanCount[b]!;
+      mean[b] = this.#sum[b]! / numbers;
+      if (numbers === 0) this.#min[b] = this.#max[b] = NaN;
+    }
     return {
       form: "envelope",
-      bucket: Float64Array.from(filled),
-      count: pick(this.#count),
-      min: ifNumbers(this.#min),
-      max: ifNumbers(this.#max),
-      first: pick(this.#first),
-      last: pick(this.#last),
-      mean: Float64Array.from(filled, (b) => this.#sum[b]! / numbers(b)),
-      nanCount: pick(this.#nanCount),
+      bucket: Float64Array.from(places),
+      count: pick(this.#count, places),
+      min: pick(this.#min, places),
+      max: pick(this.#max, places),
+      first: pick(this.#first, places),
+      last: pick(this.#last, places),
+      mean: pick(mean, places),
+      nanCount: pick(this.#nanCount, places),
     };
   }
+}
+
+function pick(column: Float64Array, places: Uint32Array): Float64Array {
+  // Mostly every bucket holds a point.
+  if (places.length === column.length) return column;
+  const picked = new Float64Array(places.length);
+  for (let i = 0; i < places.length; i++) picked[i] = column[places[i]!]!;
+  return picked;
 }
 
 /** A grid of at most `buckets` equal buckets over [low, high], both ends inside. */

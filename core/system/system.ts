@@ -1,4 +1,4 @@
-import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
+import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "#base/clock.ts";
 import { authorize, type Caller } from "../access/caller.ts";
@@ -37,6 +37,8 @@ export class System {
   readonly #clock: Clock;
   readonly #options: SystemOptions;
   readonly #startedUs: number;
+  /** Names of backups that are being made. */
+  readonly #writing = new Set<string>();
 
   constructor(parts: { store: RunStore; runs: Runs; clock: Clock; options: SystemOptions }) {
     this.#store = parts.store;
@@ -62,7 +64,8 @@ export class System {
     authorize(caller, "");
     const nowUs = this.#clock.nowUs();
     const name = asked === "" ? `cairn-${stamp(nowUs)}` : checkedName(asked);
-    return this.#backupAs(name);
+    await this.#writeAs(name, (partial) => this.#store.backup(partial));
+    return this.#describe(name);
   }
 
   async listBackups(caller: Caller): Promise<Backup[]> {
@@ -70,8 +73,10 @@ export class System {
     const directory = this.#directory();
     const files = await readdir(directory).catch(() => []);
     const backups = files
-      .filter((file) => file.endsWith(SUFFIX) && NAME.test(file))
-      .map((file) => this.#describe(file.slice(0, -SUFFIX.length)));
+      .filter((file) => file.endsWith(SUFFIX))
+      .map((file) => file.slice(0, -SUFFIX.length))
+      .filter((name) => NAME.test(name))
+      .map((name) => this.#describe(name));
     return (await Promise.all(backups)).sort((a, b) => a.createdUs - b.createdUs);
   }
 
@@ -79,9 +84,9 @@ export class System {
   async restoreBackup(caller: Caller, asked: string): Promise<{ restored: Backup; keptAside: Backup }> {
     authorize(caller, "");
     const restored = await this.#describe(checkedName(asked));
-    const keptAside = await this.#backupAs(`before-restore-${stamp(this.#clock.nowUs())}`);
-    await this.#store.restore(this.#file(restored.name));
-    return { restored, keptAside };
+    const aside = `before-restore-${stamp(this.#clock.nowUs())}`;
+    await this.#writeAs(aside, (keepAside) => this.#store.restore(this.#file(restored.name), { keepAside }));
+    return { restored, keptAside: await this.#describe(aside) };
   }
 
   async checkIntegrity(caller: Caller): Promise<{ points: number; runs: number; problems: string[] }> {
@@ -89,18 +94,32 @@ export class System {
     return this.#store.checkIntegrity();
   }
 
-  async #backupAs(name: string): Promise<Backup> {
+  /** `write` fills a file of another name, which gets its own when it is whole. */
+  async #writeAs(name: string, write: (partial: string) => Promise<void>): Promise<void> {
     const file = this.#file(name);
     await mkdir(this.#directory(), { recursive: true, mode: 0o700 });
-    if (await stat(file).catch(() => undefined)) {
+    if (this.#writing.has(name) || (await stat(file).catch(() => undefined)) !== undefined) {
       throw new CairnError("exists", `cannot create backup ${quote(name)}: it exists already`);
     }
-    // Under another name until it is whole.
-    const partial = `${file}.partial`;
-    await rm(partial, { force: true });
-    await this.#store.backup(partial);
-    await rename(partial, file);
-    return this.#describe(name);
+    this.#writing.add(name);
+    try {
+      const partial = `${file}.partial`;
+      await rm(partial, { force: true });
+      await write(partial);
+      await rename(partial, file);
+      await this.#syncDirectory();
+    } finally {
+      this.#writing.delete(name);
+    }
+  }
+
+  async #syncDirectory(): Promise<void> {
+    const directory = await open(this.#directory(), "r");
+    try {
+      await directory.sync();
+    } finally {
+      await directory.close();
+    }
   }
 
   async #describe(name: string): Promise<Backup> {

@@ -15,19 +15,9 @@ let server: ChildServer;
 beforeAll(async () => {
   folder = makeFolder();
   const calls = "write,writev,pwrite64,pwritev,pwritev2,sendmsg,sendto,fsync,fdatasync";
-  // Every byte in hex, sockets and files by their names.
-  const strace = [
-    "strace",
-    "-f",
-    "-yy",
-    "-xx",
-    "-s",
-    "65536",
-    "-e",
-    `trace=${calls}`,
-    "-o",
-    join(folder, "trace"),
-  ];
+  // Every byte in hex, sockets and files by their names; as a bystander, so that signals reach the server.
+  const how = ["-D", "-f", "-yy", "-xx", "-s", "65536"];
+  const strace = ["strace", ...how, "-e", `trace=${calls}`, "-o", join(folder, "trace")];
   server = await startChild(["--data", join(folder, "data")], { through: strace });
 });
 

@@ -52,6 +52,7 @@ export function useWays(): (way: Way) => WayIn {
     servers.set("fast", await startServer());
     servers.set("generic", await startServer([], { fast: false }));
     servers.set("tls", await startServer(tls));
+    servers.set("disk", await startServer(["--data", join(folder, "data")]));
   });
   afterAll(async () => {
     for (const server of servers.values()) await server.close();

@@ -17,15 +17,13 @@ export class ValueColumn {
   readonly cells = new Cells(1);
   #codes = new Map<string, number>();
   #texts: string[] = [];
-  #lastText: string | undefined;
-  #lastCode = 0;
   #notNumbers = 0;
 
   set(row: number, value: Value): void {
     let code = NUMBER;
     entry[0] = Number.NaN;
     if (typeof value === "number") entry[0] = value;
-    else if (typeof value === "string") code = this.#codeOf(value);
+    else if (typeof value === "string") code = this.#codes.get(value) ?? this.#addText(value);
     else code = value ? TRUE : FALSE;
     const before = this.cells.set(row, code, entry);
     this.#notNumbers += Number(code > NUMBER) - Number(before > NUMBER);
@@ -59,15 +57,6 @@ export class ValueColumn {
 
   findCode(text: string): number | undefined {
     return this.#codes.get(text);
-  }
-
-  /** A text is often the one of the row before, which saves the hashing. */
-  #codeOf(text: string): number {
-    if (text !== this.#lastText) {
-      this.#lastCode = this.#codes.get(text) ?? this.#addText(text);
-      this.#lastText = text;
-    }
-    return this.#lastCode;
   }
 
   #addText(text: string): number {

@@ -29,10 +29,14 @@ export class FeedRecorder {
   /** Publishes, and resolves when all of it has come over. Returns the position. */
   async catchUp(store: RunStore): Promise<number> {
     const position = await store.publish();
-    if ((this.batches.at(-1)?.position ?? 0) < position) {
-      await new Promise<void>((resolve) => this.#waiting.push({ position, resolve }));
-    }
+    await this.reach(position);
     return position;
+  }
+
+  /** Resolves when the position has come over. */
+  async reach(position: number): Promise<void> {
+    if ((this.batches.at(-1)?.position ?? 0) >= position) return;
+    await new Promise<void>((resolve) => this.#waiting.push({ position, resolve }));
   }
 
   findRun(id: string): RunFeedRow | undefined {

@@ -10,7 +10,7 @@ import {
   numbers,
   readNumbers,
   refused,
-  useStores,
+  useSharedStores,
   type OpenStores,
 } from "./stores.ts";
 
@@ -40,7 +40,7 @@ const ODD_LABELS: Labels[] = [
 ];
 
 export function listContract(open: OpenStores): void {
-  const bench = useStores(open);
+  const bench = useSharedStores(open);
   const list = async (runId: string, request: Partial<ListSeries> = {}) =>
     bench.points.listSeries({ runId, pattern: undefined, after: undefined, limit: 1000, ...request });
   const keysOf = async (runId: string, regex: string) =>

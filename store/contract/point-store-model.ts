@@ -10,7 +10,7 @@ import {
   EVERYTHING,
   NOW_US,
   points,
-  useStores,
+  useSharedStores,
   type Bench,
   type OpenStores,
 } from "./stores.ts";
@@ -204,7 +204,7 @@ const BATCH = 100;
 const BATCHES = 4;
 
 export function modelContract(open: OpenStores): void {
-  const bench = useStores(open);
+  const bench = useSharedStores(open);
 
   it("P2 O1 O2 O3 O4 V7 reads and sums up any series as the plain model does", async () => {
     await fc.assert(

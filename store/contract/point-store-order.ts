@@ -10,12 +10,12 @@ import {
   points,
   readNumbers,
   readOne,
-  useStores,
+  useSharedStores,
   type OpenStores,
 } from "./stores.ts";
 
 export function orderContract(open: OpenStores): void {
-  const bench = useStores(open);
+  const bench = useSharedStores(open);
 
   const seqs = new Map<string, number>();
   /** Appends values at the steps as the writer's next envelope. */

@@ -10,12 +10,12 @@ import {
   points,
   readOne,
   refused,
-  useStores,
+  useSharedStores,
   type OpenStores,
 } from "./stores.ts";
 
 export function picturesContract(open: OpenStores): void {
-  const bench = useStores(open);
+  const bench = useSharedStores(open);
   const log = (id: string, seq: number, key: string, values: number[], from = 0) =>
     appendOne(bench.runs, envelope(id, seq, { series: [numbers(key, values, from)] }));
   const wave = (count: number) => Array.from({ length: count }, (_, i) => ((i * 37) % 101) - 50);

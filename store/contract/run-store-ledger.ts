@@ -162,6 +162,19 @@ export function ledgerContract(open: OpenStores): void {
         { envelopes: 1, lastSeq: 4, lost: [{ first: 1, last: 3 }], gaps: [] },
       ]);
     });
+    // A single one, too.
+    await appendOne(bench.runs, one(id, 6, { lost: [{ first: 5, last: 5 }] }));
+    expect((await bench.runs.verifyRun(id)).writers).toMatchObject([
+      {
+        envelopes: 2,
+        lastSeq: 6,
+        lost: [
+          { first: 1, last: 3 },
+          { first: 5, last: 5 },
+        ],
+        gaps: [],
+      },
+    ]);
   });
 
   it("E6 V6 stores nothing of an envelope with one series of another kind", async () => {

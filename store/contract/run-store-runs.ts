@@ -86,11 +86,36 @@ export function runsContract(open: OpenStores): void {
     expect(await getRun(bench.runs, run.id)).toEqual(run);
   });
 
+  it("U4 refuses one of many calls at once without touching the others", async () => {
+    const id = await createRun(bench.runs, { aliases: ["taken"] });
+    const calls = Array.from({ length: 30 }, (_, i) => {
+      if (i % 3 === 0) return bench.runs.createRun(newRun({ id }), { getOrCreate: false });
+      if (i % 3 === 1) return bench.runs.createRun(newRun({ aliases: ["taken"] }), { getOrCreate: false });
+      return bench.runs.createRun(newRun({ name: `run ${i}` }), { getOrCreate: false });
+    });
+    const outcomes = await Promise.allSettled(calls);
+    expect(
+      outcomes.map(({ status }, i) => [i % 3, status]).filter(([, status]) => status === "fulfilled"),
+    ).toEqual(Array.from({ length: 10 }, () => [2, "fulfilled"]));
+    expect(await bench.runs.info()).toMatchObject({ runs: 11 });
+  });
+
   it("gets runs in the order of their ids and leaves unknown ones out", async () => {
     const a = await createRun(bench.runs);
     const b = await createRun(bench.runs);
     const found = await bench.runs.getRuns([b, "0".repeat(32), a, b]);
     expect(found.map(({ id }) => id)).toEqual([b, a, b]);
+  });
+
+  it("gets runs without the parts that are not wanted", async () => {
+    const run = newRun({ params: new Map([["a", "1"]]), notes: "long", provenance: PROVENANCE });
+    await bench.runs.createRun(run, { getOrCreate: false });
+    const empty = { params: new Map(), notes: "", provenance: undefined };
+    expect(await bench.runs.getRuns([run.id], ["params", "notes", "provenance"])).toEqual([
+      { ...run, ...empty },
+    ]);
+    expect(await bench.runs.getRuns([run.id], ["notes"])).toEqual([{ ...run, notes: "" }]);
+    expect(await bench.runs.getRuns([run.id], [])).toEqual([run]);
   });
 
   it("U1 finds a run by id, by path, and by alias within a subtree", async () => {

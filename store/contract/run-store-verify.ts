@@ -3,6 +3,7 @@ import {
   appendOne,
   createRun,
   envelope,
+  getRun,
   inEveryForm,
   NOW_US,
   numbers,
@@ -47,6 +48,18 @@ export function verifyContract(open: OpenStores): void {
         problems: [],
       });
     });
+  });
+
+  it("E9 stamps each envelope with its own time, also when several come at once", async () => {
+    const id = await createRun(bench.runs);
+    const [first, second] = await Promise.all([
+      bench.runs.append([envelope(id, 1)], NOW_US + 5),
+      bench.runs.append([envelope(id, 2, { change: { name: "later" } })], NOW_US + 9),
+    ]);
+    expect([...first, ...second].every(({ ok }) => ok)).toBe(true);
+    const { writers } = await bench.runs.verifyRun(id);
+    expect(writers).toMatchObject([{ firstReceivedUs: NOW_US + 5, lastReceivedUs: NOW_US + 9 }]);
+    expect(await getRun(bench.runs, id)).toMatchObject({ updatedUs: NOW_US + 9 });
   });
 
   it("E9 counts envelopes that carry no point, and those of a run without any", async () => {

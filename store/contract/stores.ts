@@ -1,5 +1,5 @@
 /** What the suites for RunStore and PointStore share: a store to test, and short ways to fill it. */
-import { afterEach, beforeEach, expect } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { newRunId } from "#base/ids.ts";
 import type { CairnError, ErrorCode } from "#core/errors.ts";
 import type { EnvelopeAck } from "#core/model/envelope.ts";
@@ -36,11 +36,20 @@ export interface Bench {
 
 /** Opens a store for each test of the suite around it and discards it afterwards. */
 export function useStores(open: OpenStores): Bench {
+  return benchOf(open, beforeEach, afterEach);
+}
+
+/** One store for all tests of the suite: for those that look at nothing but runs of their own. */
+export function useSharedStores(open: OpenStores): Bench {
+  return benchOf(open, beforeAll, afterAll);
+}
+
+function benchOf(open: OpenStores, before: typeof beforeAll, after: typeof afterAll): Bench {
   let under: StoresUnderTest;
-  beforeEach(async () => {
+  before(async () => {
     under = await open();
   });
-  afterEach(() => under.discard());
+  after(() => under.discard());
   return {
     get under() {
       return under;

@@ -3,7 +3,7 @@ import { limits } from "#core/limits.ts";
 import type { SeriesKind } from "#core/model/series.ts";
 import { newSeriesState, type SeriesState } from "#core/series/state.ts";
 import type { Db, Row } from "./db.ts";
-import { decodeState, encodeState, KINDS } from "./state-blob.ts";
+import { decodeState, encodeState, KINDS, summaryStats, type SummaryStats } from "./state-blob.ts";
 
 export interface SeriesEntry {
   id: number;
@@ -45,6 +45,11 @@ export class Catalog {
     const [entry] = findSeries(this.#db, "id = ?", id);
     if (entry !== undefined) this.#remember(entry, seriesName(entry.key, entry.labels));
     return entry;
+  }
+
+  /** Only what is in memory: every series with rows in the log is. */
+  peek(id: number): SeriesEntry | undefined {
+    return this.#byId.get(id);
   }
 
   create(run: number, name: string, kind: SeriesKind): SeriesEntry {
@@ -143,8 +148,24 @@ export function findSeries(db: Db, where: string, ...values: (string | number)[]
   return db.all(`SELECT ${COLUMNS} FROM series WHERE ${where}`, ...values).map(toEntry);
 }
 
-export function* eachSeries(db: Db): Generator<SeriesEntry> {
-  for (const row of db.each(`SELECT ${COLUMNS} FROM series ORDER BY id`)) yield toEntry(row);
+/** A stored series with the numbers the feed needs, and nothing made of the rest. */
+export interface StoredSummary {
+  id: number;
+  run: number;
+  key: string;
+  labels: string;
+  stats: SummaryStats;
+}
+
+/** All series of numbers whose state is whole. */
+export function* eachSummary(db: Db): Generator<StoredSummary> {
+  const text = KINDS.indexOf("text");
+  const sql = "SELECT id, run, key, labels, state FROM series WHERE kind <> ? ORDER BY id";
+  for (const [id, run, key, labels, state] of db.each(sql, text)) {
+    const stats = summaryStats(state as Uint8Array);
+    if (stats === undefined) continue;
+    yield { id: Number(id), run: Number(run), key: String(key), labels: String(labels), stats };
+  }
 }
 
 function toEntry([id, run, key, labels, kind, foldedPos, chunks, damaged, bytes]: Row): SeriesEntry {

@@ -69,6 +69,17 @@ export class Db {
     return this.#db.isTransaction;
   }
 
+  /** `work`, which only reads, on one state of the database. */
+  snapshot<T>(work: () => T): T {
+    this.run("BEGIN");
+    try {
+      return work();
+    } finally {
+      // There is nothing to commit, and a damaged database may refuse to.
+      if (this.inTransaction) this.run("ROLLBACK");
+    }
+  }
+
   /** `work` as one transaction, rolled back when it throws. */
   transaction<T>(begin: "BEGIN" | "BEGIN IMMEDIATE", work: () => T): T {
     this.run(begin);

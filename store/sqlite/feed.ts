@@ -5,10 +5,9 @@ import {
   type RunFeedBatch,
   type RunFeedRow,
 } from "#core/ports/run-search.ts";
-import { joinObject } from "#core/model/json.ts";
-import { eachSeries, type SeriesEntry } from "./catalog.ts";
+import { eachSummary, type SeriesEntry, type StoredSummary } from "./catalog.ts";
 import type { Db } from "./db.ts";
-import type { Runs, StoredRun } from "./runs.ts";
+import type { Runs } from "./runs.ts";
 
 const BATCH_RUNS = 5_000;
 const BATCH_SERIES = 20_000;
@@ -51,31 +50,31 @@ export class Feed {
     this.#purged.push(run);
   }
 
-  /** Everything there is, from the beginning. `current` gives a series with what the log adds to it. */
-  tellAll(current: (entry: SeriesEntry) => SeriesEntry): void {
+  /** Everything there is, from the beginning. `logged` gives a series that has rows in the log. */
+  tellAll(logged: (id: number) => SeriesEntry | undefined): void {
     this.#purged.length = 0;
     this.#post({ reset: true, runs: [], metrics: undefined });
-    let runs: StoredRun[] = [];
-    for (const stored of this.#runs.each()) {
-      if (runs.push(stored) === BATCH_RUNS) {
-        this.#post({ reset: false, runs: runs.map(toRow), metrics: undefined });
-        runs = [];
-      }
+    let runs: RunFeedRow[] = [];
+    for (const row of this.#runs.eachFeedRow()) {
+      if (runs.push(row) < BATCH_RUNS) continue;
+      this.#post({ reset: false, runs, metrics: undefined });
+      runs = [];
     }
-    this.#post({ reset: false, runs: runs.map(toRow), metrics: undefined });
-    let entries: SeriesEntry[] = [];
-    for (const entry of eachSeries(this.#db)) {
-      if (entries.push(current(entry)) === BATCH_SERIES) {
-        this.#post({ reset: false, runs: [], metrics: toMetrics(entries) });
-        entries = [];
-      }
+    this.#post({ reset: false, runs, metrics: undefined });
+    let told: StoredSummary[] = [];
+    for (const stored of eachSummary(this.#db)) {
+      const entry = logged(stored.id);
+      if (told.push(entry === undefined ? stored : summaryOf(entry)) < BATCH_SERIES) continue;
+      this.#post({ reset: false, runs: [], metrics: toMetrics(told) });
+      told = [];
     }
-    this.#post({ reset: false, runs: [], metrics: toMetrics(entries) });
+    this.#post({ reset: false, runs: [], metrics: toMetrics(told) });
     this.#stale = false;
   }
 
-  tell(runs: readonly StoredRun[], entries: Iterable<SeriesEntry>): void {
-    this.#post({ reset: false, runs: runs.map(toRow), metrics: toMetrics([...entries]) });
+  tell(runs: readonly RunFeedRow[], entries: Iterable<SeriesEntry>): void {
+    const told = [...entries].filter((entry) => entry.state.kind !== "text").map(summaryOf);
+    this.#post({ reset: false, runs: [...runs], metrics: toMetrics(told) });
   }
 
   #post(batch: Omit<RunFeedBatch, "position" | "purged">): void {
@@ -93,58 +92,38 @@ export class Feed {
   }
 }
 
-function toRow({ key, run }: StoredRun): RunFeedRow {
-  const { id, namespace, name, status, notes, aliases, createdUs, startedUs, endedUs, updatedUs, deletedUs } =
-    run;
-  return {
-    key,
-    id,
-    namespace,
-    name,
-    status,
-    notes,
-    aliases,
-    params: joinObject(run.params),
-    tags: [...run.tags],
-    createdUs,
-    startedUs,
-    endedUs,
-    updatedUs,
-    deletedUs,
-  };
+function summaryOf({ id, run, key, labels, state }: SeriesEntry): StoredSummary {
+  const { count, nanCount, first, last, min, max, sum } = state.summary;
+  const stats = [
+    count,
+    nanCount,
+    first?.value ?? NaN,
+    last?.value ?? NaN,
+    min?.value ?? NaN,
+    max?.value ?? NaN,
+    sum,
+    last?.step ?? NaN,
+  ] as const;
+  return { id, run, key, labels, stats };
 }
 
-/** Texts have no numbers to search by. */
-function toMetrics(all: readonly SeriesEntry[]): MetricFeed | undefined {
-  const entries = all.filter((entry) => entry.state.kind !== "text");
-  if (entries.length === 0) return undefined;
+/** Of series of numbers: texts have none to search by. */
+function toMetrics(told: readonly StoredSummary[]): MetricFeed | undefined {
+  if (told.length === 0) return undefined;
   const keys = new Numbering();
   const labels = new Numbering();
-  const stats = new Float64Array(entries.length * METRIC_FEED_STATS);
-  const key = new Uint32Array(entries.length);
-  const label = new Uint32Array(entries.length);
-  entries.forEach((entry, i) => {
-    const { summary } = entry.state;
-    key[i] = keys.of(entry.key);
-    label[i] = labels.of(entry.labels);
-    stats.set(
-      [
-        summary.count,
-        summary.nanCount,
-        summary.first?.value ?? NaN,
-        summary.last?.value ?? NaN,
-        summary.min?.value ?? NaN,
-        summary.max?.value ?? NaN,
-        summary.sum,
-        summary.last?.step ?? NaN,
-      ],
-      i * METRIC_FEED_STATS,
-    );
+  const stats = new Float64Array(told.length * METRIC_FEED_STATS);
+  const key = new Uint32Array(told.length);
+  const label = new Uint32Array(told.length);
+  told.forEach((one, i) => {
+    key[i] = keys.of(one.key);
+    label[i] = labels.of(one.labels);
+    stats.set(one.stats, i * METRIC_FEED_STATS);
   });
   return {
     keys: keys.texts,
     labels: labels.texts,
-    runs: Float64Array.from(entries, (entry) => entry.run),
+    runs: Float64Array.from(told, (one) => one.run),
     key,
     label,
     stats,

@@ -162,7 +162,9 @@ export class Ledger {
           lost: writer.lost,
           gaps: this.#gaps(
             writer,
-            damaged.filter((row) => row.writer === writer.id && row.seq > 0).map((row) => row.seq),
+            damaged
+              .filter(({ writer: id, seq }) => id === writer.id && seq > 0 && seq <= writer.lastSeq)
+              .map(({ seq }) => seq),
           ),
           firstReceivedUs: writer.firstUs,
           lastReceivedUs: writer.lastUs,

@@ -200,7 +200,7 @@ export class SqliteStore implements RunStore, PointStore {
     await Promise.all(this.#readers.map(stop));
   }
 
-  async #write<M extends keyof WriterApi & string>(
+  async #write<M extends keyof WriterApi>(
     method: M,
     args: Parameters<WriterApi[M]> extends infer A ? A : never,
   ): Promise<Awaited<ReturnType<WriterApi[M]>>> {
@@ -210,7 +210,7 @@ export class SqliteStore implements RunStore, PointStore {
     return this.#writer.caller.call(method, args as never) as never;
   }
 
-  async #read<M extends keyof ReaderApi & string>(
+  async #read<M extends keyof ReaderApi>(
     method: M,
     args: Parameters<ReaderApi[M]>,
   ): Promise<Awaited<ReturnType<ReaderApi[M]>>> {

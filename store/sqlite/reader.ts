@@ -8,7 +8,7 @@ import { readablePieces } from "./chunks.ts";
 import type { Db } from "./db.ts";
 import { labelsFromText, labelsToText } from "./labels.ts";
 import { readAll, type CurrentSeries } from "./read-series.ts";
-import { readLogRow, LOG_COLUMNS } from "./log.ts";
+import { LOG_COLUMNS, lostIn, readLogRow } from "./log.ts";
 import type { LogRow, Tail } from "./tail.ts";
 import { damagedRows, verifySeries, type Verified } from "./verify.ts";
 
@@ -61,7 +61,10 @@ export class SeriesReader {
                 labelsToText(selector.labels),
               );
         for (const entry of found) this.#requireWhole(entry);
-        return found.map((entry) => ({ runId: selector.runId, ...this.#current(entry) }));
+        return found.map((stored) => {
+          const { entry, logged } = this.#current(stored);
+          return { runId: selector.runId, entry, logged };
+        });
       });
       return readAll(this.#db, entries, request);
     });
@@ -72,9 +75,17 @@ export class SeriesReader {
     let points = 0;
     const problems: string[] = [];
     for (const stored of findSeries(this.#db, "run = ?", run)) {
-      const found = verifySeries(this.#db, this.#current(stored));
-      points += found.points;
-      problems.push(...found.problems);
+      try {
+        const damaged = this.#damageOf(stored);
+        const found = verifySeries(this.#db, this.#current({ ...stored, damaged }));
+        points += found.points;
+        problems.push(...found.problems);
+      } catch (thrown) {
+        // The database itself is damaged where the series lies.
+        const { code, message } = CairnError.from(thrown);
+        if (code !== "corrupt") throw thrown;
+        problems.push(`series ${quote(stored.key)}: ${message}`);
+      }
     }
     return { points, problems };
   }
@@ -98,7 +109,7 @@ export class SeriesReader {
   /** `work` on one consistent state of the store, with the tail in step. */
   moment<T>(work: () => T): T {
     if (!this.#follows) return work();
-    return this.#db.transaction("BEGIN", () => {
+    return this.#db.snapshot(() => {
       this.#follow();
       return work();
     });
@@ -128,14 +139,17 @@ export class SeriesReader {
 
   /** Where points of a series are lost for good, what is left must not look like all of it. */
   #requireWhole(entry: SeriesEntry): void {
-    const row = this.#tail.damageOf(entry);
-    const damage =
-      row === undefined ? entry.damaged : `log row ${row.pos} with some of its points is damaged`;
+    const damage = this.#damageOf(entry);
     if (damage === undefined) return;
     throw new CairnError("corrupt", `cannot read series ${quote(entry.key)}: ${damage}`, {
       reason: "LOG_DAMAGED",
       hint: "restore a backup; verify says what is damaged",
     });
+  }
+
+  #damageOf(entry: SeriesEntry): string | undefined {
+    const row = this.#tail.damageOf(entry).at(-1);
+    return row === undefined ? entry.damaged : lostIn(row);
   }
 
   #runKey(id: string): number | undefined {

@@ -2,6 +2,8 @@ import { CairnError, quote } from "#core/errors.ts";
 import { limits } from "#core/limits.ts";
 import { joinObject, splitObject } from "#core/model/json.ts";
 import { ENDED, type Run, type RunChange, type RunRef, type RunStatus } from "#core/model/run.ts";
+import type { RunFeedRow } from "#core/ports/run-search.ts";
+import type { HeavyPart } from "#core/ports/run-store.ts";
 import type { Db, Row } from "./db.ts";
 import type { Namespaces } from "./namespaces.ts";
 import { provenanceFromText, provenanceToText } from "./provenance.ts";
@@ -9,6 +11,7 @@ import { provenanceFromText, provenanceToText } from "./provenance.ts";
 const COLUMNS = `run.key, run.id, namespace.path, run.name, run.status, run.created_us, run.started_us,
   run.ended_us, run.updated_us, run.deleted_us, run.aliases, run.tags, run.params, run.notes, run.provenance`;
 const FROM = "FROM run JOIN namespace ON namespace.id = run.namespace";
+const NOTHING: Readonly<Record<HeavyPart, string>> = { params: "'{}'", notes: "''", provenance: "NULL" };
 const CANDIDATES_MAX = 10;
 
 export interface StoredRun {
@@ -96,13 +99,22 @@ export class Runs {
     return ref.by === "path" && run.namespace !== ref.namespace ? [] : [run];
   }
 
-  getMany(ids: readonly string[]): Run[] {
-    return ids.flatMap((id) => this.find({ by: "id", id }));
+  getMany(ids: readonly string[], omit: readonly HeavyPart[]): Run[] {
+    const columns = omit.reduce((text, part) => text.replace(`run.${part}`, NOTHING[part]), COLUMNS);
+    const sql = `SELECT ${columns} ${FROM} WHERE run.id = ?`;
+    return ids.flatMap((id) => {
+      const row = this.#db.find(sql, id);
+      return row === undefined ? [] : [toRun(row).run];
+    });
   }
 
-  /** All runs in order of their key, for the feed. */
-  *each(): Generator<StoredRun> {
-    for (const row of this.#db.each(`SELECT ${COLUMNS} ${FROM} ORDER BY run.key`)) yield toRun(row);
+  /** All runs in order of their key. */
+  *eachFeedRow(): Generator<RunFeedRow> {
+    for (const row of this.#db.each(`SELECT ${COLUMNS} ${FROM} ORDER BY run.key`)) yield toFeedRow(row);
+  }
+
+  feedRow(key: number): RunFeedRow {
+    return toFeedRow(this.#db.find(`SELECT ${COLUMNS} ${FROM} WHERE run.key = ?`, key)!);
   }
 
   update(key: number, change: RunChange, nowUs: number): StoredRun {
@@ -246,26 +258,30 @@ function tagsToText(tags: ReadonlyMap<string, string>): string {
 }
 
 function toRun(row: Row): StoredRun {
+  const { key, params, tags, ...rest } = toFeedRow(row);
+  const provenance = provenanceFromText(row[14] as string | null);
+  return { key, run: { ...rest, params: splitObject(params), tags: new Map(tags), provenance } };
+}
+
+/** Params stay the text they are. */
+function toFeedRow(row: Row): RunFeedRow {
   const [key, id, namespace, name, status, created, started, ended, updated, deleted] = row;
-  const [aliases, tags, params, notes, provenance] = row.slice(10);
+  const [aliases, tags, params, notes] = row.slice(10);
   return {
     key: Number(key),
-    run: {
-      id: String(id),
-      namespace: String(namespace),
-      name: String(name),
-      aliases: JSON.parse(String(aliases)) as string[],
-      status: status as RunStatus,
-      notes: String(notes),
-      params: splitObject(String(params)),
-      tags: new Map(JSON.parse(String(tags)) as [string, string][]),
-      provenance: provenanceFromText(provenance as string | null),
-      createdUs: Number(created),
-      startedUs: optional(started),
-      endedUs: optional(ended),
-      updatedUs: Number(updated),
-      deletedUs: optional(deleted),
-    },
+    id: String(id),
+    namespace: String(namespace),
+    name: String(name),
+    status: status as RunStatus,
+    notes: String(notes),
+    aliases: JSON.parse(String(aliases)) as string[],
+    params: String(params),
+    tags: JSON.parse(String(tags)) as [string, string][],
+    createdUs: Number(created),
+    startedUs: optional(started),
+    endedUs: optional(ended),
+    updatedUs: Number(updated),
+    deletedUs: optional(deleted),
   };
 }
 

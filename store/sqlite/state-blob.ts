@@ -13,6 +13,8 @@ const SAMPLE = 3;
 const WRITERS_AT = HEAD + 4 * SAMPLE;
 const WRITER = 4;
 const CRC_BYTES = 4;
+/** Without writers. */
+const BYTES_MIN = (WRITERS_AT + 1) * 8;
 
 export const KINDS: readonly SeriesKind[] = ["number", "integer", "bool", "text"];
 
@@ -59,7 +61,7 @@ export function encodeState(state: SeriesState): Uint8Array {
 export function decodeState(kind: SeriesKind, stored: Uint8Array): SeriesState | undefined {
   const size = stored.byteLength - CRC_BYTES;
   const view = new DataView(stored.buffer, stored.byteOffset, stored.byteLength);
-  if (size < 0 || crc32(stored.subarray(0, size)) !== view.getUint32(size, true)) return undefined;
+  if (size < BYTES_MIN || crc32(stored.subarray(0, size)) !== view.getUint32(size, true)) return undefined;
   const bytes = stored.subarray(0, size);
   const at = (index: number) => view.getFloat64(index * 8, true);
   if (at(0) !== VERSION) return undefined;
@@ -113,6 +115,29 @@ export function decodeState(kind: SeriesKind, stored: Uint8Array): SeriesState |
       max: sample(3),
     },
   };
+}
+
+/** What the feed tells of a series, in its order: see MetricFeed.stats. */
+export type SummaryStats = readonly [
+  count: number,
+  nanCount: number,
+  first: number,
+  last: number,
+  min: number,
+  max: number,
+  sum: number,
+  lastStep: number,
+];
+
+/** The same numbers straight from the bytes: at the start of a server they are read from every series. */
+export function summaryStats(stored: Uint8Array): SummaryStats | undefined {
+  const size = stored.byteLength - CRC_BYTES;
+  const view = new DataView(stored.buffer, stored.byteOffset, stored.byteLength);
+  if (size < BYTES_MIN || crc32(stored.subarray(0, size)) !== view.getUint32(size, true)) return undefined;
+  const at = (index: number) => view.getFloat64(index * 8, true);
+  if (at(0) !== VERSION) return undefined;
+  const valueOf = (sample: number) => at(HEAD + sample * SAMPLE + 2);
+  return [at(6), at(7), valueOf(0), valueOf(1), valueOf(2), valueOf(3), at(9), at(HEAD + SAMPLE)];
 }
 
 function exactOf(sample: Sample | undefined): string | null {

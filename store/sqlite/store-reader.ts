@@ -63,19 +63,37 @@ export class StoreReader {
 
   checkIntegrity(): { points: number; runs: number; problems: string[] } {
     return this.series.moment(() => {
-      const problems = this.#db
-        .all(`PRAGMA integrity_check(${PROBLEMS_MAX})`)
-        .map(([text]) => String(text))
-        .filter((text) => text !== "ok");
+      const problems: string[] = [];
       let points = 0;
-      const runs = this.#db.all("SELECT key, id FROM run");
-      for (const [key, id] of runs) {
-        const found = this.series.verify(Number(key));
-        points += found.points;
-        problems.push(...found.problems.map((problem) => `run ${String(id)}: ${problem}`));
-      }
-      problems.push(...this.series.damagedRows().map((row) => describeDamage(this.#db, row)));
-      return { points, runs: runs.length, problems: problems.slice(0, PROBLEMS_MAX) };
+      let runs = 0;
+      // Where the database itself is damaged, the rest is looked at all the same.
+      const check = (work: () => void) => {
+        try {
+          work();
+        } catch (thrown) {
+          const { code, message } = CairnError.from(thrown);
+          if (code !== "corrupt") throw thrown;
+          problems.push(message);
+        }
+      };
+      check(() => {
+        const found = this.#db.all(`PRAGMA integrity_check(${PROBLEMS_MAX})`).map(([text]) => String(text));
+        problems.push(...found.filter((text) => text !== "ok"));
+      });
+      check(() => {
+        for (const [key, id] of this.#db.all("SELECT key, id FROM run")) {
+          runs++;
+          check(() => {
+            const found = this.series.verify(Number(key));
+            points += found.points;
+            problems.push(...found.problems.map((problem) => `run ${String(id)}: ${problem}`));
+          });
+        }
+      });
+      check(() => {
+        problems.push(...this.series.damagedRows().map((row) => describeDamage(this.#db, row)));
+      });
+      return { points, runs, problems: problems.slice(0, PROBLEMS_MAX) };
     });
   }
 

@@ -97,7 +97,7 @@ export class Tail {
       if (row.pos <= afterPos) continue;
       if (row.writer !== writer) finish();
       writer = row.writer;
-      const reader = new ByteReader(row.body, this.#offset[block]!);
+      const reader = new ByteReader(row.body, this.#offset[block]);
       if (joined.add(reader)) continue;
       finish();
       if (!joined.add(reader)) found.push({ writer, points: readBlock(reader) });

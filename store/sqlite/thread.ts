@@ -25,7 +25,7 @@ export async function startThread<Api>(start: WorkerStart, feed?: MessagePort): 
     await worker.terminate();
     throw fromPlainError(greeting);
   }
-  const caller = new Caller<Api>(worker, fromPlainError as (plain: never) => Error, (cause) => {
+  const caller = new Caller<Api>(worker, fromPlainError, (cause) => {
     const options = { cause, reason: "STORAGE_ENDED", hint: "restart the server" };
     return new CairnError("unavailable", "cannot reach the store: its thread has ended", options);
   });

@@ -73,7 +73,7 @@ function readerHandlers(reader: StoreReader): Handlers<ReaderApi> {
     listNamespaces: (page) => reader.namespaces.list(page),
     listKeys: (namespace) => reader.namespaces.listKeys(namespace),
     findRuns: (ref) => reader.runs.find(ref),
-    getRuns: (ids) => reader.runs.getMany(ids),
+    getRuns: (ids, omit) => reader.runs.getMany(ids, omit ?? []),
     getSetting: (name) => findSetting(reader.db, name),
     verifyRun: (id) => reader.verifyRun(id),
     info: () => reader.info(),

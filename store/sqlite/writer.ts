@@ -149,10 +149,10 @@ export class StoreWriter {
   /** Between two groups memory holds exactly what is committed, so there is nothing to wait for. */
   publish(): number {
     const { touchedRuns, touchedSeries } = this.#appender;
-    if (this.#feed.stale) this.#feed.tellAll((entry) => this.#catalog.findById(entry.id) ?? entry);
+    if (this.#feed.stale) this.#feed.tellAll((id) => this.#catalog.peek(id));
     else if (touchedRuns.size > 0 || touchedSeries.size > 0 || this.#feed.hasPurged) {
       this.#feed.tell(
-        [...touchedRuns].map((key) => this.#runs.get(key)),
+        [...touchedRuns].map((key) => this.#runs.feedRow(key)),
         touchedSeries,
       );
     }

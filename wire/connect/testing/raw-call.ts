@@ -167,7 +167,7 @@ function webTrailers(body: Buffer): Headers {
 }
 
 /** What a program can see of an error, whichever protocol brought it. */
-export function describeError(thrown: unknown): Extract<Outcome, { ok: false }> {
+function describeError(thrown: unknown): Extract<Outcome, { ok: false }> {
   const error = ConnectError.from(thrown);
   const details = error.findDetails(ErrorDetailSchema);
   return {

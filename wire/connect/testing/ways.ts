@@ -12,8 +12,8 @@ import { SystemService } from "#proto/cairn/v1/system_pb.ts";
 /** All ways to talk to a server, for tests that must hold on every one of them. */
 export interface Way {
   name: string;
-  /** Which server it talks to: with the fast way to write an envelope, without it, or over TLS. */
-  server: "fast" | "generic" | "tls";
+  /** Which server it talks to: with the fast ways, without them, over TLS, or with its data on disk. */
+  server: "fast" | "generic" | "tls" | "disk";
   /** JSON has no -0. */
   json: boolean;
   /** Whether both sides may stream at once. */
@@ -29,6 +29,7 @@ const connect = (baseUrl: string, httpVersion: "1.1" | "2" = "1.1"): Transport =
 export const WAYS: readonly Way[] = [
   { name: "gRPC", server: "fast", json: false, duplex: true, transport: grpc },
   { name: "gRPC, generic", server: "generic", json: false, duplex: true, transport: grpc },
+  { name: "gRPC to a server on disk", server: "disk", json: false, duplex: true, transport: grpc },
   { name: "gRPC over TLS", server: "tls", json: false, duplex: true, transport: grpc },
   { name: "Connect", server: "fast", json: false, duplex: false, transport: (url) => connect(url) },
   {

@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { MessageChannel } from "node:worker_threads";
 import { FeedRecorder } from "#store/contract/feed-recorder.ts";
 import { NOW_US, type StoresUnderTest } from "#store/contract/stores.ts";
-import { openSqlite, type SqliteStore } from "./open.ts";
+import { openSqlite, type SqliteStore } from "../open.ts";
 
 // Tests start very many threads; with the cache that takes half the time.
 enableCompileCache();
@@ -18,9 +18,9 @@ export interface SqliteUnderTest extends StoresUnderTest {
   reopen?(): Promise<SqliteUnderTest>;
 }
 
-export async function openOnDisk(): Promise<SqliteUnderTest & { data: string }> {
+export async function openOnDisk(readersMax = 1): Promise<SqliteUnderTest & { data: string }> {
   const directory = await mkdtemp(join(tmpdir(), "cairn-store-"));
-  return openIn(directory, join(directory, "data"));
+  return openIn(directory, join(directory, "data"), readersMax);
 }
 
 export async function openInMemory(): Promise<SqliteUnderTest> {
@@ -32,11 +32,12 @@ export async function openInMemory(): Promise<SqliteUnderTest> {
 export async function openIn<D extends string | undefined>(
   directory: string,
   data: D,
+  readersMax = 1,
 ): Promise<SqliteUnderTest & { data: D }> {
   const { port1, port2 } = new MessageChannel();
   const feed = new FeedRecorder(port1);
   port1.unref();
-  const options = { directory: data, feed: port2, readersMax: 2, nowUs: () => NOW_US };
+  const options = { directory: data, feed: port2, readersMax, nowUs: () => NOW_US };
   const store = await openSqlite(options).catch((thrown: unknown) => {
     port1.close();
     throw thrown;
@@ -60,7 +61,7 @@ export async function openIn<D extends string | undefined>(
     ...(data !== undefined && {
       reopen: async () => {
         await close();
-        return openIn(directory, data);
+        return openIn(directory, data, readersMax);
       },
     }),
   };

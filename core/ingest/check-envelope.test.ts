@@ -1,0 +1,122 @@
+import { describe, expect, it } from "vitest";
+import { numbers, points } from "#store/contract/stores.ts";
+import type { ErrorCode } from "../errors.ts";
+import { limits } from "../limits.ts";
+import type { Envelope } from "../model/envelope.ts";
+import type { Points, SeriesPoints } from "../model/series.ts";
+import { checkEnvelope } from "./check-envelope.ts";
+
+function envelope(parts: Partial<Envelope> = {}): Envelope {
+  return {
+    run: { by: "id", id: "0".repeat(32) },
+    writer: "w",
+    seq: 1,
+    series: [],
+    change: undefined,
+    lost: [],
+    ...parts,
+  };
+}
+
+function refused(code: ErrorCode, reason?: string) {
+  return expect.objectContaining({ name: "CairnError", code, ...(reason !== undefined && { reason }) });
+}
+
+function series(columns: Partial<Points>, key = "x"): SeriesPoints {
+  const values = { kind: "number", data: Float64Array.of(1, 2) } as const;
+  return { key, labels: [], points: { ...points(values), ...columns } };
+}
+
+const two = Float64Array.of(1, 2);
+
+describe("an envelope before it reaches the store", () => {
+  it("is taken as it is when there is nothing wrong with it", () => {
+    const whole = envelope({
+      series: [series({ steps: two, times: two, nanos: Uint16Array.of(0, 999) })],
+      seq: 5,
+      lost: [{ first: 1, last: 4 }],
+    });
+    expect(checkEnvelope(whole)).toBe(whole);
+    expect(checkEnvelope(envelope({ writer: "", seq: 0 }))).toMatchObject({ seq: 0 });
+  });
+
+  it.each([
+    ["a number without a writer", { writer: "" }],
+    ["a writer without a number", { seq: 0 }],
+    ["a negative number", { seq: -1 }],
+    ["half a number", { seq: 1.5 }],
+    ["a number beyond 2^53", { seq: 2 ** 53 }],
+    ["a writer that is no Unicode", { writer: "\udc00" }],
+  ])("E1 refuses %s", (_, parts) => {
+    expect(() => checkEnvelope(envelope(parts))).toThrow(refused("invalid"));
+  });
+
+  it.each([
+    ["that begin at 0", { first: 0, last: 2 }],
+    ["that end before they begin", { first: 3, last: 2 }],
+    ["up to the envelope itself", { first: 3, last: 9 }],
+    ["that are no integers", { first: 1.5, last: 2 }],
+    ["that never end", { first: 1, last: Infinity }],
+  ])("E5 refuses losses %s", (_, lost) => {
+    expect(() => checkEnvelope(envelope({ seq: 9, lost: [lost] }))).toThrow(refused("invalid"));
+  });
+
+  it.each([
+    ["values", { values: { kind: "number", data: Float64Array.of(1) } }],
+    ["steps", { steps: Float64Array.of(1) }],
+    ["times", { times: Float64Array.of(1, 2, 3) }],
+    ["nanos", { times: two, nanos: Uint16Array.of(1) }],
+    ["nanos without times", { nanos: Uint16Array.of(1, 2) }],
+  ] as [string, Partial<Points>][])("W4 refuses uneven %s", (_, columns) => {
+    expect(() => checkEnvelope(envelope({ series: [series(columns)] }))).toThrow(
+      refused("invalid", "COLUMNS_UNEVEN"),
+    );
+  });
+
+  it("V5 refuses nanoseconds that are none", () => {
+    const wrong = series({ times: two, nanos: Uint16Array.of(1, 1000) });
+    expect(() => checkEnvelope(envelope({ series: [wrong] }))).toThrow(refused("invalid"));
+  });
+
+  it.each([2 ** 53 + 2, -(2 ** 53) - 2, 1.5, NaN, Infinity])("V3 refuses step and time %d", (bad) => {
+    const unsafe = refused("invalid", "UNSAFE_INTEGER");
+    const column = Float64Array.of(0, bad);
+    expect(() => checkEnvelope(envelope({ series: [series({ steps: column })] }))).toThrow(unsafe);
+    expect(() => checkEnvelope(envelope({ series: [series({ times: column })] }))).toThrow(unsafe);
+  });
+
+  it("V3 takes steps and times of 2^53", () => {
+    const wide = Float64Array.of(2 ** 53, -(2 ** 53));
+    expect(() => checkEnvelope(envelope({ series: [series({ steps: wide, times: wide })] }))).not.toThrow();
+  });
+
+  it("W3 refuses more than an envelope may hold", () => {
+    const exceeded = refused("exhausted", "LIMIT_EXCEEDED");
+    const half = numbers(
+      "a",
+      Array.from({ length: limits.envelopePointsMax / 2 }, () => 0),
+    );
+    expect(() => checkEnvelope(envelope({ series: [half, half] }))).not.toThrow();
+    expect(() => checkEnvelope(envelope({ series: [half, half, numbers("b", [1])] }))).toThrow(exceeded);
+    const none = numbers("a", []);
+    const many = Array.from({ length: limits.envelopeSeriesMax + 1 }, () => none);
+    expect(() => checkEnvelope(envelope({ series: many }))).toThrow(exceeded);
+    const lost = Array.from({ length: limits.envelopeLostRangesMax + 1 }, () => ({ first: 1, last: 1 }));
+    expect(() => checkEnvelope(envelope({ seq: 2, lost }))).toThrow(exceeded);
+    const text = points({ kind: "text", data: ["x".repeat(limits.textValueBytesMax + 1)] });
+    expect(() => checkEnvelope(envelope({ series: [{ key: "t", labels: [], points: text }] }))).toThrow(
+      exceeded,
+    );
+    expect(() => checkEnvelope(envelope({ series: [numbers("k".repeat(513), [1])] }))).toThrow(exceeded);
+    expect(() => checkEnvelope(envelope({ writer: "w".repeat(limits.writerBytesMax + 1) }))).toThrow(
+      exceeded,
+    );
+  });
+
+  it("V8 makes its params canonical and leaves what it was given alone", () => {
+    const params = new Map([["a", "[ 1 ]"]]);
+    const checked = checkEnvelope(envelope({ change: { params } }));
+    expect(checked.change!.params).toEqual(new Map([["a", "[1]"]]));
+    expect(params.get("a")).toBe("[ 1 ]");
+  });
+});

@@ -1,0 +1,96 @@
+import { describe, expect, it } from "vitest";
+import { newRun } from "#store/contract/stores.ts";
+import { limits } from "../limits.ts";
+import { parseColumns, project, unwanted } from "./columns.ts";
+
+const RUN = newRun({
+  aliases: ["job"],
+  notes: "long",
+  params: new Map([
+    ["optim", '{"lr":0.1,"name":"adam"}'],
+    ["optim.lr", "0.2"],
+    ["a.b", '{"c.d":1}'],
+    ["__proto__", "1"],
+  ]),
+  tags: new Map([
+    ["team", "asr"],
+    ["a.b", "x"],
+  ]),
+  provenance: {
+    initialState: "s",
+    trainingData: [],
+    testData: [],
+    featurePipeline: "",
+    study: "",
+    code: undefined,
+    command: [],
+    environment: new Map(),
+  },
+});
+
+const refusal = expect.objectContaining({ name: "CairnError", code: "invalid" });
+
+describe("columns of a search", () => {
+  const shown = (...columns: string[]) => project(RUN, parseColumns(columns));
+
+  it("are params, tags and aliases when none are asked for", () => {
+    expect(shown()).toEqual({ ...RUN, notes: "", provenance: undefined });
+  });
+
+  it("always come with identity, status and times", () => {
+    const nothing = { aliases: [], notes: "", params: new Map(), tags: new Map(), provenance: undefined };
+    expect(shown("metrics.loss.min")).toEqual({ ...RUN, ...nothing });
+    expect(shown("notes", "provenance")).toEqual({ ...RUN, aliases: [], params: new Map(), tags: new Map() });
+  });
+
+  it.each([
+    ["params.optim", ["optim"]],
+    ["params.optim.name", ["optim"]],
+    ["params.optim.lr", ["optim.lr"]],
+    ["params.a.b.c.d", ["a.b"]],
+    ["params.__proto__", ["__proto__"]],
+    ["params.none", []],
+    ["params.team", []],
+  ])("find %s in the key that holds it", (column, keys) => {
+    expect([...shown(column).params.keys()]).toEqual(keys);
+  });
+
+  it("take a tag by its whole name only", () => {
+    expect([...shown("tags.team", 'tags."a.b"').tags]).toEqual([
+      ["team", "asr"],
+      ["a.b", "x"],
+    ]);
+  });
+
+  it("take everything when a whole part is asked for beside single ones", () => {
+    expect(shown("params", "params.none").params).toEqual(RUN.params);
+    expect(shown("tags.team", "tags").tags).toEqual(RUN.tags);
+  });
+
+  it("name metrics by key and statistic, with last as the default", () => {
+    const { metrics } = parseColumns(["metrics.loss.min", "metrics.val_acc", 'metrics."a.b".max']);
+    expect(metrics).toEqual([
+      { name: "loss.min", key: "loss", stat: "min" },
+      { name: "val_acc.last", key: "val_acc", stat: "last" },
+      { name: "a.b.max", key: "a.b", stat: "max" },
+    ]);
+  });
+
+  it.each(["status", "id", "", "nonsense", "metrics", "params.a b", "params.a = 1", "created", "1"])(
+    "refuse %j",
+    (column) => {
+      expect(() => parseColumns([column])).toThrow(refusal);
+    },
+  );
+
+  it("W3 are no more than a page is long", () => {
+    const many = Array.from({ length: limits.pageSizeMax + 1 }, () => "params");
+    expect(() => parseColumns(many)).toThrow(expect.objectContaining({ code: "exhausted" }));
+  });
+
+  it("say what the store need not read", () => {
+    expect(unwanted(parseColumns([]))).toEqual(["notes", "provenance"]);
+    expect(unwanted(parseColumns(["tags"]))).toEqual(["params", "notes", "provenance"]);
+    expect(unwanted(parseColumns(["params.a", "notes", "provenance"]))).toEqual([]);
+  });
+});
