@@ -10,7 +10,7 @@ export type Protocol = "http1" | "http2";
 const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 
 /** undefined while the bytes may still become either. */
-export function protocolOf(bytes: Uint8Array): Protocol | undefined {
+function protocolOf(bytes: Uint8Array): Protocol | undefined {
   const length = Math.min(bytes.length, PREFACE.length);
   if (PREFACE.compare(bytes, 0, length, 0, length) !== 0) return "http1";
   return length === PREFACE.length ? "http2" : undefined;

@@ -95,7 +95,8 @@ export function compare(rules: readonly Rule[], tests: ReadonlyMap<string, reado
     for (const { text, line } of titles) {
       for (const id of rulesOf(text)) {
         if (known.has(id)) proven.add(id);
-        else if (!PLAN_NUMBER.test(id)) problems.push(`${file}:${line}: the title begins with ${id}, but ${SPEC_FILE} has no such rule`);
+        else if (!PLAN_NUMBER.test(id))
+          problems.push(`${file}:${line}: the title begins with ${id}, but ${SPEC_FILE} has no such rule`);
       }
     }
   }

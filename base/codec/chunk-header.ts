@@ -5,7 +5,7 @@ import { CodecError } from "./error.ts";
 import type { Range } from "./integer-column.ts";
 import { kindOf, kinds, type Kind } from "./kind.ts";
 
-export const CHUNK_VERSION = 1;
+const CHUNK_VERSION = 1;
 
 const MAGIC = [0x43, 0x6b]; // Ck
 const CRC_AT = 3;

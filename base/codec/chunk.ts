@@ -15,7 +15,7 @@ import type { Points } from "./points.ts";
 import { CHUNK_POINTS_MAX, wordScratch } from "./scratch.ts";
 import { decodeWords, encodeWords, planWords } from "./words.ts";
 
-export { readChunkHeader, type ChunkHeader } from "./chunk-header.ts";
+export { readChunkHeader } from "./chunk-header.ts";
 export { CHUNK_POINTS_MAX } from "./scratch.ts";
 export { CHUNK_TEXT_BYTES_MAX } from "./text-values.ts";
 

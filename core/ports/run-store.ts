@@ -1,7 +1,6 @@
 import type { Envelope, EnvelopeAck, SeqRange } from "../model/envelope.ts";
 import type { KeyDescription, Namespace, Objective } from "../model/namespace.ts";
 import type { Run, RunChange, RunRef } from "../model/run.ts";
-import type { RunFeed } from "./run-search.ts";
 
 /**
  * Holds namespaces, runs and the ledger of envelopes.
@@ -129,8 +128,4 @@ export interface StoreInfo {
   series: number;
   points: number;
   sizeBytes: number;
-}
-
-export interface RunStoreOptions {
-  feed: RunFeed;
 }

@@ -25,7 +25,7 @@ export interface Segment {
 }
 
 /** Seconds per unit of a span such as 7d. */
-export const SPAN_UNITS: ReadonlyMap<string, number> = new Map([
+const SPAN_UNITS: ReadonlyMap<string, number> = new Map([
   ["s", 1],
   ["m", 60],
   ["h", 3_600],

@@ -123,3 +123,21 @@ describe("compilePattern", () => {
     expect(compiled).toBeGreaterThan(100);
   });
 });
+
+describe("matching", () => {
+  test("Q5, S11: takes linear time where a backtracking engine takes for ever", () => {
+    const evil = ["^(a+)+$", "(a|aa)+$", "(a*)*b", "^(([a-z])+.)+[A-Z]([a-z])+$", "(x+x+)+y"];
+    for (const text of evil) {
+      const pattern = compilePattern(text, "pattern");
+      const timeOf = (length: number) => {
+        const input = `${"a".repeat(length)}!`;
+        const began = performance.now();
+        for (let i = 0; i < 20; i++) pattern.test(input);
+        return performance.now() - began;
+      };
+      timeOf(500);
+      // Twenty times the length may take a few hundred times as long on a busy machine, never 2^n.
+      expect(timeOf(10_000)).toBeLessThan(Math.max(200, 400 * timeOf(500)));
+    }
+  });
+});

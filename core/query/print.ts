@@ -19,7 +19,7 @@ export function printQuery(query: Query): string {
   return parts.join(" ");
 }
 
-export function printExpression(expression: Expression): string {
+function printExpression(expression: Expression): string {
   switch (expression.op) {
     case "and":
       return (
@@ -43,7 +43,7 @@ export function printExpression(expression: Expression): string {
   }
 }
 
-export function printField(field: Field): string {
+function printField(field: Field): string {
   switch (field.of) {
     case "run":
       return field.name;

@@ -45,7 +45,7 @@ function printable(char: string): string {
 }
 
 /** The candidate that a mistyped word most likely meant, if one is near. Case does not count. */
-export function nearest(word: string, candidates: Iterable<string>): string | undefined {
+function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const typed = word.toLowerCase();
   if (typed.length > 32) return undefined;
   let best: string | undefined;

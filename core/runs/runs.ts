@@ -25,7 +25,7 @@ import type { RunStore } from "../ports/run-store.ts";
 import { parseQuery } from "../query/parser.ts";
 import { parseColumns, project, unwanted } from "./columns.ts";
 
-export const DEFAULT_NAMESPACE = "default";
+const DEFAULT_NAMESPACE = "default";
 const HEARTBEAT_SECONDS_MAX = 2 ** 31;
 
 export interface NewRun {

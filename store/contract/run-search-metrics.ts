@@ -78,7 +78,7 @@ export function metricsContract(open: () => Promise<OpenedSearch>): void {
     expect(await feeder.find("metrics.m.min = 4 and metrics.m.mean = 4")).toEqual([1]);
   });
 
-  it("are those of the series without labels where there is one", async () => {
+  it("Q6 are those of the series without labels where there is one", async () => {
     const plain = { points: [1, 2] };
     const labelled = { label: rank(0), points: [50, 60, 70] };
     const expected = { last: 2, first: 1, min: 1, max: 2, mean: 1.5, count: 2 };
@@ -90,7 +90,7 @@ export function metricsContract(open: () => Promise<OpenedSearch>): void {
     expect(await statsOf(1, "m")).toMatchObject({ last: 3, count: 3 });
   });
 
-  it("are combined where all series have labels", async () => {
+  it("Q6 are combined where all series have labels", async () => {
     const stats = await combined(
       { label: rank(0), points: [4, 5, 6], lastStep: 30 },
       { label: rank(1), points: [1, 9], lastStep: 31 },

@@ -16,7 +16,7 @@ export function queryContract(open: () => Promise<OpenedSearch>): void {
   afterEach(() => opened.close());
 
   for (const script of readScripts()) {
-    it(`answers ${script.file}`, async () => {
+    it(`Q1 answers ${script.file}`, async () => {
       expect(await runScript(script, feeder)).toBeGreaterThan(0);
     });
   }

@@ -4,6 +4,7 @@
  */
 import { describe } from "vitest";
 import { backupContract } from "./run-store-backup.ts";
+import { digestContract } from "./run-store-digest.ts";
 import { durableContract } from "./run-store-durable.ts";
 import { feedContract } from "./run-store-feed.ts";
 import { ledgerContract } from "./run-store-ledger.ts";
@@ -29,6 +30,7 @@ export function runStoreContract(name: string, open: OpenStores, traits: RunStor
     describe("runs", () => runsContract(open));
     describe("trash and heartbeats", () => trashContract(open));
     describe("ledger", () => ledgerContract(open));
+    describe("digests", () => digestContract(open));
     describe("verify", () => verifyContract(open));
     describe("schedules", () => schedulesContract(open, traits.schedules));
     describe("limits", () => limitsContract(open));

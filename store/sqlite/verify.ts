@@ -68,7 +68,7 @@ export function damagedRows(db: Db, tail: Tail): LogRow[] {
 }
 
 /** Whether points of the row are nowhere else. */
-export function isNeeded(db: Db, row: LogRow): boolean {
+function isNeeded(db: Db, row: LogRow): boolean {
   if (row.damage === "head") return true;
   return row.series.some((id) => findSeries(db, "id = ?", id).some((entry) => entry.foldedPos < row.pos));
 }

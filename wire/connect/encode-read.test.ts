@@ -55,10 +55,10 @@ const series: fc.Arbitrary<SeriesData> = fc
     pointCount: fc.maxSafeNat(),
     data: fc.oneof(exact, envelope),
   })
-  .map((one) => ({
-    ...one,
-    kind: one.data.form === "exact" ? one.data.points.values.kind : "number",
-  }));
+  .map((one) => {
+    const kind = one.data.form === "exact" ? one.data.points.values.kind : "number";
+    return Object.assign(one, { kind });
+  });
 
 const result: fc.Arbitrary<ReadSeriesResult> = fc.record({
   series: fc.array(series, { maxLength: 4 }),

@@ -30,7 +30,7 @@ export interface BodyOptions {
 }
 
 /** Encodings `readBody` undoes, as they stand in Accept-Encoding. */
-export const ENCODINGS = ["gzip", "br", "zstd", "deflate"] as const;
+const ENCODINGS = ["gzip", "br", "zstd", "deflate"] as const;
 type Encoding = (typeof ENCODINGS)[number];
 
 /**

@@ -86,7 +86,7 @@ export function arbitraryRuns(maxLength = 12): fc.Arbitrary<ScriptRun[]> {
     .map((runs) => runs.map((one, index) => ({ ...one, name: `r${index}` })));
 }
 
-export function arbitraryField(names: readonly RunField[] = RUN_FIELDS): fc.Arbitrary<Field> {
+function arbitraryField(names: readonly RunField[] = RUN_FIELDS): fc.Arbitrary<Field> {
   return fc.oneof(
     { weight: 2, arbitrary: fc.record({ of: fc.constant("run" as const), name: fc.constantFrom(...names) }) },
     {

@@ -1,0 +1,108 @@
+import { expect, it } from "vitest";
+import type { RunChange } from "#core/model/run.ts";
+import type { AppendEnvelope } from "#core/ports/run-store.ts";
+import {
+  appendOne,
+  createRun,
+  envelope,
+  NOW_US,
+  numbers,
+  points,
+  useStores,
+  type OpenStores,
+} from "./stores.ts";
+
+export function digestContract(open: OpenStores): void {
+  const bench = useStores(open);
+  const one = (id: string, seq: number, more: Partial<AppendEnvelope> = {}) =>
+    envelope(id, seq, { series: [numbers("loss", [seq], seq)], ...more });
+
+  it("E10 knows an envelope again in whatever order its maps were listed", async () => {
+    const id = await createRun(bench.runs);
+    const provenance = {
+      initialState: "",
+      trainingData: [],
+      testData: [],
+      featurePipeline: "",
+      study: "s",
+      code: undefined,
+      command: [],
+      environment: new Map([
+        ["a", "1"],
+        ["b", "2"],
+      ]),
+    };
+    const pairs = [
+      ["x", "1"],
+      ["ab", "2"],
+      ["z", "3"],
+    ] as const;
+    const change: RunChange = {
+      status: "running",
+      name: "n",
+      params: new Map(pairs),
+      tags: new Map(pairs),
+      provenance,
+    };
+    const reordered: RunChange = {
+      provenance: {
+        environment: new Map([
+          ["b", "2"],
+          ["a", "1"],
+        ]),
+        command: [],
+        study: "s",
+        featurePipeline: "",
+        testData: [],
+        trainingData: [],
+        code: undefined,
+        initialState: "",
+      },
+      tags: new Map(pairs.toReversed()),
+      params: new Map(pairs.toReversed()),
+      name: "n",
+      status: "running",
+    };
+    await appendOne(bench.runs, one(id, 1, { change }));
+    await appendOne(
+      bench.runs,
+      one(id, 4, {
+        lost: [
+          { first: 2, last: 2 },
+          { last: 3, first: 3 },
+        ],
+      }),
+    );
+    expect(await appendOne(bench.runs, one(id, 1, { change: reordered }))).toMatchObject({ duplicate: true });
+    const same = one(id, 4, {
+      lost: [
+        { first: 3, last: 3 },
+        { first: 2, last: 2 },
+      ],
+    });
+    expect(await appendOne(bench.runs, same)).toMatchObject({ duplicate: true });
+  });
+
+  it("E10 knows an envelope again whether nothing was said by leaving it out or by an empty list", async () => {
+    const id = await createRun(bench.runs);
+    await appendOne(bench.runs, one(id, 1, { change: { name: "n" } }));
+    const empty: RunChange = {
+      name: "n",
+      params: new Map(),
+      tags: new Map(),
+      removeTags: [],
+      onlyIfAbsent: false,
+    };
+    expect(await appendOne(bench.runs, one(id, 1, { change: empty }))).toMatchObject({ duplicate: true });
+    await appendOne(bench.runs, one(id, 2));
+    expect(await appendOne(bench.runs, one(id, 2, { change: {} }))).toMatchObject({ duplicate: true });
+    const values = { kind: "number", data: Float64Array.of(3) } as const;
+    const times = Float64Array.of(NOW_US);
+    const series = (nanos: Uint16Array | undefined) => [
+      { key: "t", labels: [], points: points(values, { times, nanos }) },
+    ];
+    await appendOne(bench.runs, envelope(id, 3, { series: series(undefined) }));
+    const zero = envelope(id, 3, { series: series(Uint16Array.of(0)) });
+    expect(await appendOne(bench.runs, zero)).toMatchObject({ duplicate: true });
+  });
+}
