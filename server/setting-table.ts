@@ -56,7 +56,7 @@ export const SETTING_ROWS: readonly SettingRow[] = [
     "URL",
     "text",
     "none",
-    "Address under which people reach this server, with its base path.",
+    "Address under which people reach this server.",
   ),
   {
     ...define("allowedHosts", "NAME", "list", "none", "Further name the server answers to; may be repeated."),

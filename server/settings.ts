@@ -12,7 +12,7 @@ import {
   settingsShape,
   variableOf,
 } from "#server/setting-table.ts";
-import { helpText, nearest, versionText } from "#server/settings-help.ts";
+import { didYouMean, helpText, versionText } from "#server/settings-help.ts";
 
 const schema = z.object(settingsShape);
 
@@ -155,7 +155,7 @@ function readFile(config: Given | undefined, data: Given | undefined, home: stri
     const row = SETTING_ROWS.find((known) => fileKeyOf(known) === key);
     if (row === undefined) {
       throw refusal(`cannot use key ${quote(key)} in ${quote(path)}: there is no such setting`, {
-        hint: nearest(key, SETTING_ROWS.map(fileKeyOf)),
+        hint: didYouMean(key, SETTING_ROWS.map(fileKeyOf)),
       });
     }
     if (config === undefined && row.key === "data") {
@@ -213,7 +213,7 @@ function checkTogether(settings: Settings, given: ReadonlyMap<string, Given>): v
 
 function unknownFlag(flag: string): CairnError {
   const known = [...SETTING_ROWS.map(flagOf), "--config", "--help", "--version"];
-  return refusal(`cannot use flag ${quote(flag)}: there is no such flag`, { hint: nearest(flag, known) });
+  return refusal(`cannot use flag ${quote(flag)}: there is no such flag`, { hint: didYouMean(flag, known) });
 }
 
 function refusal(message: string, more: { cause?: unknown; hint?: string | undefined } = {}): CairnError {

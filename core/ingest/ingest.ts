@@ -2,6 +2,7 @@ import type { Clock } from "#base/clock.ts";
 import { authorize, type Caller } from "../access/caller.ts";
 import { CairnError } from "../errors.ts";
 import type { Envelope, EnvelopeAck } from "../model/envelope.ts";
+import type { Run, RunRef } from "../model/run.ts";
 import type { RunStore } from "../ports/run-store.ts";
 import type { Runs } from "../runs/runs.ts";
 import { checkEnvelope } from "./check-envelope.ts";
@@ -16,6 +17,7 @@ export class Ingest {
   readonly #accepted = { envelopes: 0, points: 0 };
   /** Where runs live, by id: a run never moves, so this needs no care beyond its size. */
   readonly #namespaces = new Map<string, string>();
+  readonly #finding = new Map<string, Promise<Run>>();
 
   constructor(parts: { store: RunStore; runs: Runs; clock: Clock }) {
     this.#store = parts.store;
@@ -48,9 +50,20 @@ export class Ingest {
       authorize(caller, known);
       return ref.id;
     }
-    const run = await this.#runs.get(caller, ref);
+    const run = await this.#find(caller, ref);
     if (this.#namespaces.size >= KNOWN_RUNS_MAX) this.#namespaces.clear();
     this.#namespaces.set(run.id, run.namespace);
     return run.id;
+  }
+
+  /** Callers that ask for the same run at once share one look-up, so that none overtakes another. */
+  #find(caller: Caller, ref: RunRef): Promise<Run> {
+    const key = JSON.stringify([caller.principal.kind, caller.principal.name, ref]);
+    let finding = this.#finding.get(key);
+    if (finding === undefined) {
+      finding = this.#runs.get(caller, ref).finally(() => this.#finding.delete(key));
+      this.#finding.set(key, finding);
+    }
+    return finding;
   }
 }

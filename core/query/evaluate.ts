@@ -2,6 +2,7 @@
  * What a query means, run by run. Every engine is tested against this; docs/query.md says the same in
  * words. It favours plainness over speed.
  */
+import { isUnder } from "../model/path.ts";
 import { compareCodePoints } from "../model/code-points.ts";
 import type { Comparison, Expression, Field, Literal, Order } from "./ast.ts";
 
@@ -63,11 +64,6 @@ export function holds(value: Literal, comparison: Comparison, literal: Literal):
     case ">=":
       return order >= 0;
   }
-}
-
-/** The namespace itself or anything below it; everything is under "". */
-export function isUnder(namespace: string, path: string): boolean {
-  return path === "" || namespace === path || namespace.startsWith(`${path}/`);
 }
 
 /** A total order of runs: as asked, then newest first, then by id. */

@@ -3,7 +3,8 @@ import type { RE2JS } from "re2js";
 import { compareCodePoints } from "#core/model/code-points.ts";
 import type { SearchRequest } from "#core/ports/run-search.ts";
 import type { Comparison, Expression, Field, Literal, Order } from "#core/query/ast.ts";
-import { holds, isUnder } from "#core/query/evaluate.ts";
+import { isUnder } from "#core/model/path.ts";
+import { holds } from "#core/query/evaluate.ts";
 import { type CellReader, EMPTY } from "./cells.ts";
 import { Duration } from "./duration.ts";
 import {

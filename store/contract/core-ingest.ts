@@ -41,6 +41,24 @@ export function coreIngestContract(open: OpenStores): void {
     expect(await readNumbers(bench.points, id, "loss")).toEqual([0, 1, 2, 3]);
   });
 
+  it("E1 applies envelopes that do not wait for each other in their order, also to a run it has not met", async () => {
+    const built = core();
+    const id = await makeRun(built, ["crowd"]);
+    const refs: RunRef[] = [
+      { by: "id", id },
+      { by: "alias", alias: "crowd", namespace: "" },
+    ];
+    for (const [r, ref] of refs.entries()) {
+      const written = Array.from({ length: 20 }, (_, i) =>
+        built.ingest.write(
+          CALLER,
+          envelope(ref, { writer: `w${r}`, seq: i + 1, series: [numbers("loss", [i], i)] }),
+        ),
+      );
+      expect((await Promise.all(written)).map((ack) => ack.seq)).toEqual(written.map((_, i) => i + 1));
+    }
+  });
+
   it("E6 stores nothing of an envelope that is refused before it reaches the store", async () => {
     const built = core();
     const id = await makeRun(built);

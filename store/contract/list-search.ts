@@ -1,5 +1,6 @@
 import type { MetricStat } from "#core/query/ast.ts";
-import { compareRuns, isUnder, matches } from "#core/query/evaluate.ts";
+import { isUnder } from "#core/model/path.ts";
+import { compareRuns, matches } from "#core/query/evaluate.ts";
 import { viewRun } from "#core/query/view.ts";
 import type {
   NamespaceTally,
