@@ -25,6 +25,7 @@ import type { RunStore } from "../ports/run-store.ts";
 import { parseQuery } from "../query/parser.ts";
 import { parseColumns, project, unwanted } from "./columns.ts";
 
+const LOCATED_MAX = 100_000;
 const DEFAULT_NAMESPACE = "default";
 const HEARTBEAT_SECONDS_MAX = 2 ** 31;
 
@@ -66,6 +67,9 @@ export class Runs {
   readonly #store: RunStore;
   readonly #search: RunSearch;
   readonly #clock: Clock;
+  /** Where runs live, by id: a run never moves. */
+  readonly #located = new Map<string, string>();
+  readonly #locating = new Map<string, Promise<Run>>();
 
   constructor(parts: { store: RunStore; search: RunSearch; clock: Clock }) {
     this.#store = parts.store;
@@ -135,6 +139,34 @@ export class Runs {
     return run;
   }
 
+  /**
+   * The id of the run a reference names, for the calls that come thousands of times a second: of a run
+   * by id the store is asked only once. Callers that ask for the same run at once share one look-up, so
+   * that none overtakes another.
+   */
+  async locate(caller: Caller, ref: RunRef): Promise<string> {
+    const known = ref.by === "id" ? this.#located.get(ref.id) : undefined;
+    if (known !== undefined && ref.by === "id") {
+      authorize(caller, known);
+      return ref.id;
+    }
+    const key = JSON.stringify([caller.principal.kind, caller.principal.name, caller.permission, ref]);
+    let locating = this.#locating.get(key);
+    if (locating === undefined) {
+      locating = this.get(caller, ref).finally(() => this.#locating.delete(key));
+      this.#locating.set(key, locating);
+    }
+    const run = await locating;
+    if (this.#located.size >= LOCATED_MAX) this.#located.clear();
+    this.#located.set(run.id, run.namespace);
+    return run.id;
+  }
+
+  /** Other runs may be in the store now. */
+  forgetLocated(): void {
+    this.#located.clear();
+  }
+
   async update(caller: Caller, ref: RunRef, change: RunChange): Promise<Run> {
     const { id } = await this.get(caller, ref);
     return this.#store.updateRun(id, checkedChange(change), this.#clock.nowUs());
@@ -152,7 +184,9 @@ export class Runs {
 
   async purge(caller: Caller, ref: RunRef): Promise<{ points: number }> {
     const { id } = await this.get(caller, ref);
-    return this.#store.purgeRun(id);
+    const purged = await this.#store.purgeRun(id);
+    this.#located.delete(id);
+    return purged;
   }
 
   async search(caller: Caller, request: SearchRuns): Promise<FoundRuns> {

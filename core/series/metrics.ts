@@ -70,7 +70,7 @@ export class Metrics {
       requireKey(key, "metric key");
       const name = JSON.stringify(run);
       let runId = ids.get(name);
-      if (runId === undefined) ids.set(name, (runId = (await this.#runs.get(caller, run)).id));
+      if (runId === undefined) ids.set(name, (runId = await this.#runs.locate(caller, run)));
       selectors.push({ runId, key, labels });
     }
     return this.#points.readSeries({

@@ -86,6 +86,7 @@ export class System {
     const restored = await this.#describe(checkedName(asked));
     const aside = `before-restore-${stamp(this.#clock.nowUs())}`;
     await this.#writeAs(aside, (keepAside) => this.#store.restore(this.#file(restored.name), { keepAside }));
+    this.#runs.forgetLocated();
     return { restored, keptAside: await this.#describe(aside) };
   }
 
