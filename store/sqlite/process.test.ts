@@ -1,7 +1,7 @@
 import { execFile, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -146,10 +146,11 @@ describe("sqlite among processes and disks", () => {
     await rm(under.directory, { recursive: true });
   });
 
-  it.runIf(process.getuid?.() !== 0)("D3 refuses to open a directory that it may not write to", async () => {
-    await mkdir(data);
-    await chmod(data, 0o500);
-    await expect(openIn(directory, data)).rejects.toEqual(refused("unavailable"));
+  it.runIf(canMount)("D3 refuses to open a directory that it may not write to", async () => {
+    const mounted = `mount -t tmpfs -o ro none "$0" && exec "$1" "$2" "$0" close`;
+    const command = ["-rm", "sh", "-c", mounted, directory, process.execPath, script("open-store")];
+    const { stdout } = await run("unshare", command);
+    expect(JSON.parse(stdout)).toMatchObject({ code: "unavailable", hint: expect.any(String) });
   });
 
   it.runIf(canMount)(
