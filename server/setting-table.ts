@@ -51,13 +51,7 @@ export const SETTING_ROWS: readonly SettingRow[] = [
   define("host", "ADDRESS", "text", "127.0.0.1", "Address to listen on; :: or 0.0.0.0 for all."),
   define("port", "PORT", "integer", "4700", "Port to listen on; 0 takes a free one."),
   define("data", "FOLDER", "text", "~/.cairn", "Where everything is kept; memory: keeps nothing on disk."),
-  define(
-    "publicUrl",
-    "URL",
-    "text",
-    "none",
-    "Address under which people reach this server.",
-  ),
+  define("publicUrl", "URL", "text", "none", "Address under which people reach this server."),
   {
     ...define("allowedHosts", "NAME", "list", "none", "Further name the server answers to; may be repeated."),
     flag: "allow-host",

@@ -29,10 +29,16 @@ export function encodeValues(planes: PlaneWriter, writer: ByteWriter, values: Va
 }
 
 /** Reads `count` > 0 values and everything that is left in the reader. */
-export function decodeValues(reader: ByteReader, kind: Kind, count: number): Values {
+/** Numbers go into what `column` gives for them; the rest is new. */
+export function decodeValues(
+  reader: ByteReader,
+  kind: Kind,
+  count: number,
+  column: (count: number) => Float64Array,
+): Values {
   switch (kind) {
     case "number":
-      return { kind, data: decodeNumbers(reader, count) };
+      return { kind, data: decodeNumbers(reader, count, column(count)) };
     case "integer":
       return { kind, data: decodeInt64s(reader, count) };
     case "bool":

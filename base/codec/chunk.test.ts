@@ -25,6 +25,8 @@ function numbersOnly(data: Iterable<number>): Points {
 function expectRoundTrip(points: Points): Uint8Array {
   const bytes = encodeChunk(points);
   expect(bitsOf(decodeChunk(bytes))).toEqual(bitsOf(points));
+  const all = { steps: true, times: true, values: true };
+  expect(bitsOf(decodeChunk(bytes, { ...all, reuse: true }))).toEqual(bitsOf(points));
   return bytes;
 }
 

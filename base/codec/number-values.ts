@@ -47,13 +47,13 @@ export function encodeNumbers(writer: PlaneWriter, data: Float64Array): void {
   encodeWords(writer, high, data.length, planWords(high, data.length, true));
 }
 
-export function decodeNumbers(reader: ByteReader, count: number): Float64Array {
-  const data = new Float64Array(count);
+/** Into `data`, which has `count` entries from the beginning of its buffer on. */
+export function decodeNumbers(reader: ByteReader, count: number, data: Float64Array): Float64Array {
   const form = reader.u8();
   if (form === CONSTANT) {
     const first = reader.take(8);
     if (reader.remaining > 0) throw new CodecError("cannot decode numbers: bytes are left over");
-    const bytes = new Uint8Array(data.buffer);
+    const bytes = new Uint8Array(data.buffer, 0, count * 8);
     bytes.set(first);
     for (let done = 8; done < bytes.length; done *= 2) bytes.copyWithin(done, 0, done);
   } else if (form === SCALED) {

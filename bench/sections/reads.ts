@@ -1,8 +1,7 @@
-import { Agent, request } from "node:http";
 import { fromBinary, toBinary, create } from "@bufbuild/protobuf";
 import { mixSeries } from "#base/codec/data-mix.ts";
 import { ReadSeriesRequestSchema, ReadSeriesResponseSchema } from "#proto/cairn/v1/metric_pb.ts";
-import { connectConnection, createRun } from "../client.ts";
+import { connectConnection, createRun, post } from "../client.ts";
 import { encodeEnvelope } from "../encode.ts";
 import type { Bench } from "../main.ts";
 import { milliseconds, quantile } from "../report.ts";
@@ -61,38 +60,13 @@ async function read(
 ): Promise<void> {
   const series = keys.map((key) => ({ run: { id }, key }));
   const wanted = create(ReadSeriesRequestSchema, { series, buckets });
-  const answer = await post(server.port, toBinary(ReadSeriesRequestSchema, wanted));
+  const answer = await post(
+    server.port,
+    "MetricService/ReadSeries",
+    toBinary(ReadSeriesRequestSchema, wanted),
+  );
   const found = fromBinary(ReadSeriesResponseSchema, answer).series.length;
   if (found !== keys.length) throw new Error(`${found} of ${keys.length} series came back`);
-}
-
-const agent = new Agent({ keepAlive: true });
-
-/** Without fetch, whose streams cost more than the server's work. */
-function post(port: number, body: Uint8Array): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const call = request(
-      {
-        port,
-        host: "127.0.0.1",
-        path: "/cairn.v1.MetricService/ReadSeries",
-        method: "POST",
-        headers: { "content-type": "application/proto", "content-length": body.length },
-        agent,
-      },
-      (response) => {
-        const answer = Buffer.allocUnsafe(Number(response.headers["content-length"]));
-        let at = 0;
-        response.on("data", (chunk: Buffer) => (at += chunk.copy(answer, at)));
-        response.on("end", () => {
-          if (response.statusCode === 200) resolve(answer);
-          else reject(new Error(answer.toString()));
-        });
-      },
-    );
-    call.on("error", reject);
-    call.end(body);
-  });
 }
 
 async function log(

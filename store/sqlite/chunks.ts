@@ -1,4 +1,4 @@
-import { decodeChunk, encodeChunk, readChunkHeader } from "#base/codec/chunk.ts";
+import { decodeChunk, encodeChunk, readChunkHeader, type ChunkWant } from "#base/codec/chunk.ts";
 import { CairnError } from "#core/errors.ts";
 import type { Points } from "#core/model/series.ts";
 import type { Piece } from "#core/series/state.ts";
@@ -50,11 +50,7 @@ export function* chunksIn(db: Db, series: number, range: ChunkRange | undefined)
 }
 
 /** A damaged chunk is an error that names it, never a wrong value. */
-export function openChunk(
-  entry: SeriesEntry,
-  chunk: Chunk,
-  want?: { steps?: boolean; times?: boolean; values?: boolean },
-): Points {
+export function openChunk(entry: SeriesEntry, chunk: Chunk, want?: ChunkWant): Points {
   try {
     return decodeChunk(chunk.body, want);
   } catch (cause) {

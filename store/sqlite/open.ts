@@ -82,6 +82,9 @@ export class SqliteStore implements RunStore, PointStore {
   #startingReader: Promise<void> | undefined;
   #waiting: Waiting[] = [];
   #closed = false;
+  /** Whether something was acknowledged since `#published` was asked for. */
+  #changed = true;
+  #published: Promise<number> = Promise.resolve(0);
   #closing: Promise<void> | undefined;
   /** Set while the store is being replaced; calls wait for it. */
   #restoring: Promise<void> | undefined;
@@ -107,7 +110,6 @@ export class SqliteStore implements RunStore, PointStore {
   purgeRun: RunStore["purgeRun"] = (...args) => this.#write("purgeRun", args);
   expireHeartbeats: RunStore["expireHeartbeats"] = (...args) => this.#write("expireHeartbeats", args);
   initSetting: RunStore["initSetting"] = (...args) => this.#write("initSetting", args);
-  publish: RunStore["publish"] = (...args) => this.#write("publish", args);
 
   findNamespace: RunStore["findNamespace"] = (...args) => this.#read("findNamespace", args);
   listNamespaces: RunStore["listNamespaces"] = (...args) => this.#read("listNamespaces", args);
@@ -138,6 +140,17 @@ export class SqliteStore implements RunStore, PointStore {
     );
   }
 
+  async publish(): Promise<number> {
+    await this.#open();
+    // With nothing new since the last time, its answer still holds and the writer need not be asked.
+    if (this.#changed) {
+      this.#changed = false;
+      this.#published = this.#write("publish", []);
+      this.#published.catch(() => (this.#changed = true));
+    }
+    return this.#published;
+  }
+
   /** Moves the whole log into chunks and makes the file as small as it gets. For tests and benches. */
   settle(): Promise<void> {
     return this.#write("settle", []);
@@ -161,6 +174,7 @@ export class SqliteStore implements RunStore, PointStore {
       try {
         await this.#writer.caller.call("restore", [copy, options?.keepAside]);
       } finally {
+        this.#changed = true;
         this.#readers = [{ thread: await startReader(disk.file), pending: 0 }];
       }
     };
@@ -207,7 +221,12 @@ export class SqliteStore implements RunStore, PointStore {
     await this.#open();
     // Envelopes that were handed in before this call are to be applied before it.
     this.#send();
-    return this.#writer.caller.call(method, args as never) as never;
+    try {
+      return (await this.#writer.caller.call(method, args as never)) as never;
+    } finally {
+      // Now it is acknowledged, so the next search must hear of it.
+      if (method !== "publish") this.#changed = true;
+    }
   }
 
   async #read<M extends keyof ReaderApi>(
@@ -271,12 +290,14 @@ export class SqliteStore implements RunStore, PointStore {
     const transfer = packed.map(({ body }) => body.buffer);
     this.#writer.caller.call("append", [packed], transfer).then(
       (outcomes) => {
+        this.#changed = true;
         outcomes.forEach((outcome, i) => {
           const ok = "duplicate" in outcome;
           resolves[i]!(ok ? { ok, ack: outcome } : { ok, error: fromPlainError(outcome) });
         });
       },
       (thrown: unknown) => {
+        this.#changed = true;
         const error = CairnError.from(thrown);
         for (const resolve of resolves) resolve({ ok: false, error });
       },

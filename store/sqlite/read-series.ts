@@ -77,17 +77,16 @@ interface Source {
   request: ReadSeries;
 }
 
-/** Pieces that may hold points of the range, in order of arrival. */
-function* pieces(
-  { db, request }: Source,
-  { entry, logged }: CurrentSeries,
-  wantTimes: boolean,
-): Generator<Piece> {
+/**
+ * Pieces that may hold points of the range, in order of arrival. Without `keep` a piece is good until
+ * the next one, and has only the axis and the values.
+ */
+function* pieces({ db, request }: Source, { entry, logged }: CurrentSeries, keep: boolean): Generator<Piece> {
   const { axis, from, to } = request;
   const range: ChunkRange | undefined = isOpen(request)
     ? undefined
     : { axis, from: from ?? -Infinity, to: to ?? Infinity };
-  const want = { steps: true, times: wantTimes || axis === "time", values: true };
+  const want = { steps: true, times: keep || axis === "time", values: true, reuse: !keep };
   let next = 0;
   for (const chunk of chunksIn(db, entry.id, range)) {
     const points = openChunk(entry, chunk, want);
