@@ -11,15 +11,15 @@ export function homePage(facts: {
     `curl -s ${url}/cairn.v1.${method} \\\n  -H 'content-type: application/json'${credential} \\\n  -d '${body}'`;
   const create = call(
     "RunService/CreateRun",
-    '{"namespace": "demo", "name": "hello", "aliases": ["hello-1"], "params": {"lr": "0.001"}, "getOrCreate": true}',
+    '{"namespace": "demo", "name": "hello", "aliases": ["hello-1"],\n       "params": {"lr": "0.001"}, "getOrCreate": true}',
   );
   const log = call(
     "MetricService/WriteEnvelope",
-    '{"run": {"alias": "hello-1"}, "series": [{"key": "loss", "steps": [1, 2, 3], "values": [0.9, 0.5, 0.4]}]}',
+    '{"run": {"alias": "hello-1"},\n       "series": [{"key": "loss", "steps": [1, 2, 3], "values": [0.9, 0.5, 0.4]}]}',
   );
   const search = call(
     "RunService/SearchRuns",
-    '{"query": "metrics.loss.min < 0.5 and params.lr <= 1e-3", "columns": ["params", "metrics.loss.min"]}',
+    '{"query": "metrics.loss.min < 0.5 and params.lr <= 1e-3",\n       "columns": ["params", "metrics.loss.min"]}',
   );
   return `<!doctype html>
 <html lang="en">
@@ -28,7 +28,7 @@ export function homePage(facts: {
 <title>Cairn</title>
 <style nonce="${nonce}">
   :root { color-scheme: light dark; font: 15px/1.55 system-ui, sans-serif; }
-  body { max-width: 46rem; margin: 3rem auto; padding: 0 1.25rem; }
+  body { max-width: 48rem; margin: 3rem auto; padding: 0 1.25rem; }
   h1 { font-size: 1.5rem; margin: 0 0 .25rem; }
   h2 { font-size: 1rem; margin: 2rem 0 .5rem; }
   p { margin: .25rem 0; }

@@ -140,6 +140,15 @@ export function summaryStats(stored: Uint8Array): SummaryStats | undefined {
   return [at(6), at(7), valueOf(0), valueOf(1), valueOf(2), valueOf(3), at(9), at(HEAD + SAMPLE)];
 }
 
+/** A view of bytes whose checksum and version are right. */
+function openState(stored: Uint8Array): DataView | undefined {
+  const size = stored.byteLength - CRC_BYTES;
+  if (size < 8) return undefined;
+  const view = new DataView(stored.buffer, stored.byteOffset, stored.byteLength);
+  const whole = crc32(stored.subarray(0, size)) === view.getUint32(size, true);
+  return whole && view.getFloat64(0, true) === VERSION ? view : undefined;
+}
+
 function exactOf(sample: Sample | undefined): string | null {
   return sample?.text ?? sample?.integer?.toString() ?? null;
 }
