@@ -7,7 +7,7 @@ import type { Db, Row } from "./db.ts";
 import { concatPoints, slicePoints } from "./points.ts";
 import type { Tail, TailPiece } from "./tail.ts";
 
-const CHUNK_POINTS = 32_768;
+const CHUNK_POINTS = 65_535;
 const SMALL_CHUNK_POINTS = 1024;
 const CHUNK_TEXT_UNITS = 4 << 20;
 const CHUNKS_PER_SERIES = 2 ** 20;

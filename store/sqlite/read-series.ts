@@ -77,16 +77,17 @@ interface Source {
   request: ReadSeries;
 }
 
-/**
- * Pieces that may hold points of the range, in order of arrival. Without `keep` a piece is good until
- * the next one, and has only the axis and the values.
- */
-function* pieces({ db, request }: Source, { entry, logged }: CurrentSeries, keep: boolean): Generator<Piece> {
+/** Pieces that may hold points of the range, in order of arrival. With `reuse` each is good until the next. */
+function* pieces(
+  { db, request }: Source,
+  { entry, logged }: CurrentSeries,
+  { times, reuse }: { times: boolean; reuse: boolean },
+): Generator<Piece> {
   const { axis, from, to } = request;
   const range: ChunkRange | undefined = isOpen(request)
     ? undefined
     : { axis, from: from ?? -Infinity, to: to ?? Infinity };
-  const want = { steps: true, times: keep || axis === "time", values: true, reuse: !keep };
+  const want = { steps: true, times: times || axis === "time", values: true, reuse };
   let next = 0;
   for (const chunk of chunksIn(db, entry.id, range)) {
     const points = openChunk(entry, chunk, want);
@@ -120,9 +121,11 @@ function readExact(
   const { request } = source;
   const { entry } = series;
   const thresholds = replacementThresholds(entry.state);
+  const whole = thresholds.length === 0 && isOpen(request) ? readWhole(source, series) : undefined;
+  if (whole !== undefined) return exactOf(whole, undefined, request, budget);
   const read: Piece[] = [];
   let wanted = 0;
-  for (const piece of pieces(source, series, true)) {
+  for (const piece of pieces(source, series, { times: true, reuse: false })) {
     read.push(piece);
     if (isOpen(request)) continue;
     wanted += countWanted(piece, request, thresholds);
@@ -132,7 +135,16 @@ function readExact(
     read.map((piece) => piece.points),
     entry.state.kind,
   );
-  const replaced = joinMarks(read, thresholds, points.count);
+  return exactOf(points, joinMarks(read, thresholds, points.count), request, budget);
+}
+
+/** What was asked for of all these points, in order. */
+function exactOf(
+  points: Points,
+  replaced: Uint8Array | undefined,
+  request: ReadSeries,
+  budget: { left: number },
+): { pointCount: number; data: ExactData } {
   const order = orderedPlaces(points, request, request.includeReplaced ? undefined : replaced);
   const picked = order === undefined ? points : pickPoints(points, order);
   spend(budget, picked.count, request);
@@ -144,6 +156,34 @@ function readExact(
       replaced: request.includeReplaced ? marksOf(replaced, order, picked.count) : undefined,
     },
   };
+}
+
+/**
+ * A series of numbers straight into columns of its length, without memory for each chunk. undefined for
+ * other kinds, with nanoseconds, and where only some points have a step or a time.
+ */
+function readWhole(source: Source, series: CurrentSeries): Points | undefined {
+  const { kind, total } = series.entry.state;
+  if (kind !== "number") return undefined;
+  const data = new Float64Array(total);
+  let steps: Float64Array | undefined;
+  let times: Float64Array | undefined;
+  let at = 0;
+  for (const { points } of pieces(source, series, { times: true, reuse: true })) {
+    if (at === 0) {
+      steps = points.steps && new Float64Array(total);
+      times = points.times && new Float64Array(total);
+    }
+    const same = (points.steps === undefined) === (steps === undefined);
+    if (!same || (points.times === undefined) !== (times === undefined) || points.nanos !== undefined) {
+      return undefined;
+    }
+    steps?.set(points.steps!, at);
+    times?.set(points.times!, at);
+    data.set(points.values.data as Float64Array, at);
+    at += points.count;
+  }
+  return { count: total, steps, times, nanos: undefined, values: { kind, data } };
 }
 
 function countWanted(
@@ -260,7 +300,7 @@ function readEnvelope(
   const range = { from: request.from ?? -Infinity, to: request.to ?? Infinity };
   const thresholds = request.includeReplaced ? [] : replacementThresholds(entry.state);
   const buckets = new Buckets(grid, request.buckets);
-  for (const { points, firstOrdinal } of pieces(source, series, false)) {
+  for (const { points, firstOrdinal } of pieces(source, series, { times: false, reuse: true })) {
     const at = request.axis === "step" ? points.steps : points.times;
     const values = asNumbers(points);
     if (at === undefined || values === undefined) continue;

@@ -59,12 +59,10 @@ export function encodeState(state: SeriesState): Uint8Array {
 
 /** undefined for bytes that are not what encodeState wrote. */
 export function decodeState(kind: SeriesKind, stored: Uint8Array): SeriesState | undefined {
-  const size = stored.byteLength - CRC_BYTES;
-  const view = new DataView(stored.buffer, stored.byteOffset, stored.byteLength);
-  if (size < BYTES_MIN || crc32(stored.subarray(0, size)) !== view.getUint32(size, true)) return undefined;
-  const bytes = stored.subarray(0, size);
+  const view = openState(stored);
+  if (view === undefined) return undefined;
+  const bytes = stored.subarray(0, stored.byteLength - CRC_BYTES);
   const at = (index: number) => view.getFloat64(index * 8, true);
-  if (at(0) !== VERSION) return undefined;
   const writerCount = at(WRITERS_AT);
   const doubles = WRITERS_AT + 1 + writerCount * WRITER;
   const trailer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8", doubles * 8);
@@ -131,11 +129,9 @@ export type SummaryStats = readonly [
 
 /** The same numbers straight from the bytes: at the start of a server they are read from every series. */
 export function summaryStats(stored: Uint8Array): SummaryStats | undefined {
-  const size = stored.byteLength - CRC_BYTES;
-  const view = new DataView(stored.buffer, stored.byteOffset, stored.byteLength);
-  if (size < BYTES_MIN || crc32(stored.subarray(0, size)) !== view.getUint32(size, true)) return undefined;
+  const view = openState(stored);
+  if (view === undefined) return undefined;
   const at = (index: number) => view.getFloat64(index * 8, true);
-  if (at(0) !== VERSION) return undefined;
   const valueOf = (sample: number) => at(HEAD + sample * SAMPLE + 2);
   return [at(6), at(7), valueOf(0), valueOf(1), valueOf(2), valueOf(3), at(9), at(HEAD + SAMPLE)];
 }
@@ -143,7 +139,7 @@ export function summaryStats(stored: Uint8Array): SummaryStats | undefined {
 /** A view of bytes whose checksum and version are right. */
 function openState(stored: Uint8Array): DataView | undefined {
   const size = stored.byteLength - CRC_BYTES;
-  if (size < 8) return undefined;
+  if (size < BYTES_MIN) return undefined;
   const view = new DataView(stored.buffer, stored.byteOffset, stored.byteLength);
   const whole = crc32(stored.subarray(0, size)) === view.getUint32(size, true);
   return whole && view.getFloat64(0, true) === VERSION ? view : undefined;
