@@ -107,7 +107,7 @@ export class Ledger {
     return this.#writers.size;
   }
 
-  /** undefined when the number was declared lost, or its digest has expired. */
+  /** undefined when the number was declared lost. */
   findDigest(writer: Writer, seq: number): number | undefined {
     // "seq > 0" is what lets SQLite use the index of numbered rows.
     const logged = this.#db.find(

@@ -79,7 +79,7 @@ CREATE TABLE digest (
   PRIMARY KEY (writer, first_seq)
 ) STRICT, WITHOUT ROWID;
 
--- The ingest log. crc is of the body, head_crc of all other columns. docs/formats/log-row.md
+-- The ingest log. crc is of the body, head_crc of the other columns but crc itself. docs/formats/log-row.md
 CREATE TABLE log (
   pos INTEGER PRIMARY KEY,
   run INTEGER NOT NULL,
@@ -94,7 +94,7 @@ CREATE TABLE log (
 
 CREATE INDEX log_seq ON log (writer, seq) WHERE seq > 0;
 
--- Log rows that failed a checksum, as they were found: never folded, never thrown away.
+-- Log rows that failed a checksum, as they were found: never folded, kept until their run is purged.
 CREATE TABLE damaged_log (
   pos INTEGER PRIMARY KEY,
   run INTEGER NOT NULL,
