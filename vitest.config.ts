@@ -1,11 +1,13 @@
 import { defineConfig } from "vitest/config";
 
-// Unit tests share one process per worker: they are pure, or own a temporary directory each.
+// Two processes share the unit tests. Within one, test files share all modules: they are pure, or own a
+// temporary directory each.
 export default defineConfig({
   test: {
     include: ["{base,core,wire,store,blob,server,tools}/**/*.test.ts"],
     isolate: false,
-    pool: "threads",
+    pool: "forks",
+    maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },

@@ -98,12 +98,11 @@ export class System {
   /** `write` fills a file of another name, which gets its own when it is whole. */
   async #writeAs(name: string, write: (partial: string) => Promise<void>): Promise<void> {
     const file = this.#file(name);
-    await mkdir(this.#directory(), { recursive: true, mode: 0o700 });
-    if (this.#writing.has(name) || (await stat(file).catch(() => undefined)) !== undefined) {
-      throw new CairnError("exists", `cannot create backup ${quote(name)}: it exists already`);
-    }
+    if (this.#writing.has(name)) throw taken(name);
     this.#writing.add(name);
     try {
+      await mkdir(this.#directory(), { recursive: true, mode: 0o700 });
+      if ((await stat(file).catch(() => undefined)) !== undefined) throw taken(name);
       const partial = `${file}.partial`;
       await rm(partial, { force: true });
       await write(partial);
@@ -172,4 +171,8 @@ function verdictOf({ writers, problems }: RunLedger): string {
     ...(problems.length > 0 ? [`${problems.length} damaged`] : []),
   ];
   return parts.join(", ");
+}
+
+function taken(name: string): CairnError {
+  return new CairnError("exists", `cannot create backup ${quote(name)}: it exists already`);
 }
