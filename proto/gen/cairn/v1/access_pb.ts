@@ -2,80 +2,1335 @@
 // @generated from file cairn/v1/access.proto (package cairn.v1, syntax proto3)
 /* eslint-disable */
 
-// Who may call what. Every method of every service carries exactly one
-// permission; a server refuses to start when one is missing.
-
-import type { GenEnum, GenExtension, GenFile } from "@bufbuild/protobuf/codegenv2";
-import { enumDesc, extDesc, fileDesc } from "@bufbuild/protobuf/codegenv2";
-import type { MethodOptions } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_descriptor } from "@bufbuild/protobuf/wkt";
-import type { UnknownEnum } from "@bufbuild/protobuf";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import { file_cairn_v1_permission } from "./permission_pb.ts";
+import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file cairn/v1/access.proto.
  */
 export const file_cairn_v1_access: GenFile = /*@__PURE__*/
-  fileDesc("ChVjYWlybi92MS9hY2Nlc3MucHJvdG8SCGNhaXJuLnYxKp4BCgpQZXJtaXNzaW9uEhoKFlBFUk1JU1NJT05fVU5TUEVDSUZJRUQQABIVChFQRVJNSVNTSU9OX1BVQkxJQxABEhMKD1BFUk1JU1NJT05fUkVBRBACEhQKEFBFUk1JU1NJT05fV1JJVEUQAxIXChNQRVJNSVNTSU9OX01BSU5UQUlOEAQSGQoVUEVSTUlTU0lPTl9BRE1JTklTVEVSEAU6VgoKcGVybWlzc2lvbhIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGIyMAyABKA4yFC5jYWlybi52MS5QZXJtaXNzaW9uUgpwZXJtaXNzaW9uYgZwcm90bzM", [file_google_protobuf_descriptor]);
+  fileDesc("ChVjYWlybi92MS9hY2Nlc3MucHJvdG8SCGNhaXJuLnYxIrMBCglQcmluY2lwYWwSDAoEbmFtZRgBIAEoCRIlCgRraW5kGAIgASgOMhcuY2Fpcm4udjEuUHJpbmNpcGFsS2luZBIUCgxkaXNwbGF5X25hbWUYAyABKAkSEAoIZGlzYWJsZWQYBCABKAgSEgoKY3JlYXRlZF91cxgFIAEoAxIPCgdtZW1iZXJzGAYgAygJEg4KBmdyb3VwcxgHIAMoCRIUCgxoYXNfcGFzc3dvcmQYCCABKAgiPAoFU2NvcGUSEQoJbmFtZXNwYWNlGAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIQCghhcnRpZmFjdBgDIAEoCSKCAQoHQmluZGluZxIRCglwcmluY2lwYWwYASABKAkSHAoEcm9sZRgCIAEoDjIOLmNhaXJuLnYxLlJvbGUSHgoFc2NvcGUYAyABKAsyDy5jYWlybi52MS5TY29wZRISCgpjcmVhdGVkX3VzGAQgASgDEhIKCmNyZWF0ZWRfYnkYBSABKAkiDwoNV2hvQW1JUmVxdWVzdCJ9Cg5XaG9BbUlSZXNwb25zZRImCglwcmluY2lwYWwYASABKAsyEy5jYWlybi52MS5QcmluY2lwYWwSHgoFdG9rZW4YAiABKAsyDy5jYWlybi52MS5Ub2tlbhIjCghiaW5kaW5ncxgDIAMoCzIRLmNhaXJuLnYxLkJpbmRpbmciLgoMTG9nSW5SZXF1ZXN0EgwKBG5hbWUYASABKAkSEAoIcGFzc3dvcmQYAiABKAkiPwoNTG9nSW5SZXNwb25zZRIOCgZzZWNyZXQYASABKAkSHgoFdG9rZW4YAiABKAsyDy5jYWlybi52MS5Ub2tlbiIPCg1Mb2dPdXRSZXF1ZXN0IhAKDkxvZ091dFJlc3BvbnNlIkkKFEV4cGxhaW5BY2Nlc3NSZXF1ZXN0EhEKCXByaW5jaXBhbBgBIAEoCRIeCgVzY29wZRgCIAEoCzIPLmNhaXJuLnYxLlNjb3BlIm8KFUV4cGxhaW5BY2Nlc3NSZXNwb25zZRIcCgRyb2xlGAEgASgOMg4uY2Fpcm4udjEuUm9sZRInCgdyZWFzb25zGAIgAygLMhYuY2Fpcm4udjEuQWNjZXNzUmVhc29uEg8KB3N1bW1hcnkYAyABKAkidAoMQWNjZXNzUmVhc29uEiIKB2JpbmRpbmcYASABKAsyES5jYWlybi52MS5CaW5kaW5nEg8KB3Rocm91Z2gYAiABKAkSDgoGY291bnRzGAMgASgIEh8KBmN1dF9ieRgEIAEoCzIPLmNhaXJuLnYxLlNjb3BlInUKFkNyZWF0ZVByaW5jaXBhbFJlcXVlc3QSDAoEbmFtZRgBIAEoCRIlCgRraW5kGAIgASgOMhcuY2Fpcm4udjEuUHJpbmNpcGFsS2luZBIUCgxkaXNwbGF5X25hbWUYAyABKAkSEAoIcGFzc3dvcmQYBCABKAkiPgoVTGlzdFByaW5jaXBhbHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJIloKFkxpc3RQcmluY2lwYWxzUmVzcG9uc2USJwoKcHJpbmNpcGFscxgBIAMoCzITLmNhaXJuLnYxLlByaW5jaXBhbBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkimgEKFlVwZGF0ZVByaW5jaXBhbFJlcXVlc3QSDAoEbmFtZRgBIAEoCRIZCgxkaXNwbGF5X25hbWUYAiABKAlIAIgBARIVCghwYXNzd29yZBgDIAEoCUgBiAEBEhUKCGRpc2FibGVkGAQgASgISAKIAQFCDwoNX2Rpc3BsYXlfbmFtZUILCglfcGFzc3dvcmRCCwoJX2Rpc2FibGVkIiYKFkRlbGV0ZVByaW5jaXBhbFJlcXVlc3QSDAoEbmFtZRgBIAEoCSIZChdEZWxldGVQcmluY2lwYWxSZXNwb25zZSIxChBBZGRNZW1iZXJSZXF1ZXN0Eg0KBWdyb3VwGAEgASgJEg4KBm1lbWJlchgCIAEoCSITChFBZGRNZW1iZXJSZXNwb25zZSI0ChNSZW1vdmVNZW1iZXJSZXF1ZXN0Eg0KBWdyb3VwGAEgASgJEg4KBm1lbWJlchgCIAEoCSIWChRSZW1vdmVNZW1iZXJSZXNwb25zZSJiCg9CaW5kUm9sZVJlcXVlc3QSEQoJcHJpbmNpcGFsGAEgASgJEhwKBHJvbGUYAiABKA4yDi5jYWlybi52MS5Sb2xlEh4KBXNjb3BlGAMgASgLMg8uY2Fpcm4udjEuU2NvcGUiRgoRVW5iaW5kUm9sZVJlcXVlc3QSEQoJcHJpbmNpcGFsGAEgASgJEh4KBXNjb3BlGAIgASgLMg8uY2Fpcm4udjEuU2NvcGUiFAoSVW5iaW5kUm9sZVJlc3BvbnNlIkIKEFNldENsb3NlZFJlcXVlc3QSHgoFc2NvcGUYASABKAsyDy5jYWlybi52MS5TY29wZRIOCgZjbG9zZWQYAiABKAgiEwoRU2V0Q2xvc2VkUmVzcG9uc2UiMQoPR2V0U2NvcGVSZXF1ZXN0Eh4KBXNjb3BlGAEgASgLMg8uY2Fpcm4udjEuU2NvcGUiYgoLU2NvcGVBY2Nlc3MSHgoFc2NvcGUYASABKAsyDy5jYWlybi52MS5TY29wZRIOCgZjbG9zZWQYAiABKAgSIwoIYmluZGluZ3MYAyADKAsyES5jYWlybi52MS5CaW5kaW5nIqQBCgVUb2tlbhIKCgJpZBgBIAEoCRIRCglwcmluY2lwYWwYAiABKAkSDAoEbmFtZRgDIAEoCRIcCgRyb2xlGAQgASgOMg4uY2Fpcm4udjEuUm9sZRISCgpuYW1lc3BhY2VzGAUgAygJEhIKCmNyZWF0ZWRfdXMYBiABKAMSEgoKZXhwaXJlc191cxgHIAEoAxIUCgxsYXN0X3VzZWRfdXMYCCABKAMidQoSQ3JlYXRlVG9rZW5SZXF1ZXN0EhEKCXByaW5jaXBhbBgBIAEoCRIMCgRuYW1lGAIgASgJEhwKBHJvbGUYAyABKA4yDi5jYWlybi52MS5Sb2xlEhIKCm5hbWVzcGFjZXMYBCADKAkSDAoEZGF5cxgFIAEoBSJFChNDcmVhdGVUb2tlblJlc3BvbnNlEg4KBnNlY3JldBgBIAEoCRIeCgV0b2tlbhgCIAEoCzIPLmNhaXJuLnYxLlRva2VuIiYKEUxpc3RUb2tlbnNSZXF1ZXN0EhEKCXByaW5jaXBhbBgBIAEoCSI1ChJMaXN0VG9rZW5zUmVzcG9uc2USHwoGdG9rZW5zGAEgAygLMg8uY2Fpcm4udjEuVG9rZW4iIAoSUmV2b2tlVG9rZW5SZXF1ZXN0EgoKAmlkGAEgASgJIhUKE1Jldm9rZVRva2VuUmVzcG9uc2UizAEKCkF1ZGl0RW50cnkSDgoGbnVtYmVyGAEgASgDEg8KB3RpbWVfdXMYAiABKAMSEQoJcHJpbmNpcGFsGAMgASgJEg4KBmFjdGlvbhgEIAEoCRIOCgZ0YXJnZXQYBSABKAkSLgoFZmFjdHMYBiADKAsyHy5jYWlybi52MS5BdWRpdEVudHJ5LkZhY3RzRW50cnkSDAoEaGFzaBgHIAEoCRosCgpGYWN0c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEibAoQTGlzdEF1ZGl0UmVxdWVzdBIRCglwcmluY2lwYWwYASABKAkSDgoGYWN0aW9uGAIgASgJEg4KBnRhcmdldBgDIAEoCRIRCglwYWdlX3NpemUYBCABKAUSEgoKcGFnZV90b2tlbhgFIAEoCSJTChFMaXN0QXVkaXRSZXNwb25zZRIlCgdlbnRyaWVzGAEgAygLMhQuY2Fpcm4udjEuQXVkaXRFbnRyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiFAoSVmVyaWZ5QXVkaXRSZXF1ZXN0IkQKE1ZlcmlmeUF1ZGl0UmVzcG9uc2USCgoCb2sYASABKAgSDwoHZW50cmllcxgCIAEoAxIQCghwcm9ibGVtcxgDIAMoCSpjCgRSb2xlEhQKEFJPTEVfVU5TUEVDSUZJRUQQABIPCgtST0xFX1ZJRVdFUhABEg8KC1JPTEVfV1JJVEVSEAISEwoPUk9MRV9NQUlOVEFJTkVSEAMSDgoKUk9MRV9BRE1JThAEKtMBCg1QcmluY2lwYWxLaW5kEh4KGlBSSU5DSVBBTF9LSU5EX1VOU1BFQ0lGSUVEEAASFwoTUFJJTkNJUEFMX0tJTkRfVVNFUhABEhoKFlBSSU5DSVBBTF9LSU5EX1NFUlZJQ0UQAhIYChRQUklOQ0lQQUxfS0lORF9HUk9VUBADEhsKF1BSSU5DSVBBTF9LSU5EX0VWRVJZT05FEAQSGAoUUFJJTkNJUEFMX0tJTkRfT1dORVIQBRIcChhQUklOQ0lQQUxfS0lORF9BTk9OWU1PVVMQBjLXCwoNQWNjZXNzU2VydmljZRJBCgZXaG9BbUkSFy5jYWlybi52MS5XaG9BbUlSZXF1ZXN0GhguY2Fpcm4udjEuV2hvQW1JUmVzcG9uc2UiBODgGAESPgoFTG9nSW4SFi5jYWlybi52MS5Mb2dJblJlcXVlc3QaFy5jYWlybi52MS5Mb2dJblJlc3BvbnNlIgTg4BgBEkEKBkxvZ091dBIXLmNhaXJuLnYxLkxvZ091dFJlcXVlc3QaGC5jYWlybi52MS5Mb2dPdXRSZXNwb25zZSIE4OAYARJWCg1FeHBsYWluQWNjZXNzEh4uY2Fpcm4udjEuRXhwbGFpbkFjY2Vzc1JlcXVlc3QaHy5jYWlybi52MS5FeHBsYWluQWNjZXNzUmVzcG9uc2UiBODgGAQSTgoPQ3JlYXRlUHJpbmNpcGFsEiAuY2Fpcm4udjEuQ3JlYXRlUHJpbmNpcGFsUmVxdWVzdBoTLmNhaXJuLnYxLlByaW5jaXBhbCIE4OAYBRJZCg5MaXN0UHJpbmNpcGFscxIfLmNhaXJuLnYxLkxpc3RQcmluY2lwYWxzUmVxdWVzdBogLmNhaXJuLnYxLkxpc3RQcmluY2lwYWxzUmVzcG9uc2UiBODgGAQSTgoPVXBkYXRlUHJpbmNpcGFsEiAuY2Fpcm4udjEuVXBkYXRlUHJpbmNpcGFsUmVxdWVzdBoTLmNhaXJuLnYxLlByaW5jaXBhbCIE4OAYBRJcCg9EZWxldGVQcmluY2lwYWwSIC5jYWlybi52MS5EZWxldGVQcmluY2lwYWxSZXF1ZXN0GiEuY2Fpcm4udjEuRGVsZXRlUHJpbmNpcGFsUmVzcG9uc2UiBODgGAUSSgoJQWRkTWVtYmVyEhouY2Fpcm4udjEuQWRkTWVtYmVyUmVxdWVzdBobLmNhaXJuLnYxLkFkZE1lbWJlclJlc3BvbnNlIgTg4BgFElMKDFJlbW92ZU1lbWJlchIdLmNhaXJuLnYxLlJlbW92ZU1lbWJlclJlcXVlc3QaHi5jYWlybi52MS5SZW1vdmVNZW1iZXJSZXNwb25zZSIE4OAYBRI+CghCaW5kUm9sZRIZLmNhaXJuLnYxLkJpbmRSb2xlUmVxdWVzdBoRLmNhaXJuLnYxLkJpbmRpbmciBODgGAQSTQoKVW5iaW5kUm9sZRIbLmNhaXJuLnYxLlVuYmluZFJvbGVSZXF1ZXN0GhwuY2Fpcm4udjEuVW5iaW5kUm9sZVJlc3BvbnNlIgTg4BgEEkoKCVNldENsb3NlZBIaLmNhaXJuLnYxLlNldENsb3NlZFJlcXVlc3QaGy5jYWlybi52MS5TZXRDbG9zZWRSZXNwb25zZSIE4OAYBBJCCghHZXRTY29wZRIZLmNhaXJuLnYxLkdldFNjb3BlUmVxdWVzdBoVLmNhaXJuLnYxLlNjb3BlQWNjZXNzIgTg4BgEElAKC0NyZWF0ZVRva2VuEhwuY2Fpcm4udjEuQ3JlYXRlVG9rZW5SZXF1ZXN0Gh0uY2Fpcm4udjEuQ3JlYXRlVG9rZW5SZXNwb25zZSIE4OAYAhJNCgpMaXN0VG9rZW5zEhsuY2Fpcm4udjEuTGlzdFRva2Vuc1JlcXVlc3QaHC5jYWlybi52MS5MaXN0VG9rZW5zUmVzcG9uc2UiBODgGAISUAoLUmV2b2tlVG9rZW4SHC5jYWlybi52MS5SZXZva2VUb2tlblJlcXVlc3QaHS5jYWlybi52MS5SZXZva2VUb2tlblJlc3BvbnNlIgTg4BgCEkoKCUxpc3RBdWRpdBIaLmNhaXJuLnYxLkxpc3RBdWRpdFJlcXVlc3QaGy5jYWlybi52MS5MaXN0QXVkaXRSZXNwb25zZSIE4OAYBRJQCgtWZXJpZnlBdWRpdBIcLmNhaXJuLnYxLlZlcmlmeUF1ZGl0UmVxdWVzdBodLmNhaXJuLnYxLlZlcmlmeUF1ZGl0UmVzcG9uc2UiBODgGAViBnByb3RvMw", [file_cairn_v1_permission]);
 
 /**
- * @generated from enum cairn.v1.Permission
+ * @generated from message cairn.v1.Principal
  */
-export const Permission = {
+export type Principal = Message<"cairn.v1.Principal"> & {
   /**
-   * @generated from enum value: PERMISSION_UNSPECIFIED = 0;
+   * Unique, such as "ada" or "ci-nightly".
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * @generated from field: cairn.v1.PrincipalKind kind = 2;
+   */
+  kind: PrincipalKind;
+
+  /**
+   * @generated from field: string display_name = 3;
+   */
+  displayName: string;
+
+  /**
+   * @generated from field: bool disabled = 4;
+   */
+  disabled: boolean;
+
+  /**
+   * @generated from field: int64 created_us = 5;
+   */
+  createdUs: bigint;
+
+  /**
+   * Of a group; of any other the groups it is in.
+   *
+   * @generated from field: repeated string members = 6;
+   */
+  members: string[];
+
+  /**
+   * @generated from field: repeated string groups = 7;
+   */
+  groups: string[];
+
+  /**
+   * @generated from field: bool has_password = 8;
+   */
+  hasPassword: boolean;
+};
+
+/**
+ * Describes the message cairn.v1.Principal.
+ * Use `create(PrincipalSchema)` to create a new message.
+ */
+export const PrincipalSchema: GenMessage<Principal> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_access, 0);
+
+/**
+ * A namespace (empty path: the root of everything), a run, or an artifact of a
+ * run.
+ *
+ * @generated from message cairn.v1.Scope
+ */
+export type Scope = Message<"cairn.v1.Scope"> & {
+  /**
+   * @generated from field: string namespace = 1;
+   */
+  namespace: string;
+
+  /**
+   * @generated from field: string run_id = 2;
+   */
+  runId: string;
+
+  /**
+   * With run_id: the name of an artifact.
+   *
+   * @generated from field: string artifact = 3;
+   */
+  artifact: string;
+};
+
+/**
+ * Describes the message cairn.v1.Scope.
+ * Use `create(ScopeSchema)` to create a new message.
+ */
+export const ScopeSchema: GenMessage<Scope> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_access, 1);
+
+/**
+ * @generated from message cairn.v1.Binding
+ */
+export type Binding = Message<"cairn.v1.Binding"> & {
+  /**
+   * @generated from field: string principal = 1;
+   */
+  principal: string;
+
+  /**
+   * @generated from field: cairn.v1.Role role = 2;
+   */
+  role: Role;
+
+  /**
+   * @generated from field: cairn.v1.Scope scope = 3;
+   */
+  scope?: Scope | undefined;
+
+  /**
+   * @generated from field: int64 created_us = 4;
+   */
+  createdUs: bigint;
+
+  /**
+   * @generated from field: string created_by = 5;
+   */
+  createdBy: string;
+};
+
+/**
+ * Describes the message cairn.v1.Binding.
+ * Use `create(BindingSchema)` to create a new message.
+ */
+export const BindingSchema: GenMessage<Binding> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_access, 2);
+
+/**
+ * @generated from message cairn.v1.WhoAmIRequest
+ */
+export type WhoAmIRequest = Message<"cairn.v1.WhoAmIRequest"> & {
+};
+
+/**
+ * Describes the message cairn.v1.WhoAmIRequest.
+ * Use `create(WhoAmIRequestSchema)` to create a new message.
+ */
+export const WhoAmIRequestSchema: GenMessage<WhoAmIRequest> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_access, 3);
+
+/**
+ * @generated from message cairn.v1.WhoAmIResponse
+ */
+export type WhoAmIResponse = Message<"cairn.v1.WhoAmIResponse"> & {
+  /**
+   * @generated from field: cairn.v1.Principal principal = 1;
+   */
+  principal?: Principal | undefined;
+
+  /**
+   * What the credential was; absent for the owner and for nobody.
+   *
+   * @generated from field: cairn.v1.Token token = 2;
+   */
+  token?: Token | undefined;
+
+  /**
+   * The caller's own bindings and those of its groups.
+   *
+   * @generated from field: repeated cairn.v1.Binding bindings = 3;
+   */
+  bindings: Binding[];
+};
+
+/**
+ * Describes the message cairn.v1.WhoAmIResponse.
+ * Use `create(WhoAmIResponseSchema)` to create a new message.
+ */
+export const WhoAmIResponseSchema: GenMessage<WhoAmIResponse> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_access, 4);
+
+/**
+ * @generated from message cairn.v1.LogInRequest
+ */
+export type LogInRequest = Message<"cairn.v1.LogInRequest"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * @generated from field: string password = 2;
+   */
+  password: string;
+};
+
+/**
+ * Describes the message cairn.v1.LogInRequest.
+ * Use `create(LogInRequestSchema)` to create a new message.
+ */
+export const LogInRequestSchema: GenMessage<LogInRequest> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_access, 5);
+
+/**
+ * @generated from message cairn.v1.LogInResponse
+ */
+export type LogInResponse = Message<"cairn.v1.LogInResponse"> & {
+  /**
+   * @generated from field: string secret = 1;
+   */
+  secret: string;
+
+  /**
+   * @generated from field: cairn.v1.Token token = 2;
+   */
+  token?: Token | undefined;
+};
+
+/**
+ * Describes the message cairn.v1.LogInResponse.
+ * Use `create(LogInResponseSchema)` to create a new message.
+ */
+export const LogInResponseSchema: GenMessage<LogInResponse> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_access, 6);
+
+/**
+ * @generated from message cairn.v1.LogOutRequest
+ */
+export type LogOutRequest = Message<"cairn.v1.LogOutRequest"> & {
+};
+
+/**
+ * Describes the message cairn.v1.LogOutRequest.
+ * Use `create(LogOutRequestSchema)` to create a new message.
+ */
+export const LogOutRequestSchema: GenMessage<LogOutRequest> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_access, 7);
+
+/**
+ * @generated from message cairn.v1.LogOutResponse
+ */
+export type LogOutResponse = Message<"cairn.v1.LogOutResponse"> & {
+};
+
+/**
+ * Describes the message cairn.v1.LogOutResponse.
+ * Use `create(LogOutResponseSchema)` to create a new message.
+ */
+export const LogOutResponseSchema: GenMessage<LogOutResponse> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_access, 8);
+
+/**
+ * @generated from message cairn.v1.ExplainAccessRequest
+ */
+export type ExplainAccessRequest = Message<"cairn.v1.ExplainAccessRequest"> & {
+  /**
+   * Empty for the caller.
+   *
+   * @generated from field: string principal = 1;
+   */
+  principal: string;
+
+  /**
+   * @generated from field: cairn.v1.Scope scope = 2;
+   */
+  scope?: Scope | undefined;
+};
+
+/**
+ * Describes the message cairn.v1.ExplainAccessRequest.
+ * Use `create(ExplainAccessRequestSchema)` to create a new message.
+ */
+export const ExplainAccessRequestSchema: GenMessage<ExplainAccessRequest> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_access, 9);
+
+/**
+ * @generated from message cairn.v1.ExplainAccessResponse
+ */
+export type ExplainAccessResponse = Message<"cairn.v1.ExplainAccessResponse"> & {
+  /**
+   * Unspecified when it may do nothing there.
+   *
+   * @generated from field: cairn.v1.Role role = 1;
+   */
+  role: Role;
+
+  /**
+   * @generated from field: repeated cairn.v1.AccessReason reasons = 2;
+   */
+  reasons: AccessReason[];
+
+  /**
+   * In one sentence.
+   *
+   * @generated from field: string summary = 3;
+   */
+  summary: string;
+};
+
+/**
+ * Describes the message cairn.v1.ExplainAccessResponse.
+ * Use `create(ExplainAccessResponseSchema)` to create a new message.
+ */
+export const ExplainAccessResponseSchema: GenMessage<ExplainAccessResponse> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_access, 10);
+
+/**
+ * @generated from message cairn.v1.AccessReason
+ */
+export type AccessReason = Message<"cairn.v1.AccessReason"> & {
+  /**
+   * @generated from field: cairn.v1.Binding binding = 1;
+   */
+  binding?: Binding | undefined;
+
+  /**
+   * The group the binding is through; empty when it is the principal's own.
+   *
+   * @generated from field: string through = 2;
+   */
+  through: string;
+
+  /**
+   * False when a closed scope below cuts it off.
+   *
+   * @generated from field: bool counts = 3;
+   */
+  counts: boolean;
+
+  /**
+   * @generated from field: cairn.v1.Scope cut_by = 4;
+   */
+  cutBy?: Scope | undefined;
+};
+
+/**
+ * Describes the message cairn.v1.AccessReason.
+ * Use `create(AccessReasonSchema)` to create a new message.
+ */
+export const AccessReasonSchema: GenMessage<AccessReason> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_access, 11);
+
+/**
+ * @generated from message cairn.v1.CreatePrincipalRequest
+ */
+export type CreatePrincipalRequest = Message<"cairn.v1.CreatePrincipalRequest"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * @generated from field: cairn.v1.PrincipalKind kind = 2;
+   */
+  kind: PrincipalKind;
+
+  /**
+   * @generated from field: string display_name = 3;
+   */
+  displayName: string;
+
+  /**
+   * Only for a user; empty for none.
+   *
+   * @generated from field: string password = 4;
+   */
+  password: string;
+};
+
+/**
+ * Describes the message cairn.v1.CreatePrincipalRequest.
+ * Use `create(CreatePrincipalRequestSchema)` to create a new message.
+ */
+export const CreatePrincipalRequestSchema: GenMessage<CreatePrincipalRequest> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_access, 12);
+
+/**
+ * @generated from message cairn.v1.ListPrincipalsRequest
+ */
+export type ListPrincipalsRequest = Message<"cairn.v1.ListPrincipalsRequest"> & {
+  /**
+   * @generated from field: int32 page_size = 1;
+   */
+  pageSize: number;
+
+  /**
+   * @generated from field: string page_token = 2;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message cairn.v1.ListPrincipalsRequest.
+ * Use `create(ListPrincipalsRequestSchema)` to create a new message.
+ */
+export const ListPrincipalsRequestSchema: GenMessage<ListPrincipalsRequest> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_access, 13);
+
+/**
+ * @generated from message cairn.v1.ListPrincipalsResponse
+ */
+export type ListPrincipalsResponse = Message<"cairn.v1.ListPrincipalsResponse"> & {
+  /**
+   * @generated from field: repeated cairn.v1.Principal principals = 1;
+   */
+  principals: Principal[];
+
+  /**
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message cairn.v1.ListPrincipalsResponse.
+ * Use `create(ListPrincipalsResponseSchema)` to create a new message.
+ */
+export const ListPrincipalsResponseSchema: GenMessage<ListPrincipalsResponse> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_access, 14);
+
+/**
+ * @generated from message cairn.v1.UpdatePrincipalRequest
+ */
+export type UpdatePrincipalRequest = Message<"cairn.v1.UpdatePrincipalRequest"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * @generated from field: optional string display_name = 2;
+   */
+  displayName?: string | undefined;
+
+  /**
+   * Empty takes the password away.
+   *
+   * @generated from field: optional string password = 3;
+   */
+  password?: string | undefined;
+
+  /**
+   * @generated from field: optional bool disabled = 4;
+   */
+  disabled?: boolean | undefined;
+};
+
+/**
+ * Describes the message cairn.v1.UpdatePrincipalRequest.
+ * Use `create(UpdatePrincipalRequestSchema)` to create a new message.
+ */
+export const UpdatePrincipalRequestSchema: GenMessage<UpdatePrincipalRequest> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_access, 15);
+
+/**
+ * @generated from message cairn.v1.DeletePrincipalRequest
+ */
+export type DeletePrincipalRequest = Message<"cairn.v1.DeletePrincipalRequest"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+};
+
+/**
+ * Describes the message cairn.v1.DeletePrincipalRequest.
+ * Use `create(DeletePrincipalRequestSchema)` to create a new message.
+ */
+export const DeletePrincipalRequestSchema: GenMessage<DeletePrincipalRequest> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_access, 16);
+
+/**
+ * @generated from message cairn.v1.DeletePrincipalResponse
+ */
+export type DeletePrincipalResponse = Message<"cairn.v1.DeletePrincipalResponse"> & {
+};
+
+/**
+ * Describes the message cairn.v1.DeletePrincipalResponse.
+ * Use `create(DeletePrincipalResponseSchema)` to create a new message.
+ */
+export const DeletePrincipalResponseSchema: GenMessage<DeletePrincipalResponse> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_access, 17);
+
+/**
+ * @generated from message cairn.v1.AddMemberRequest
+ */
+export type AddMemberRequest = Message<"cairn.v1.AddMemberRequest"> & {
+  /**
+   * @generated from field: string group = 1;
+   */
+  group: string;
+
+  /**
+   * @generated from field: string member = 2;
+   */
+  member: string;
+};
+
+/**
+ * Describes the message cairn.v1.AddMemberRequest.
+ * Use `create(AddMemberRequestSchema)` to create a new message.
+ */
+export const AddMemberRequestSchema: GenMessage<AddMemberRequest> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_access, 18);
+
+/**
+ * @generated from message cairn.v1.AddMemberResponse
+ */
+export type AddMemberResponse = Message<"cairn.v1.AddMemberResponse"> & {
+};
+
+/**
+ * Describes the message cairn.v1.AddMemberResponse.
+ * Use `create(AddMemberResponseSchema)` to create a new message.
+ */
+export const AddMemberResponseSchema: GenMessage<AddMemberResponse> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_access, 19);
+
+/**
+ * @generated from message cairn.v1.RemoveMemberRequest
+ */
+export type RemoveMemberRequest = Message<"cairn.v1.RemoveMemberRequest"> & {
+  /**
+   * @generated from field: string group = 1;
+   */
+  group: string;
+
+  /**
+   * @generated from field: string member = 2;
+   */
+  member: string;
+};
+
+/**
+ * Describes the message cairn.v1.RemoveMemberRequest.
+ * Use `create(RemoveMemberRequestSchema)` to create a new message.
+ */
+export const RemoveMemberRequestSchema: GenMessage<RemoveMemberRequest> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_access, 20);
+
+/**
+ * @generated from message cairn.v1.RemoveMemberResponse
+ */
+export type RemoveMemberResponse = Message<"cairn.v1.RemoveMemberResponse"> & {
+};
+
+/**
+ * Describes the message cairn.v1.RemoveMemberResponse.
+ * Use `create(RemoveMemberResponseSchema)` to create a new message.
+ */
+export const RemoveMemberResponseSchema: GenMessage<RemoveMemberResponse> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_access, 21);
+
+/**
+ * @generated from message cairn.v1.BindRoleRequest
+ */
+export type BindRoleRequest = Message<"cairn.v1.BindRoleRequest"> & {
+  /**
+   * @generated from field: string principal = 1;
+   */
+  principal: string;
+
+  /**
+   * Replaces the role the principal has on that scope.
+   *
+   * @generated from field: cairn.v1.Role role = 2;
+   */
+  role: Role;
+
+  /**
+   * @generated from field: cairn.v1.Scope scope = 3;
+   */
+  scope?: Scope | undefined;
+};
+
+/**
+ * Describes the message cairn.v1.BindRoleRequest.
+ * Use `create(BindRoleRequestSchema)` to create a new message.
+ */
+export const BindRoleRequestSchema: GenMessage<BindRoleRequest> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_access, 22);
+
+/**
+ * @generated from message cairn.v1.UnbindRoleRequest
+ */
+export type UnbindRoleRequest = Message<"cairn.v1.UnbindRoleRequest"> & {
+  /**
+   * @generated from field: string principal = 1;
+   */
+  principal: string;
+
+  /**
+   * @generated from field: cairn.v1.Scope scope = 2;
+   */
+  scope?: Scope | undefined;
+};
+
+/**
+ * Describes the message cairn.v1.UnbindRoleRequest.
+ * Use `create(UnbindRoleRequestSchema)` to create a new message.
+ */
+export const UnbindRoleRequestSchema: GenMessage<UnbindRoleRequest> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_access, 23);
+
+/**
+ * @generated from message cairn.v1.UnbindRoleResponse
+ */
+export type UnbindRoleResponse = Message<"cairn.v1.UnbindRoleResponse"> & {
+};
+
+/**
+ * Describes the message cairn.v1.UnbindRoleResponse.
+ * Use `create(UnbindRoleResponseSchema)` to create a new message.
+ */
+export const UnbindRoleResponseSchema: GenMessage<UnbindRoleResponse> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_access, 24);
+
+/**
+ * @generated from message cairn.v1.SetClosedRequest
+ */
+export type SetClosedRequest = Message<"cairn.v1.SetClosedRequest"> & {
+  /**
+   * @generated from field: cairn.v1.Scope scope = 1;
+   */
+  scope?: Scope | undefined;
+
+  /**
+   * @generated from field: bool closed = 2;
+   */
+  closed: boolean;
+};
+
+/**
+ * Describes the message cairn.v1.SetClosedRequest.
+ * Use `create(SetClosedRequestSchema)` to create a new message.
+ */
+export const SetClosedRequestSchema: GenMessage<SetClosedRequest> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_access, 25);
+
+/**
+ * @generated from message cairn.v1.SetClosedResponse
+ */
+export type SetClosedResponse = Message<"cairn.v1.SetClosedResponse"> & {
+};
+
+/**
+ * Describes the message cairn.v1.SetClosedResponse.
+ * Use `create(SetClosedResponseSchema)` to create a new message.
+ */
+export const SetClosedResponseSchema: GenMessage<SetClosedResponse> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_access, 26);
+
+/**
+ * @generated from message cairn.v1.GetScopeRequest
+ */
+export type GetScopeRequest = Message<"cairn.v1.GetScopeRequest"> & {
+  /**
+   * @generated from field: cairn.v1.Scope scope = 1;
+   */
+  scope?: Scope | undefined;
+};
+
+/**
+ * Describes the message cairn.v1.GetScopeRequest.
+ * Use `create(GetScopeRequestSchema)` to create a new message.
+ */
+export const GetScopeRequestSchema: GenMessage<GetScopeRequest> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_access, 27);
+
+/**
+ * @generated from message cairn.v1.ScopeAccess
+ */
+export type ScopeAccess = Message<"cairn.v1.ScopeAccess"> & {
+  /**
+   * @generated from field: cairn.v1.Scope scope = 1;
+   */
+  scope?: Scope | undefined;
+
+  /**
+   * @generated from field: bool closed = 2;
+   */
+  closed: boolean;
+
+  /**
+   * @generated from field: repeated cairn.v1.Binding bindings = 3;
+   */
+  bindings: Binding[];
+};
+
+/**
+ * Describes the message cairn.v1.ScopeAccess.
+ * Use `create(ScopeAccessSchema)` to create a new message.
+ */
+export const ScopeAccessSchema: GenMessage<ScopeAccess> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_access, 28);
+
+/**
+ * @generated from message cairn.v1.Token
+ */
+export type Token = Message<"cairn.v1.Token"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * @generated from field: string principal = 2;
+   */
+  principal: string;
+
+  /**
+   * @generated from field: string name = 3;
+   */
+  name: string;
+
+  /**
+   * The most it may do, whatever its principal may; unspecified for no bound.
+   *
+   * @generated from field: cairn.v1.Role role = 4;
+   */
+  role: Role;
+
+  /**
+   * Only in these namespaces and below; empty for everywhere.
+   *
+   * @generated from field: repeated string namespaces = 5;
+   */
+  namespaces: string[];
+
+  /**
+   * @generated from field: int64 created_us = 6;
+   */
+  createdUs: bigint;
+
+  /**
+   * 0: never.
+   *
+   * @generated from field: int64 expires_us = 7;
+   */
+  expiresUs: bigint;
+
+  /**
+   * 0: not yet. Kept to the minute.
+   *
+   * @generated from field: int64 last_used_us = 8;
+   */
+  lastUsedUs: bigint;
+};
+
+/**
+ * Describes the message cairn.v1.Token.
+ * Use `create(TokenSchema)` to create a new message.
+ */
+export const TokenSchema: GenMessage<Token> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_access, 29);
+
+/**
+ * @generated from message cairn.v1.CreateTokenRequest
+ */
+export type CreateTokenRequest = Message<"cairn.v1.CreateTokenRequest"> & {
+  /**
+   * Empty for the caller itself; for another only by administrators.
+   *
+   * @generated from field: string principal = 1;
+   */
+  principal: string;
+
+  /**
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * @generated from field: cairn.v1.Role role = 3;
+   */
+  role: Role;
+
+  /**
+   * @generated from field: repeated string namespaces = 4;
+   */
+  namespaces: string[];
+
+  /**
+   * 0: 90 days; at most 3,650.
+   *
+   * @generated from field: int32 days = 5;
+   */
+  days: number;
+};
+
+/**
+ * Describes the message cairn.v1.CreateTokenRequest.
+ * Use `create(CreateTokenRequestSchema)` to create a new message.
+ */
+export const CreateTokenRequestSchema: GenMessage<CreateTokenRequest> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_access, 30);
+
+/**
+ * @generated from message cairn.v1.CreateTokenResponse
+ */
+export type CreateTokenResponse = Message<"cairn.v1.CreateTokenResponse"> & {
+  /**
+   * "cairn_…".
+   *
+   * @generated from field: string secret = 1;
+   */
+  secret: string;
+
+  /**
+   * @generated from field: cairn.v1.Token token = 2;
+   */
+  token?: Token | undefined;
+};
+
+/**
+ * Describes the message cairn.v1.CreateTokenResponse.
+ * Use `create(CreateTokenResponseSchema)` to create a new message.
+ */
+export const CreateTokenResponseSchema: GenMessage<CreateTokenResponse> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_access, 31);
+
+/**
+ * @generated from message cairn.v1.ListTokensRequest
+ */
+export type ListTokensRequest = Message<"cairn.v1.ListTokensRequest"> & {
+  /**
+   * @generated from field: string principal = 1;
+   */
+  principal: string;
+};
+
+/**
+ * Describes the message cairn.v1.ListTokensRequest.
+ * Use `create(ListTokensRequestSchema)` to create a new message.
+ */
+export const ListTokensRequestSchema: GenMessage<ListTokensRequest> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_access, 32);
+
+/**
+ * @generated from message cairn.v1.ListTokensResponse
+ */
+export type ListTokensResponse = Message<"cairn.v1.ListTokensResponse"> & {
+  /**
+   * @generated from field: repeated cairn.v1.Token tokens = 1;
+   */
+  tokens: Token[];
+};
+
+/**
+ * Describes the message cairn.v1.ListTokensResponse.
+ * Use `create(ListTokensResponseSchema)` to create a new message.
+ */
+export const ListTokensResponseSchema: GenMessage<ListTokensResponse> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_access, 33);
+
+/**
+ * @generated from message cairn.v1.RevokeTokenRequest
+ */
+export type RevokeTokenRequest = Message<"cairn.v1.RevokeTokenRequest"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message cairn.v1.RevokeTokenRequest.
+ * Use `create(RevokeTokenRequestSchema)` to create a new message.
+ */
+export const RevokeTokenRequestSchema: GenMessage<RevokeTokenRequest> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_access, 34);
+
+/**
+ * @generated from message cairn.v1.RevokeTokenResponse
+ */
+export type RevokeTokenResponse = Message<"cairn.v1.RevokeTokenResponse"> & {
+};
+
+/**
+ * Describes the message cairn.v1.RevokeTokenResponse.
+ * Use `create(RevokeTokenResponseSchema)` to create a new message.
+ */
+export const RevokeTokenResponseSchema: GenMessage<RevokeTokenResponse> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_access, 35);
+
+/**
+ * @generated from message cairn.v1.AuditEntry
+ */
+export type AuditEntry = Message<"cairn.v1.AuditEntry"> & {
+  /**
+   * @generated from field: int64 number = 1;
+   */
+  number: bigint;
+
+  /**
+   * @generated from field: int64 time_us = 2;
+   */
+  timeUs: bigint;
+
+  /**
+   * Who did it.
+   *
+   * @generated from field: string principal = 3;
+   */
+  principal: string;
+
+  /**
+   * Such as "bind-role", "log-in", "purge-run".
+   *
+   * @generated from field: string action = 4;
+   */
+  action: string;
+
+  /**
+   * What it was done to.
+   *
+   * @generated from field: string target = 5;
+   */
+  target: string;
+
+  /**
+   * @generated from field: map<string, string> facts = 6;
+   */
+  facts: { [key: string]: string };
+
+  /**
+   * Lower-case hex; of this entry and, through the one before, of all before it.
+   *
+   * @generated from field: string hash = 7;
+   */
+  hash: string;
+};
+
+/**
+ * Describes the message cairn.v1.AuditEntry.
+ * Use `create(AuditEntrySchema)` to create a new message.
+ */
+export const AuditEntrySchema: GenMessage<AuditEntry> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_access, 36);
+
+/**
+ * @generated from message cairn.v1.ListAuditRequest
+ */
+export type ListAuditRequest = Message<"cairn.v1.ListAuditRequest"> & {
+  /**
+   * Only of this principal, action or target; empty for all.
+   *
+   * @generated from field: string principal = 1;
+   */
+  principal: string;
+
+  /**
+   * @generated from field: string action = 2;
+   */
+  action: string;
+
+  /**
+   * @generated from field: string target = 3;
+   */
+  target: string;
+
+  /**
+   * @generated from field: int32 page_size = 4;
+   */
+  pageSize: number;
+
+  /**
+   * @generated from field: string page_token = 5;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message cairn.v1.ListAuditRequest.
+ * Use `create(ListAuditRequestSchema)` to create a new message.
+ */
+export const ListAuditRequestSchema: GenMessage<ListAuditRequest> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_access, 37);
+
+/**
+ * @generated from message cairn.v1.ListAuditResponse
+ */
+export type ListAuditResponse = Message<"cairn.v1.ListAuditResponse"> & {
+  /**
+   * @generated from field: repeated cairn.v1.AuditEntry entries = 1;
+   */
+  entries: AuditEntry[];
+
+  /**
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message cairn.v1.ListAuditResponse.
+ * Use `create(ListAuditResponseSchema)` to create a new message.
+ */
+export const ListAuditResponseSchema: GenMessage<ListAuditResponse> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_access, 38);
+
+/**
+ * @generated from message cairn.v1.VerifyAuditRequest
+ */
+export type VerifyAuditRequest = Message<"cairn.v1.VerifyAuditRequest"> & {
+};
+
+/**
+ * Describes the message cairn.v1.VerifyAuditRequest.
+ * Use `create(VerifyAuditRequestSchema)` to create a new message.
+ */
+export const VerifyAuditRequestSchema: GenMessage<VerifyAuditRequest> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_access, 39);
+
+/**
+ * @generated from message cairn.v1.VerifyAuditResponse
+ */
+export type VerifyAuditResponse = Message<"cairn.v1.VerifyAuditResponse"> & {
+  /**
+   * @generated from field: bool ok = 1;
+   */
+  ok: boolean;
+
+  /**
+   * @generated from field: int64 entries = 2;
+   */
+  entries: bigint;
+
+  /**
+   * In words: which entry was altered or removed.
+   *
+   * @generated from field: repeated string problems = 3;
+   */
+  problems: string[];
+};
+
+/**
+ * Describes the message cairn.v1.VerifyAuditResponse.
+ * Use `create(VerifyAuditResponseSchema)` to create a new message.
+ */
+export const VerifyAuditResponseSchema: GenMessage<VerifyAuditResponse> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_access, 40);
+
+/**
+ * @generated from enum cairn.v1.Role
+ */
+export const Role = {
+  /**
+   * @generated from enum value: ROLE_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
-   * Anyone, also without a credential.
-   *
-   * @generated from enum value: PERMISSION_PUBLIC = 1;
+   * @generated from enum value: ROLE_VIEWER = 1;
    */
-  PUBLIC: 1,
+  VIEWER: 1,
 
   /**
-   * Reading what a namespace holds: role viewer and above.
-   *
-   * @generated from enum value: PERMISSION_READ = 2;
+   * @generated from enum value: ROLE_WRITER = 2;
    */
-  READ: 2,
+  WRITER: 2,
 
   /**
-   * Recording into a namespace: role writer and above.
-   *
-   * @generated from enum value: PERMISSION_WRITE = 3;
+   * @generated from enum value: ROLE_MAINTAINER = 3;
    */
-  WRITE: 3,
+  MAINTAINER: 3,
 
   /**
-   * Reshaping a namespace, destroying runs for good: role maintainer and above.
-   *
-   * @generated from enum value: PERMISSION_MAINTAIN = 4;
+   * @generated from enum value: ROLE_ADMIN = 4;
    */
-  MAINTAIN: 4,
-
-  /**
-   * The server itself: role admin on the root.
-   *
-   * @generated from enum value: PERMISSION_ADMINISTER = 5;
-   */
-  ADMINISTER: 5,
+  ADMIN: 4,
 } as const;
 
 /**
- * @generated from enum cairn.v1.Permission
+ * @generated from enum cairn.v1.Role
  */
-export type Permission = (typeof Permission)[keyof typeof Permission] | UnknownEnum;
+export type Role = (typeof Role)[keyof typeof Role] | UnknownEnum;
 
 /**
- * Describes the enum cairn.v1.Permission.
+ * Describes the enum cairn.v1.Role.
  */
-export const PermissionSchema: GenEnum<Permission> = /*@__PURE__*/
+export const RoleSchema: GenEnum<Role> = /*@__PURE__*/
   enumDesc(file_cairn_v1_access, 0);
 
 /**
- * @generated from extension: cairn.v1.Permission permission = 50700;
+ * @generated from enum cairn.v1.PrincipalKind
  */
-export const permission: GenExtension<MethodOptions, Permission> = /*@__PURE__*/
-  extDesc(file_cairn_v1_access, 0);
+export const PrincipalKind = {
+  /**
+   * @generated from enum value: PRINCIPAL_KIND_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * @generated from enum value: PRINCIPAL_KIND_USER = 1;
+   */
+  USER: 1,
+
+  /**
+   * @generated from enum value: PRINCIPAL_KIND_SERVICE = 2;
+   */
+  SERVICE: 2,
+
+  /**
+   * @generated from enum value: PRINCIPAL_KIND_GROUP = 3;
+   */
+  GROUP: 3,
+
+  /**
+   * Everybody who has a valid credential; there is one, named "everyone".
+   *
+   * @generated from enum value: PRINCIPAL_KIND_EVERYONE = 4;
+   */
+  EVERYONE: 4,
+
+  /**
+   * Whoever sits at the machine of a server that listens to it alone.
+   *
+   * @generated from enum value: PRINCIPAL_KIND_OWNER = 5;
+   */
+  OWNER: 5,
+
+  /**
+   * Who has shown nothing.
+   *
+   * @generated from enum value: PRINCIPAL_KIND_ANONYMOUS = 6;
+   */
+  ANONYMOUS: 6,
+} as const;
+
+/**
+ * @generated from enum cairn.v1.PrincipalKind
+ */
+export type PrincipalKind = (typeof PrincipalKind)[keyof typeof PrincipalKind] | UnknownEnum;
+
+/**
+ * Describes the enum cairn.v1.PrincipalKind.
+ */
+export const PrincipalKindSchema: GenEnum<PrincipalKind> = /*@__PURE__*/
+  enumDesc(file_cairn_v1_access, 1);
+
+/**
+ * Who may do what. A role is bound to a principal on a scope and holds for
+ * everything below it: namespace, run, artifact. A scope may be closed: then
+ * only roles bound on it or below it count, and those of administrators of the
+ * root.
+ *
+ * @generated from service cairn.v1.AccessService
+ */
+export const AccessService: GenService<{
+  /**
+   * Who the caller is and what the credential allows.
+   *
+   * @generated from rpc cairn.v1.AccessService.WhoAmI
+   */
+  whoAmI: {
+    methodKind: "unary";
+    input: typeof WhoAmIRequestSchema;
+    output: typeof WhoAmIResponseSchema;
+  },
+  /**
+   * Exchanges a password for a token.
+   *
+   * @generated from rpc cairn.v1.AccessService.LogIn
+   */
+  logIn: {
+    methodKind: "unary";
+    input: typeof LogInRequestSchema;
+    output: typeof LogInResponseSchema;
+  },
+  /**
+   * Revokes the token the call was made with.
+   *
+   * @generated from rpc cairn.v1.AccessService.LogOut
+   */
+  logOut: {
+    methodKind: "unary";
+    input: typeof LogOutRequestSchema;
+    output: typeof LogOutResponseSchema;
+  },
+  /**
+   * What a principal may do somewhere, and which bindings say so.
+   *
+   * @generated from rpc cairn.v1.AccessService.ExplainAccess
+   */
+  explainAccess: {
+    methodKind: "unary";
+    input: typeof ExplainAccessRequestSchema;
+    output: typeof ExplainAccessResponseSchema;
+  },
+  /**
+   * @generated from rpc cairn.v1.AccessService.CreatePrincipal
+   */
+  createPrincipal: {
+    methodKind: "unary";
+    input: typeof CreatePrincipalRequestSchema;
+    output: typeof PrincipalSchema;
+  },
+  /**
+   * @generated from rpc cairn.v1.AccessService.ListPrincipals
+   */
+  listPrincipals: {
+    methodKind: "unary";
+    input: typeof ListPrincipalsRequestSchema;
+    output: typeof ListPrincipalsResponseSchema;
+  },
+  /**
+   * Changes the display name, the password, whether it is disabled.
+   *
+   * @generated from rpc cairn.v1.AccessService.UpdatePrincipal
+   */
+  updatePrincipal: {
+    methodKind: "unary";
+    input: typeof UpdatePrincipalRequestSchema;
+    output: typeof PrincipalSchema;
+  },
+  /**
+   * With its tokens, bindings and memberships.
+   *
+   * @generated from rpc cairn.v1.AccessService.DeletePrincipal
+   */
+  deletePrincipal: {
+    methodKind: "unary";
+    input: typeof DeletePrincipalRequestSchema;
+    output: typeof DeletePrincipalResponseSchema;
+  },
+  /**
+   * @generated from rpc cairn.v1.AccessService.AddMember
+   */
+  addMember: {
+    methodKind: "unary";
+    input: typeof AddMemberRequestSchema;
+    output: typeof AddMemberResponseSchema;
+  },
+  /**
+   * @generated from rpc cairn.v1.AccessService.RemoveMember
+   */
+  removeMember: {
+    methodKind: "unary";
+    input: typeof RemoveMemberRequestSchema;
+    output: typeof RemoveMemberResponseSchema;
+  },
+  /**
+   * Nobody grants more than they have.
+   *
+   * @generated from rpc cairn.v1.AccessService.BindRole
+   */
+  bindRole: {
+    methodKind: "unary";
+    input: typeof BindRoleRequestSchema;
+    output: typeof BindingSchema;
+  },
+  /**
+   * @generated from rpc cairn.v1.AccessService.UnbindRole
+   */
+  unbindRole: {
+    methodKind: "unary";
+    input: typeof UnbindRoleRequestSchema;
+    output: typeof UnbindRoleResponseSchema;
+  },
+  /**
+   * Closes a scope to all but those bound on it or below, or opens it again.
+   *
+   * @generated from rpc cairn.v1.AccessService.SetClosed
+   */
+  setClosed: {
+    methodKind: "unary";
+    input: typeof SetClosedRequestSchema;
+    output: typeof SetClosedResponseSchema;
+  },
+  /**
+   * The bindings on a scope, and whether it is closed.
+   *
+   * @generated from rpc cairn.v1.AccessService.GetScope
+   */
+  getScope: {
+    methodKind: "unary";
+    input: typeof GetScopeRequestSchema;
+    output: typeof ScopeAccessSchema;
+  },
+  /**
+   * The secret is in this answer and never again.
+   *
+   * @generated from rpc cairn.v1.AccessService.CreateToken
+   */
+  createToken: {
+    methodKind: "unary";
+    input: typeof CreateTokenRequestSchema;
+    output: typeof CreateTokenResponseSchema;
+  },
+  /**
+   * One's own; of another principal for administrators.
+   *
+   * @generated from rpc cairn.v1.AccessService.ListTokens
+   */
+  listTokens: {
+    methodKind: "unary";
+    input: typeof ListTokensRequestSchema;
+    output: typeof ListTokensResponseSchema;
+  },
+  /**
+   * @generated from rpc cairn.v1.AccessService.RevokeToken
+   */
+  revokeToken: {
+    methodKind: "unary";
+    input: typeof RevokeTokenRequestSchema;
+    output: typeof RevokeTokenResponseSchema;
+  },
+  /**
+   * Every change of access, every login and every deletion, newest first.
+   *
+   * @generated from rpc cairn.v1.AccessService.ListAudit
+   */
+  listAudit: {
+    methodKind: "unary";
+    input: typeof ListAuditRequestSchema;
+    output: typeof ListAuditResponseSchema;
+  },
+  /**
+   * Recomputes the chain of hashes and names the first entry that was altered
+   * or removed.
+   *
+   * @generated from rpc cairn.v1.AccessService.VerifyAudit
+   */
+  verifyAudit: {
+    methodKind: "unary";
+    input: typeof VerifyAuditRequestSchema;
+    output: typeof VerifyAuditResponseSchema;
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_cairn_v1_access, 0);
 

@@ -4,9 +4,13 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
-import { file_cairn_v1_access } from "./access_pb.ts";
+import type { ArtifactRecord } from "./artifact_pb.ts";
+import { file_cairn_v1_artifact } from "./artifact_pb.ts";
+import type { LogLines } from "./log_pb.ts";
+import { file_cairn_v1_log } from "./log_pb.ts";
 import type { Direction } from "./namespace_pb.ts";
 import { file_cairn_v1_namespace } from "./namespace_pb.ts";
+import { file_cairn_v1_permission } from "./permission_pb.ts";
 import type { RunRef, RunStatus } from "./run_pb.ts";
 import { file_cairn_v1_run } from "./run_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
@@ -15,7 +19,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file cairn/v1/metric.proto.
  */
 export const file_cairn_v1_metric: GenFile = /*@__PURE__*/
-  fileDesc("ChVjYWlybi92MS9tZXRyaWMucHJvdG8SCGNhaXJuLnYxIpICCgxTZXJpZXNQb2ludHMSCwoDa2V5GAEgASgJEjIKBmxhYmVscxgCIAMoCzIiLmNhaXJuLnYxLlNlcmllc1BvaW50cy5MYWJlbHNFbnRyeRIiCgRraW5kGAMgASgOMhQuY2Fpcm4udjEuU2VyaWVzS2luZBINCgVzdGVwcxgEIAMoEhIQCgh0aW1lc191cxgFIAMoEhIOCgZ2YWx1ZXMYBiADKAESEAoIaW50ZWdlcnMYByADKBISDQoFYm9vbHMYCCADKAgSDQoFdGV4dHMYCSADKAkSDQoFbmFub3MYCiADKA0aLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASKaAwoIRW52ZWxvcGUSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEg4KBndyaXRlchgCIAEoCRILCgNzZXEYAyABKAQSJgoGc2VyaWVzGAQgAygLMhYuY2Fpcm4udjEuU2VyaWVzUG9pbnRzEi4KBnBhcmFtcxgFIAMoCzIeLmNhaXJuLnYxLkVudmVsb3BlLlBhcmFtc0VudHJ5EioKBHRhZ3MYBiADKAsyHC5jYWlybi52MS5FbnZlbG9wZS5UYWdzRW50cnkSIwoGc3RhdHVzGAcgASgOMhMuY2Fpcm4udjEuUnVuU3RhdHVzEiAKBGxvc3QYCCADKAsyEi5jYWlybi52MS5TZXFSYW5nZRIZChFoZWFydGJlYXRfc2Vjb25kcxgJIAEoDRIQCghlbmRlZF91cxgKIAEoAxotCgtQYXJhbXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGisKCVRhZ3NFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIicKCFNlcVJhbmdlEg0KBWZpcnN0GAEgASgEEgwKBGxhc3QYAiABKAQiPQoLRW52ZWxvcGVBY2sSCwoDc2VxGAEgASgEEhEKCWR1cGxpY2F0ZRgCIAEoCBIOCgZwb2ludHMYAyABKAMinwEKDktleURlc2NyaXB0aW9uEhEKCW5hbWVzcGFjZRgBIAEoCRILCgNrZXkYAiABKAkSDAoEdW5pdBgDIAEoCRImCglkaXJlY3Rpb24YBCABKA4yEy5jYWlybi52MS5EaXJlY3Rpb24SEwoLZGVzY3JpcHRpb24YBSABKAkSIgoHcGljdHVyZRgGIAEoDjIRLmNhaXJuLnYxLlBpY3R1cmUiQwoSRGVzY3JpYmVLZXlSZXF1ZXN0Ei0KC2Rlc2NyaXB0aW9uGAEgASgLMhguY2Fpcm4udjEuS2V5RGVzY3JpcHRpb24iJAoPTGlzdEtleXNSZXF1ZXN0EhEKCW5hbWVzcGFjZRgBIAEoCSI6ChBMaXN0S2V5c1Jlc3BvbnNlEiYKBGtleXMYASADKAsyGC5jYWlybi52MS5LZXlEZXNjcmlwdGlvbiJ0CgZTYW1wbGUSEQoEc3RlcBgBIAEoA0gAiAEBEhQKB3RpbWVfdXMYAiABKANIAYgBARINCgV2YWx1ZRgDIAEoARIMCgR0ZXh0GAQgASgJEg8KB2ludGVnZXIYBSABKANCBwoFX3N0ZXBCCgoIX3RpbWVfdXMihgIKDVNlcmllc1N1bW1hcnkSDQoFY291bnQYASABKAMSEQoJbmFuX2NvdW50GAIgASgDEh8KBWZpcnN0GAMgASgLMhAuY2Fpcm4udjEuU2FtcGxlEh4KBGxhc3QYBCABKAsyEC5jYWlybi52MS5TYW1wbGUSHQoDbWluGAUgASgLMhAuY2Fpcm4udjEuU2FtcGxlEh0KA21heBgGIAEoCzIQLmNhaXJuLnYxLlNhbXBsZRILCgNzdW0YByABKAESEwoLc3VtX3NxdWFyZXMYCCABKAESEQoEbWVhbhgJIAEoAUgAiAEBEhYKDnJlcGxhY2VkX2NvdW50GAogASgDQgcKBV9tZWFuIsgBCgpTZXJpZXNJbmZvEgsKA2tleRgBIAEoCRIwCgZsYWJlbHMYAiADKAsyIC5jYWlybi52MS5TZXJpZXNJbmZvLkxhYmVsc0VudHJ5EiIKBGtpbmQYAyABKA4yFC5jYWlybi52MS5TZXJpZXNLaW5kEigKB3N1bW1hcnkYBCABKAsyFy5jYWlybi52MS5TZXJpZXNTdW1tYXJ5Gi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEidgoRTGlzdFNlcmllc1JlcXVlc3QSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEgwKBGdsb2IYAiABKAkSDQoFcmVnZXgYAyABKAkSEQoJcGFnZV9zaXplGAQgASgFEhIKCnBhZ2VfdG9rZW4YBSABKAkiaAoSTGlzdFNlcmllc1Jlc3BvbnNlEiQKBnNlcmllcxgBIAMoCzIULmNhaXJuLnYxLlNlcmllc0luZm8SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhMKC3RvdGFsX2NvdW50GAMgASgDIrUBCg5TZXJpZXNTZWxlY3RvchIdCgNydW4YASABKAsyEC5jYWlybi52MS5SdW5SZWYSCwoDa2V5GAIgASgJEjQKBmxhYmVscxgDIAMoCzIkLmNhaXJuLnYxLlNlcmllc1NlbGVjdG9yLkxhYmVsc0VudHJ5EhIKCmFsbF9sYWJlbHMYBCABKAgaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASLgAQoRUmVhZFNlcmllc1JlcXVlc3QSKAoGc2VyaWVzGAEgAygLMhguY2Fpcm4udjEuU2VyaWVzU2VsZWN0b3ISHAoEYXhpcxgCIAEoDjIOLmNhaXJuLnYxLkF4aXMSEQoEZnJvbRgDIAEoA0gAiAEBEg8KAnRvGAQgASgDSAGIAQESDwoHYnVja2V0cxgFIAEoBRIYChBpbmNsdWRlX3JlcGxhY2VkGAYgASgIEiQKCGVuY29kaW5nGAcgASgOMhIuY2Fpcm4udjEuRW5jb2RpbmdCBwoFX2Zyb21CBQoDX3RvIjoKBkNvbHVtbhINCgVieXRlcxgBIAEoDBIPCgdudW1iZXJzGAIgAygBEhAKCGludGVnZXJzGAMgAygSIqMFCgpTZXJpZXNEYXRhEg4KBnJ1bl9pZBgBIAEoCRILCgNrZXkYAiABKAkSMAoGbGFiZWxzGAMgAygLMiAuY2Fpcm4udjEuU2VyaWVzRGF0YS5MYWJlbHNFbnRyeRIiCgRraW5kGAQgASgOMhQuY2Fpcm4udjEuU2VyaWVzS2luZBIcCgRmb3JtGAUgASgOMg4uY2Fpcm4udjEuRm9ybRITCgtwb2ludF9jb3VudBgGIAEoAxIfCgVzdGVwcxgHIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIiCgh0aW1lc191cxgIIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIfCgVuYW5vcxgJIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIgCgZ2YWx1ZXMYCiABKAsyEC5jYWlybi52MS5Db2x1bW4SDQoFdGV4dHMYCyADKAkSIgoIcmVwbGFjZWQYDCABKAsyEC5jYWlybi52MS5Db2x1bW4SIAoGYnVja2V0GA0gASgLMhAuY2Fpcm4udjEuQ29sdW1uEh8KBWNvdW50GA4gASgLMhAuY2Fpcm4udjEuQ29sdW1uEh0KA21pbhgPIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIdCgNtYXgYECABKAsyEC5jYWlybi52MS5Db2x1bW4SHwoFZmlyc3QYESABKAsyEC5jYWlybi52MS5Db2x1bW4SHgoEbGFzdBgSIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIeCgRtZWFuGBMgASgLMhAuY2Fpcm4udjEuQ29sdW1uEiMKCW5hbl9jb3VudBgUIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBImIKElJlYWRTZXJpZXNSZXNwb25zZRIkCgZzZXJpZXMYASADKAsyFC5jYWlybi52MS5TZXJpZXNEYXRhEhIKCmdyaWRfc3RhcnQYAiABKAESEgoKZ3JpZF93aWR0aBgDIAEoASqGAQoKU2VyaWVzS2luZBIbChdTRVJJRVNfS0lORF9VTlNQRUNJRklFRBAAEhYKElNFUklFU19LSU5EX05VTUJFUhABEhcKE1NFUklFU19LSU5EX0lOVEVHRVIQAhIUChBTRVJJRVNfS0lORF9CT09MEAMSFAoQU0VSSUVTX0tJTkRfVEVYVBAEKqABCgdQaWN0dXJlEhcKE1BJQ1RVUkVfVU5TUEVDSUZJRUQQABIQCgxQSUNUVVJFX0xJTkUQARIUChBQSUNUVVJFX0FDQ1VSQUNZEAISHAoYUElDVFVSRV9DT05GVVNJT05fTUFUUklYEAMSDwoLUElDVFVSRV9ST0MQBBIOCgpQSUNUVVJFX1BSEAUSFQoRUElDVFVSRV9ISVNUT0dSQU0QBio6CgRBeGlzEhQKEEFYSVNfVU5TUEVDSUZJRUQQABINCglBWElTX1NURVAQARINCglBWElTX1RJTUUQAipOCghFbmNvZGluZxIYChRFTkNPRElOR19VTlNQRUNJRklFRBAAEhIKDkVOQ09ESU5HX0JZVEVTEAESFAoQRU5DT0RJTkdfTlVNQkVSUxACKj8KBEZvcm0SFAoQRk9STV9VTlNQRUNJRklFRBAAEg4KCkZPUk1fRVhBQ1QQARIRCg1GT1JNX0VOVkVMT1BFEAIyzQMKDU1ldHJpY1NlcnZpY2USQAoNV3JpdGVFbnZlbG9wZRISLmNhaXJuLnYxLkVudmVsb3BlGhUuY2Fpcm4udjEuRW52ZWxvcGVBY2siBODgGAMSRgoPU3RyZWFtRW52ZWxvcGVzEhIuY2Fpcm4udjEuRW52ZWxvcGUaFS5jYWlybi52MS5FbnZlbG9wZUFjayIE4OAYAygBMAESSwoLRGVzY3JpYmVLZXkSHC5jYWlybi52MS5EZXNjcmliZUtleVJlcXVlc3QaGC5jYWlybi52MS5LZXlEZXNjcmlwdGlvbiIE4OAYAxJHCghMaXN0S2V5cxIZLmNhaXJuLnYxLkxpc3RLZXlzUmVxdWVzdBoaLmNhaXJuLnYxLkxpc3RLZXlzUmVzcG9uc2UiBODgGAISTQoKTGlzdFNlcmllcxIbLmNhaXJuLnYxLkxpc3RTZXJpZXNSZXF1ZXN0GhwuY2Fpcm4udjEuTGlzdFNlcmllc1Jlc3BvbnNlIgTg4BgCEk0KClJlYWRTZXJpZXMSGy5jYWlybi52MS5SZWFkU2VyaWVzUmVxdWVzdBocLmNhaXJuLnYxLlJlYWRTZXJpZXNSZXNwb25zZSIE4OAYAmIGcHJvdG8z", [file_cairn_v1_access, file_cairn_v1_namespace, file_cairn_v1_run]);
+  fileDesc("ChVjYWlybi92MS9tZXRyaWMucHJvdG8SCGNhaXJuLnYxIpICCgxTZXJpZXNQb2ludHMSCwoDa2V5GAEgASgJEjIKBmxhYmVscxgCIAMoCzIiLmNhaXJuLnYxLlNlcmllc1BvaW50cy5MYWJlbHNFbnRyeRIiCgRraW5kGAMgASgOMhQuY2Fpcm4udjEuU2VyaWVzS2luZBINCgVzdGVwcxgEIAMoEhIQCgh0aW1lc191cxgFIAMoEhIOCgZ2YWx1ZXMYBiADKAESEAoIaW50ZWdlcnMYByADKBISDQoFYm9vbHMYCCADKAgSDQoFdGV4dHMYCSADKAkSDQoFbmFub3MYCiADKA0aLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASLoAwoIRW52ZWxvcGUSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEg4KBndyaXRlchgCIAEoCRILCgNzZXEYAyABKAQSJgoGc2VyaWVzGAQgAygLMhYuY2Fpcm4udjEuU2VyaWVzUG9pbnRzEi4KBnBhcmFtcxgFIAMoCzIeLmNhaXJuLnYxLkVudmVsb3BlLlBhcmFtc0VudHJ5EioKBHRhZ3MYBiADKAsyHC5jYWlybi52MS5FbnZlbG9wZS5UYWdzRW50cnkSIwoGc3RhdHVzGAcgASgOMhMuY2Fpcm4udjEuUnVuU3RhdHVzEiAKBGxvc3QYCCADKAsyEi5jYWlybi52MS5TZXFSYW5nZRIZChFoZWFydGJlYXRfc2Vjb25kcxgJIAEoDRIQCghlbmRlZF91cxgKIAEoAxIfCgNsb2cYCyADKAsyEi5jYWlybi52MS5Mb2dMaW5lcxIrCglhcnRpZmFjdHMYDCADKAsyGC5jYWlybi52MS5BcnRpZmFjdFJlY29yZBotCgtQYXJhbXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGisKCVRhZ3NFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIicKCFNlcVJhbmdlEg0KBWZpcnN0GAEgASgEEgwKBGxhc3QYAiABKAQiPQoLRW52ZWxvcGVBY2sSCwoDc2VxGAEgASgEEhEKCWR1cGxpY2F0ZRgCIAEoCBIOCgZwb2ludHMYAyABKAMinwEKDktleURlc2NyaXB0aW9uEhEKCW5hbWVzcGFjZRgBIAEoCRILCgNrZXkYAiABKAkSDAoEdW5pdBgDIAEoCRImCglkaXJlY3Rpb24YBCABKA4yEy5jYWlybi52MS5EaXJlY3Rpb24SEwoLZGVzY3JpcHRpb24YBSABKAkSIgoHcGljdHVyZRgGIAEoDjIRLmNhaXJuLnYxLlBpY3R1cmUiQwoSRGVzY3JpYmVLZXlSZXF1ZXN0Ei0KC2Rlc2NyaXB0aW9uGAEgASgLMhguY2Fpcm4udjEuS2V5RGVzY3JpcHRpb24iJAoPTGlzdEtleXNSZXF1ZXN0EhEKCW5hbWVzcGFjZRgBIAEoCSI6ChBMaXN0S2V5c1Jlc3BvbnNlEiYKBGtleXMYASADKAsyGC5jYWlybi52MS5LZXlEZXNjcmlwdGlvbiJ0CgZTYW1wbGUSEQoEc3RlcBgBIAEoA0gAiAEBEhQKB3RpbWVfdXMYAiABKANIAYgBARINCgV2YWx1ZRgDIAEoARIMCgR0ZXh0GAQgASgJEg8KB2ludGVnZXIYBSABKANCBwoFX3N0ZXBCCgoIX3RpbWVfdXMihgIKDVNlcmllc1N1bW1hcnkSDQoFY291bnQYASABKAMSEQoJbmFuX2NvdW50GAIgASgDEh8KBWZpcnN0GAMgASgLMhAuY2Fpcm4udjEuU2FtcGxlEh4KBGxhc3QYBCABKAsyEC5jYWlybi52MS5TYW1wbGUSHQoDbWluGAUgASgLMhAuY2Fpcm4udjEuU2FtcGxlEh0KA21heBgGIAEoCzIQLmNhaXJuLnYxLlNhbXBsZRILCgNzdW0YByABKAESEwoLc3VtX3NxdWFyZXMYCCABKAESEQoEbWVhbhgJIAEoAUgAiAEBEhYKDnJlcGxhY2VkX2NvdW50GAogASgDQgcKBV9tZWFuIsgBCgpTZXJpZXNJbmZvEgsKA2tleRgBIAEoCRIwCgZsYWJlbHMYAiADKAsyIC5jYWlybi52MS5TZXJpZXNJbmZvLkxhYmVsc0VudHJ5EiIKBGtpbmQYAyABKA4yFC5jYWlybi52MS5TZXJpZXNLaW5kEigKB3N1bW1hcnkYBCABKAsyFy5jYWlybi52MS5TZXJpZXNTdW1tYXJ5Gi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEidgoRTGlzdFNlcmllc1JlcXVlc3QSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEgwKBGdsb2IYAiABKAkSDQoFcmVnZXgYAyABKAkSEQoJcGFnZV9zaXplGAQgASgFEhIKCnBhZ2VfdG9rZW4YBSABKAkiaAoSTGlzdFNlcmllc1Jlc3BvbnNlEiQKBnNlcmllcxgBIAMoCzIULmNhaXJuLnYxLlNlcmllc0luZm8SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhMKC3RvdGFsX2NvdW50GAMgASgDIrUBCg5TZXJpZXNTZWxlY3RvchIdCgNydW4YASABKAsyEC5jYWlybi52MS5SdW5SZWYSCwoDa2V5GAIgASgJEjQKBmxhYmVscxgDIAMoCzIkLmNhaXJuLnYxLlNlcmllc1NlbGVjdG9yLkxhYmVsc0VudHJ5EhIKCmFsbF9sYWJlbHMYBCABKAgaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASLgAQoRUmVhZFNlcmllc1JlcXVlc3QSKAoGc2VyaWVzGAEgAygLMhguY2Fpcm4udjEuU2VyaWVzU2VsZWN0b3ISHAoEYXhpcxgCIAEoDjIOLmNhaXJuLnYxLkF4aXMSEQoEZnJvbRgDIAEoA0gAiAEBEg8KAnRvGAQgASgDSAGIAQESDwoHYnVja2V0cxgFIAEoBRIYChBpbmNsdWRlX3JlcGxhY2VkGAYgASgIEiQKCGVuY29kaW5nGAcgASgOMhIuY2Fpcm4udjEuRW5jb2RpbmdCBwoFX2Zyb21CBQoDX3RvIjoKBkNvbHVtbhINCgVieXRlcxgBIAEoDBIPCgdudW1iZXJzGAIgAygBEhAKCGludGVnZXJzGAMgAygSIqMFCgpTZXJpZXNEYXRhEg4KBnJ1bl9pZBgBIAEoCRILCgNrZXkYAiABKAkSMAoGbGFiZWxzGAMgAygLMiAuY2Fpcm4udjEuU2VyaWVzRGF0YS5MYWJlbHNFbnRyeRIiCgRraW5kGAQgASgOMhQuY2Fpcm4udjEuU2VyaWVzS2luZBIcCgRmb3JtGAUgASgOMg4uY2Fpcm4udjEuRm9ybRITCgtwb2ludF9jb3VudBgGIAEoAxIfCgVzdGVwcxgHIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIiCgh0aW1lc191cxgIIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIfCgVuYW5vcxgJIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIgCgZ2YWx1ZXMYCiABKAsyEC5jYWlybi52MS5Db2x1bW4SDQoFdGV4dHMYCyADKAkSIgoIcmVwbGFjZWQYDCABKAsyEC5jYWlybi52MS5Db2x1bW4SIAoGYnVja2V0GA0gASgLMhAuY2Fpcm4udjEuQ29sdW1uEh8KBWNvdW50GA4gASgLMhAuY2Fpcm4udjEuQ29sdW1uEh0KA21pbhgPIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIdCgNtYXgYECABKAsyEC5jYWlybi52MS5Db2x1bW4SHwoFZmlyc3QYESABKAsyEC5jYWlybi52MS5Db2x1bW4SHgoEbGFzdBgSIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIeCgRtZWFuGBMgASgLMhAuY2Fpcm4udjEuQ29sdW1uEiMKCW5hbl9jb3VudBgUIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBImIKElJlYWRTZXJpZXNSZXNwb25zZRIkCgZzZXJpZXMYASADKAsyFC5jYWlybi52MS5TZXJpZXNEYXRhEhIKCmdyaWRfc3RhcnQYAiABKAESEgoKZ3JpZF93aWR0aBgDIAEoASI4CghSdW5Hcm91cBIMCgRuYW1lGAEgASgJEh4KBHJ1bnMYAiADKAsyEC5jYWlybi52MS5SdW5SZWYikQMKEVJlYWRHcm91cHNSZXF1ZXN0EiIKBmdyb3VwcxgBIAMoCzISLmNhaXJuLnYxLlJ1bkdyb3VwEg0KBXF1ZXJ5GAIgASgJEhEKCW5hbWVzcGFjZRgDIAEoCRIQCghncm91cF9ieRgEIAMoCRILCgNrZXkYBSABKAkSNwoGbGFiZWxzGAYgAygLMicuY2Fpcm4udjEuUmVhZEdyb3Vwc1JlcXVlc3QuTGFiZWxzRW50cnkSEwoLb25seV9sYWJlbHMYByABKAgSHAoEYXhpcxgIIAEoDjIOLmNhaXJuLnYxLkF4aXMSEQoEZnJvbRgJIAEoA0gAiAEBEg8KAnRvGAogASgDSAGIAQESDwoHYnVja2V0cxgLIAEoBRIRCglxdWFudGlsZXMYDCADKAESJAoIZW5jb2RpbmcYDSABKA4yEi5jYWlybi52MS5FbmNvZGluZxotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQgcKBV9mcm9tQgUKA190byL4AgoJR3JvdXBEYXRhEgwKBG5hbWUYASABKAkSDgoGdmFsdWVzGAIgAygJEg8KB3J1bl9pZHMYAyADKAkSEwoLcG9pbnRfY291bnQYBCABKAMSIAoGYnVja2V0GAUgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh8KBWNvdW50GAYgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh4KBG1lYW4YByABKAsyEC5jYWlybi52MS5Db2x1bW4SIAoGbWVkaWFuGAggASgLMhAuY2Fpcm4udjEuQ29sdW1uEh0KA3N0ZBgJIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIgCgZzdGRlcnIYCiABKAsyEC5jYWlybi52MS5Db2x1bW4SHQoDbWluGAsgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh0KA21heBgMIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIjCglxdWFudGlsZXMYDSADKAsyEC5jYWlybi52MS5Db2x1bW4iYQoSUmVhZEdyb3Vwc1Jlc3BvbnNlEiMKBmdyb3VwcxgBIAMoCzITLmNhaXJuLnYxLkdyb3VwRGF0YRISCgpncmlkX3N0YXJ0GAIgASgBEhIKCmdyaWRfd2lkdGgYAyABKAEqhgEKClNlcmllc0tpbmQSGwoXU0VSSUVTX0tJTkRfVU5TUEVDSUZJRUQQABIWChJTRVJJRVNfS0lORF9OVU1CRVIQARIXChNTRVJJRVNfS0lORF9JTlRFR0VSEAISFAoQU0VSSUVTX0tJTkRfQk9PTBADEhQKEFNFUklFU19LSU5EX1RFWFQQBCqgAQoHUGljdHVyZRIXChNQSUNUVVJFX1VOU1BFQ0lGSUVEEAASEAoMUElDVFVSRV9MSU5FEAESFAoQUElDVFVSRV9BQ0NVUkFDWRACEhwKGFBJQ1RVUkVfQ09ORlVTSU9OX01BVFJJWBADEg8KC1BJQ1RVUkVfUk9DEAQSDgoKUElDVFVSRV9QUhAFEhUKEVBJQ1RVUkVfSElTVE9HUkFNEAYqOgoEQXhpcxIUChBBWElTX1VOU1BFQ0lGSUVEEAASDQoJQVhJU19TVEVQEAESDQoJQVhJU19USU1FEAIqTgoIRW5jb2RpbmcSGAoURU5DT0RJTkdfVU5TUEVDSUZJRUQQABISCg5FTkNPRElOR19CWVRFUxABEhQKEEVOQ09ESU5HX05VTUJFUlMQAio/CgRGb3JtEhQKEEZPUk1fVU5TUEVDSUZJRUQQABIOCgpGT1JNX0VYQUNUEAESEQoNRk9STV9FTlZFTE9QRRACMpwECg1NZXRyaWNTZXJ2aWNlEkAKDVdyaXRlRW52ZWxvcGUSEi5jYWlybi52MS5FbnZlbG9wZRoVLmNhaXJuLnYxLkVudmVsb3BlQWNrIgTg4BgDEkYKD1N0cmVhbUVudmVsb3BlcxISLmNhaXJuLnYxLkVudmVsb3BlGhUuY2Fpcm4udjEuRW52ZWxvcGVBY2siBODgGAMoATABEksKC0Rlc2NyaWJlS2V5EhwuY2Fpcm4udjEuRGVzY3JpYmVLZXlSZXF1ZXN0GhguY2Fpcm4udjEuS2V5RGVzY3JpcHRpb24iBODgGAMSRwoITGlzdEtleXMSGS5jYWlybi52MS5MaXN0S2V5c1JlcXVlc3QaGi5jYWlybi52MS5MaXN0S2V5c1Jlc3BvbnNlIgTg4BgCEk0KCkxpc3RTZXJpZXMSGy5jYWlybi52MS5MaXN0U2VyaWVzUmVxdWVzdBocLmNhaXJuLnYxLkxpc3RTZXJpZXNSZXNwb25zZSIE4OAYAhJNCgpSZWFkU2VyaWVzEhsuY2Fpcm4udjEuUmVhZFNlcmllc1JlcXVlc3QaHC5jYWlybi52MS5SZWFkU2VyaWVzUmVzcG9uc2UiBODgGAISTQoKUmVhZEdyb3VwcxIbLmNhaXJuLnYxLlJlYWRHcm91cHNSZXF1ZXN0GhwuY2Fpcm4udjEuUmVhZEdyb3Vwc1Jlc3BvbnNlIgTg4BgCYgZwcm90bzM", [file_cairn_v1_artifact, file_cairn_v1_log, file_cairn_v1_namespace, file_cairn_v1_permission, file_cairn_v1_run]);
 
 /**
  * Points of one series in columns of equal length. `steps` and `times_us` may
@@ -161,6 +165,20 @@ export type Envelope = Message<"cairn.v1.Envelope"> & {
    * @generated from field: int64 ended_us = 10;
    */
   endedUs: bigint;
+
+  /**
+   * Lines of the run's log, in order.
+   *
+   * @generated from field: repeated cairn.v1.LogLines log = 11;
+   */
+  log: LogLines[];
+
+  /**
+   * References, and content small enough to travel here: media at a step.
+   *
+   * @generated from field: repeated cairn.v1.ArtifactRecord artifacts = 12;
+   */
+  artifacts: ArtifactRecord[];
 };
 
 /**
@@ -804,6 +822,240 @@ export const ReadSeriesResponseSchema: GenMessage<ReadSeriesResponse> = /*@__PUR
   messageDesc(file_cairn_v1_metric, 17);
 
 /**
+ * Runs that are shown as one.
+ *
+ * @generated from message cairn.v1.RunGroup
+ */
+export type RunGroup = Message<"cairn.v1.RunGroup"> & {
+  /**
+   * For example "lr = 0.1".
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * @generated from field: repeated cairn.v1.RunRef runs = 2;
+   */
+  runs: RunRef[];
+};
+
+/**
+ * Describes the message cairn.v1.RunGroup.
+ * Use `create(RunGroupSchema)` to create a new message.
+ */
+export const RunGroupSchema: GenMessage<RunGroup> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_metric, 18);
+
+/**
+ * @generated from message cairn.v1.ReadGroupsRequest
+ */
+export type ReadGroupsRequest = Message<"cairn.v1.ReadGroupsRequest"> & {
+  /**
+   * Either the groups themselves …
+   *
+   * @generated from field: repeated cairn.v1.RunGroup groups = 1;
+   */
+  groups: RunGroup[];
+
+  /**
+   * … or the runs that match a query, grouped by the values of these columns:
+   * "params.optim.lr", "tags.team", "namespace", "status". None: one group.
+   *
+   * @generated from field: string query = 2;
+   */
+  query: string;
+
+  /**
+   * @generated from field: string namespace = 3;
+   */
+  namespace: string;
+
+  /**
+   * @generated from field: repeated string group_by = 4;
+   */
+  groupBy: string[];
+
+  /**
+   * @generated from field: string key = 5;
+   */
+  key: string;
+
+  /**
+   * Absent label sets count together: the points of all label sets of a run
+   * are its points. Otherwise only the label set given.
+   *
+   * @generated from field: map<string, string> labels = 6;
+   */
+  labels: { [key: string]: string };
+
+  /**
+   * @generated from field: bool only_labels = 7;
+   */
+  onlyLabels: boolean;
+
+  /**
+   * @generated from field: cairn.v1.Axis axis = 8;
+   */
+  axis: Axis;
+
+  /**
+   * @generated from field: optional int64 from = 9;
+   */
+  from?: bigint | undefined;
+
+  /**
+   * @generated from field: optional int64 to = 10;
+   */
+  to?: bigint | undefined;
+
+  /**
+   * 1 to 20,000; 0 means 200.
+   *
+   * @generated from field: int32 buckets = 11;
+   */
+  buckets: number;
+
+  /**
+   * Each from 0 to 1, for example 0.25 and 0.75; at most 20.
+   *
+   * @generated from field: repeated double quantiles = 12;
+   */
+  quantiles: number[];
+
+  /**
+   * @generated from field: cairn.v1.Encoding encoding = 13;
+   */
+  encoding: Encoding;
+};
+
+/**
+ * Describes the message cairn.v1.ReadGroupsRequest.
+ * Use `create(ReadGroupsRequestSchema)` to create a new message.
+ */
+export const ReadGroupsRequestSchema: GenMessage<ReadGroupsRequest> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_metric, 19);
+
+/**
+ * Per bucket that holds a point of some run: of the runs' means in it. A run
+ * takes part in a bucket when it has a number there.
+ *
+ * @generated from message cairn.v1.GroupData
+ */
+export type GroupData = Message<"cairn.v1.GroupData"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * The value of each column of group_by, as JSON text; "null" where a run has none.
+   *
+   * @generated from field: repeated string values = 2;
+   */
+  values: string[];
+
+  /**
+   * @generated from field: repeated string run_ids = 3;
+   */
+  runIds: string[];
+
+  /**
+   * Points behind this group.
+   *
+   * @generated from field: int64 point_count = 4;
+   */
+  pointCount: bigint;
+
+  /**
+   * Bucket b covers [grid_start + b * grid_width, grid_start + (b + 1) * grid_width).
+   *
+   * @generated from field: cairn.v1.Column bucket = 5;
+   */
+  bucket?: Column | undefined;
+
+  /**
+   * How many runs take part.
+   *
+   * @generated from field: cairn.v1.Column count = 6;
+   */
+  count?: Column | undefined;
+
+  /**
+   * @generated from field: cairn.v1.Column mean = 7;
+   */
+  mean?: Column | undefined;
+
+  /**
+   * @generated from field: cairn.v1.Column median = 8;
+   */
+  median?: Column | undefined;
+
+  /**
+   * With n - 1 below; NaN for a single run.
+   *
+   * @generated from field: cairn.v1.Column std = 9;
+   */
+  std?: Column | undefined;
+
+  /**
+   * @generated from field: cairn.v1.Column stderr = 10;
+   */
+  stderr?: Column | undefined;
+
+  /**
+   * @generated from field: cairn.v1.Column min = 11;
+   */
+  min?: Column | undefined;
+
+  /**
+   * @generated from field: cairn.v1.Column max = 12;
+   */
+  max?: Column | undefined;
+
+  /**
+   * One per quantile asked for, in that order; linear between neighbours.
+   *
+   * @generated from field: repeated cairn.v1.Column quantiles = 13;
+   */
+  quantiles: Column[];
+};
+
+/**
+ * Describes the message cairn.v1.GroupData.
+ * Use `create(GroupDataSchema)` to create a new message.
+ */
+export const GroupDataSchema: GenMessage<GroupData> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_metric, 20);
+
+/**
+ * @generated from message cairn.v1.ReadGroupsResponse
+ */
+export type ReadGroupsResponse = Message<"cairn.v1.ReadGroupsResponse"> & {
+  /**
+   * @generated from field: repeated cairn.v1.GroupData groups = 1;
+   */
+  groups: GroupData[];
+
+  /**
+   * @generated from field: double grid_start = 2;
+   */
+  gridStart: number;
+
+  /**
+   * @generated from field: double grid_width = 3;
+   */
+  gridWidth: number;
+};
+
+/**
+ * Describes the message cairn.v1.ReadGroupsResponse.
+ * Use `create(ReadGroupsResponseSchema)` to create a new message.
+ */
+export const ReadGroupsResponseSchema: GenMessage<ReadGroupsResponse> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_metric, 21);
+
+/**
  * @generated from enum cairn.v1.SeriesKind
  */
 export const SeriesKind = {
@@ -1068,6 +1320,16 @@ export const MetricService: GenService<{
     methodKind: "unary";
     input: typeof ReadSeriesRequestSchema;
     output: typeof ReadSeriesResponseSchema;
+  },
+  /**
+   * One metric over groups of runs: statistics from all points, on one grid.
+   *
+   * @generated from rpc cairn.v1.MetricService.ReadGroups
+   */
+  readGroups: {
+    methodKind: "unary";
+    input: typeof ReadGroupsRequestSchema;
+    output: typeof ReadGroupsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_cairn_v1_metric, 0);
