@@ -8,6 +8,8 @@ export default defineConfig({
     pool: "forks",
     fileParallelism: false,
     testTimeout: 300_000,
+    // A condition that comes true late on a busy machine is still true.
+    expect: { poll: { timeout: 30_000 } },
     hookTimeout: 120_000,
   },
 });

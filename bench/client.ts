@@ -76,7 +76,12 @@ export function connectConnection(port: number): Connection {
 const agent = new Agent({ keepAlive: true });
 
 /** A binary call without fetch, whose streams cost more than the server's work. */
-export function post(port: number, method: string, body: Uint8Array): Promise<Buffer> {
+export function post(
+  port: number,
+  method: string,
+  body: Uint8Array,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const sent = request(
       {
@@ -84,7 +89,7 @@ export function post(port: number, method: string, body: Uint8Array): Promise<Bu
         host: "127.0.0.1",
         path: `/cairn.v1.${method}`,
         method: "POST",
-        headers: { "content-type": "application/proto", "content-length": body.length },
+        headers: { "content-type": "application/proto", "content-length": body.length, ...headers },
         agent,
       },
       (response) => {

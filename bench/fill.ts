@@ -16,28 +16,33 @@ export const PARAMS = 20;
 /**
  * Writes many runs straight into a store file, since a million calls would take longer than all the
  * rest: 20 params of low cardinality and 10 metrics each, with `pointsPerSeries` points in a chunk.
+ * They are in namespace "bench", or spread over "bench/n0", "bench/n1", … Returns their ids.
  */
-export function fillRuns(directory: string, runs: number, pointsPerSeries: number): void {
+export function fillRuns(directory: string, runs: number, pointsPerSeries: number, namespaces = 0): string[] {
   mkdirSync(directory, { recursive: true });
   const file = join(directory, "cairn.db");
   const db = Db.open(file);
   configureWriter(db);
   migrate(db, file);
   db.run("PRAGMA synchronous = OFF");
-  const namespace = db.run(
-    "INSERT INTO namespace (path, description, created_us) VALUES ('bench', '', 0)",
-  ).lastId;
+  const insertNamespace = (path: string) =>
+    db.run("INSERT INTO namespace (path, description, created_us) VALUES (?, '', 0)", path).lastId;
+  const bench = insertNamespace("bench");
+  const homes = Array.from({ length: namespaces }, (_, i) => insertNamespace(`bench/n${i}`));
+  const ids: string[] = [];
   // A few dozen different chunks are enough: what counts is how many there are.
   const variants = Array.from({ length: 50 }, (_, i) => variant(i, pointsPerSeries));
   const createdUs = 1_700_000_000_000_000;
   for (let from = 0; from < runs; from += BATCH) {
     db.transaction("BEGIN", () => {
       for (let i = from; i < Math.min(runs, from + BATCH); i++) {
+        const id = newRunId(createdUs / 1000 + i);
+        ids.push(id);
         const run = db.run(
           `INSERT INTO run (id, namespace, name, status, created_us, started_us, ended_us, updated_us,
              series_count, aliases, tags, params, notes) VALUES (?, ?, ?, 'finished', ?, ?, ?, ?, ?, '[]', ?, ?, '')`,
-          newRunId(createdUs / 1000 + i),
-          namespace,
+          id,
+          homes[i % namespaces] ?? bench,
           `run-${i}`,
           createdUs + i,
           createdUs + i,
@@ -54,6 +59,7 @@ export function fillRuns(directory: string, runs: number, pointsPerSeries: numbe
   }
   db.run("PRAGMA wal_checkpoint(TRUNCATE)");
   db.close();
+  return ids;
 }
 
 interface Variant {

@@ -8,12 +8,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Report } from "./report.ts";
+import { benchAccess } from "./sections/access.ts";
+import { benchArtifacts } from "./sections/artifacts.ts";
 import { benchFolding } from "./sections/folding.ts";
+import { benchGroups } from "./sections/groups.ts";
 import { benchIngest } from "./sections/ingest.ts";
+import { benchLogs } from "./sections/logs.ts";
 import { benchReads } from "./sections/reads.ts";
 import { benchSearch } from "./sections/search.ts";
 import { benchSize } from "./sections/size.ts";
 import { benchStart } from "./sections/start.ts";
+import { benchWatch } from "./sections/watch.ts";
 
 /** What a section gets to work with. */
 export interface Bench {
@@ -27,8 +32,13 @@ const sections: Record<string, (bench: Bench) => Promise<void>> = {
   ingest: benchIngest,
   size: benchSize,
   reads: benchReads,
+  groups: benchGroups,
+  logs: benchLogs,
+  artifacts: benchArtifacts,
   folding: benchFolding,
   search: benchSearch,
+  watch: benchWatch,
+  access: benchAccess,
   start: benchStart,
 };
 

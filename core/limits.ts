@@ -19,6 +19,12 @@ export const limits = {
   labelsMax: 16,
   labelBytesMax: 128,
   textValueBytesMax: 64 << 10,
+  envelopeLinesMax: 1_000,
+  logLineBytesMax: 64 << 10,
+  logStreamBytesMax: 64,
+  envelopeArtifactsMax: 1_000,
+  /** Of all artifacts of an envelope together. */
+  envelopeContentBytesMax: 4 << 20,
 
   paramsPerRunMax: 10_000,
   paramValueBytesMax: 64 << 10,
@@ -43,9 +49,82 @@ export const limits = {
   queryListMax: 1_000,
   patternBytesMax: 1 << 10,
   patternCostMax: 5_000,
+  /** For all patterns of one search together. */
+  patternMsMax: 250,
   readSeriesMax: 10_000,
   readPointsMax: 5_000_000,
   bucketsMax: 20_000,
+  logLinesDefault: 1_000,
+  logLinesMax: 10_000,
+  /** Of the text in one answer; a single line may go beyond. */
+  logReadBytesMax: 4 << 20,
+  /** Size of a compiled pattern: with a line of 64 KiB it takes a quarter of a second at worst. */
+  logPatternSizeMax: 250,
+
+  /** Of what a run was made from: an id of anything. */
+  sourceBytesMax: 1_024,
+  sourcesPerRunMax: 10_000,
+  lineageDepthDefault: 5,
+  lineageDepthMax: 100,
+  lineageNodesMax: 10_000,
+  lineageEdgesMax: 50_000,
+  /** Of each run in a lineage, besides those that links name. */
+  lineageModelsMax: 100,
+  /** In one lineage. */
+  lineageArtifactsMax: 5_000,
+
+  groupsMax: 1_000,
+  /** In all groups of one read together. */
+  groupRunsMax: 10_000,
+  groupColumnsMax: 20,
+  groupBucketsDefault: 200,
+  groupQuantilesMax: 20,
+  /** Means held for one group (runs by buckets), and numbers in one answer. */
+  groupNumbersMax: 10_000_000,
+
+  artifactNameBytesMax: 1_024,
+  artifactNameDepthMax: 32,
+  artifactsPerRunMax: 1_000_000,
+  artifactInlineBytesMax: 256 << 10,
+  artifactMetadataBytesMax: 64 << 10,
+  artifactUriBytesMax: 8 << 10,
+  mediaTypeBytesMax: 255,
+  uploadsPerPrincipalMax: 1_000,
+  uploadsMax: 10_000,
+  uploadExpiryMs: 24 * 3_600_000,
+
+  principalsMax: 10_000,
+  principalNameBytesMax: 128,
+  membersPerGroupMax: 1_000,
+  groupsPerPrincipalMax: 100,
+  bindingsMax: 100_000,
+  closedScopesMax: 10_000,
+  tokensMax: 100_000,
+  tokensPerPrincipalMax: 1_000,
+  tokenNamespacesMax: 100,
+  tokenDaysDefault: 90,
+  tokenDaysMax: 3_650,
+  /** Of the token that a password is exchanged for. */
+  loginHours: 12,
+  passwordCharactersMin: 8,
+  passwordBytesMax: 1_024,
+
+  watchSeriesMax: 1_000,
+  watchLogsMax: 1_000,
+  watchersMax: 10_000,
+  /** Of all watchers together: runs whose series or logs they watch. */
+  watchedRunsMax: 200_000,
 
   streamsPerConnectionMax: 256,
+
+  /** Principals, and apart from them addresses, whose use is remembered at once. */
+  accountsMax: 10_000,
+  /** Of all request bodies that are held in memory at once, and of all answers. */
+  bodiesBytesMax: 512 << 20,
+  answersBytesMax: 256 << 20,
+  /** Of either, what one principal may hold. */
+  principalShareMax: 0.5,
+  /** What has been taken in and waits for the storage. */
+  backlogEnvelopesMax: 20_000,
+  backlogBytesMax: 64 << 20,
 } as const;

@@ -33,10 +33,15 @@ describe.each(WAYS.filter(({ duplex }) => duplex))("$name", (way) => {
   it("W7 reflection lists what the server has, in both versions", async () => {
     const transport = way.transport(open(way).url);
     const expected = [
+      "cairn.v1.AccessService",
+      "cairn.v1.ArtifactService",
+      "cairn.v1.LineageService",
+      "cairn.v1.LogService",
       "cairn.v1.MetricService",
       "cairn.v1.NamespaceService",
       "cairn.v1.RunService",
       "cairn.v1.SystemService",
+      "cairn.v1.WatchService",
       "grpc.health.v1.Health",
       "grpc.reflection.v1.ServerReflection",
       "grpc.reflection.v1alpha.ServerReflection",

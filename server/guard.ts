@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import { CairnError, quote } from "#core/errors.ts";
+import { checkUrl } from "#server/url-token.ts";
 
 /**
  * Keeps web pages of strangers away from a server that trusts its own machine.
@@ -44,8 +45,11 @@ interface HostPort {
 }
 
 const READING = new Set(["GET", "HEAD", "OPTIONS"]);
-/** What the end of a path of a gRPC or Connect method looks like: /cairn.v1.RunService/GetRun */
-const RPC_PATH = /\/[A-Za-z_]\w*(?:\.\w+)+\/\w+$/;
+/**
+ * What the end of a path of a gRPC or Connect method looks like: /cairn.v1.RunService/GetRun. Names of
+ * artifacts may look like anything.
+ */
+const RPC_PATH = /^(?!\/artifacts\/).*\/[A-Za-z_]\w*(?:\.\w+)+\/\w+$/;
 const RPC_CONTENT_TYPE =
   /^application\/(?:json|proto|grpc(?:\+(?:proto|json))?|grpc-web(?:-text)?(?:\+(?:proto|json))?|connect\+(?:proto|json))$/;
 
@@ -55,6 +59,8 @@ export function buildGuard(settings: GuardSettings): Guard {
   const publicOrigin = settings.publicUrl === undefined ? undefined : new URL(settings.publicUrl).origin;
 
   return (facts) => {
+    const shown = checkUrl(facts.path);
+    if (shown !== undefined) return shown;
     const given = facts.authority ?? facts.host;
     if (given === undefined) return hostRefusal("", "it is missing");
     const host = parseHostPort(given);

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { ListenLimits } from "#server/listen-limits.ts";
+import { type ListenLimits, sweepMs } from "#server/listen-limits.ts";
+import { BodyPace } from "#server/body-pace.ts";
 
 /** A server that listens nowhere: it serves the sockets it is given. */
 export interface ProtocolServer {
@@ -14,6 +15,7 @@ export interface ProtocolServer {
 interface Exchange {
   request: IncomingMessage;
   response: ServerResponse;
+  pace: BodyPace;
 }
 
 export function openHttp1(
@@ -30,7 +32,7 @@ export function openHttp1(
     // On the whole request, so it would cut long uploads; `exchangeIdleMs` is what stops a silent one.
     requestTimeout: 0,
     keepAliveTimeout: limits.keepAliveMs,
-    connectionsCheckingInterval: Math.max(10, Math.min(5_000, limits.headersMs / 4)),
+    connectionsCheckingInterval: sweepMs(limits.headersMs),
   });
   server.timeout = limits.exchangeIdleMs;
   server.maxRequestsPerSocket = limits.requestsPerConnectionMax;
@@ -40,7 +42,7 @@ export function openHttp1(
 
   server.on("request", (request, response) => {
     const { socket } = request;
-    const exchange = { request, response };
+    const exchange = { request, response, pace: new BodyPace() };
     const exchanges = sockets.get(socket);
     exchanges?.push(exchange);
     response.on("close", () => {
@@ -56,6 +58,15 @@ export function openHttp1(
     if (exchange === undefined || isStalled(exchange, socket)) socket.destroy();
     else socket.setTimeout(limits.exchangeIdleMs);
   });
+
+  const sweep = setInterval(() => {
+    const nowMs = performance.now();
+    for (const [socket, [exchange]] of sockets) {
+      if (exchange === undefined || exchange.request.complete) continue;
+      const wanted = exchange.request.readableLength === 0;
+      if (exchange.pace.isSlow(socket.bytesRead, wanted, nowMs, limits)) socket.destroy();
+    }
+  }, sweepMs(limits.slowBodyMs)).unref();
 
   return {
     take(socket) {
@@ -73,6 +84,7 @@ export function openHttp1(
       }
     },
     close() {
+      clearInterval(sweep);
       server.close();
     },
   };

@@ -8,8 +8,9 @@ import {
   type ServerHttp2Stream,
 } from "node:http2";
 import type { Socket } from "node:net";
+import { BodyPace } from "#server/body-pace.ts";
 import type { ProtocolServer } from "#server/listen-http1.ts";
-import type { ListenLimits } from "#server/listen-limits.ts";
+import { type ListenLimits, sweepMs } from "#server/listen-limits.ts";
 
 /** How long a client may keep its half open after we have closed ours. */
 const LINGER_MS = 250;
@@ -24,7 +25,9 @@ export interface Http2Hooks {
 }
 
 export function openHttp2(hooks: Http2Hooks, limits: ListenLimits): ProtocolServer {
-  const sessions = new Set<ServerHttp2Session>();
+  const sessions = new Map<ServerHttp2Session, Activity>();
+  /** Those whose clients must not be silent until they have sent all. */
+  const bodies = new Map<ServerHttp2Stream, IncomingBody>();
   const server = createServer({
     maxSessionMemory: limits.sessionMemoryMb,
     maxHeaderListPairs: limits.headersMax,
@@ -40,19 +43,22 @@ export function openHttp2(hooks: Http2Hooks, limits: ListenLimits): ProtocolServ
   });
 
   server.on("session", (session) => {
-    sessions.add(session);
+    const activity = {
+      streams: 0,
+      idleMsMax: Math.min(limits.firstStreamMs, limits.sessionIdleMs),
+      sinceMs: performance.now(),
+    };
+    sessions.set(session, activity);
     session.on("close", () => sessions.delete(session));
     session.setLocalWindowSize(limits.connectionWindowBytes);
-    let streams = 0;
     session.on("stream", (stream) => {
-      streams += 1;
-      stream.on("close", () => (streams -= 1));
+      activity.streams += 1;
+      activity.idleMsMax = limits.sessionIdleMs;
+      stream.on("close", () => {
+        activity.streams -= 1;
+        activity.sinceMs = performance.now();
+      });
     });
-    session.on("timeout", () => {
-      if (streams === 0) session.close();
-      else session.setTimeout(limits.sessionIdleMs);
-    });
-    session.setTimeout(limits.sessionIdleMs);
   });
   server.on("sessionError", hooks.onError);
 
@@ -63,9 +69,35 @@ export function openHttp2(hooks: Http2Hooks, limits: ListenLimits): ProtocolServ
   server.removeAllListeners("stream");
   server.on("stream", (stream, headers, flags, rawHeaders) => {
     stream.on("error", hooks.onError);
-    watchProgress(stream, hooks.isClientStream(headers[":path"] ?? ""), limits.exchangeIdleMs);
+    const maySayNothing = hooks.isClientStream(headers[":path"] ?? "");
+    watchProgress(stream, maySayNothing, limits.exchangeIdleMs);
+    if (!maySayNothing && !stream.endAfterHeaders) {
+      bodies.set(stream, { pace: new BodyPace(), bytes: undefined });
+      stream.on("close", () => bodies.delete(stream));
+    }
     if (!hooks.onStream(stream, headers)) compatible?.call(server, stream, headers, flags, rawHeaders);
   });
+
+  const sweep = setInterval(
+    () => {
+      const nowMs = performance.now();
+      // What bytes a client sends without a stream is of no interest: they may be half a header.
+      for (const [session, { streams, idleMsMax, sinceMs }] of sessions) {
+        if (streams > 0 || nowMs - sinceMs <= idleMsMax) continue;
+        // The first time it says goodbye. In the middle of a header it would then wait for the rest of it.
+        if (session.closed) session.destroy();
+        else session.close();
+      }
+      for (const [stream, body] of bodies) {
+        if (!isSending(stream)) bodies.delete(stream);
+        else if (body.bytes === undefined) countBytes(stream, body);
+        else if (body.pace.isSlow(body.bytes, stream.readableLength === 0, nowMs, limits)) {
+          stream.close(constants.NGHTTP2_CANCEL);
+        }
+      }
+    },
+    sweepMs(limits.sessionIdleMs, limits.firstStreamMs, limits.slowBodyMs),
+  ).unref();
 
   return {
     take(socket) {
@@ -76,21 +108,51 @@ export function openHttp2(hooks: Http2Hooks, limits: ListenLimits): ProtocolServ
       server.emit("connection", socket);
     },
     drain() {
-      for (const session of sessions) session.close();
+      for (const session of sessions.keys()) session.close();
     },
-    close() {},
+    close() {
+      clearInterval(sweep);
+    },
   };
+}
+
+interface Activity {
+  /** Open now. */
+  streams: number;
+  /** How long it may have none. */
+  idleMsMax: number;
+  /** When the last one was closed. */
+  sinceMs: number;
+}
+
+interface IncomingBody {
+  pace: BodyPace;
+  /** undefined until somebody counts. */
+  bytes: number | undefined;
+}
+
+/** From now on. Most bodies are whole long before anybody looks, and nothing is counted for them. */
+function countBytes(stream: ServerHttp2Stream, body: IncomingBody): void {
+  body.bytes = 0;
+  const push = stream.push.bind(stream);
+  stream.push = (chunk: Uint8Array | null, encoding?: BufferEncoding) => {
+    body.bytes! += chunk?.length ?? 0;
+    return push(chunk, encoding);
+  };
+}
+
+function isSending({ state }: ServerHttp2Stream): boolean {
+  return (
+    state.state === constants.NGHTTP2_STREAM_STATE_OPEN ||
+    state.state === constants.NGHTTP2_STREAM_STATE_HALF_CLOSED_LOCAL
+  );
 }
 
 /** Cancels a stream whose client owes something and does nothing: neither sends nor reads. */
 function watchProgress(stream: ServerHttp2Stream, maySayNothing: boolean, idleMs: number): void {
   stream.setTimeout(idleMs);
   stream.on("timeout", () => {
-    const state = stream.state.state;
-    const sending =
-      state === constants.NGHTTP2_STREAM_STATE_OPEN ||
-      state === constants.NGHTTP2_STREAM_STATE_HALF_CLOSED_LOCAL;
-    const silent = sending && !maySayNothing && stream.readableLength === 0;
+    const silent = isSending(stream) && !maySayNothing && stream.readableLength === 0;
     if (silent || stream.writableLength > 0) stream.close(constants.NGHTTP2_CANCEL);
     else stream.setTimeout(idleMs);
   });

@@ -16,10 +16,18 @@ export interface ListenLimits {
    * than the readers of bodies allow, so that their answer comes first.
    */
   exchangeIdleMs: number;
+  /**
+   * Over this time a body must have come at this rate, as far as the server was willing to read it: a client
+   * that sends one byte now and then only holds a place.
+   */
+  slowBodyMs: number;
+  bodyBytesPerSecondMin: number;
   /** An HTTP/1 connection between two requests; more than the 60 s of common balancers. */
   keepAliveMs: number;
   /** An HTTP/2 connection without open streams. */
   sessionIdleMs: number;
+  /** Until the first stream of an HTTP/2 connection, whose headers may come one byte at a time. */
+  firstStreamMs: number;
   requestsPerConnectionMax: number;
   streamsPerConnectionMax: number;
   /** Streams a client may reset at once, and each second after that. */
@@ -30,6 +38,11 @@ export interface ListenLimits {
   connectionWindowBytes: number;
 }
 
+/** How often to look whether one of these times is over. */
+export function sweepMs(...times: number[]): number {
+  return Math.max(10, Math.min(5_000, ...times.map((time) => time / 4)));
+}
+
 export const listenLimits: ListenLimits = {
   connectionsMax: 10_000,
   connectionsPerAddressMax: 2_000,
@@ -38,8 +51,11 @@ export const listenLimits: ListenLimits = {
   headerBytesMax: 32 << 10,
   headersMax: 128,
   exchangeIdleMs: 75_000,
+  slowBodyMs: 60_000,
+  bodyBytesPerSecondMin: 1_024,
   keepAliveMs: 65_000,
   sessionIdleMs: 600_000,
+  firstStreamMs: 60_000,
   requestsPerConnectionMax: 1_000_000,
   streamsPerConnectionMax: limits.streamsPerConnectionMax,
   streamResetBurst: 200,

@@ -99,6 +99,15 @@ describe("the command", () => {
     expect(missing.stderr).not.toContain("    at ");
   });
 
+  it("a folder for files that holds something else is named, and the process ends", async () => {
+    const folder = folderForTest();
+    mkdirSync(join(folder, "blobs"));
+    writeFileSync(join(folder, "blobs", "foreign"), "");
+    const ended = await run(["--data", folder, "--port", "0"]);
+    expect(ended.code).toBe(1);
+    expect(ended.stderr).toContain('"foreign" is not ours');
+  });
+
   it("A3 shows the token at the first start on any address, and only then", async () => {
     const folder = folderForTest();
     const argv = ["--host", "0.0.0.0", "--data", join(folder, "data")];

@@ -1,10 +1,14 @@
 import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import type { Ingest } from "#core/ingest/ingest.ts";
+import type { Watches } from "#core/watch/watches.ts";
+import type { Traffic } from "#wire/kit/traffic.ts";
 import type { Listening } from "./listen.ts";
 
 /** What /metrics says. Values are read when asked for, so that nothing is counted twice. */
 export function buildMetrics(parts: {
   ingest: Ingest;
+  watches: Watches;
+  traffic: Traffic;
   connections(): ReturnType<Listening["counts"]>;
 }): Registry {
   const registry = new Registry();
@@ -21,6 +25,7 @@ export function buildMetrics(parts: {
     () => parts.ingest.accepted.envelopes,
   );
   gauge("cairn_ingested_points", "Points stored since the start.", () => parts.ingest.accepted.points);
+  gauge("cairn_ingested_lines", "Log lines stored since the start.", () => parts.ingest.accepted.lines);
   gauge("cairn_connections_open", "Connections open now.", () => parts.connections().open);
   gauge(
     "cairn_connections_accepted",
@@ -31,6 +36,21 @@ export function buildMetrics(parts: {
     "cairn_connections_refused",
     "Connections refused since the start.",
     () => parts.connections().refused,
+  );
+  const watches = () => parts.watches.counts;
+  gauge("cairn_watchers", "Watches open now.", () => watches().watchers);
+  gauge("cairn_watch_events", "Events made for watchers since the start.", () => watches().events);
+  gauge("cairn_watch_searches", "Searches made for watchers since the start.", () => watches().searches);
+  gauge("cairn_watch_points_bytes", "Points kept for watchers now.", () => watches().heldBytes);
+  const { quotas, bodies, answers } = parts.traffic;
+  gauge("cairn_quota_refused", "Requests over a quota since the start.", () => quotas.refused);
+  gauge("cairn_bodies_bytes", "Request bodies in memory now.", () => bodies.heldBytes);
+  gauge("cairn_answers_bytes", "Answers in memory now.", () => answers.heldBytes);
+  gauge("cairn_backlog_envelopes", "Envelopes waiting for the storage.", () => parts.ingest.backlog.items);
+  gauge(
+    "cairn_backlog_bytes",
+    "Bytes of envelopes waiting for the storage.",
+    () => parts.ingest.backlog.bytes,
   );
   return registry;
 }

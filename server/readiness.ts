@@ -1,3 +1,4 @@
+import type { CairnError } from "#core/errors.ts";
 import type { HealthSource } from "#wire/connect/health.ts";
 import { SERVICES } from "#wire/connect/services.ts";
 
@@ -6,9 +7,21 @@ export class Readiness implements HealthSource {
   readonly #listeners = new Set<() => void>();
   readonly #services = new Set<string>(["", ...SERVICES.map(({ typeName }) => typeName)]);
   #ready = false;
+  #failure: CairnError | undefined;
 
   get isReady(): boolean {
-    return this.#ready;
+    return this.#ready && this.#failure === undefined;
+  }
+
+  /** Why the server will not be ready again. */
+  get failure(): CairnError | undefined {
+    return this.#failure;
+  }
+
+  /** It takes requests as before, but cannot do all of its work until it is restarted. */
+  fail(failure: CairnError): void {
+    this.#failure ??= failure;
+    for (const listener of this.#listeners) listener();
   }
 
   set(ready: boolean): void {
@@ -17,7 +30,7 @@ export class Readiness implements HealthSource {
   }
 
   serving(service: string): boolean | undefined {
-    return this.#services.has(service) ? this.#ready : undefined;
+    return this.#services.has(service) ? this.isReady : undefined;
   }
 
   subscribe(onChange: () => void): () => void {

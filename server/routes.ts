@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Registry } from "prom-client";
+import { authorize } from "#core/access/caller.ts";
 import { CairnError } from "#core/errors.ts";
 import { sendBytes, sendJson } from "#wire/kit/respond.ts";
 import type { Route } from "#wire/kit/router.ts";
@@ -7,8 +8,10 @@ import { homePage } from "./home-page.ts";
 
 export interface RouteParts {
   version: string;
-  /** Whether new requests are answered. */
+  /** Whether new requests are answered, all of them. */
   isReady(): boolean;
+  /** Why the server will not be ready again. */
+  failure(): CairnError | undefined;
   metrics: Registry;
   needsToken: boolean;
 }
@@ -27,6 +30,12 @@ export function serverRoutes(parts: RouteParts): Route[] {
       path: "/readyz",
       permission: "public",
       handler: ({ response }) => {
+        const failure = parts.failure();
+        // Anybody may ask: the hint, which may name a folder of this machine, is for the log.
+        if (failure !== undefined) {
+          const { message, reason = "STORAGE_FAILED" } = failure;
+          throw new CairnError("unavailable", message, { reason });
+        }
         if (!parts.isReady())
           throw new CairnError("unavailable", "cannot serve now: the server is starting or stopping");
         sendJson(response, 200, { status: "ready" });
@@ -36,8 +45,11 @@ export function serverRoutes(parts: RouteParts): Route[] {
       method: "GET",
       path: "/metrics",
       permission: "read",
-      handler: async ({ response }) =>
-        sendBytes(response, 200, parts.metrics.contentType, Buffer.from(await parts.metrics.metrics())),
+      handler: async ({ response, caller }) => {
+        // What it counts is of all namespaces together.
+        authorize(caller);
+        sendBytes(response, 200, parts.metrics.contentType, Buffer.from(await parts.metrics.metrics()));
+      },
     },
     {
       method: "GET",

@@ -2,17 +2,29 @@ import { setMaxListeners } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { systemClock } from "#base/clock.ts";
-import { authorize } from "#core/access/caller.ts";
+import { systemClock, type Clock } from "#base/clock.ts";
+import { Access } from "#core/access/access.ts";
+import type { Scope } from "#core/access/scope.ts";
+import { Artifacts } from "#core/artifacts/artifacts.ts";
 import { CairnError, quote } from "#core/errors.ts";
 import { Ingest } from "#core/ingest/ingest.ts";
+import { Backlog } from "#core/quota/backlog.ts";
+import { Logs } from "#core/logs/logs.ts";
+import { Lineage } from "#core/lineage/lineage.ts";
 import { Namespaces } from "#core/runs/namespaces.ts";
 import { Runs } from "#core/runs/runs.ts";
+import { Groups } from "#core/series/groups.ts";
 import { Metrics } from "#core/series/metrics.ts";
 import { System } from "#core/system/system.ts";
+import { Changes } from "#core/watch/changes.ts";
+import { Watches } from "#core/watch/watches.ts";
+import { identify } from "#wire/connect/context.ts";
+import { artifactRoutes } from "#wire/artifacts/routes.ts";
 import { connectWire, type ConnectWire } from "#wire/connect/wire.ts";
 import { buildRouter, type Router } from "#wire/kit/router.ts";
-import { openAuthentication } from "./admin-token.ts";
+import { openTraffic, type Traffic } from "#wire/kit/traffic.ts";
+import { openAuthentication } from "./authentication.ts";
+import { tendArtifacts } from "./artifact-tending.ts";
 import { guardRequest, guardStream } from "./guard-request.ts";
 import { buildGuard } from "./guard.ts";
 import { listen, type Listening } from "./listen.ts";
@@ -37,12 +49,19 @@ export interface Server {
   close(): Promise<void>;
 }
 
+/** What only tests choose. */
+export interface ServeOptions {
+  /** Off to show that both ways behave the same. */
+  fast?: boolean;
+  /** Of core; the stores have their own. */
+  clock?: Clock;
+  /** With bounds that can be reached. */
+  budgets?: Partial<Pick<Traffic, "bodies" | "answers">>;
+  backlog?: Backlog;
+}
+
 /** The composition root: settings → stores → core → wires → port. */
-export async function serve(
-  settings: Settings,
-  log: Logger,
-  options: { fast?: boolean } = {},
-): Promise<Server> {
+export async function serve(settings: Settings, log: Logger, options: ServeOptions = {}): Promise<Server> {
   const stores = await openStores(settings);
   try {
     return await serveStores(settings, stores, log, options);
@@ -56,20 +75,47 @@ async function serveStores(
   settings: Settings,
   stores: Stores,
   log: Logger,
-  options: { fast?: boolean },
+  { clock = systemClock, budgets, backlog = new Backlog(), ...options }: ServeOptions,
 ): Promise<Server> {
-  const clock = systemClock;
   const { runs: store, points, search } = stores;
-  const runs = new Runs({ store, search, clock });
+  const changes = new Changes();
+  const onGone = (scope: Scope) => access.forget(scope);
+  const runs = new Runs({ store, search, clock, changes, onGone });
+  const access = await Access.open({
+    store: stores.access,
+    clock,
+    locateRun: async (caller, id) => (await runs.whereIs(caller, { by: "id", id })).namespace,
+  });
+  // Whoever watches must find out whether it still may.
+  access.onChange(() => changes.rouse());
+  const artifacts = new Artifacts({
+    store: stores.artifacts,
+    runs: store,
+    blobs: stores.blobs,
+    clock,
+    changes,
+    sizeBytesMax: settings.artifactSizeMax,
+    onGone,
+    onSweepFailure: (thrown) => log.warn({ err: thrown }, "cannot destroy unused content"),
+  });
   const core = {
+    access,
     runs,
-    namespaces: new Namespaces({ store, search, clock }),
-    ingest: new Ingest({ store, runs, clock }),
+    namespaces: new Namespaces({ store, search, clock, onGone }),
+    ingest: new Ingest({ store, runs, clock, changes, backlog }),
     metrics: new Metrics({ store, points, runs }),
+    groups: new Groups({ store, points, search, runs, clock }),
+    artifacts,
+    lineage: new Lineage({ store, links: stores.links, runs, clock }),
+    logs: new Logs({ store: stores.logs, runs, changes }),
+    watches: new Watches({ store, search, logs: stores.logs, runs, clock, changes }),
     system: new System({
       store,
       runs,
       clock,
+      changes,
+      onRestored: () => access.reload(),
+      content: artifacts.content,
       options: {
         version: VERSION,
         engines: stores.engines,
@@ -77,8 +123,20 @@ async function serveStores(
       },
     }),
   };
-  const { authenticate, newToken } = await openAuthentication(settings, store);
+  const { authenticate, newToken } = await openAuthentication(settings, access);
+  const quota = {
+    requestsPerSecond: settings.quotaRequestsPerSecond,
+    bytesPerSecond: settings.quotaBytesPerSecond,
+    streamsMax: settings.quotaStreams,
+  };
+  const traffic = { ...openTraffic(quota), ...budgets };
   const readiness = new Readiness();
+  void stores.failed.then((failure) => {
+    log.error({ err: failure }, "the storage has failed; nothing is stored until a restart");
+    readiness.fail(failure);
+    // What the last write was to bring may be there at the next start, and its content must be, too.
+    void core.artifacts.sweep.stop();
+  });
   const onFailure = (incident: string, error: CairnError) =>
     log.error({ incident, err: error }, "request failed");
   const stopping = new AbortController();
@@ -87,6 +145,7 @@ async function serveStores(
   const wire = connectWire({
     core,
     authenticate,
+    traffic,
     health: readiness,
     onFailure,
     stopping: stopping.signal,
@@ -95,19 +154,27 @@ async function serveStores(
   const guard = buildGuard(settings);
   let listening: Listening | undefined;
   const router = buildRouter(
-    serverRoutes({
-      version: VERSION,
-      isReady: () => readiness.isReady,
-      needsToken: authenticate({ address: "127.0.0.1", headers: {} }).kind === "anonymous",
-      metrics: buildMetrics({
-        ingest: core.ingest,
-        connections: () => listening?.counts() ?? { open: 0, accepted: 0, refused: 0 },
+    [
+      ...serverRoutes({
+        version: VERSION,
+        isReady: () => readiness.isReady,
+        failure: () => readiness.failure,
+        needsToken: authenticate({ address: "127.0.0.1", headers: {} }).principal.kind === "anonymous",
+        metrics: buildMetrics({
+          ingest: core.ingest,
+          watches: core.watches,
+          traffic,
+          connections: () => listening?.counts() ?? { open: 0, accepted: 0, refused: 0 },
+        }),
       }),
-    }),
+      ...artifactRoutes(core.artifacts),
+    ],
     {
-      enforce: ({ request, route }) => {
+      enforce: ({ request, response, route }) => {
         const sender = { address: request.socket.remoteAddress, headers: request.headers };
-        authorize({ principal: authenticate(sender), permission: route.permission }, "");
+        const { caller, account } = identify({ authenticate, traffic }, route.permission, sender);
+        if (route.streams === true) response.once("close", account.openStream());
+        return { ...caller, account };
       },
       onFailure,
     },
@@ -138,6 +205,9 @@ async function serveStores(
       .expireHeartbeats()
       .catch((thrown: unknown) => log.warn({ err: thrown }, "cannot look for lost runs"));
   }, HEARTBEAT_SWEEP_MS);
+  const tending = tendArtifacts(core.artifacts, (thrown) =>
+    log.warn({ err: thrown }, "cannot look for content nobody needs"),
+  );
   const opened = listening;
   return {
     listening,
@@ -149,7 +219,10 @@ async function serveStores(
       readiness.set(false);
       clearInterval(sweep);
       stopping.abort();
+      changes.stop();
       await opened.close(CLOSE_REQUESTS_MS);
+      await tending.stop();
+      await access.close();
       await stores.close();
     },
   };

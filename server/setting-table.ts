@@ -28,6 +28,9 @@ const port = z
 const text = z.string("expected text").min(1, "expected text that is not empty");
 const hostName = text.regex(/^[A-Za-z0-9_.:%-]+$/, "expected a host name or an IP address, without port");
 const count = z.int("expected a whole number of at least 1").min(1, "expected a whole number of at least 1");
+const quota = z
+  .int("expected a whole number, 0 for no limit")
+  .min(0, "expected a whole number, 0 for no limit");
 const publicUrl = text.refine(isPublicUrl, "expected an address such as https://cairn.example.org/base");
 
 export const settingsShape = {
@@ -38,13 +41,18 @@ export const settingsShape = {
   allowedHosts: z.array(hostName),
   tlsCert: text.optional(),
   tlsKey: text.optional(),
+  auth: z.boolean("expected true or false"),
   insecure: z.boolean("expected true or false"),
   logLevel: choice(LOG_LEVELS),
   store: choice(["sqlite"]),
   blobs: choice(["fs", "memory"]),
   search: choice(["columns"]),
+  artifactSizeMax: count,
   connectionsMax: count,
   connectionsPerAddressMax: count,
+  quotaRequestsPerSecond: quota,
+  quotaBytesPerSecond: quota,
+  quotaStreams: quota,
 } satisfies Record<string, z.ZodType>;
 
 export const SETTING_ROWS: readonly SettingRow[] = [
@@ -58,6 +66,7 @@ export const SETTING_ROWS: readonly SettingRow[] = [
   },
   define("tlsCert", "FILE", "text", "none", "Certificate chain (PEM). With --tls-key, the port speaks TLS."),
   define("tlsKey", "FILE", "text", "none", "Private key (PEM) of the certificate."),
+  define("auth", undefined, "switch", "false", "Ask everybody for a credential, also on this machine."),
   define(
     "insecure",
     undefined,
@@ -69,8 +78,18 @@ export const SETTING_ROWS: readonly SettingRow[] = [
   define("store", "ENGINE", "text", "sqlite", "What keeps runs and points: sqlite."),
   define("blobs", "ENGINE", "text", "fs; memory with --data memory:", "What keeps files: fs or memory."),
   define("search", "ENGINE", "text", "columns", "What answers queries over runs: columns."),
+  define("artifactSizeMax", "BYTES", "integer", "107374182400", "Size of one artifact (100 GiB)."),
   define("connectionsMax", "N", "integer", "10000", "Open connections in all."),
   define("connectionsPerAddressMax", "N", "integer", "2000", "Open connections from one address."),
+  define(
+    "quotaRequestsPerSecond",
+    "N",
+    "integer",
+    "20000",
+    "Requests a second of one principal; 0 for no limit, here and below.",
+  ),
+  define("quotaBytesPerSecond", "N", "integer", "1073741824", "Bytes a second one principal may send."),
+  define("quotaStreams", "N", "integer", "2000", "Streams and uploads one principal may have open."),
 ];
 
 export function flagOf(row: SettingRow): string {

@@ -36,13 +36,18 @@ test("the defaults are for one person on one machine", () => {
     port: 4700,
     data: join(home, ".cairn"),
     allowedHosts: [],
+    auth: false,
     insecure: false,
     logLevel: "info",
     store: "sqlite",
     blobs: "fs",
     search: "columns",
+    artifactSizeMax: 100 * 2 ** 30,
     connectionsMax: 10_000,
     connectionsPerAddressMax: 2_000,
+    quotaRequestsPerSecond: 20_000,
+    quotaBytesPerSecond: 1 << 30,
+    quotaStreams: 2_000,
   });
 });
 
@@ -125,6 +130,8 @@ test.each([
   [["--connections-max", "0"], {}, "expected a whole number of at least 1"],
   [["--tls-cert", "c.pem"], {}, "cannot use --tls-cert: TLS needs a certificate and its key"],
   [[], { CAIRN_TLS_KEY: "k.pem" }, "cannot use CAIRN_TLS_KEY: TLS needs a certificate and its key"],
+  [["--auth", "--insecure"], {}, "cannot use --insecure: --auth asks everybody for a credential"],
+  [["--insecure"], { CAIRN_AUTH: "1" }, "cannot use --insecure: CAIRN_AUTH asks everybody for a credential"],
   [["--port"], {}, "cannot use --port: its value is missing"],
   [["--port", "--host", "x"], {}, "cannot use --port: its value is missing"],
   [["serve"], {}, 'cannot use argument "serve": only flags are taken'],

@@ -68,12 +68,17 @@ function defaults(home: string): Partial<Settings> {
     port: 4700,
     data: join(home, ".cairn"),
     allowedHosts: [],
+    auth: false,
     insecure: false,
     logLevel: "info",
     store: "sqlite",
     search: "columns",
+    artifactSizeMax: 100 * 2 ** 30,
     connectionsMax: 10_000,
     connectionsPerAddressMax: 2_000,
+    quotaRequestsPerSecond: 20_000,
+    quotaBytesPerSecond: 1 << 30,
+    quotaStreams: 2_000,
   };
 }
 
@@ -205,6 +210,9 @@ function checkTogether(settings: Settings, given: ReadonlyMap<string, Given>): v
     throw refusal(`cannot use ${origin(has)}: TLS needs a certificate and its key`, {
       hint: `Add ${lacks}.`,
     });
+  }
+  if (settings.auth && settings.insecure) {
+    throw refusal(`cannot use ${origin("insecure")}: ${origin("auth")} asks everybody for a credential`);
   }
   if (settings.data === MEMORY && settings.blobs === "fs") {
     throw refusal(`cannot use ${origin("blobs")} with "fs": ${origin("data")} "memory:" writes no file`);

@@ -17,4 +17,6 @@ const { enableCompileCache } = await import("node:module");
 const { fileURLToPath } = await import("node:url");
 // Beside the code it is made from, and not in a folder for temporary files that others may write to.
 enableCompileCache(fileURLToPath(new URL("../node_modules/.cache/cairn", import.meta.url)));
+const { closePrototypes } = await import("../base/close-prototypes.js");
+closePrototypes();
 await import("./main.ts");

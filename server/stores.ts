@@ -2,7 +2,12 @@ import { join } from "node:path";
 import { systemClock } from "#base/clock.ts";
 import { openFsBlobStore } from "#blob/fs/fs-blob-store.ts";
 import { openMemoryBlobStore } from "#blob/memory/memory-blob-store.ts";
+import type { CairnError } from "#core/errors.ts";
+import type { AccessStore } from "#core/ports/access-store.ts";
+import type { ArtifactStore } from "#core/ports/artifact-store.ts";
 import type { BlobStore } from "#core/ports/blob-store.ts";
+import type { LineageStore } from "#core/ports/lineage-store.ts";
+import type { LogStore } from "#core/ports/log-store.ts";
 import type { PointStore } from "#core/ports/point-store.ts";
 import type { RunSearch } from "#core/ports/run-search.ts";
 import type { RunStore } from "#core/ports/run-store.ts";
@@ -13,10 +18,16 @@ import { MEMORY, type Settings } from "./settings.ts";
 export interface Stores {
   runs: RunStore;
   points: PointStore;
+  access: AccessStore;
+  links: LineageStore;
+  artifacts: ArtifactStore;
+  logs: LogStore;
   blobs: BlobStore;
   search: RunSearch;
   /** What holds what, for people. */
   engines: Record<string, string>;
+  /** Resolves when one of them can write no more until a restart, with the reason; else never. */
+  failed: Promise<CairnError>;
   close(): Promise<void>;
 }
 
@@ -24,15 +35,26 @@ export interface Stores {
 export async function openStores(settings: Settings): Promise<Stores> {
   const directory = settings.data === MEMORY ? undefined : settings.data;
   const columns = openColumns();
+  const blobsFailed = Promise.withResolvers<CairnError>();
   try {
     const store = await openSqlite({ directory, feed: columns.feed, nowUs: () => systemClock.nowUs() });
     const blobs =
       settings.blobs === "memory" || directory === undefined
         ? openMemoryBlobStore()
-        : await openFsBlobStore(join(directory, "blobs"));
+        : await openFsBlobStore(join(directory, "blobs"), undefined, blobsFailed.resolve).catch(
+            async (thrown: unknown) => {
+              // Its threads would keep the process alive.
+              await store.close();
+              throw thrown;
+            },
+          );
     return {
       runs: store,
       points: store,
+      access: store,
+      links: store,
+      artifacts: store,
+      logs: store,
       blobs,
       search: columns.search,
       engines: {
@@ -40,6 +62,7 @@ export async function openStores(settings: Settings): Promise<Stores> {
         blobs: settings.blobs,
         search: settings.search,
       },
+      failed: Promise.race([store.failed, blobsFailed.promise]),
       close: async () => {
         await store.close();
         await blobs.close();

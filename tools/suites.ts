@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { accessSync, constants, existsSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 
 import { ROOT } from "./sources.ts";
@@ -58,6 +59,21 @@ function pythonModules(...modules: string[]): Need {
   };
 }
 
+/** A disk that is full must be a small one, mounted where nobody else sees it. */
+const OWN_MOUNTS: Need = {
+  name: "the right to mount in a namespace of its own (unshare -m, as root)",
+  isMet: () => {
+    try {
+      execFileSync("unshare", ["-m", "mount", "-t", "tmpfs", "none", tmpdir()], { stdio: "ignore" });
+      return true;
+    } catch {
+      return false;
+    }
+  },
+};
+
+const LINUX: Need = { name: "Linux", isMet: () => process.platform === "linux" };
+
 /**
  * All suites of `npm test`. Tests that need a program the machine may lack have a folder of their own
  * in e2e/ and a row here; the others stand directly in e2e/.
@@ -66,9 +82,10 @@ export const suites: readonly Suite[] = [
   {
     name: "unit",
     config: "vitest.config.ts",
-    files: ["{base,core,wire,store,blob,server,tools}/**/*.test.ts"],
+    files: ["{base,core,wire,store,blob,tools}/**/*.test.ts"],
     needs: [],
   },
+  { name: "server", config: "vitest.config.ts", files: ["server/**/*.test.ts"], needs: [] },
   { name: "e2e", config: "vitest.e2e.config.ts", files: ["e2e/*.test.ts"], needs: [] },
   {
     name: "clients",
@@ -80,6 +97,14 @@ export const suites: readonly Suite[] = [
     name: "faults",
     config: "vitest.e2e.config.ts",
     files: ["e2e/faults/**/*.test.ts"],
-    needs: [program("gcc"), program("strace")],
+    needs: [program("gcc"), program("strace"), program("nsenter"), OWN_MOUNTS],
   },
+  {
+    name: "browser",
+    config: "vitest.e2e.config.ts",
+    files: ["e2e/browser/**/*.test.ts"],
+    needs: [program("chromium")],
+  },
+  // Reads the memory of processes where Linux tells it.
+  { name: "load", config: "vitest.e2e.config.ts", files: ["e2e/load/**/*.test.ts"], needs: [LINUX] },
 ];

@@ -1,5 +1,5 @@
 import { constants, type Dirent, type Stats } from "node:fs";
-import { lstat, mkdir, open, opendir, realpath, rename, unlink } from "node:fs/promises";
+import { copyFile, link, lstat, mkdir, open, opendir, realpath, rename, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /**
@@ -15,9 +15,13 @@ export interface Disk {
   resolve(path: string): Promise<string>;
   /** Creates a file for writing; an existing one is an error. */
   create(path: string): Promise<WritableFile>;
+  /** Opens a file to write at its end, and creates it where there is none. */
+  openForAppending(path: string): Promise<AppendableFile>;
   openForReading(path: string): Promise<ReadableFile>;
   /** Replaces what is at `to` in one step. */
   rename(from: string, to: string): Promise<void>;
+  /** A second name for a file. Where the file system cannot do that, a synced copy of it. */
+  link(from: string, to: string): Promise<void>;
   unlink(path: string): Promise<void>;
   /** undefined when nothing is there. */
   find(path: string): Promise<Entry | undefined>;
@@ -30,6 +34,8 @@ export interface Disk {
 export interface Entry {
   kind: "file" | "directory" | "other";
   sizeBytes: number;
+  /** When it was last written. */
+  modifiedMs: number;
 }
 
 export interface WritableFile {
@@ -39,6 +45,12 @@ export interface WritableFile {
   close(): Promise<void>;
 }
 
+export interface AppendableFile extends WritableFile {
+  stat(): Promise<Entry>;
+  /** Cuts the end off. */
+  truncate(sizeBytes: number): Promise<void>;
+}
+
 export interface ReadableFile {
   stat(): Promise<Entry>;
   /** Reads into the whole of `target` where it can; 0 at the end of the file. */
@@ -46,7 +58,7 @@ export interface ReadableFile {
   close(): Promise<void>;
 }
 
-const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
+const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
 const OWNER_ONLY_DIRECTORY = 0o700;
 const OWNER_ONLY_FILE = 0o600;
 
@@ -79,6 +91,18 @@ export const nodeDisk: Disk = {
     };
   },
 
+  async openForAppending(path) {
+    const flags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK;
+    const handle = await open(path, flags, OWNER_ONLY_FILE);
+    return {
+      stat: async () => entryFrom(await handle.stat()),
+      write: async (bytes) => (await handle.write(bytes)).bytesWritten,
+      truncate: (sizeBytes) => handle.truncate(sizeBytes),
+      sync: () => handle.sync(),
+      close: () => handle.close(),
+    };
+  },
+
   async openForReading(path) {
     // Without O_NONBLOCK, opening a named pipe would wait for somebody to write to it.
     const handle = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
@@ -90,6 +114,21 @@ export const nodeDisk: Disk = {
   },
 
   rename: (from, to) => rename(from, to),
+
+  async link(from, to) {
+    try {
+      await link(from, to);
+    } catch (error) {
+      if (!["EXDEV", "EPERM", "EMLINK", "ENOTSUP", "ENOSYS"].includes(errnoOf(error) ?? "")) throw error;
+      await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+      const copy = await open(to, O_RDONLY | O_NOFOLLOW);
+      try {
+        await copy.sync();
+      } finally {
+        await copy.close();
+      }
+    }
+  },
 
   unlink: (path) => unlink(path),
 
@@ -119,7 +158,7 @@ async function syncDirectory(path: string): Promise<void> {
 }
 
 function entryFrom(stats: Stats): Entry {
-  return { kind: kindOf(stats), sizeBytes: stats.size };
+  return { kind: kindOf(stats), sizeBytes: stats.size, modifiedMs: stats.mtimeMs };
 }
 
 function kindOf(entry: Stats | Dirent): Entry["kind"] {

@@ -11,8 +11,11 @@ export function isFull(error: unknown): boolean {
   return FULL.has(errnoOf(error) ?? "");
 }
 
-/** What a file system threw, as a CairnError. `task` reads: cannot write blob "…". */
-export function failureFrom(task: string, error: unknown, root: string): CairnError {
+/**
+ * What a file system threw, as a CairnError. `task` reads: cannot write blob "…". Callers from elsewhere
+ * read the hint, so it names no path of this machine.
+ */
+export function failureFrom(task: string, error: unknown): CairnError {
   if (error instanceof CairnError) return error;
   const errno = errnoOf(error);
   if (errno === undefined) return new CairnError("internal", `${task}: ${String(error)}`, { cause: error });
@@ -20,19 +23,20 @@ export function failureFrom(task: string, error: unknown, root: string): CairnEr
     return new CairnError("unavailable", `${task}: the disk is full (${errno})`, {
       cause: error,
       reason: "DISK_FULL",
-      hint: `free space on the disk that holds ${root}, then try again`,
+      hint: "free space on the disk that holds the blobs, then try again",
+      retryAfterMs: 1_000,
     });
   }
   if (REFUSED.has(errno)) {
     return new CairnError("unavailable", `${task}: the system refuses access (${errno})`, {
       cause: error,
-      hint: `let the server's user read and write ${root}`,
+      hint: "let the server's user read and write the folder of blobs",
     });
   }
   if (BUSY.has(errno)) {
     return new CairnError("unavailable", `${task}: the system reports ${errno}`, {
       cause: error,
-      hint: `check the disk that holds ${root} and the limits of the server's process`,
+      hint: "check the disk that holds the blobs and the limits of the server's process",
     });
   }
   if (errno === "ENOENT" || errno === "ENOTDIR" || errno === "ELOOP") {
@@ -41,7 +45,7 @@ export function failureFrom(task: string, error: unknown, root: string): CairnEr
       `${task}: a directory of the blob store is gone or replaced (${errno})`,
       {
         cause: error,
-        hint: `restore ${root} or restart the server to lay it out anew`,
+        hint: "restore the folder of blobs, or restart the server to lay it out anew",
       },
     );
   }

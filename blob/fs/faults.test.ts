@@ -1,89 +1,18 @@
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
-import { mkdtemp, readdir, rm, truncate } from "node:fs/promises";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import type { ErrorCode } from "#core/errors.ts";
 import type { BlobStore } from "#core/ports/blob-store.ts";
 
-import { type Disk, nodeDisk } from "./disk.ts";
 import { openFsBlobStore } from "./fs-blob-store.ts";
+import { type Call, failingDisk, losingDisk, watchedDisk } from "./testing/disks.ts";
 
 const NO_LIMIT = { sizeBytesMax: Number.MAX_SAFE_INTEGER };
 const CALLS_MAX = 100;
-
-type Call = keyof Disk | "file.write" | "file.sync" | "file.close" | "file.read" | "file.stat";
-
-/** The real disk, where `before` sees each call and may throw in its place. A rename comes with the old path. */
-function watchedDisk(before: (call: Call, path: string, from?: string) => void): Disk {
-  const through = async <T>(call: Call, path: string, act: () => Promise<T>): Promise<T> => {
-    before(call, path);
-    return act();
-  };
-  return {
-    makeRoot: (path) => through("makeRoot", path, () => nodeDisk.makeRoot(path)),
-    makeDirectory: (path) => through("makeDirectory", path, () => nodeDisk.makeDirectory(path)),
-    resolve: (path) => through("resolve", path, () => nodeDisk.resolve(path)),
-    async rename(from, to) {
-      before("rename", to, from);
-      await nodeDisk.rename(from, to);
-    },
-    unlink: (path) => through("unlink", path, () => nodeDisk.unlink(path)),
-    find: (path) => through("find", path, () => nodeDisk.find(path)),
-    syncDirectory: (path) => through("syncDirectory", path, () => nodeDisk.syncDirectory(path)),
-    async *list(path) {
-      before("list", path);
-      yield* nodeDisk.list(path);
-    },
-    async create(path) {
-      const file = await through("create", path, () => nodeDisk.create(path));
-      return {
-        // Never more than 5 bytes at a time, so that a fault may come in the middle of a chunk.
-        write: (bytes) => through("file.write", path, () => file.write(bytes.subarray(0, 5))),
-        sync: () => through("file.sync", path, () => file.sync()),
-        // A close that reports an error has closed the file all the same.
-        close: async () => {
-          await file.close();
-          before("file.close", path);
-        },
-      };
-    },
-    async openForReading(path) {
-      const file = await through("openForReading", path, () => nodeDisk.openForReading(path));
-      return {
-        stat: () => through("file.stat", path, () => file.stat()),
-        read: (target, position) => through("file.read", path, () => file.read(target, position)),
-        close: async () => {
-          await file.close();
-          before("file.close", path);
-        },
-      };
-    },
-  };
-}
-
-/** A disk whose nth call from `arm` on fails with `errno`; 0 for none. */
-function failingDisk(errno: string) {
-  let left = 0;
-  let failed: Call | undefined;
-  const disk = watchedDisk((call) => {
-    left -= 1;
-    if (left !== 0) return;
-    failed = call;
-    throw Object.assign(new Error(`${errno}: planted`), { code: errno });
-  });
-  return {
-    disk,
-    arm: (nth: number) => {
-      left = nth;
-      failed = undefined;
-    },
-    failed: () => failed,
-  };
-}
 
 async function* streamOf(...chunks: string[]): AsyncGenerator<Uint8Array> {
   for (const chunk of chunks) yield Buffer.from(chunk);
@@ -260,35 +189,3 @@ describe("fs on a failing disk", () => {
     throw new Error("the last put never got through");
   });
 });
-
-/**
- * A disk that dies before its nth call. `fail` then takes from the real one what was never synced:
- * of files the second half, of directories the newest names.
- */
-function losingDisk(nth: number) {
-  let left = nth;
-  const unsyncedFiles = new Set<string>();
-  const unsyncedNames = new Map<string, string[]>();
-  const disk = watchedDisk((call, path, from) => {
-    left -= 1;
-    if (left <= 0) throw Object.assign(new Error("EIO: no power"), { code: "EIO" });
-    if (call === "create") unsyncedFiles.add(path);
-    if (call === "file.sync") unsyncedFiles.delete(path);
-    if (call === "syncDirectory") unsyncedNames.delete(path);
-    if (from !== undefined && unsyncedFiles.delete(from)) unsyncedFiles.add(path);
-    // A name that was there before stays whatever happens: with the old file or with the new one.
-    if ((call === "rename" || call === "makeDirectory") && !existsSync(path)) {
-      const names = unsyncedNames.get(dirname(path)) ?? [];
-      unsyncedNames.set(dirname(path), [...names, path]);
-    }
-  });
-  const fail = async () => {
-    left = 0;
-    for (const path of unsyncedFiles) {
-      const entry = await nodeDisk.find(path);
-      if (entry !== undefined) await truncate(path, Math.floor(entry.sizeBytes / 2));
-    }
-    for (const path of [...unsyncedNames.values()].flat()) await rm(path, { recursive: true, force: true });
-  };
-  return { disk, fail };
-}

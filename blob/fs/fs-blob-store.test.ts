@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import type { ErrorCode } from "#core/errors.ts";
 import type { BlobStore } from "#core/ports/blob-store.ts";
-import { blobStoreContract } from "#store/contract/blob-store.ts";
+import { blobStoreContract, type BlobStoreUnderTest } from "#store/contract/blob-store.ts";
 
 import { openFsBlobStore } from "./fs-blob-store.ts";
 
@@ -40,22 +40,25 @@ function refused(code: ErrorCode) {
   return expect.objectContaining({ name: "CairnError", code });
 }
 
-blobStoreContract(
-  "fs",
-  async () => {
-    const directory = await mkdtemp(join(tmpdir(), "cairn-blob-"));
-    const store = await openFsBlobStore(directory);
-    return {
-      store,
-      leftovers: () => readdir(join(directory, "incoming")),
-      discard: async () => {
-        await store.close();
-        await rm(directory, { recursive: true });
-      },
-    };
-  },
-  { flatMemory: true },
-);
+async function openIn(directory: string): Promise<BlobStoreUnderTest> {
+  const store = await openFsBlobStore(directory);
+  return {
+    store,
+    leftovers: () => readdir(join(directory, "incoming")),
+    reopen: async () => {
+      await store.close();
+      return openIn(directory);
+    },
+    discard: async () => {
+      await store.close();
+      await rm(directory, { recursive: true });
+    },
+  };
+}
+
+blobStoreContract("fs", async () => openIn(await mkdtemp(join(tmpdir(), "cairn-blob-"))), {
+  flatMemory: true,
+});
 
 describe("fs", () => {
   let directory: string;
@@ -144,7 +147,7 @@ describe("fs", () => {
       await mkdir(join(directory, "begun"));
       await writeFile(join(directory, "begun", "format.new"), "cairn-bl");
       await (await openFsBlobStore(join(directory, "begun"))).close();
-      expect((await readdir(join(directory, "begun"))).sort()).toEqual(["format", "incoming"]);
+      expect((await readdir(join(directory, "begun"))).sort()).toEqual(["format", "incoming", "uploads"]);
     });
 
     it("refuses a file in place of the directory", async () => {
@@ -205,6 +208,23 @@ describe("fs", () => {
       await symlink(outside, join(root(), "incoming"));
       await expect(openFsBlobStore(root())).rejects.toEqual(refused("precondition"));
       expect(await readdir(outside)).toEqual(["precious"]);
+    });
+
+    it("is not followed when it stands in place of an upload or of their directory", async () => {
+      const id = digestOf("an upload");
+      await symlink(secret, join(root(), "uploads", id));
+      expect(await store.findUpload(id)).toBeUndefined();
+      await expect(store.appendUpload(id, 0, streamOf("x"))).rejects.toEqual(refused("unavailable"));
+      await store.dropUpload(id);
+
+      const outside = join(directory, "outside");
+      await mkdir(outside);
+      await rm(join(root(), "uploads"), { recursive: true });
+      await symlink(outside, join(root(), "uploads"));
+      await expect(store.appendUpload(id, 0, streamOf("x"))).rejects.toEqual(refused("unavailable"));
+      await expect(openFsBlobStore(root())).rejects.toEqual(refused("precondition"));
+      expect(await readdir(outside)).toEqual([]);
+      expect(await readFile(secret, "utf8")).toBe("do not tell");
     });
 
     it("is no blob when it is a directory or a pipe", async () => {

@@ -3,11 +3,14 @@ import { join } from "node:path";
 
 import { CairnError, quote } from "#core/errors.ts";
 import { BlobIntake, checkDigest, checkRange, isDigest } from "#core/model/blob.ts";
-import type { BlobContent, BlobInfo, BlobStore, PutOptions } from "#core/ports/blob-store.ts";
+import type { BlobContent, BlobInfo, BlobStore, PutOptions, UploadInfo } from "#core/ports/blob-store.ts";
 
 import { type Disk, errnoOf, nodeDisk, type ReadableFile, type WritableFile } from "./disk.ts";
-import { failureFrom, isFull } from "./failure.ts";
-import { FOLDER, type Layout, openLayout } from "./layout.ts";
+import { failureFrom } from "./failure.ts";
+import { copyBlobs, takeBlobs } from "./fs-copies.ts";
+import { FsUploads } from "./fs-uploads.ts";
+import { FOLDER, openLayout } from "./layout.ts";
+import { Root, writeAll } from "./root.ts";
 
 const READ_BYTES = 256 << 10;
 const NOTHING = new Uint8Array(0);
@@ -15,12 +18,17 @@ const NOTHING = new Uint8Array(0);
 /**
  * Opens a directory as a blob store, and makes it one when it is empty. One process at a time: the
  * server holds a lock on its data directory. What broken-off writes left behind is removed here.
+ * `onFailure` is told once, when nothing can be stored any more.
  */
-export async function openFsBlobStore(directory: string, disk: Disk = nodeDisk): Promise<BlobStore> {
+export async function openFsBlobStore(
+  directory: string,
+  disk: Disk = nodeDisk,
+  onFailure?: (error: CairnError) => void,
+): Promise<BlobStore> {
   try {
-    return new FsBlobStore(disk, await openLayout(disk, directory));
+    return new FsBlobStore(new Root(disk, await openLayout(disk, directory), onFailure));
   } catch (error) {
-    throw failureFrom(`cannot open blob store ${quote(directory)}`, error, directory);
+    throw failureFrom(`cannot open blob store ${quote(directory)}`, error);
   }
 }
 
@@ -34,42 +42,35 @@ export async function openFsBlobStore(directory: string, disk: Disk = nodeDisk):
  * handed out and throws `corrupt`; a range is read unchecked.
  */
 class FsBlobStore implements BlobStore {
-  readonly #disk: Disk;
-  readonly #layout: Layout;
-  readonly #puts = new Set<Promise<BlobInfo>>();
-  /** Directories of which the disk is known to know. */
-  readonly #lastingFolders = new Set<string>();
+  readonly #root: Root;
+  readonly #uploads: FsUploads;
+  /** What writes at this moment. */
+  readonly #writing = new Set<Promise<unknown>>();
   #closed = false;
-  #syncFailed = false;
 
-  constructor(disk: Disk, layout: Layout) {
-    this.#disk = disk;
-    this.#layout = layout;
+  constructor(root: Root) {
+    this.#root = root;
+    this.#uploads = new FsUploads(root);
   }
 
   async put(content: AsyncIterable<Uint8Array>, options: PutOptions): Promise<BlobInfo> {
     this.#checkOpen();
-    if (this.#syncFailed) throw this.#distrusted();
-    const putting = this.#put(content, options);
-    this.#puts.add(putting);
-    try {
-      return await putting;
-    } finally {
-      this.#puts.delete(putting);
-    }
+    this.#root.requireTrusted();
+    return this.#whileOpen(this.#put(content, options));
   }
 
   async #put(content: AsyncIterable<Uint8Array>, options: PutOptions): Promise<BlobInfo> {
     const intake = new BlobIntake(options);
-    const incoming = this.#layout.newIncoming();
-    const file = await this.#try("cannot write blob", () => this.#disk.create(incoming));
+    const { disk, layout } = this.#root;
+    const incoming = layout.newIncoming();
+    const file = await this.#root.try("cannot write blob", () => disk.create(incoming));
     try {
       const info = await this.#receive(content, intake, file);
-      await this.#place(incoming, info.digest);
+      await this.#root.place(incoming, info, options.beforePlace);
       return info;
     } catch (error) {
       // A file that cannot be removed either is not of the store, and the next opening removes it.
-      await this.#disk.unlink(incoming).catch(() => {});
+      await disk.unlink(incoming).catch(() => {});
       throw error;
     }
   }
@@ -83,45 +84,30 @@ class FsBlobStore implements BlobStore {
     let info: BlobInfo;
     try {
       for await (const chunk of content) {
-        intake.add(chunk);
-        await this.#try(task, () => writeAll(file, chunk));
+        intake.admit(chunk);
+        // The disk works while the digest is computed.
+        const writing = this.#root.try(task, () => writeAll(file, chunk));
+        intake.measure(chunk);
+        await writing;
       }
       info = intake.finish();
-      await this.#sync(task, () => file.sync());
+      await this.#root.sync(task, () => file.sync());
     } catch (error) {
       await file.close().catch(() => {});
       throw error;
     }
-    await this.#try(task, () => file.close());
+    await this.#root.try(task, () => file.close());
     return info;
-  }
-
-  async #place(incoming: string, digest: string): Promise<void> {
-    const task = `cannot write blob ${quote(digest)}`;
-    const folder = this.#layout.folderOf(digest);
-    await this.#ensureFolder(task, folder);
-    await this.#try(task, () => this.#disk.rename(incoming, this.#layout.fileOf(digest)));
-    await this.#sync(task, () => this.#disk.syncDirectory(folder));
-  }
-
-  async #ensureFolder(task: string, folder: string): Promise<void> {
-    if (!(await this.#hasFolder(task, folder))) {
-      this.#lastingFolders.delete(folder);
-      await this.#try(task, () => this.#disk.makeDirectory(folder));
-    }
-    if (this.#lastingFolders.has(folder)) return;
-    await this.#sync(task, () => this.#disk.syncDirectory(this.#layout.root));
-    this.#lastingFolders.add(folder);
   }
 
   async get(digest: string, range?: { start: number; end: number }): Promise<BlobContent> {
     this.#checkOpen();
     checkDigest(digest);
     const task = `cannot read blob ${quote(digest)}`;
-    if (!(await this.#hasFolder(task, this.#layout.folderOf(digest)))) throw notFound(digest);
+    if (!(await this.#root.hasFolder(task, this.#root.layout.folderOf(digest)))) throw notFound(digest);
     const file = await this.#openFile(task, digest);
     try {
-      const entry = await this.#try(task, () => file.stat());
+      const entry = await this.#root.try(task, () => file.stat());
       if (entry.kind !== "file") throw notFound(digest);
       const info = { digest, sizeBytes: entry.sizeBytes };
       if (range !== undefined) checkRange(range, info);
@@ -136,12 +122,13 @@ class FsBlobStore implements BlobStore {
   }
 
   async #openFile(task: string, digest: string): Promise<ReadableFile> {
+    const { disk, layout } = this.#root;
     try {
-      return await this.#disk.openForReading(this.#layout.fileOf(digest));
+      return await disk.openForReading(layout.fileOf(digest));
     } catch (error) {
       // ELOOP is a symbolic link, ENXIO a socket: nothing of ours.
       if (["ENOENT", "ELOOP", "ENXIO"].includes(errnoOf(error) ?? "")) throw notFound(digest);
-      throw failureFrom(task, error, this.#layout.root);
+      throw failureFrom(task, error);
     }
   }
 
@@ -161,7 +148,7 @@ class FsBlobStore implements BlobStore {
       while (position < range.end) {
         const target = Buffer.allocUnsafeSlow(Math.min(READ_BYTES, range.end - position));
         const at = position;
-        const read = await this.#try(task, () => file.read(target, at));
+        const read = await this.#root.try(task, () => file.read(target, at));
         if (read === 0) throw corrupt(info.digest);
         position += read;
         const chunk = target.subarray(0, read);
@@ -170,7 +157,7 @@ class FsBlobStore implements BlobStore {
         yield chunk;
       }
     } finally {
-      await this.#try(task, () => file.close());
+      await this.#root.try(task, () => file.close());
     }
   }
 
@@ -178,8 +165,9 @@ class FsBlobStore implements BlobStore {
     this.#checkOpen();
     checkDigest(digest);
     const task = `cannot find blob ${quote(digest)}`;
-    if (!(await this.#hasFolder(task, this.#layout.folderOf(digest)))) return undefined;
-    const entry = await this.#try(task, () => this.#disk.find(this.#layout.fileOf(digest)));
+    const { disk, layout } = this.#root;
+    if (!(await this.#root.hasFolder(task, layout.folderOf(digest)))) return undefined;
+    const entry = await this.#root.try(task, () => disk.find(layout.fileOf(digest)));
     return entry?.kind === "file" ? { digest, sizeBytes: entry.sizeBytes } : undefined;
   }
 
@@ -187,87 +175,99 @@ class FsBlobStore implements BlobStore {
     this.#checkOpen();
     checkDigest(digest);
     const task = `cannot delete blob ${quote(digest)}`;
-    const folder = this.#layout.folderOf(digest);
-    if (!(await this.#hasFolder(task, folder))) return;
+    const { disk, layout } = this.#root;
+    const folder = layout.folderOf(digest);
+    if (!(await this.#root.hasFolder(task, folder))) return;
     try {
-      await this.#disk.unlink(this.#layout.fileOf(digest));
+      await disk.unlink(layout.fileOf(digest));
     } catch (error) {
       if (errnoOf(error) === "ENOENT") return;
-      throw failureFrom(task, error, this.#layout.root);
+      throw failureFrom(task, error);
     }
-    await this.#sync(task, () => this.#disk.syncDirectory(folder));
+    await this.#root.sync(task, () => disk.syncDirectory(folder));
   }
 
-  async *list(): AsyncGenerator<BlobInfo, void, undefined> {
+  async *list(options: { putBeforeMs?: number } = {}): AsyncGenerator<BlobInfo, void, undefined> {
     this.#checkOpen();
     const task = "cannot list blobs";
+    const { disk, layout } = this.#root;
+    const beforeMs = options.putBeforeMs ?? Number.POSITIVE_INFINITY;
     try {
-      for await (const { name: folder } of this.#disk.list(this.#layout.root)) {
+      for await (const { name: folder } of disk.list(layout.root)) {
         if (!FOLDER.test(folder)) continue;
-        const path = join(this.#layout.root, folder);
-        if (!(await this.#hasFolder(task, path))) continue;
-        for await (const { name } of this.#disk.list(path)) {
+        const path = join(layout.root, folder);
+        if (!(await this.#root.hasFolder(task, path))) continue;
+        for await (const { name } of disk.list(path)) {
           if (!isDigest(name) || !name.startsWith(folder)) continue;
-          const entry = await this.#disk.find(this.#layout.fileOf(name));
-          if (entry?.kind === "file") yield { digest: name, sizeBytes: entry.sizeBytes };
+          const entry = await disk.find(layout.fileOf(name));
+          if (entry?.kind !== "file" || entry.modifiedMs >= beforeMs) continue;
+          yield { digest: name, sizeBytes: entry.sizeBytes };
         }
       }
     } catch (error) {
-      throw failureFrom(task, error, this.#layout.root);
+      throw failureFrom(task, error);
     }
   }
 
-  /** Waits for puts under way; readers own their files. */
+  async *listUploads(): AsyncGenerator<UploadInfo, void, undefined> {
+    this.#checkOpen();
+    try {
+      yield* this.#uploads.list();
+    } catch (error) {
+      throw failureFrom("cannot list uploads", error);
+    }
+  }
+
+  async findUpload(id: string): Promise<UploadInfo | undefined> {
+    this.#checkOpen();
+    return this.#uploads.find(id);
+  }
+
+  async appendUpload(id: string, offset: number, content: AsyncIterable<Uint8Array>): Promise<number> {
+    this.#checkOpen();
+    return this.#whileOpen(this.#uploads.append(id, offset, content));
+  }
+
+  async finishUpload(...[id, options]: Parameters<BlobStore["finishUpload"]>): Promise<BlobInfo> {
+    this.#checkOpen();
+    return this.#whileOpen(this.#uploads.finish(id, options));
+  }
+
+  async dropUpload(id: string): Promise<void> {
+    this.#checkOpen();
+    return this.#uploads.drop(id);
+  }
+
+  async copyTo(folder: string): Promise<void> {
+    this.#checkOpen();
+    this.#root.requireTrusted();
+    return this.#whileOpen(copyBlobs(this.#root, this.list(), folder));
+  }
+
+  async takeFrom(folder: string): Promise<void> {
+    this.#checkOpen();
+    this.#root.requireTrusted();
+    return this.#whileOpen(takeBlobs(this.#root, folder));
+  }
+
+  /** Waits for what is being written; readers own their files. */
   async close(): Promise<void> {
     this.#closed = true;
-    await Promise.allSettled(this.#puts);
+    await Promise.allSettled(this.#writing);
+  }
+
+  async #whileOpen<T>(work: Promise<T>): Promise<T> {
+    this.#writing.add(work);
+    try {
+      return await work;
+    } finally {
+      this.#writing.delete(work);
+    }
   }
 
   #checkOpen(): void {
     if (this.#closed) throw new CairnError("unavailable", "cannot use blob store: it is closed");
   }
-
-  /** O_NOFOLLOW guards only the end of a path; this guards the directory before it. */
-  async #hasFolder(task: string, folder: string): Promise<boolean> {
-    const entry = await this.#try(task, () => this.#disk.find(folder));
-    if (entry === undefined || entry.kind === "directory") return entry !== undefined;
-    throw new CairnError("unavailable", `${task}: its directory was replaced by something else`, {
-      hint: `remove what stands at ${folder}`,
-    });
-  }
-
-  async #try<T>(task: string, act: () => Promise<T>): Promise<T> {
-    try {
-      return await act();
-    } catch (error) {
-      throw failureFrom(task, error, this.#layout.root);
-    }
-  }
-
-  /**
-   * After a failed sync the system may have dropped data it will not mention again, so a later sync
-   * proves nothing and nothing is stored any more. A full disk is no such failure.
-   */
-  async #sync(task: string, act: () => Promise<void>): Promise<void> {
-    try {
-      await act();
-    } catch (error) {
-      if (!isFull(error)) this.#syncFailed = true;
-      throw failureFrom(task, error, this.#layout.root);
-    }
-  }
-
-  #distrusted(): CairnError {
-    return new CairnError("unavailable", "cannot write blob: the disk failed to keep an earlier one", {
-      reason: "SYNC_FAILED",
-      hint: `check the disk that holds ${this.#layout.root}, then restart the server`,
-    });
-  }
-}
-
-async function writeAll(file: WritableFile, bytes: Uint8Array): Promise<void> {
-  let rest = bytes;
-  while (rest.byteLength > 0) rest = rest.subarray(await file.write(rest));
 }
 
 function notFound(digest: string): CairnError {

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 
 import { CairnError, quote } from "#core/errors.ts";
 
@@ -10,12 +10,16 @@ import type { Disk, ReadableFile } from "./disk.ts";
  *
  *     format              "cairn-blobs 1"
  *     incoming/<random>   being written; whatever is there at opening was broken off and is removed
+ *     uploads/<id>        content that comes in pieces, as far as it has come
  *     00/ … ff/           <digest>, in the directory of its first two digits
  */
 export interface Layout {
   /** Absolute, without symbolic links. */
   root: string;
   newIncoming(): string;
+  /** The directory of content that comes in pieces. */
+  uploads: string;
+  uploadOf(id: string): string;
   folderOf(digest: string): string;
   fileOf(digest: string): string;
 }
@@ -32,11 +36,14 @@ export async function openLayout(disk: Disk, directory: string): Promise<Layout>
   if ((await disk.find(join(given, "format"))) === undefined) await disk.makeRoot(given);
   const root = await disk.resolve(given);
   const incoming = join(root, "incoming");
+  const uploads = join(root, "uploads");
   await claim(disk, root);
 
-  const found = await disk.find(incoming);
-  if (found === undefined) await disk.makeDirectory(incoming);
-  else if (found.kind !== "directory") throw foreign(root, "incoming");
+  for (const folder of [incoming, uploads]) {
+    const found = await disk.find(folder);
+    if (found === undefined) await disk.makeDirectory(folder);
+    else if (found.kind !== "directory") throw foreign(root, basename(folder));
+  }
   // The process that made a directory may have ended before it could say so to the disk.
   await disk.syncDirectory(root);
   for await (const { name, kind } of disk.list(incoming)) {
@@ -46,6 +53,8 @@ export async function openLayout(disk: Disk, directory: string): Promise<Layout>
   return {
     root,
     newIncoming: () => join(incoming, randomBytes(16).toString("hex")),
+    uploads,
+    uploadOf: (id) => join(uploads, id),
     folderOf: (digest) => join(root, digest.slice(0, 2)),
     fileOf: (digest) => join(root, digest.slice(0, 2), digest),
   };

@@ -1,6 +1,8 @@
 import { CairnError, quote } from "#core/errors.ts";
 import { BlobIntake, checkDigest, checkRange } from "#core/model/blob.ts";
-import type { BlobContent, BlobInfo, BlobStore, PutOptions } from "#core/ports/blob-store.ts";
+import type { BlobContent, BlobInfo, BlobStore, PutOptions, UploadInfo } from "#core/ports/blob-store.ts";
+
+import { MemoryUploads } from "./memory-uploads.ts";
 
 const CHUNK_BYTES = 256 << 10;
 
@@ -10,7 +12,8 @@ export function openMemoryBlobStore(): BlobStore {
 }
 
 class MemoryBlobStore implements BlobStore {
-  readonly #blobs = new Map<string, Uint8Array>();
+  readonly #blobs = new Map<string, { bytes: Uint8Array; putMs: number }>();
+  readonly #uploads = new MemoryUploads();
   #closed = false;
 
   async put(content: AsyncIterable<Uint8Array>, options: PutOptions): Promise<BlobInfo> {
@@ -23,14 +26,15 @@ class MemoryBlobStore implements BlobStore {
       chunks.push(new Uint8Array(chunk));
     }
     const info = intake.finish();
-    if (!this.#blobs.has(info.digest)) this.#blobs.set(info.digest, Buffer.concat(chunks, info.sizeBytes));
+    await options.beforePlace?.(info);
+    this.#place(info, Buffer.concat(chunks, info.sizeBytes));
     return info;
   }
 
   async get(digest: string, range?: { start: number; end: number }): Promise<BlobContent> {
     this.#checkOpen();
     checkDigest(digest);
-    const bytes = this.#blobs.get(digest);
+    const bytes = this.#blobs.get(digest)?.bytes;
     if (bytes === undefined) {
       throw new CairnError("not-found", `cannot read blob ${quote(digest)}: it is not stored`);
     }
@@ -42,7 +46,7 @@ class MemoryBlobStore implements BlobStore {
   async find(digest: string): Promise<BlobInfo | undefined> {
     this.#checkOpen();
     checkDigest(digest);
-    const bytes = this.#blobs.get(digest);
+    const bytes = this.#blobs.get(digest)?.bytes;
     return bytes === undefined ? undefined : { digest, sizeBytes: bytes.byteLength };
   }
 
@@ -52,14 +56,58 @@ class MemoryBlobStore implements BlobStore {
     this.#blobs.delete(digest);
   }
 
-  async *list(): AsyncGenerator<BlobInfo, void, undefined> {
+  async *list(options: { putBeforeMs?: number } = {}): AsyncGenerator<BlobInfo, void, undefined> {
     this.#checkOpen();
-    for (const [digest, bytes] of this.#blobs) yield { digest, sizeBytes: bytes.byteLength };
+    const beforeMs = options.putBeforeMs ?? Number.POSITIVE_INFINITY;
+    for (const [digest, { bytes, putMs }] of this.#blobs) {
+      if (putMs < beforeMs) yield { digest, sizeBytes: bytes.byteLength };
+    }
+  }
+
+  async *listUploads(): AsyncGenerator<UploadInfo, void, undefined> {
+    this.#checkOpen();
+    yield* this.#uploads.list();
+  }
+
+  async findUpload(id: string): Promise<UploadInfo | undefined> {
+    this.#checkOpen();
+    return this.#uploads.find(id);
+  }
+
+  async appendUpload(id: string, offset: number, content: AsyncIterable<Uint8Array>): Promise<number> {
+    this.#checkOpen();
+    return this.#uploads.append(id, offset, content);
+  }
+
+  async finishUpload(...[id, options]: Parameters<BlobStore["finishUpload"]>): Promise<BlobInfo> {
+    this.#checkOpen();
+    const { info, bytes } = this.#uploads.take(id, options.expect);
+    await options.beforePlace?.(info);
+    this.#place(info, bytes);
+    this.#uploads.drop(id);
+    return info;
+  }
+
+  async dropUpload(id: string): Promise<void> {
+    this.#checkOpen();
+    this.#uploads.drop(id);
+  }
+
+  async copyTo(): Promise<void> {
+    this.#checkOpen();
+  }
+
+  async takeFrom(): Promise<void> {
+    this.#checkOpen();
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     this.#blobs.clear();
+  }
+
+  #place({ digest }: BlobInfo, bytes: Uint8Array): void {
+    this.#blobs.set(digest, { bytes: this.#blobs.get(digest)?.bytes ?? bytes, putMs: Date.now() });
   }
 
   #checkOpen(): void {

@@ -1,33 +1,88 @@
 import { CairnError } from "../errors.ts";
 import type { Permission } from "./permission.ts";
+import { type ReadMask, type Scope, ROOT } from "./scope.ts";
 
 /**
- * Who asks. The owner is whoever sits at the machine the server runs on, as long as it listens to
- * that machine only; an admin came with the admin token.
+ * Who asks. The owner is whoever sits at the machine the server runs on, as long as it listens to that
+ * machine only. Groups and everyone are bound to roles but never call.
  */
 export interface Principal {
-  kind: "owner" | "admin" | "anonymous";
+  kind: "owner" | "user" | "service" | "anonymous";
   name: string;
 }
 
-export const OWNER: Principal = { kind: "owner", name: "owner" };
-export const ADMIN: Principal = { kind: "admin", name: "admin" };
-export const ANONYMOUS: Principal = { kind: "anonymous", name: "anonymous" };
+/**
+ * What a credential allows, asked anew each time: a token that was revoked or a binding that was taken
+ * away while a stream is open counts no more.
+ */
+export interface Rights {
+  /** Throws `unauthenticated` when the credential does not hold any more. */
+  may(permission: Permission, scope: Scope): boolean;
+  /** Whether there is any scope where it may. */
+  mayAnywhere(permission: Permission): boolean;
+  /** undefined for everything. */
+  readable(): ReadMask | undefined;
+}
 
-/** A principal in one call, with the permission that call's method declares. */
-export interface Caller {
+/** Of the owner. */
+const ALL_RIGHTS: Rights = {
+  may: () => true,
+  mayAnywhere: () => true,
+  readable: () => undefined,
+};
+
+/** Of somebody who has shown nothing. */
+const NO_RIGHTS: Rights = {
+  may: (permission) => permission === "public",
+  mayAnywhere: (permission) => permission === "public",
+  readable: () => ({ id: "nothing", namespaces: new Map([["", false]]), runs: new Map() }),
+};
+
+/** Somebody with what their credential allows. */
+export interface Identity {
   principal: Principal;
+  rights: Rights;
+}
+
+export const OWNER: Identity = { principal: { kind: "owner", name: "owner" }, rights: ALL_RIGHTS };
+export const ANONYMOUS: Identity = {
+  principal: { kind: "anonymous", name: "anonymous" },
+  rights: NO_RIGHTS,
+};
+
+/** Somebody in one call, with the permission that call's method declares. */
+export interface Caller extends Identity {
   permission: Permission;
 }
 
 /**
- * The one place that decides. Every core operation asks with the namespace it touches ("" for the
- * server itself), and every wire asks once before it looks at a request's body.
+ * The one place that decides. Every core operation asks with the scope it touches, and every wire asks
+ * `authorizeCall` once before it looks at a request's body.
  */
-export function authorize(caller: Caller, namespace: string): void {
-  const { principal, permission } = caller;
-  if (permission === "public" || principal.kind === "owner" || principal.kind === "admin") return;
-  throw new CairnError(
+export function authorize(caller: Caller, scope: Scope = ROOT): void {
+  if (caller.rights.may(caller.permission, scope)) return;
+  throw refusal(caller, scope);
+}
+
+/** Whether the caller may do somewhere what the method declares. */
+export function authorizeCall(caller: Caller): void {
+  if (!caller.rights.mayAnywhere(caller.permission)) throw refusal(caller, ROOT);
+}
+
+/** Whether the caller may see that the scope exists. */
+export function maySee(caller: Caller, scope: Scope): boolean {
+  return caller.rights.may("read", scope);
+}
+
+function refusal({ principal, permission }: Caller, { namespace }: Scope): CairnError {
+  if (principal.kind !== "anonymous") {
+    return new CairnError("forbidden", `cannot ${permission} in namespace "${namespace}": no such right`, {
+      reason: "NO_RIGHT",
+      facts: { permission, namespace },
+      hint: "ask somebody who maintains it for a role there; WhoAmI shows the ones you have",
+    });
+  }
+  return new CairnError(
     "unauthenticated",
     `cannot ${permission} in namespace "${namespace}" without a credential`,
     {
@@ -35,10 +90,4 @@ export function authorize(caller: Caller, namespace: string): void {
       hint: "send the header `authorization: Bearer TOKEN`; a server that others can reach prints its admin token at its first start",
     },
   );
-}
-
-/** Namespaces whose runs the caller may find; undefined for all of them. */
-export function readableNamespaces(caller: Caller): ReadonlySet<string> | undefined {
-  authorize(caller, "");
-  return undefined;
 }

@@ -1,8 +1,11 @@
 import { describe, expect, it } from "vitest";
+import { logLines } from "#store/contract/naive-log.ts";
 import { numbers, points } from "#store/contract/stores.ts";
 import type { ErrorCode } from "../errors.ts";
 import { limits } from "../limits.ts";
+import type { ArtifactRecord } from "../model/artifact.ts";
 import type { Envelope } from "../model/envelope.ts";
+import type { LogLines } from "../model/log.ts";
 import type { Points, SeriesPoints } from "../model/series.ts";
 import { checkEnvelope } from "./check-envelope.ts";
 
@@ -20,6 +23,21 @@ function envelope(parts: Partial<Envelope> = {}): Envelope {
 
 function refused(code: ErrorCode, reason?: string) {
   return expect.objectContaining({ name: "CairnError", code, ...(reason !== undefined && { reason }) });
+}
+
+function record(parts: Partial<ArtifactRecord>): ArtifactRecord {
+  return {
+    name: "a.txt",
+    step: undefined,
+    kind: "file",
+    uri: undefined,
+    content: undefined,
+    mediaType: "",
+    metadata: new Map(),
+    sha256: undefined,
+    sizeBytes: undefined,
+    ...parts,
+  };
 }
 
 function series(columns: Partial<Points>, key = "x"): SeriesPoints {
@@ -111,6 +129,57 @@ describe("an envelope before it reaches the store", () => {
     expect(() => checkEnvelope(envelope({ writer: "w".repeat(limits.writerBytesMax + 1) }))).toThrow(
       exceeded,
     );
+  });
+
+  it.each([
+    ["more lines than one may hold", [logLines(Array.from({ length: 1_001 }, () => ""))], "exhausted"],
+    [
+      "more lines in many groups",
+      Array.from({ length: 11 }, () => logLines(Array.from({ length: 91 }, () => "x"))),
+      "exhausted",
+    ],
+    ["more groups than lines", Array.from({ length: 1_001 }, () => logLines([])), "exhausted"],
+    ["a line of 64 KiB and one byte", [logLines(["x".repeat(65_537)])], "exhausted"],
+    ["a stream of 65 bytes", [logLines(["x"], { stream: "s".repeat(65) })], "exhausted"],
+    ["a stream without a name", [logLines(["x"], { stream: "" })], "invalid"],
+    ["a stream with a line feed", [logLines(["x"], { stream: "a\nb" })], "invalid"],
+    ["a rank that is no integer", [logLines(["x"], { rank: 0.5 })], "invalid"],
+    ["a rank beyond 32 bits", [logLines(["x"], { rank: 2 ** 31 })], "invalid"],
+    ["times for some lines", [logLines(["x", "y"], { times: Float64Array.of(1) })], "invalid"],
+    ["a time that is no integer", [logLines(["x"], { times: Float64Array.of(1.5) })], "invalid"],
+    ["a time beyond 2^53", [logLines(["x"], { times: Float64Array.of(2 ** 53 + 2) })], "invalid"],
+    ["a text of another length", [logLines(["x"], { lengths: Uint32Array.of(2) })], "invalid"],
+  ] as [string, LogLines[], ErrorCode][])("L9 refuses %s", (_, log, code) => {
+    expect(() => checkEnvelope(envelope({ log }))).toThrow(refused(code));
+  });
+
+  it("L9 takes lines and artifacts at their limits", () => {
+    const lines = Array.from({ length: 1_000 }, () => "");
+    const times = Float64Array.from(lines, () => 2 ** 53);
+    expect(() => checkEnvelope(envelope({ log: [logLines(lines, { times })] }))).not.toThrow();
+    const inline = (size: number) => record({ content: new Uint8Array(size) });
+    const most = Array.from({ length: 16 }, () => inline(256 << 10));
+    expect(() => checkEnvelope(envelope({ artifacts: most }))).not.toThrow();
+    const exceeded = refused("exhausted", "LIMIT_EXCEEDED");
+    expect(() => checkEnvelope(envelope({ artifacts: [...most, inline(1)] }))).toThrow(exceeded);
+    const many = Array.from({ length: 1_001 }, () => record({ uri: "s3://b/k" }));
+    expect(() => checkEnvelope(envelope({ artifacts: many }))).toThrow(exceeded);
+    expect(() => checkEnvelope(envelope({ artifacts: [record({})] }))).toThrow(refused("invalid"));
+  });
+
+  it("E10 brings artifacts into one form", () => {
+    const metadata = new Map([
+      ["b", "[ 1 ]"],
+      ["a", "1.0"],
+    ]);
+    const { artifacts } = checkEnvelope(
+      envelope({ artifacts: [record({ content: Buffer.from("x"), metadata })] }),
+    );
+    expect(artifacts).toMatchObject([{ mediaType: expect.stringMatching(/.+/) as string, sizeBytes: 1 }]);
+    expect([...artifacts![0]!.metadata]).toEqual([
+      ["a", "1.0"],
+      ["b", "[1]"],
+    ]);
   });
 
   it("V8 makes its params canonical and leaves what it was given alone", () => {

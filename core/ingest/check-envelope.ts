@@ -1,13 +1,15 @@
 import { CairnError, quote } from "../errors.ts";
 import { limits } from "../limits.ts";
+import { checkArtifactRecord, type ArtifactRecord } from "../model/artifact.ts";
 import { requireAtMost, requireKey, requireText } from "../model/check.ts";
 import type { Envelope, SeqRange } from "../model/envelope.ts";
+import { checkLog } from "../model/log.ts";
 import type { SeriesPoints } from "../model/series.ts";
 import { checkedChange } from "../runs/runs.ts";
 
 /** Everything about an envelope that can be judged without the store. Returns it in canonical form. */
 export function checkEnvelope(envelope: Envelope): Envelope {
-  const { writer, seq, series, lost, change } = envelope;
+  const { writer, seq, series, lost, change, log, artifacts } = envelope;
   requireText(writer, limits.writerBytesMax, "writer");
   if (!Number.isSafeInteger(seq) || seq < 0) {
     throw new CairnError("invalid", `cannot append envelope "${seq}": a number is 1 to 2^53`);
@@ -29,7 +31,22 @@ export function checkEnvelope(envelope: Envelope): Envelope {
   }
   requireAtMost(points, limits.envelopePointsMax, "points in one envelope");
   checkLost(lost, seq);
-  return change === undefined ? envelope : { ...envelope, change: checkedChange(change) };
+  if (log !== undefined) checkLog(log);
+  // Most envelopes carry points only and stay what they are.
+  if (change === undefined && artifacts === undefined) return envelope;
+  return {
+    ...envelope,
+    change: change && checkedChange(change),
+    artifacts: artifacts && checkedArtifacts(artifacts),
+  };
+}
+
+function checkedArtifacts(artifacts: readonly ArtifactRecord[]): ArtifactRecord[] {
+  requireAtMost(artifacts.length, limits.envelopeArtifactsMax, "artifacts in one envelope");
+  let contentBytes = 0;
+  for (const { content } of artifacts) contentBytes += content?.byteLength ?? 0;
+  requireAtMost(contentBytes, limits.envelopeContentBytesMax, "bytes of artifacts in one envelope");
+  return artifacts.map(checkArtifactRecord);
 }
 
 function checkSeries({ key, points }: SeriesPoints): void {

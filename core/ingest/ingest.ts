@@ -1,9 +1,13 @@
 import type { Clock } from "#base/clock.ts";
-import type { Caller } from "../access/caller.ts";
+import { authorize, maySee, type Caller } from "../access/caller.ts";
+import { missingArtifact, type ArtifactScope } from "../artifacts/locate.ts";
 import { CairnError } from "../errors.ts";
 import type { Envelope, EnvelopeAck } from "../model/envelope.ts";
 import type { RunStore } from "../ports/run-store.ts";
+import { Backlog } from "../quota/backlog.ts";
+import { envelopeBytes } from "../quota/envelope-bytes.ts";
 import type { Runs } from "../runs/runs.ts";
+import { CHANGED, type Changes } from "../watch/changes.ts";
 import { checkEnvelope } from "./check-envelope.ts";
 
 /** The one way in for everything a writer says about a run. */
@@ -11,30 +15,59 @@ export class Ingest {
   readonly #store: RunStore;
   readonly #runs: Runs;
   readonly #clock: Clock;
-  readonly #accepted = { envelopes: 0, points: 0 };
+  readonly #changes: Changes;
+  /** What waits for the store. Wires ask it for room before they read an envelope. */
+  readonly backlog: Backlog;
+  readonly #accepted = { envelopes: 0, points: 0, lines: 0 };
 
-  constructor(parts: { store: RunStore; runs: Runs; clock: Clock }) {
+  constructor(parts: { store: RunStore; runs: Runs; clock: Clock; changes: Changes; backlog?: Backlog }) {
+    this.backlog = parts.backlog ?? new Backlog();
     this.#store = parts.store;
     this.#runs = parts.runs;
     this.#clock = parts.clock;
+    this.#changes = parts.changes;
   }
 
   /** Resolves when the envelope is durable. Rejects with nothing of it stored. */
   async write(caller: Caller, envelope: Envelope): Promise<EnvelopeAck> {
     const checked = checkEnvelope(envelope);
-    const runId = await this.#runs.locate(caller, checked.run);
+    const leave = this.backlog.enter(envelopeBytes(checked));
+    try {
+      return await this.#apply(caller, checked);
+    } finally {
+      leave();
+    }
+  }
+
+  async #apply(caller: Caller, checked: Envelope): Promise<EnvelopeAck> {
+    const { id: runId, namespace } = await this.#runs.whereIs(caller, checked.run);
+    const { series, change, log, artifacts } = checked;
+    for (const { name } of artifacts ?? []) requireArtifact(caller, { namespace, runId, artifact: name });
     const [outcome] = await this.#store.append([{ ...checked, runId }], this.#clock.nowUs());
     if (outcome === undefined) throw new CairnError("internal", "the store gave no answer");
     if (!outcome.ok) throw outcome.error;
     if (!outcome.ack.duplicate) {
       this.#accepted.envelopes++;
       this.#accepted.points += outcome.ack.points;
+      for (const { lengths } of log ?? []) this.#accepted.lines += lengths.length;
+      const what =
+        (series.length > 0 ? CHANGED.points : 0) |
+        (change === undefined ? 0 : CHANGED.run) |
+        (log === undefined ? 0 : CHANGED.lines) |
+        (artifacts === undefined ? 0 : CHANGED.artifacts);
+      if (what !== 0) this.#changes.note({ runId, namespace, what, series });
     }
     return outcome.ack;
   }
 
   /** Since the start of the server. */
-  get accepted(): { readonly envelopes: number; readonly points: number } {
+  get accepted(): { readonly envelopes: number; readonly points: number; readonly lines: number } {
     return this.#accepted;
   }
+}
+
+/** An artifact may be closed to somebody who may write to its run. */
+function requireArtifact(caller: Caller, scope: ArtifactScope): void {
+  if (!maySee(caller, scope)) throw missingArtifact(scope.runId, scope.artifact, undefined);
+  authorize(caller, scope);
 }

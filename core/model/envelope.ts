@@ -1,3 +1,5 @@
+import type { ArtifactRecord } from "./artifact.ts";
+import type { LogLines } from "./log.ts";
 import type { RunChange, RunRef } from "./run.ts";
 import type { SeriesPoints } from "./series.ts";
 
@@ -18,6 +20,10 @@ export interface Envelope {
   change: RunChange | undefined;
   /** Numbers below `seq` the writer declares lost. */
   lost: readonly SeqRange[];
+  /** Lines of the run's log, in order. */
+  log?: readonly LogLines[] | undefined;
+  /** One after another: of two with the same name and step the later one stays. */
+  artifacts?: readonly ArtifactRecord[] | undefined;
 }
 
 export interface EnvelopeAck {

@@ -15,6 +15,17 @@ export interface PointStore {
    * Throws `exhausted` when more than `pointsMax` points would be returned. The caller owns the arrays.
    */
   readSeries(request: ReadSeries): Promise<ReadSeriesResult>;
+  /**
+   * One metric over groups of runs, from all points that are not replaced: per run and bucket the mean of
+   * its numbers, whatever label set they have; then over the runs of a group. All on one grid: a bound that
+   * is given is the grid's, an open one is where the points of all groups end. A run without the metric
+   * takes no part.
+   *
+   * Throws `invalid` (KIND_MISMATCH) when one of the series holds texts, and `exhausted` before it reads when
+   * the means of one group, or the numbers of the answer, would be more than `numbersMax`. The caller owns
+   * the arrays.
+   */
+  readGroups(request: ReadGroups): Promise<ReadGroupsResult>;
 }
 
 export interface ListSeries {
@@ -96,4 +107,49 @@ export interface EnvelopeData {
   last: Float64Array;
   mean: Float64Array;
   nanCount: Float64Array;
+}
+
+export interface ReadGroups {
+  /** Ids of the runs of each group; none twice in one. */
+  groups: readonly (readonly string[])[];
+  key: string;
+  /** undefined takes the points of all label sets together. */
+  labels: Labels | undefined;
+  axis: "step" | "time";
+  /** Inclusive. Points without the axis never take part. */
+  from: number | undefined;
+  to: number | undefined;
+  /** At least 1. */
+  buckets: number;
+  /** Each from 0 to 1. */
+  quantiles: readonly number[];
+  numbersMax: number;
+}
+
+export interface ReadGroupsResult {
+  /** In the order of the request. */
+  groups: GroupColumns[];
+  /** undefined when no bound is given and no point is there. */
+  grid: Grid | undefined;
+}
+
+/**
+ * Buckets that hold a point of some run, rising. Of the means of the runs that have a number there; NaN
+ * where none has.
+ */
+export interface GroupColumns {
+  /** All points in the range, also NaN. */
+  pointCount: number;
+  bucket: Float64Array;
+  /** Runs that have a number there. */
+  count: Float64Array;
+  mean: Float64Array;
+  median: Float64Array;
+  /** With n - 1 below; NaN for a single run. */
+  std: Float64Array;
+  stderr: Float64Array;
+  min: Float64Array;
+  max: Float64Array;
+  /** One per quantile asked for; linear between neighbours. */
+  quantiles: Float64Array[];
 }

@@ -1,4 +1,5 @@
 import type { MetricStat, Query } from "../query/ast.ts";
+import type { ReadMask } from "../access/scope.ts";
 import type { RunStatus } from "../model/run.ts";
 
 /**
@@ -8,15 +9,23 @@ import type { RunStatus } from "../model/run.ts";
 export interface RunSearch {
   /** Waits until `position` (of RunStore.publish) has been applied. */
   search(request: SearchRequest, position: number): Promise<SearchResult>;
-  /** One entry per namespace that holds a run outside the trash. Waits as `search` does. */
-  tally(position: number): Promise<NamespaceTally[]>;
+  /**
+   * One entry per namespace that holds a run outside the trash which `readable` lets the caller read;
+   * undefined, or none, counts every run. Waits as `search` does.
+   */
+  tally(position: number, readable?: ReadMask): Promise<NamespaceTally[]>;
   close(): Promise<void>;
 }
 
 export interface SearchRequest {
   query: Query;
-  /** Namespaces the caller may read; undefined for all of them. */
-  readable: ReadonlySet<string> | undefined;
+  /**
+   * What the caller may read; undefined for everything. What it may not is neither found nor counted.
+   * An engine may keep a mask under its id, so that it does not have to be told the same one again.
+   */
+  readable: ReadMask | undefined;
+  /** Only these runs, by id; undefined for all. */
+  only?: readonly string[];
   /** Only runs in this namespace and below; "" for all. */
   under: string;
   trashed: boolean;

@@ -1,6 +1,7 @@
 import type { Envelope, EnvelopeAck, SeqRange } from "../model/envelope.ts";
 import type { KeyDescription, Namespace, Objective } from "../model/namespace.ts";
 import type { Run, RunChange, RunRef } from "../model/run.ts";
+import type { AuditRecord } from "./access-store.ts";
 
 /**
  * Holds namespaces, runs and the ledger of envelopes.
@@ -25,8 +26,11 @@ export interface RunStore {
     path: string,
     change: { description?: string; objective?: Objective | null },
   ): Promise<Namespace>;
-  /** Throws `not-found`, or `precondition` while it holds runs or children. */
-  deleteNamespace(path: string): Promise<void>;
+  /**
+   * Throws `not-found`, or `precondition` while it holds runs or children. What was bound or closed on it
+   * and below goes with it.
+   */
+  deleteNamespace(path: string, audit: AuditRecord): Promise<void>;
 
   /**
    * Creates the run and, where missing, its namespace. An alias that is taken in that very namespace
@@ -35,28 +39,32 @@ export interface RunStore {
    */
   createRun(run: Run, options: { getOrCreate: boolean }): Promise<{ run: Run; created: boolean }>;
   /**
-   * Runs the reference names: at most one by id or path; by alias one per namespace, at most 10.
-   * Includes runs in the trash.
+   * Runs the reference names: at most one by id or path; by alias one per namespace, rising by namespace,
+   * at most CANDIDATES_MAX, or a page of those in namespaces after `after`. Includes runs in the trash.
    */
-  findRuns(ref: RunRef): Promise<Run[]>;
+  findRuns(ref: RunRef, page?: { after: string; limit: number }): Promise<Run[]>;
   /** In the order of `ids`; unknown ids are left out. Parts in `omit` come empty, and cost nothing. */
   getRuns(ids: readonly string[], omit?: readonly HeavyPart[]): Promise<Run[]>;
   /** Merges per key. Throws `not-found`; `exists` when an alias is taken. `nowUs` stamps the change. */
   updateRun(id: string, change: RunChange, nowUs: number): Promise<Run>;
-  /** Into the trash (a time) or out of it (undefined). Doing it twice changes nothing. */
-  setDeleted(id: string, deletedUs: number | undefined): Promise<Run>;
-  /** Destroys the run, its ledger and its points. Throws `precondition` unless it is in the trash. */
-  purgeRun(id: string): Promise<{ points: number }>;
-  /** Running runs whose writer promised heartbeats and has been silent for three become lost. Returns how many. */
-  expireHeartbeats(nowUs: number): Promise<number>;
+  /** Into the trash (a time) or out of it (undefined). Doing it twice changes nothing, nor is it told of twice. */
+  setDeleted(id: string, deletedUs: number | undefined, audit: AuditRecord): Promise<Run>;
+  /**
+   * Destroys the run, its ledger, its points and what was bound or closed on it. Throws `precondition`
+   * unless it is in the trash.
+   */
+  purgeRun(id: string, audit: AuditRecord): Promise<{ points: number }>;
+  /** Running runs whose writer promised heartbeats and has been silent for three become lost. Returns those. */
+  expireHeartbeats(nowUs: number): Promise<{ id: string; namespace: string }[]>;
 
   /**
    * Applies envelopes, each as a whole or not at all, in the order given and in call order; the
    * outcomes come in the same order and one refusal does not touch the others. Per (run, writer):
    * seq = last + 1 (after the declared losses) is applied; a known seq with the same content answers
    * `duplicate`; with other content `exists` (SEQ_REUSED); beyond the next `precondition` (SEQ_GAP,
-   * fact expected). A series keeps its first kind: another throws `invalid`. The store owns the
-   * columns of `envelopes` from the call on: the caller must not touch them again.
+   * fact expected). A series keeps its first kind: another throws `invalid`. From the call on
+   * nobody may write to the columns of `envelopes`, neither the caller nor the store: watchers may still
+   * be reading them long after.
    */
   append(envelopes: readonly AppendEnvelope[], nowUs: number): Promise<AppendOutcome[]>;
   /** Writers by name. Reads every stored checksum of the run. */
@@ -86,11 +94,17 @@ export interface RunStore {
   /**
    * Replaces everything by a copy made with `backup`. Calls wait meanwhile. The feed restarts with
    * `reset`. What was there in that moment is first copied into the file `keepAside`, which must not exist.
+   *
+   * The audit alone is not replaced: it goes on from where it is, with `audit` added. A token that was
+   * revoked since the copy was made stays revoked.
    */
-  restore(file: string, options?: { keepAside: string }): Promise<void>;
+  restore(file: string, options: { keepAside?: string; audit: AuditRecord }): Promise<void>;
   /** Finishes what was accepted, then releases everything. Later calls throw `unavailable`. */
   close(): Promise<void>;
 }
+
+/** How many runs one alias is answered with. */
+export const CANDIDATES_MAX = 10;
 
 /** Parts of a run that can be large. */
 export type HeavyPart = "params" | "notes" | "provenance";

@@ -1,28 +1,34 @@
 import type { Clock } from "#base/clock.ts";
-import { authorize, readableNamespaces, type Caller } from "../access/caller.ts";
+import { auditRecord } from "../access/audit-record.ts";
+import { authorize, authorizeCall, maySee, type Caller } from "../access/caller.ts";
+import type { Scope } from "../access/scope.ts";
 import { CairnError, quote } from "../errors.ts";
 import { limits } from "../limits.ts";
 import { requireKey, requireText } from "../model/check.ts";
 import type { Namespace, Objective } from "../model/namespace.ts";
-import { isUnder, parseNamespace } from "../model/path.ts";
-import type { NamespaceTally, RunSearch } from "../ports/run-search.ts";
+import { parseNamespace } from "../model/path.ts";
+import type { RunSearch } from "../ports/run-search.ts";
 import type { RunStore } from "../ports/run-store.ts";
+import { type CountedNamespace, NamespaceTree } from "./namespace-tree.ts";
 import { pageSize } from "./runs.ts";
 
-export interface CountedNamespace extends Namespace {
-  runCount: number;
-  subtreeRunCount: number;
-  subtreeRunningCount: number;
-  /** 0 when there is none. */
-  lastActivityUs: number;
-}
+/** How many namespaces are looked at in one go for those the caller may see. */
+const LOOKED_AT_ONCE = 1_000;
 
 export class Namespaces {
   readonly #store: RunStore;
   readonly #search: RunSearch;
   readonly #clock: Clock;
+  readonly #onGone: (scope: Scope) => Promise<void>;
 
-  constructor(parts: { store: RunStore; search: RunSearch; clock: Clock }) {
+  constructor(parts: {
+    store: RunStore;
+    search: RunSearch;
+    clock: Clock;
+    /** Told of what is destroyed: access forgets what was bound on it. */
+    onGone?: (scope: Scope) => Promise<void>;
+  }) {
+    this.#onGone = parts.onGone ?? (() => Promise.resolve());
     this.#store = parts.store;
     this.#search = parts.search;
     this.#clock = parts.clock;
@@ -33,42 +39,41 @@ export class Namespaces {
     request: { path: string; description: string; objective: Objective | undefined },
   ): Promise<CountedNamespace> {
     const path = parseNamespace(request.path);
-    authorize(caller, path);
+    authorize(caller, { namespace: path });
     const created = await this.#store.createNamespace({
       path,
       description: requireText(request.description, limits.descriptionBytesMax, "description"),
       objective: request.objective && requireObjective(request.objective),
       createdUs: this.#clock.nowUs(),
     });
-    return count(created, []);
+    return new NamespaceTree(undefined, []).view(created);
   }
 
   async get(caller: Caller, text: string): Promise<CountedNamespace> {
+    authorizeCall(caller);
     const path = parseNamespace(text);
-    authorize(caller, path);
     const found = await this.#store.findNamespace(path);
-    if (found === undefined) throw new CairnError("not-found", `cannot find namespace ${quote(path)}`);
-    return count(found, await this.#tally());
+    if (found === undefined) throw missing(path);
+    if (maySee(caller, { namespace: path })) authorize(caller, { namespace: path });
+    const tree = await this.#tree(caller);
+    if (!tree.shows(path)) throw missing(path);
+    return tree.view(found);
   }
 
   async list(
     caller: Caller,
     request: { under: string; pageSize: number; pageToken: string },
   ): Promise<{ namespaces: CountedNamespace[]; nextPageToken: string }> {
+    authorizeCall(caller);
     const under = parseNamespace(request.under, { root: true });
-    authorize(caller, under);
-    const readable = readableNamespaces(caller);
     const limit = pageSize(request.pageSize);
     const after = request.pageToken === "" ? undefined : request.pageToken;
+    const tree = await this.#tree(caller);
     // One more than asked for tells whether there is another page.
-    const [found, tally] = await Promise.all([
-      this.#store.listNamespaces({ under, after, limit: limit + 1 }),
-      this.#tally(),
-    ]);
+    const found = await this.#visible(tree, { under, after, limit: limit + 1 });
     const page = found.slice(0, limit);
-    const visible = readable === undefined ? page : page.filter(({ path }) => readable.has(path));
     return {
-      namespaces: visible.map((namespace) => count(namespace, tally)),
+      namespaces: page.map((namespace) => tree.view(namespace)),
       nextPageToken: found.length > limit ? page.at(-1)!.path : "",
     };
   }
@@ -78,7 +83,7 @@ export class Namespaces {
     request: { path: string; description?: string; objective?: Objective | null },
   ): Promise<CountedNamespace> {
     const path = parseNamespace(request.path);
-    authorize(caller, path);
+    authorize(caller, { namespace: path });
     const { description, objective } = request;
     const updated = await this.#store.updateNamespace(path, {
       ...(description !== undefined && {
@@ -86,18 +91,46 @@ export class Namespaces {
       }),
       ...(objective !== undefined && { objective: objective && requireObjective(objective) }),
     });
-    return count(updated, await this.#tally());
+    return (await this.#tree(caller)).view(updated);
   }
 
   async delete(caller: Caller, text: string): Promise<void> {
     const path = parseNamespace(text);
-    authorize(caller, path);
-    await this.#store.deleteNamespace(path);
+    authorize(caller, { namespace: path });
+    const audit = auditRecord(caller, this.#clock.nowUs(), "delete-namespace", path);
+    await this.#store.deleteNamespace(path, audit).catch((thrown) => {
+      const hides = caller.rights.readable() !== undefined;
+      throw hides && thrown instanceof CairnError && thrown.reason === "NAMESPACE_NOT_EMPTY"
+        ? notEmpty(path)
+        : thrown;
+    });
+    await this.#onGone({ namespace: path });
   }
 
-  async #tally(): Promise<NamespaceTally[]> {
-    return this.#search.tally(await this.#store.publish());
+  async #tree(caller: Caller): Promise<NamespaceTree> {
+    const mask = caller.rights.readable();
+    return new NamespaceTree(mask, await this.#search.tally(await this.#store.publish(), mask));
   }
+
+  /** Pages are cut after what the caller may not see is left out: no token names it, no page is short of it. */
+  async #visible(
+    tree: NamespaceTree,
+    page: { under: string; after: string | undefined; limit: number },
+  ): Promise<Namespace[]> {
+    const { under, limit } = page;
+    const found: Namespace[] = [];
+    for (let { after } = page; ;) {
+      const some = tree.isWhole ? limit : Math.max(limit, LOOKED_AT_ONCE);
+      const looked = await this.#store.listNamespaces({ under, after, limit: some });
+      found.push(...looked.filter(({ path }) => tree.shows(path)));
+      if (found.length >= limit || looked.length < some) return found.slice(0, limit);
+      after = looked.at(-1)!.path;
+    }
+  }
+}
+
+function missing(path: string): CairnError {
+  return new CairnError("not-found", `cannot find namespace ${quote(path)}`);
 }
 
 function requireObjective(objective: Objective): Objective {
@@ -105,20 +138,10 @@ function requireObjective(objective: Objective): Objective {
   return objective;
 }
 
-function count(namespace: Namespace, tally: readonly NamespaceTally[]): CountedNamespace {
-  const counted = {
-    ...namespace,
-    runCount: 0,
-    subtreeRunCount: 0,
-    subtreeRunningCount: 0,
-    lastActivityUs: 0,
-  };
-  for (const { namespace: path, runs, running, lastActivityUs } of tally) {
-    if (path === namespace.path) counted.runCount = runs;
-    if (!isUnder(path, namespace.path)) continue;
-    counted.subtreeRunCount += runs;
-    counted.subtreeRunningCount += running;
-    counted.lastActivityUs = Math.max(counted.lastActivityUs, lastActivityUs);
-  }
-  return counted;
+/** What it holds may be something the caller must not hear of. */
+function notEmpty(path: string): CairnError {
+  return new CairnError("precondition", `cannot delete namespace ${quote(path)}: it is not empty`, {
+    reason: "NAMESPACE_NOT_EMPTY",
+    hint: "delete and purge its runs first, then its child namespaces",
+  });
 }

@@ -1,7 +1,9 @@
 import type { Clock } from "#base/clock.ts";
 import { newRunId } from "#base/ids.ts";
-import { authorize, readableNamespaces, type Caller } from "../access/caller.ts";
-import { CairnError, quote } from "../errors.ts";
+import { auditRecord } from "../access/audit-record.ts";
+import { authorize, authorizeCall, maySee, type Caller } from "../access/caller.ts";
+import type { Scope } from "../access/scope.ts";
+import { CairnError } from "../errors.ts";
 import { limits } from "../limits.ts";
 import {
   requireAliases,
@@ -23,7 +25,11 @@ import {
 import type { RunSearch } from "../ports/run-search.ts";
 import type { RunStore } from "../ports/run-store.ts";
 import { parseQuery } from "../query/parser.ts";
-import { parseColumns, project, unwanted } from "./columns.ts";
+import { CHANGED, type Changes } from "../watch/changes.ts";
+import { aliasTaken, refusalFor } from "./alias-refusal.ts";
+import { checkedRef, chooseRun, missingRun } from "./choose-run.ts";
+import { parseColumns, unwanted } from "./columns.ts";
+import { toFoundRuns, type FoundRun } from "./found-runs.ts";
 
 const LOCATED_MAX = 100_000;
 const DEFAULT_NAMESPACE = "default";
@@ -57,29 +63,34 @@ export interface FoundRuns {
   totalCount: number;
 }
 
-/** A run with the metric columns that were asked for, by their names such as "val_acc.max". */
-export interface FoundRun {
-  run: Run;
-  metrics: ReadonlyMap<string, number>;
-}
-
 export class Runs {
   readonly #store: RunStore;
   readonly #search: RunSearch;
   readonly #clock: Clock;
+  readonly #changes: Changes;
+  readonly #onGone: (scope: Scope) => Promise<void>;
   /** Where runs live, by id: a run never moves. */
   readonly #located = new Map<string, string>();
-  readonly #locating = new Map<string, Promise<Run>>();
+  readonly #locating = new Map<string, Promise<Run[]>>();
 
-  constructor(parts: { store: RunStore; search: RunSearch; clock: Clock }) {
+  constructor(parts: {
+    store: RunStore;
+    search: RunSearch;
+    clock: Clock;
+    changes: Changes;
+    /** Told of what is destroyed: access forgets what was bound on it. */
+    onGone?: (scope: Scope) => Promise<void>;
+  }) {
+    this.#onGone = parts.onGone ?? (() => Promise.resolve());
     this.#store = parts.store;
     this.#search = parts.search;
     this.#clock = parts.clock;
+    this.#changes = parts.changes;
   }
 
   async create(caller: Caller, request: NewRun): Promise<{ run: Run; created: boolean }> {
     const namespace = request.namespace === "" ? DEFAULT_NAMESPACE : parseNamespace(request.namespace);
-    authorize(caller, namespace);
+    authorize(caller, { namespace });
     const aliases = requireAliases(request.aliases);
     if (request.getOrCreate && aliases.length === 0) {
       throw new CairnError("invalid", "cannot get or create a run without an alias", {
@@ -114,52 +125,48 @@ export class Runs {
       updatedUs: nowUs,
       deletedUs: undefined,
     };
-    return this.#store.createRun(run, { getOrCreate: request.getOrCreate });
+    const made = await this.#store.createRun(run, { getOrCreate: request.getOrCreate }).catch((thrown) => {
+      throw refusalFor(caller, thrown, run);
+    });
+    if (made.created) this.#note(made.run);
+    else if (!maySee(caller, { namespace, runId: made.run.id })) throw aliasTaken(aliases, namespace);
+    return made;
   }
 
   /** The one run a reference names, if the caller may do to it what the call declares. */
   async get(caller: Caller, ref: RunRef): Promise<Run> {
-    authorize(caller, ref.by === "id" ? "" : ref.namespace);
-    const found = await this.#store.findRuns(checkedRef(ref));
-    if (found.length === 0) throw new CairnError("not-found", `cannot find run ${quote(refText(ref))}`);
-    if (found.length > 1) {
-      const candidates = found.map((run) => `${run.namespace}/${run.id}`);
-      throw new CairnError(
-        "precondition",
-        `cannot choose a run for alias ${quote(refText(ref))}: ${candidates.join(", ")} all carry it`,
-        {
-          reason: "ALIAS_AMBIGUOUS",
-          facts: { candidates: candidates.join(" ") },
-          hint: "name a deeper namespace, or one of these paths",
-        },
-      );
-    }
-    const run = found[0]!;
-    authorize(caller, run.namespace);
-    return run;
+    return chooseRun(caller, ref, await this.#store.findRuns(checkedRef(ref)), this.#store);
   }
 
   /**
-   * The id of the run a reference names, for the calls that come thousands of times a second: of a run
-   * by id the store is asked only once. Callers that ask for the same run at once share one look-up, so
-   * that none overtakes another.
+   * The id and namespace of the run a reference names, for the calls that come thousands of times a
+   * second: of a run by id the store is asked only once. Callers that ask for the same run at once share
+   * one look-up, so that none overtakes another.
    */
-  async locate(caller: Caller, ref: RunRef): Promise<string> {
+  async whereIs(caller: Caller, ref: RunRef): Promise<{ id: string; namespace: string }> {
     const known = ref.by === "id" ? this.#located.get(ref.id) : undefined;
     if (known !== undefined && ref.by === "id") {
-      authorize(caller, known);
-      return ref.id;
+      const scope = { namespace: known, runId: ref.id };
+      if (!maySee(caller, scope)) throw missingRun(caller, ref);
+      authorize(caller, scope);
+      return { id: ref.id, namespace: known };
     }
-    const key = JSON.stringify([caller.principal.kind, caller.principal.name, caller.permission, ref]);
+    const key = JSON.stringify(ref);
     let locating = this.#locating.get(key);
     if (locating === undefined) {
-      locating = this.get(caller, ref).finally(() => this.#locating.delete(key));
+      locating = this.#store.findRuns(checkedRef(ref)).finally(() => this.#locating.delete(key));
       this.#locating.set(key, locating);
     }
-    const run = await locating;
+    // Callers share what was found, but each has rights of its own.
+    const run = await chooseRun(caller, ref, await locating, this.#store);
     if (this.#located.size >= LOCATED_MAX) this.#located.clear();
     this.#located.set(run.id, run.namespace);
-    return run.id;
+    return run;
+  }
+
+  /** The id alone. */
+  async locate(caller: Caller, ref: RunRef): Promise<string> {
+    return (await this.whereIs(caller, ref)).id;
   }
 
   /** Other runs may be in the store now. */
@@ -169,27 +176,35 @@ export class Runs {
 
   async update(caller: Caller, ref: RunRef, change: RunChange): Promise<Run> {
     const { id } = await this.get(caller, ref);
-    return this.#store.updateRun(id, checkedChange(change), this.#clock.nowUs());
+    return this.#noted(this.#store.updateRun(id, checkedChange(change), this.#clock.nowUs()));
   }
 
   async delete(caller: Caller, ref: RunRef): Promise<Run> {
-    const { id } = await this.get(caller, ref);
-    return this.#store.setDeleted(id, this.#clock.nowUs());
+    const { id, namespace } = await this.get(caller, ref);
+    const nowUs = this.#clock.nowUs();
+    const audit = auditRecord(caller, nowUs, "delete-run", id, { namespace });
+    return this.#noted(this.#store.setDeleted(id, nowUs, audit));
   }
 
   async restore(caller: Caller, ref: RunRef): Promise<Run> {
-    const { id } = await this.get(caller, ref);
-    return this.#store.setDeleted(id, undefined);
+    const { id, namespace } = await this.get(caller, ref);
+    const audit = auditRecord(caller, this.#clock.nowUs(), "restore-run", id, { namespace });
+    return this.#noted(this.#store.setDeleted(id, undefined, audit));
   }
 
   async purge(caller: Caller, ref: RunRef): Promise<{ points: number }> {
-    const { id } = await this.get(caller, ref);
-    const purged = await this.#store.purgeRun(id);
+    const { id, namespace } = await this.get(caller, ref);
+    const audit = auditRecord(caller, this.#clock.nowUs(), "purge-run", id, { namespace });
+    const purged = await this.#store.purgeRun(id, audit);
     this.#located.delete(id);
+    // Before access forgets what was bound on it: afterwards nobody knows who might see the run.
+    this.#note({ id, namespace }, CHANGED.purged);
+    await this.#onGone({ namespace, runId: id });
     return purged;
   }
 
   async search(caller: Caller, request: SearchRuns): Promise<FoundRuns> {
+    authorizeCall(caller);
     const nowUs = this.#clock.nowUs();
     const query = parseQuery(request.query, { nowUs });
     const projection = parseColumns(request.columns);
@@ -197,7 +212,7 @@ export class Runs {
     const found = await this.#search.search(
       {
         query,
-        readable: readableNamespaces(caller),
+        readable: caller.rights.readable(),
         under: parseNamespace(request.namespace, { root: true }),
         trashed: request.trashed,
         limit: pageSize(request.pageSize),
@@ -207,26 +222,27 @@ export class Runs {
       },
       position,
     );
-    const stored = new Map(
-      (await this.#store.getRuns(found.ids, unwanted(projection))).map((run) => [run.id, run]),
-    );
-    const runs = found.ids.flatMap((id, row) => {
-      const run = stored.get(id);
-      // Purged between the search and now.
-      if (run === undefined) return [];
-      const metrics = new Map<string, number>();
-      projection.metrics.forEach(({ name }, column) => {
-        const value = found.metrics[column]?.[row];
-        if (value !== undefined) metrics.set(name, value);
-      });
-      return [{ run: project(run, projection), metrics }];
-    });
+    const stored = await this.#store.getRuns(found.ids, unwanted(projection));
+    const runs = toFoundRuns(found, stored, projection);
     return { runs, nextPageToken: found.next ?? "", totalCount: found.total };
   }
 
-  /** Turns silent runs into lost ones; the server calls it now and then. */
-  expireHeartbeats(): Promise<number> {
-    return this.#store.expireHeartbeats(this.#clock.nowUs());
+  /** Turns silent runs into lost ones; the server calls it now and then. Returns how many. */
+  async expireHeartbeats(): Promise<number> {
+    const lost = await this.#store.expireHeartbeats(this.#clock.nowUs());
+    for (const run of lost) this.#note(run);
+    return lost.length;
+  }
+
+  /** Watchers hear of a change once it is durable, and before whoever made it. */
+  async #noted(changed: Promise<Run>): Promise<Run> {
+    const run = await changed;
+    this.#note(run);
+    return run;
+  }
+
+  #note({ id, namespace }: { id: string; namespace: string }, what: number = CHANGED.run): void {
+    this.#changes.note({ runId: id, namespace, what });
   }
 }
 
@@ -276,18 +292,4 @@ function requireProvenance(provenance: Provenance): Provenance {
   let left: number = limits.provenanceBytesMax;
   for (const text of texts) left -= Buffer.byteLength(requireText(text, left, "provenance"));
   return provenance;
-}
-
-function checkedRef(ref: RunRef): RunRef {
-  if (ref.by !== "alias") return ref;
-  return {
-    by: "alias",
-    alias: requireText(ref.alias, limits.aliasBytesMax, "alias"),
-    namespace: parseNamespace(ref.namespace, { root: true }),
-  };
-}
-
-function refText(ref: RunRef): string {
-  if (ref.by === "id") return ref.id;
-  return ref.by === "path" ? `${ref.namespace}/${ref.id}` : ref.alias;
 }

@@ -55,11 +55,7 @@ export class Buckets {
         i++;
         continue;
       }
-      // The last bucket also takes what rounding would push beyond the grid.
-      let bucket = Math.min(size - 1, Math.max(0, Math.floor((x - start) / width)));
-      // The quotient may be rounded into the bucket beside the one whose bounds hold x.
-      while (bucket > 0 && x < start + bucket * width) bucket--;
-      while (bucket < size - 1 && x >= start + (bucket + 1) * width) bucket++;
+      const bucket = bucketOf(this.#grid, size, x);
       const low = bucket === 0 ? from : Math.max(from, start + bucket * width);
       const high = bucket === size - 1 ? Infinity : start + (bucket + 1) * width;
       let min = Infinity;
@@ -150,4 +146,14 @@ export function gridOver(low: number, high: number, buckets: number): Grid {
   // Positions are integers, so a bucket narrower than 1 would only stay empty.
   const width = Math.max(1, (span + 1) / buckets);
   return { start: low, width };
+}
+
+/** The bucket of a grid of `size` buckets that holds x. */
+export function bucketOf({ start, width }: Grid, size: number, x: number): number {
+  // The last bucket also takes what rounding would push beyond the grid.
+  let bucket = Math.min(size - 1, Math.max(0, Math.floor((x - start) / width)));
+  // The quotient may be rounded into the bucket beside the one whose bounds hold x.
+  while (bucket > 0 && x < start + bucket * width) bucket--;
+  while (bucket < size - 1 && x >= start + (bucket + 1) * width) bucket++;
+  return bucket;
 }

@@ -1,4 +1,4 @@
-import { authorize, type Caller } from "../access/caller.ts";
+import { authorize, maySee, type Caller } from "../access/caller.ts";
 import { CairnError, quote } from "../errors.ts";
 import { limits } from "../limits.ts";
 import { requireAtMost, requireKey, requireText } from "../model/check.ts";
@@ -86,7 +86,7 @@ export class Metrics {
 
   async describeKey(caller: Caller, description: KeyDescription): Promise<KeyDescription> {
     const namespace = parseNamespace(description.namespace);
-    authorize(caller, namespace);
+    authorize(caller, { namespace });
     requireKey(description.key, "metric key");
     requireText(description.unit, limits.nameBytesMax, `unit of ${quote(description.key)}`);
     requireText(description.description, limits.descriptionBytesMax, "description");
@@ -96,8 +96,10 @@ export class Metrics {
 
   async listKeys(caller: Caller, text: string): Promise<KeyDescription[]> {
     const namespace = parseNamespace(text);
-    authorize(caller, namespace);
-    return this.#store.listKeys(namespace);
+    authorize(caller, { namespace });
+    const keys = await this.#store.listKeys(namespace);
+    // What holds here may have been said further up, where the caller may not look.
+    return keys.filter((described) => maySee(caller, { namespace: described.namespace }));
   }
 }
 

@@ -1,11 +1,14 @@
 import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "#base/clock.ts";
-import { authorize, type Caller } from "../access/caller.ts";
+import { auditRecord } from "../access/audit-record.ts";
+import { authorize, authorizeCall, type Caller } from "../access/caller.ts";
+import { ROOT } from "../access/scope.ts";
 import { CairnError, quote } from "../errors.ts";
 import type { RunRef } from "../model/run.ts";
 import type { RunLedger, RunStore, StoreInfo } from "../ports/run-store.ts";
 import type { Runs } from "../runs/runs.ts";
+import type { Changes } from "../watch/changes.ts";
 
 export interface SystemOptions {
   version: string;
@@ -27,7 +30,25 @@ export interface Backup {
   sizeBytes: number;
 }
 
+/** What is kept beside the store: it goes into backups too, and nothing of it is destroyed meanwhile. */
+export interface ContentBeside {
+  kept<T>(work: () => Promise<T>): Promise<T>;
+  copyTo(folder: string): Promise<void>;
+  takeFrom(folder: string): Promise<void>;
+  /** Reads all of it. One sentence for each problem. */
+  verify(): Promise<string[]>;
+}
+
+const NOTHING_BESIDE: ContentBeside = {
+  kept: (work) => work(),
+  copyTo: () => Promise.resolve(),
+  takeFrom: () => Promise.resolve(),
+  verify: () => Promise.resolve([]),
+};
+
+const NO_COUNTS = { runs: 0, series: 0, points: 0, sizeBytes: 0 } as const;
 const SUFFIX = ".db";
+const CONTENT_SUFFIX = ".blobs";
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 
 /** What the server knows and does about itself. */
@@ -35,23 +56,40 @@ export class System {
   readonly #store: RunStore;
   readonly #runs: Runs;
   readonly #clock: Clock;
+  readonly #changes: Changes;
   readonly #options: SystemOptions;
+  readonly #onRestored: () => Promise<void>;
+  readonly #content: ContentBeside;
   readonly #startedUs: number;
   /** Names of backups that are being made. */
   readonly #writing = new Set<string>();
 
-  constructor(parts: { store: RunStore; runs: Runs; clock: Clock; options: SystemOptions }) {
+  constructor(parts: {
+    store: RunStore;
+    runs: Runs;
+    clock: Clock;
+    changes: Changes;
+    options: SystemOptions;
+    /** Told that another content may be in the store now. */
+    onRestored?: () => Promise<void>;
+    content?: ContentBeside;
+  }) {
+    this.#content = parts.content ?? NOTHING_BESIDE;
+    this.#onRestored = parts.onRestored ?? (() => Promise.resolve());
     this.#store = parts.store;
     this.#runs = parts.runs;
     this.#clock = parts.clock;
+    this.#changes = parts.changes;
     this.#options = parts.options;
     this.#startedUs = parts.clock.nowUs();
   }
 
+  /** Counts and size tell of everything there is: whoever does not administer the server sees 0 instead. */
   async info(caller: Caller): Promise<Info> {
-    authorize(caller, "");
+    authorizeCall(caller);
     const { version, engines } = this.#options;
-    return { ...(await this.#store.info()), version, engines, startedUs: this.#startedUs };
+    const info = { ...(await this.#store.info()), version, engines, startedUs: this.#startedUs };
+    return caller.rights.may("administer", ROOT) ? info : { ...info, ...NO_COUNTS };
   }
 
   async verifyRun(caller: Caller, ref: RunRef): Promise<RunLedger & { runId: string; verdict: string }> {
@@ -61,15 +99,20 @@ export class System {
   }
 
   async createBackup(caller: Caller, asked: string): Promise<Backup> {
-    authorize(caller, "");
+    authorize(caller);
     const nowUs = this.#clock.nowUs();
     const name = asked === "" ? `cairn-${stamp(nowUs)}` : checkedName(asked);
-    await this.#writeAs(name, (partial) => this.#store.backup(partial));
+    await this.#content.kept(() =>
+      this.#writeAs(name, async (partial) => {
+        await this.#store.backup(partial);
+        await this.#copyContent(name);
+      }),
+    );
     return this.#describe(name);
   }
 
   async listBackups(caller: Caller): Promise<Backup[]> {
-    authorize(caller, "");
+    authorize(caller);
     const directory = this.#directory();
     const files = await readdir(directory).catch(() => []);
     const backups = files
@@ -82,17 +125,30 @@ export class System {
 
   /** What is there now is kept aside first, so that a wrong choice can be undone. */
   async restoreBackup(caller: Caller, asked: string): Promise<{ restored: Backup; keptAside: Backup }> {
-    authorize(caller, "");
+    authorize(caller);
     const restored = await this.#describe(checkedName(asked));
-    const aside = `before-restore-${stamp(this.#clock.nowUs())}`;
-    await this.#writeAs(aside, (keepAside) => this.#store.restore(this.#file(restored.name), { keepAside }));
+    const nowUs = this.#clock.nowUs();
+    const aside = `before-restore-${stamp(nowUs)}`;
+    const audit = auditRecord(caller, nowUs, "restore-backup", restored.name, { kept_aside: aside });
+    await this.#content.kept(() =>
+      this.#writeAs(aside, async (keepAside) => {
+        await this.#content.takeFrom(this.#folder(restored.name));
+        // Once before, so that what cannot be kept aside is not replaced; once after, for what came meanwhile.
+        await this.#copyContent(aside);
+        await this.#store.restore(this.#file(restored.name), { keepAside, audit });
+        await this.#content.copyTo(this.#folder(aside));
+      }),
+    );
     this.#runs.forgetLocated();
+    await this.#onRestored();
+    this.#changes.reset();
     return { restored, keptAside: await this.#describe(aside) };
   }
 
   async checkIntegrity(caller: Caller): Promise<{ points: number; runs: number; problems: string[] }> {
-    authorize(caller, "");
-    return this.#store.checkIntegrity();
+    authorize(caller);
+    const found = await this.#store.checkIntegrity();
+    return { ...found, problems: [...found.problems, ...(await this.#content.verify())] };
   }
 
   /** `write` fills a file of another name, which gets its own when it is whole. */
@@ -111,6 +167,14 @@ export class System {
     } finally {
       this.#writing.delete(name);
     }
+  }
+
+  /** After the store is copied: what that copy needs is there, for nothing was destroyed since. */
+  async #copyContent(name: string): Promise<void> {
+    const folder = this.#folder(name);
+    // Of a backup that was broken off.
+    await rm(folder, { recursive: true, force: true });
+    await this.#content.copyTo(folder);
   }
 
   async #syncDirectory(): Promise<void> {
@@ -134,6 +198,10 @@ export class System {
 
   #file(name: string): string {
     return join(this.#directory(), name + SUFFIX);
+  }
+
+  #folder(name: string): string {
+    return join(this.#directory(), name + CONTENT_SUFFIX);
   }
 
   #directory(): string {

@@ -10,6 +10,8 @@ export interface ChildServer {
   child: ChildProcess;
   /** What it said on standard output until it was ready. */
   greeting: string[];
+  /** What it has said on standard error. */
+  log: string[];
   /** From the start of the process until it listened. */
   readyMs: number;
   exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
@@ -52,5 +54,5 @@ export async function startChild(argv: readonly string[], options: ChildOptions 
     reject(new Error(`the server ended with ${signal ?? code}: ${complaints.join("\n")}`));
   });
   const url = await promise;
-  return { url, child, greeting, exited, readyMs: performance.now() - started };
+  return { url, child, greeting, log: complaints, exited, readyMs: performance.now() - started };
 }

@@ -48,7 +48,9 @@ export class RawClient {
     }
   }
 
+  /** Also by a reset, which comes when the server had not read everything. */
   async closed(): Promise<void> {
-    if (!this.socket.destroyed) await once(this.socket, "close");
+    if (this.socket.destroyed) return;
+    await new Promise((resolve) => this.socket.once("close", resolve));
   }
 }

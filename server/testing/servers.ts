@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino, type Logger } from "pino";
 import { afterAll, beforeAll } from "vitest";
-import { serve, type Server } from "#server/serve.ts";
+import { serve, type ServeOptions, type Server } from "#server/serve.ts";
 import { readSettings } from "#server/settings.ts";
 import { clientsOf, WAYS, type Clients, type Way } from "#wire/connect/testing/ways.ts";
 import { makeCertificate } from "./certificate.ts";
@@ -17,7 +17,7 @@ export function makeFolder(): string {
 
 export function startServer(
   argv: readonly string[] = [],
-  options: { fast?: boolean } = {},
+  options: ServeOptions = {},
   log: Logger = silent,
 ): Promise<Server> {
   const settings = readSettings(["--port", "0", "--data", "memory:", ...argv], {});

@@ -1,4 +1,4 @@
-import type { Filter, Term } from "./filter.ts";
+import { type Filter, rowsIn, type Term } from "./filter.ts";
 
 /** The aliases of all rows. Nearly every alias is unique, so rows are found by it, not by scanning. */
 export class AliasColumn {
@@ -35,8 +35,7 @@ export class AliasColumn {
 
   /** Rows that have one of these aliases. */
   oneOf(aliases: readonly string[]): Term {
-    const found = new Set(aliases.flatMap((alias) => this.#rows.get(alias) ?? []));
-    return { filter: rowsFilter(Uint32Array.from(found).sort()), flip: 0 };
+    return rowsIn(new Set(aliases.flatMap((alias) => this.#rows.get(alias) ?? [])));
   }
 
   /** Rows with an alias that passes. */
@@ -47,23 +46,6 @@ export class AliasColumn {
   present(): Term {
     return { filter: testFilter(5, (row) => this.#aliases[row] !== undefined), flip: 0 };
   }
-}
-
-function rowsFilter(rows: Uint32Array): Filter {
-  return {
-    cost: 1,
-    keep(lo, hi, selection, count, flip) {
-      let next = rows.findIndex((row) => row >= lo);
-      if (next < 0 || rows[next]! >= hi) return flip === 1 ? count : 0;
-      let kept = 0;
-      for (let at = 0; at < count; at++) {
-        const offset = selection[at]!;
-        while (next < rows.length && rows[next]! < lo + offset) next++;
-        if (Number(rows[next] === lo + offset) !== flip) selection[kept++] = offset;
-      }
-      return kept;
-    },
-  };
 }
 
 function testFilter(cost: number, test: (row: number) => boolean): Filter {

@@ -21,9 +21,9 @@ runSearchContract("the bare index", async () => {
         await gate.wait(position);
         return index.search(request);
       },
-      async tally(position) {
+      async tally(position, readable) {
         await gate.wait(position);
-        return index.tally();
+        return index.tally(readable);
       },
       close: async () => {},
     },

@@ -3,8 +3,10 @@ import type { RE2JS } from "re2js";
 import { compareCodePoints } from "#core/model/code-points.ts";
 import type { SearchRequest } from "#core/ports/run-search.ts";
 import type { Comparison, Expression, Field, Literal, Order } from "#core/query/ast.ts";
+import { limits } from "#core/limits.ts";
 import { isUnder } from "#core/model/path.ts";
 import { holds } from "#core/query/evaluate.ts";
+import { PatternDeadline } from "#core/query/pattern-deadline.ts";
 import { type CellReader, EMPTY } from "./cells.ts";
 import { Duration } from "./duration.ts";
 import {
@@ -18,8 +20,10 @@ import {
   opposite,
   outside,
   present,
+  rowsIn,
   type Term,
 } from "./filter.ts";
+import type { MaskTable } from "./mask-table.ts";
 import { METRIC_LANES } from "./metric-column.ts";
 import type { SortKey } from "./ordering.ts";
 import type { RunColumns } from "./run-columns.ts";
@@ -41,6 +45,7 @@ export class Compiler {
   readonly #columns: RunColumns;
   readonly #nowUs: number;
   readonly #deadline: SearchDeadline;
+  #patterns: PatternDeadline | undefined;
 
   /** `nowUs` is where a run that goes on ends for `duration`. */
   constructor(columns: RunColumns, nowUs: number, deadline: SearchDeadline) {
@@ -49,16 +54,21 @@ export class Compiler {
     this.#deadline = deadline;
   }
 
-  /** What the request selects of what its caller may see. */
-  filter(request: Pick<SearchRequest, "query" | "readable" | "under" | "trashed">): Term {
-    const { query, readable, under, trashed } = request;
+  /** What the request selects of what its caller may see; `readable` undefined is everything. */
+  filter(
+    request: Pick<SearchRequest, "query" | "only" | "under" | "trashed">,
+    readable: MaskTable | undefined,
+  ): Term {
+    const { query, only, under, trashed } = request;
     const terms: Term[] = [];
+    if (only !== undefined) {
+      terms.push(rowsIn(only.map((id) => this.#columns.findRow(id)).filter((row) => row !== undefined)));
+    }
+    if (readable !== undefined) terms.push(readable.term(this.#columns));
     if (trashed || !this.#columns.allLive) {
       terms.push(hasCode(this.#columns.trashed.cells, trashed ? TRUE : FALSE));
     }
-    if (readable !== undefined || under !== "") {
-      terms.push(this.#namespaces((path) => isUnder(path, under) && (readable?.has(path) ?? true)));
-    }
+    if (under !== "") terms.push(this.#namespaces((path) => isUnder(path, under)));
     if (query.where !== undefined) terms.push(this.#term(query.where));
     return allOf(terms);
   }
@@ -155,10 +165,9 @@ export class Compiler {
   }
 
   #patternTest(pattern: RE2JS): (text: string) => boolean {
-    return (text) => {
-      this.#deadline.spend(text.length);
-      return pattern.test(text);
-    };
+    const limitMs = Math.min(this.#deadline.limitMs, limits.patternMsMax);
+    this.#patterns ??= new PatternDeadline("search runs", limitMs);
+    return this.#patterns.test(pattern);
   }
 
   #fieldTerm(expression: FieldExpression): Term {

@@ -182,6 +182,40 @@ export function present(cells: CellReader): Term {
   return { filter, flip: 1 };
 }
 
+/** Cheaper than any other: where no such row is in a block, none is looked at. */
+const ROWS_COST = 0.1;
+
+export function rowsIn(wanted: Iterable<number>): Term {
+  const rows = Uint32Array.from(wanted).sort();
+  const filter: Filter = {
+    cost: ROWS_COST,
+    keep(lo, hi, selection, count, flip) {
+      let next = firstFrom(rows, lo);
+      if (next === rows.length || rows[next]! >= hi) return flip === 1 ? count : 0;
+      let kept = 0;
+      for (let at = 0; at < count; at++) {
+        const offset = selection[at]!;
+        while (next < rows.length && rows[next]! < lo + offset) next++;
+        if (Number(rows[next] === lo + offset) !== flip) selection[kept++] = offset;
+      }
+      return kept;
+    },
+  };
+  return { filter, flip: 0 };
+}
+
+/** The place of the first number that is `least` or more; `sorted` rises. */
+export function firstFrom(sorted: Uint32Array, least: number): number {
+  let from = 0;
+  let to = sorted.length;
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if (sorted[middle]! < least) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
+
 const UNKNOWN = 2;
 const EAGER_CODES_MAX = 256;
 

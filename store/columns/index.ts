@@ -12,10 +12,12 @@ import type {
   SearchResult,
 } from "#core/ports/run-search.ts";
 import { METRIC_FEED_STATS } from "#core/ports/run-search.ts";
+import { maskReadsNamespace, type ReadMask } from "#core/access/scope.ts";
 import { systemClock } from "#base/clock.ts";
 import { BLOCK_ROWS, EMPTY } from "./cells.ts";
 import { Compiler } from "./compile.ts";
-import type { Term } from "./filter.ts";
+import { allOf, hasCode, type Term } from "./filter.ts";
+import { MASKS_MAX, MaskTables } from "./mask-table.ts";
 import { METRIC_LANES, type MetricColumn } from "./metric-column.ts";
 import { Ordering } from "./ordering.ts";
 import { formatToken, parseToken } from "./page-token.ts";
@@ -34,16 +36,19 @@ export class RunIndex {
   #columns = new RunColumns();
   #rowOfKey = new Map<number, number>();
   #freeRows: number[] = [];
-  #tally: NamespaceTally[] | undefined;
+  /** By the id of the mask they are counted through; "" without one. Of the runs as they are now. */
+  readonly #tallies = new Map<string, NamespaceTally[]>();
+  readonly #masks: MaskTables;
   readonly #searchMsMax: number;
 
-  constructor(options: { searchMsMax?: number } = {}) {
+  constructor(options: { searchMsMax?: number; masksMax?: number } = {}) {
+    this.#masks = new MaskTables(options.masksMax);
     this.#searchMsMax = options.searchMsMax ?? SEARCH_MS_MAX;
   }
 
   /** Within a batch, purges come first, then runs, then metrics. Metrics of an unknown run are ignored. */
   apply(batch: RunFeedBatch): void {
-    this.#tally = undefined;
+    this.#tallies.clear();
     if (batch.reset) {
       this.#columns = new RunColumns();
       this.#rowOfKey = new Map();
@@ -63,7 +68,8 @@ export class RunIndex {
     const compiler = new Compiler(this.#columns, nowUs, deadline);
     const ordering = new Ordering(compiler.sortKeys(orderBy));
     const top = new Top(ordering, request.limit);
-    const term = compiler.filter(request);
+    const { readable } = request;
+    const term = compiler.filter(request, readable && this.#masks.of(readable));
 
     let total = 0;
     let ahead = 0;
@@ -94,10 +100,30 @@ export class RunIndex {
     };
   }
 
+  /** One that was kept, unless many others came since. */
+  findMask(id: string): ReadMask | undefined {
+    return this.#masks.find(id);
+  }
+
+  keepMask(mask: ReadMask): void {
+    this.#masks.of(mask);
+  }
+
   /** One entry per namespace with a run outside the trash, by path. The answer is shared: do not change it. */
-  tally(): NamespaceTally[] {
-    this.#tally ??= this.#count();
-    return this.#tally;
+  tally(readable?: ReadMask): NamespaceTally[] {
+    const name = readable === undefined ? "" : `mask ${readable.id}`;
+    let tally = this.#tallies.get(name);
+    if (tally !== undefined) return tally;
+    if (readable === undefined) tally = this.#count([]);
+    else {
+      const mask = this.#masks.of(readable);
+      tally = mask.isPlain
+        ? this.tally().filter(({ namespace }) => maskReadsNamespace(readable, namespace))
+        : this.#count([mask.term(this.#columns)]);
+    }
+    if (this.#tallies.size >= MASKS_MAX) this.#tallies.clear();
+    this.#tallies.set(name, tally);
+    return tally;
   }
 
   #select(term: Term, lo: number, hi: number): number {
@@ -138,22 +164,26 @@ export class RunIndex {
     }
   }
 
-  #count(): NamespaceTally[] {
+  #count(terms: readonly Term[]): NamespaceTally[] {
     const { rows, fields, trashed } = this.#columns;
+    const live = allOf([hasCode(trashed.cells, FALSE), ...terms]);
     const running = fields.status.findCode("running");
     const byCode: (NamespaceTally | undefined)[] = [];
-    for (let row = 0; row < rows; row++) {
-      if (trashed.cells.code(row) !== FALSE) continue;
-      const code = fields.namespace.cells.code(row);
-      const tally = (byCode[code] ??= {
-        namespace: fields.namespace.text(code),
-        runs: 0,
-        running: 0,
-        lastActivityUs: 0,
-      });
-      tally.runs++;
-      if (fields.status.cells.code(row) === running) tally.running++;
-      tally.lastActivityUs = Math.max(tally.lastActivityUs, fields.updated.cells.number(row, 0));
+    for (let lo = 0; lo < rows; lo += BLOCK_ROWS) {
+      const count = this.#select(live, lo, Math.min(lo + BLOCK_ROWS, rows));
+      for (let at = 0; at < count; at++) {
+        const row = lo + this.#selection[at]!;
+        const code = fields.namespace.cells.code(row);
+        const tally = (byCode[code] ??= {
+          namespace: fields.namespace.text(code),
+          runs: 0,
+          running: 0,
+          lastActivityUs: 0,
+        });
+        tally.runs++;
+        if (fields.status.cells.code(row) === running) tally.running++;
+        tally.lastActivityUs = Math.max(tally.lastActivityUs, fields.updated.cells.number(row, 0));
+      }
     }
     return byCode.filter((tally) => tally !== undefined).sort((a, b) => (a.namespace < b.namespace ? -1 : 1));
   }

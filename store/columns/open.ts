@@ -3,7 +3,9 @@ import { Caller } from "#base/worker-call.ts";
 import { startWorker } from "#base/worker-thread.ts";
 import { CairnError, fromPlainError } from "#core/errors.ts";
 import type { RunSearch } from "#core/ports/run-search.ts";
+import { MASKS_MAX } from "./mask-table.ts";
 import { toPlainRequest } from "./plain-query.ts";
+import { SentMasks } from "./sent-masks.ts";
 import type { ColumnsApi, WorkerStart } from "./worker-api.ts";
 
 /** How long a search waits for changes that were acknowledged but have not come over the feed. */
@@ -19,9 +21,13 @@ export interface Columns {
  * Starts the run index in a thread of its own, empty until something comes over the feed. When the
  * thread fails, every call that waits and every later one throws `unavailable`.
  */
-export function openColumns(options: { behindMsMax?: number } = {}): Columns {
+export function openColumns(options: { behindMsMax?: number; masksMax?: number } = {}): Columns {
   const { port1, port2 } = new MessageChannel();
-  const start: WorkerStart = { feed: port2, deadlineMs: options.behindMsMax ?? BEHIND_MS_MAX };
+  const start: WorkerStart = {
+    feed: port2,
+    deadlineMs: options.behindMsMax ?? BEHIND_MS_MAX,
+    masksMax: options.masksMax ?? MASKS_MAX,
+  };
   const worker = startWorker(new URL("./worker.ts", import.meta.url), {
     name: "columns",
     workerData: start,
@@ -34,9 +40,13 @@ export function openColumns(options: { behindMsMax?: number } = {}): Columns {
       hint: "restart the server",
     });
   });
+  const masks = new SentMasks(MASKS_MAX);
   const search: RunSearch = {
-    search: (request, position) => caller.call("search", [toPlainRequest(request), position]),
-    tally: (position) => caller.call("tally", [position]),
+    search: (request, position) =>
+      masks.call(request.readable, (readable) =>
+        caller.call("search", [toPlainRequest(request, readable), position]),
+      ),
+    tally: (position, readable) => masks.call(readable, (sent) => caller.call("tally", [position, sent])),
     async close() {
       caller.fail(new CairnError("unavailable", "cannot search runs: the run index is closed"));
       await worker.terminate();

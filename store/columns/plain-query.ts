@@ -1,8 +1,10 @@
 /**
  * Queries as data that survives structured clone: a compiled pattern does not, so it travels as its
- * source and is compiled again on the other side.
+ * source and is compiled again on the other side. What the caller may read is large and travels only
+ * once: after that its id does.
  */
 import { RE2JS } from "re2js";
+import type { ReadMask } from "#core/access/scope.ts";
 import type { SearchRequest } from "#core/ports/run-search.ts";
 import type { Expression, Field, Query } from "#core/query/ast.ts";
 
@@ -12,18 +14,22 @@ type PlainExpression =
   | { op: "matches"; field: Field; source: string; flags: number }
   | Exclude<Expression, { op: "and" | "or" | "not" | "matches" }>;
 
-export interface PlainRequest extends Omit<SearchRequest, "query"> {
+/** Itself, or its id when the other side has seen it. */
+export type PlainMask = ReadMask | string | undefined;
+
+export interface PlainRequest extends Omit<SearchRequest, "query" | "readable"> {
+  readable: PlainMask;
   query: Omit<Query, "where"> & { where: PlainExpression | undefined };
 }
 
-export function toPlainRequest(request: SearchRequest): PlainRequest {
+export function toPlainRequest(request: SearchRequest, readable: PlainMask): PlainRequest {
   const { where, orderBy } = request.query;
-  return { ...request, query: { where: where && toPlain(where), orderBy } };
+  return { ...request, readable, query: { where: where && toPlain(where), orderBy } };
 }
 
-export function fromPlainRequest(request: PlainRequest): SearchRequest {
+export function fromPlainRequest(request: PlainRequest, readable: ReadMask | undefined): SearchRequest {
   const { where, orderBy } = request.query;
-  return { ...request, query: { where: where && fromPlain(where), orderBy } };
+  return { ...request, readable, query: { where: where && fromPlain(where), orderBy } };
 }
 
 function toPlain(expression: Expression): PlainExpression {

@@ -13,6 +13,8 @@ export type StoredField = Exclude<RunField, "alias" | "duration">;
 export class RunColumns {
   /** One more than the highest row in use. */
   rows = 0;
+  /** Rises when a row gets another run, or none. */
+  population = 0;
   readonly fields: Readonly<Record<StoredField, ValueColumn>> = {
     id: new ValueColumn(),
     name: new ValueColumn(),
@@ -31,10 +33,13 @@ export class RunColumns {
   readonly params = new KeyedColumns();
   readonly tags = new KeyedColumns();
   readonly #metrics = new Map<string, MetricColumn>();
+  /** By the code of their id: ids are all different, so that each code has one row. */
+  #rowOfIdCode: number[] = [];
+  #idGeneration = 0;
 
   set(row: number, run: RunFeedRow): void {
     const { fields } = this;
-    fields.id.set(row, run.id);
+    this.#setId(row, run.id);
     fields.name.set(row, run.name);
     fields.namespace.set(row, run.namespace);
     fields.status.set(row, run.status);
@@ -52,6 +57,7 @@ export class RunColumns {
   }
 
   delete(row: number): void {
+    this.population++;
     for (const column of Object.values(this.fields)) column.delete(row);
     this.#setTrashed(row, undefined);
     this.aliases.delete(row);
@@ -61,6 +67,28 @@ export class RunColumns {
       column.delete(row);
       if (column.cells.filled === 0) this.#metrics.delete(key);
     }
+  }
+
+  /** undefined when there is no such run. */
+  findRow(id: string): number | undefined {
+    const code = this.fields.id.findCode(id);
+    const row = code === undefined ? undefined : this.#rowOfIdCode[code];
+    // The id of a run that is gone may still be in the dictionary.
+    return row !== undefined && this.fields.id.cells.code(row) === code ? row : undefined;
+  }
+
+  #setId(row: number, id: string): void {
+    const { id: column } = this.fields;
+    const before = column.cells.code(row);
+    column.set(row, id);
+    if (column.generation !== this.#idGeneration) {
+      this.#idGeneration = column.generation;
+      this.#rowOfIdCode = [];
+      for (let other = 0; other < this.rows; other++) this.#rowOfIdCode[column.cells.code(other)] = other;
+    }
+    const code = column.cells.code(row);
+    this.#rowOfIdCode[code] = row;
+    if (code !== before) this.population++;
   }
 
   /** True while every row is in use and none is in the trash. */

@@ -15,6 +15,8 @@ const entry = new Float64Array(1);
 /** Numbers, texts and bools under one key, at most one per row, mixed as they come. */
 export class ValueColumn {
   readonly cells = new Cells(1);
+  /** Rises when texts get other codes than they had. */
+  generation = 0;
   #codes = new Map<string, number>();
   #texts: string[] = [];
   #notNumbers = 0;
@@ -73,6 +75,7 @@ export class ValueColumn {
     const renumbered = new Uint32Array(texts.length);
     this.#texts = [];
     this.#codes = new Map();
+    this.generation++;
     this.cells.recode((code) => {
       if (code < FIRST_TEXT) return code;
       const at = code - FIRST_TEXT;

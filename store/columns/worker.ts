@@ -1,15 +1,20 @@
 /** The thread that holds the run index. Batches and searches come in over two ports, one at a time. */
 import { parentPort, workerData } from "node:worker_threads";
 import { serveCalls } from "#base/worker-call.ts";
-import { toPlainError } from "#core/errors.ts";
+import type { ReadMask } from "#core/access/scope.ts";
+import { CairnError, toPlainError } from "#core/errors.ts";
 import type { RunFeedBatch } from "#core/ports/run-search.ts";
 import { RunIndex } from "./index.ts";
-import { fromPlainRequest } from "./plain-query.ts";
+import { fromPlainRequest, type PlainMask } from "./plain-query.ts";
 import { PositionGate } from "./position-gate.ts";
-import type { ColumnsApi, WorkerStart } from "./worker-api.ts";
+import { warmUp } from "./warm-up.ts";
+import { type ColumnsApi, MASK_UNKNOWN, type WorkerStart } from "./worker-api.ts";
 
-const { feed, deadlineMs } = workerData as WorkerStart;
-const index = new RunIndex();
+const { feed, deadlineMs, masksMax } = workerData as WorkerStart;
+/** Among fewer runs a search is fast without. */
+const WARM_UP_RUNS = 10_000;
+let isCold = true;
+const index = new RunIndex({ masksMax });
 const gate = new PositionGate(deadlineMs);
 
 feed.on("message", (batch: RunFeedBatch) => {
@@ -22,11 +27,39 @@ function atPosition<R>(position: number, answer: () => R): R | Promise<R> {
   return behind === undefined ? answer() : behind.then(answer);
 }
 
+function maskOf(readable: PlainMask): ReadMask | undefined {
+  if (readable === undefined) return undefined;
+  if (typeof readable !== "string") {
+    // At once, as the other side counts on it: the search itself may have to wait.
+    index.keepMask(readable);
+    return readable;
+  }
+  const mask = index.findMask(readable);
+  if (mask !== undefined) return mask;
+  // Never without it: that would be everything.
+  throw new CairnError("precondition", "cannot search runs: the index has forgotten what may be read", {
+    reason: MASK_UNKNOWN,
+  });
+}
+
 serveCalls<ColumnsApi>(
   parentPort!,
   {
-    search: (request, position) => atPosition(position, () => index.search(fromPlainRequest(request))),
-    tally: (position) => atPosition(position, () => index.tally()),
+    search: (plain, position) => {
+      const request = fromPlainRequest(plain, maskOf(plain.readable));
+      return atPosition(position, () => index.search(request));
+    },
+    tally: (position, readable) => {
+      const mask = maskOf(readable);
+      return atPosition(position, () => {
+        const tally = index.tally(mask);
+        if (isCold && tally.reduce((sum, { runs }) => sum + runs, 0) >= WARM_UP_RUNS) {
+          isCold = false;
+          setImmediate(() => void warmUp());
+        }
+        return tally;
+      });
+    },
   },
   toPlainError,
 );

@@ -8,11 +8,15 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ErrorCode } from "#core/errors.ts";
 import type { BlobInfo, BlobStore, PutOptions } from "#core/ports/blob-store.ts";
 
+import { uploadStoreContract } from "./blob-store-uploads.ts";
+
 /** A new, empty store, and what the suite must know about the place it lives in. */
 export interface BlobStoreUnderTest {
   store: BlobStore;
   /** Names of what lies around and belongs to no stored blob, such as unfinished uploads. */
   leftovers(): Promise<string[]>;
+  /** Stops and starts again on the same data; absent where nothing outlives the store. */
+  reopen?(): Promise<BlobStoreUnderTest>;
   /** Closes the store and removes everything. */
   discard(): Promise<void>;
 }
@@ -192,6 +196,30 @@ export function blobStoreContract(
         await expect(store.put(broken(), NO_LIMIT)).rejects.toBe(failure);
         await expectNothingKept();
       });
+
+      it("asks before a blob can be found, and keeps nothing when the answer is no", async () => {
+        const seen: unknown[] = [];
+        const beforePlace = async (blob: BlobInfo) => {
+          seen.push(blob, await store.find(blob.digest));
+        };
+        const info = await store.put(streamOf("asked"), { ...NO_LIMIT, beforePlace });
+        expect(seen).toEqual([info, undefined]);
+        await store.delete(info.digest);
+
+        const refusal = new Error("no");
+        const refusing = { ...NO_LIMIT, beforePlace: () => Promise.reject(refusal) };
+        await expect(store.put(streamOf("refused"), refusing)).rejects.toBe(refusal);
+        await expectNothingKept();
+      });
+
+      it("does not ask about what was not as announced", async () => {
+        const options = {
+          ...NO_LIMIT,
+          expect: { digest: EMPTY_DIGEST },
+          beforePlace: () => Promise.reject(new Error("asked")),
+        };
+        await expect(store.put(streamOf("abc"), options)).rejects.toEqual(refused("invalid"));
+      });
     });
 
     describe("get", () => {
@@ -311,6 +339,18 @@ export function blobStoreContract(
         expect(await listed(store)).toEqual(infos.sort((a, b) => (a.digest < b.digest ? -1 : 1)));
       });
 
+      it("lists only what was put before a time", async () => {
+        const info = await putText("old enough");
+        const since = async (putBeforeMs: number) => {
+          const all: BlobInfo[] = [];
+          for await (const one of store.list({ putBeforeMs })) all.push(one);
+          return all;
+        };
+        // File systems and clocks may differ by a tick.
+        expect(await since(Date.now() - 60_000)).toEqual([]);
+        expect(await since(Date.now() + 60_000)).toEqual([info]);
+      });
+
       it("lists on while blobs are deleted", async () => {
         await Promise.all(Array.from({ length: 40 }, (_, n) => putText(`blob ${n}`)));
         const seen = new Set<string>();
@@ -349,6 +389,15 @@ export function blobStoreContract(
       await expectNothingKept();
     });
 
+    describe("uploads in pieces", () =>
+      uploadStoreContract({
+        current: () => under,
+        replace: (reopened) => {
+          under = reopened;
+          store = under.store;
+        },
+      }));
+
     it("refuses everything after close", async () => {
       const { digest } = await putText("closing time");
       await store.close();
@@ -357,6 +406,12 @@ export function blobStoreContract(
       await expect(store.find(digest)).rejects.toEqual(refused("unavailable"));
       await expect(store.delete(digest)).rejects.toEqual(refused("unavailable"));
       await expect(listed(store)).rejects.toEqual(refused("unavailable"));
+      await expect(store.findUpload(digest)).rejects.toEqual(refused("unavailable"));
+      await expect(store.appendUpload(digest, 0, streamOf("x"))).rejects.toEqual(refused("unavailable"));
+      await expect(store.finishUpload(digest, { expect: { digest, sizeBytes: 1 } })).rejects.toEqual(
+        refused("unavailable"),
+      );
+      await expect(store.dropUpload(digest)).rejects.toEqual(refused("unavailable"));
       await store.close();
     });
 

@@ -37,7 +37,7 @@ export function coreIngestContract(open: OpenStores): void {
       expect(await built.ingest.write(CALLER, one())).toEqual({ seq: i + 1, duplicate: false, points: 1 });
       expect(await built.ingest.write(CALLER, one())).toMatchObject({ duplicate: true });
     }
-    expect(built.ingest.accepted).toEqual({ envelopes: 4, points: 4 });
+    expect(built.ingest.accepted).toEqual({ envelopes: 4, points: 4, lines: 0 });
     expect(await readNumbers(bench.points, id, "loss")).toEqual([0, 1, 2, 3]);
   });
 
@@ -82,7 +82,7 @@ export function coreIngestContract(open: OpenStores): void {
     const unknown = { by: "id", id: "0".repeat(32) } as const;
     await expect(built.ingest.write(CALLER, envelope(unknown))).rejects.toEqual(refused("not-found"));
     expect(await bench.runs.info()).toMatchObject({ series: 0, points: 0 });
-    expect(built.ingest.accepted).toEqual({ envelopes: 0, points: 0 });
+    expect(built.ingest.accepted).toEqual({ envelopes: 0, points: 0, lines: 0 });
     expect((await bench.runs.verifyRun(id)).writers).toEqual([]);
   });
 

@@ -1,41 +1,60 @@
 import type { Clock } from "#base/clock.ts";
 import { ANONYMOUS, OWNER, type Caller } from "#core/access/caller.ts";
 import { Ingest } from "#core/ingest/ingest.ts";
+import { Logs } from "#core/logs/logs.ts";
+import { Lineage } from "#core/lineage/lineage.ts";
 import { Namespaces } from "#core/runs/namespaces.ts";
 import { Runs, type NewRun } from "#core/runs/runs.ts";
+import { Groups } from "#core/series/groups.ts";
 import { Metrics } from "#core/series/metrics.ts";
 import { System } from "#core/system/system.ts";
+import { Changes } from "#core/watch/changes.ts";
+import { Watches } from "#core/watch/watches.ts";
 import { ListSearch } from "./list-search.ts";
 import { NOW_US, type StoresUnderTest } from "./stores.ts";
 
 /** The owner at the machine. */
-export const CALLER: Caller = { principal: OWNER, permission: "write" };
-export const STRANGER: Caller = { principal: ANONYMOUS, permission: "read" };
+export const CALLER: Caller = { ...OWNER, permission: "write" };
+export const STRANGER: Caller = { ...ANONYMOUS, permission: "read" };
 
 export interface CoreUnderTest {
   runs: Runs;
   namespaces: Namespaces;
   ingest: Ingest;
   metrics: Metrics;
+  logs: Logs;
+  watches: Watches;
+  lineage: Lineage;
+  groups: Groups;
   system: System;
+  changes: Changes;
   /** Says what time it is; a test may set it. */
   clock: Clock & { us: number };
 }
 
-export function buildCore({ runs: store, points, feed, directory }: StoresUnderTest): CoreUnderTest {
+export function buildCore(
+  { runs: store, points, logs, links, feed, directory }: StoresUnderTest,
+  changes = new Changes(),
+): CoreUnderTest {
   const clock = { us: NOW_US, nowUs: () => clock.us };
   const search = new ListSearch(feed);
-  const runs = new Runs({ store, search, clock });
+  const runs = new Runs({ store, search, clock, changes });
   return {
     clock,
+    changes,
     runs,
     namespaces: new Namespaces({ store, search, clock }),
-    ingest: new Ingest({ store, runs, clock }),
+    ingest: new Ingest({ store, runs, clock, changes }),
     metrics: new Metrics({ store, points, runs }),
+    logs: new Logs({ store: logs, runs, changes }),
+    watches: new Watches({ store, search, logs, runs, clock, changes }),
+    lineage: new Lineage({ store, links, runs, clock }),
+    groups: new Groups({ store, points, search, runs, clock }),
     system: new System({
       store,
       runs,
       clock,
+      changes,
       options: { version: "0.0.0", engines: {}, backupDirectory: directory },
     }),
   };

@@ -1,3 +1,4 @@
+import { maskReadsRun, type ReadMask } from "#core/access/scope.ts";
 import type { MetricStat } from "#core/query/ast.ts";
 import { isUnder } from "#core/model/path.ts";
 import { compareRuns, matches } from "#core/query/evaluate.ts";
@@ -29,7 +30,8 @@ export class ListSearch implements RunSearch {
     const rows = [...this.#feed.runs.values()]
       .filter((run) => (run.deletedUs !== undefined) === request.trashed)
       .filter((run) => isUnder(run.namespace, request.under))
-      .filter((run) => request.readable?.has(run.namespace) ?? true)
+      .filter((run) => request.readable === undefined || maskReadsRun(request.readable, run))
+      .filter((run) => request.only === undefined || request.only.includes(run.id))
       .map((run) => ({ run, view: this.#view(run, request.nowUs ?? NOW_US) }))
       .filter(({ view }) => where === undefined || matches(where, view));
     const order = compareRuns(orderBy);
@@ -44,9 +46,11 @@ export class ListSearch implements RunSearch {
     };
   }
 
-  async tally(position: number): Promise<NamespaceTally[]> {
+  async tally(position: number, readable?: ReadMask): Promise<NamespaceTally[]> {
     await this.#feed.reach(position);
-    const runs = [...this.#feed.runs.values()].filter((run) => run.deletedUs === undefined);
+    const runs = [...this.#feed.runs.values()]
+      .filter((run) => run.deletedUs === undefined)
+      .filter((run) => readable === undefined || maskReadsRun(readable, run));
     return [...Map.groupBy(runs, ({ namespace }) => namespace)].map(([namespace, own]) => ({
       namespace,
       runs: own.length,

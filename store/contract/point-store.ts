@@ -3,6 +3,8 @@
  * so a suite opens both.
  */
 import { describe } from "vitest";
+import { groupsModelContract } from "./point-store-groups-model.ts";
+import { groupsContract } from "./point-store-groups.ts";
 import { listContract } from "./point-store-list.ts";
 import { modelContract } from "./point-store-model.ts";
 import { orderContract } from "./point-store-order.ts";
@@ -18,5 +20,7 @@ export function pointStoreContract(name: string, open: OpenStores): void {
     describe("pictures", () => picturesContract(open));
     describe("lists", () => listContract(open));
     describe("any series", () => modelContract(open));
+    describe("groups", () => groupsContract(open));
+    describe("any groups", () => groupsModelContract(open));
   });
 }

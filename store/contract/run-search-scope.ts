@@ -1,3 +1,4 @@
+import type { ReadMask } from "#core/access/scope.ts";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { feedRow, type OpenedSearch, RunFeeder } from "./run-feeder.ts";
 
@@ -22,19 +23,19 @@ export function scopeContract(open: () => Promise<OpenedSearch>): void {
   afterEach(() => opened.close());
 
   it("is only the readable namespaces, also in the total", async () => {
-    expect(await feeder.find("order by id", { readable: new Set(["a", "ab"]) })).toEqual([1, 5]);
-    expect((await feeder.ask("", { readable: new Set(["a/b"]) })).total).toBe(1);
-    expect(await feeder.ask("", { readable: new Set() })).toMatchObject({
+    expect(await feeder.find("order by id", { readable: onlyIn("a", "ab") })).toEqual([1, 5]);
+    expect((await feeder.ask("", { readable: onlyIn("a/b") })).total).toBe(1);
+    expect(await feeder.ask("", { readable: onlyIn() })).toMatchObject({
       ids: [],
       total: 0,
       next: undefined,
     });
-    expect(await feeder.find("", { readable: new Set(["unknown"]) })).toEqual([]);
+    expect(await feeder.find("", { readable: onlyIn("unknown") })).toEqual([]);
     expect((await feeder.ask("")).total).toBe(6);
   });
 
   it("does not widen by what the query says", async () => {
-    const readable = new Set(["a"]);
+    const readable = onlyIn("a");
     expect(await feeder.find('namespace = "ab" or id is not null', { readable })).toEqual([1]);
     expect(await feeder.find('not namespace = "a"', { readable })).toEqual([]);
   });
@@ -42,9 +43,7 @@ export function scopeContract(open: () => Promise<OpenedSearch>): void {
   it("is only what lies under the namespace asked for", async () => {
     expect(await feeder.find("order by id", { under: "a" })).toEqual([1, 2, 3, 4]);
     expect(await feeder.find("order by id", { under: "a/b" })).toEqual([2, 3]);
-    expect(await feeder.find("order by id", { under: "a/b", readable: new Set(["a", "a/b/c"]) })).toEqual([
-      3,
-    ]);
+    expect(await feeder.find("order by id", { under: "a/b", readable: onlyIn("a", "a/b/c") })).toEqual([3]);
     expect(await feeder.find('namespace under "a/b" order by id', { under: "a" })).toEqual([2, 3]);
     expect(await feeder.find("", { under: "nowhere" })).toEqual([]);
   });
@@ -57,12 +56,12 @@ export function scopeContract(open: () => Promise<OpenedSearch>): void {
     });
     expect(await feeder.find("", { trashed: true })).toEqual([2]);
     expect(await feeder.find("order by id", { under: "a/b" })).toEqual([3, 7]);
-    expect(await feeder.find("", { trashed: true, readable: new Set(["a"]) })).toEqual([]);
+    expect(await feeder.find("", { trashed: true, readable: onlyIn("a") })).toEqual([]);
   });
 
   it("follows a run that moves to another namespace", async () => {
     await feeder.tell({ runs: [feedRow(1, { namespace: "new/place" })] });
-    expect(await feeder.find("", { readable: new Set(["a"]) })).toEqual([]);
+    expect(await feeder.find("", { readable: onlyIn("a") })).toEqual([]);
     expect(await feeder.find("", { under: "new" })).toEqual([1]);
   });
 
@@ -83,4 +82,11 @@ export function scopeContract(open: () => Promise<OpenedSearch>): void {
     expect(later.find(({ namespace }) => namespace === "a/b")).toMatchObject({ runs: 1, running: 0 });
     expect(later.some(({ namespace }) => namespace === "a")).toBe(false);
   });
+}
+
+/** Exactly these namespaces, nothing above or below them. */
+function onlyIn(...paths: string[]): ReadMask {
+  const namespaces = new Map([["", false]]);
+  for (const path of ["a", "ab", "a/b", "a/bc", "a/b/c"]) namespaces.set(path, paths.includes(path));
+  return { id: paths.join(), namespaces, runs: new Map() };
 }

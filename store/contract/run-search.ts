@@ -5,6 +5,7 @@
 import { describe } from "vitest";
 import type { OpenedSearch } from "./run-feeder.ts";
 import { feedContract } from "./run-search-feed.ts";
+import { maskContract } from "./run-search-mask.ts";
 import { metricsContract } from "./run-search-metrics.ts";
 import { pagingContract } from "./run-search-paging.ts";
 import { queryContract } from "./run-search-query.ts";
@@ -26,6 +27,7 @@ export function runSearchContract(
   describe(`run search on ${name}`, () => {
     describe("queries", () => queryContract(open));
     describe("what a caller may see", () => scopeContract(open));
+    describe("masks", () => maskContract(open));
     describe("changes", () => feedContract(open, traits.positions));
     describe("metrics", () => metricsContract(open));
     describe("pages", () => pagingContract(open));

@@ -2,6 +2,7 @@ import { access, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import {
+  AUDIT,
   ackOf,
   appendOne,
   createRun,
@@ -29,7 +30,9 @@ export function backupContract(open: OpenStores, restores: boolean): void {
       await createRun(bench.runs);
       await bench.runs.backup(file("copy.db"));
       await access(file("copy.db"));
-      await expect(bench.runs.restore(file("copy.db"))).rejects.toEqual(refused("precondition"));
+      await expect(bench.runs.restore(file("copy.db"), { audit: AUDIT })).rejects.toEqual(
+        refused("precondition"),
+      );
     });
     return;
   }
@@ -48,7 +51,7 @@ export function backupContract(open: OpenStores, restores: boolean): void {
       envelope(id, 3, { series: [numbers("loss", [5], 4)], change: { name: "later" } }),
     );
     const later = await createRun(bench.runs);
-    await bench.runs.restore(file("copy.db"));
+    await bench.runs.restore(file("copy.db"), { audit: AUDIT });
 
     const check = async () => {
       expect([await getRun(bench.runs, id), await bench.runs.verifyRun(id)]).toEqual(before);
@@ -81,7 +84,7 @@ export function backupContract(open: OpenStores, restores: boolean): void {
     }
     await Promise.all([...writes, ...copies]);
     for (const seq of [50, 150, 250, 350]) {
-      await bench.runs.restore(file(`copy-${seq}.db`));
+      await bench.runs.restore(file(`copy-${seq}.db`), { audit: AUDIT });
       const a = await readNumbers(bench.points, id, "a");
       // All that was acknowledged before the backup began, and of each envelope all or nothing.
       expect(a.length).toBeGreaterThanOrEqual(seq - 20);
@@ -100,8 +103,8 @@ export function backupContract(open: OpenStores, restores: boolean): void {
     await bench.runs.backup(file("copy.db"));
     const before = bench.runs.append([envelope(id, 1, { series: [numbers("gone", [1])] })], NOW_US);
     const read = bench.runs.getRuns([id]);
-    const restored = bench.runs.restore(file("copy.db"));
-    const again = bench.runs.restore(file("copy.db"));
+    const restored = bench.runs.restore(file("copy.db"), { audit: AUDIT });
+    const again = bench.runs.restore(file("copy.db"), { audit: AUDIT });
     const after = bench.runs.append([envelope(id, 1, { series: [numbers("kept", [1])] })], NOW_US);
     const reads = [
       bench.runs.getRuns([id]),
@@ -125,10 +128,10 @@ export function backupContract(open: OpenStores, restores: boolean): void {
     const id = await createRun(bench.runs);
     await bench.runs.backup(file("copy.db"));
     const write = bench.runs.append([envelope(id, 1, { series: [numbers("loss", [1])] })], NOW_US);
-    await bench.runs.restore(file("copy.db"), { keepAside: file("aside.db") });
+    await bench.runs.restore(file("copy.db"), { audit: AUDIT, keepAside: file("aside.db") });
     ackOf((await write)[0]);
     expect(await bench.runs.info()).toMatchObject({ points: 0 });
-    await bench.runs.restore(file("aside.db"));
+    await bench.runs.restore(file("aside.db"), { audit: AUDIT });
     expect(await readNumbers(bench.points, id, "loss")).toEqual([1]);
   });
 
@@ -137,10 +140,12 @@ export function backupContract(open: OpenStores, restores: boolean): void {
     await writeFile(file("nonsense.db"), "this is no database, by a wide margin".repeat(100));
     await writeFile(file("empty.db"), "");
     for (const name of ["missing.db", "nonsense.db", "empty.db"]) {
-      await expect(bench.runs.restore(file(name))).rejects.toMatchObject({ name: "CairnError" });
+      await expect(bench.runs.restore(file(name), { audit: AUDIT })).rejects.toMatchObject({
+        name: "CairnError",
+      });
       expect(await getRun(bench.runs, id)).toMatchObject({ id });
     }
-    const taken = bench.runs.restore(file("missing.db"), { keepAside: file("empty.db") });
+    const taken = bench.runs.restore(file("missing.db"), { audit: AUDIT, keepAside: file("empty.db") });
     await expect(taken).rejects.toEqual(refused("not-found"));
     await appendOne(bench.runs, envelope(id, 1, { series: [numbers("loss", [1])] }));
     expect(await readNumbers(bench.points, id, "loss")).toEqual([1]);

@@ -1,6 +1,9 @@
 import { expect, it } from "vitest";
+import type { ArtifactRecord } from "#core/model/artifact.ts";
 import type { RunChange } from "#core/model/run.ts";
 import type { AppendEnvelope } from "#core/ports/run-store.ts";
+import { artifactRecord } from "./artifact-record.ts";
+import { logLines } from "./naive-log.ts";
 import {
   appendOne,
   createRun,
@@ -8,6 +11,7 @@ import {
   NOW_US,
   numbers,
   points,
+  refused,
   useStores,
   type OpenStores,
 } from "./stores.ts";
@@ -81,6 +85,42 @@ export function digestContract(open: OpenStores): void {
       ],
     });
     expect(await appendOne(bench.runs, same)).toMatchObject({ duplicate: true });
+  });
+
+  it("E10 knows artifacts and lines again, and tells them from others", async () => {
+    const id = await createRun(bench.runs);
+    const pairs = [
+      ["a", "1"],
+      ["b", "2"],
+    ] as const;
+    const made = (parts: Partial<ArtifactRecord> = {}, text = "line") =>
+      envelope(id, 1, {
+        log: [logLines([text])],
+        artifacts: [artifactRecord({ content: Buffer.from("x"), metadata: new Map(pairs), ...parts })],
+      });
+    await appendOne(bench.runs, made());
+    const same = [made(), made({ metadata: new Map(pairs.toReversed()) })];
+    for (const again of same) {
+      expect(await appendOne(bench.runs, again)).toMatchObject({ duplicate: true });
+    }
+    const others = [
+      made({}, "other"),
+      made({ content: Buffer.from("y") }),
+      made({ content: undefined, uri: "s3://x" }),
+      made({ name: "other" }),
+      made({ step: 0 }),
+      made({ kind: "model" }),
+      made({ mediaType: "text/html" }),
+      made({ metadata: new Map([["a", "1"]]) }),
+      { ...made(), artifacts: [] },
+      { ...made(), log: undefined },
+    ];
+    for (const other of others) {
+      await expect(appendOne(bench.runs, other)).rejects.toEqual(refused("exists", "SEQ_REUSED"));
+    }
+    const empty = { ...envelope(id, 2), log: [], artifacts: [] };
+    await appendOne(bench.runs, empty);
+    expect(await appendOne(bench.runs, envelope(id, 2))).toMatchObject({ duplicate: true });
   });
 
   it("E10 knows an envelope again whether nothing was said by leaving it out or by an empty list", async () => {

@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { labelsText, type Summary } from "#core/model/series.ts";
 import type { FedNumbers } from "./feed-recorder.ts";
 import {
+  AUDIT,
   appendOne,
   createRun,
   envelope,
@@ -76,10 +77,10 @@ export function feedContract(open: OpenStores): void {
     await appendOne(bench.runs, envelope(id, 1, { change: { params: new Map([["a", "[2]"]]) } }));
     await catchUp();
     expect(fedRun(id)).toMatchObject({ params: '{"a":[2],"lr":1.0}' });
-    await bench.runs.setDeleted(id, NOW_US + 2);
+    await bench.runs.setDeleted(id, NOW_US + 2, AUDIT);
     await catchUp();
     expect(fedRun(id)).toMatchObject({ deletedUs: NOW_US + 2 });
-    await bench.runs.setDeleted(id, undefined);
+    await bench.runs.setDeleted(id, undefined, AUDIT);
     await bench.runs.updateRun(id, { status: "running", heartbeatSeconds: 1 }, NOW_US);
     await bench.runs.expireHeartbeats(NOW_US + 1e9);
     await catchUp();
@@ -104,8 +105,8 @@ export function feedContract(open: OpenStores): void {
     await appendOne(bench.runs, envelope(old, 1, { series: [numbers("loss", [1])] }));
     await catchUp();
     const { key } = fedRun(old)!;
-    await bench.runs.setDeleted(old, NOW_US);
-    await bench.runs.purgeRun(old);
+    await bench.runs.setDeleted(old, NOW_US, AUDIT);
+    await bench.runs.purgeRun(old, AUDIT);
     const fresh = await createRun(bench.runs);
     await catchUp();
     expect(bench.under.feed.batches.flatMap(({ purged }) => purged)).toEqual([key]);

@@ -1,6 +1,15 @@
 import { expect, it } from "vitest";
 import type { KeyDescription, Namespace } from "#core/model/namespace.ts";
-import { createRun, getRun, inEveryForm, NOW_US, refused, useStores, type OpenStores } from "./stores.ts";
+import {
+  AUDIT,
+  createRun,
+  getRun,
+  inEveryForm,
+  NOW_US,
+  refused,
+  useStores,
+  type OpenStores,
+} from "./stores.ts";
 
 function namespace(path: string, more: Partial<Namespace> = {}): Namespace {
   return { path, description: "", objective: undefined, createdUs: NOW_US, ...more };
@@ -114,21 +123,21 @@ export function namespacesContract(open: OpenStores): void {
     const { runs } = bench;
     const id = await createRun(runs, { namespace: "a/b" });
     const notEmpty = refused("precondition", "NAMESPACE_NOT_EMPTY");
-    await expect(runs.deleteNamespace("a")).rejects.toEqual(notEmpty);
-    await expect(runs.deleteNamespace("a/b")).rejects.toEqual(notEmpty);
-    await runs.setDeleted(id, NOW_US);
-    await expect(runs.deleteNamespace("a/b")).rejects.toEqual(notEmpty);
-    await runs.purgeRun(id);
+    await expect(runs.deleteNamespace("a", AUDIT)).rejects.toEqual(notEmpty);
+    await expect(runs.deleteNamespace("a/b", AUDIT)).rejects.toEqual(notEmpty);
+    await runs.setDeleted(id, NOW_US, AUDIT);
+    await expect(runs.deleteNamespace("a/b", AUDIT)).rejects.toEqual(notEmpty);
+    await runs.purgeRun(id, AUDIT);
     await runs.createNamespace(namespace("a/b-c"));
-    await runs.deleteNamespace("a/b");
+    await runs.deleteNamespace("a/b", AUDIT);
     expect(await paths()).toEqual(["a", "a/b-c"]);
-    await expect(runs.deleteNamespace("a/b")).rejects.toEqual(refused("not-found"));
+    await expect(runs.deleteNamespace("a/b", AUDIT)).rejects.toEqual(refused("not-found"));
   });
 
   it("N2 takes descriptions of keys along, so that a namespace of the same name starts afresh", async () => {
     const { runs } = bench;
     await runs.describeKey(described("a/b", "loss", { unit: "nats" }));
-    await runs.deleteNamespace("a/b");
+    await runs.deleteNamespace("a/b", AUDIT);
     await runs.createNamespace(namespace("a/b"));
     expect(await runs.listKeys("a/b")).toEqual([]);
   });

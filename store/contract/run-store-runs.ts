@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { ENDED, RUN_STATUSES, type Provenance, type RunChange } from "#core/model/run.ts";
 import {
+  AUDIT,
   createRun,
   getRun,
   inEveryForm,
@@ -138,7 +139,7 @@ export function runsContract(open: OpenStores): void {
     for (let i = 0; i < 12; i++) {
       ids.push(await createRun(bench.runs, { namespace: `lab/n${i}`, aliases: ["same"] }));
     }
-    await bench.runs.setDeleted(ids[0]!, NOW_US);
+    await bench.runs.setDeleted(ids[0]!, NOW_US, AUDIT);
     expect(await idsOf({ by: "alias", alias: "same", namespace: "lab/n0" })).toEqual([ids[0]]);
     expect(await idsOf({ by: "alias", alias: "same", namespace: "lab/n1" })).toEqual([ids[1]]);
     const found = await idsOf({ by: "alias", alias: "same", namespace: "lab" });
@@ -163,7 +164,7 @@ export function runsContract(open: OpenStores): void {
 
   it("U2 returns the run that has the alias unchanged, also from the trash", async () => {
     const id = await createRun(bench.runs, { aliases: ["job"], tags: new Map([["a", "1"]]) });
-    const before = await bench.runs.setDeleted(id, NOW_US + 1);
+    const before = await bench.runs.setDeleted(id, NOW_US + 1, AUDIT);
     const fresh = newRun({ aliases: ["job", "other"], tags: new Map([["b", "2"]]) });
     expect(await bench.runs.createRun(fresh, { getOrCreate: true })).toEqual({ run: before, created: false });
     expect(await getRun(bench.runs, id)).toEqual(before);
@@ -174,11 +175,11 @@ export function runsContract(open: OpenStores): void {
     const id = await createRun(bench.runs, { aliases: ["job"] });
     const taken = refused("exists", "ALIAS_TAKEN");
     await expect(createRun(bench.runs, { aliases: ["new", "job"] })).rejects.toEqual(taken);
-    await bench.runs.setDeleted(id, NOW_US);
+    await bench.runs.setDeleted(id, NOW_US, AUDIT);
     await expect(createRun(bench.runs, { aliases: ["job"] })).rejects.toEqual(taken);
     expect(await idsOf({ by: "alias", alias: "new", namespace: "" })).toEqual([]);
     await createRun(bench.runs, { namespace: "elsewhere", aliases: ["job"] });
-    await bench.runs.purgeRun(id);
+    await bench.runs.purgeRun(id, AUDIT);
     await createRun(bench.runs, { aliases: ["job"] });
   });
 
@@ -302,10 +303,10 @@ export function runsContract(open: OpenStores): void {
   it("refuses to change a run that is not there", async () => {
     const unknown = "0".repeat(32);
     await expect(bench.runs.updateRun(unknown, {}, NOW_US)).rejects.toEqual(refused("not-found"));
-    await expect(bench.runs.setDeleted(unknown, NOW_US)).rejects.toEqual(refused("not-found"));
-    await expect(bench.runs.purgeRun(unknown)).rejects.toEqual(refused("not-found"));
+    await expect(bench.runs.setDeleted(unknown, NOW_US, AUDIT)).rejects.toEqual(refused("not-found"));
+    await expect(bench.runs.purgeRun(unknown, AUDIT)).rejects.toEqual(refused("not-found"));
     await expect(bench.runs.verifyRun(unknown)).rejects.toEqual(refused("not-found"));
-    await expect(bench.runs.deleteNamespace(unknown)).rejects.toEqual(refused("not-found"));
+    await expect(bench.runs.deleteNamespace(unknown, AUDIT)).rejects.toEqual(refused("not-found"));
   });
 
   it("applies calls in the order they were made", async () => {

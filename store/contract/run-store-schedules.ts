@@ -1,7 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import type { ArtifactRecord } from "#core/model/artifact.ts";
+import type { LogLines } from "#core/model/log.ts";
 import type { AppendEnvelope, AppendOutcome, RunLedger } from "#core/ports/run-store.ts";
+import { artifactRecord } from "./artifact-record.ts";
+import { logLines, readAll } from "./naive-log.ts";
 import {
   ackOf,
   createRun,
@@ -32,6 +36,8 @@ interface Schedule {
   writers: number[][];
   deliveries: Delivery[];
   settleAfter: number;
+  /** Whether its envelopes carry log lines and artifacts too. */
+  extras: boolean;
 }
 
 const scheduleArbitrary: fc.Arbitrary<Schedule> = fc.record({
@@ -52,6 +58,7 @@ const scheduleArbitrary: fc.Arbitrary<Schedule> = fc.record({
     { maxLength: 8 },
   ),
   settleAfter: fc.nat(100),
+  extras: fc.boolean(),
 });
 
 /** The n-th envelope of a writer, made anew each time: the store owns what it was given. */
@@ -68,11 +75,29 @@ function envelopeOf(runId: string, schedule: Schedule, writer: number, n: number
       numbers("loss", [seq / 3, n % 2 === 0 ? NaN : -0], 10 - n, labels),
       ...(n % 3 === 1 ? [{ key: "note", labels, points: text }] : []),
     ],
+    ...(schedule.extras && {
+      ...((writer + n) % 3 === 0 && { log: logOf(writer, n) }),
+      ...(writer === 1 && n % 2 === 1 && { artifacts: artifactsOf(n) }),
+    }),
     change:
       n % 2 === 0
         ? { params: new Map([[`p${writer}`, String(n)]]), tags: new Map([[`t${writer}.${n}`, "x"]]) }
         : undefined,
   });
+}
+
+/** The rank tells whose lines they are: between writers there is no order. */
+function logOf(writer: number, n: number): LogLines[] {
+  const times = n % 2 === 0 ? undefined : Float64Array.of(NOW_US + n, NOW_US - n);
+  return [logLines([`${writer}.${n}`, "🐈"], { rank: writer, times })];
+}
+
+/** One that every such envelope of the writer replaces, and one of its own. */
+function artifactsOf(n: number): ArtifactRecord[] {
+  return [
+    artifactRecord({ name: "last", content: Buffer.from(String(n)) }),
+    artifactRecord({ name: "all", step: n, uri: `s3://b/${n}` }),
+  ];
 }
 
 /** Delivers until every envelope is acknowledged, whatever the schedule does in between. */
@@ -98,7 +123,7 @@ class Client {
     const sent = wanted.map((n, at) => {
       const one = envelopeOf(this.#runId, this.#schedule, writer, n);
       const altered = delivery.altered && at === 0 && n < this.#acknowledged[writer]!;
-      return { n, altered, envelope: altered ? { ...one, series: [] } : one };
+      return { n, altered, envelope: altered ? { ...one, ...alterations[n % alterations.length] } : one };
     });
     const outcomes = await this.#append(
       sent.map((one) => one.envelope),
@@ -133,9 +158,16 @@ class Client {
   }
 }
 
+/** Each makes another envelope of any. */
+const alterations: readonly Partial<AppendEnvelope>[] = [
+  { series: [] },
+  { log: [logLines(["other"])] },
+  { artifacts: [artifactRecord({ name: "other", uri: "s3://b/other" })] },
+];
+
 /** Everything a run holds, without what tells it from another one. */
-async function dump(bench: Bench, runId: string): Promise<unknown> {
-  const [{ id: _, ...run }, listed, read, ledger] = await Promise.all([
+async function dump(bench: Bench, runId: string, extras: boolean): Promise<unknown> {
+  const [{ id: _, ...run }, listed, read, ledger, more] = await Promise.all([
     getRun(bench.runs, runId),
     bench.points.listSeries({ runId, pattern: undefined, after: undefined, limit: 100 }),
     bench.points.readSeries({
@@ -144,9 +176,22 @@ async function dump(bench: Bench, runId: string): Promise<unknown> {
       selectors: ["loss", "note"].map((key) => ({ runId, key, labels: undefined })),
     }),
     bench.runs.verifyRun(runId),
+    extras ? dumpExtras(bench, runId) : undefined,
   ]);
   const series = read.series.map(({ runId: __, ...one }) => one);
-  return { run, listed: listed.series, series, ledger: withoutTimes(ledger) };
+  return { run, listed: listed.series, series, ledger: withoutTimes(ledger), more };
+}
+
+async function dumpExtras({ under: { logs, artifacts } }: Bench, runId: string): Promise<unknown> {
+  const page = { prefix: "", kind: undefined, fromStep: undefined, toStep: undefined, after: undefined };
+  const [lines, listed] = await Promise.all([
+    readAll(logs, runId),
+    artifacts.listArtifacts({ ...page, runId, limit: 100 }),
+  ]);
+  if (lines.some(({ number }, i) => number !== i)) throw new Error("lines are not numbered from 0");
+  for (const line of lines) line.number = 0;
+  for (const artifact of listed) artifact.runId = "";
+  return { lines: Object.groupBy(lines, ({ rank }) => String(rank)), artifacts: listed };
 }
 
 function withoutTimes({ writers, ...ledger }: RunLedger): unknown {
@@ -162,50 +207,59 @@ function withoutTimes({ writers, ...ledger }: RunLedger): unknown {
 
 const BATCH = 500;
 const SETTLES = 4;
+/** Half a minute on a machine that does nothing else. */
+const TIMEOUT_MS = 180_000;
 
 export function schedulesContract(open: OpenStores, schedules: number): void {
   const bench = useStores(open);
 
-  it(`E8 leaves the content of single delivery in order, by ${schedules} random schedules`, async () => {
-    const batch = Math.min(BATCH, schedules);
-    const property = fc.asyncProperty(
-      fc.array(scheduleArbitrary, { minLength: batch, maxLength: batch }),
-      async (all) => {
-        const tested = await Promise.all(
-          all.map(async (schedule) => ({
-            schedule,
-            runId: await createRun(bench.runs),
-            plain: await createRun(bench.runs),
-          })),
-        );
-        const clients = tested.map(({ schedule, runId }) => new Client(bench, runId, schedule));
-        // All schedules side by side, with a restart where there can be one.
-        for (const half of [0, 1]) {
-          if (half === 1) await bench.reopen();
+  it(
+    `E8 leaves the content of single delivery in order, by ${schedules} random schedules`,
+    async () => {
+      const batch = Math.min(BATCH, schedules);
+      const property = fc.asyncProperty(
+        fc.array(scheduleArbitrary, { minLength: batch, maxLength: batch }),
+        async (all) => {
+          const tested = await Promise.all(
+            all.map(async (schedule) => ({
+              schedule,
+              runId: await createRun(bench.runs),
+              plain: await createRun(bench.runs),
+            })),
+          );
+          const clients = tested.map(({ schedule, runId }) => new Client(bench, runId, schedule));
+          // All schedules side by side, with a restart where there can be one.
+          for (const half of [0, 1]) {
+            if (half === 1) await bench.reopen();
+            await Promise.all(
+              tested.map(async ({ schedule }, at) => {
+                const middle = Math.ceil(schedule.deliveries.length / 2);
+                const part =
+                  half === 0 ? schedule.deliveries.slice(0, middle) : schedule.deliveries.slice(middle);
+                for (const delivery of part) {
+                  await clients[at]!.deliver(delivery);
+                  if (schedule.settleAfter < SETTLES) await bench.under.settle();
+                }
+                if (half === 1) await clients[at]!.finish();
+              }),
+            );
+          }
           await Promise.all(
-            tested.map(async ({ schedule }, at) => {
-              const middle = Math.ceil(schedule.deliveries.length / 2);
-              const part =
-                half === 0 ? schedule.deliveries.slice(0, middle) : schedule.deliveries.slice(middle);
-              for (const delivery of part) {
-                await clients[at]!.deliver(delivery);
-                if (schedule.settleAfter < SETTLES) await bench.under.settle();
-              }
-              if (half === 1) await clients[at]!.finish();
+            tested.map(async ({ schedule, plain, runId }) => {
+              await new Client(bench, plain, schedule).finish();
+              const [dumped, expected] = await Promise.all([
+                dump(bench, runId, schedule.extras),
+                dump(bench, plain, schedule.extras),
+              ]);
+              if (isDeepStrictEqual(dumped, expected)) return;
+              expect(dumped, `after schedule ${JSON.stringify(schedule)}`).toEqual(expected);
+              expect.fail("the dumps differ in a way that toEqual does not see");
             }),
           );
-        }
-        await Promise.all(
-          tested.map(async ({ schedule, plain, runId }) => {
-            await new Client(bench, plain, schedule).finish();
-            const [dumped, expected] = await Promise.all([dump(bench, runId), dump(bench, plain)]);
-            if (isDeepStrictEqual(dumped, expected)) return;
-            expect(dumped, `after schedule ${JSON.stringify(schedule)}`).toEqual(expected);
-            expect.fail("the dumps differ in a way that toEqual does not see");
-          }),
-        );
-      },
-    );
-    await fc.assert(property, { numRuns: Math.ceil(schedules / batch), endOnFailure: true });
-  });
+        },
+      );
+      await fc.assert(property, { numRuns: Math.ceil(schedules / batch), endOnFailure: true });
+    },
+    TIMEOUT_MS,
+  );
 }

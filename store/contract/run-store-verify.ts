@@ -50,6 +50,20 @@ export function verifyContract(open: OpenStores): void {
     });
   });
 
+  it("E9 V3 reads steps and times at both ends of what is exact", async () => {
+    const id = await createRun(bench.runs);
+    for (const [seq, end] of [-(2 ** 53), 2 ** 53].entries()) {
+      const at = Float64Array.of(end);
+      const one = { count: 1, steps: at, times: at.slice(), nanos: undefined };
+      const values = { kind: "number", data: Float64Array.of(1) } as const;
+      const series = [{ key: "m", labels: [], points: { ...one, values } }];
+      await appendOne(bench.runs, envelope(id, seq + 1, { series }));
+    }
+    await inEveryForm(bench, async () => {
+      expect(await bench.runs.verifyRun(id)).toMatchObject({ points: 2, problems: [] });
+    });
+  });
+
   it("E9 stamps each envelope with its own time, also when several come at once", async () => {
     const id = await createRun(bench.runs);
     const [first, second] = await Promise.all([

@@ -6,6 +6,10 @@ import type { EnvelopeAck } from "#core/model/envelope.ts";
 import type { Run } from "#core/model/run.ts";
 import type { Labels, Points, SeriesPoints, Values } from "#core/model/series.ts";
 import type { PointStore, ReadSeries, SeriesData, SeriesSelector } from "#core/ports/point-store.ts";
+import type { AccessStore, AuditRecord } from "#core/ports/access-store.ts";
+import type { ArtifactStore } from "#core/ports/artifact-store.ts";
+import type { LineageStore } from "#core/ports/lineage-store.ts";
+import type { LogStore } from "#core/ports/log-store.ts";
 import type { AppendEnvelope, AppendOutcome, RunStore } from "#core/ports/run-store.ts";
 import type { FeedRecorder } from "./feed-recorder.ts";
 
@@ -13,6 +17,10 @@ import type { FeedRecorder } from "./feed-recorder.ts";
 export interface StoresUnderTest {
   runs: RunStore;
   points: PointStore;
+  access: AccessStore;
+  links: LineageStore;
+  logs: LogStore;
+  artifacts: ArtifactStore;
   feed: FeedRecorder;
   /** An empty folder for backups. */
   directory: string;
@@ -76,6 +84,15 @@ export async function inEveryForm(bench: Bench, check: () => Promise<void>): Pro
 }
 
 export const NOW_US = 1_767_225_600_000_000;
+
+/** What a deletion is told with, where a test does not care. */
+export const AUDIT: AuditRecord = {
+  principal: "ada",
+  action: "test",
+  target: "",
+  facts: {},
+  timeUs: NOW_US,
+};
 
 export function newRun(run: Partial<Run> = {}): Run {
   return {

@@ -1,14 +1,18 @@
 import { ByteReader } from "#base/codec/byte-reader.ts";
 import { NumberColumns, readBlock } from "#base/codec/block.ts";
 import { CairnError, quote } from "#core/errors.ts";
+import type { ArtifactRecord } from "#core/model/artifact.ts";
 import type { EnvelopeAck, SeqRange } from "#core/model/envelope.ts";
 import type { RunChange } from "#core/model/run.ts";
 import type { Points, SeriesKind } from "#core/model/series.ts";
 import { addPoints, summarize } from "#core/series/state.ts";
+import type { Artifacts } from "./artifacts.ts";
 import { requireKind, type Catalog, type SeriesEntry } from "./catalog.ts";
 import { CHUNKS_MAX, readablePieces } from "./chunks.ts";
 import type { Db } from "./db.ts";
 import { placeSeq, type Ledger, type Writer } from "./ledger.ts";
+import type { Lines } from "./lines.ts";
+import type { PackedLines } from "./lines-pack.ts";
 import { headCrc, LOG_COLUMNS } from "./log.ts";
 import type { Runs } from "./runs.ts";
 import type { LogRow, Tail } from "./tail.ts";
@@ -28,6 +32,14 @@ export interface PackedEnvelope {
   digest: number;
   crc: number;
   nowUs: number;
+  /** undefined when there is nothing of it. */
+  extras: PackedExtras | undefined;
+}
+
+/** What an envelope may carry besides points and a change of the run. */
+export interface PackedExtras {
+  lines: readonly PackedLines[];
+  artifacts: readonly ArtifactRecord[];
 }
 
 /** What the storage thread does with one envelope: look first, then write. */
@@ -37,18 +49,30 @@ export class Appender {
   readonly #ledger: Ledger;
   readonly #catalog: Catalog;
   readonly #tail: Tail;
+  readonly #lines: Lines;
+  readonly #artifacts: Artifacts;
   readonly #runKeys = new Map<string, number>();
   readonly #columns = new NumberColumns();
   /** Series and runs the feed must hear of. */
   readonly touchedSeries = new Set<SeriesEntry>();
   readonly touchedRuns = new Set<number>();
 
-  constructor(parts: { db: Db; runs: Runs; ledger: Ledger; catalog: Catalog; tail: Tail }) {
+  constructor(parts: {
+    db: Db;
+    runs: Runs;
+    ledger: Ledger;
+    catalog: Catalog;
+    tail: Tail;
+    lines: Lines;
+    artifacts: Artifacts;
+  }) {
     this.#db = parts.db;
     this.#runs = parts.runs;
     this.#ledger = parts.ledger;
     this.#catalog = parts.catalog;
     this.#tail = parts.tail;
+    this.#lines = parts.lines;
+    this.#artifacts = parts.artifacts;
   }
 
   /**
@@ -102,8 +126,11 @@ export class Appender {
     );
   }
 
-  /** Series that must be made. Throws when one cannot take the points. */
-  #look(run: number, { names, kinds }: PackedEnvelope): ReadonlyMap<string, SeriesKind> {
+  /** Series that must be made. Throws when one cannot take the points, or the run the artifacts. */
+  #look(run: number, { names, kinds, extras }: PackedEnvelope): ReadonlyMap<string, SeriesKind> {
+    if (extras !== undefined && extras.artifacts.length > 0) {
+      this.#artifacts.requireRoom(run, extras.artifacts);
+    }
     const missing = new Map<string, SeriesKind>();
     for (let i = 0; i < names.length; i++) {
       const entry = this.#catalog.find(run, names[i]!);
@@ -132,6 +159,7 @@ export class Appender {
     }
     const writer = known ?? this.#ledger.create(run, envelope.writer, nowUs);
     this.#ledger.touch(writer, seq, nowUs);
+    if (envelope.extras !== undefined) this.#writeExtras(run, envelope.extras, nowUs);
     if (names.length === 0 && seq === 0) return;
     this.#log(
       run,
@@ -139,6 +167,11 @@ export class Appender {
       envelope,
       names.map((name) => this.#catalog.find(run, name)!),
     );
+  }
+
+  #writeExtras(run: number, { lines, artifacts }: PackedExtras, nowUs: number): void {
+    if (lines.length > 0) this.#lines.append(run, lines, nowUs);
+    for (const artifact of artifacts) this.#artifacts.put(run, artifact, nowUs);
   }
 
   #log(run: number, writer: Writer, envelope: PackedEnvelope, entries: readonly SeriesEntry[]): void {

@@ -1,11 +1,23 @@
 import { CairnError } from "#core/errors.ts";
-import { isWriteFailure, type Db } from "./db.ts";
+import { isDiskFull, isWriteFailure, type Db } from "./db.ts";
+import type { Room } from "./room.ts";
 
 interface Job {
   work: () => unknown;
+  urgent: boolean;
   resolve: (value: never) => void;
   reject: (error: Error) => void;
 }
+
+export interface JobOptions {
+  /**
+   * May use the room that is kept for when the disk is full: for what makes room, such as deletions, and for
+   * the little that people need to get there.
+   */
+  urgent?: boolean;
+}
+
+export const URGENT: JobOptions = { urgent: true };
 
 /** Work that fills the time between groups, a slice at a time. */
 export interface Background {
@@ -20,10 +32,20 @@ export interface Background {
 export interface CommitterOptions {
   db: Db;
   background: Background;
+  /** undefined where there is no disk. */
+  room: Room | undefined;
+  /** Why the disk counts as full from the start. */
+  full?: CairnError | undefined;
   /** Runs at the end of every group, before the commit. */
   beforeCommit(): void;
+  /** Runs once a group has been answered, outside of transactions: the place for checkpoints. */
+  afterCommit(): void;
+  /** Runs after urgent jobs on a full disk: gives back to the disk what they have freed. */
+  giveBack(): void;
   /** The transaction, or the background's part of it, is gone: forget what is only in memory. */
   onRollback(): void;
+  /** Told once, when nothing will be written any more. */
+  onFailure(error: CairnError): void;
 }
 
 const JOBS_PER_GROUP = 512;
@@ -35,24 +57,31 @@ const SLICE_IDLE_MS = 15;
  * resolves only after the commit that holds it has returned. A job that throws must have left no trace
  * (a savepoint does that) and fails alone; one that throws `unavailable` has met a failure of the
  * storage, which rolls back and rejects the whole group.
+ *
+ * A full disk spoils nothing: it is asked again with every group whether it has room by now. Until then
+ * jobs are refused before they have touched anything, but for urgent ones. Any other failure of the storage
+ * is final, for what the system says after a failed fsync cannot be trusted.
  */
 export class Committer {
   readonly #options: CommitterOptions;
   #queue: Job[] = [];
   #scheduled = false;
   #closed = false;
+  /** Set while the disk is full. */
+  #full: CairnError | undefined;
   /** Set once the storage has failed: nothing is acknowledged after that. */
   #failure: CairnError | undefined;
 
   constructor(options: CommitterOptions) {
     this.#options = options;
+    this.#full = options.full;
   }
 
-  run<T>(work: () => T): Promise<T> {
+  run<T>(work: () => T, { urgent = false }: JobOptions = {}): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.#failure !== undefined) throw this.#failure;
       if (this.#closed) throw new CairnError("unavailable", "cannot write: the store is closed");
-      this.#queue.push({ work, resolve, reject });
+      this.#queue.push({ work, urgent, resolve, reject });
       this.wake();
     });
   }
@@ -62,6 +91,21 @@ export class Committer {
     if (this.#scheduled) return;
     this.#scheduled = true;
     setImmediate(() => this.#turn());
+  }
+
+  /**
+   * Does work that writes outside of groups, between two of them. What it throws is passed on, and judged
+   * like the failure of a group.
+   */
+  tend(work: () => void): void {
+    if (this.#failure !== undefined) throw this.#failure;
+    try {
+      work();
+    } catch (thrown) {
+      const error = CairnError.from(thrown);
+      this.#judge(error);
+      throw error;
+    }
   }
 
   /** Commits what was accepted. */
@@ -75,19 +119,35 @@ export class Committer {
     this.#closed = true;
   }
 
+  /** Why nothing is written any more. */
+  get failure(): CairnError | undefined {
+    return this.#failure;
+  }
+
   #turn(): void {
     this.#scheduled = false;
     if (this.#closed || this.#failure !== undefined) return;
     if (this.#commit() || this.#queue.length > 0) this.wake();
   }
 
-  /** One transaction. Returns whether background work is left. */
+  /** One transaction at most. Returns whether background work is left. */
   #commit(): boolean {
-    const { db, background, beforeCommit, onRollback } = this.#options;
+    const { room } = this.#options;
+    const cramped = this.#full !== undefined && room?.isThere === false;
+    if (cramped) this.#refuseOrdinary(this.#full!);
     const jobs = this.#queue.splice(0, JOBS_PER_GROUP);
+    if (!cramped) return this.#commitGroup(jobs, false);
+    if (jobs.length > 0) this.#commitGroup(jobs, true);
+    return false;
+  }
+
+  /** `cramped` when the disk is full and these are the urgent ones. */
+  #commitGroup(jobs: readonly Job[], cramped: boolean): boolean {
+    const { db, room, background, beforeCommit, onRollback } = this.#options;
     const settle: (() => void)[] = [];
     let more = false;
     let undone = false;
+    if (cramped) room?.release();
     try {
       db.run("BEGIN IMMEDIATE");
       for (const { work, resolve, reject } of jobs) {
@@ -102,7 +162,7 @@ export class Committer {
       }
       try {
         const budgetMs = jobs.length > 0 ? SLICE_BUSY_MS : SLICE_IDLE_MS;
-        if (background.due) more = db.savepoint(() => background.slice(budgetMs));
+        if (!cramped && background.due) more = db.savepoint(() => background.slice(budgetMs));
       } catch (thrown) {
         const error = CairnError.from(thrown);
         if (!isOwn(error)) throw error;
@@ -112,23 +172,78 @@ export class Committer {
       beforeCommit();
       db.run("COMMIT");
     } catch (thrown) {
-      const error = CairnError.from(thrown);
-      if (isWriteFailure(error)) this.#failure = error;
-      if (db.inTransaction) db.run("ROLLBACK");
-      onRollback();
-      for (const { reject } of jobs) reject(error);
-      if (this.#failure !== undefined) {
-        for (const { reject } of this.#queue.splice(0)) reject(error);
-      }
+      this.#undo(jobs, CairnError.from(thrown), cramped);
       return false;
     }
     for (const done of settle) done();
     if (undone) onRollback();
+    this.#tidy(cramped);
     return more;
+  }
+
+  /** After a commit that went well. */
+  #tidy(cramped: boolean): void {
+    const { room, afterCommit, giveBack } = this.#options;
+    const wasFull = this.#full !== undefined;
+    if (!cramped) this.#full = undefined;
+    try {
+      this.tend(cramped ? giveBack : afterCommit);
+    } catch {
+      // It has been judged, and what was acknowledged is safe without it.
+    }
+    if (wasFull) room?.hold();
+  }
+
+  #undo(jobs: readonly Job[], error: CairnError, cramped: boolean): void {
+    const { db, room, onRollback } = this.#options;
+    this.#judge(error);
+    try {
+      if (db.inTransaction) db.run("ROLLBACK");
+      onRollback();
+    } catch (thrown) {
+      // Memory may now say other things than the file: nothing can be built on that.
+      this.#fail(cannotGoOn(thrown));
+    }
+    const again = isDiskFull(error) && !cramped && this.#failure === undefined;
+    const urgent = again ? jobs.filter((job) => job.urgent) : [];
+    for (const job of jobs) if (!urgent.includes(job)) job.reject(error);
+    if (urgent.length > 0) this.#commitGroup(urgent, true);
+    else if (cramped) room?.hold();
+  }
+
+  #judge(error: CairnError): void {
+    if (isDiskFull(error)) this.#full = error;
+    if (isWriteFailure(error)) this.#fail(error);
+  }
+
+  #fail(error: CairnError): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = error;
+    for (const { reject } of this.#queue.splice(0)) reject(error);
+    this.#options.onFailure(error);
+  }
+
+  #refuseOrdinary(error: CairnError): void {
+    const waiting = this.#queue;
+    this.#queue = waiting.filter((job) => job.urgent);
+    for (const { urgent, reject } of waiting) if (!urgent) reject(error);
   }
 }
 
 /** Whether it failed by itself, as opposed to the storage having failed under it. */
 function isOwn(error: CairnError): boolean {
   return error.code !== "unavailable";
+}
+
+function cannotGoOn(cause: unknown): CairnError {
+  const { message } = CairnError.from(cause);
+  return new CairnError(
+    "unavailable",
+    `cannot write: the store cannot be read after a failed write (${message})`,
+    {
+      cause,
+      reason: "STORAGE_FAILED",
+      hint: "check the disk, then restart the server",
+    },
+  );
 }

@@ -2,6 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
+  AUDIT,
   appendOne,
   createRun,
   envelope,
@@ -312,8 +313,8 @@ describe("a damaged store", () => {
     it("U6 purges damaged rows with their run", async () => {
       await damageBody();
       await under.settle();
-      await under.runs.setDeleted(id, NOW_US);
-      await under.runs.purgeRun(id);
+      await under.runs.setDeleted(id, NOW_US, AUDIT);
+      await under.runs.purgeRun(id, AUDIT);
       expect(await under.runs.checkIntegrity()).toEqual({ points: 0, runs: 0, problems: [] });
     });
   });

@@ -1,4 +1,4 @@
-import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { constants, DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { CairnError } from "#core/errors.ts";
 
 export type Value = SQLInputValue;
@@ -11,6 +11,7 @@ export type Row = (string | number | bigint | Uint8Array | null)[];
 export class Db {
   readonly #db: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
+  #copying = false;
 
   private constructor(db: DatabaseSync) {
     this.#db = db;
@@ -27,7 +28,14 @@ export class Db {
         timeout: 10_000,
       });
       db.enableDefensive(true);
-      return new Db(db);
+      const opened = new Db(db);
+      // Asked when a statement is prepared, which is once for each, and never when it runs.
+      if (options.readOnly === true) {
+        db.setAuthorizer((action, first, second) =>
+          opened.#copying || mayRead(action, first, second) ? ALLOW : DENY,
+        );
+      }
+      return opened;
     });
   }
 
@@ -62,6 +70,16 @@ export class Db {
       }
     } finally {
       rows.return?.();
+    }
+  }
+
+  /** Copies everything into a new file. The one time that a connection which only reads writes a file. */
+  copyTo(file: string): void {
+    this.#copying = true;
+    try {
+      this.run("VACUUM INTO ?", file);
+    } finally {
+      this.#copying = false;
     }
   }
 
@@ -126,6 +144,26 @@ export class Db {
   }
 }
 
+const { SQLITE_OK: ALLOW, SQLITE_DENY: DENY } = constants;
+const READING: ReadonlySet<number> = new Set([
+  constants.SQLITE_SELECT,
+  constants.SQLITE_READ,
+  constants.SQLITE_RECURSIVE,
+  constants.SQLITE_TRANSACTION,
+  constants.SQLITE_SAVEPOINT,
+]);
+/** Those that tell something. The check takes a number, the others nothing: with a value they would set it. */
+const TELLING: ReadonlySet<string> = new Set(["page_count", "page_size", "user_version", "busy_timeout"]);
+const CHECK = "integrity_check";
+
+/** Whether a connection that only reads may prepare a statement that does this, whatever its text came from. */
+function mayRead(action: number, first: string | null, second: string | null): boolean {
+  if (READING.has(action)) return true;
+  if (action === constants.SQLITE_FUNCTION) return second !== "load_extension";
+  if (action !== constants.SQLITE_PRAGMA || first === null) return false;
+  return first === CHECK || (TELLING.has(first) && second === null);
+}
+
 const SQLITE_BUSY = 5;
 const SQLITE_LOCKED = 6;
 const SQLITE_READONLY = 8;
@@ -134,10 +172,17 @@ const SQLITE_CORRUPT = 11;
 const SQLITE_FULL = 13;
 const SQLITE_CANTOPEN = 14;
 const SQLITE_NOTADB = 26;
+/** The index of the write-ahead log cannot grow. It holds nothing that must last. */
+const SQLITE_IOERR_SHMSIZE = SQLITE_IOERR | (19 << 8);
 
 /** Whether the database can no longer be trusted to have kept what it was given. */
 export function isWriteFailure(error: CairnError): boolean {
   return error.reason === "STORAGE_FAILED";
+}
+
+/** Whether the same will work once there is room. */
+export function isDiskFull(error: CairnError): boolean {
+  return error.reason === "DISK_FULL";
 }
 
 function translate<T>(verb: string, work: () => T): T {
@@ -152,7 +197,7 @@ function translated(verb: string, thrown: unknown): CairnError {
   if (thrown instanceof CairnError) return thrown;
   const { errcode, message } = thrown as { errcode?: number; message: string };
   const cause = { cause: thrown };
-  switch ((errcode ?? 0) & 0xff) {
+  switch (errcode === SQLITE_IOERR_SHMSIZE ? SQLITE_FULL : (errcode ?? 0) & 0xff) {
     case SQLITE_FULL:
       return new CairnError("unavailable", `cannot ${verb}: the disk is full`, {
         ...cause,

@@ -1,15 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { coreContract } from "#store/contract/core.ts";
-import { pointStoreContract } from "#store/contract/point-store.ts";
 import { runStoreContract } from "#store/contract/run-store.ts";
-import { appendOne, createRun, envelope, NOW_US, numbers, readNumbers } from "#store/contract/stores.ts";
+import {
+  AUDIT,
+  appendOne,
+  createRun,
+  envelope,
+  NOW_US,
+  numbers,
+  readNumbers,
+} from "#store/contract/stores.ts";
 import { openOnDisk } from "./testing/under-test.ts";
 
-runStoreContract("sqlite on disk", () => openOnDisk(), { restores: true, schedules: 500 });
-
-pointStoreContract("sqlite on disk", () => openOnDisk());
-
-coreContract("sqlite on disk", () => openOnDisk(), { restores: true });
+runStoreContract("sqlite on disk", () => openOnDisk(), { restores: true, schedules: 50 });
 
 describe("sqlite with several readers", () => {
   it("D4 U6 every connection sees what was acknowledged, through folds and purges", async () => {
@@ -28,8 +30,8 @@ describe("sqlite with several readers", () => {
       await appendOne(under.runs, envelope(passing, 1, { series: [numbers("loss", [-seq])] }));
       expect(await readAll(passing, "loss")).toEqual([-seq]);
       if (seq % 4 === 0) await under.settle();
-      await under.runs.setDeleted(passing, NOW_US);
-      await under.runs.purgeRun(passing);
+      await under.runs.setDeleted(passing, NOW_US, AUDIT);
+      await under.runs.purgeRun(passing, AUDIT);
     }
     await under.discard();
   });

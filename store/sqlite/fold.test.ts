@@ -5,6 +5,7 @@ import { setImmediate } from "node:timers/promises";
 import { MessageChannel } from "node:worker_threads";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
+  AUDIT,
   ackOf,
   appendOne,
   createRun,
@@ -59,7 +60,8 @@ describe("folding", () => {
     const progress = { settled: false };
     void settled.then(() => (progress.settled = true));
     for (; !progress.settled; count++) {
-      cpSync(join(under.directory, "own"), join(images, String(count)), { recursive: true });
+      const filter = (source: string) => !source.endsWith("reserve");
+      cpSync(join(under.directory, "own"), join(images, String(count)), { recursive: true, filter });
       if (count % 2 === 1) await append(1, ++acknowledged);
       await setImmediate();
     }
@@ -152,8 +154,8 @@ describe("folding", () => {
     for (let seq = 4; seq <= 5; seq++) await write(id, seq);
     // The newest rows of the log go with the run they belong to.
     for (let seq = 1; seq <= 3; seq++) await write(gone, seq);
-    await under.runs.setDeleted(gone, NOW_US);
-    await under.runs.purgeRun(gone);
+    await under.runs.setDeleted(gone, NOW_US, AUDIT);
+    await under.runs.purgeRun(gone, AUDIT);
     await reopen();
     for (let seq = 6; seq <= 8; seq++) await write(id, seq);
     expect(positions).toEqual(positions.map((_, i) => i + 1));
@@ -168,8 +170,8 @@ describe("folding", () => {
       await appendOne(under.runs, envelope(gone, seq, { series: [numbers("loss", [-seq], seq)] }));
     }
     // As after a kill between folding one series and deleting the rows: it is past the end of the log.
-    await under.runs.setDeleted(gone, NOW_US);
-    await Promise.all([under.settle(), under.runs.purgeRun(gone)]);
+    await under.runs.setDeleted(gone, NOW_US, AUDIT);
+    await Promise.all([under.settle(), under.runs.purgeRun(gone, AUDIT)]);
     await reopen();
     await appendOne(under.runs, envelope(keep, 4, { series: [numbers("loss", [4], 4)] }));
     expect(await readNumbers(under.points, keep, "loss")).toEqual([1, 2, 3, 4]);

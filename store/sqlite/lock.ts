@@ -1,3 +1,4 @@
+import { accessSync, constants } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { CairnError } from "#core/errors.ts";
@@ -12,6 +13,8 @@ const SQLITE_BUSY = 5;
 export function lockDirectory(directory: string): { release(): void } {
   let lock: DatabaseSync | undefined;
   try {
+    // On a disk that only reads, SQLite would lock and complain much later, about a file nobody knows.
+    accessSync(directory, constants.W_OK);
     lock = new DatabaseSync(join(directory, "lock.db"), { timeout: 0 });
     lock.exec("PRAGMA journal_mode = DELETE");
     lock.exec("BEGIN EXCLUSIVE");

@@ -2,6 +2,10 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { MessagePort } from "node:worker_threads";
 import { CairnError, fromPlainError, quote } from "#core/errors.ts";
+import type { AccessStore, AuditRecord } from "#core/ports/access-store.ts";
+import type { ArtifactStore } from "#core/ports/artifact-store.ts";
+import type { LineageStore } from "#core/ports/lineage-store.ts";
+import type { LogStore } from "#core/ports/log-store.ts";
 import type { PointStore } from "#core/ports/point-store.ts";
 import type { AppendEnvelope, AppendOutcome, RunStore } from "#core/ports/run-store.ts";
 import { lockDirectory } from "./lock.ts";
@@ -74,10 +78,12 @@ interface Waiting {
 const READERS_MAX = 3;
 
 /** The calling side: runs on the thread that serves requests and does nothing but hand over. */
-export class SqliteStore implements RunStore, PointStore {
+export class SqliteStore implements RunStore, PointStore, AccessStore, ArtifactStore, LineageStore, LogStore {
   readonly #options: SqliteOptions;
   readonly #writer: Thread<WriterApi>;
   readonly #disk: { file: string; lock: { release(): void } } | undefined;
+  /** Resolves when nothing can be written any more, with the reason; else never. */
+  readonly failed: Promise<CairnError>;
   #readers: Reader[];
   #startingReader: Promise<void> | undefined;
   #waiting: Waiting[] = [];
@@ -99,6 +105,12 @@ export class SqliteStore implements RunStore, PointStore {
     this.#writer = writer;
     this.#readers = readers.map((thread) => ({ thread, pending: 0 }));
     this.#disk = disk;
+    this.failed = new Promise((resolve) => {
+      const told = (thrown: unknown) => {
+        if (!this.#closed) resolve(CairnError.from(thrown));
+      };
+      writer.caller.call("failed", []).then((plain) => told(fromPlainError(plain)), told);
+    });
   }
 
   createNamespace: RunStore["createNamespace"] = (...args) => this.#write("createNamespace", args);
@@ -123,6 +135,34 @@ export class SqliteStore implements RunStore, PointStore {
   backup: RunStore["backup"] = (...args) => this.#read("backup", args);
   listSeries: PointStore["listSeries"] = (...args) => this.#read("listSeries", args);
   readSeries: PointStore["readSeries"] = (...args) => this.#read("readSeries", args);
+  readGroups: PointStore["readGroups"] = (...args) => this.#read("readGroups", args);
+  readLog: LogStore["readLog"] = (...args) => this.#read("readLog", args);
+  searchLog: LogStore["searchLog"] = (...args) => this.#read("searchLog", args);
+  lineCount: LogStore["lineCount"] = (...args) => this.#read("lineCount", args);
+
+  changeAccess: AccessStore["changeAccess"] = (...args) => this.#write("changeAccess", args);
+  touchTokens: AccessStore["touchTokens"] = (...args) => this.#write("touchTokens", args);
+  loadAccess: AccessStore["loadAccess"] = (...args) => this.#read("loadAccess", args);
+  listAudit: AccessStore["listAudit"] = (...args) => this.#read("listAudit", args);
+  verifyAudit: AccessStore["verifyAudit"] = (...args) => this.#read("verifyAudit", args);
+
+  putArtifact: ArtifactStore["putArtifact"] = (...args) => this.#write("putArtifact", args);
+  deleteArtifact: ArtifactStore["deleteArtifact"] = (...args) => this.#write("deleteArtifact", args);
+  forgetUnusedBlobs: ArtifactStore["forgetUnusedBlobs"] = (...args) => this.#write("forgetUnusedBlobs", args);
+  findArtifact: ArtifactStore["findArtifact"] = (...args) => this.#read("findArtifact", args);
+  readContent: ArtifactStore["readContent"] = (...args) => this.#read("readContent", args);
+  listArtifacts: ArtifactStore["listArtifacts"] = (...args) => this.#read("listArtifacts", args);
+  listUsedBlobs: ArtifactStore["listUsedBlobs"] = (...args) => this.#read("listUsedBlobs", args);
+  listUnusedBlobs: ArtifactStore["listUnusedBlobs"] = (...args) => this.#read("listUnusedBlobs", args);
+  findUsedBlobs: ArtifactStore["findUsedBlobs"] = (...args) => this.#read("findUsedBlobs", args);
+
+  addSource: LineageStore["addSource"] = (...args) => this.#write("addSource", args);
+  removeSource: LineageStore["removeSource"] = (...args) => this.#write("removeSource", args);
+  listSources: LineageStore["listSources"] = (...args) => this.#read("listSources", args);
+  listChildren: LineageStore["listChildren"] = (...args) => this.#read("listChildren", args);
+  readLinks: LineageStore["readLinks"] = (...args) => this.#read("readLinks", args);
+  readLinkedArtifacts: LineageStore["readLinkedArtifacts"] = (...args) =>
+    this.#read("readLinkedArtifacts", args);
 
   describeKey: RunStore["describeKey"] = (description) =>
     this.#write("describeKey", [description, this.#options.nowUs()]);
@@ -156,7 +196,7 @@ export class SqliteStore implements RunStore, PointStore {
     return this.#write("settle", []);
   }
 
-  async restore(copy: string, options?: { keepAside: string }): Promise<void> {
+  async restore(copy: string, options: { keepAside?: string; audit: AuditRecord }): Promise<void> {
     const disk = this.#disk;
     if (disk === undefined) {
       throw new CairnError("precondition", "cannot restore into a store in memory", {
@@ -172,7 +212,7 @@ export class SqliteStore implements RunStore, PointStore {
       this.#send();
       await this.#stopReaders();
       try {
-        await this.#writer.caller.call("restore", [copy, options?.keepAside]);
+        await this.#writer.caller.call("restore", [copy, options.keepAside, options.audit]);
       } finally {
         this.#changed = true;
         this.#readers = [{ thread: await startReader(disk.file), pending: 0 }];
@@ -199,9 +239,12 @@ export class SqliteStore implements RunStore, PointStore {
     this.#closed = true;
     this.#send();
     const stopped = this.#disk === undefined ? undefined : this.#stopReaders();
-    await this.#writer.caller.call("close", []);
-    await Promise.all([stopped, this.#writer.stop()]);
-    this.#disk?.lock.release();
+    try {
+      await this.#writer.caller.call("close", []);
+    } finally {
+      await Promise.all([stopped, this.#writer.stop()]);
+      this.#disk?.lock.release();
+    }
   }
 
   /** Once they have answered what they were asked. */
@@ -287,7 +330,11 @@ export class SqliteStore implements RunStore, PointStore {
       }
     }
     if (packed.length === 0) return;
-    const transfer = packed.map(({ body }) => body.buffer);
+    const transfer: ArrayBuffer[] = [];
+    for (const { body, extras } of packed) {
+      transfer.push(body.buffer);
+      if (extras !== undefined) transfer.push(...extras.lines.map((piece) => piece.body.buffer));
+    }
     this.#writer.caller.call("append", [packed], transfer).then(
       (outcomes) => {
         this.#changed = true;

@@ -3,13 +3,15 @@ import { ByteWriter } from "#base/codec/byte-writer.ts";
 import { writeBlock } from "#base/codec/block.ts";
 import { CodecError } from "#base/codec/error.ts";
 import { CairnError, quote } from "#core/errors.ts";
+import type { ArtifactRecord } from "#core/model/artifact.ts";
 import type { SeqRange } from "#core/model/envelope.ts";
 import type { RunChange } from "#core/model/run.ts";
 import type { SeriesPoints } from "#core/model/series.ts";
 import type { AppendEnvelope } from "#core/ports/run-store.ts";
-import type { PackedEnvelope } from "./append.ts";
+import type { PackedEnvelope, PackedExtras } from "./append.ts";
 import { seriesName } from "./catalog.ts";
 import { labelsToText } from "./labels.ts";
+import { packLines, type PackedLines } from "./lines-pack.ts";
 
 const scratch = new ByteWriter(1 << 16);
 const LENGTH_MODULUS = 2 ** 20;
@@ -22,7 +24,7 @@ export function packEnvelope(
   envelope: AppendEnvelope,
   nowUs: number,
 ): PackedEnvelope & { body: Uint8Array<ArrayBuffer> } {
-  const { runId, writer, seq, lost, change, series } = envelope;
+  const { runId, writer, seq, lost, change, series, log, artifacts } = envelope;
   let points = 0;
   const names: string[] = [];
   scratch.reset();
@@ -33,9 +35,20 @@ export function packEnvelope(
   }
   const body = scratch.finish();
   const crc = crc32(body);
-  const said = names.join("\n") + (change === undefined ? "" : changeText(change)) + lostText(lost);
+  let said = names.join("\n") + (change === undefined ? "" : changeText(change)) + lostText(lost);
+  let contentCrc = crc;
+  let contentBytes = body.length;
+  let extras: PackedExtras | undefined;
+  if (log !== undefined || artifacts !== undefined) {
+    extras = { lines: packedLog(log ?? []), artifacts: artifacts ?? [] };
+    said += artifactsText(extras.artifacts);
+    for (const piece of extras.lines) {
+      contentCrc = crc32(piece.body, contentCrc);
+      contentBytes += piece.body.length;
+    }
+  }
   // 32 bits of checksum and 20 of length: a number that SQLite and a double both hold exactly.
-  const digest = crc32(said, crc) * LENGTH_MODULUS + ((body.length + said.length) % LENGTH_MODULUS);
+  const digest = crc32(said, contentCrc) * LENGTH_MODULUS + ((contentBytes + said.length) % LENGTH_MODULUS);
   return {
     runId,
     writer,
@@ -49,7 +62,23 @@ export function packEnvelope(
     digest,
     crc,
     nowUs,
+    extras,
   };
+}
+
+function packedLog(log: NonNullable<AppendEnvelope["log"]>): PackedLines[] {
+  try {
+    return packLines(log);
+  } catch (cause) {
+    if (!(cause instanceof CodecError)) throw cause;
+    throw new CairnError("invalid", `cannot append log lines: ${cause.message}`, { cause });
+  }
+}
+
+/** Content is in it by its digest, which was taken when the record was checked. */
+function artifactsText(artifacts: readonly ArtifactRecord[]): string {
+  if (artifacts.length === 0) return "";
+  return JSON.stringify(artifacts.map((record) => plain({ ...record, content: undefined })));
 }
 
 function writePoints({ key, points }: SeriesPoints): void {

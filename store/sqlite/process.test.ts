@@ -7,7 +7,15 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { appendOne, createRun, envelope, numbers, readNumbers, refused } from "#store/contract/stores.ts";
+import {
+  AUDIT,
+  appendOne,
+  createRun,
+  envelope,
+  numbers,
+  readNumbers,
+  refused,
+} from "#store/contract/stores.ts";
 import type { FullDiskReport } from "./testing/full-disk.ts";
 import { openIn, openInMemory, openOnDisk, tamper } from "./testing/under-test.ts";
 
@@ -86,7 +94,7 @@ describe("sqlite among processes and disks", () => {
     const opened = await openIn(directory, data);
     await opened.runs.backup(join(directory, "cairn.db"));
     tamper(directory, (db) => db.exec("PRAGMA user_version = 999"));
-    const restored = opened.runs.restore(join(directory, "cairn.db"));
+    const restored = opened.runs.restore(join(directory, "cairn.db"), { audit: AUDIT });
     await expect(restored).rejects.toEqual(refused("precondition", "BACKUP_UNUSABLE"));
     await createRun(opened.runs);
     await opened.runs.close();
@@ -137,12 +145,12 @@ describe("sqlite among processes and disks", () => {
     await under.discard();
   });
 
-  it("D5 leaves nothing but the store and its lock behind", async () => {
+  it("D5 leaves nothing but the store, its lock and the room kept for a full disk behind", async () => {
     const under = await openOnDisk();
     const id = await createRun(under.runs);
     await appendOne(under.runs, envelope(id, 1, { series: [numbers("loss", [1])] }));
     await under.runs.close();
-    expect(readdirSync(under.data).toSorted()).toEqual(["cairn.db", "lock.db"]);
+    expect(readdirSync(under.data).toSorted()).toEqual(["cairn.db", "lock.db", "reserve"]);
     await rm(under.directory, { recursive: true });
   });
 
@@ -154,7 +162,7 @@ describe("sqlite among processes and disks", () => {
   });
 
   it.runIf(canMount)(
-    "D3 R4 refuses writes while the disk is full, reads on, and goes on by itself",
+    "D10 R4 refuses writes while the disk is full, reads, deletes and starts all the same, and goes on by itself",
     async () => {
       const mounted = `mount -t tmpfs -o size=5m none "$0" && exec "$1" "$2" "$0"`;
       const command = ["-rm", "sh", "-c", mounted, directory, process.execPath, script("full-disk")];
@@ -168,6 +176,8 @@ describe("sqlite among processes and disks", () => {
         expect(ms).toBeLessThan(1_000);
       }
       expect(report.readWhileFull).toEqual({ values: before * 400, runs: 1, verified: before * 400 });
+      expect(report.purgedWhileFull).toEqual([20, 20]);
+      expect(report.refusedAfterRestart).toBe("DISK_FULL");
       expect(report.readAtTheEnd).toEqual({ values: (before + after) * 400, problems: [], gaps: [] });
       expect(existsSync(join(directory, "ballast"))).toBe(false);
     },

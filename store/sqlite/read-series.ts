@@ -56,7 +56,7 @@ export function readAll(db: Db, selected: readonly Selected[], request: ReadSeri
   return { series, grid: series.some(({ data }) => data.form === "envelope") ? grid : undefined };
 }
 
-function isOpen({ from, to }: ReadSeries): boolean {
+function isOpen({ from, to }: Range): boolean {
   return from === undefined && to === undefined;
 }
 
@@ -72,14 +72,17 @@ function isExact(entry: SeriesEntry, request: ReadSeries): boolean {
   return isOpen(request) && countAll(entry, request) <= buckets;
 }
 
+/** What decides which points are looked at. */
+type Range = Pick<ReadSeries, "axis" | "from" | "to">;
+
 interface Source {
   db: Db;
   request: ReadSeries;
 }
 
 /** Pieces that may hold points of the range, in order of arrival. With `reuse` each is good until the next. */
-function* pieces(
-  { db, request }: Source,
+export function* readPieces(
+  { db, request }: { db: Db; request: Range },
   { entry, logged }: CurrentSeries,
   { times, reuse }: { times: boolean; reuse: boolean },
 ): Generator<Piece> {
@@ -125,7 +128,7 @@ function readExact(
   if (whole !== undefined) return exactOf(whole, undefined, request, budget);
   const read: Piece[] = [];
   let wanted = 0;
-  for (const piece of pieces(source, series, { times: true, reuse: false })) {
+  for (const piece of readPieces(source, series, { times: true, reuse: false })) {
     read.push(piece);
     if (isOpen(request)) continue;
     wanted += countWanted(piece, request, thresholds);
@@ -169,7 +172,7 @@ function readWhole(source: Source, series: CurrentSeries): Points | undefined {
   let steps: Float64Array | undefined;
   let times: Float64Array | undefined;
   let at = 0;
-  for (const { points } of pieces(source, series, { times: true, reuse: true })) {
+  for (const { points } of readPieces(source, series, { times: true, reuse: true })) {
     if (at === 0) {
       steps = points.steps && new Float64Array(total);
       times = points.times && new Float64Array(total);
@@ -300,7 +303,7 @@ function readEnvelope(
   const range = { from: request.from ?? -Infinity, to: request.to ?? Infinity };
   const thresholds = request.includeReplaced ? [] : replacementThresholds(entry.state);
   const buckets = new Buckets(grid, request.buckets);
-  for (const { points, firstOrdinal } of pieces(source, series, { times: false, reuse: true })) {
+  for (const { points, firstOrdinal } of readPieces(source, series, { times: false, reuse: true })) {
     const at = request.axis === "step" ? points.steps : points.times;
     const values = asNumbers(points);
     if (at === undefined || values === undefined) continue;

@@ -1,12 +1,22 @@
 import { CairnError, quote } from "#core/errors.ts";
 import type { SeriesInfo } from "#core/model/series.ts";
-import type { ListedSeries, ListSeries, ReadSeries, ReadSeriesResult } from "#core/ports/point-store.ts";
+import type {
+  ListedSeries,
+  ListSeries,
+  ReadGroups,
+  ReadGroupsResult,
+  ReadSeries,
+  ReadSeriesResult,
+  SeriesSelector,
+} from "#core/ports/point-store.ts";
 import { compilePattern } from "#core/query/pattern.ts";
+import { PatternDeadline } from "#core/query/pattern-deadline.ts";
 import { addPoints, summarize } from "#core/series/state.ts";
 import { findSeries, type SeriesEntry } from "./catalog.ts";
 import { readablePieces } from "./chunks.ts";
 import type { Db } from "./db.ts";
 import { labelsFromText, labelsToText } from "./labels.ts";
+import { readGroups, type RunSeries } from "./read-groups.ts";
 import { readAll, type CurrentSeries } from "./read-series.ts";
 import { LOG_COLUMNS, lostIn, readLogRow } from "./log.ts";
 import type { LogRow, Tail } from "./tail.ts";
@@ -47,26 +57,24 @@ export class SeriesReader {
 
   read(request: ReadSeries): ReadSeriesResult {
     return this.moment(() => {
-      const entries = request.selectors.flatMap((selector) => {
-        const run = this.#runKey(selector.runId);
-        if (run === undefined) return [];
-        const found =
-          selector.labels === undefined
-            ? findSeries(this.#db, "run = ? AND key = ? ORDER BY labels", run, selector.key)
-            : findSeries(
-                this.#db,
-                "run = ? AND key = ? AND labels = ?",
-                run,
-                selector.key,
-                labelsToText(selector.labels),
-              );
-        for (const entry of found) this.#requireWhole(entry);
-        return found.map((stored) => {
-          const { entry, logged } = this.#current(stored);
-          return { runId: selector.runId, entry, logged };
-        });
-      });
+      const entries = request.selectors.flatMap((selector) =>
+        this.#select(selector).map(({ entry, logged }) => ({ runId: selector.runId, entry, logged })),
+      );
       return readAll(this.#db, entries, request);
+    });
+  }
+
+  groups(request: ReadGroups): ReadGroupsResult {
+    return this.moment(() => {
+      // A run may be in several groups.
+      const known = new Map<string, RunSeries>();
+      const seriesOf = (runId: string) => {
+        let series = known.get(runId);
+        if (series === undefined) known.set(runId, (series = this.#select({ ...request, runId })));
+        return series;
+      };
+      const groups = request.groups.map((ids) => ids.map(seriesOf).filter(({ length }) => length > 0));
+      return readGroups(this.#db, groups, request);
     });
   }
 
@@ -137,6 +145,17 @@ export class SeriesReader {
     return { entry, logged };
   }
 
+  #select({ runId, key, labels }: SeriesSelector): CurrentSeries[] {
+    const run = this.#runKey(runId);
+    if (run === undefined) return [];
+    const found =
+      labels === undefined
+        ? findSeries(this.#db, "run = ? AND key = ? ORDER BY labels", run, key)
+        : findSeries(this.#db, "run = ? AND key = ? AND labels = ?", run, key, labelsToText(labels));
+    for (const entry of found) this.#requireWhole(entry);
+    return found.map((entry) => this.#current(entry));
+  }
+
   /** Where points of a series are lost for good, what is left must not look like all of it. */
   #requireWhole(entry: SeriesEntry): void {
     const damage = this.#damageOf(entry);
@@ -159,6 +178,7 @@ export class SeriesReader {
 
   #matching(run: number, request: ListSeries): SeriesPlace[] {
     const pattern = request.pattern && compilePattern(request.pattern.regex, "regex");
+    const matches = pattern && new PatternDeadline("list series").test(pattern);
     const after = request.after === undefined ? NO_PLACE : fromToken(request.after);
     const places: SeriesPlace[] = [];
     let lastKey = "";
@@ -172,7 +192,7 @@ export class SeriesReader {
     for (const [id, key, labels, onPage] of rows) {
       if (key !== lastKey) {
         lastKey = String(key);
-        lastMatches = pattern === undefined || pattern.matcher(lastKey).find();
+        lastMatches = matches === undefined || matches(lastKey);
       }
       if (lastMatches) {
         places.push({ id: Number(id), key: lastKey, labels: String(labels), onPage: onPage === 1 });

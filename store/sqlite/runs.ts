@@ -3,7 +3,8 @@ import { limits } from "#core/limits.ts";
 import { joinObject, splitObject } from "#core/model/json.ts";
 import { ENDED, type Run, type RunChange, type RunRef, type RunStatus } from "#core/model/run.ts";
 import type { RunFeedRow } from "#core/ports/run-search.ts";
-import type { HeavyPart } from "#core/ports/run-store.ts";
+import { CANDIDATES_MAX, type HeavyPart } from "#core/ports/run-store.ts";
+import { aliasConflict, aliasTaken } from "#core/runs/alias-refusal.ts";
 import type { Db, Row } from "./db.ts";
 import type { Namespaces } from "./namespaces.ts";
 import { provenanceFromText, provenanceToText } from "./provenance.ts";
@@ -12,7 +13,6 @@ const COLUMNS = `run.key, run.id, namespace.path, run.name, run.status, run.crea
   run.ended_us, run.updated_us, run.deleted_us, run.aliases, run.tags, run.params, run.notes, run.provenance`;
 const FROM = "FROM run JOIN namespace ON namespace.id = run.namespace";
 const NOTHING: Readonly<Record<HeavyPart, string>> = { params: "'{}'", notes: "''", provenance: "NULL" };
-const CANDIDATES_MAX = 10;
 
 export interface StoredRun {
   key: number;
@@ -32,17 +32,11 @@ export class Runs {
   create(run: Run, getOrCreate: boolean): { stored: StoredRun; created: boolean } {
     const namespace = this.#namespaces.ensure(run.namespace, run.createdUs);
     const holders = this.#aliasHolders(namespace, run.aliases);
-    if (holders.size > 1) {
-      throw new CairnError(
-        "precondition",
-        `cannot create a run with aliases ${quote(run.aliases.join(", "))}: they belong to different runs`,
-        { reason: "ALIAS_CONFLICT", facts: { candidates: [...holders.values()].join(" ") } },
-      );
-    }
+    if (holders.size > 1) throw aliasConflict(run.aliases, [...holders.values()]);
     const [holder] = holders.keys();
     if (holder !== undefined) {
       if (getOrCreate) return { stored: this.get(holder), created: false };
-      throw this.#aliasTaken(run.aliases, run.namespace);
+      throw aliasTaken(run.aliases, run.namespace);
     }
     const { lastId: key } = this.#db.run(
       `INSERT INTO run (id, namespace, name, status, created_us, started_us, ended_us, updated_us,
@@ -80,16 +74,19 @@ export class Runs {
     return toRun(this.#db.find(`SELECT ${COLUMNS} ${FROM} WHERE run.key = ?`, key)!);
   }
 
-  find(ref: RunRef): Run[] {
+  find(ref: RunRef, page?: { after: string; limit: number }): Run[] {
     if (ref.by === "alias") {
       const rows = this.#db.all(
         `SELECT ${COLUMNS} FROM alias JOIN run ON run.key = alias.run
            JOIN namespace ON namespace.id = alias.namespace
          WHERE alias.alias = ?1
            AND (?2 = '' OR namespace.path = ?2 OR substr(namespace.path, 1, length(?2) + 1) = ?2 || '/')
-         ORDER BY namespace.path LIMIT ${CANDIDATES_MAX}`,
+           AND (?3 IS NULL OR namespace.path > ?3)
+         ORDER BY namespace.path LIMIT ?4`,
         ref.alias,
         ref.namespace,
+        page?.after ?? null,
+        page?.limit ?? CANDIDATES_MAX,
       );
       return rows.map((row) => toRun(row).run);
     }
@@ -124,7 +121,7 @@ export class Runs {
       const namespace = this.#namespaces.getId(run.namespace);
       const fresh = change.addAliases.filter((alias) => !run.aliases.includes(alias));
       const holders = this.#aliasHolders(namespace, fresh);
-      if (holders.size > 0) throw this.#aliasTaken(fresh, run.namespace);
+      if (holders.size > 0) throw aliasTaken(fresh, run.namespace);
       this.#insertAliases(namespace, fresh, key);
     }
     this.#db.run(
@@ -185,19 +182,6 @@ export class Runs {
     for (const alias of aliases) {
       this.#db.run("INSERT INTO alias (namespace, alias, run) VALUES (?, ?, ?)", namespace, alias, key);
     }
-  }
-
-  #aliasTaken(aliases: readonly string[], namespace: string): CairnError {
-    const which =
-      aliases.length === 1 ? `alias ${quote(aliases[0]!)} is` : `one of ${quote(aliases.join(", "))} is`;
-    return new CairnError(
-      "exists",
-      `cannot give out an alias: ${which} taken in namespace ${quote(namespace)}`,
-      {
-        reason: "ALIAS_TAKEN",
-        hint: "create with get_or_create to share the run that has it",
-      },
-    );
   }
 }
 

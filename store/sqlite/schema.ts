@@ -40,12 +40,38 @@ export function requireKnownFormat(db: Db, file: string): void {
   }
 }
 
+const LOGGED_PAGES_MAX = 4_000;
+
+/**
+ * Moves the write-ahead log into the file once it is long, as SQLite would by itself; but SQLite keeps to
+ * itself what goes wrong then, and a failed fsync must not pass unheard.
+ */
+export function shortenWal(db: Db): void {
+  const [, logged, moved] = db.find("PRAGMA wal_checkpoint(NOOP)")!;
+  if (Number(logged) - Number(moved) >= LOGGED_PAGES_MAX) db.run("PRAGMA wal_checkpoint(PASSIVE)");
+}
+
 /** Moves the write-ahead log into the file as far as readers let it: nobody waits for a long read here. */
 export function emptyWal(db: Db): void {
   const [waitMs] = db.find("PRAGMA busy_timeout")!;
   db.exec("PRAGMA busy_timeout = 0");
-  db.run("PRAGMA wal_checkpoint(TRUNCATE)");
-  db.exec(`PRAGMA busy_timeout = ${Number(waitMs)}`);
+  try {
+    db.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  } finally {
+    db.exec(`PRAGMA busy_timeout = ${Number(waitMs)}`);
+  }
+}
+
+const RETURNED_PAGES = 256;
+const RETURNS_MAX = 64;
+
+/** Gives free pages back to the disk, a few at a time: what that takes of the log stays little. */
+export function returnPages(db: Db): void {
+  emptyWal(db);
+  for (let i = 0; i < RETURNS_MAX && Number(db.find("PRAGMA freelist_count")![0]) > 0; i++) {
+    db.all(`PRAGMA incremental_vacuum(${RETURNED_PAGES})`);
+    emptyWal(db);
+  }
 }
 
 /** Settings of a connection that writes. auto_vacuum only takes effect on an empty file. */
@@ -54,7 +80,7 @@ export function configureWriter(db: Db): void {
   db.exec("PRAGMA auto_vacuum = INCREMENTAL");
   db.exec("PRAGMA journal_mode = WAL");
   db.exec("PRAGMA synchronous = FULL");
-  db.exec("PRAGMA wal_autocheckpoint = 4000");
+  db.exec("PRAGMA wal_autocheckpoint = 0");
   db.exec("PRAGMA cache_size = -16384");
   db.exec("PRAGMA temp_store = MEMORY");
 }

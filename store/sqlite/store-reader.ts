@@ -2,8 +2,11 @@ import { existsSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { CairnError, quote } from "#core/errors.ts";
 import type { RunLedger, StoreInfo } from "#core/ports/run-store.ts";
+import { Artifacts } from "./artifacts.ts";
+import { verifyAudit } from "./audit.ts";
 import type { Db } from "./db.ts";
 import { Ledger } from "./ledger.ts";
+import { LinesReader } from "./lines-reader.ts";
 import { Namespaces } from "./namespaces.ts";
 import { SeriesReader } from "./reader.ts";
 import { syncPath } from "./restore.ts";
@@ -20,6 +23,7 @@ export class StoreReader {
   readonly #db: Db;
   readonly #tail: Tail;
   readonly series: SeriesReader;
+  readonly lines: LinesReader;
   readonly namespaces: Namespaces;
   readonly runs: Runs;
   readonly db: Db;
@@ -31,6 +35,7 @@ export class StoreReader {
     this.db = db;
     this.#tail = writerTail ?? new Tail();
     this.series = new SeriesReader(db, this.#tail, { follows: writerTail === undefined });
+    this.lines = new LinesReader(db, { own: writerTail === undefined });
     this.namespaces = new Namespaces(db);
     this.runs = new Runs(db, this.namespaces);
   }
@@ -41,7 +46,8 @@ export class StoreReader {
       const damaged = this.series.damagedRows().filter((row) => row.run === key);
       const { writers, unnumbered } = new Ledger(this.#db).describe(key, damaged);
       const { points, problems } = this.series.verify(key);
-      problems.push(...damaged.map((row) => describeDamage(this.#db, row)));
+      problems.push(...damaged.map((row) => describeDamage(this.#db, row)), ...this.lines.verify(key));
+      problems.push(...new Artifacts(this.#db).verify(key));
       return { writers, unnumberedEnvelopes: unnumbered, points, problems };
     });
   }
@@ -88,10 +94,17 @@ export class StoreReader {
             points += found.points;
             problems.push(...found.problems.map((problem) => `run ${String(id)}: ${problem}`));
           });
+          check(() => {
+            const found = [...this.lines.verify(Number(key)), ...new Artifacts(this.#db).verify(Number(key))];
+            problems.push(...found.map((problem) => `run ${String(id)}: ${problem}`));
+          });
         }
       });
       check(() => {
         problems.push(...this.series.damagedRows().map((row) => describeDamage(this.#db, row)));
+      });
+      check(() => {
+        problems.push(...verifyAudit(this.#db).problems.map((problem) => `audit: ${problem}`));
       });
       return { points, runs, problems: problems.slice(0, PROBLEMS_MAX) };
     });
@@ -103,7 +116,7 @@ export class StoreReader {
       throw new CairnError("exists", `cannot make backup ${quote(file)}: there is such a file already`);
     }
     try {
-      this.#db.run("VACUUM INTO ?", file);
+      this.#db.copyTo(file);
       // SQLite leaves that to the caller.
       syncPath(file);
       syncPath(dirname(file));

@@ -14,6 +14,11 @@ export interface Verified {
   problems: string[];
 }
 
+/** As doubles: 2^53, which a step may be, is an integer that the driver does not read. */
+const BOUNDS = ["step_min", "step_max", "time_min", "time_max"]
+  .map((bound) => `CAST(${bound} AS REAL)`)
+  .join(", ");
+
 /** Reads every point of a series and holds against it what is stored about it. */
 export function verifySeries(db: Db, { entry, logged }: CurrentSeries): Verified {
   const name = `series ${quote(entry.key)}`;
@@ -22,7 +27,7 @@ export function verifySeries(db: Db, { entry, logged }: CurrentSeries): Verified
   let points = 0;
   let next = 0;
   const chunks = db.each(
-    `SELECT first_ordinal, count, step_min, step_max, time_min, time_max, body FROM chunk
+    `SELECT first_ordinal, count, ${BOUNDS}, body FROM chunk
      WHERE id >= ? AND id < ? ORDER BY id`,
     chunkId(entry.id, 0),
     chunkId(entry.id + 1, 0),

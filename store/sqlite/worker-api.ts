@@ -1,6 +1,10 @@
 import type { PlainError } from "#core/errors.ts";
 import type { EnvelopeAck } from "#core/model/envelope.ts";
 import type { Run, RunChange } from "#core/model/run.ts";
+import type { AccessStore, AuditRecord } from "#core/ports/access-store.ts";
+import type { ArtifactStore } from "#core/ports/artifact-store.ts";
+import type { LineageStore } from "#core/ports/lineage-store.ts";
+import type { LogStore } from "#core/ports/log-store.ts";
 import type { PointStore } from "#core/ports/point-store.ts";
 import type { RunStore } from "#core/ports/run-store.ts";
 import type { PackedEnvelope } from "./append.ts";
@@ -22,15 +26,25 @@ export interface WriterApi extends Pick<
   updateRun(id: string, change: RunChange, nowUs: number): Promise<Run>;
   describeKey(description: Parameters<RunStore["describeKey"]>[0], nowUs: number): Promise<void>;
   append(envelopes: readonly PackedEnvelope[]): Promise<(EnvelopeAck | PlainError)[]>;
-  restore(file: string, keepAside: string | undefined): Promise<void>;
+  restore(file: string, keepAside: string | undefined, audit: AuditRecord): Promise<void>;
+  changeAccess: AccessStore["changeAccess"];
+  touchTokens: AccessStore["touchTokens"];
+  putArtifact: ArtifactStore["putArtifact"];
+  deleteArtifact: ArtifactStore["deleteArtifact"];
+  forgetUnusedBlobs: ArtifactStore["forgetUnusedBlobs"];
+  addSource: LineageStore["addSource"];
+  removeSource: LineageStore["removeSource"];
   /** Folds all that is in the log and shrinks the file. */
   settle(): Promise<void>;
+  /** Answers when nothing can be written any more, with the reason. */
+  failed(): Promise<PlainError>;
 }
 
 /** What a thread with a reading connection answers. */
 export interface ReaderApi
   extends
     PointStore,
+    LogStore,
     Pick<
       RunStore,
       | "findNamespace"
@@ -44,6 +58,19 @@ export interface ReaderApi
       | "checkIntegrity"
       | "backup"
     > {
+  loadAccess: AccessStore["loadAccess"];
+  listAudit: AccessStore["listAudit"];
+  verifyAudit: AccessStore["verifyAudit"];
+  findArtifact: ArtifactStore["findArtifact"];
+  readContent: ArtifactStore["readContent"];
+  listArtifacts: ArtifactStore["listArtifacts"];
+  listUsedBlobs: ArtifactStore["listUsedBlobs"];
+  listUnusedBlobs: ArtifactStore["listUnusedBlobs"];
+  findUsedBlobs: ArtifactStore["findUsedBlobs"];
+  listSources: LineageStore["listSources"];
+  listChildren: LineageStore["listChildren"];
+  readLinks: LineageStore["readLinks"];
+  readLinkedArtifacts: LineageStore["readLinkedArtifacts"];
   /** Answers when everything asked before has been answered. */
   finish(): void;
 }

@@ -2,23 +2,37 @@ import { rmSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 import { serveCalls, Transferred, type Handlers } from "#base/worker-call.ts";
-import { CairnError, toPlainError } from "#core/errors.ts";
+import { CairnError, toPlainError, type PlainError } from "#core/errors.ts";
 import type { ReadSeriesResult } from "#core/ports/point-store.ts";
+import { changeAccess, dropNamespaceAccess, loadAccess, touchTokens } from "./access.ts";
+import { appendAudit, listAudit, verifyAudit } from "./audit.ts";
+import { carryAudit } from "./carry-audit.ts";
+import { artifactReads, artifactWrites } from "./artifact-calls.ts";
+import { URGENT } from "./committer.ts";
 import { Db } from "./db.ts";
 import { checkCopy, replaceFile, stageCopy } from "./restore.ts";
 import { findSetting, initSetting } from "./settings.ts";
+import { Sources } from "./sources.ts";
 import { StoreReader } from "./store-reader.ts";
 import type { ReaderApi, WorkerStart, WriterApi } from "./worker-api.ts";
 import { StoreWriter } from "./writer.ts";
 
 const { role, file, feed } = workerData as WorkerStart & { feed: MessagePort | undefined };
 
+const failed = Promise.withResolvers<PlainError>();
+const onFailure = (error: CairnError) => failed.resolve(toPlainError(error));
+
 function writerHandlers(opened: StoreWriter): Handlers<WriterApi> {
   let writer = opened;
   return {
     createNamespace: (namespace) => writer.change((namespaces) => namespaces.create(namespace)),
     updateNamespace: (path, change) => writer.change((namespaces) => namespaces.update(path, change)),
-    deleteNamespace: (path) => writer.change((namespaces) => namespaces.delete(path)),
+    deleteNamespace: (path, audit) =>
+      writer.change((namespaces, db) => {
+        namespaces.delete(path);
+        dropNamespaceAccess(db, path);
+        appendAudit(db, audit);
+      }, URGENT),
     describeKey: (description, nowUs) =>
       writer.change((namespaces) => namespaces.describeKey(description, nowUs)),
     initSetting: (name, value) => writer.change((_, db) => initSetting(db, name, value)),
@@ -32,13 +46,21 @@ function writerHandlers(opened: StoreWriter): Handlers<WriterApi> {
       }));
       return stored.run;
     },
-    setDeleted: async (id, deletedUs) => {
-      const { stored } = await writer.changeRun((runs) => ({
-        stored: runs.setDeleted(runs.getKey(id), deletedUs),
-      }));
+    setDeleted: async (id, deletedUs, audit) => {
+      const { stored } = await writer.changeRun((runs, db) => {
+        const key = runs.getKey(id);
+        const before = runs.get(key).run.deletedUs;
+        if ((before === undefined) !== (deletedUs === undefined)) appendAudit(db, audit);
+        return { stored: runs.setDeleted(key, deletedUs) };
+      }, URGENT);
       return stored.run;
     },
-    purgeRun: (id) => writer.purgeRun(id),
+    purgeRun: (id, audit) => writer.purgeRun(id, audit),
+    changeAccess: (changes, audit) => writer.change((_, db) => changeAccess(db, changes, audit), URGENT),
+    touchTokens: (uses) => writer.change((_, db) => touchTokens(db, uses)),
+    ...artifactWrites((work, options) => writer.change((_, db) => work(db), options)),
+    addSource: (link) => writer.change((_, db) => new Sources(db).add(link)),
+    removeSource: (link, audit) => writer.change((_, db) => new Sources(db).remove(link, audit), URGENT),
     expireHeartbeats: (nowUs) => writer.expireHeartbeats(nowUs),
     append: async (envelopes) => {
       const outcomes = await writer.append(envelopes);
@@ -46,16 +68,18 @@ function writerHandlers(opened: StoreWriter): Handlers<WriterApi> {
     },
     publish: () => writer.publish(),
     settle: () => writer.settle(),
-    restore: (copy, keepAside) => {
+    failed: () => failed.promise,
+    restore: (copy, keepAside, audit) => {
       checkCopy(copy);
       const staged = stageCopy(file, copy);
       try {
         if (keepAside !== undefined) writer.backup(keepAside);
         writer.close();
+        carryAudit(file, staged, audit);
         replaceFile(file, staged);
       } finally {
         rmSync(staged, { force: true });
-        if (writer.closed) writer = new StoreWriter(file, feed!, writer.feedPosition);
+        if (writer.closed) writer = new StoreWriter(file, feed!, writer.feedPosition, onFailure);
       }
     },
     close: async () => {
@@ -72,7 +96,7 @@ function readerHandlers(reader: StoreReader): Handlers<ReaderApi> {
     findNamespace: (path) => reader.namespaces.find(path),
     listNamespaces: (page) => reader.namespaces.list(page),
     listKeys: (namespace) => reader.namespaces.listKeys(namespace),
-    findRuns: (ref) => reader.runs.find(ref),
+    findRuns: (ref, page) => reader.runs.find(ref, page),
     getRuns: (ids, omit) => reader.runs.getMany(ids, omit ?? []),
     getSetting: (name) => findSetting(reader.db, name),
     verifyRun: (id) => reader.verifyRun(id),
@@ -80,26 +104,51 @@ function readerHandlers(reader: StoreReader): Handlers<ReaderApi> {
     checkIntegrity: () => reader.checkIntegrity(),
     backup: (target) => reader.backup(target),
     listSeries: (request) => reader.series.list(request),
+    readLog: (request) => reader.lines.read(request),
+    searchLog: (request) => reader.lines.search(request),
+    lineCount: (runId) => reader.lines.count(runId),
+    loadAccess: () => reader.series.moment(() => loadAccess(reader.db)),
+    listAudit: (request) => listAudit(reader.db, request),
+    verifyAudit: () => reader.series.moment(() => verifyAudit(reader.db)),
+    ...artifactReads(reader),
+    listSources: (request) => new Sources(reader.db).ofChild(request),
+    listChildren: (request) => new Sources(reader.db).ofSources(request),
+    readLinks: (request) => new Sources(reader.db).read(request),
+    readLinkedArtifacts: (request) => new Sources(reader.db).artifactsOf(request),
     finish: () => undefined,
     readSeries: (request) => {
       const result = reader.series.read(request);
       return new Transferred(result, buffersOf(result));
     },
+    readGroups: (request) => {
+      const result = reader.series.groups(request);
+      const columns = result.groups.flatMap(({ quantiles, ...rest }) => [
+        ...Object.values(rest),
+        ...quantiles,
+      ]);
+      return new Transferred(result, ownBuffers(columns));
+    },
   };
 }
 
-/** The buffers that are this result's alone: each one whole and not shared with a cached chunk. */
 function buffersOf(result: ReadSeriesResult): ArrayBuffer[] {
+  return ownBuffers(
+    result.series.flatMap(({ data }) =>
+      data.form === "envelope"
+        ? Object.values(data)
+        : [data.replaced, ...Object.values(data.points), data.points.values.data],
+    ),
+  );
+}
+
+/** The buffers that are these columns' alone: each one whole and not shared with a cached chunk. */
+function ownBuffers(columns: readonly unknown[]): ArrayBuffer[] {
   const buffers = new Set<ArrayBuffer>();
-  const add = (column: unknown) => {
-    if (!ArrayBuffer.isView(column)) return;
+  for (const column of columns) {
+    if (!ArrayBuffer.isView(column)) continue;
     if (column.buffer instanceof ArrayBuffer && column.byteLength === column.buffer.byteLength) {
       buffers.add(column.buffer);
     }
-  };
-  for (const { data } of result.series) {
-    if (data.form === "envelope") Object.values(data).forEach(add);
-    else [data.replaced, ...Object.values(data.points), data.points.values.data].forEach(add);
   }
   return [...buffers];
 }
@@ -110,7 +159,7 @@ try {
     const reader = new StoreReader(file, Db.open(file, { readOnly: true }));
     serveCalls<ReaderApi>(port, readerHandlers(reader), toPlainError);
   } else {
-    const writer = new StoreWriter(file, feed!);
+    const writer = new StoreWriter(file, feed!, 0, onFailure);
     const handlers = writerHandlers(writer);
     if (role === "writer") serveCalls<WriterApi>(port, handlers, toPlainError);
     else {

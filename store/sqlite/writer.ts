@@ -1,23 +1,34 @@
+import { dirname } from "node:path";
 import { CairnError, quote } from "#core/errors.ts";
+import type { AuditRecord } from "#core/ports/access-store.ts";
 import type { EnvelopeAck } from "#core/model/envelope.ts";
 import type { RunFeed } from "#core/ports/run-search.ts";
+import { dropRunAccess } from "./access.ts";
 import { Appender, type PackedEnvelope } from "./append.ts";
+import { Artifacts } from "./artifacts.ts";
+import { appendAudit } from "./audit.ts";
+import { Backgrounds } from "./backgrounds.ts";
 import { Catalog, type SeriesEntry } from "./catalog.ts";
 import { chunkId } from "./chunks.ts";
-import { Committer } from "./committer.ts";
-import { Db } from "./db.ts";
+import { Committer, URGENT, type JobOptions } from "./committer.ts";
+import type { Db } from "./db.ts";
 import { Feed } from "./feed.ts";
 import { Fold, keepPosition, keptPosition } from "./fold.ts";
 import { Ledger } from "./ledger.ts";
+import { Lines } from "./lines.ts";
+import { LinesMerge } from "./lines-merge.ts";
 import { LOG_COLUMNS, readLogRow } from "./log.ts";
 import { Namespaces } from "./namespaces.ts";
 import { StoreReader } from "./store-reader.ts";
 import { Runs, type StoredRun } from "./runs.ts";
-import { configureWriter, emptyWal, migrate, requireKnownFormat } from "./schema.ts";
+import { openForWriting } from "./open-for-writing.ts";
+import { Room } from "./room.ts";
+import { emptyWal, returnPages, shortenWal } from "./schema.ts";
 import { Tail } from "./tail.ts";
 
 const CACHED_SERIES_MAX = 200_000;
 const CACHED_WRITERS_MAX = 50_000;
+const CACHED_LOGS_MAX = 50_000;
 const FOLD_AFTER_MS = 30_000;
 
 /**
@@ -28,6 +39,7 @@ const FOLD_AFTER_MS = 30_000;
 export class StoreWriter {
   readonly #db: Db;
   readonly #file: string;
+  readonly #room: Room | undefined;
   readonly #tail = new Tail();
   readonly #namespaces: Namespaces;
   readonly #runs: Runs;
@@ -35,33 +47,52 @@ export class StoreWriter {
   readonly #catalog: Catalog;
   readonly #appender: Appender;
   readonly #fold: Fold;
+  readonly #lines: Lines;
+  readonly #merge: LinesMerge;
   readonly #feed: Feed;
   readonly #committer: Committer;
   readonly #timer: NodeJS.Timeout;
   #closed = false;
 
-  constructor(file: string, port: RunFeed, feedPosition = 0) {
+  /** `onFailure` is told once, when nothing can be written any more. */
+  constructor(
+    file: string,
+    port: RunFeed,
+    feedPosition = 0,
+    onFailure: (error: CairnError) => void = () => {},
+  ) {
     this.#file = file;
-    this.#db = Db.open(file);
-    const db = this.#db;
-    requireKnownFormat(db, file);
-    configureWriter(db);
-    migrate(db, file);
+    this.#room = file === ":memory:" ? undefined : new Room(dirname(file));
+    const { db, full } = openForWriting(file, this.#room);
+    this.#db = db;
     this.#namespaces = new Namespaces(db);
     this.#runs = new Runs(db, this.#namespaces);
     this.#ledger = new Ledger(db);
     this.#catalog = new Catalog(db);
+    this.#merge = new LinesMerge(db);
+    this.#lines = new Lines(db, this.#merge);
     const shared = { db, runs: this.#runs, ledger: this.#ledger, catalog: this.#catalog, tail: this.#tail };
-    this.#appender = new Appender(shared);
+    this.#appender = new Appender({ ...shared, lines: this.#lines, artifacts: new Artifacts(db) });
     this.#fold = new Fold(shared);
     this.#feed = new Feed({ port, db, runs: this.#runs, position: feedPosition });
     this.#committer = new Committer({
       db,
-      background: this.#fold,
-      beforeCommit: () => this.#ledger.flush(),
+      background: new Backgrounds([this.#fold, this.#merge]),
+      beforeCommit: () => {
+        this.#ledger.flush();
+        this.#lines.flush();
+      },
       onRollback: () => this.#reload(),
+      room: this.#room,
+      full,
+      afterCommit: () => {
+        if (file !== ":memory:") shortenWal(db);
+      },
+      giveBack: () => returnPages(db),
+      onFailure,
     });
     this.#reload();
+    if (full !== undefined || this.#room?.isThere === true) this.#room?.hold();
     this.#timer = setInterval(() => this.#tend(), FOLD_AFTER_MS);
   }
 
@@ -87,39 +118,47 @@ export class StoreWriter {
   }
 
   /** A change of namespaces, settings or keys: `work` as a whole or not at all. */
-  change<T>(work: (namespaces: Namespaces, db: Db) => T): Promise<T> {
-    return this.#committer.run(() => this.#db.savepoint(() => work(this.#namespaces, this.#db)));
+  change<T>(work: (namespaces: Namespaces, db: Db) => T, options?: JobOptions): Promise<T> {
+    return this.#committer.run(() => this.#db.savepoint(() => work(this.#namespaces, this.#db)), options);
   }
 
   /** A change of one run, told to the feed. */
-  async changeRun<T extends { stored: StoredRun }>(work: (runs: Runs) => T): Promise<T> {
+  async changeRun<T extends { stored: StoredRun }>(
+    work: (runs: Runs, db: Db) => T,
+    options?: JobOptions,
+  ): Promise<T> {
     return this.#committer.run(() => {
-      const done = this.#db.savepoint(() => work(this.#runs));
+      const done = this.#db.savepoint(() => work(this.#runs, this.#db));
       this.#appender.touchedRuns.add(done.stored.key);
       return done;
-    });
+    }, options);
   }
 
-  expireHeartbeats(nowUs: number): Promise<number> {
+  expireHeartbeats(nowUs: number): Promise<{ id: string; namespace: string }[]> {
     return this.#committer.run(() => {
       // Envelopes of this very group are signs of life too.
       this.#ledger.flush();
       const silent = this.#runs.silentSince(nowUs);
-      this.#db.savepoint(() => {
-        for (const key of silent) this.#runs.update(key, { status: "lost" }, nowUs);
-      });
+      const lost = this.#db.savepoint(() =>
+        silent.map((key) => this.#runs.update(key, { status: "lost" }, nowUs).run),
+      );
       for (const key of silent) this.#appender.touchedRuns.add(key);
-      return silent.length;
+      return lost.map(({ id, namespace }) => ({ id, namespace }));
     });
   }
 
-  purgeRun(id: string): Promise<{ points: number }> {
+  purgeRun(id: string, audit: AuditRecord): Promise<{ points: number }> {
     return this.#committer.run(() => {
-      const { key, points } = this.#db.savepoint(() => this.#deleteRun(id));
+      const { key, points } = this.#db.savepoint(() => {
+        const done = this.#deleteRun(id);
+        dropRunAccess(this.#db, id);
+        appendAudit(this.#db, audit);
+        return done;
+      });
       this.#forgetRun(key);
       this.#feed.purge(key);
       return { points };
-    });
+    }, URGENT);
   }
 
   #deleteRun(id: string): { key: number; points: number } {
@@ -141,6 +180,7 @@ export class StoreWriter {
     }
     this.#db.run("DELETE FROM log WHERE run = ?", key);
     this.#db.run("DELETE FROM damaged_log WHERE run = ?", key);
+    this.#lines.remove(key);
     keepPosition(this.#db, this.#tail.lastPos);
     this.#runs.remove(key);
     return { key, points };
@@ -167,12 +207,14 @@ export class StoreWriter {
 
   /** Folds everything there is and makes the file as small as it gets. */
   async settle(): Promise<void> {
-    do {
-      this.#fold.request();
-      await this.#committer.run(() => undefined);
-    } while (this.#fold.due);
-    if (this.#fold.failure !== undefined) throw this.#fold.failure;
-    this.#shrink();
+    // Once: what comes in meanwhile is not waited for, or there might be no end.
+    this.#fold.request();
+    this.#merge.request();
+    do await this.#committer.run(() => undefined);
+    while (this.#fold.due || this.#merge.due);
+    const failure = this.#fold.failure ?? this.#merge.failure;
+    if (failure !== undefined) throw failure;
+    this.#committer.tend(() => this.#shrink());
   }
 
   /** A copy of everything accepted so far. */
@@ -190,23 +232,34 @@ export class StoreWriter {
     this.#closed = true;
     clearInterval(this.#timer);
     this.#committer.close();
-    if (this.#file !== ":memory:") emptyWal(this.#db);
+    try {
+      if (this.#file !== ":memory:") this.#committer.tend(() => emptyWal(this.#db));
+    } catch {
+      // It stays beside the file, and the next start reads it from there.
+    }
     this.#db.close();
   }
 
   #tend(): void {
+    if (this.#merge.tend()) this.#committer.wake();
     if (!this.#tail.isEmpty) {
       this.#fold.request();
       this.#committer.wake();
     } else {
       this.#trimCaches();
-      this.#shrink();
+      try {
+        this.#committer.tend(() => this.#shrink());
+      } catch {
+        // The committer knows, and the next quiet moment tries again.
+      }
     }
+    if (this.#room?.isThere === true) this.#room.hold();
   }
 
   #trimCaches(): void {
     if (this.#catalog.size > CACHED_SERIES_MAX) this.#catalog.forget();
     if (this.#ledger.cachedWriters > CACHED_WRITERS_MAX) this.#ledger.forget();
+    if (this.#lines.cachedTotals > CACHED_LOGS_MAX) this.#lines.forget();
     this.#appender.forget();
   }
 
@@ -225,6 +278,8 @@ export class StoreWriter {
     this.#appender.forget();
     this.#catalog.forgetRun(key);
     this.#ledger.forgetRun(key);
+    this.#lines.forgetRun(key);
+    this.#merge.forgetRun(key);
   }
 
   /** Memory as the file has it: at the start, and after a rollback. */
@@ -235,6 +290,8 @@ export class StoreWriter {
     this.#appender.touchedRuns.clear();
     this.#appender.touchedSeries.clear();
     this.#fold.reset();
+    this.#lines.forget();
+    this.#merge.reload();
     this.#tail.clear();
     this.#feed.spoil();
     this.#tail.lastPos = keptPosition(this.#db);

@@ -9,7 +9,6 @@ import {
   compressionBrotli,
   compressionGzip,
   universalRequestFromNodeRequest,
-  universalResponseToNodeResponse,
 } from "@connectrpc/connect-node";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { limits } from "#core/limits.ts";
@@ -17,6 +16,8 @@ import type { HttpRequest, HttpResponse } from "#wire/kit/http.ts";
 import { checkRequest } from "./check-request.ts";
 import { closeSoon } from "./close-soon.ts";
 import type { OnFailure } from "./error.ts";
+import type { OpenCall } from "./open-call.ts";
+import { sendAnswer } from "./send-answer.ts";
 import { TIMEOUT_MS_MAX } from "./timeout.ts";
 
 // Big answers are columns of doubles, which gzip hardly shrinks and slows down twentyfold.
@@ -27,7 +28,8 @@ export interface AdapterOptions {
   /** Runs before anything of a body is read; throws a ConnectError to refuse. */
   requestGate(context: HandlerContext): void;
   interceptors: Interceptor[];
-  contextValues(request: HttpRequest): ContextValues;
+  openCall(): OpenCall;
+  contextValues(request: HttpRequest, call: OpenCall): ContextValues;
   onFailure: OnFailure;
 }
 
@@ -50,15 +52,17 @@ export function connectAdapter(
   );
   return (request, response) => {
     const handler = handlers.get(request.url?.split("?", 1)[0] ?? "")!;
+    const call = options.openCall();
+    response.once("close", () => call.close());
     const received = universalRequestFromNodeRequest(
       request,
       response,
       undefined,
-      options.contextValues(request),
+      options.contextValues(request, call),
     );
     endEarly(request, response);
-    handler(checkRequest(received, handler.method, options.onFailure))
-      .then((answer) => universalResponseToNodeResponse(answer, response))
+    handler(checkRequest(received, handler.method, call, options.onFailure))
+      .then((answer) => sendAnswer(answer, response, call, options.onFailure))
       // Whoever asked is gone. All other failures are answers.
       .catch(() => response.destroy());
   };

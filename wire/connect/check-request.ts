@@ -1,24 +1,30 @@
 import type { DescMethod } from "@bufbuild/protobuf";
-import { Code, ConnectError } from "@connectrpc/connect";
-import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
-import type { Compression, UniversalServerRequest } from "@connectrpc/connect/protocol";
+import type { UniversalServerRequest } from "@connectrpc/connect/protocol";
 import { parseTimeout as parseConnectTimeout } from "@connectrpc/connect/protocol-connect";
 import { parseTimeout as parseGrpcTimeout } from "@connectrpc/connect/protocol-grpc";
 import { CairnError } from "#core/errors.ts";
 import { limits } from "#core/limits.ts";
 import { EnvelopeSchema } from "#proto/cairn/v1/metric_pb.ts";
+import { ByteCollector } from "#wire/kit/byte-collector.ts";
+import type { Encoding } from "#wire/kit/decoder.ts";
+import { inflate } from "#wire/kit/inflate.ts";
 import { contentTypeOf } from "#wire/kit/router.ts";
 import { checkBinary } from "./check-binary.ts";
 import { checkJson } from "./check-json.ts";
 import { receivedKey } from "./context.ts";
 import { decodeEnvelope } from "./decode-envelope.ts";
-import { messageTooLarge, toConnectError, type OnFailure } from "./error.ts";
-import { Frames, frameOf, isCompressed } from "./frames.ts";
+import { messageTooLarge, toConnectError, unfoldsTooFar, type OnFailure } from "./error.ts";
+import { FRAME_HEAD, Frames, frameOf, isCompressed } from "./frames.ts";
+import type { OpenCall } from "./open-call.ts";
 import { malformed } from "./protobuf-reader.ts";
 import { TIMEOUT_MS_MAX } from "./timeout.ts";
 
-const COMPRESSIONS: readonly Compression[] = [compressionGzip, compressionBrotli];
+/** Those that the generic stack knows, too. */
+const COMPRESSIONS: readonly Encoding[] = ["gzip", "br"];
 const NOTHING = new Uint8Array(0);
+/** How long a message of a stream may take to come in, and how long nothing of it may come. */
+const MESSAGE_MS_MAX = 600_000;
+const MESSAGE_IDLE_MS = 60_000;
 
 /**
  * Stands between the port and the generic stack and looks at every message before that makes objects of
@@ -31,6 +37,7 @@ const NOTHING = new Uint8Array(0);
 export function checkRequest(
   request: UniversalServerRequest,
   method: DescMethod,
+  call: OpenCall,
   onFailure: OnFailure,
 ): UniversalServerRequest {
   const type = contentTypeOf(request.header.get("content-type") ?? undefined);
@@ -41,7 +48,7 @@ export function checkRequest(
       ? "connect-content-encoding"
       : "grpc-encoding";
   const header = new Headers(request.header);
-  const compression = COMPRESSIONS.find(({ name }) => name === header.get(encoding));
+  const compression = COMPRESSIONS.find((name) => name === header.get(encoding));
   if (compression !== undefined) header.delete(encoding);
   header.delete("content-length");
   const check = (bytes: Uint8Array): Uint8Array => {
@@ -54,7 +61,9 @@ export function checkRequest(
   };
   const timeout = timeoutOf(type, header);
   const chunks = whileThere(request.body as AsyncIterable<Uint8Array>);
-  const messages = framed ? checkFrames(chunks, compression, check) : checkOne(chunks, compression, check);
+  const incoming = { chunks, compression, check, call };
+  const streams = method.methodKind === "client_streaming" || method.methodKind === "bidi_streaming";
+  const messages = framed ? checkFrames(incoming, streams) : checkOne(incoming);
   return { ...request, header, body: translated(timeout ?? messages, onFailure) };
 }
 
@@ -79,52 +88,102 @@ async function* whileThere(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Ui
   }
 }
 
-type Check = (bytes: Uint8Array) => Uint8Array;
-
-async function* checkOne(
-  chunks: AsyncIterable<Uint8Array>,
-  compression: Compression | undefined,
-  check: Check,
-): AsyncGenerator<Uint8Array> {
-  const collected: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of chunks) {
-    size += chunk.length;
-    if (size > limits.messageBytesMax) throw messageTooLarge();
-    collected.push(chunk);
-  }
-  yield check(await decompressed(Buffer.concat(collected, size), compression));
+/** A body and what is to be done with it. */
+interface Incoming {
+  chunks: AsyncIterable<Uint8Array>;
+  compression: Encoding | undefined;
+  check(bytes: Uint8Array): Uint8Array;
+  call: OpenCall;
 }
 
+async function* checkOne({ chunks, compression, check, call }: Incoming): AsyncGenerator<Uint8Array> {
+  const collected = new ByteCollector();
+  for await (const chunk of chunks) {
+    if (collected.length + chunk.length > limits.messageBytesMax) throw messageTooLarge();
+    call.receive(chunk.length);
+    collected.add(chunk);
+  }
+  yield check(await decompressed(collected.finish(), compression, call));
+}
+
+/**
+ * A stream of messages is slowed down where a single message would be refused: what the client has sent
+ * would be lost, and it waits anyway.
+ */
 async function* checkFrames(
-  chunks: AsyncIterable<Uint8Array>,
-  compression: Compression | undefined,
-  check: Check,
+  { chunks, compression, check, call }: Incoming,
+  streams: boolean,
 ): AsyncGenerator<Uint8Array> {
   const frames = new Frames();
-  for await (const chunk of chunks) {
+  for await (const chunk of streams ? whileMoving(chunks, frames) : chunks) {
+    if (streams) call.hold(chunk.length);
+    else call.receive(chunk.length);
     frames.add(chunk);
     for (let frame = frames.next(); frame !== undefined; frame = frames.next()) {
       const { flags, data } = frame;
       // Without a word on how, nobody can decompress it: the stack says so.
       if (isCompressed(flags) && compression === undefined) yield frameOf(flags, data);
       else {
-        const plain = isCompressed(flags) ? await decompressed(data, compression) : data;
+        const plain = isCompressed(flags) ? await decompressed(data, compression, call) : data;
         yield frameOf(0, check(plain));
+        if (streams && plain !== data) call.letGo(plain.length);
       }
+      if (!streams) continue;
+      call.letGo(FRAME_HEAD + data.length);
+      await call.pace(FRAME_HEAD + data.length);
     }
   }
   if (frames.pending) throw malformed("a frame that ends beyond its request");
 }
 
-async function decompressed(bytes: Uint8Array, compression: Compression | undefined): Promise<Uint8Array> {
-  if (compression === undefined) return bytes;
+/**
+ * Ends a stream that has begun a message and does not finish it, because what came of it takes memory.
+ * Between two messages it may be silent for as long as it likes.
+ */
+async function* whileMoving(chunks: AsyncIterable<Uint8Array>, frames: Frames): AsyncGenerator<Uint8Array> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  let begunMs: number | undefined;
   try {
-    return await compression.decompress(bytes, limits.messageBytesMax);
-  } catch (cause) {
-    if (ConnectError.from(cause).code === Code.ResourceExhausted) throw messageTooLarge();
-    throw malformed(`damaged ${compression.name} data`);
+    for (;;) {
+      if (!frames.pending) begunMs = undefined;
+      else begunMs ??= performance.now();
+      const next = await (begunMs === undefined ? iterator.next() : beforeStall(iterator.next(), begunMs));
+      if (next.done === true) return;
+      yield next.value;
+    }
+  } finally {
+    void iterator.return?.().catch(() => undefined);
   }
+}
+
+/** What comes next of a message that began at `begunMs`. */
+function beforeStall<T>(next: Promise<T>, begunMs: number): Promise<T> {
+  const leftMs = begunMs + MESSAGE_MS_MAX - performance.now();
+  return new Promise((resolve, reject) => {
+    const stall = (): void => {
+      const message = "cannot read the message: it comes too slowly";
+      reject(new CairnError("deadline", message, { reason: "BODY_STALLED" }));
+    };
+    const timer = setTimeout(stall, Math.max(0, Math.min(MESSAGE_IDLE_MS, leftMs)));
+    next.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
+
+async function decompressed(
+  bytes: Uint8Array,
+  compression: Encoding | undefined,
+  call: OpenCall,
+): Promise<Uint8Array> {
+  if (compression === undefined) return bytes;
+  const inflated = await inflate(bytes, compression, {
+    bytesMax: limits.messageBytesMax,
+    ratioMax: limits.decompressedRatioMax,
+  });
+  if (inflated.ok) {
+    call.hold(inflated.bytes.length);
+    return inflated.bytes;
+  }
+  throw inflated.problem === "damaged" ? malformed(`damaged ${compression} data`) : unfoldsTooFar();
 }
 
 async function* translated<T>(items: AsyncIterable<T>, onFailure: OnFailure): AsyncGenerator<T> {

@@ -1,14 +1,17 @@
 import { ConnectError, createContextKey, type HandlerContext, type Interceptor } from "@connectrpc/connect";
-import { ANONYMOUS, authorize, type Caller } from "#core/access/caller.ts";
+import { ANONYMOUS, authorizeCall, type Caller, type Identity } from "#core/access/caller.ts";
 import type { Permission } from "#core/access/permission.ts";
 import { CairnError } from "#core/errors.ts";
 import type { Envelope } from "#core/model/envelope.ts";
+import type { Account } from "#core/quota/account.ts";
 import type { ConnectOptions, Sender } from "./core.ts";
 import { toConnectError } from "./error.ts";
+import { interruptible } from "./interruptible.ts";
+import type { MethodTraits, OpenCall } from "./open-call.ts";
 import { methodName } from "./permission.ts";
 
 const callerKey = createContextKey<Caller>(
-  { principal: ANONYMOUS, permission: "administer" },
+  { ...ANONYMOUS, permission: "administer" },
   { description: "the caller" },
 );
 
@@ -20,22 +23,29 @@ export const senderKey = createContextKey<Sender>(
   { description: "who sent the request" },
 );
 
+/** What the call holds of what all calls share; undefined where nothing is counted. */
+export const openCallKey = createContextKey<OpenCall | undefined>(undefined, { description: "open call" });
+
 /** Who calls, with the permission of the method that is called. */
 export function callerOf(context: HandlerContext): Caller {
   return context.values.get(callerKey);
 }
 
 /**
- * Stands before every method, and before its body is read: finds out who calls and asks the one place
- * that decides. A method that is not in the table cannot be reached.
+ * Stands before every method, and before its body is read: finds out who calls, asks the one place that
+ * decides, and whether there is room for one more. A method that is not in the table cannot be reached.
  */
 export function gate(
   options: ConnectOptions,
-  permissions: ReadonlyMap<string, Permission>,
+  methods: ReadonlyMap<string, MethodTraits>,
 ): (context: HandlerContext) => void {
   return ({ method, values }) => {
     try {
-      values.set(callerKey, identify(options, permissions.get(methodName(method)), values.get(senderKey)));
+      const traits = methods.get(methodName(method));
+      const sender = values.get(senderKey);
+      const { caller, account } = identify(options, traits?.permission, sender);
+      if (traits !== undefined) values.get(openCallKey)?.admit(account, traits, options, sender.headers);
+      values.set(callerKey, caller);
     } catch (thrown) {
       throw toConnectError(thrown, options.onFailure);
     }
@@ -48,7 +58,9 @@ export function translate(options: ConnectOptions): Interceptor {
     try {
       const response = await (request.stream ? next(request) : untilAborted(next(request), request.signal));
       if (!response.stream) return response;
-      return { ...response, message: translated(response.message, options) };
+      const caller = request.contextValues.get(callerKey);
+      const allowed = whileAllowed(response.message, caller, options);
+      return { ...response, message: translated(allowed, options) };
     } catch (thrown) {
       throw toConnectError(thrown, options.onFailure);
     }
@@ -69,16 +81,50 @@ function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
+/** Also counts the call. Throws `unauthenticated`, `forbidden`, and `exhausted` (QUOTA). */
 export function identify(
-  options: ConnectOptions,
+  options: Pick<ConnectOptions, "authenticate" | "traffic">,
   permission: Permission | undefined,
   sender: Sender,
-): Caller {
+): { caller: Caller; account: Account } {
   if (permission === undefined)
     throw new CairnError("forbidden", "cannot call a method without a permission");
-  const caller = { principal: options.authenticate(sender), permission };
-  authorize(caller, "");
-  return caller;
+  const caller = { ...authenticated(options, sender), permission };
+  const account = options.traffic.quotas.admit(caller, sender.address);
+  authorizeCall(caller);
+  return { caller, account };
+}
+
+function authenticated(
+  { authenticate, traffic }: Pick<ConnectOptions, "authenticate" | "traffic">,
+  sender: Sender,
+): Identity {
+  try {
+    return authenticate(sender);
+  } catch (thrown) {
+    traffic.quotas.admitStranger(sender.address);
+    throw thrown;
+  }
+}
+
+/**
+ * A stream is over when its caller may not have such a one any more, also while nothing is said on it: a
+ * token that was revoked holds no connection open.
+ */
+function whileAllowed<M>(
+  messages: AsyncIterable<M>,
+  caller: Caller,
+  { core }: ConnectOptions,
+): AsyncGenerator<M> {
+  return interruptible(messages, (interrupt) =>
+    core.access.onChange(() => {
+      try {
+        authorizeCall(caller);
+      } catch (thrown) {
+        interrupt(CairnError.from(thrown));
+      }
+    }),
+  );
 }
 
 /** A stream fails after its handler has returned, so its errors are said here. */

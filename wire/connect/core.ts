@@ -1,18 +1,31 @@
-import type { Principal } from "#core/access/caller.ts";
+import type { Access } from "#core/access/access.ts";
+import type { Identity } from "#core/access/caller.ts";
+import type { Artifacts } from "#core/artifacts/artifacts.ts";
 import type { Ingest } from "#core/ingest/ingest.ts";
+import type { Lineage } from "#core/lineage/lineage.ts";
+import type { Logs } from "#core/logs/logs.ts";
 import type { Namespaces } from "#core/runs/namespaces.ts";
 import type { Runs } from "#core/runs/runs.ts";
+import type { Groups } from "#core/series/groups.ts";
 import type { Metrics } from "#core/series/metrics.ts";
 import type { System } from "#core/system/system.ts";
+import type { Watches } from "#core/watch/watches.ts";
+import type { Traffic } from "#wire/kit/traffic.ts";
 import type { OnFailure } from "./error.ts";
 import type { HealthSource } from "./health.ts";
 
 /** What this wire calls. */
 export interface ConnectCore {
+  access: Access;
   namespaces: Namespaces;
   runs: Runs;
   ingest: Ingest;
   metrics: Metrics;
+  groups: Groups;
+  artifacts: Artifacts;
+  lineage: Lineage;
+  logs: Logs;
+  watches: Watches;
   system: System;
 }
 
@@ -25,7 +38,9 @@ export interface Sender {
 export interface ConnectOptions {
   core: ConnectCore;
   /** Throws `unauthenticated` for a credential that is wrong; a missing one makes an anonymous principal. */
-  authenticate(sender: Sender): Principal;
+  authenticate(sender: Sender): Identity;
+  /** What all wires share. */
+  traffic: Traffic;
   health: HealthSource;
   onFailure: OnFailure;
   /** Aborted when the server stops: ends what would otherwise go on for ever. */

@@ -4,7 +4,8 @@ import { CairnError } from "#core/errors.ts";
 import { limits } from "#core/limits.ts";
 import type { Envelope } from "#core/model/envelope.ts";
 import { decodeEnvelope } from "#wire/connect/decode-envelope.ts";
-import { envelopes, meaningOf, spellLoosely, spellPlainly } from "./testing/envelope-arbitrary.ts";
+import { envelopes, meaningOf } from "./testing/envelope-arbitrary.ts";
+import { spellLoosely, spellPlainly } from "./testing/spell-envelope.ts";
 import {
   double,
   field,
@@ -211,6 +212,14 @@ describe("what is malformed", () => {
     ["param", (text) => field(5, field(1, "p"), field(2, text))],
     ["tag name", (text) => field(6, field(1, text))],
     ["tag", (text) => field(6, field(1, "t"), field(2, text))],
+    ["log stream", (text) => field(11, field(2, text))],
+    ["a log line", (text) => field(11, field(5, "first"), field(5, text), field(5, "last"))],
+    ["artifact name", (text) => field(12, field(1, text))],
+    ["artifact URI", (text) => field(12, field(4, text))],
+    ["media type", (text) => field(12, field(6, text))],
+    ["metadata name", (text) => field(12, field(7, field(1, text)))],
+    ["metadata", (text) => field(12, field(7, field(1, "m"), field(2, text)))],
+    ["SHA-256", (text) => field(12, field(8, text))],
   ];
 
   it.each(places)("W4 broken UTF-8 in %s is refused by that name", (what, spell) => {
@@ -273,6 +282,25 @@ describe("what is malformed", () => {
     expect(refusedSeries(varintField(3, 2), field(6, double(1)))).toMatchObject({ reason: "KIND_MISMATCH" });
     expect(refusedSeries(field(9, "x"))).toMatchObject({ reason: "KIND_MISMATCH" });
     expect(refusal(Buffer.concat([RUN, varintField(7, 99)])).message).toContain("cannot set status 99");
+    expect(refusal(Buffer.concat([RUN, field(11, varintField(1, 3))])).message).toContain("of origin 3");
+    expect(refusal(Buffer.concat([RUN, field(12, varintField(3, 10))])).message).toContain("of kind 10");
+  });
+
+  it("L9, W4 a character that is cut between two lines is refused, though together they are valid", () => {
+    const [first, second] = [Buffer.from([0xc3]), Buffer.from([0xa9])];
+    expect(refusal(Buffer.concat([RUN, field(11, field(5, first), field(5, second))]))).toMatchObject({
+      reason: "BAD_UTF8",
+    });
+    const both = decodeEnvelope(Buffer.concat([RUN, field(11, field(5, first, second))]));
+    expect(Buffer.from(both.log![0]!.text).toString()).toBe("é");
+  });
+
+  it("L9, W4 lines have a time each, or none of them has", () => {
+    const two = [field(5, "a"), field(5, "b")];
+    for (const times of [[field(4, zigzag(1))], [field(4, zigzag(1), zigzag(2), zigzag(3))]]) {
+      const error = refusal(Buffer.concat([RUN, field(11, ...two, ...times)]));
+      expect(error).toMatchObject({ code: "invalid", reason: "COLUMNS_UNEVEN" });
+    }
   });
 
   it("W4 a run has one name", () => {
@@ -316,6 +344,14 @@ describe("limits", () => {
     ["params", () => fillNumbered(field(5, field(1, "00000000")))],
     ["tags", () => fillNumbered(field(6, field(1, "00000000")))],
     ["labels", () => field(4, fillNumbered(field(2, field(1, "00000000"))))],
+    ["groups of lines", () => fill(field(11))],
+    ["lines", () => field(11, fill(field(5)))],
+    ["lines in many groups", () => fill(field(11, field(5, "x")))],
+    ["packed times of lines", () => field(11, field(4, fill(Buffer.from([2]))))],
+    ["single times of lines", () => field(11, fill(Buffer.concat([tag(4, VARINT), varint(2)])))],
+    ["artifacts", () => fill(field(12))],
+    ["content", () => fill(field(12, field(5, Buffer.alloc(200 << 10))))],
+    ["metadata", () => field(12, fillNumbered(field(7, field(1, "00000000"))))],
   ];
 
   it.each(floods)("W3 a message full of %s is refused before the memory is spent", (_, make) => {
@@ -330,6 +366,21 @@ describe("limits", () => {
   it("W3 empty pieces, however many, are nothing", () => {
     const pieces = field(4, field(1, "k"), field(6, double(1)), Buffer.alloc(1 << 20, field(4)));
     expect(decodeEnvelope(Buffer.concat([RUN, pieces])).series[0]!.points.steps).toBeUndefined();
+  });
+
+  it("L9, W3 one line, one stream and one content have an end", () => {
+    const line = Buffer.alloc(limits.logLineBytesMax, "x");
+    expect(decodeEnvelope(Buffer.concat([RUN, field(11, field(5, line))])).log![0]!.text).toHaveLength(
+      line.length,
+    );
+    const content = Buffer.alloc(limits.artifactInlineBytesMax);
+    const kept = decodeEnvelope(Buffer.concat([RUN, field(12, field(5, content))])).artifacts![0]!.content!;
+    expect(kept).toHaveLength(content.length);
+    // It must not keep the whole message in memory.
+    expect(kept.buffer.byteLength).toBe(content.length);
+    for (const one of [field(11, field(5, line, "x")), field(12, field(5, content, "x"))]) {
+      expect(refusal(Buffer.concat([RUN, one]))).toMatchObject({ reason: "LIMIT_EXCEEDED" });
+    }
   });
 
   it("W3 points are counted over all series of an envelope", () => {

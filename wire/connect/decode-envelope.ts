@@ -3,6 +3,8 @@ import { requireAtMost } from "#core/model/check.ts";
 import type { Envelope, SeqRange } from "#core/model/envelope.ts";
 import type { RunChange } from "#core/model/run.ts";
 import type { SeriesPoints } from "#core/model/series.ts";
+import { ArtifactDecoder } from "./decode-artifact.ts";
+import { LogDecoder } from "./decode-log.ts";
 import { decodeEntry, decodeSeries, expect } from "./decode-series.ts";
 import { toRunRef, toStatus } from "./map-run.ts";
 import { LENGTH, ProtobufReader, VARINT } from "./protobuf-reader.ts";
@@ -25,6 +27,8 @@ export function decodeEnvelope(bytes: Uint8Array): Envelope {
   const lost: SeqRange[] = [];
   const params = new Map<string, string>();
   const tags = new Map<string, string>();
+  let log: LogDecoder | undefined;
+  let artifacts: ArtifactDecoder | undefined;
   while (reader.more) {
     const tag = reader.tag();
     switch (tag >>> 3) {
@@ -75,6 +79,14 @@ export function decodeEnvelope(bytes: Uint8Array): Envelope {
         expect(tag, VARINT);
         endedUs = reader.int64("end time");
         break;
+      case 11:
+        expect(tag, LENGTH);
+        (log ??= new LogDecoder()).add(reader.message());
+        break;
+      case 12:
+        expect(tag, LENGTH);
+        (artifacts ??= new ArtifactDecoder()).add(reader.message());
+        break;
       default:
         reader.skip(tag);
     }
@@ -93,6 +105,8 @@ export function decodeEnvelope(bytes: Uint8Array): Envelope {
     series,
     change: Object.keys(change).length > 0 ? change : undefined,
     lost,
+    log: log?.groups,
+    artifacts: artifacts?.records,
   };
 }
 

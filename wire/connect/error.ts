@@ -1,7 +1,9 @@
 import { Code, ConnectError } from "@connectrpc/connect";
+import { withoutStack } from "#base/without-stack.ts";
 import { CairnError, type ErrorCode } from "#core/errors.ts";
 import { limits } from "#core/limits.ts";
 import { ErrorDetailSchema } from "#proto/cairn/v1/error_pb.ts";
+import { retryAfterOf } from "#wire/kit/http-error.ts";
 
 const CODES: Readonly<Record<ErrorCode, Code>> = {
   invalid: Code.InvalidArgument,
@@ -21,10 +23,18 @@ const CODES: Readonly<Record<ErrorCode, Code>> = {
 /** Told of failures that are the server's own; callers see only the number that names them. */
 export type OnFailure = (incident: string, error: CairnError) => void;
 
-/** What is thrown inside, as this protocol says it. */
+/**
+ * What is thrown inside, as this protocol says it. Only what may work later says when: in the fact
+ * `retry_after_ms` and, rounded up to seconds, in the header or trailer `retry-after`.
+ */
 export function toConnectError(thrown: unknown, onFailure: OnFailure): ConnectError {
   if (thrown instanceof ConnectError) return thrown;
   const error = CairnError.from(thrown);
+  if (error.reason === "QUOTA") return readyRefusal(error, () => fromCairnError(error, onFailure));
+  return fromCairnError(error, onFailure);
+}
+
+function fromCairnError(error: CairnError, onFailure: OnFailure): ConnectError {
   if (error.code === "internal") {
     const incident = Math.random().toString(36).slice(2, 10);
     onFailure(incident, error);
@@ -45,7 +55,45 @@ export function toConnectError(thrown: unknown, onFailure: OnFailure): ConnectEr
       },
     },
   };
-  return new ConnectError(message, CODES[error.code], undefined, [detail], thrown);
+  const retryAfter = retryAfterOf(error);
+  const metadata = retryAfter === undefined ? undefined : { "retry-after": retryAfter };
+  // The stack of the cause says where it happened.
+  return withoutStack(() => new ConnectError(message, codeOf(error), metadata, [detail], error));
+}
+
+/** Refusals of clients that are too fast, by what they say; whoever is refused most must cost the least. */
+const ready = new Map<string, ConnectError>();
+const READY_MAX = 256;
+
+/** The same for a refusal, which is made once for all that say the same. */
+function readyRefusal(error: CairnError, make: () => ConnectError): ConnectError {
+  const key = `${error.message} ${error.retryAfterMs}`;
+  let made = ready.get(key);
+  if (made === undefined) {
+    made = make();
+    if (ready.size >= READY_MAX) ready.clear();
+    ready.set(key, made);
+  }
+  return made;
+}
+
+/** Who went away has canceled; whom the server sends away for a reason may come again. */
+function codeOf({ code, reason }: CairnError): Code {
+  return code === "aborted" && reason !== undefined ? Code.Aborted : CODES[code];
+}
+
+/** Of a compressed message. */
+export function unfoldsTooFar(): CairnError {
+  const { messageBytesMax, decompressedRatioMax } = limits;
+  return new CairnError(
+    "exhausted",
+    `cannot accept the message: it unfolds to more than ${messageBytesMax} bytes or ${decompressedRatioMax} times its size`,
+    {
+      reason: "LIMIT_EXCEEDED",
+      hint: "send it in several messages, or not compressed",
+      facts: { limit: String(messageBytesMax) },
+    },
+  );
 }
 
 export function messageTooLarge(): CairnError {

@@ -12,11 +12,9 @@ import type { HttpResponse } from "#wire/kit/http.ts";
 import { closeSoon } from "./close-soon.ts";
 import type { Sender } from "./core.ts";
 import { messageTooLarge } from "./error.ts";
-import { isCompressed } from "./frames.ts";
+import { FRAME_HEAD, isCompressed } from "./frames.ts";
 import { malformed } from "./protobuf-reader.ts";
 import { TIMEOUT_MS_MAX } from "./timeout.ts";
-
-export const FRAME_HEAD = 5;
 
 /** The two protocols' ways to wrap a message and to say how it went. */
 export interface Exchange {
@@ -26,6 +24,8 @@ export interface Exchange {
   /** The message in pieces, which are sent one after another. */
   answer(message: readonly Uint8Array[]): void;
   refuse(error: ConnectError): void;
+  /** Calls back when the client has the answer, or will never have it. */
+  onClose(listener: () => void): void;
 }
 
 export class GrpcExchange implements Exchange {
@@ -66,12 +66,16 @@ export class GrpcExchange implements Exchange {
   refuse(error: ConnectError): void {
     const stream = this.#stream;
     if (stream.destroyed || stream.closed || stream.headersSent) return;
-    const trailers = Object.fromEntries(setTrailerStatus(new Headers(), error));
+    const trailers = trailersOf(error);
     stream.respond(
       { ":status": 200, "content-type": "application/grpc+proto", ...trailers },
       { endStream: true },
     );
     closeSoon(stream);
+  }
+
+  onClose(listener: () => void): void {
+    this.#stream.once("close", listener);
   }
 }
 
@@ -86,14 +90,23 @@ abstract class ConnectUnary implements Exchange {
   }
 
   answer(message: readonly Uint8Array[]): void {
-    this.send(200, "application/proto", message);
+    this.send(200, { "content-type": "application/proto" }, message);
   }
 
   refuse(error: ConnectError): void {
-    this.send(codeToHttpStatus(error.code), "application/json", [errorToJsonBytes(error, undefined)]);
+    const headers = Object.fromEntries(error.metadata);
+    this.send(codeToHttpStatus(error.code), { ...headers, "content-type": "application/json" }, [
+      errorToJsonBytes(error, undefined),
+    ]);
   }
 
-  protected abstract send(status: number, contentType: string, body: readonly Uint8Array[]): void;
+  abstract onClose(listener: () => void): void;
+
+  protected abstract send(
+    status: number,
+    headers: Readonly<Record<string, string>>,
+    body: readonly Uint8Array[],
+  ): void;
 }
 
 export class ConnectExchange extends ConnectUnary {
@@ -104,13 +117,21 @@ export class ConnectExchange extends ConnectUnary {
     this.#response = response;
   }
 
-  protected override send(status: number, contentType: string, body: readonly Uint8Array[]): void {
+  protected override send(
+    status: number,
+    headers: Readonly<Record<string, string>>,
+    body: readonly Uint8Array[],
+  ): void {
     const response = this.#response;
     if (response.headersSent || response.destroyed) return;
     response.statusCode = status;
-    response.setHeader("content-type", contentType);
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     response.setHeader("content-length", String(sizeOf(body)));
     sendAll(response, body);
+  }
+
+  override onClose(listener: () => void): void {
+    this.#response.once("close", listener);
   }
 }
 
@@ -122,13 +143,33 @@ export class ConnectStreamExchange extends ConnectUnary {
     this.#stream = stream;
   }
 
-  protected override send(status: number, contentType: string, body: readonly Uint8Array[]): void {
+  protected override send(
+    status: number,
+    headers: Readonly<Record<string, string>>,
+    body: readonly Uint8Array[],
+  ): void {
     const stream = this.#stream;
     if (stream.destroyed || stream.closed || stream.headersSent) return;
-    stream.respond({ ":status": status, "content-type": contentType });
+    stream.respond({ ":status": status, ...headers });
     sendAll(stream, body);
     closeSoon(stream);
   }
+
+  override onClose(listener: () => void): void {
+    this.#stream.once("close", listener);
+  }
+}
+
+/** Of errors that were made once for many refusals. */
+const knownTrailers = new WeakMap<ConnectError, Readonly<Record<string, string>>>();
+
+function trailersOf(error: ConnectError): Readonly<Record<string, string>> {
+  let trailers = knownTrailers.get(error);
+  if (trailers === undefined) {
+    trailers = Object.fromEntries(setTrailerStatus(new Headers(), error));
+    knownTrailers.set(error, trailers);
+  }
+  return trailers;
 }
 
 export function isGrpc(headers: IncomingHttpHeaders): boolean {
@@ -159,7 +200,7 @@ function unary(problem: string): ConnectError {
   return new ConnectError(`protocol error: ${problem} for unary method`, Code.Unimplemented);
 }
 
-function sizeOf(pieces: readonly Uint8Array[]): number {
+export function sizeOf(pieces: readonly Uint8Array[]): number {
   let size = 0;
   for (const piece of pieces) size += piece.length;
   return size;

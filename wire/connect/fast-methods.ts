@@ -3,10 +3,12 @@ import { ByteWriter } from "#base/codec/byte-writer.ts";
 import type { Caller } from "#core/access/caller.ts";
 import type { EnvelopeAck } from "#core/model/envelope.ts";
 import { Encoding, ReadSeriesRequestSchema, ReadSeriesResponseSchema } from "#proto/cairn/v1/metric_pb.ts";
+import { SearchRunsRequestSchema, SearchRunsResponseSchema } from "#proto/cairn/v1/run_pb.ts";
 import { checkBinary } from "./check-binary.ts";
 import type { ConnectCore } from "./core.ts";
 import { decodeEnvelope } from "./decode-envelope.ts";
 import { encodeRead } from "./encode-read.ts";
+import { fromFound } from "./map-run.ts";
 import { fromReadResult, toReadRequest } from "./map-series.ts";
 
 /** A method that takes and gives bytes. */
@@ -17,8 +19,8 @@ export interface FastMethod {
   answer(caller: Caller, message: Uint8Array): Promise<readonly Uint8Array[]>;
 }
 
-/** The two that carry the points. */
-export function fastMethods({ ingest, metrics }: ConnectCore): FastMethod[] {
+/** The two that carry the points, and the search that people wait for. */
+export function fastMethods({ ingest, metrics, runs }: ConnectCore): FastMethod[] {
   return [
     {
       name: "cairn.v1.MetricService/WriteEnvelope",
@@ -32,6 +34,14 @@ export function fastMethods({ ingest, metrics }: ConnectCore): FastMethod[] {
         const result = await metrics.read(caller, toReadRequest(request));
         if (request.encoding !== Encoding.NUMBERS) return encodeRead(result);
         return [toBinary(ReadSeriesResponseSchema, fromReadResult(result, request.encoding))];
+      },
+    },
+    {
+      name: "cairn.v1.RunService/SearchRuns",
+      answer: async (caller, message) => {
+        checkBinary(SearchRunsRequestSchema, message);
+        const found = await runs.search(caller, fromBinary(SearchRunsRequestSchema, message));
+        return [toBinary(SearchRunsResponseSchema, fromFound(found))];
       },
     },
   ];

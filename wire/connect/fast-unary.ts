@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { Caller } from "#core/access/caller.ts";
-import type { Permission } from "#core/access/permission.ts";
 import { limits } from "#core/limits.ts";
+import { ByteCollector } from "#wire/kit/byte-collector.ts";
 import type { HttpRequest, HttpResponse } from "#wire/kit/http.ts";
 import { identify } from "./context.ts";
 import type { ConnectOptions, Sender } from "./core.ts";
@@ -11,12 +11,16 @@ import {
   ConnectExchange,
   ConnectStreamExchange,
   type Exchange,
-  FRAME_HEAD,
   GrpcExchange,
   isConnect,
   isGrpc,
+  sizeOf,
 } from "./exchange.ts";
 import type { FastMethod } from "./fast-methods.ts";
+import { FRAME_HEAD } from "./frames.ts";
+import { type MethodTraits, OpenCall } from "./open-call.ts";
+
+const MESSAGE_BYTES_MAX = limits.messageBytesMax + FRAME_HEAD;
 
 /**
  * Methods without the generic stack, for gRPC and for Connect with binary bodies: the bytes of a message
@@ -26,16 +30,16 @@ import type { FastMethod } from "./fast-methods.ts";
  */
 export class FastUnary {
   readonly #options: ConnectOptions;
-  readonly #methods: ReadonlyMap<string, FastMethod & { permission: Permission }>;
+  readonly #methods: ReadonlyMap<string, FastMethod & MethodTraits>;
 
   constructor(
     options: ConnectOptions,
     methods: readonly FastMethod[],
-    permissions: ReadonlyMap<string, Permission>,
+    traits: ReadonlyMap<string, MethodTraits>,
   ) {
     this.#options = options;
     this.#methods = new Map(
-      methods.map((method) => [`/${method.name}`, { ...method, permission: permissions.get(method.name)! }]),
+      methods.map((method) => [`/${method.name}`, { ...method, ...traits.get(method.name)! }]),
     );
   }
 
@@ -60,37 +64,35 @@ export class FastUnary {
     return true;
   }
 
-  #serve(
-    method: FastMethod & { permission: Permission },
-    body: Body,
-    sender: Sender,
-    exchange: Exchange,
-  ): void {
+  #serve(method: FastMethod & MethodTraits, body: Body, sender: Sender, exchange: Exchange): void {
+    const call = new OpenCall(this.#options.traffic);
+    const refuse = (thrown: unknown): void => {
+      call.close();
+      exchange.refuse(toConnectError(thrown, this.#options.onFailure));
+      body.resume();
+    };
     let caller: Caller;
     let deadlineMs: number | undefined;
     try {
-      caller = identify(this.#options, method.permission, sender);
+      const identified = identify(this.#options, method.permission, sender);
+      caller = identified.caller;
+      call.admit(identified.account, method, this.#options, sender.headers);
       deadlineMs = exchange.deadlineMs(sender.headers);
     } catch (thrown) {
-      this.#refuse(body, exchange, thrown);
+      refuse(thrown);
       return;
     }
-    collect(body, limits.messageBytesMax + FRAME_HEAD, (bytes) => {
-      if (bytes === undefined) {
-        this.#refuse(body, exchange, messageTooLarge());
-        return;
-      }
+    exchange.onClose(() => call.close());
+    collect(body, call, refuse, (bytes) => {
       const work = async () => method.answer(caller, exchange.unwrap(bytes));
-      within(work(), deadlineMs).then(
-        (message) => exchange.answer(message),
-        (thrown: unknown) => this.#refuse(body, exchange, thrown),
-      );
+      within(work(), deadlineMs)
+        .then((message) => {
+          call.letGoBody();
+          call.answer(sizeOf(message));
+          exchange.answer(message);
+        })
+        .catch(refuse);
     });
-  }
-
-  #refuse(body: Body, exchange: Exchange, thrown: unknown): void {
-    exchange.refuse(toConnectError(thrown, this.#options.onFailure));
-    body.resume();
   }
 }
 
@@ -103,21 +105,29 @@ interface Body {
   resume(): unknown;
 }
 
-/** Calls `done` once: with everything, or with undefined as soon as it is too much. Never for a caller that left. */
-function collect(body: Body, bytesMax: number, done: (bytes: Buffer | undefined) => void): void {
-  const chunks: Buffer[] = [];
-  let size = 0;
+/** Calls `done` once with everything, or `refuse` as soon as it is too much. Neither for a caller that left. */
+function collect(
+  body: Body,
+  call: OpenCall,
+  refuse: (thrown: unknown) => void,
+  done: (bytes: Buffer) => void,
+): void {
+  const collected = new ByteCollector();
   let over = false;
   body.on("data", (chunk) => {
     if (over) return;
-    size += chunk.length;
-    if (size > bytesMax) {
+    try {
+      if (collected.length + chunk.length > MESSAGE_BYTES_MAX) throw messageTooLarge();
+      call.receive(chunk.length);
+      collected.add(chunk);
+    } catch (thrown) {
       over = true;
-      done(undefined);
-    } else chunks.push(chunk);
+      collected.finish();
+      refuse(thrown);
+    }
   });
   body.on("end", () => {
-    if (!over && body.aborted !== true) done(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size));
+    if (!over && body.aborted !== true) done(collected.finish());
   });
   body.on("error", () => undefined);
 }

@@ -2,7 +2,7 @@ import { limits } from "#core/limits.ts";
 import { messageTooLarge } from "./error.ts";
 
 /** What gRPC, gRPC-Web and Connect streams put around a message: one byte of flags, four of length. */
-const HEAD = 5;
+export const FRAME_HEAD = 5;
 
 interface Frame {
   flags: number;
@@ -14,48 +14,76 @@ export function isCompressed(flags: number): boolean {
 }
 
 export function frameOf(flags: number, data: Uint8Array): Buffer {
-  const frame = Buffer.allocUnsafe(HEAD + data.length);
+  const frame = Buffer.allocUnsafe(FRAME_HEAD + data.length);
   frame[0] = flags;
   frame.writeUInt32BE(data.length, 1);
-  frame.set(data, HEAD);
+  frame.set(data, FRAME_HEAD);
   return frame;
 }
 
-/** Cuts a stream of bytes into frames. A frame that says it is too large is refused before it has come. */
+const KEPT_BYTES_MIN = 4 << 10;
+
+/**
+ * Cuts a stream of bytes into frames. A frame that says it is too large is refused before it has come. What
+ * has come of a frame is kept in one piece: chunks of one byte each would take a hundred times as much.
+ */
 export class Frames {
-  #chunks: Uint8Array[] = [];
-  #size = 0;
+  /** From `#start` to `#end`; behind the end there may be room for more. */
+  #bytes: Buffer = Buffer.alloc(0);
+  #start = 0;
+  #end = 0;
+  /** Whether the buffer was made here, so that more may be written to it. */
+  #own = false;
   #head: { flags: number; length: number } | undefined;
 
   /** Whether part of a frame is waiting for the rest. */
   get pending(): boolean {
-    return this.#size > 0 || this.#head !== undefined;
+    return this.#end > this.#start || this.#head !== undefined;
   }
 
   add(chunk: Uint8Array): void {
-    this.#chunks.push(chunk);
-    this.#size += chunk.length;
+    if (this.#start === this.#end) {
+      this.#bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+      this.#start = 0;
+      this.#end = chunk.byteLength;
+      this.#own = false;
+      return;
+    }
+    const end = this.#end + chunk.byteLength;
+    if (!this.#own || end > this.#bytes.length) this.#grow(chunk.byteLength);
+    this.#bytes.set(chunk, this.#end);
+    this.#end += chunk.byteLength;
   }
 
   /** undefined until the next frame is whole. */
   next(): Frame | undefined {
     if (this.#head === undefined) {
-      if (this.#size < HEAD) return undefined;
-      const head = this.#take(HEAD);
+      if (this.#end - this.#start < FRAME_HEAD) return undefined;
+      const head = this.#take(FRAME_HEAD);
       const length = head.readUInt32BE(1);
       if (length > limits.messageBytesMax) throw messageTooLarge();
       this.#head = { flags: head[0]!, length };
     }
     const { flags, length } = this.#head;
-    if (this.#size < length) return undefined;
+    if (this.#end - this.#start < length) return undefined;
     this.#head = undefined;
     return { flags, data: this.#take(length) };
   }
 
+  /** What was handed out stays as it is: only behind it is written. */
   #take(size: number): Buffer {
-    const all = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks, this.#size);
-    this.#chunks = all.length > size ? [all.subarray(size)] : [];
-    this.#size -= size;
-    return Buffer.from(all.buffer, all.byteOffset, size);
+    const taken = this.#bytes.subarray(this.#start, this.#start + size);
+    this.#start += size;
+    return taken;
+  }
+
+  #grow(more: number): void {
+    const kept = this.#end - this.#start;
+    const grown = Buffer.allocUnsafeSlow(Math.max(KEPT_BYTES_MIN, kept + more, 2 * kept));
+    grown.set(this.#bytes.subarray(this.#start, this.#end));
+    this.#bytes = grown;
+    this.#start = 0;
+    this.#end = kept;
+    this.#own = true;
   }
 }

@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import type { Direction, KeyDescription, Objective, Picture } from "#core/model/namespace.ts";
-import type { CountedNamespace } from "#core/runs/namespaces.ts";
+import type { CountedNamespace } from "#core/runs/namespace-tree.ts";
 import {
   KeyDescriptionSchema,
   Picture as PictureMessage,

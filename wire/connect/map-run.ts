@@ -9,13 +9,15 @@ import {
   type RunRef,
   type RunStatus,
 } from "#core/model/run.ts";
-import type { NewRun } from "#core/runs/runs.ts";
+import type { FoundRuns, NewRun } from "#core/runs/runs.ts";
 import {
   RunSchema,
+  SearchRunsResponseSchema,
   type CreateRunRequest,
   type Provenance as ProvenanceMessage,
   type Run as RunMessage,
   type RunStatus as StatusMessage,
+  type SearchRunsResponse,
   type UpdateRunRequest,
 } from "#proto/cairn/v1/run_pb.ts";
 import { fromMap, toInteger, toMap } from "./map.ts";
@@ -143,4 +145,12 @@ function fromProvenance(
     environment: fromMap(environment),
     ...(code !== undefined && { code }),
   };
+}
+
+export function fromFound({ runs, nextPageToken, totalCount }: FoundRuns): SearchRunsResponse {
+  return create(SearchRunsResponseSchema, {
+    runs: runs.map(({ run, metrics }) => fromRun(run, metrics)),
+    nextPageToken,
+    totalCount: BigInt(totalCount),
+  });
 }

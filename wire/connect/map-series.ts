@@ -21,7 +21,7 @@ import {
 import { fromMap, toInteger } from "./map.ts";
 import { toRunRef } from "./map-run.ts";
 
-const KINDS: Readonly<Record<SeriesKind, KindMessage>> = {
+export const KINDS: Readonly<Record<SeriesKind, KindMessage>> = {
   number: KindMessage.NUMBER,
   integer: KindMessage.INTEGER,
   bool: KindMessage.BOOL,
@@ -53,7 +53,7 @@ export function fromSeriesInfo(info: SeriesInfo): SeriesInfoMessage {
 }
 
 export function fromReadResult(result: ReadSeriesResult, encoding: Encoding): ReadSeriesResponse {
-  const column = encoding === Encoding.NUMBERS ? asNumbers : asBytes;
+  const column = columnsAs(encoding);
   return create(ReadSeriesResponseSchema, {
     series: result.series.map((series) => fromSeriesData(series, column)),
     gridStart: result.grid?.start ?? 0,
@@ -64,6 +64,11 @@ export function fromReadResult(result: ReadSeriesResult, encoding: Encoding): Re
 type Column = MessageInitShape<typeof ColumnSchema>;
 type TypedColumn = Float64Array | BigInt64Array | Uint16Array | Uint8Array;
 type ToColumn = (column: TypedColumn) => Column;
+
+/** How columns are written in one answer. */
+export function columnsAs(encoding: Encoding): ToColumn {
+  return encoding === Encoding.NUMBERS ? asNumbers : asBytes;
+}
 
 function fromSeriesData(series: SeriesData, column: ToColumn) {
   const { data } = series;

@@ -1,7 +1,7 @@
 import { getOption, type DescMethod, type DescService } from "@bufbuild/protobuf";
 import type { Permission } from "#core/access/permission.ts";
 import { CairnError } from "#core/errors.ts";
-import { permission, Permission as Declared } from "#proto/cairn/v1/access_pb.ts";
+import { permission, Permission as Declared } from "#proto/cairn/v1/permission_pb.ts";
 
 const NAMES: Readonly<Record<number, Permission>> = {
   [Declared.PUBLIC]: "public",

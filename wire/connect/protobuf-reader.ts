@@ -61,6 +61,16 @@ export class ProtobufReader {
     return whole(this.#high, this.#low >>> 0, what);
   }
 
+  /** As `int64`, zigzag coded. */
+  sint64(what: string): number {
+    this.#varint();
+    const negative = this.#low & 1;
+    const high = this.#high >>> 1;
+    const low = ((this.#low >>> 1) | (this.#high << 31)) >>> 0;
+    // -n - 1 is what n stands for; of 2^53 only the positive one is left.
+    return negative === 0 ? whole(high, low, what) : whole(-high - 1, TWO_32 - 1 - low, what);
+  }
+
   /** Any 64-bit integer, as BigInt. */
   sint64Big(): bigint {
     this.#varint();

@@ -2,7 +2,7 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { createClient, createRouterTransport } from "@connectrpc/connect";
 import { expect, test } from "vitest";
-import { file_cairn_v1_access } from "#proto/cairn/v1/access_pb.ts";
+import { file_cairn_v1_permission } from "#proto/cairn/v1/permission_pb.ts";
 import { file_cairn_v1_metric } from "#proto/cairn/v1/metric_pb.ts";
 import { file_cairn_v1_run } from "#proto/cairn/v1/run_pb.ts";
 import { file_cairn_v1_system } from "#proto/cairn/v1/system_pb.ts";
@@ -52,7 +52,7 @@ test("services are listed, each once", async () => {
 test("a file comes with everything it imports, first of all itself", async () => {
   const [names] = (await ask({ case: "fileByFilename", value: METRIC })) as [string[]];
   expect(names[0]).toBe(METRIC);
-  expect(names).toContain("cairn/v1/access.proto");
+  expect(names).toContain("cairn/v1/permission.proto");
   expect(names).toContain("google/protobuf/descriptor.proto");
 });
 
@@ -74,9 +74,9 @@ test.each([
   ["cairn.v1.WriterLedger", "cairn/v1/system.proto"],
   ["cairn.v1.WriterLedger.last_seq", "cairn/v1/system.proto"],
   ["cairn.v1.Info.EnginesEntry", "cairn/v1/system.proto"],
-  ["cairn.v1.Permission", "cairn/v1/access.proto"],
-  ["cairn.v1.PERMISSION_READ", "cairn/v1/access.proto"],
-  ["cairn.v1.permission", "cairn/v1/access.proto"],
+  ["cairn.v1.Permission", "cairn/v1/permission.proto"],
+  ["cairn.v1.PERMISSION_READ", "cairn/v1/permission.proto"],
+  ["cairn.v1.permission", "cairn/v1/permission.proto"],
   ["grpc.health.v1.HealthCheckResponse.ServingStatus", "grpc/health/v1/health.proto"],
   ["grpc.health.v1.HealthCheckResponse.SERVING", "grpc/health/v1/health.proto"],
   ["google.protobuf.FieldDescriptorProto.Type", "google/protobuf/descriptor.proto"],
@@ -99,7 +99,7 @@ test("extensions are found by type and number", async () => {
     { case: "allExtensionNumbersOfType", value: options },
     { case: "allExtensionNumbersOfType", value: "cairn.v1.Info" },
   );
-  expect((file as string[])[0]).toBe(file_cairn_v1_access.proto.name);
+  expect((file as string[])[0]).toBe(file_cairn_v1_permission.proto.name);
   expect(numbers).toMatchObject({ baseTypeName: options, extensionNumber: [50_700] });
   expect(none).toMatchObject({ extensionNumber: [] });
 });

@@ -1,6 +1,9 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 import { CairnError } from "#core/errors.ts";
+import { ArtifactService } from "#proto/cairn/v1/artifact_pb.ts";
+import { LineageService } from "#proto/cairn/v1/lineage_pb.ts";
+import { LogService } from "#proto/cairn/v1/log_pb.ts";
 import {
   EnvelopeAckSchema,
   EnvelopeSchema,
@@ -8,24 +11,48 @@ import {
   type Envelope,
   type EnvelopeAck,
 } from "#proto/cairn/v1/metric_pb.ts";
+import { AccessService } from "#proto/cairn/v1/access_pb.ts";
 import { NamespaceService } from "#proto/cairn/v1/namespace_pb.ts";
 import { RunService } from "#proto/cairn/v1/run_pb.ts";
 import { SystemService } from "#proto/cairn/v1/system_pb.ts";
+import { WatchService } from "#proto/cairn/v1/watch_pb.ts";
 import { callerOf, receivedKey } from "./context.ts";
 import type { ConnectCore } from "./core.ts";
 import { decodeEnvelope } from "./decode-envelope.ts";
+import { interruptible } from "./interruptible.ts";
+import { accessService } from "./service-access.ts";
 import { fromBackup, fromIntegrity, fromInfo, fromVerified } from "./map-system.ts";
+import { fromGroupResult, toGroupRequest } from "./map-groups.ts";
 import { fromKey, fromNamespace, toKey, toObjective } from "./map-namespace.ts";
-import { fromRun, toNewRun, toRunChange, toRunRef } from "./map-run.ts";
+import { fromFound, fromRun, toNewRun, toRunChange, toRunRef } from "./map-run.ts";
 import { fromReadResult, fromSeriesInfo, toReadRequest } from "./map-series.ts";
+import { artifactService } from "./service-artifacts.ts";
+import { lineageService } from "./service-lineage.ts";
+import { logService } from "./service-logs.ts";
+import { watchService } from "./service-watch.ts";
 
-export const SERVICES = [NamespaceService, RunService, MetricService, SystemService] as const;
+export const SERVICES = [
+  AccessService,
+  NamespaceService,
+  RunService,
+  MetricService,
+  ArtifactService,
+  LineageService,
+  LogService,
+  WatchService,
+  SystemService,
+] as const;
 
 /** Registers cairn.v1: each method maps its request, calls core, and maps the answer. */
 export function registerServices(router: ConnectRouter, core: ConnectCore, stopping: AbortSignal): void {
+  router.service(AccessService, accessService(core));
   router.service(NamespaceService, namespaceService(core));
   router.service(RunService, runService(core));
   router.service(MetricService, metricService(core, stopping));
+  router.service(ArtifactService, artifactService(core));
+  router.service(LineageService, lineageService(core));
+  router.service(LogService, logService(core));
+  router.service(WatchService, watchService(core));
   router.service(SystemService, systemService(core));
 }
 
@@ -65,14 +92,7 @@ function runService({ runs }: ConnectCore): ServiceImpl<typeof RunService> {
     getRun: async ({ run }, context) => fromRun(await runs.get(callerOf(context), toRunRef(run))),
     updateRun: async (request, context) =>
       fromRun(await runs.update(callerOf(context), toRunRef(request.run), toRunChange(request))),
-    searchRuns: async (request, context) => {
-      const found = await runs.search(callerOf(context), request);
-      return {
-        runs: found.runs.map(({ run, metrics }) => fromRun(run, metrics)),
-        nextPageToken: found.nextPageToken,
-        totalCount: BigInt(found.totalCount),
-      };
-    },
+    searchRuns: async (request, context) => fromFound(await runs.search(callerOf(context), request)),
     deleteRun: async ({ run }, context) => fromRun(await runs.delete(callerOf(context), toRunRef(run))),
     restoreRun: async ({ run }, context) => fromRun(await runs.restore(callerOf(context), toRunRef(run))),
     purgeRun: async ({ run }, context) => {
@@ -83,7 +103,7 @@ function runService({ runs }: ConnectCore): ServiceImpl<typeof RunService> {
 }
 
 function metricService(
-  { ingest, metrics }: ConnectCore,
+  { ingest, metrics, groups }: ConnectCore,
   stopping: AbortSignal,
 ): ServiceImpl<typeof MetricService> {
   const write = async (envelope: Envelope, context: Parameters<typeof callerOf>[0]): Promise<EnvelopeAck> => {
@@ -121,29 +141,22 @@ function metricService(
     },
     readSeries: async (request, context) =>
       fromReadResult(await metrics.read(callerOf(context), toReadRequest(request)), request.encoding),
+    readGroups: async (request, context) =>
+      fromGroupResult(await groups.read(callerOf(context), toGroupRequest(request)), request.encoding),
   };
 }
 
 /** A client that says nothing must not keep the server from stopping. */
-async function* untilStopping<T>(items: AsyncIterable<T>, stopping: AbortSignal): AsyncGenerator<T> {
-  const iterator = items[Symbol.asyncIterator]();
-  const stopped = Promise.withResolvers<never>();
-  stopped.promise.catch(() => undefined);
-  const stop = (): void =>
-    stopped.reject(
-      new CairnError("unavailable", "cannot go on: the server is stopping", { reason: "STOPPING" }),
-    );
-  stopping.addEventListener("abort", stop);
-  if (stopping.aborted) stop();
-  try {
-    for (;;) {
-      const next = await Promise.race([iterator.next(), stopped.promise]);
-      if (next.done === true) return;
-      yield next.value;
-    }
-  } finally {
-    stopping.removeEventListener("abort", stop);
-  }
+function untilStopping<T>(items: AsyncIterable<T>, stopping: AbortSignal): AsyncGenerator<T> {
+  return interruptible(items, (interrupt) => {
+    const stop = (): void =>
+      interrupt(
+        new CairnError("unavailable", "cannot go on: the server is stopping", { reason: "STOPPING" }),
+      );
+    stopping.addEventListener("abort", stop);
+    if (stopping.aborted) stop();
+    return () => stopping.removeEventListener("abort", stop);
+  });
 }
 
 function systemService({ system }: ConnectCore): ServiceImpl<typeof SystemService> {

@@ -3,12 +3,13 @@ import { createContextValues, type ConnectRouter } from "@connectrpc/connect";
 import type { Permission } from "#core/access/permission.ts";
 import type { HttpRequest, HttpResponse } from "#wire/kit/http.ts";
 import { connectAdapter } from "./adapter.ts";
-import { gate, receivedKey, senderKey, translate } from "./context.ts";
+import { gate, openCallKey, receivedKey, senderKey, translate } from "./context.ts";
 import type { ConnectOptions } from "./core.ts";
 import { fastMethods } from "./fast-methods.ts";
 import { FastUnary } from "./fast-unary.ts";
 import { Health, registerHealth } from "./health.ts";
-import { permissionTable, type Service } from "./permission.ts";
+import { type MethodTraits, OpenCall, traitsOf } from "./open-call.ts";
+import { methodName, permissionTable, type Service } from "./permission.ts";
 import { registerReflection, ServerReflection, ServerReflectionAlpha } from "./reflection.ts";
 import { registerServices, SERVICES } from "./services.ts";
 
@@ -33,6 +34,14 @@ export function connectWire(options: ConnectOptions): ConnectWire {
     { desc: ServerReflectionAlpha, permission: "public" },
   ];
   const permissions = permissionTable(services);
+  const methods = new Map<string, MethodTraits>(
+    services.flatMap(({ desc }) =>
+      desc.methods.map((method) => {
+        const name = methodName(method);
+        return [name, traitsOf(method, permissions.get(name)!)] as const;
+      }),
+    ),
+  );
   const adapter = connectAdapter({
     routes: (router: ConnectRouter) => {
       registerServices(router, options.core, options.stopping);
@@ -42,27 +51,22 @@ export function connectWire(options: ConnectOptions): ConnectWire {
         services.map(({ desc }) => desc.file),
       );
     },
-    requestGate: gate(options, permissions),
+    requestGate: gate(options, methods),
     interceptors: [translate(options)],
-    contextValues: (request) =>
+    openCall: () => new OpenCall(options.traffic),
+    contextValues: (request, call) =>
       createContextValues()
         .set(receivedKey, [])
+        .set(openCallKey, call)
         .set(senderKey, { address: request.socket.remoteAddress, headers: request.headers }),
     onFailure: options.onFailure,
   });
   const fast =
-    options.fast === false ? undefined : new FastUnary(options, fastMethods(options.core), permissions);
-  const streams = new Set(
-    services.flatMap(({ desc }) =>
-      desc.methods
-        .filter(({ methodKind }) => methodKind === "client_streaming" || methodKind === "bidi_streaming")
-        .map((method) => `/${desc.typeName}/${method.name}`),
-    ),
-  );
+    options.fast === false ? undefined : new FastUnary(options, fastMethods(options.core), methods);
   return {
     permissions,
     owns: (path) => permissions.has(path.slice(1)),
-    isClientStream: (path) => streams.has(path),
+    isClientStream: (path) => methods.get(path.slice(1))?.clientStreams === true,
     onRequest: (request, response) => {
       if (fast?.onRequest(request, response) !== true) adapter(request, response);
     },

@@ -7,6 +7,8 @@ import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync 
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { CairnError } from "#core/errors.ts";
+import { limits } from "#core/limits.ts";
+import { Account } from "#core/quota/account.ts";
 import { type BodyOptions, readBody } from "#wire/kit/body.ts";
 import { ByteBudget } from "#wire/kit/byte-budget.ts";
 import type { HttpRequest, HttpResponse } from "#wire/kit/http.ts";
@@ -188,27 +190,55 @@ test("S7: a content-length that lies never reaches the handler as a body", async
   }
 });
 
-test("bodies in flight share a budget, and give it back", async () => {
-  const budget = new ByteBudget(10_000);
-  options = { budget };
+test("K6: bodies in flight share a budget, and give it back", async () => {
+  const budget = new ByteBudget("request bodies", 10_000, 8_000);
+  const heldBy = (owner: string): void => void (options = { held: budget.open(owner) });
+  heldBy("a");
   const first = request(http1, { method: "POST", headers: { "content-length": "8000" }, agent: false });
   first.write(Buffer.alloc(6_000));
   await expect.poll(() => budget.heldBytes).toBe(6_000);
-  const second = await callHttp1({}, [Buffer.alloc(5_000)]);
-  expect(second.status).toBe(429);
-  expect(second.headers["retry-after"]).toBe("1");
+  heldBy("a");
+  const more = await callHttp1({}, [Buffer.alloc(2_500)]);
+  expect([more.status, more.headers["retry-after"]]).toEqual([429, "1"]);
+  expect(errorOf(more)).toMatchObject({ code: "exhausted", reason: "QUOTA" });
+  heldBy("b");
+  expect((await callHttp1({}, [Buffer.alloc(3_000), Buffer.alloc(1_000)])).status).toBe(200);
+  const other = budget.open("c");
+  other.take(4_000);
+  heldBy("b");
+  const second = await callHttp1({}, [Buffer.alloc(1)]);
+  expect([second.status, second.headers["retry-after"]]).toEqual([503, "1"]);
+  expect(errorOf(second)).toMatchObject({ code: "unavailable", reason: "OVERLOADED" });
+  other.giveAll();
   first.end(Buffer.alloc(2_000));
   const [response] = await once(first, "response");
   expect((await text(response)).length).toBe(8_000);
   expect(budget.heldBytes).toBe(0);
+  heldBy("b");
   expect((await callHttp1({}, [Buffer.alloc(5_000)])).status).toBe(200);
 });
 
+test("K2: the bytes of a body are paid for as they come", async () => {
+  let nowMs = 0;
+  const quota = { requestsPerSecond: 0, bytesPerSecond: 1_000, streamsMax: 0 };
+  const account = new Account("a", quota, () => nowMs);
+  options = { account };
+  expect((await callHttp1({}, [Buffer.alloc(2_000)])).status).toBe(200);
+  expect(() => account.request()).toThrow("may send 1000 bytes in a second");
+  nowMs = 1_001;
+  account.request();
+  // What has been let in may overdraw by a whole message and no more.
+  expect((await callHttp1({}, [Buffer.alloc(limits.messageBytesMax - 500)])).status).toBe(200);
+  const answer = await callHttp1({}, [Buffer.alloc(2_000)]);
+  expect(answer.status).toBe(429);
+  expect(errorOf(answer)).toMatchObject({ reason: "QUOTA", facts: { quota: "bytes" } });
+});
+
 test("a client that goes away is `aborted`, and gives its bytes back", async () => {
-  const budget = new ByteBudget(10_000);
+  const budget = new ByteBudget("request bodies", 10_000);
   const { promise, resolve } = Promise.withResolvers<unknown>();
   const { http1: url } = await serveBoth((incoming) => {
-    readBody(incoming, { budget }).catch(resolve);
+    readBody(incoming, { held: budget.open("a") }).catch(resolve);
   });
   const call = request(url, { method: "POST", headers: { "content-length": "100" }, agent: false });
   call.on("error", () => {});

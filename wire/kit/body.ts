@@ -1,23 +1,12 @@
-import type { Transform } from "node:stream";
-import {
-  constants,
-  createBrotliDecompress,
-  createGunzip,
-  createInflate,
-  createZstdDecompress,
-} from "node:zlib";
 import { CairnError, quote } from "#core/errors.ts";
 import { limits } from "#core/limits.ts";
-import type { ByteBudget } from "#wire/kit/byte-budget.ts";
+import type { Account } from "#core/quota/account.ts";
+import type { HeldBytes } from "#wire/kit/byte-budget.ts";
 import { ByteCollector } from "#wire/kit/byte-collector.ts";
+import { type Decoder, type Encoding, ENCODINGS, openDecoder, RATIO_FREE_BYTES } from "#wire/kit/decoder.ts";
 import type { HttpRequest } from "#wire/kit/http.ts";
 
-/** A body this small may be of any ratio: a few hundred thousand zeros in a row are no bomb. */
-const RATIO_FREE_BYTES = 4 << 20;
 const BODY_IDLE_MS = 60_000;
-const INFLATE_CHUNK_BYTES = 64 << 10;
-/** What RFC 9659 allows for zstd as a content encoding. */
-const ZSTD_WINDOW_LOG_MAX = 23;
 
 export interface BodyOptions {
   /** Of the bytes on the wire. */
@@ -26,18 +15,17 @@ export interface BodyOptions {
   decompressedRatioMax?: number;
   /** How long the client may send nothing. There is no limit on the whole: uploads may be slow. */
   idleMs?: number;
-  budget?: ByteBudget;
+  /** Holds the body until it is handed out or refused. */
+  held?: HeldBytes;
+  /** Pays for the bytes on the wire. */
+  account?: Account | undefined;
 }
-
-/** Encodings `readBody` undoes, as they stand in Accept-Encoding. */
-const ENCODINGS = ["gzip", "br", "zstd", "deflate"] as const;
-type Encoding = (typeof ENCODINGS)[number];
 
 /**
  * The whole body, decompressed. Every cap is applied to each piece as it comes, so a bomb costs one
  * piece more than the cap and not what it would unfold to.
  *
- * Throws `exhausted` (BODY_TOO_LARGE), `invalid` (UNSUPPORTED_ENCODING, BODY_DAMAGED, BODY_LENGTH),
+ * Throws `exhausted` (BODY_TOO_LARGE, QUOTA), `unavailable` (OVERLOADED), `invalid` (UNSUPPORTED_ENCODING, BODY_DAMAGED, BODY_LENGTH),
  * `deadline` (BODY_STALLED) and `aborted`. After a throw the request is paused; `sendError` reads and
  * forgets the rest.
  */
@@ -50,7 +38,7 @@ export async function readBody(request: HttpRequest, options: BodyOptions = {}):
   };
   const declared = declaredLength(request);
   if (declared !== undefined && declared > caps.wireBytes) throw tooLarge(`over ${caps.wireBytes} bytes`);
-  return new Reading(request, declared, encodingOf(request), caps, options.budget).result;
+  return new Reading(request, declared, encodingOf(request), caps, options).result;
 }
 
 interface Caps {
@@ -66,7 +54,8 @@ class Reading {
   readonly #declared: number | undefined;
   readonly #decoder: Decoder | undefined;
   readonly #caps: Caps;
-  readonly #budget: ByteBudget | undefined;
+  readonly #held: HeldBytes | undefined;
+  readonly #account: Account | undefined;
   readonly #collected = new ByteCollector();
   readonly #idle: NodeJS.Timeout;
   readonly #promise = Promise.withResolvers<Buffer>();
@@ -77,12 +66,13 @@ class Reading {
     declared: number | undefined,
     encoding: Encoding | undefined,
     caps: Caps,
-    budget: ByteBudget | undefined,
+    { held, account }: Pick<BodyOptions, "held" | "account">,
   ) {
     this.#request = request;
     this.#declared = declared;
     this.#caps = caps;
-    this.#budget = budget;
+    this.#held = held;
+    this.#account = account;
     this.#decoder = encoding === undefined ? undefined : this.#openDecoder(encoding);
     this.#idle = setTimeout(() => this.#settle(stalled(caps.idleMs)), caps.idleMs);
     request.on("data", this.#onData).on("end", this.#onEnd);
@@ -97,6 +87,7 @@ class Reading {
   readonly #onData = (chunk: Uint8Array): void => {
     this.#idle.refresh();
     this.#wireBytes += chunk.byteLength;
+    if (!this.#isAllowed(() => this.#account?.receive(chunk.byteLength))) return;
     if (this.#wireBytes > this.#caps.wireBytes) {
       this.#settle(tooLarge(`over ${this.#caps.wireBytes} bytes`));
     } else if (this.#decoder === undefined) {
@@ -141,13 +132,18 @@ class Reading {
   }
 
   #keep(chunk: Uint8Array): void {
+    if (this.#isAllowed(() => this.#held?.take(chunk.byteLength))) this.#collected.add(chunk);
+  }
+
+  /** Refuses the body when `count` throws. */
+  #isAllowed(count: () => void): boolean {
     try {
-      this.#budget?.take(chunk.byteLength);
-    } catch (busy) {
-      this.#settle(CairnError.from(busy));
-      return;
+      count();
+      return true;
+    } catch (thrown) {
+      this.#settle(CairnError.from(thrown));
+      return false;
     }
-    this.#collected.add(chunk);
   }
 
   #settle(error: CairnError | undefined): void {
@@ -156,7 +152,7 @@ class Reading {
     request.off("data", this.#onData).off("end", this.#onEnd);
     request.off("error", this.#onGone).off("close", this.#onGone);
     this.#decoder?.removeAllListeners().on("error", ignore).destroy();
-    this.#budget?.give(this.#collected.length);
+    this.#held?.giveAll();
     const bytes = this.#collected.finish();
     if (error === undefined) {
       this.#promise.resolve(bytes);
@@ -190,26 +186,6 @@ function encodingOf(request: HttpRequest): Encoding | undefined {
   if (encoding !== undefined) return encoding;
   const cause = `content encoding ${quote(header)} is not among ${ENCODINGS.join(", ")}`;
   throw new CairnError("invalid", `cannot read body: ${cause}`, { reason: "UNSUPPORTED_ENCODING" });
-}
-
-/** Its `bytesWritten` counts what it has unpacked, not what waits to be. */
-type Decoder = Transform & { readonly bytesWritten: number };
-
-function openDecoder(encoding: Encoding): Decoder {
-  const chunkSize = INFLATE_CHUNK_BYTES;
-  switch (encoding) {
-    case "gzip":
-      return createGunzip({ chunkSize });
-    case "br":
-      return createBrotliDecompress({ chunkSize });
-    case "zstd":
-      return createZstdDecompress({
-        chunkSize,
-        params: { [constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG_MAX },
-      });
-    case "deflate":
-      return createInflate({ chunkSize });
-  }
 }
 
 function tooLarge(cause: string): CairnError {

@@ -22,6 +22,8 @@ const STATUS_BY_REASON: ReadonlyMap<string, number> = new Map([
   ["BODY_TOO_LARGE", 413],
   ["PATH_TOO_LONG", 414],
   ["UNSUPPORTED_MEDIA_TYPE", 415],
+  ["RANGE", 416],
+  ["DIGEST_MISMATCH", 422],
   ["UNSUPPORTED_ENCODING", 415],
 ]);
 

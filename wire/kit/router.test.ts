@@ -2,9 +2,17 @@ import type { Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { OWNER, type Caller } from "#core/access/caller.ts";
 import { CairnError } from "#core/errors.ts";
 import { sendJson, sendNothing } from "#wire/kit/respond.ts";
-import { buildRouter, type Call, type Match, type Route, type RouteMethod } from "#wire/kit/router.ts";
+import {
+  ANY_TYPE,
+  buildRouter,
+  type Call,
+  type Match,
+  type Route,
+  type RouteMethod,
+} from "#wire/kit/router.ts";
 import { callHttp2, serveBoth } from "#wire/kit/testing.ts";
 
 function route(method: RouteMethod, path: string, more: Partial<Route> = {}): Route {
@@ -14,7 +22,8 @@ function route(method: RouteMethod, path: string, more: Partial<Route> = {}): Ro
   return { method, path, permission: "read", handler, ...more };
 }
 
-const nothing = { enforce: () => {}, onFailure: () => {} };
+const owner: Caller = { ...OWNER, permission: "read" };
+const nothing = { enforce: () => owner, onFailure: () => {} };
 
 function pathOf(match: Match): string {
   return match.found ? match.route.path : "none";
@@ -73,6 +82,7 @@ test.each<[string, Route[]]>([
   ["bad segment", [route("GET", "/a/:B-c")]],
   ['starts with "/"', [route("GET", "a")]],
   ["unknown method", [route("HEAD" as never, "/a")]],
+  ["a form could reach", [route("POST", "/a", { accepts: [ANY_TYPE] })]],
 ])("a table is refused at start: %s", (cause, table) => {
   expect(() => buildRouter(table, nothing)).toThrow(cause);
 });
@@ -119,6 +129,7 @@ const router = buildRouter(table, {
   enforce({ route: { permission, path } }) {
     enforced.push(path);
     if (permission === "administer") throw new CairnError("forbidden", "cannot read: not yours");
+    return { ...owner, permission };
   },
   onFailure: (_incident, error) => failures.push(error.message),
 });

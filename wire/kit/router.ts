@@ -1,5 +1,7 @@
+import type { Caller } from "#core/access/caller.ts";
 import { isPermission, type Permission } from "#core/access/permission.ts";
 import { CairnError, quote } from "#core/errors.ts";
+import type { Account } from "#core/quota/account.ts";
 import type { HttpRequest, HttpResponse } from "#wire/kit/http.ts";
 import { decodePath, parseTarget } from "#wire/kit/path.ts";
 import { sendError, setSecurityHeaders } from "#wire/kit/respond.ts";
@@ -17,9 +19,12 @@ export interface Route {
   permission: Permission;
   /**
    * Content types a body may have, without parameters; "" stands for a request that names none.
-   * JSON only unless said otherwise, which no HTML form can send.
+   * JSON only unless said otherwise, which no HTML form can send. ANY_TYPE stands for all but those a
+   * form would name.
    */
   accepts?: readonly string[];
+  /** Its body or its answer may take long, so it counts as an open stream of its caller. */
+  streams?: boolean;
   handler: (call: Call) => void | Promise<void>;
 }
 
@@ -27,8 +32,8 @@ export interface Route {
 export const ROUTE_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 export type RouteMethod = (typeof ROUTE_METHODS)[number];
 
-/** One request on its way to a handler. */
-export interface Call {
+/** One request that has found its route, before anybody asked who sent it. */
+export interface UncheckedCall {
   request: HttpRequest;
   response: HttpResponse;
   route: Route;
@@ -37,6 +42,17 @@ export interface Call {
   query: URLSearchParams;
 }
 
+/** One request on its way to a handler. */
+export interface Call extends UncheckedCall {
+  /** Who asks, with the route's permission. What the route touches must still be authorized. */
+  caller: Caller;
+  /** Pays for the bytes of the body, which the handler counts (`readBody`, `paced`). */
+  account: Account | undefined;
+}
+
+/** Who calls, with what pays for it where calls are counted. */
+export type Admitted = Caller & { account?: Account };
+
 export type Match =
   | { found: true; route: Route; params: ReadonlyMap<string, string> }
   /** `allow` lists the methods the path has; empty when there is no such path. */
@@ -44,10 +60,10 @@ export type Match =
 
 export interface RouterOptions {
   /**
-   * Called before every handler, public routes included; throws `unauthenticated` or `forbidden`. There
-   * is no router without it.
+   * Called before every handler, public routes included: says who calls, or throws `unauthenticated`,
+   * `forbidden` or `exhausted`. There is no router without it.
    */
-  enforce: (call: Call) => void | Promise<void>;
+  enforce: (call: UncheckedCall) => Admitted | Promise<Admitted>;
   /** Told of errors that are the server's own, which the caller sees only as a number. */
   onFailure: (incident: string, error: CairnError) => void;
 }
@@ -75,6 +91,12 @@ interface Endpoint {
 }
 
 const ACCEPTS_DEFAULT: readonly string[] = ["application/json"];
+export const ANY_TYPE = "*/*";
+/**
+ * What a form sends, save for text/plain, which is a file's type too: a route that takes anything must
+ * not be one that a form can reach, so it must not be a POST.
+ */
+const FORM_TYPES: ReadonlySet<string> = new Set(["application/x-www-form-urlencoded", "multipart/form-data"]);
 
 /** Throws `internal` at start for a route without a permission, a misspelt one, and two that collide. */
 export function buildRouter(routes: readonly Route[], options: RouterOptions): Router {
@@ -103,11 +125,17 @@ async function serve(
       throw missing(method, target.path, matched.allow);
     }
     const { route, params } = matched;
-    const call: Call = { request, response, route, params, query: new URLSearchParams(target.query) };
+    const call: UncheckedCall = {
+      request,
+      response,
+      route,
+      params,
+      query: new URLSearchParams(target.query),
+    };
     setSecurityHeaders(response);
-    await options.enforce(call);
+    const caller = await options.enforce(call);
     checkContentType(route, request);
-    await route.handler(call);
+    await route.handler({ ...call, caller, account: caller.account });
   } catch (thrown) {
     const failure = sendError(request, response, thrown);
     if (failure !== undefined) options.onFailure(failure.incident, failure.error);
@@ -129,6 +157,7 @@ function checkContentType(route: Route, request: HttpRequest): void {
   const given = contentTypeOf(request.headers["content-type"]);
   const accepts = route.accepts ?? ACCEPTS_DEFAULT;
   if (accepts.includes(given)) return;
+  if (accepts.includes(ANY_TYPE) && !FORM_TYPES.has(given)) return;
   // A call without a body need not say of what type the body is.
   if (given === "" && !hasBody(request)) return;
   const cause = `content type ${quote(given)} is not among ${accepts.filter((type) => type !== "").join(", ")}`;
@@ -158,6 +187,9 @@ function insert(root: Node, route: Route): void {
     throw broken(route, `no permission; it has ${quote(String(route.permission))}`);
   }
   if (!ROUTE_METHODS.includes(route.method)) throw broken(route, "unknown method");
+  if (route.method === "POST" && route.accepts?.includes(ANY_TYPE) === true) {
+    throw broken(route, "a form could reach a POST that takes any content type");
+  }
   if (!route.path.startsWith("/")) throw broken(route, 'a path starts with "/"');
   const segments = route.path === "/" ? [] : route.path.slice(1).split("/");
   const names: string[] = [];

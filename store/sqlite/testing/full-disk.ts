@@ -2,11 +2,11 @@
  * Runs in a process of its own, in a directory on a very small disk: fills it up, looks what still
  * works, makes space, goes on, starts again. Prints what happened as JSON.
  */
-import { rmSync, writeFileSync } from "node:fs";
+import { closeSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { CairnError } from "#core/errors.ts";
 import type { AppendOutcome } from "#core/ports/run-store.ts";
-import { createRun, envelope, NOW_US, numbers, readNumbers } from "#store/contract/stores.ts";
+import { AUDIT, createRun, envelope, NOW_US, numbers, readNumbers } from "#store/contract/stores.ts";
 import { openIn } from "./under-test.ts";
 
 const BALLAST_BYTES = 2 << 20;
@@ -19,6 +19,10 @@ export interface FullDiskReport {
   acknowledged: [before: number, after: number];
   /** What could be read in between. */
   readWhileFull: { values: number; runs: number; verified: number };
+  /** Runs that could be deleted and purged on a disk without a byte to spare, also after a restart. */
+  purgedWhileFull: [before: number, after: number];
+  /** The answer to a write after a restart on such a disk. */
+  refusedAfterRestart: string | undefined;
   readAtTheEnd: { values: number; problems: string[]; gaps: unknown[] };
 }
 
@@ -28,6 +32,28 @@ writeFileSync(ballast, Buffer.alloc(BALLAST_BYTES, 1));
 
 let store = await openIn(directory, join(directory, "data"));
 const runId = await createRun(store.runs);
+const victims: string[] = [];
+for (let i = 0; i < 40; i++) victims.push(await createRun(store.runs));
+
+/** Leaves no byte on the disk. */
+function fill(): void {
+  const fd = openSync(join(directory, "fill"), "a");
+  try {
+    for (;;) writeSync(fd, Buffer.alloc(4096));
+  } catch {
+    closeSync(fd);
+  }
+}
+
+async function purge(count: number): Promise<number> {
+  const runs = victims.splice(0, count);
+  for (const id of runs) {
+    await store.runs.setDeleted(id, NOW_US, AUDIT);
+    await store.runs.purgeRun(id, AUDIT);
+    fill();
+  }
+  return runs.length;
+}
 
 async function write(seq: number): Promise<AppendOutcome> {
   const values = Array.from({ length: POINTS }, (_, i) => Math.sin(seq * POINTS + i));
@@ -54,7 +80,16 @@ const readWhileFull = {
   verified: (await store.runs.verifyRun(runId)).points,
 };
 
+fill();
+const purgedBefore = await purge(20);
+store = (await store.reopen!()) as typeof store;
+fill();
+const refused = await write(acknowledged + 1);
+const refusedAfterRestart = refused.ok ? undefined : CairnError.from(refused.error).reason;
+const purgedWhileFull: [number, number] = [purgedBefore, await purge(20)];
+
 rmSync(ballast);
+rmSync(join(directory, "fill"));
 const MORE = 20;
 while (acknowledged < before + MORE) {
   const outcome = await write(acknowledged + 1);
@@ -68,6 +103,8 @@ const report: FullDiskReport = {
   refusals,
   acknowledged: [before, acknowledged - before],
   readWhileFull,
+  purgedWhileFull,
+  refusedAfterRestart,
   readAtTheEnd: {
     values: (await readNumbers(store.points, runId, "loss")).length,
     problems: ledger.problems,

@@ -52,6 +52,10 @@ export async function openIn<D extends string | undefined>(
     directory,
     runs: store,
     points: store,
+    logs: store,
+    access: store,
+    links: store,
+    artifacts: store,
     feed,
     settle: () => store.settle(),
     discard: async () => {

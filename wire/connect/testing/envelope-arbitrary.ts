@@ -1,8 +1,17 @@
-import { create, toBinary, type MessageInitShape } from "@bufbuild/protobuf";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import fc from "fast-check";
+import { ARTIFACT_KINDS, type ArtifactRecord as CoreArtifact } from "#core/model/artifact.ts";
 import type { Envelope as CoreEnvelope } from "#core/model/envelope.ts";
+import { LOG_ORIGINS, type LogLines as CoreLines } from "#core/model/log.ts";
 import type { SeriesPoints as CoreSeries } from "#core/model/series.ts";
 import { RUN_STATUSES } from "#core/model/run.ts";
+import {
+  ArtifactKindSchema,
+  ArtifactRecordSchema,
+  type ArtifactKind,
+  type ArtifactRecord,
+} from "#proto/cairn/v1/artifact_pb.ts";
+import { LogLinesSchema, LogOriginSchema, type LogLines, type LogOrigin } from "#proto/cairn/v1/log_pb.ts";
 import {
   EnvelopeSchema,
   SeriesKind,
@@ -11,9 +20,8 @@ import {
   type SeriesPoints,
 } from "#proto/cairn/v1/metric_pb.ts";
 import { RunStatusSchema, type RunStatus } from "#proto/cairn/v1/run_pb.ts";
-import { double, field, FIXED64, tag, VARINT, varint, varintField, zigzag } from "./protobuf.ts";
 
-/** Random envelopes, what they mean, and the many ways to spell them. */
+/** Random envelopes, and what they mean. */
 
 const RUN_ID = "0123456789abcdef0123456789abcdef";
 const SAFE = 2n ** 53n;
@@ -68,6 +76,41 @@ const run = fc.constantFrom<MessageInitShape<typeof EnvelopeSchema>["run"]>(
   { alias: "job-17", namespace: "a/b" },
 );
 
+const int32 = fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 });
+
+const logLines: fc.Arbitrary<LogLines> = fc.nat(6).chain((count) =>
+  fc
+    .record({
+      origin: fc.constantFrom(...LogOriginSchema.values.map(({ number }) => number as LogOrigin)),
+      stream: fc.oneof(fc.constant(""), text),
+      rank: fc.option(int32, { nil: undefined }),
+      timesUs: fc.oneof(column(safe, 0), column(safe, count)),
+      lines: column(text, count),
+    })
+    .map(({ rank, ...rest }) => create(LogLinesSchema, { ...rest, ...(rank !== undefined && { rank }) })),
+);
+
+const artifact: fc.Arbitrary<ArtifactRecord> = fc
+  .record({
+    name: text,
+    step: fc.option(safe, { nil: undefined }),
+    kind: fc.constantFrom(...ArtifactKindSchema.values.map(({ number }) => number as ArtifactKind)),
+    uri: fc.oneof(fc.constant(""), text),
+    content: fc.option(fc.uint8Array({ maxLength: 20 }), { nil: undefined }),
+    mediaType: text,
+    metadata: fc.dictionary(text, text, { maxKeys: 3, noNullPrototype: true }),
+    sha256: fc.oneof(fc.constant(""), text),
+    sizeBytes: fc.option(safe, { nil: undefined }),
+  })
+  .map(({ step, content, sizeBytes, ...rest }) =>
+    create(ArtifactRecordSchema, {
+      ...rest,
+      ...(step !== undefined && { step }),
+      ...(content !== undefined && { content }),
+      ...(sizeBytes !== undefined && { sizeBytes }),
+    }),
+  );
+
 export const envelopes: fc.Arbitrary<Envelope> = fc
   .record({
     run,
@@ -85,6 +128,8 @@ export const envelopes: fc.Arbitrary<Envelope> = fc
     ),
     heartbeatSeconds: fc.nat(2 ** 32 - 1),
     endedUs: safe,
+    log: fc.array(logLines, { maxLength: 3 }),
+    artifacts: fc.array(artifact, { maxLength: 3 }),
   })
   .map((init) => create(EnvelopeSchema, init));
 
@@ -111,6 +156,35 @@ export function meaningOf(message: Envelope): CoreEnvelope {
     series: message.series.map(meaningOfSeries),
     change: Object.keys(change).length > 0 ? change : undefined,
     lost: message.lost.map(({ first, last }) => ({ first: Number(first), last: Number(last) })),
+    log: message.log.length === 0 ? undefined : message.log.map(meaningOfLines),
+    artifacts: message.artifacts.length === 0 ? undefined : message.artifacts.map(meaningOfArtifact),
+  };
+}
+
+function meaningOfLines({ origin, stream, rank, timesUs, lines }: LogLines): CoreLines {
+  const bytes = lines.map((line) => Buffer.from(line));
+  return {
+    origin: LOG_ORIGINS[origin === 0 ? 0 : origin - 1]!,
+    stream: stream === "" ? "stdout" : stream,
+    rank,
+    times: timesUs.length === 0 ? undefined : Float64Array.from(timesUs, Number),
+    lengths: Uint32Array.from(bytes, ({ length }) => length),
+    text: new Uint8Array(Buffer.concat(bytes)),
+  };
+}
+
+function meaningOfArtifact(message: ArtifactRecord): CoreArtifact {
+  const { name, step, kind, uri, content, mediaType, metadata, sha256, sizeBytes } = message;
+  return {
+    name,
+    step: step === undefined ? undefined : Number(step),
+    kind: ARTIFACT_KINDS[kind === 0 ? 0 : kind - 1]!,
+    uri: uri === "" ? undefined : uri,
+    content,
+    mediaType,
+    metadata: new Map(Object.entries(metadata)),
+    sha256: sha256 === "" ? undefined : sha256,
+    sizeBytes: sizeBytes === undefined ? undefined : Number(sizeBytes),
   };
 }
 
@@ -144,110 +218,4 @@ function meaningOfSeries(message: SeriesPoints): CoreSeries {
       values: data,
     },
   };
-}
-
-/** Picks 0 to n - 1. */
-export type Pick = (n: number) => number;
-
-/** The same message with its fields in any order, lists packed, split or not packed, and unknown fields between. */
-export function spellLoosely(message: Envelope, pick: Pick): Buffer {
-  const parts: Buffer[][] = [];
-  const { run: ref } = message;
-  parts.push([
-    // In pieces, which add up.
-    field(1, spell([[field(1, ref!.id)], [field(3, ref!.alias)]], pick)),
-    field(1, spell([[field(2, ref!.path)], [field(4, ref!.namespace)], [unknown(pick)]], pick)),
-  ]);
-  parts.push([field(2, "replaced"), field(2, message.writer)], [varintField(3, message.seq)]);
-  parts.push(message.series.map((one) => field(4, spellSeries(one, pick))));
-  for (const [number, map] of [
-    [5, message.params],
-    [6, message.tags],
-  ] as const) {
-    parts.push(
-      Object.entries(map).map(([key, value]) =>
-        field(number, spell([[field(1, key)], [field(2, value)]], pick)),
-      ),
-    );
-  }
-  parts.push([varintField(7, message.status)]);
-  parts.push(
-    message.lost.map(({ first, last }) =>
-      field(8, spell([[varintField(1, first)], [varintField(2, last)]], pick)),
-    ),
-  );
-  parts.push([varintField(9, message.heartbeatSeconds)], [varintField(10, message.endedUs)]);
-  parts.push([unknown(pick), unknown(pick)]);
-  return spell(parts, pick);
-}
-
-function spellSeries(message: SeriesPoints, pick: Pick): Buffer {
-  const entries = Object.entries(message.labels).map(([key, value]) =>
-    field(2, field(1, key), field(2, value)),
-  );
-  return spell(
-    [
-      [field(1, message.key)],
-      entries,
-      [varintField(3, message.kind)],
-      spellList(4, VARINT, message.steps.map(zigzag), pick),
-      spellList(5, VARINT, message.timesUs.map(zigzag), pick),
-      spellList(6, FIXED64, message.values.map(double), pick),
-      spellList(7, VARINT, message.integers.map(zigzag), pick),
-      spellList(
-        8,
-        VARINT,
-        message.bools.map((value) => varint(value ? 1 + pick(9) : 0)),
-        pick,
-      ),
-      message.texts.map((value) => field(9, value)),
-      spellList(10, VARINT, message.nanos.map(varint), pick),
-      [unknown(pick)],
-    ],
-    pick,
-  );
-}
-
-/** Each item alone, or runs of them packed; empty pieces too. */
-function spellList(number: number, wireType: number, items: readonly Buffer[], pick: Pick): Buffer[] {
-  const pieces: Buffer[] = [];
-  for (let at = 0; at < items.length;) {
-    const size = pick(4);
-    if (size === 0) pieces.push(Buffer.concat([tag(number, wireType), items[at]!]));
-    else pieces.push(field(number, ...items.slice(at, at + size)));
-    if (pick(8) === 0) pieces.push(field(number));
-    at += Math.max(1, size);
-  }
-  return pieces;
-}
-
-function unknown(pick: Pick): Buffer {
-  const number = 100 + pick(500);
-  switch (pick(4)) {
-    case 0:
-      return varintField(number, -1n);
-    case 1:
-      return Buffer.concat([tag(number, FIXED64), Buffer.alloc(8, 255)]);
-    case 2:
-      return Buffer.concat([tag(number, 5), Buffer.alloc(4, 255)]);
-    default:
-      return field(number, Buffer.alloc(pick(20), 255));
-  }
-}
-
-/** Mixes lists of fields; the order within each stays. */
-function spell(lists: readonly (readonly Buffer[])[], pick: Pick): Buffer {
-  const queues = lists.map((list) => [...list]).filter((list) => list.length > 0);
-  const mixed: Buffer[] = [];
-  while (queues.length > 0) {
-    const at = pick(queues.length);
-    mixed.push(queues[at]!.shift()!);
-    if (queues[at]!.length === 0) queues.splice(at, 1);
-  }
-  return Buffer.concat(mixed);
-}
-
-/** As protobuf-es writes it. */
-export function spellPlainly(message: Envelope): Uint8Array {
-  return toBinary(EnvelopeSchema, message);
 }

@@ -4,10 +4,14 @@ import {
   createGrpcTransport,
   createGrpcWebTransport,
 } from "@connectrpc/connect-node";
+import { LogService } from "#proto/cairn/v1/log_pb.ts";
+import { ArtifactService } from "#proto/cairn/v1/artifact_pb.ts";
+import { LineageService } from "#proto/cairn/v1/lineage_pb.ts";
 import { MetricService } from "#proto/cairn/v1/metric_pb.ts";
 import { NamespaceService } from "#proto/cairn/v1/namespace_pb.ts";
 import { RunService } from "#proto/cairn/v1/run_pb.ts";
 import { SystemService } from "#proto/cairn/v1/system_pb.ts";
+import { WatchService } from "#proto/cairn/v1/watch_pb.ts";
 
 /** All ways to talk to a server, for tests that must hold on every one of them. */
 export interface Way {
@@ -66,6 +70,10 @@ export interface Clients {
   namespaces: Client<typeof NamespaceService>;
   runs: Client<typeof RunService>;
   metrics: Client<typeof MetricService>;
+  lineage: Client<typeof LineageService>;
+  artifacts: Client<typeof ArtifactService>;
+  logs: Client<typeof LogService>;
+  watch: Client<typeof WatchService>;
   system: Client<typeof SystemService>;
 }
 
@@ -74,6 +82,10 @@ export function clientsOf(transport: Transport): Clients {
     namespaces: createClient(NamespaceService, transport),
     runs: createClient(RunService, transport),
     metrics: createClient(MetricService, transport),
+    lineage: createClient(LineageService, transport),
+    artifacts: createClient(ArtifactService, transport),
+    logs: createClient(LogService, transport),
+    watch: createClient(WatchService, transport),
     system: createClient(SystemService, transport),
   };
 }

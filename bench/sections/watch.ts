@@ -1,0 +1,174 @@
+import { once } from "node:events";
+import type { ClientHttp2Session, ClientHttp2Stream } from "node:http2";
+import { create, toBinary, type MessageInitShape } from "@bufbuild/protobuf";
+import { EnvelopeSchema } from "#proto/cairn/v1/metric_pb.ts";
+import { WatchRequestSchema } from "#proto/cairn/v1/watch_pb.ts";
+import { connectConnection, createRun, grpcSession, type Connection } from "../client.ts";
+import { encodeEnvelope } from "../encode.ts";
+import type { Bench } from "../main.ts";
+import { milliseconds, quantile } from "../report.ts";
+import { startServer, type BenchServer } from "../server.ts";
+
+const WRITERS = 4;
+const SERIES = 10;
+/** Between two envelopes of a writer, so that the bench itself leaves room for what is measured. */
+const PAUSE_MS = 2;
+const STREAMS_PER_SESSION = 100;
+const BAR_MS = 300;
+
+type Asked = MessageInitShape<typeof WatchRequestSchema>;
+type Said = MessageInitShape<typeof EnvelopeSchema>;
+
+/** From the acknowledgement of a change to the event that tells of it, while other runs are being written. */
+export async function benchWatch({ report, directory, scale }: Bench): Promise<void> {
+  const server = await startServer(`${directory}/data`);
+  const run = { id: await createRun(server.url, "probe") };
+  const load = await startLoad(server);
+  const kinds: [what: string, asked: Asked, said: (mark: string) => Said][] = [
+    ["runs", { runs: { columns: ["tags", "metrics.metric/0.last"] } }, (mark) => ({ run, tags: { mark } })],
+    [
+      "points",
+      { series: [{ run }, { run: { id: load.runId } }] },
+      (mark) => ({ run, series: [{ key: mark, values: [1] }] }),
+    ],
+    ["lines", { logs: [{ run }] }, (mark) => ({ run, log: [{ lines: [mark] }] })],
+  ];
+  for (const [what, asked, said] of kinds) {
+    for (const watchers of [1, 100]) {
+      const before = { sent: load.sent(), cpu: server.cpuSeconds(), ms: performance.now() };
+      const latencies = await measure(server, {
+        watchers,
+        asked,
+        probes: Math.round(200 * scale),
+        said,
+      });
+      const seconds = (performance.now() - before.ms) / 1000;
+      report.add({
+        what: `watch, ${what} to ${watchers} ${watchers === 1 ? "watcher" : "watchers"}, p99`,
+        value: quantile(latencies, 0.99),
+        format: milliseconds,
+        bar: BAR_MS,
+        stretch: 100,
+        better: "lower",
+        notes: [
+          `p50 ${quantile(latencies, 0.5).toFixed(0)} ms, ${latencies.length} events`,
+          `beside ${Math.round((load.sent() - before.sent) / seconds)} envelopes/s`,
+          `server ${Math.round((100 * (server.cpuSeconds() - before.cpu)) / seconds)} % CPU`,
+        ].join(", "),
+      });
+    }
+  }
+  await load.stop();
+  await server.stop();
+}
+
+interface Measured {
+  watchers: number;
+  asked: Asked;
+  probes: number;
+  said(mark: string): Said;
+}
+
+/** Milliseconds per probe and watcher; 0 for an event that came before the acknowledgement. */
+async function measure(server: BenchServer, { watchers, asked, probes, said }: Measured): Promise<number[]> {
+  const sessions: ClientHttp2Session[] = [];
+  const streams: ClientHttp2Stream[] = [];
+  const seen = new Map<string, { at: number[]; all: PromiseWithResolvers<void> }>();
+  const onData = (chunk: Buffer): void => {
+    const nowMs = performance.now();
+    for (const [mark, { at, all }] of seen) {
+      if (chunk.indexOf(mark) < 0 || at.push(nowMs) < watchers) continue;
+      all.resolve();
+    }
+  };
+  for (let i = 0; i < watchers; i++) {
+    if (i % STREAMS_PER_SESSION === 0) sessions.push(grpcSession(server.url));
+    streams.push(await watch(sessions.at(-1)!, asked, onData));
+  }
+  const writer = connectConnection(server.port);
+  const latencies: number[] = [];
+  for (let i = 0; i < probes; i++) {
+    const mark = `mark-${i}-${Math.random().toString(36).slice(2, 10)}`;
+    const told = { at: [] as number[], all: Promise.withResolvers<void>() };
+    seen.set(mark, told);
+    await writer.send(toBinary(EnvelopeSchema, create(EnvelopeSchema, said(mark))));
+    const ackMs = performance.now();
+    await told.all.promise;
+    seen.delete(mark);
+    latencies.push(...told.at.map((atMs) => Math.max(0, atMs - ackMs)));
+    // Probes must not fall into step with the waves.
+    await pause(Math.random() * 30);
+  }
+  writer.close();
+  for (const stream of streams) stream.close();
+  for (const session of sessions) session.destroy();
+  return latencies;
+}
+
+/** Over gRPC, and without decoding: a browser or a program has a machine of its own for that. */
+async function watch(
+  session: ClientHttp2Session,
+  asked: Asked,
+  onData: (chunk: Buffer) => void,
+): Promise<ClientHttp2Stream> {
+  const stream = session.request({
+    ":method": "POST",
+    ":path": "/cairn.v1.WatchService/Watch",
+    "content-type": "application/grpc",
+    te: "trailers",
+  });
+  const request = toBinary(WatchRequestSchema, create(WatchRequestSchema, asked));
+  const head = Buffer.alloc(5);
+  head.writeUInt32BE(request.length, 1);
+  stream.end(Buffer.concat([head, request]));
+  stream.on("error", () => {});
+  // The first piece says that the watch stands.
+  await once(stream, "data");
+  stream.on("data", onData);
+  return stream;
+}
+
+/** Writers of small envelopes, each with a run of its own. */
+async function startLoad(
+  server: BenchServer,
+): Promise<{ runId: string; sent(): number; stop(): Promise<void> }> {
+  const runIds = await Promise.all(
+    Array.from({ length: WRITERS }, (_, i) => createRun(server.url, `load-${i}`)),
+  );
+  const connections: Connection[] = runIds.map(() => connectConnection(server.port));
+  const state = { sent: 0, stopped: false };
+  const writing = connections.map(async (connection, writer) => {
+    for (let seq = 1; !state.stopped; seq++) {
+      const series = Array.from({ length: SERIES }, (_, i) => ({
+        key: `metric/${i}`,
+        points: onePoint(seq),
+      }));
+      await connection.send(encodeEnvelope({ runId: runIds[writer]!, writer: "w", seq, series }));
+      state.sent++;
+      await pause(PAUSE_MS);
+    }
+  });
+  return {
+    runId: runIds[0]!,
+    sent: () => state.sent,
+    stop: async () => {
+      state.stopped = true;
+      await Promise.all(writing);
+      for (const connection of connections) connection.close();
+    },
+  };
+}
+
+function onePoint(seq: number) {
+  return {
+    count: 1,
+    steps: Float64Array.of(seq),
+    times: Float64Array.of(Date.now() * 1000),
+    nanos: undefined,
+    values: { kind: "number" as const, data: Float64Array.of(Math.sin(seq)) },
+  };
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,274 @@
+import type { Clock } from "#base/clock.ts";
+import { CairnError, quote } from "../errors.ts";
+import type { AccessStore, AuditEntry, AuditVerdict, Binding } from "../ports/access-store.ts";
+import { pageSize } from "../runs/runs.ts";
+import { hasAdministrator } from "./administrators.ts";
+import { AccessBook } from "./book.ts";
+import { authorize, type Caller, type Identity } from "./caller.ts";
+import { explainAccess } from "./explain.ts";
+import { Grants, rankAt, type LocateRun } from "./grants.ts";
+import { Logins } from "./logins.ts";
+import { mintToken, viewToken } from "./mint-token.ts";
+import { getPrincipal } from "./names.ts";
+import { Passwords, type PasswordCost } from "./password.ts";
+import { Principals, viewPrincipal } from "./principals.ts";
+import { roleOf, type Role } from "./role.ts";
+import { ROOT, type Scope } from "./scope.ts";
+import { EVERYONE } from "./state.ts";
+import { holderOf, Tokens } from "./tokens.ts";
+import type {
+  AskedScope,
+  CreatedToken,
+  Explanation,
+  NewPrincipal,
+  NewToken,
+  Page,
+  PrincipalChange,
+  PrincipalView,
+  ScopeAccess,
+  TokenView,
+  WhoAmI,
+} from "./views.ts";
+
+export interface AccessParts {
+  store: AccessStore;
+  clock: Clock;
+  /**
+   * The namespace of a run, if the caller may do to it what the call declares; throws `not-found` when
+   * there is no such run or the caller may not see it.
+   */
+  locateRun: LocateRun;
+  /** Of passwords that are set from now on; a good default when absent. */
+  passwordCost?: PasswordCost;
+}
+
+const FIRST_ADMIN = "admin";
+
+/**
+ * Who may do what. All of it is in memory, so that asking costs no more than a look into a map; a change
+ * is first made durable, together with its record in the audit, and then seen by everybody at once, also
+ * by rights that were handed out before.
+ *
+ * Methods that take a Caller check what it may; the permission is the one its call declares.
+ */
+export class Access {
+  readonly #store: AccessStore;
+  readonly #book: AccessBook;
+  readonly #principals: Principals;
+  readonly #grants: Grants;
+  readonly #tokens: Tokens;
+  readonly #logins: Logins;
+
+  private constructor({ store, locateRun, passwordCost }: AccessParts, book: AccessBook) {
+    const passwords = new Passwords(passwordCost);
+    this.#store = store;
+    this.#book = book;
+    this.#principals = new Principals(book, passwords);
+    this.#grants = new Grants(book, locateRun);
+    this.#tokens = new Tokens(book, store);
+    this.#logins = new Logins(book, passwords);
+  }
+
+  static async open(parts: AccessParts): Promise<Access> {
+    return new Access(parts, await AccessBook.open(parts.store, parts.clock));
+  }
+
+  /** Who has this secret. Throws `unauthenticated` (BAD_CREDENTIAL). */
+  identify(secret: string): Identity {
+    return this.#tokens.identify(secret);
+  }
+
+  /**
+   * When nobody administers the root: makes a user who does ("admin", or the next name that is free), and
+   * returns the secret of its token, which never expires.
+   */
+  bootstrap(): Promise<string | undefined> {
+    return this.#book.change((state, nowUs) => {
+      if (hasAdministrator(state)) return { changes: [], audit: [], result: undefined };
+      let name = FIRST_ADMIN;
+      for (let n = 2; state.principals.has(name); n++) name = `${FIRST_ADMIN}-${n}`;
+      const principal = {
+        name,
+        kind: "user" as const,
+        displayName: "",
+        disabled: false,
+        createdUs: nowUs,
+        password: undefined,
+      };
+      const binding = {
+        principal: name,
+        role: "admin" as const,
+        scope: ROOT,
+        createdUs: nowUs,
+        createdBy: "owner",
+      };
+      const unbounded = { role: undefined, namespaces: [], expiresUs: undefined };
+      const { secret, token } = mintToken({ principal: name, name: "first", ...unbounded }, nowUs);
+      const facts = { token: token.id };
+      return {
+        changes: [
+          { do: "put-principal", principal },
+          { do: "put-binding", binding },
+          { do: "put-token", token },
+        ],
+        audit: [{ principal: "owner", action: "bootstrap", target: name, facts, timeUs: nowUs }],
+        result: secret,
+      };
+    });
+  }
+
+  /** After every change of who may do what, when a token has expired, and after a reload. Returns how to stop. */
+  onChange(listener: () => void): () => void {
+    return this.#book.onChange(listener);
+  }
+
+  /** The run, namespace (with all below it) or artifact is gone, and the store has dropped what was bound on it. */
+  forget(scope: Scope): Promise<void> {
+    return this.#book.forget(scope);
+  }
+
+  /** Another content may be in the store now, after a restore. */
+  reload(): Promise<void> {
+    return this.#book.reload();
+  }
+
+  /** Writes down what is only in memory: when tokens were last used. */
+  close(): Promise<void> {
+    this.#book.close();
+    return this.#tokens.close();
+  }
+
+  whoAmI(caller: Caller): WhoAmI {
+    const holder = holderOf(caller);
+    if (holder === undefined) return { principal: unstored(caller), token: undefined, bindings: [] };
+    const { state } = this.#book;
+    const bindings: Binding[] = [];
+    for (const name of this.#book.subjectsOf(holder.principal.name)) bindings.push(...state.bindingsOf(name));
+    return { principal: viewPrincipal(state, holder.principal), token: viewToken(holder.token), bindings };
+  }
+
+  logIn(request: { name: string; password: string }): Promise<CreatedToken> {
+    return this.#logins.logIn(request);
+  }
+
+  logOut(caller: Caller): Promise<void> {
+    return this.#tokens.logOut(caller);
+  }
+
+  /** Of another principal for those who maintain the scope; of oneself as the credential has it. */
+  async explain(caller: Caller, request: { principal: string; scope: AskedScope }): Promise<Explanation> {
+    const scope = await this.#grants.resolve(caller, request.scope);
+    authorize(caller, scope);
+    const holder = holderOf(caller);
+    const name = request.principal === "" ? holder?.principal.name : request.principal;
+    if (name === undefined) {
+      const { kind } = caller.principal;
+      return { role: "admin", reasons: [], summary: `the ${kind} of the machine may do everything` };
+    }
+    if (name !== EVERYONE) getPrincipal(this.#book.state, name);
+    const explained = explainAccess(this.#book, name, scope);
+    const role = roleOf(rankAt(caller, scope));
+    if (request.principal !== "" || role === explained.role) return explained;
+    return {
+      ...explained,
+      role,
+      summary: `${explained.summary}; this token makes that ${role ?? "nothing"}`,
+    };
+  }
+
+  createPrincipal(caller: Caller, request: NewPrincipal): Promise<PrincipalView> {
+    return this.#principals.create(caller, request);
+  }
+
+  /** Rising by name. */
+  listPrincipals(caller: Caller, page: Page): { principals: PrincipalView[]; nextPageToken: string } {
+    return this.#principals.list(caller, page);
+  }
+
+  updatePrincipal(caller: Caller, change: PrincipalChange): Promise<PrincipalView> {
+    return this.#principals.update(caller, change);
+  }
+
+  deletePrincipal(caller: Caller, name: string): Promise<void> {
+    return this.#principals.delete(caller, name);
+  }
+
+  addMember(caller: Caller, request: { group: string; member: string }): Promise<void> {
+    return this.#principals.addMember(caller, request);
+  }
+
+  removeMember(caller: Caller, request: { group: string; member: string }): Promise<void> {
+    return this.#principals.removeMember(caller, request);
+  }
+
+  bindRole(caller: Caller, request: { principal: string; role: Role; scope: AskedScope }): Promise<Binding> {
+    return this.#grants.bind(caller, request);
+  }
+
+  unbindRole(caller: Caller, request: { principal: string; scope: AskedScope }): Promise<void> {
+    return this.#grants.unbind(caller, request);
+  }
+
+  setClosed(caller: Caller, request: { scope: AskedScope; closed: boolean }): Promise<void> {
+    return this.#grants.setClosed(caller, request);
+  }
+
+  getScope(caller: Caller, scope: AskedScope): Promise<ScopeAccess> {
+    return this.#grants.get(caller, scope);
+  }
+
+  createToken(caller: Caller, request: NewToken): Promise<CreatedToken> {
+    return this.#tokens.create(caller, request);
+  }
+
+  /** By the time of their creation. "" for one's own. */
+  listTokens(caller: Caller, principal: string): TokenView[] {
+    return this.#tokens.list(caller, principal);
+  }
+
+  revokeToken(caller: Caller, id: string): Promise<void> {
+    return this.#tokens.revoke(caller, id);
+  }
+
+  /** Newest first; "" for any principal, action or target. */
+  async listAudit(
+    caller: Caller,
+    request: Page & { principal: string; action: string; target: string },
+  ): Promise<{ entries: AuditEntry[]; nextPageToken: string }> {
+    authorize(caller);
+    const limit = pageSize(request.pageSize);
+    const entries = await this.#store.listAudit({
+      principal: request.principal || undefined,
+      action: request.action || undefined,
+      target: request.target || undefined,
+      before: request.pageToken === "" ? undefined : pagePlace(request.pageToken),
+      limit: limit + 1,
+    });
+    const page = entries.slice(0, limit);
+    return { entries: page, nextPageToken: entries.length > limit ? String(page.at(-1)!.number) : "" };
+  }
+
+  async verifyAudit(caller: Caller): Promise<AuditVerdict> {
+    authorize(caller);
+    return this.#store.verifyAudit();
+  }
+}
+
+/** The owner and the anonymous: nobody created them. */
+function unstored({ principal: { name, kind } }: Caller): PrincipalView {
+  const nothing = {
+    displayName: "",
+    disabled: false,
+    createdUs: 0,
+    members: [],
+    groups: [],
+    hasPassword: false,
+  };
+  return { name, kind, ...nothing };
+}
+
+function pagePlace(token: string): number {
+  const place = Number(token);
+  if (Number.isSafeInteger(place) && place > 0) return place;
+  throw new CairnError("invalid", `cannot use page token ${quote(token)}: no page gave it out`);
+}

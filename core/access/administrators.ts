@@ -1,0 +1,41 @@
+import { CairnError } from "../errors.ts";
+import type { Member } from "../ports/access-store.ts";
+import { ROOT } from "./scope.ts";
+import { EVERYONE, type AccessState } from "./state.ts";
+
+/** What is about to be taken away. */
+export interface Without {
+  /** The binding of this principal on the root. */
+  binding?: string;
+  /** This principal, be it a group. */
+  principal?: string;
+  membership?: Member;
+}
+
+/** Whether somebody who can call administers the root. */
+export function hasAdministrator(state: AccessState, without: Without = {}): boolean {
+  const isThere = (name: string) =>
+    name !== without.principal && state.principals.get(name)?.disabled === false;
+  const mayCall = (name: string) => isThere(name) && state.principals.get(name)!.kind !== "group";
+  for (const { principal, role } of state.bindingsOn(ROOT)) {
+    if (role !== "admin" || principal === without.binding) continue;
+    if (principal === EVERYONE) {
+      if (state.principals.keys().some(mayCall)) return true;
+      continue;
+    }
+    if (mayCall(principal)) return true;
+    if (!isThere(principal)) continue;
+    const left = without.membership?.group === principal ? without.membership.member : undefined;
+    for (const member of state.membersOf(principal)) if (member !== left && mayCall(member)) return true;
+  }
+  return false;
+}
+
+/** Throws `precondition` when nobody would be left to undo it. */
+export function requireAdministrator(state: AccessState, without: Without): void {
+  if (hasAdministrator(state, without) || !hasAdministrator(state)) return;
+  throw new CairnError("precondition", "cannot take the last administrator away", {
+    reason: "LAST_ADMIN",
+    hint: "bind the role admin on the root to somebody else first",
+  });
+}

@@ -1,0 +1,33 @@
+import { describe, expect, it } from "vitest";
+import { chainHash, CHAIN_START, factsText } from "./audit-chain.ts";
+
+describe("the chain of the audit", () => {
+  it("A16 hashes as docs/formats/audit.md says", () => {
+    const facts = { token: "01" };
+    const record = { principal: "owner", action: "bootstrap", target: "admin", facts, timeUs: 1 };
+    const hash = "355396bb7109619b8c232edb6417952eaac18d59bcb26645625fb1de153133cf";
+    expect(chainHash(CHAIN_START, 1, record)).toBe(hash);
+  });
+
+  it("A16 has one text for equal facts, in whatever order they came", () => {
+    expect(factsText({ b: "2", a: '"', 10: "x", 9: "y" })).toBe(
+      String.raw`{"10":"x","9":"y","a":"\"","b":"2"}`,
+    );
+    expect(factsText({ 9: "y", a: '"', 10: "x", b: "2" })).toBe(
+      factsText({ b: "2", 10: "x", 9: "y", a: '"' }),
+    );
+    expect(factsText({ "\u{1f600}": "", "\u{fffd}": "" })).toBe('{"\u{fffd}":"","\u{1f600}":""}');
+    expect(factsText({})).toBe("{}");
+  });
+
+  it.each([{ principal: "eve" }, { action: "x" }, { target: "x" }, { facts: {} }, { timeUs: 2 }])(
+    "A16 another entry has another hash: %j",
+    (change) => {
+      const record = { principal: "a", action: "b", target: "c", facts: { d: "e" }, timeUs: 1 };
+      const hash = chainHash(CHAIN_START, 1, record);
+      expect(chainHash(CHAIN_START, 1, { ...record, ...change })).not.toBe(hash);
+      expect(chainHash(CHAIN_START, 2, record)).not.toBe(hash);
+      expect(chainHash(hash, 1, record)).not.toBe(hash);
+    },
+  );
+});

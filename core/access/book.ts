@@ -1,0 +1,240 @@
+import { randomBytes } from "node:crypto";
+import type { Clock } from "#base/clock.ts";
+import { CairnError } from "../errors.ts";
+import { ExpiryBell } from "./expiry-bell.ts";
+import type {
+  AccessChange,
+  AccessStore,
+  AuditRecord,
+  StoredPrincipal,
+  StoredToken,
+} from "../ports/access-store.ts";
+import { rankOf, type Rank } from "./role.ts";
+import { ROOT, type ReadMask, type Scope } from "./scope.ts";
+import { Standing } from "./standing.ts";
+import { AccessState, EVERYONE } from "./state.ts";
+
+/** Of callers that are known at once; more are worked out again and again. */
+const STANDINGS_MAX = 1_000;
+const HOLDERS_MAX = 1_000;
+const MASKS_MAX = 256;
+/** Ids of masks of different processes must differ too: an engine may outlive one of them. */
+const PROCESS = randomBytes(8).toString("hex");
+
+/** What is to be done: the store makes it durable with its records, as a whole. */
+export interface Plan<T> {
+  changes: readonly AccessChange[];
+  audit: readonly AuditRecord[];
+  result: T;
+}
+
+/** Whoever holds a token, and what that allows. */
+export interface Holder {
+  token: StoredToken;
+  principal: StoredPrincipal;
+  standing: Standing;
+  /** The most the token lets through. */
+  rankMax: Rank;
+  namespaces: readonly string[];
+  maskKey: string;
+  /** Of its principal anywhere in the namespaces; worked out when it is first asked for. */
+  strongest: Rank | undefined;
+}
+
+/**
+ * The state of access with everything that is worked out from it. Changes come one after the other: each
+ * is planned on the state as it is, made durable, and only then seen by anybody.
+ */
+export class AccessBook {
+  readonly #store: AccessStore;
+  readonly #clock: Clock;
+  readonly #listeners = new Set<() => void>();
+  readonly #bell: ExpiryBell;
+  #state: AccessState;
+  #version = 0;
+  #standings = new Map<string, Standing>();
+  #holders = new Map<string, Holder>();
+  /** Those of this version, and the last ones there were: an unchanged mask keeps its id. */
+  #masks = new Map<string, ReadMask | undefined>();
+  readonly #lastMasks = new Map<string, ReadMask>();
+  #maskCount = 0;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  private constructor(store: AccessStore, clock: Clock, state: AccessState) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#state = state;
+    this.#bell = new ExpiryBell(clock, () => {
+      this.#bell.expectAll(this.#state.tokens.values());
+      this.#tell();
+    });
+    this.#bell.expectAll(state.tokens.values());
+  }
+
+  close(): void {
+    this.#bell.close();
+  }
+
+  static async open(store: AccessStore, clock: Clock): Promise<AccessBook> {
+    return new AccessBook(store, clock, new AccessState(await store.loadAccess()));
+  }
+
+  get state(): AccessState {
+    return this.#state;
+  }
+
+  /** Rises with every change of who may do what. */
+  get version(): number {
+    return this.#version;
+  }
+
+  nowUs(): number {
+    return this.#clock.nowUs();
+  }
+
+  onChange(listener: () => void): () => void {
+    // A listener of its own, so that nobody unsubscribes somebody else.
+    const own = () => listener();
+    this.#listeners.add(own);
+    return () => this.#listeners.delete(own);
+  }
+
+  /** `plan` runs when all earlier changes are done; it looks, decides and throws, and changes nothing itself. */
+  change<T>(plan: (state: AccessState, nowUs: number) => Plan<T>): Promise<T> {
+    return this.#inTurn(async () => {
+      const { changes, audit, result } = plan(this.#state, this.nowUs());
+      if (changes.length === 0 && audit.length === 0) return result;
+      await this.#store.changeAccess(changes, audit);
+      for (const change of changes) this.#state.apply(change);
+      for (const change of changes) if (change.do === "put-token") this.#bell.expect(change.token);
+      this.#follow(changes);
+      return result;
+    });
+  }
+
+  forget(scope: Scope): Promise<void> {
+    return this.#inTurn(() => {
+      if (this.#state.forget(scope)) this.#renew();
+      return Promise.resolve();
+    });
+  }
+
+  reload(): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#state = new AccessState(await this.#store.loadAccess());
+      this.#bell.expectAll(this.#state.tokens.values());
+      this.#renew();
+    });
+  }
+
+  /** Whose bindings count for a principal: its own, those of its groups and of everyone. */
+  subjectsOf(name: string): string[] {
+    if (name === EVERYONE) return [EVERYONE];
+    const isEnabled = (one: string) => this.#state.principals.get(one)?.disabled === false;
+    if (!isEnabled(name)) return [];
+    return [name, ...[...this.#state.groupsOf(name)].filter(isEnabled), EVERYONE];
+  }
+
+  standingOf(subjects: readonly string[]): Standing {
+    // Who is bound to nothing adds nothing, so that the members of a group share one standing.
+    const bound = subjects.filter((name) => this.#state.hasBindings(name)).sort();
+    const key = JSON.stringify(bound);
+    let standing = this.#standings.get(key);
+    if (standing === undefined) {
+      standing = new Standing(this.#state, bound);
+      keep(this.#standings, key, standing, STANDINGS_MAX);
+    }
+    return standing;
+  }
+
+  /** Throws `unauthenticated` when there is no such token any more. */
+  holderOf(tokenId: string): Holder {
+    let holder = this.#holders.get(tokenId);
+    if (holder === undefined) {
+      const token = this.#state.tokens.get(tokenId);
+      const principal = token && this.#state.principals.get(token.principal);
+      if (token === undefined || principal === undefined) throw credentialEnded("it was revoked");
+      const subjects = this.subjectsOf(principal.name);
+      const namespaces = token.namespaces.length === 0 ? [ROOT.namespace] : token.namespaces;
+      holder = {
+        token,
+        principal,
+        standing: this.standingOf(subjects),
+        rankMax: token.role === undefined ? 4 : rankOf(token.role),
+        namespaces,
+        maskKey: JSON.stringify([
+          subjects.filter((name) => this.#state.hasBindings(name)).sort(),
+          namespaces,
+        ]),
+        strongest: undefined,
+      };
+      keep(this.#holders, tokenId, holder, HOLDERS_MAX);
+    }
+    return holder;
+  }
+
+  /** undefined for everything. */
+  maskOf({ maskKey, standing, namespaces }: Holder): ReadMask | undefined {
+    if (this.#masks.has(maskKey)) return this.#masks.get(maskKey);
+    const places = standing.readPlaces(namespaces);
+    let mask: ReadMask | undefined;
+    if (places.runs.size > 0 || places.namespaces.size > 1 || places.namespaces.get("") === false) {
+      const last = this.#lastMasks.get(maskKey);
+      const isSame =
+        last !== undefined && sameMap(last.namespaces, places.namespaces) && sameMap(last.runs, places.runs);
+      mask = isSame ? last : { id: `${PROCESS}.${++this.#maskCount}`, ...places };
+      keep(this.#lastMasks, maskKey, mask, MASKS_MAX);
+    }
+    keep(this.#masks, maskKey, mask, MASKS_MAX);
+    return mask;
+  }
+
+  /** Tokens come and go all day long; that must not make everybody's answers be worked out anew. */
+  #follow(changes: readonly AccessChange[]): void {
+    const others = changes.filter((change) => change.do !== "put-token");
+    if (others.length === 0) return;
+    if (others.some((change) => change.do !== "delete-token")) return this.#renew();
+    this.#version++;
+    this.#holders = new Map();
+    this.#tell();
+  }
+
+  /** What was worked out holds no more; whoever has something open is told to look again. */
+  #renew(): void {
+    this.#version++;
+    this.#standings = new Map();
+    this.#holders = new Map();
+    this.#masks = new Map();
+    this.#tell();
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#turn.then(work);
+    this.#turn = done.catch(() => undefined);
+    return done;
+  }
+}
+
+export function credentialEnded(cause: string): CairnError {
+  return new CairnError("unauthenticated", `cannot accept the credential any more: ${cause}`, {
+    reason: "CREDENTIAL_ENDED",
+    hint: "log in again, or ask for a new token",
+  });
+}
+
+/** The one that came first makes room. */
+function keep<V>(map: Map<string, V>, key: string, value: V, max: number): void {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size > max) map.delete(map.keys().next().value!);
+}
+
+function sameMap(a: ReadonlyMap<string, boolean>, b: ReadonlyMap<string, boolean>): boolean {
+  if (a.size !== b.size) return false;
+  for (const [key, value] of a) if (b.get(key) !== value) return false;
+  return true;
+}

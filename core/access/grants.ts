@@ -1,0 +1,159 @@
+import { CairnError, quote } from "../errors.ts";
+import { limits } from "../limits.ts";
+import { compareCodePoints } from "../model/code-points.ts";
+import { parseNamespace } from "../model/path.ts";
+import type { AccessChange, Binding } from "../ports/access-store.ts";
+import { requireAdministrator } from "./administrators.ts";
+import { auditRecord } from "./audit-record.ts";
+import type { AccessBook } from "./book.ts";
+import { authorize, type Caller } from "./caller.ts";
+import { getPrincipal, scopeRecord, scopeText } from "./names.ts";
+import { PERMISSIONS } from "./permission.ts";
+import { requireRoom } from "./principals.ts";
+import { rankOf, roleOf, type Rank, type Role } from "./role.ts";
+import { ROOT, scopeKey, type Scope } from "./scope.ts";
+import { EVERYONE, type AccessState } from "./state.ts";
+import type { AskedScope, ScopeAccess } from "./views.ts";
+
+export type LocateRun = (caller: Caller, runId: string) => Promise<string>;
+
+/** Roles on scopes, and scopes that are closed. Nobody gives or takes more than they have themselves. */
+export class Grants {
+  readonly #book: AccessBook;
+  readonly #locateRun: LocateRun;
+
+  constructor(book: AccessBook, locateRun: LocateRun) {
+    this.#book = book;
+    this.#locateRun = locateRun;
+  }
+
+  /**
+   * The scope a request names. A namespace need not exist: roles may be bound before the first run is
+   * written. Throws `not-found` for a run the caller may not see.
+   */
+  async resolve(caller: Caller, { namespace, runId, artifact }: AskedScope): Promise<Scope> {
+    if (runId === "") {
+      if (artifact === "") return { namespace: parseNamespace(namespace, { root: true }) };
+      throw new CairnError("invalid", `cannot use artifact ${quote(artifact)} as a scope without its run`);
+    }
+    const home = await this.#locateRun(caller, runId);
+    if (namespace !== "" && namespace !== home) {
+      throw new CairnError("not-found", `cannot find run ${quote(`${namespace}/${runId}`)}`);
+    }
+    return { namespace: home, runId, ...(artifact !== "" && { artifact }) };
+  }
+
+  async bind(
+    caller: Caller,
+    request: { principal: string; role: Role; scope: AskedScope },
+  ): Promise<Binding> {
+    const scope = await this.resolve(caller, request.scope);
+    const { principal, role } = request;
+    return this.#book.change((state, nowUs) => {
+      authorize(caller, scope);
+      if (principal !== EVERYONE) getPrincipal(state, principal);
+      const before = state.findBinding(principal, scopeKey(scope));
+      requireWithin(caller, scope, role);
+      if (before !== undefined) requireWithin(caller, scope, before.role);
+      else requireRoom(state.bindingCount, limits.bindingsMax, "bindings");
+      if (role !== "admin") this.#requireAdministrator(state, scope, principal);
+      const { target, facts } = scopeRecord(scope);
+      const was = before === undefined ? {} : { was: before.role };
+      const binding = { principal, role, scope, createdUs: nowUs, createdBy: caller.principal.name };
+      return {
+        changes: [{ do: "put-binding", binding }],
+        audit: [auditRecord(caller, nowUs, "bind-role", target, { ...facts, principal, role, ...was })],
+        result: binding,
+      };
+    });
+  }
+
+  async unbind(caller: Caller, request: { principal: string; scope: AskedScope }): Promise<void> {
+    const scope = await this.resolve(caller, request.scope);
+    const { principal } = request;
+    return this.#book.change((state, nowUs) => {
+      authorize(caller, scope);
+      const before = state.findBinding(principal, scopeKey(scope));
+      if (before === undefined) {
+        throw new CairnError(
+          "not-found",
+          `cannot unbind ${quote(principal)} from ${scopeText(scope)}: no role is bound there`,
+        );
+      }
+      requireWithin(caller, scope, before.role);
+      this.#requireAdministrator(state, scope, principal);
+      const { target, facts } = scopeRecord(scope);
+      return {
+        changes: [{ do: "delete-binding", principal, scope }],
+        audit: [
+          auditRecord(caller, nowUs, "unbind-role", target, { ...facts, principal, role: before.role }),
+        ],
+        result: undefined,
+      };
+    });
+  }
+
+  async setClosed(caller: Caller, request: { scope: AskedScope; closed: boolean }): Promise<void> {
+    const scope = await this.resolve(caller, request.scope);
+    const { closed } = request;
+    return this.#book.change((state, nowUs) => {
+      authorize(caller, scope);
+      if (state.closed.has(scopeKey(scope)) === closed) return { changes: [], audit: [], result: undefined };
+      if (closed) requireRoom(state.closed.size, limits.closedScopesMax, "closed scopes");
+      const { target, facts } = scopeRecord(scope);
+      const kept = closed ? this.#keptBinding(state, caller, scope, nowUs) : undefined;
+      const changes: AccessChange[] = [{ do: "set-closed", scope, closed }];
+      if (kept !== undefined) changes.unshift({ do: "put-binding", binding: kept });
+      const bound = kept === undefined ? {} : { principal: kept.principal, role: kept.role };
+      const action = closed ? "close-scope" : "open-scope";
+      return {
+        changes,
+        audit: [auditRecord(caller, nowUs, action, target, { ...facts, ...bound })],
+        result: undefined,
+      };
+    });
+  }
+
+  async get(caller: Caller, asked: AskedScope): Promise<ScopeAccess> {
+    const scope = await this.resolve(caller, asked);
+    authorize(caller, scope);
+    const { state } = this.#book;
+    const bindings = [...state.bindingsOn(scope)].sort((a, b) => compareCodePoints(a.principal, b.principal));
+    return { scope, closed: state.closed.has(scopeKey(scope)), bindings };
+  }
+
+  /** What whoever closes a scope is bound to there, so as not to be shut out; undefined when that is not needed. */
+  #keptBinding(state: AccessState, caller: Caller, scope: Scope, nowUs: number): Binding | undefined {
+    const { kind, name } = caller.principal;
+    if (kind === "owner" || kind === "anonymous") return undefined;
+    const present = rankAt(caller, scope);
+    const key = scopeKey(scope);
+    for (const subject of this.#book.subjectsOf(name)) {
+      const isRootAdmin = state.findBinding(subject, scopeKey(ROOT))?.role === "admin";
+      if (isRootAdmin || rankOf(state.findBinding(subject, key)?.role) >= present) return undefined;
+    }
+    requireRoom(state.bindingCount, limits.bindingsMax, "bindings");
+    return { principal: name, role: roleOf(present)!, scope, createdUs: nowUs, createdBy: name };
+  }
+
+  #requireAdministrator(state: AccessState, scope: Scope, principal: string): void {
+    if (scopeKey(scope) === scopeKey(ROOT)) requireAdministrator(state, { binding: principal });
+  }
+}
+
+/** The strongest the caller may do on the scope. */
+export function rankAt(caller: Caller, scope: Scope): Rank {
+  let rank = 0;
+  while (rank + 1 < PERMISSIONS.length && caller.rights.may(PERMISSIONS[rank + 1]!, scope)) rank++;
+  return rank as Rank;
+}
+
+function requireWithin(caller: Caller, scope: Scope, role: Role): void {
+  const own = rankAt(caller, scope);
+  if (rankOf(role) <= own) return;
+  throw new CairnError(
+    "forbidden",
+    `cannot give or take role ${role} on ${scopeText(scope)}: your own there is ${roleOf(own) ?? "none"}`,
+    { reason: "ROLE_TOO_STRONG", hint: `ask somebody who is ${role} there` },
+  );
+}

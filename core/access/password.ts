@@ -1,0 +1,124 @@
+import { argon2, randomBytes, timingSafeEqual } from "node:crypto";
+import { promisify } from "node:util";
+import { CairnError } from "../errors.ts";
+import { limits } from "../limits.ts";
+
+const derive = promisify(argon2);
+
+/** What a guess costs: memory and rounds over it. */
+export interface PasswordCost {
+  memoryKib: number;
+  passes: number;
+}
+
+const COST: PasswordCost = { memoryKib: 32 << 10, passes: 3 };
+const SALT_BYTES = 16;
+const KEY_BYTES = 32;
+/** Each takes a thread of the pool and its memory for a tenth of a second. */
+const AT_ONCE_MAX = 2;
+const WAITING_MAX = 64;
+const FORM = /^argon2id\$m=(\d+),t=(\d+),p=(\d+)\$([\w-]+)\$([\w-]+)$/;
+
+/** Throws `invalid` or `exhausted` unless it can be somebody's password. The text is never shown. */
+export function requirePassword(password: string): string {
+  if (!password.isWellFormed())
+    throw new CairnError("invalid", "cannot use the password: it is not valid Unicode");
+  const bytes = Buffer.byteLength(password);
+  if (bytes > limits.passwordBytesMax) {
+    throw new CairnError(
+      "exhausted",
+      `cannot use the password: ${bytes} bytes are more than ${limits.passwordBytesMax}`,
+    );
+  }
+  if (password.length < limits.passwordCharactersMin) {
+    throw new CairnError("invalid", "cannot use the password: it is too short", {
+      hint: `a password has at least ${limits.passwordCharactersMin} characters; a sentence is a good one`,
+    });
+  }
+  return password;
+}
+
+/**
+ * Turns passwords into what is kept of them: argon2id with a salt each, worked out on the thread pool. The
+ * kept text carries its parameters, so that they may grow later: argon2id$m=32768,t=3,p=1$SALT$KEY.
+ */
+export class Passwords {
+  readonly #cost: PasswordCost;
+  #running = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  /** Passwords that were kept at another cost are checked at theirs. */
+  constructor(cost: PasswordCost = COST) {
+    this.#cost = cost;
+  }
+
+  async hash(password: string): Promise<string> {
+    const { memoryKib, passes } = this.#cost;
+    const salt = randomBytes(SALT_BYTES);
+    const key = await this.#derive(password, {
+      salt,
+      memory: memoryKib,
+      passes,
+      parallelism: 1,
+      bytes: KEY_BYTES,
+    });
+    const cost = `m=${memoryKib},t=${passes},p=1`;
+    return `argon2id$${cost}$${salt.toString("base64url")}$${key.toString("base64url")}`;
+  }
+
+  /** Where nothing is kept the answer is no, after the same work. */
+  async matches(password: string, kept: string | undefined): Promise<boolean> {
+    const parts = kept === undefined ? undefined : FORM.exec(kept);
+    if (parts === undefined || parts === null) {
+      await this.hash(password);
+      return false;
+    }
+    const [, memory, passes, parallelism, salt, key] = parts;
+    const expected = Buffer.from(key!, "base64url");
+    const derived = await this.#derive(password, {
+      salt: Buffer.from(salt!, "base64url"),
+      memory: Number(memory),
+      passes: Number(passes),
+      parallelism: Number(parallelism),
+      bytes: expected.length,
+    });
+    return timingSafeEqual(derived, expected);
+  }
+
+  async #derive(
+    password: string,
+    cost: { salt: Buffer; memory: number; passes: number; parallelism: number; bytes: number },
+  ): Promise<Buffer> {
+    await this.#enter();
+    try {
+      return await derive("argon2id", {
+        // The same password may be typed as different sequences of code points.
+        message: password.normalize("NFKC"),
+        nonce: cost.salt,
+        memory: cost.memory,
+        passes: cost.passes,
+        parallelism: cost.parallelism,
+        tagLength: cost.bytes,
+      });
+    } finally {
+      // Whoever waits takes this place over, so that nobody slips in between.
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#running--;
+      else next();
+    }
+  }
+
+  #enter(): Promise<void> | undefined {
+    if (this.#running >= AT_ONCE_MAX) {
+      if (this.#waiting.length >= WAITING_MAX) {
+        throw new CairnError("exhausted", "cannot check a password: too many are waiting", {
+          reason: "LOGIN_LIMIT",
+          retryAfterMs: 1_000,
+        });
+      }
+      return new Promise((resolve) => this.#waiting.push(resolve));
+    }
+    this.#running++;
+    return undefined;
+  }
+}

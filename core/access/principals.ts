@@ -1,0 +1,177 @@
+import { CairnError, quote } from "../errors.ts";
+import { limits } from "../limits.ts";
+import { compareCodePoints } from "../model/code-points.ts";
+import type { AccessChange, StoredPrincipal } from "../ports/access-store.ts";
+import { pageSize } from "../runs/runs.ts";
+import { requireAdministrator } from "./administrators.ts";
+import { auditRecord } from "./audit-record.ts";
+import type { AccessBook } from "./book.ts";
+import { authorize, authorizeCall, type Caller } from "./caller.ts";
+import { getPrincipal, requireDisplayName, requireName } from "./names.ts";
+import { requirePassword, type Passwords } from "./password.ts";
+import type { AccessState } from "./state.ts";
+import type { NewPrincipal, Page, PrincipalChange, PrincipalView } from "./views.ts";
+
+/** Users, services and groups. They belong to the whole server, so that its administrators keep them. */
+export class Principals {
+  readonly #book: AccessBook;
+  readonly #passwords: Passwords;
+
+  constructor(book: AccessBook, passwords: Passwords) {
+    this.#book = book;
+    this.#passwords = passwords;
+  }
+
+  async create(caller: Caller, request: NewPrincipal): Promise<PrincipalView> {
+    authorize(caller);
+    const { kind } = request;
+    const name = requireName(request.name);
+    const displayName = requireDisplayName(request.displayName);
+    const password = request.password === "" ? undefined : await this.#hash(kind, request.password);
+    return this.#book.change((state, nowUs) => {
+      authorize(caller);
+      if (state.principals.has(name)) {
+        throw new CairnError("exists", `cannot create principal ${quote(name)}: it exists already`);
+      }
+      requireRoom(state.principals.size, limits.principalsMax, "principals");
+      const principal = { name, kind, displayName, disabled: false, createdUs: nowUs, password };
+      return {
+        changes: [{ do: "put-principal", principal }],
+        audit: [auditRecord(caller, nowUs, "create-principal", name, { kind })],
+        result: viewPrincipal(state, principal),
+      };
+    });
+  }
+
+  list(caller: Caller, page: Page): { principals: PrincipalView[]; nextPageToken: string } {
+    authorizeCall(caller);
+    const limit = pageSize(page.pageSize);
+    const { state } = this.#book;
+    const rest = [...state.principals.keys()]
+      .filter((name) => compareCodePoints(name, page.pageToken) > 0)
+      .sort(compareCodePoints);
+    const names = rest.slice(0, limit);
+    return {
+      principals: names.map((name) => viewPrincipal(state, getPrincipal(state, name))),
+      nextPageToken: rest.length > limit ? names.at(-1)! : "",
+    };
+  }
+
+  async update(caller: Caller, change: PrincipalChange): Promise<PrincipalView> {
+    authorize(caller);
+    const { name, displayName, disabled, password } = change;
+    if (displayName !== undefined) requireDisplayName(displayName);
+    const { kind } = getPrincipal(this.#book.state, name);
+    const hashed = password === undefined || password === "" ? undefined : await this.#hash(kind, password);
+    return this.#book.change((state, nowUs) => {
+      authorize(caller);
+      const before = getPrincipal(state, name);
+      if (disabled === true) requireAdministrator(state, { principal: name });
+      const principal: StoredPrincipal = {
+        ...before,
+        displayName: displayName ?? before.displayName,
+        disabled: disabled ?? before.disabled,
+        password: password === undefined ? before.password : hashed,
+      };
+      const facts = {
+        ...(displayName !== undefined && { display_name: displayName }),
+        ...(disabled !== undefined && { disabled: String(disabled) }),
+        ...(password !== undefined && { password: hashed === undefined ? "removed" : "changed" }),
+      };
+      return {
+        changes: [{ do: "put-principal", principal }],
+        audit: [auditRecord(caller, nowUs, "update-principal", name, facts)],
+        result: viewPrincipal(state, principal),
+      };
+    });
+  }
+
+  delete(caller: Caller, name: string): Promise<void> {
+    return this.#book.change((state, nowUs) => {
+      authorize(caller);
+      const { kind } = getPrincipal(state, name);
+      requireAdministrator(state, { principal: name });
+      return {
+        changes: [{ do: "delete-principal", name }],
+        audit: [auditRecord(caller, nowUs, "delete-principal", name, { kind })],
+        result: undefined,
+      };
+    });
+  }
+
+  addMember(caller: Caller, request: { group: string; member: string }): Promise<void> {
+    return this.#changeMember(caller, request, "add-member", (state) => {
+      const { group, member } = request;
+      if (getPrincipal(state, member).kind === "group") {
+        throw new CairnError(
+          "invalid",
+          `cannot add ${quote(member)} to group ${quote(group)}: it is a group`,
+          {
+            hint: "groups hold users and services only",
+          },
+        );
+      }
+      if (state.membersOf(group).has(member)) return false;
+      requireRoom(state.membersOf(group).size, limits.membersPerGroupMax, `members of group ${quote(group)}`);
+      requireRoom(state.groupsOf(member).size, limits.groupsPerPrincipalMax, `groups of ${quote(member)}`);
+      return true;
+    });
+  }
+
+  removeMember(caller: Caller, request: { group: string; member: string }): Promise<void> {
+    return this.#changeMember(caller, request, "remove-member", (state) => {
+      requireAdministrator(state, { membership: request });
+      return state.membersOf(request.group).has(request.member);
+    });
+  }
+
+  #changeMember(
+    caller: Caller,
+    request: { group: string; member: string },
+    what: "add-member" | "remove-member",
+    isChange: (state: AccessState) => boolean,
+  ): Promise<void> {
+    const { group, member } = request;
+    return this.#book.change((state, nowUs) => {
+      authorize(caller);
+      if (getPrincipal(state, group).kind !== "group") {
+        throw new CairnError("invalid", `cannot change the members of ${quote(group)}: it is no group`);
+      }
+      const changes: AccessChange[] = isChange(state) ? [{ do: what, group, member }] : [];
+      const audit = changes.map(() => auditRecord(caller, nowUs, what, group, { member }));
+      return { changes, audit, result: undefined };
+    });
+  }
+
+  #hash(kind: StoredPrincipal["kind"], password: string): Promise<string> {
+    if (kind !== "user") {
+      throw new CairnError("invalid", `cannot give a ${kind} a password: only users log in`, {
+        hint: "create a token for it instead",
+      });
+    }
+    return this.#passwords.hash(requirePassword(password));
+  }
+}
+
+export function viewPrincipal(state: AccessState, principal: StoredPrincipal): PrincipalView {
+  const { name, kind, displayName, disabled, createdUs, password } = principal;
+  return {
+    name,
+    kind,
+    displayName,
+    disabled,
+    createdUs,
+    members: [...state.membersOf(name)].sort(compareCodePoints),
+    groups: [...state.groupsOf(name)].sort(compareCodePoints),
+    hasPassword: password !== undefined,
+  };
+}
+
+/** Throws `exhausted` when one more would be too many. */
+export function requireRoom(count: number, max: number, what: string): void {
+  if (count < max) return;
+  throw new CairnError("exhausted", `cannot add to the ${what}: there are ${max}, which is the most`, {
+    reason: "LIMIT_EXCEEDED",
+    facts: { limit: String(max) },
+  });
+}

@@ -1,0 +1,128 @@
+import { describe, expect, it } from "vitest";
+import { ListAccess } from "#store/contract/list-access.ts";
+import type { AccessContent } from "../ports/access-store.ts";
+import { strongestRank } from "./ability.ts";
+import { AccessBook } from "./book.ts";
+import { explainAccess } from "./explain.ts";
+import { PERMISSIONS } from "./permission.ts";
+import { rankOf } from "./role.ts";
+import { maskReadsNamespace, maskReadsRun, type Scope } from "./scope.ts";
+import { randomFrom, randomTree, SCOPES, TOKENS } from "./testing/random-tree.ts";
+import { walk } from "./testing/walk.ts";
+import { TokenRights } from "./token-rights.ts";
+
+const TREES = 100_000;
+const clock = { nowUs: () => 1 };
+
+/** `check` on each of many random trees; a failure names the seed that makes its tree. */
+async function onTrees(
+  count: number,
+  check: (content: AccessContent, book: AccessBook, random: (below: number) => number) => void,
+): Promise<void> {
+  const first = Date.now() % 2 ** 31;
+  for (let seed = first; seed < first + count; seed++) {
+    const random = randomFrom(seed);
+    const content = randomTree(random);
+    const book = await AccessBook.open(new ListAccess(content), clock);
+    try {
+      check(content, book, random);
+    } catch (thrown) {
+      throw new Error(`with the tree of seed ${seed}`, { cause: thrown });
+    } finally {
+      book.close();
+    }
+  }
+}
+
+/** The strongest permission there is, by asking for each. */
+function asked(rights: TokenRights, scope: Scope): number {
+  const allowed = PERMISSIONS.map((permission) => rights.may(permission, scope));
+  const count = allowed.indexOf(false);
+  // What is allowed is allowed from the weakest on, without holes.
+  if (count !== -1 && allowed.slice(count).includes(true)) throw new Error(`holes: ${allowed.join()}`);
+  return (count === -1 ? PERMISSIONS.length : count) - 1;
+}
+
+describe("rights", () => {
+  it("A5, A6, A7: answer as a walk from the scope outwards does, on 100,000 random trees", async () => {
+    let allowed = 0;
+    let refused = 0;
+    await onTrees(TREES, (content, book, random) => {
+      for (const token of TOKENS) {
+        const rights = new TokenRights(book, token);
+        for (let question = 0; question < 8; question++) {
+          const scope = SCOPES[random(SCOPES.length)]!;
+          const rank = asked(rights, scope);
+          const expected = walk(content, token, scope);
+          if (rank !== expected) expect({ token, scope, rank }).toEqual({ token, scope, rank: expected });
+          if (rank === 0) refused++;
+          else allowed++;
+        }
+      }
+    });
+    // Trees on which everybody may do everything, or nobody anything, would prove little.
+    expect(allowed).toBeGreaterThan(TREES);
+    expect(refused).toBeGreaterThan(TREES);
+  }, 120_000);
+
+  it("A12: a mask and mayAnywhere say what the rights say, everywhere", async () => {
+    await onTrees(10_000, (content, book) => {
+      for (const token of TOKENS) {
+        const rights = new TokenRights(book, token);
+        const mask = rights.readable();
+        const wrong = SCOPES.filter(({ namespace, runId, artifact }) => {
+          if (artifact !== undefined) return false;
+          const reads =
+            mask === undefined ||
+            (runId === undefined
+              ? maskReadsNamespace(mask, namespace)
+              : maskReadsRun(mask, { id: runId, namespace }));
+          const scope = { namespace, ...(runId !== undefined && { runId }) };
+          return reads !== walk(content, token, scope) > 0;
+        });
+        expect(wrong).toEqual([]);
+        const strongest = Math.max(...SCOPES.map((scope) => walk(content, token, scope)));
+        const anywhere = PERMISSIONS.map((permission) => rights.mayAnywhere(permission));
+        expect(anywhere).toEqual(PERMISSIONS.map((_, needed) => needed <= strongest));
+      }
+    });
+  });
+
+  it("A19: an explanation has the role that rights have, and a reason for it", async () => {
+    await onTrees(5_000, (content, book, random) => {
+      const scope = SCOPES[random(SCOPES.length)]!;
+      // The first token has no bounds of its own.
+      const { role, reasons, summary } = explainAccess(book, "u0", scope);
+      expect(rankOf(role)).toBe(walk(content, "t0", scope));
+      const counting = reasons.filter(({ counts }) => counts).map(({ binding }) => rankOf(binding.role));
+      expect(Math.max(0, ...counting)).toBe(rankOf(role));
+      for (const { counts, cutBy, binding } of reasons) {
+        const isDisabled = content.principals.some(({ name, disabled }) => name === "u0" && disabled);
+        expect(counts).toBe(!isDisabled && cutBy === undefined);
+        if (cutBy !== undefined) expect(content.closed).toContainEqual(cutBy);
+        expect(content.bindings).toContainEqual(binding);
+      }
+      expect(summary).toMatch(/^"u0" (may do nothing on|is \w+ of) .*: .+/);
+    });
+  });
+
+  it("A5: rules of places elsewhere, and their order, change no answer", async () => {
+    await onTrees(5_000, (content, _, random) => {
+      const bindings = content.bindings
+        .filter(({ principal }) => principal === "everyone")
+        .map(({ scope, role }) => ({ scope, rank: rankOf(role) }));
+      const everyone = {
+        ...content,
+        bindings: content.bindings.filter(({ principal }) => principal === "everyone"),
+        principals: [],
+      };
+      const scope = SCOPES[random(SCOPES.length)]!;
+      const expected = walk(everyone, "t0", scope);
+      const { closed } = content;
+      expect(strongestRank({ bindings, closed }, scope)).toBe(expected);
+      expect(strongestRank({ bindings: bindings.toReversed(), closed: closed.toReversed() }, scope)).toBe(
+        expected,
+      );
+    });
+  });
+});

@@ -1,0 +1,99 @@
+import type { Binding, StoredToken } from "../ports/access-store.ts";
+import type { Role } from "./role.ts";
+import type { Scope } from "./scope.ts";
+
+/** What access shows to people: never a password, a secret or its hash. */
+export interface PrincipalView {
+  name: string;
+  kind: "user" | "service" | "group" | "everyone" | "owner" | "anonymous";
+  displayName: string;
+  disabled: boolean;
+  /** 0 for those that were not created. */
+  createdUs: number;
+  /** Of a group, rising. */
+  members: readonly string[];
+  /** Of any other: the groups it is in, rising. */
+  groups: readonly string[];
+  hasPassword: boolean;
+}
+
+export type TokenView = Omit<StoredToken, "hash">;
+
+export interface WhoAmI {
+  principal: PrincipalView;
+  /** What the credential was; undefined for the owner and for nobody. */
+  token: TokenView | undefined;
+  /** The caller's own bindings, those of its groups and of everyone. */
+  bindings: readonly Binding[];
+}
+
+/** A scope as a request names it: a namespace, or a run, or an artifact of a run; "" for what is not given. */
+export interface AskedScope {
+  namespace: string;
+  runId: string;
+  artifact: string;
+}
+
+export interface Explanation {
+  /** undefined when it may do nothing there. */
+  role: Role | undefined;
+  reasons: readonly AccessReason[];
+  /** In one sentence. */
+  summary: string;
+}
+
+/** One binding that reaches the scope, or would if nothing cut it off. */
+export interface AccessReason {
+  binding: Binding;
+  /** The group it is through, or "everyone"; undefined when it is the principal's own. */
+  through: string | undefined;
+  counts: boolean;
+  /** The closed scope that cuts it off. */
+  cutBy: Scope | undefined;
+}
+
+export interface ScopeAccess {
+  scope: Scope;
+  closed: boolean;
+  bindings: readonly Binding[];
+}
+
+export interface NewPrincipal {
+  name: string;
+  kind: "user" | "service" | "group";
+  displayName: string;
+  /** Only for a user; "" for none. */
+  password: string;
+}
+
+export interface PrincipalChange {
+  name: string;
+  displayName?: string;
+  /** "" takes the password away. */
+  password?: string;
+  disabled?: boolean;
+}
+
+export interface NewToken {
+  /** "" for the caller itself; another only by administrators of the root. */
+  principal: string;
+  name: string;
+  /** undefined for no bound. */
+  role: Role | undefined;
+  namespaces: readonly string[];
+  /** 0 for the default. */
+  days: number;
+}
+
+export interface CreatedToken {
+  /** Shown once and kept nowhere. */
+  secret: string;
+  token: TokenView;
+}
+
+export interface Page {
+  /** 0 for the default. */
+  pageSize: number;
+  /** "" for the first page. */
+  pageToken: string;
+}

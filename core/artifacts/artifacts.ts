@@ -1,0 +1,224 @@
+import type { Clock } from "#base/clock.ts";
+import { auditRecord } from "../access/audit-record.ts";
+import { maySee, type Caller } from "../access/caller.ts";
+import type { Scope } from "../access/scope.ts";
+import { CairnError, quote } from "../errors.ts";
+import { limits } from "../limits.ts";
+import {
+  checkArtifactRecord,
+  checkedStep,
+  type Artifact,
+  type ArtifactKind,
+  type ArtifactRecord,
+} from "../model/artifact.ts";
+import { checkArtifactName } from "../model/artifact-name.ts";
+import { requireText } from "../model/check.ts";
+import type { RunRef } from "../model/run.ts";
+import type { ArtifactStore } from "../ports/artifact-store.ts";
+import type { BlobStore } from "../ports/blob-store.ts";
+import type { RunStore } from "../ports/run-store.ts";
+import { pageSize } from "../runs/runs.ts";
+import { CHANGED, type Changes } from "../watch/changes.ts";
+import { BlobPins } from "./blob-pins.ts";
+import { BlobSweep } from "./blob-sweep.ts";
+import { locateArtifact, locateRun, missingArtifact, type ArtifactScope } from "./locate.ts";
+import { pageTokenOf, parsePageToken } from "./page-token.ts";
+import { StoredContent } from "./stored-content.ts";
+import { Uploads } from "./uploads.ts";
+
+export interface ArtifactParts {
+  store: ArtifactStore;
+  runs: RunStore;
+  blobs: BlobStore;
+  clock: Clock;
+  changes: Changes;
+  /** Of one artifact. */
+  sizeBytesMax: number;
+  /** Told of names that are gone: access forgets what was bound on them. */
+  onGone?: (scope: Scope) => Promise<void>;
+  /** Told when content could not be destroyed; it is tried again. */
+  onSweepFailure: (thrown: unknown) => void;
+}
+
+/** An artifact's name in a run, as calls give it. */
+export interface AskedArtifact {
+  run: RunRef;
+  name: string;
+  step: number | undefined;
+}
+
+export interface ListArtifactsRequest {
+  run: RunRef;
+  prefix: string;
+  kind: ArtifactKind | undefined;
+  fromStep: number | undefined;
+  toStep: number | undefined;
+  pageSize: number;
+  pageToken: string;
+}
+
+/** Content that is about to be read. */
+export interface OpenArtifact {
+  artifact: Artifact;
+  body: AsyncIterable<Uint8Array>;
+}
+
+/** Files and locations that belong to runs. */
+export class Artifacts {
+  readonly #parts: ArtifactParts;
+  readonly uploads: Uploads;
+  readonly sweep: BlobSweep;
+  readonly content: StoredContent;
+
+  constructor(parts: ArtifactParts) {
+    this.#parts = parts;
+    const pins = new BlobPins();
+    this.sweep = new BlobSweep({ ...parts, pins });
+    this.uploads = new Uploads({ ...parts, pins, sweep: this.sweep });
+    this.content = new StoredContent({ ...parts, sweep: this.sweep });
+  }
+
+  /** A reference, or content that is small enough to travel in the message. */
+  async record(caller: Caller, run: RunRef, given: ArtifactRecord): Promise<Artifact> {
+    const record = checkArtifactRecord(given);
+    const scope = await this.#locate(caller, run, record.name);
+    const artifact = await this.#parts.store.putArtifact(scope.runId, record, this.#parts.clock.nowUs());
+    this.#note(scope);
+    await this.sweep.collectSoon();
+    return artifact;
+  }
+
+  async get(caller: Caller, { run, name, step }: AskedArtifact): Promise<Artifact> {
+    const scope = await this.#locate(caller, run, checkArtifactName(name));
+    return this.#find(scope, step);
+  }
+
+  async list(
+    caller: Caller,
+    request: ListArtifactsRequest,
+  ): Promise<{ artifacts: Artifact[]; nextPageToken: string }> {
+    const { prefix, kind, fromStep, toStep } = request;
+    const limit = pageSize(request.pageSize);
+    let after = request.pageToken === "" ? undefined : parsePageToken(request.pageToken);
+    requireText(prefix, limits.artifactNameBytesMax, "prefix");
+    for (const step of [fromStep, toStep]) if (step !== undefined) checkedStep(prefix, step);
+    const { id: runId, namespace } = await locateRun(this.#parts.runs, caller, request.run);
+    const artifacts: Artifact[] = [];
+    // A page is filled with what the caller may see: the names of others must not show in a token either.
+    for (;;) {
+      const asked = { runId, prefix, kind, fromStep, toStep, after, limit: limit + 1 };
+      const found = await this.#parts.store.listArtifacts(asked);
+      for (const artifact of found) {
+        if (!maySee(caller, { namespace, runId, artifact: artifact.name })) continue;
+        if (artifacts.length === limit) return { artifacts, nextPageToken: pageTokenOf(artifacts.at(-1)!) };
+        artifacts.push(artifact);
+      }
+      if (found.length <= limit) return { artifacts, nextPageToken: "" };
+      const { name, step } = found.at(-1)!;
+      after = { name, step };
+    }
+  }
+
+  /** With `step` undefined every step of the name. Returns how many there were. */
+  async delete(caller: Caller, { run, name, step }: AskedArtifact): Promise<number> {
+    const scope = await this.#locate(caller, run, checkArtifactName(name));
+    const { store, clock, onGone } = this.#parts;
+    const { runId, namespace } = scope;
+    const audit = auditRecord(caller, clock.nowUs(), "delete-artifact", `${runId}/${name}`, {
+      namespace,
+      ...(step !== undefined && { step: String(checkedStep(name, step)) }),
+    });
+    const deleted = await store.deleteArtifact(runId, name, step, audit);
+    if (deleted === 0) throw missingArtifact(runId, name, step);
+    this.#note(scope);
+    if ((await store.findArtifact(runId, name, undefined)) === undefined) await onGone?.(scope);
+    await this.sweep.collectSoon();
+    return deleted;
+  }
+
+  /** The content of an artifact, or the part [start, end) of it that `range` asks for once the size is known. */
+  async open(
+    caller: Caller,
+    asked: AskedArtifact,
+    range: (artifact: Artifact) => { start: number; end: number } | undefined = () => undefined,
+  ): Promise<OpenArtifact> {
+    const scope = await this.#locate(caller, asked.run, checkArtifactName(asked.name));
+    for (let attempt = 1; ; attempt++) {
+      const artifact = await this.#find(scope, asked.step);
+      const body = await this.#read(artifact, range(artifact));
+      if (body !== undefined) return { artifact, body };
+      // Replaced between the two looks, which is seldom and hardly ever happens twice.
+      if (attempt === READ_ATTEMPTS) throw lost(artifact);
+    }
+  }
+
+  /** Drops uploads nobody went on with, and content without an artifact. */
+  async tidy(): Promise<void> {
+    await this.uploads.expire();
+    await this.sweep.collect();
+    await this.sweep.sweepOrphans();
+  }
+
+  /** undefined when it is not there any more. */
+  async #read(
+    artifact: Artifact,
+    range: { start: number; end: number } | undefined,
+  ): Promise<AsyncIterable<Uint8Array> | undefined> {
+    if (artifact.place === "reference") throw isReference(artifact);
+    if (artifact.place === "inline") {
+      const content = await this.#parts.store.readContent(artifact);
+      return content && once(range === undefined ? content : content.subarray(range.start, range.end));
+    }
+    const content = await this.#parts.blobs.get(artifact.sha256!, range).catch((thrown: unknown) => {
+      if (thrown instanceof CairnError && ABSENT.has(thrown.code)) return undefined;
+      throw thrown;
+    });
+    if (content === undefined || content.sizeBytes === artifact.sizeBytes) return content?.body;
+    // The answer's length is the artifact's: nothing longer or shorter may be sent under it.
+    await content.body[Symbol.asyncIterator]().return?.();
+    throw damaged(artifact);
+  }
+
+  async #find({ runId, artifact: name }: ArtifactScope, step: number | undefined): Promise<Artifact> {
+    if (step !== undefined) checkedStep(name, step);
+    const found = await this.#parts.store.findArtifact(runId, name, step);
+    if (found === undefined) throw missingArtifact(runId, name, step);
+    return found;
+  }
+
+  #locate(caller: Caller, run: RunRef, name: string): Promise<ArtifactScope> {
+    return locateArtifact(this.#parts.runs, caller, run, name);
+  }
+
+  #note({ runId, namespace }: ArtifactScope): void {
+    this.#parts.changes.note({ runId, namespace, what: CHANGED.artifacts });
+  }
+}
+
+const READ_ATTEMPTS = 3;
+/** What a blob store says of what is not there, or not as long as the part that is asked for. */
+const ABSENT: ReadonlySet<string> = new Set(["not-found", "invalid"]);
+
+async function* once(content: Uint8Array): AsyncGenerator<Uint8Array> {
+  if (content.byteLength > 0) yield content;
+}
+
+function isReference({ name, uri }: Artifact): CairnError {
+  return new CairnError("precondition", `cannot read artifact ${quote(name)}: it is only a reference`, {
+    reason: "NOT_STORED",
+    facts: { uri },
+    hint: "fetch it from where the URI says",
+  });
+}
+
+function damaged({ name, sha256 }: Artifact): CairnError {
+  return new CairnError("corrupt", `cannot read artifact ${quote(name)}: blob ${quote(sha256!)} is damaged`, {
+    hint: "upload the same content again, or restore a backup",
+  });
+}
+
+function lost({ name, sha256 }: Artifact): CairnError {
+  return new CairnError("corrupt", `cannot read artifact ${quote(name)}: blob ${quote(sha256!)} is missing`, {
+    hint: "upload the same content again, or restore a backup",
+  });
+}

@@ -1,0 +1,66 @@
+import { CairnError, quote } from "../errors.ts";
+import type { Artifact } from "../model/artifact.ts";
+import type { ArtifactStore } from "../ports/artifact-store.ts";
+import type { BlobStore } from "../ports/blob-store.ts";
+import type { BlobSweep } from "./blob-sweep.ts";
+
+const STEP_BLOBS = 100;
+const PROBLEMS_MAX = 100;
+
+/** The content of artifacts as backups and the integrity check see it: what lies beside the store. */
+export class StoredContent {
+  readonly #store: ArtifactStore;
+  readonly #blobs: BlobStore;
+  readonly #sweep: BlobSweep;
+
+  constructor(parts: { store: ArtifactStore; blobs: BlobStore; sweep: BlobSweep }) {
+    this.#store = parts.store;
+    this.#blobs = parts.blobs;
+    this.#sweep = parts.sweep;
+  }
+
+  /** Nothing is destroyed while `work` runs. */
+  kept<T>(work: () => Promise<T>): Promise<T> {
+    return this.#sweep.paused(work);
+  }
+
+  copyTo(folder: string): Promise<void> {
+    return this.#blobs.copyTo(folder);
+  }
+
+  takeFrom(folder: string): Promise<void> {
+    return this.#blobs.takeFrom(folder);
+  }
+
+  /** Reads every blob that an artifact has. One sentence for each that is missing or damaged. */
+  async verify(): Promise<string[]> {
+    const problems: string[] = [];
+    let after: string | undefined;
+    do {
+      const step = await this.#store.listUsedBlobs({ after, limit: STEP_BLOBS });
+      for (const artifact of step) {
+        const problem = await this.#problemOf(artifact);
+        if (problem !== undefined) problems.push(problem);
+        if (problems.length === PROBLEMS_MAX) return problems;
+      }
+      after = step.length < STEP_BLOBS ? undefined : step.at(-1)!.sha256;
+    } while (after !== undefined);
+    return problems;
+  }
+
+  async #problemOf({ runId, name, sha256, sizeBytes }: Artifact): Promise<string | undefined> {
+    let read = 0;
+    try {
+      for await (const piece of (await this.#blobs.get(sha256!)).body) read += piece.byteLength;
+      if (read === sizeBytes) return undefined;
+    } catch (thrown) {
+      const { code, message } = CairnError.from(thrown);
+      const gone = code === "not-found" && (await this.#store.findUsedBlobs([sha256!])).length === 0;
+      if (gone) return undefined;
+      if (code !== "not-found" && code !== "corrupt")
+        return `run ${runId}: artifact ${quote(name)}: ${message}`;
+    }
+    const what = read === 0 ? "is missing or damaged" : "is damaged";
+    return `run ${runId}: the content of artifact ${quote(name)} ${what}`;
+  }
+}

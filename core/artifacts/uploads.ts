@@ -1,0 +1,208 @@
+import type { Clock } from "#base/clock.ts";
+import { authorize, type Caller } from "../access/caller.ts";
+import { CairnError } from "../errors.ts";
+import { checkArtifactHead, type Artifact, type UploadedArtifact } from "../model/artifact.ts";
+import { checkDigest, wrongOffset } from "../model/blob.ts";
+import type { RunRef } from "../model/run.ts";
+import type { ArtifactStore } from "../ports/artifact-store.ts";
+import type { BlobInfo, BlobStore } from "../ports/blob-store.ts";
+import type { RunStore } from "../ports/run-store.ts";
+import { CHANGED, type Changes } from "../watch/changes.ts";
+import type { BlobPins } from "./blob-pins.ts";
+import type { BlobSweep } from "./blob-sweep.ts";
+import { locateArtifact, type ArtifactScope } from "./locate.ts";
+import { UploadTable } from "./upload-table.ts";
+
+/** What an upload says about itself besides its bytes. */
+export type UploadHead = Omit<UploadedArtifact, "blob">;
+
+export interface UploadPiece {
+  /** Of the whole content. */
+  digest: string;
+  totalBytes: number;
+  /** undefined only asks how much has come. */
+  piece: { start: number; sizeBytes: number; content: AsyncIterable<Uint8Array> } | undefined;
+}
+
+export type UploadState = { done: true; artifact: Artifact } | { done: false; offset: number };
+
+/**
+ * Content on its way in, at once or in pieces. There is no way to get an artifact by naming a digest: who
+ * does not send the bytes does not get them.
+ */
+export class Uploads {
+  readonly #store: ArtifactStore;
+  readonly #runs: RunStore;
+  readonly #blobs: BlobStore;
+  readonly #clock: Clock;
+  readonly #changes: Changes;
+  readonly #pins: BlobPins;
+  readonly #sweep: BlobSweep;
+  readonly #sizeBytesMax: number;
+  readonly #table: UploadTable;
+
+  constructor(parts: {
+    store: ArtifactStore;
+    runs: RunStore;
+    blobs: BlobStore;
+    clock: Clock;
+    changes: Changes;
+    pins: BlobPins;
+    sweep: BlobSweep;
+    sizeBytesMax: number;
+  }) {
+    this.#store = parts.store;
+    this.#runs = parts.runs;
+    this.#blobs = parts.blobs;
+    this.#clock = parts.clock;
+    this.#changes = parts.changes;
+    this.#pins = parts.pins;
+    this.#sweep = parts.sweep;
+    this.#sizeBytesMax = parts.sizeBytesMax;
+    this.#table = new UploadTable({ blobs: parts.blobs, nowMs: () => parts.clock.nowUs() / 1000 });
+  }
+
+  /** Stores content as a whole. What is announced in `expect` must be what comes. */
+  async put(
+    caller: Caller,
+    run: RunRef,
+    given: UploadHead,
+    content: AsyncIterable<Uint8Array>,
+    expect: { digest?: string; sizeBytes?: number } = {},
+  ): Promise<Artifact> {
+    const head = checkArtifactHead(given);
+    const scope = await locateArtifact(this.#runs, caller, run, head.name);
+    const sizeBytesMax = this.#sizeBytesMax;
+    return this.#attach(caller, scope, head, (beforePlace) =>
+      this.#blobs.put(content, { expect, sizeBytesMax, beforePlace }),
+    );
+  }
+
+  /**
+   * Takes a piece of content, or says how much has come; the last piece makes the artifact. Throws
+   * `precondition` (UPLOAD_OFFSET, fact offset) for a piece that does not begin where the last one ended.
+   */
+  async putPiece(
+    caller: Caller,
+    run: RunRef,
+    given: UploadHead,
+    { digest, totalBytes, piece }: UploadPiece,
+  ): Promise<UploadState> {
+    const head = checkArtifactHead(given);
+    checkDigest(digest);
+    this.#requireSize(totalBytes, piece);
+    const scope = await locateArtifact(this.#runs, caller, run, head.name);
+    const { runId } = scope;
+    const { name, step } = head;
+    const id = UploadTable.idOf({ principal: caller.principal, runId, name, step, digest, totalBytes });
+    const blob = { digest, sizeBytes: totalBytes };
+    return this.#table.alone(id, async (superseded) => {
+      const known = this.#table.offsetOf(id);
+      if (known === undefined && piece?.start !== 0) {
+        // The answer to the last piece may have been lost on its way.
+        const there = await this.#store.findArtifact(runId, name, step);
+        if (isUpload(there, step, blob)) return { done: true, artifact: there };
+      }
+      let offset = known ?? 0;
+      if (piece !== undefined) {
+        if (piece.start !== offset) throw wrongOffset(piece.start, offset);
+        offset = await this.#table.append(id, exactly(piece.content, piece.sizeBytes), superseded);
+      }
+      if (offset < totalBytes) return { done: false, offset };
+      const artifact = await this.#attach(caller, scope, head, (beforePlace) =>
+        this.#table.finish(id, blob, beforePlace),
+      );
+      return { done: true, artifact };
+    });
+  }
+
+  /** Drops those nobody went on with. Returns how many. */
+  expire(): Promise<number> {
+    return this.#table.expire();
+  }
+
+  /** `put` brings the blob into its place; the artifact is made while nobody can destroy it. */
+  async #attach(
+    caller: Caller,
+    scope: ArtifactScope,
+    head: UploadHead,
+    put: (beforePlace: (blob: BlobInfo) => Promise<void>) => Promise<BlobInfo>,
+  ): Promise<Artifact> {
+    let held: string | undefined;
+    const release = () => {
+      if (held !== undefined) this.#pins.release(held);
+    };
+    let artifact: Artifact;
+    try {
+      const blob = await put(async ({ digest }) => {
+        // It may have taken hours: who was let in then may have lost the right.
+        authorize(caller, scope);
+        await this.#pins.hold(digest);
+        held = digest;
+      });
+      artifact = await this.#store.putArtifact(scope.runId, { ...head, blob }, this.#clock.nowUs());
+    } catch (thrown) {
+      release();
+      // A storage that failed may have the row all the same at the next start, which must then find the content.
+      if (held !== undefined && !mayHaveHappened(thrown)) await this.#sweep.destroySoon(held);
+      throw thrown;
+    }
+    release();
+    const { runId, namespace } = scope;
+    this.#changes.note({ runId, namespace, what: CHANGED.artifacts });
+    await this.#sweep.collectSoon();
+    return artifact;
+  }
+
+  #requireSize(totalBytes: number, piece: UploadPiece["piece"]): void {
+    if (!Number.isSafeInteger(totalBytes) || totalBytes < 1) {
+      throw new CairnError("invalid", `cannot upload "${totalBytes}" bytes in pieces: it is not 1 or more`);
+    }
+    if (piece !== undefined && (piece.sizeBytes < 1 || piece.start + piece.sizeBytes > totalBytes)) {
+      const cause = `${piece.sizeBytes} bytes at ${piece.start} are not within ${totalBytes}`;
+      throw new CairnError("invalid", `cannot take a piece: ${cause}`);
+    }
+    if (totalBytes <= this.#sizeBytesMax) return;
+    throw new CairnError("exhausted", `cannot store ${totalBytes} bytes: the most is ${this.#sizeBytesMax}`, {
+      reason: "LIMIT_EXCEEDED",
+      facts: { limit: String(this.#sizeBytesMax) },
+      hint: "raise --artifact-size-max, or keep the file elsewhere and record a reference to it",
+    });
+  }
+}
+
+/** Whether what was refused may be done nevertheless. */
+function mayHaveHappened(thrown: unknown): boolean {
+  const { code, reason } = CairnError.from(thrown);
+  return (code === "unavailable" && reason !== "DISK_FULL") || code === "internal";
+}
+
+function isUpload(
+  artifact: Artifact | undefined,
+  step: number | undefined,
+  { digest, sizeBytes }: BlobInfo,
+): artifact is Artifact {
+  return (
+    artifact?.place === "blob" &&
+    artifact.step === step &&
+    artifact.sha256 === digest &&
+    artifact.sizeBytes === sizeBytes
+  );
+}
+
+/** Throws `invalid` as soon as there is more, and at the end when there was less. */
+async function* exactly(content: AsyncIterable<Uint8Array>, sizeBytes: number): AsyncGenerator<Uint8Array> {
+  let left = sizeBytes;
+  for await (const chunk of content) {
+    left -= chunk.byteLength;
+    if (left < 0) throw wrongLength(sizeBytes);
+    yield chunk;
+  }
+  if (left > 0) throw wrongLength(sizeBytes);
+}
+
+function wrongLength(sizeBytes: number): CairnError {
+  return new CairnError("invalid", `cannot take the piece: it has not the ${sizeBytes} bytes it announces`, {
+    reason: "BODY_LENGTH",
+  });
+}

@@ -1,0 +1,73 @@
+import { limits } from "../limits.ts";
+import type { Artifact } from "../model/artifact.ts";
+import type { RunStatus } from "../model/run.ts";
+import type { LineageStore } from "../ports/lineage-store.ts";
+import type { RunStore } from "../ports/run-store.ts";
+import type { Walked, WalkedEdge, WalkRequest } from "./walk.ts";
+
+/** A lineage as a caller may see it. The first node is the run that was asked for. */
+export interface LineageGraph {
+  nodes: LineageNode[];
+  edges: WalkedEdge[];
+  /** Whether the depth or a limit cut something off. */
+  truncated: boolean;
+}
+
+export type LineageNode = { distance: number } & (
+  | {
+      kind: "run";
+      runId: string;
+      name: string;
+      namespace: string;
+      status: RunStatus;
+      /** Those that links of this graph name, and its models. */
+      artifacts: Artifact[];
+    }
+  | { kind: "external"; externalId: string }
+  | { kind: "hidden" }
+);
+
+/** Gives the nodes of a walk their names and artifacts, and takes the ids of hidden ones away. */
+export async function drawLineage(
+  stores: { store: RunStore; links: LineageStore },
+  { nodes, edges, truncated }: Walked,
+  seesArtifact: WalkRequest["seesArtifact"],
+): Promise<LineageGraph> {
+  const named = new Map<number, Set<string>>();
+  for (const { source, artifact } of edges) {
+    if (artifact === "") continue;
+    const names = named.get(source) ?? new Set();
+    named.set(source, names.add(artifact));
+  }
+  const places = nodes.flatMap(({ kind }, place) => (kind === "run" ? [place] : []));
+  const [runs, { artifacts, more }] = await Promise.all([
+    stores.store.getRuns(
+      places.map((place) => nodes[place]!.id),
+      ["params", "notes", "provenance"],
+    ),
+    stores.links.readLinkedArtifacts({
+      wanted: places.map((place) => ({ runId: nodes[place]!.id, names: [...(named.get(place) ?? [])] })),
+      modelsMax: limits.lineageModelsMax,
+      artifactsMax: limits.lineageArtifactsMax,
+    }),
+  ]);
+  const byId = new Map(runs.map((run) => [run.id, run]));
+  const byPlace = new Map(places.map((place, i) => [place, artifacts[i]!]));
+  const drawn = nodes.map((node, place): LineageNode => {
+    const { id, kind, distance } = node;
+    if (kind === "hidden") return { kind, distance };
+    const run = kind === "run" ? byId.get(id) : undefined;
+    // Purged a moment ago: it is only a name now.
+    if (run === undefined) return { kind: "external", externalId: id, distance };
+    return {
+      kind: "run",
+      distance,
+      runId: id,
+      name: run.name,
+      namespace: run.namespace,
+      status: run.status,
+      artifacts: byPlace.get(place)!.filter(({ name }) => seesArtifact(node, name)),
+    };
+  });
+  return { nodes: drawn, edges, truncated: truncated || more };
+}

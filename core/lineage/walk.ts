@@ -1,0 +1,163 @@
+import type { Link, LineageStore } from "../ports/lineage-store.ts";
+
+/**
+ * The graph around one run: its ancestors (sources of sources …) and its descendants, level by level. Each
+ * level is one question to the store; between two levels it is decided what the caller may see, and what
+ * it may not is neither asked about nor walked through.
+ *
+ *   data://c4 → A → [hidden] → ✗        from A: B at 1, the hidden run at 1, C at 2
+ *               A → B → C
+ *
+ * Beyond the links that were walked, links between two things that are both there are shown as well, so
+ * that no two of them look unrelated when they are not.
+ */
+export interface WalkRequest {
+  root: { id: string; namespace: string };
+  directions: readonly Direction[];
+  depth: number;
+  nodesMax: number;
+  edgesMax: number;
+  /** Whether the caller may read the run. */
+  sees(run: { id: string; namespace: string }): boolean;
+  /** Whether it may know this artifact of a run it may read. */
+  seesArtifact(run: { id: string; namespace: string }, artifact: string): boolean;
+}
+
+export type Direction = "sources" | "children";
+
+/** `id` is what links call it, also where the caller must not learn it. */
+export interface WalkedNode {
+  id: string;
+  kind: "run" | "external" | "hidden";
+  /** Of a run. */
+  namespace: string;
+  /** Below 0 for a source, above 0 for a child; the shortest way counts. */
+  distance: number;
+}
+
+/** Numbers are places in `nodes`. `artifact` is "" for none and where the caller must not learn it. */
+export interface WalkedEdge {
+  source: number;
+  child: number;
+  artifact: string;
+}
+
+export interface Walked {
+  nodes: WalkedNode[];
+  edges: WalkedEdge[];
+  truncated: boolean;
+}
+
+export async function walkLineage(store: LineageStore, request: WalkRequest): Promise<Walked> {
+  const walk = new Walk(store, request);
+  // One level more than asked for: it shows links between nodes of the last one, and whether there is more.
+  for (let level = 1; level <= request.depth + 1; level++) {
+    let walked = false;
+    for (const direction of request.directions) walked = (await walk.step(direction, level)) || walked;
+    if (!walked) break;
+  }
+  await walk.linkTheRest();
+  return walk.result;
+}
+
+class Walk {
+  readonly #store: LineageStore;
+  readonly #request: WalkRequest;
+  readonly result: Walked = { nodes: [], edges: [], truncated: false };
+  readonly #places = new Map<string, number>();
+  readonly #edges = new Set<string>();
+  /** Ids of runs whose links in a direction were read, or will be with the next level. */
+  readonly #walked: Readonly<Record<Direction, Set<string>>> = { sources: new Set(), children: new Set() };
+  readonly #next: Record<Direction, string[]>;
+
+  constructor(store: LineageStore, request: WalkRequest) {
+    this.#store = store;
+    this.#request = request;
+    const { id, namespace } = request.root;
+    this.#place({ id, kind: "run", namespace, distance: 0 });
+    this.#next = { sources: [id], children: [id] };
+    for (const direction of request.directions) this.#walked[direction].add(id);
+  }
+
+  /** One level in one direction; false when there is nothing left to ask about. */
+  async step(direction: Direction, level: number): Promise<boolean> {
+    const ids = this.#next[direction];
+    this.#next[direction] = [];
+    if (ids.length === 0) return false;
+    const end = direction === "sources" ? "child" : "source";
+    for (const link of await this.#read({ ids, end, among: undefined })) this.#follow(link, direction, level);
+    return true;
+  }
+
+  /** Descendants may have been made from each other and from ancestors, too. */
+  async linkTheRest(): Promise<void> {
+    const { nodes } = this.result;
+    const ids = nodes
+      .filter(({ id, kind }) => kind === "run" && !this.#walked.sources.has(id))
+      .map(({ id }) => id);
+    if (ids.length === 0) return;
+    const among = nodes.map(({ id }) => id);
+    for (const link of await this.#read({ ids, end: "child", among })) this.#link(link);
+  }
+
+  async #read(request: Omit<Parameters<LineageStore["readLinks"]>[0], "limit">): Promise<Link[]> {
+    const { edgesMax } = this.#request;
+    const links = await this.#store.readLinks({ ...request, limit: edgesMax + 1 });
+    if (links.length > edgesMax) this.result.truncated = true;
+    return links.slice(0, edgesMax);
+  }
+
+  #follow(link: Link, direction: Direction, level: number): void {
+    const far = this.#farEnd(link, direction);
+    const { nodes, edges } = this.result;
+    const { depth, nodesMax, edgesMax } = this.#request;
+    const known = this.#places.has(far.id);
+    if (!known && (level > depth || nodes.length >= nodesMax || edges.length >= edgesMax)) {
+      this.result.truncated = true;
+      return;
+    }
+    if (!known) this.#place({ ...far, distance: direction === "sources" ? -level : level });
+    this.#link(link);
+    if (level > depth || far.kind !== "run" || this.#walked[direction].has(far.id)) return;
+    this.#walked[direction].add(far.id);
+    this.#next[direction].push(far.id);
+  }
+
+  #farEnd(link: Link, direction: Direction): Omit<WalkedNode, "distance"> {
+    const [id, namespace] =
+      direction === "sources"
+        ? [link.source, link.sourceNamespace]
+        : [link.childId, link.childNamespace as string | undefined];
+    if (namespace === undefined) return { id, kind: "external", namespace: "" };
+    return this.#request.sees({ id, namespace })
+      ? { id, kind: "run", namespace }
+      : { id, kind: "hidden", namespace: "" };
+  }
+
+  #place(node: WalkedNode): void {
+    this.#places.set(node.id, this.result.nodes.length);
+    this.result.nodes.push(node);
+  }
+
+  /** Both ends are there. What the caller must not tell apart becomes one edge. */
+  #link(link: Link): void {
+    const { nodes, edges } = this.result;
+    const source = this.#places.get(link.source)!;
+    const child = this.#places.get(link.childId)!;
+    const artifact = this.#artifactOf(link.artifact, nodes[source]!, nodes[child]!);
+    const name = `${source} ${child} ${artifact}`;
+    if (this.#edges.has(name)) return;
+    if (edges.length >= this.#request.edgesMax) {
+      this.result.truncated = true;
+      return;
+    }
+    this.#edges.add(name);
+    edges.push({ source, child, artifact });
+  }
+
+  #artifactOf(artifact: string, source: WalkedNode, child: WalkedNode): string {
+    if (artifact === "" || source.kind === "hidden" || child.kind === "hidden") return "";
+    if (source.kind === "external") return artifact;
+    return this.#request.seesArtifact(source, artifact) ? artifact : "";
+  }
+}

@@ -1,0 +1,121 @@
+import type { Caller } from "../access/caller.ts";
+import { CairnError, quote } from "../errors.ts";
+import { limits } from "../limits.ts";
+import { requireText } from "../model/check.ts";
+import type { LogFilter, LogLine } from "../model/log.ts";
+import { ENDED, type RunRef } from "../model/run.ts";
+import type { FoundLines, LogPage, LogStore } from "../ports/log-store.ts";
+import type { Runs } from "../runs/runs.ts";
+import type { Changes } from "../watch/changes.ts";
+import { linePattern, type AskedPattern } from "./line-pattern.ts";
+
+/** A stream that has nothing to say says so this often: some connections are cut when they are silent. */
+const SIGN_OF_LIFE_MS = 15_000;
+
+export interface ReadLines {
+  run: RunRef;
+  filter: LogFilter;
+  /** Below 0: counted from the end. */
+  from: number;
+  /** 0 for the usual. */
+  limit: number;
+}
+
+export type SearchLines = ReadLines & AskedPattern;
+
+export interface TailLines {
+  run: RunRef;
+  filter: LogFilter;
+  /** undefined for only what comes from now on. */
+  from: number | undefined;
+  /** Go on when the run has ended. */
+  follow: boolean;
+}
+
+export interface TailedLines {
+  lines: LogLine[];
+  /** Where to go on after a break. */
+  next: number;
+}
+
+/** What runs said. */
+export class Logs {
+  readonly #store: LogStore;
+  readonly #runs: Runs;
+  readonly #changes: Changes;
+
+  constructor(parts: { store: LogStore; runs: Runs; changes: Changes }) {
+    this.#store = parts.store;
+    this.#runs = parts.runs;
+    this.#changes = parts.changes;
+  }
+
+  async read(caller: Caller, request: ReadLines): Promise<LogPage> {
+    const filter = checkedFilter(request.filter);
+    const from = checkedFrom(request.from);
+    const limit = checkedLimit(request.limit);
+    const runId = await this.#runs.locate(caller, request.run);
+    return this.#store.readLog({ runId, filter, from, limit });
+  }
+
+  async search(caller: Caller, request: SearchLines): Promise<FoundLines> {
+    const pattern = linePattern(request);
+    const filter = checkedFilter(request.filter);
+    const from = checkedFrom(request.from);
+    const limit = checkedLimit(request.limit);
+    const runId = await this.#runs.locate(caller, request.run);
+    return this.#store.searchLog({ runId, filter, from, limit, pattern });
+  }
+
+  /**
+   * What was asked for, then lines as they are acknowledged. The first answer comes at once, with or
+   * without lines; from then on nothing is missed. An answer without lines is a sign of life. Nothing is
+   * read before the one before was taken, so a slow reader costs no memory. Who may not read the run any
+   * more gets the error that a read would give. Ends when the run has ended and everything was sent, unless
+   * the caller follows it further; `aborted` when the signal says so, `unavailable` when the server stops.
+   */
+  async *tail(caller: Caller, request: TailLines, signal: AbortSignal): AsyncGenerator<TailedLines> {
+    const filter = checkedFilter(request.filter);
+    let next = request.from === undefined ? undefined : checkedFrom(request.from);
+    const { id } = await this.#runs.whereIs(caller, request.run);
+    const run: RunRef = { by: "id", id };
+    const ear = this.#changes.listen({ runs: [id], signal });
+    try {
+      next ??= await this.#store.lineCount(id);
+      for (let started = false, quiet = false; ; started = true) {
+        // Rights as they are now, and the status before the lines: none comes after the end of the run.
+        const { status } = await this.#runs.get(caller, run);
+        const limit = limits.logLinesDefault;
+        const page = await this.#store.readLog({ runId: id, filter, from: next, limit });
+        next = page.next;
+        if (page.lines.length > 0 || !started || quiet) yield { lines: page.lines, next };
+        if (!page.more && ENDED.has(status) && !request.follow) return;
+        // Also with more to send: waiting is where a stop or an abort is heard of.
+        const heard = await ear.wait(page.more ? 0 : SIGN_OF_LIFE_MS);
+        quiet = !heard && !page.more;
+      }
+    } finally {
+      ear.close();
+    }
+  }
+}
+
+export function checkedFilter(filter: LogFilter): LogFilter {
+  const { stream, fromUs, toUs } = filter;
+  if (stream !== undefined) requireText(stream, limits.logStreamBytesMax, "log stream");
+  if (fromUs !== undefined && toUs !== undefined && fromUs > toUs) {
+    throw new CairnError("invalid", `cannot read lines from ${fromUs} to ${toUs}: the range is empty`);
+  }
+  return filter;
+}
+
+export function checkedFrom(from: number): number {
+  if (Number.isSafeInteger(from)) return from;
+  throw new CairnError("invalid", `cannot read a log from ${quote(String(from))}: it is no line number`);
+}
+
+function checkedLimit(limit: number): number {
+  if (limit === 0) return limits.logLinesDefault;
+  if (Number.isInteger(limit) && limit > 0 && limit <= limits.logLinesMax) return limit;
+  throw new CairnError("invalid", `cannot return ${limit} lines: the most is ${limits.logLinesMax}`);
+}

@@ -1,0 +1,134 @@
+import type { Role } from "../access/role.ts";
+import type { Scope } from "../access/scope.ts";
+
+/**
+ * Holds who may do what, and the record of everything that was done to it.
+ *
+ * Core keeps the whole of it in memory and decides there; the store is asked for everything once, at the
+ * start, and then told of each change. One process at a time changes a store, one change after the other.
+ *
+ * Every method is one transaction, durable when its promise resolves. Input has been checked against
+ * core/limits.ts. A store that cannot write any more throws `unavailable` and goes on reading.
+ *
+ * A store that destroys something (purgeRun, deleteNamespace and their like) takes the bindings and
+ * closures on it and below it away in the same transaction.
+ */
+export interface AccessStore {
+  /** Everything but the audit, in no order. */
+  loadAccess(): Promise<AccessContent>;
+  /**
+   * Applies the changes in their order and appends the records, all or nothing. Throws `not-found` for a
+   * binding or closure on a run that is not there: it may have been purged a moment ago.
+   */
+  changeAccess(changes: readonly AccessChange[], audit: readonly AuditRecord[]): Promise<void>;
+  /** When tokens were last used; unknown ids are left out. Comes seldom, many at a time. */
+  touchTokens(uses: readonly TokenUse[]): Promise<void>;
+
+  /** Newest first. */
+  listAudit(request: ListAudit): Promise<AuditEntry[]>;
+  /** Recomputes the chain. At most 100 problems; the first names the first entry that is not as it was written. */
+  verifyAudit(): Promise<AuditVerdict>;
+}
+
+export interface AccessContent {
+  principals: StoredPrincipal[];
+  members: Member[];
+  bindings: Binding[];
+  closed: Scope[];
+  tokens: StoredToken[];
+}
+
+export interface StoredPrincipal {
+  name: string;
+  kind: "user" | "service" | "group";
+  displayName: string;
+  disabled: boolean;
+  createdUs: number;
+  /** What a password is checked against; see core/access/password.ts. */
+  password: string | undefined;
+}
+
+export interface Member {
+  group: string;
+  member: string;
+}
+
+/** One per principal and scope. The principal may be "everyone". */
+export interface Binding {
+  principal: string;
+  role: Role;
+  scope: Scope;
+  createdUs: number;
+  createdBy: string;
+}
+
+export interface StoredToken {
+  /** Public. */
+  id: string;
+  principal: string;
+  name: string;
+  /** SHA-256 of the secret, lower-case hex; unique. The secret itself is kept nowhere. */
+  hash: string;
+  /** The most it may do; undefined for no bound. */
+  role: Role | undefined;
+  /** Only in these and below; empty for everywhere. */
+  namespaces: readonly string[];
+  createdUs: number;
+  /** undefined for never. */
+  expiresUs: number | undefined;
+  /** Kept to the minute. */
+  lastUsedUs: number | undefined;
+}
+
+export interface TokenUse {
+  id: string;
+  lastUsedUs: number;
+}
+
+/** `put` inserts or replaces; deleting what is not there changes nothing. */
+export type AccessChange =
+  | { do: "put-principal"; principal: StoredPrincipal }
+  /** With its tokens, bindings and memberships on either side. */
+  | { do: "delete-principal"; name: string }
+  | { do: "add-member"; group: string; member: string }
+  | { do: "remove-member"; group: string; member: string }
+  | { do: "put-binding"; binding: Binding }
+  | { do: "delete-binding"; principal: string; scope: Scope }
+  | { do: "set-closed"; scope: Scope; closed: boolean }
+  | { do: "put-token"; token: StoredToken }
+  | { do: "delete-token"; id: string };
+
+/**
+ * Something that was done, by whom, to what. Holds no secret, ever. It is written in the same transaction
+ * as what it tells of.
+ */
+export interface AuditRecord {
+  principal: string;
+  /** Such as "bind-role", "log-in", "purge-run". */
+  action: string;
+  target: string;
+  facts: Readonly<Record<string, string>>;
+  timeUs: number;
+}
+
+/** Numbers begin with 1 and have no holes. */
+export interface AuditEntry extends AuditRecord {
+  number: number;
+  /** Lower-case hex; see core/access/audit-chain.ts. */
+  hash: string;
+}
+
+export interface ListAudit {
+  /** undefined for any. */
+  principal: string | undefined;
+  action: string | undefined;
+  target: string | undefined;
+  /** Only entries with a smaller number; undefined for all. */
+  before: number | undefined;
+  limit: number;
+}
+
+export interface AuditVerdict {
+  entries: number;
+  problems: string[];
+}

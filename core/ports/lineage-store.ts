@@ -1,0 +1,79 @@
+import type { Artifact } from "../model/artifact.ts";
+import type { AuditRecord } from "./access-store.ts";
+
+/**
+ * Keeps links from runs to what they were made from. The far end of a link, its *source*, is a text: the
+ * id of a run, or the name of anything else. Whether it is a run is decided anew at each read, so a link
+ * outlives the run it names; it goes with its child.
+ *
+ * Texts and artifact names are compared byte for byte; "" as artifact stands for none. A link is there at
+ * most once per child, source and artifact, however many callers add it at the same time. Acknowledged
+ * means durable, and what was acknowledged is in the next read. Links are numbered in the order they were
+ * added; a number is never given out twice.
+ */
+export interface LineageStore {
+  /**
+   * Adds the link unless it is there; then `createdUs` is the time of the first. Throws `not-found` for
+   * an unknown child, and `exhausted` when it has sourcesPerRunMax links and this would be one more.
+   */
+  addSource(link: NewLink): Promise<{ created: boolean; createdUs: number }>;
+  /**
+   * Removes the links of a run to any of these texts through this artifact. Returns how many there were;
+   * the audit record is written in the same transaction, and only when there were any.
+   */
+  removeSource(
+    link: { childId: string; sources: readonly string[]; artifact: string },
+    audit: AuditRecord,
+  ): Promise<number>;
+  /** Links of one run, rising by number. An unknown run has none. */
+  listSources(request: ListLinks & { childId: string }): Promise<Link[]>;
+  /** Links to any of these texts, rising by number. */
+  listChildren(request: ListLinks & { sources: readonly string[] }): Promise<Link[]>;
+  /**
+   * Links of many at once: those whose child, or whose source, is one of `ids`, in the order of `ids`,
+   * then by number. `among` keeps only those whose other end is in it. Stops after `limit` links.
+   */
+  readLinks(request: ReadLinks): Promise<Link[]>;
+  /**
+   * Per entry, in the order asked for: of each name the artifact without a step, or else the one of the
+   * highest step; then up to `modelsMax` of kind model by name and step. None twice; what is not there is
+   * left out. Stops after `artifactsMax` in all; `more` says whether one of the two cut something off.
+   */
+  readLinkedArtifacts(request: ReadLinkedArtifacts): Promise<{ artifacts: Artifact[][]; more: boolean }>;
+}
+
+export interface NewLink {
+  childId: string;
+  source: string;
+  artifact: string;
+  createdUs: number;
+}
+
+export interface Link extends NewLink {
+  number: number;
+  childNamespace: string;
+  /** Of the run whose id `source` is; undefined when there is no such run. */
+  sourceNamespace: string | undefined;
+}
+
+export interface ListLinks {
+  /** Only links through exactly this artifact; undefined for all. */
+  artifact: string | undefined;
+  /** Only links with a higher number. */
+  after: number;
+  limit: number;
+}
+
+export interface ReadLinks {
+  ids: readonly string[];
+  /** Which end of the link `ids` are. */
+  end: "child" | "source";
+  among: readonly string[] | undefined;
+  limit: number;
+}
+
+export interface ReadLinkedArtifacts {
+  wanted: readonly { runId: string; names: readonly string[] }[];
+  modelsMax: number;
+  artifactsMax: number;
+}

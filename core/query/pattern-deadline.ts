@@ -1,0 +1,55 @@
+import type { RE2JS } from "re2js";
+import { CairnError } from "../errors.ts";
+import { limits } from "../limits.ts";
+
+/**
+ * One unit is one character against one instruction of a compiled pattern, three nanoseconds at worst and
+ * mostly far less.
+ */
+const UNITS_BETWEEN_LOOKS = 1 << 22;
+/** Nothing can interrupt a match, so one that might take the whole time is not begun. */
+const UNITS_PER_TEXT_MAX = 1 << 26;
+
+/**
+ * Bounds the time that patterns of one request take together. Matching is linear, but a pattern of a
+ * kilobyte against a million names is slow all the same, and other requests wait behind it.
+ */
+export class PatternDeadline {
+  readonly #verb: string;
+  readonly #limitMs: number;
+  readonly #endMs: number;
+  #units = 0;
+
+  /** `verb` stands in errors, such as "search runs". */
+  constructor(verb: string, limitMs: number = limits.patternMsMax) {
+    this.#verb = verb;
+    this.#limitMs = limitMs;
+    this.#endMs = performance.now() + limitMs;
+  }
+
+  /** Whether the pattern is found in a text. The test throws `deadline` (SEARCH_SLOW) once the time is up. */
+  test(pattern: RE2JS): (text: string) => boolean {
+    const size = pattern.programSize();
+    return (text) => {
+      this.#spend(size * text.length);
+      return pattern.test(text);
+    };
+  }
+
+  #spend(units: number): void {
+    if (units > UNITS_PER_TEXT_MAX) throw this.#refusal("its pattern is too large for so long a text");
+    this.#units += units;
+    if (this.#units < UNITS_BETWEEN_LOOKS) return;
+    this.#units = 0;
+    if (performance.now() > this.#endMs) {
+      throw this.#refusal(`its patterns took longer than ${this.#limitMs} ms`);
+    }
+  }
+
+  #refusal(cause: string): CairnError {
+    return new CairnError("deadline", `cannot ${this.#verb}: ${cause}`, {
+      reason: "SEARCH_SLOW",
+      hint: "use a simpler pattern, or narrow the search with a namespace or a comparison",
+    });
+  }
+}

@@ -1,0 +1,65 @@
+import { withoutStack } from "#base/without-stack.ts";
+import { CairnError } from "../errors.ts";
+import { limits } from "../limits.ts";
+
+const RETRY_MS = 1_000;
+
+/**
+ * What has been taken in and waits for the storage. When the storage is slower than its clients, what
+ * waits would grow without end: beyond a bound new work is refused as a whole, before anything of it is
+ * kept, and the client sends it again.
+ */
+export class Backlog {
+  readonly #itemsMax: number;
+  readonly #bytesMax: number;
+  #items = 0;
+  #bytes = 0;
+
+  constructor(
+    bounds: { itemsMax: number; bytesMax: number } = {
+      itemsMax: limits.backlogEnvelopesMax,
+      bytesMax: limits.backlogBytesMax,
+    },
+  ) {
+    this.#itemsMax = bounds.itemsMax;
+    this.#bytesMax = bounds.bytesMax;
+  }
+
+  get items(): number {
+    return this.#items;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Throws `unavailable` (OVERLOADED) when no more is taken in at this moment. */
+  requireRoom(): void {
+    if (this.#items < this.#itemsMax && this.#bytes < this.#bytesMax) return;
+    throw overloaded("cannot write: too much waits for the storage at this moment");
+  }
+
+  /**
+   * Throws like `requireRoom`, or counts it until the function it returns is called. What comes last may
+   * go beyond the bound on bytes, or a large one would never be taken.
+   */
+  enter(bytes: number): () => void {
+    this.requireRoom();
+    this.#items++;
+    this.#bytes += bytes;
+    return () => {
+      this.#items--;
+      this.#bytes -= bytes;
+    };
+  }
+}
+
+/** The server has too much to do, whoever asks: the same request may work a moment later. */
+export function overloaded(message: string): CairnError {
+  const options = {
+    reason: "OVERLOADED",
+    hint: "send it again a moment later",
+    retryAfterMs: RETRY_MS,
+  };
+  return withoutStack(() => new CairnError("unavailable", message, options));
+}

@@ -1,0 +1,35 @@
+import type { Envelope } from "../model/envelope.ts";
+import type { SeriesPoints } from "../model/series.ts";
+
+/** What a series and an envelope take beside their content. */
+const SERIES_BYTES = 128;
+const ENVELOPE_BYTES = 512;
+
+/** About how much memory an envelope takes while it waits. Looks at no point but at texts. */
+export function envelopeBytes({
+  series,
+  change,
+  log,
+  artifacts,
+}: Pick<Envelope, "series" | "change" | "log" | "artifacts">): number {
+  let bytes = ENVELOPE_BYTES;
+  for (const one of series) bytes += seriesBytes(one);
+  for (const { text, lengths } of log ?? []) bytes += SERIES_BYTES + text.byteLength + 12 * lengths.length;
+  for (const { content } of artifacts ?? []) bytes += ENVELOPE_BYTES + (content?.byteLength ?? 0);
+  if (change === undefined) return bytes;
+  bytes += change.notes?.length ?? 0;
+  for (const map of [change.params, change.tags]) {
+    if (map === undefined) continue;
+    for (const [key, value] of map) bytes += key.length + value.length;
+  }
+  return bytes;
+}
+
+function seriesBytes({ key, points }: SeriesPoints): number {
+  const { steps, times, nanos, values } = points;
+  let bytes = SERIES_BYTES + key.length;
+  bytes += (steps?.byteLength ?? 0) + (times?.byteLength ?? 0) + (nanos?.byteLength ?? 0);
+  if (values.kind !== "text") return bytes + values.data.byteLength;
+  for (const text of values.data) bytes += text.length;
+  return bytes;
+}

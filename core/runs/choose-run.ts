@@ -1,0 +1,74 @@
+import { authorize, authorizeCall, maySee, type Caller } from "../access/caller.ts";
+import { CairnError, quote } from "../errors.ts";
+import { limits } from "../limits.ts";
+import { requireText } from "../model/check.ts";
+import { parseNamespace } from "../model/path.ts";
+import type { Run, RunRef } from "../model/run.ts";
+import { CANDIDATES_MAX, type RunStore } from "../ports/run-store.ts";
+
+/** Of runs the caller may not see: they are passed over, so more come at once than are ever shown. */
+const FURTHER_CANDIDATES = 100;
+
+export function checkedRef(ref: RunRef): RunRef {
+  if (ref.by !== "alias") return ref;
+  return {
+    by: "alias",
+    alias: requireText(ref.alias, limits.aliasBytesMax, "alias"),
+    namespace: parseNamespace(ref.namespace, { root: true }),
+  };
+}
+
+/**
+ * The one run that the reference names for this caller, if it may do to it what the call declares. `first`
+ * is what the store gives for the reference. What the caller may not see does not exist for it: it is no
+ * candidate, and it does not stand in the way of one.
+ */
+export async function chooseRun(
+  caller: Caller,
+  ref: RunRef,
+  first: readonly Run[],
+  store: RunStore,
+): Promise<Run> {
+  const isSeen = ({ id, namespace }: Run) => maySee(caller, { namespace, runId: id });
+  const found = first.filter(isSeen);
+  let page = first;
+  let pageMax = CANDIDATES_MAX;
+  while (found.length < CANDIDATES_MAX && page.length === pageMax) {
+    const after = page.at(-1)!.namespace;
+    pageMax = FURTHER_CANDIDATES;
+    page = await store.findRuns(checkedRef(ref), { after, limit: pageMax });
+    found.push(...page.filter(isSeen));
+  }
+  if (found.length === 0) throw missingRun(caller, ref);
+  if (found.length > 1) throw ambiguous(ref, found.slice(0, CANDIDATES_MAX));
+  const run = found[0]!;
+  authorize(caller, { namespace: run.namespace, runId: run.id });
+  return run;
+}
+
+/**
+ * The same whether there is no such run or the caller may not see it. Whoever may do such a thing nowhere
+ * is told that instead.
+ */
+export function missingRun(caller: Caller, ref: RunRef): CairnError {
+  authorizeCall(caller);
+  return new CairnError("not-found", `cannot find run ${quote(refText(ref))}`);
+}
+
+function ambiguous(ref: RunRef, found: readonly Run[]): CairnError {
+  const candidates = found.map((run) => `${run.namespace}/${run.id}`);
+  return new CairnError(
+    "precondition",
+    `cannot choose a run for alias ${quote(refText(ref))}: ${candidates.join(", ")} all carry it`,
+    {
+      reason: "ALIAS_AMBIGUOUS",
+      facts: { candidates: candidates.join(" ") },
+      hint: "name a deeper namespace, or one of these paths",
+    },
+  );
+}
+
+function refText(ref: RunRef): string {
+  if (ref.by === "id") return ref.id;
+  return ref.by === "path" ? `${ref.namespace}/${ref.id}` : ref.alias;
+}

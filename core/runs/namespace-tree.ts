@@ -1,0 +1,72 @@
+import { maskReadsNamespace, type ReadMask } from "../access/scope.ts";
+import type { Namespace } from "../model/namespace.ts";
+import { ancestors } from "../model/path.ts";
+import type { NamespaceTally } from "../ports/run-search.ts";
+
+export interface CountedNamespace extends Namespace {
+  runCount: number;
+  subtreeRunCount: number;
+  subtreeRunningCount: number;
+  /** 0 when there is none. */
+  lastActivityUs: number;
+}
+
+type Counts = Omit<CountedNamespace, keyof Namespace>;
+
+const NO_RUNS: Counts = { runCount: 0, subtreeRunCount: 0, subtreeRunningCount: 0, lastActivityUs: 0 };
+
+/**
+ * The tree of namespaces as one caller sees it: those it may read, and the way to whatever it may read
+ * below the others. Of the way it sees the path and how many of its runs lie there, and nothing else.
+ */
+export class NamespaceTree {
+  readonly #mask: ReadMask | undefined;
+  readonly #counts = new Map<string, Counts>();
+
+  /** `tally` counts only what the mask lets it read. */
+  constructor(mask: ReadMask | undefined, tally: readonly NamespaceTally[]) {
+    this.#mask = mask;
+    for (const { namespace, runs, running, lastActivityUs } of tally) {
+      for (const path of [...ancestors(namespace), namespace]) {
+        const before = this.#counts.get(path) ?? NO_RUNS;
+        this.#counts.set(path, {
+          runCount: path === namespace ? runs : before.runCount,
+          subtreeRunCount: before.subtreeRunCount + runs,
+          subtreeRunningCount: before.subtreeRunningCount + running,
+          lastActivityUs: Math.max(before.lastActivityUs, lastActivityUs),
+        });
+      }
+    }
+  }
+
+  get isWhole(): boolean {
+    return this.#mask === undefined;
+  }
+
+  shows(path: string): boolean {
+    const mask = this.#mask;
+    return (
+      mask === undefined || maskReadsNamespace(mask, path) || this.#counts.has(path) || waysOf(mask).has(path)
+    );
+  }
+
+  view(namespace: Namespace): CountedNamespace {
+    const { path } = namespace;
+    const counts = this.#counts.get(path) ?? NO_RUNS;
+    if (this.#mask === undefined || maskReadsNamespace(this.#mask, path)) return { ...namespace, ...counts };
+    return { path, description: "", objective: undefined, createdUs: 0, ...counts };
+  }
+}
+
+const known = new WeakMap<ReadMask, ReadonlySet<string>>();
+
+/** Everything above the namespaces that a mask opens. A caller's mask stays the same for many calls. */
+function waysOf(mask: ReadMask): ReadonlySet<string> {
+  let ways = known.get(mask);
+  if (ways === undefined) {
+    const opened = [...mask.namespaces].filter(([, readable]) => readable).map(([path]) => path);
+    ways = new Set(opened.flatMap((path) => ancestors(path)));
+    known.set(mask, ways);
+  }
+  return ways;
+}

@@ -1,0 +1,50 @@
+import type { LogFilter, LogLine } from "../model/log.ts";
+import type { RunRef } from "../model/run.ts";
+import type { Labels, Points } from "../model/series.ts";
+import type { FoundRun } from "../runs/found-runs.ts";
+
+/** What somebody wants to hear of. */
+export interface WatchRequest {
+  /** As in a search; undefined when no runs are watched. */
+  runs: { query: string; namespace: string; columns: readonly string[] } | undefined;
+  /** A glob of keys; "" for all. */
+  series: readonly { run: RunRef; glob: string }[];
+  /** From a line's number on; undefined for only what comes now. */
+  logs: readonly { run: RunRef; filter: LogFilter; from: number | undefined }[];
+  /** Of an earlier event, to go on after it; "" to begin now. */
+  position: string;
+}
+
+export type WatchedKind = "runs" | "series" | "logs";
+
+/** `position` is where to go on after the event. */
+export type WatchEvent = { position: string } & WatchNews;
+
+export type WatchNews =
+  | { kind: "started" }
+  | RunsNews
+  | PointsNews
+  /** `next` is where to go on reading; the lines may be none when only that is to be said. */
+  | { kind: "lines"; runId: string; lines: readonly LogLine[]; next: number }
+  | { kind: "behind"; what: readonly WatchedKind[] }
+  | { kind: "still" };
+
+export interface RunsNews {
+  kind: "runs";
+  runs: readonly FoundRun[];
+  /** Ids of runs that changed and do not match. */
+  left: readonly string[];
+}
+
+export interface PointsNews {
+  kind: "points";
+  runId: string;
+  series: readonly AddedPoints[];
+}
+
+/** Points of one series in pieces, which are to be read one after another. All have the same columns. */
+export interface AddedPoints {
+  key: string;
+  labels: Labels;
+  pieces: Points[];
+}

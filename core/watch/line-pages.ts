@@ -1,0 +1,44 @@
+import type { LogFilter } from "../model/log.ts";
+import type { LogPage, LogStore } from "../ports/log-store.ts";
+import type { Changes } from "./changes.ts";
+import { Lanes } from "./lanes.ts";
+import { PerWave } from "./per-wave.ts";
+
+const LINES_MAX = 1_000;
+const LANES = 4;
+
+/** Lines of a run, with the position up to which every line is in the log they were read from. */
+export interface LinePage {
+  page: LogPage;
+  position: number;
+}
+
+/** Reads new lines once for all who follow the same log. */
+export class LinePages {
+  readonly #logs: LogStore;
+  readonly #changes: Changes;
+  readonly #lanes = new Lanes(LANES);
+  readonly #pages: PerWave<Promise<LinePage>>;
+
+  constructor(logs: LogStore, changes: Changes) {
+    this.#logs = logs;
+    this.#changes = changes;
+    this.#pages = new PerWave(changes);
+  }
+
+  read(runId: string, filter: LogFilter, from: number): Promise<LinePage> {
+    const { origin, stream, rank, fromUs, toUs } = filter;
+    const key = JSON.stringify([runId, origin, stream, rank, fromUs, toUs, from]);
+    return this.#pages.get(key, () =>
+      this.#lanes.run(async () => {
+        const { position } = this.#changes;
+        return { page: await this.#logs.readLog({ runId, filter, from, limit: LINES_MAX }), position };
+      }),
+    );
+  }
+
+  /** How many lines there are. */
+  count(runId: string): Promise<number> {
+    return this.#lanes.run(() => this.#logs.lineCount(runId));
+  }
+}

@@ -1,0 +1,144 @@
+/** What changed of a run, as bits that may be added. */
+export const CHANGED = {
+  /** The run itself: created, changed, moved to or out of the trash, lost. */
+  run: 1,
+  points: 2,
+  lines: 4,
+  artifacts: 8,
+  /** Destroyed for good. */
+  purged: 16,
+} as const;
+
+/** A run that changed. */
+export interface ChangedRun {
+  readonly runId: string;
+  readonly namespace: string;
+  readonly purged: boolean;
+  /** The position of its last change of the kinds that were asked for. */
+  readonly position: number;
+}
+
+/** One run with the positions of its last changes, in a list by the last of them. */
+interface Entry {
+  readonly runId: string;
+  readonly namespace: string;
+  position: number;
+  purged: boolean;
+  /** By kind; 0 for never. */
+  runAt: number;
+  pointsAt: number;
+  linesAt: number;
+  artifactsAt: number;
+  older: Entry | undefined;
+  newer: Entry | undefined;
+}
+
+/** The runs that changed last, each once, by their last change. When there are too many, the first is forgotten. */
+export class RecentRuns {
+  readonly #runsMax: number;
+  readonly #runs = new Map<string, Entry>();
+  #oldest: Entry | undefined;
+  #newest: Entry | undefined;
+  #floor = 0;
+
+  constructor(runsMax: number) {
+    this.#runsMax = runsMax;
+  }
+
+  /** What happened after a position below this one is not known any more. */
+  get floor(): number {
+    return this.#floor;
+  }
+
+  get size(): number {
+    return this.#runs.size;
+  }
+
+  note(runId: string, namespace: string, what: number, position: number): void {
+    let entry = this.#runs.get(runId);
+    if (entry === undefined) entry = this.#add(runId, namespace);
+    else if (entry !== this.#newest) this.#unlink(entry);
+    if (entry !== this.#newest) this.#append(entry);
+    entry.position = position;
+    if ((what & CHANGED.run) !== 0) entry.runAt = position;
+    if ((what & CHANGED.points) !== 0) entry.pointsAt = position;
+    if ((what & CHANGED.lines) !== 0) entry.linesAt = position;
+    if ((what & CHANGED.artifacts) !== 0) entry.artifactsAt = position;
+    if ((what & CHANGED.purged) !== 0) {
+      entry.purged = true;
+      entry.runAt = position;
+    }
+  }
+
+  /** Forgets everything; nothing before the position is known any more. */
+  reset(position: number): void {
+    this.#runs.clear();
+    this.#oldest = this.#newest = undefined;
+    this.#floor = position;
+  }
+
+  /** Runs with a change of these kinds after the position, the earliest first; it must not be below `floor`. */
+  since(position: number, what: number): ChangedRun[] {
+    const changed: ChangedRun[] = [];
+    for (let entry = this.#newest; entry !== undefined && entry.position > position; entry = entry.older) {
+      const at = lastOf(entry, what);
+      if (at <= position) continue;
+      const { runId, namespace, purged } = entry;
+      changed.push({ runId, namespace, purged, position: at });
+    }
+    return changed.sort((a, b) => a.position - b.position);
+  }
+
+  /** The position of the run's last change of these kinds; 0 when none is known. */
+  lastOf(runId: string, what: number): number {
+    const entry = this.#runs.get(runId);
+    return entry === undefined ? 0 : lastOf(entry, what);
+  }
+
+  #add(runId: string, namespace: string): Entry {
+    const entry: Entry = {
+      runId,
+      namespace,
+      position: 0,
+      purged: false,
+      runAt: 0,
+      pointsAt: 0,
+      linesAt: 0,
+      artifactsAt: 0,
+      older: undefined,
+      newer: undefined,
+    };
+    this.#runs.set(runId, entry);
+    if (this.#runs.size > this.#runsMax) {
+      const forgotten = this.#oldest!;
+      this.#floor = forgotten.position;
+      this.#unlink(forgotten);
+      this.#runs.delete(forgotten.runId);
+    }
+    return entry;
+  }
+
+  #append(entry: Entry): void {
+    entry.older = this.#newest;
+    if (this.#newest === undefined) this.#oldest = entry;
+    else this.#newest.newer = entry;
+    this.#newest = entry;
+  }
+
+  #unlink(entry: Entry): void {
+    if (entry.older === undefined) this.#oldest = entry.newer;
+    else entry.older.newer = entry.newer;
+    if (entry.newer === undefined) this.#newest = entry.older;
+    else entry.newer.older = entry.older;
+    entry.older = entry.newer = undefined;
+  }
+}
+
+function lastOf(entry: Entry, what: number): number {
+  let at = 0;
+  if ((what & CHANGED.run) !== 0) at = entry.runAt;
+  if ((what & CHANGED.points) !== 0) at = Math.max(at, entry.pointsAt);
+  if ((what & CHANGED.lines) !== 0) at = Math.max(at, entry.linesAt);
+  if ((what & CHANGED.artifacts) !== 0) at = Math.max(at, entry.artifactsAt);
+  return at;
+}

@@ -1,0 +1,240 @@
+import type { Clock } from "#base/clock.ts";
+import { maskReadsRun, type ReadMask } from "../access/scope.ts";
+import { isUnder, parseNamespace } from "../model/path.ts";
+import type { RunSearch } from "../ports/run-search.ts";
+import type { RunStore } from "../ports/run-store.ts";
+import type { Expression, Query } from "../query/ast.ts";
+import { parseQuery } from "../query/parser.ts";
+import { parseColumns, unwanted, type Projection } from "../runs/columns.ts";
+import { toFoundRuns, type FoundRun } from "../runs/found-runs.ts";
+import { CHANGED, type Changes } from "./changes.ts";
+import type { WatchRequest } from "./event.ts";
+import { Lanes } from "./lanes.ts";
+import { PerWave } from "./per-wave.ts";
+import type { ChangedRun } from "./recent-runs.ts";
+
+/** How many changed runs are looked at, and told of, at once. */
+const PAGE = 200;
+const LANES = 4;
+
+/** Which runs somebody watches, and what they want to know of them. */
+export interface RunsView {
+  query: string;
+  under: string;
+  projection: Projection;
+  /** The kinds of change that can make a difference. */
+  kinds: number;
+  /** Equal for views that are the same. */
+  key: string;
+}
+
+/** Throws `invalid` as a search would. */
+export function viewOf(asked: NonNullable<WatchRequest["runs"]>, nowUs: number): RunsView {
+  const query = parseQuery(asked.query, { nowUs });
+  const projection = parseColumns(asked.columns);
+  const under = parseNamespace(asked.namespace, { root: true });
+  // Points change nothing of a run but its metrics.
+  const points = projection.metrics.length > 0 || mentionsMetrics(query) ? CHANGED.points : 0;
+  return {
+    query: asked.query,
+    under,
+    projection,
+    kinds: CHANGED.run | CHANGED.artifacts | points,
+    key: JSON.stringify([asked.query, under, asked.columns]),
+  };
+}
+
+/** What became of the runs that changed after a position. */
+export interface RunsAnswer {
+  runs: FoundRun[];
+  left: string[];
+  /** Everything up to here is told. */
+  position: number;
+  /** More has changed than fitted. Nothing may have fitted: the answer was made for others too. */
+  more: boolean;
+}
+
+/** An answer for all watchers that stand between its beginning and its end. */
+interface Page {
+  readonly from: number;
+  /** Where it ends: Infinity for the last one, undefined until it is there. */
+  position: number | undefined;
+  readonly answer: Promise<PageAnswer | undefined>;
+}
+
+interface PageAnswer extends RunsAnswer {
+  /** When each of its runs changed. */
+  changedAt: ReadonlyMap<string, number>;
+  purged: readonly string[];
+}
+
+/** Who asks. */
+export interface RunsAsker {
+  view: RunsView;
+  mask: ReadMask | undefined;
+  /** When it began to watch with these rights. */
+  begunAt: number;
+}
+
+/** Watchers of the same view with the same rights, in one wave. */
+interface Group {
+  /** When the first of them asked. */
+  position: number;
+  pages: Page[];
+}
+
+/**
+ * Asks the search about runs that changed. Watchers of the same view with the same rights share the
+ * answers: each takes from one what is after its own position. Only a few searches are under way at a
+ * time, so that a crowd of watchers with different wishes is served slower but does not stand in
+ * everybody else's way.
+ */
+export class RunAnswers {
+  readonly #store: RunStore;
+  readonly #search: RunSearch;
+  readonly #clock: Clock;
+  readonly #changes: Changes;
+  readonly #lanes = new Lanes(LANES);
+  readonly #groups: PerWave<Group>;
+  #searches = 0;
+
+  constructor(parts: { store: RunStore; search: RunSearch; clock: Clock; changes: Changes }) {
+    this.#store = parts.store;
+    this.#search = parts.search;
+    this.#clock = parts.clock;
+    this.#changes = parts.changes;
+    this.#groups = new PerWave(parts.changes);
+  }
+
+  /** How many were made. */
+  get searches(): number {
+    return this.#searches;
+  }
+
+  /**
+   * undefined when it is not known any more what happened since, or which of it the asker may know: rights
+   * on a run end with the run, so that a run that was purged before the asker came may have been closed to it.
+   */
+  async changedSince({ view, mask, begunAt }: RunsAsker, since: number): Promise<RunsAnswer | undefined> {
+    for (;;) {
+      if (since < this.#changes.floor) return undefined;
+      const answer = await this.#pageAt(view, mask, since).answer;
+      // So much has happened while this waited for its turn.
+      if (answer === undefined) continue;
+      const isNews = (id: string): boolean => answer.changedAt.get(id)! > since;
+      const isOld = (id: string): boolean => answer.changedAt.get(id)! <= begunAt;
+      if (mask !== undefined && answer.purged.some((id) => isNews(id) && isOld(id))) return undefined;
+      return {
+        runs: answer.runs.filter(({ run }) => isNews(run.id)),
+        left: answer.left.filter(isNews),
+        position: Math.max(answer.position, since),
+        more: answer.more,
+      };
+    }
+  }
+
+  /** One that is there or under way and begins at or before the position, or a new one. */
+  #pageAt(view: RunsView, mask: ReadMask | undefined, since: number): Page {
+    const group = this.#groups.get(`${view.key}\n${mask?.id ?? ""}`, () => ({
+      position: this.#changes.position,
+      pages: [],
+    }));
+    const known = group.pages.find(({ from, position = Infinity }) => from <= since && since < position);
+    if (known !== undefined) return known;
+    const from = this.#beginning(group, since);
+    const page: Page = {
+      from,
+      position: undefined,
+      answer: this.#lanes.run(() => this.#ask(view, mask, from)),
+    };
+    group.pages.push(page);
+    page.answer.then(
+      (answer) => {
+        if (answer === undefined) group.pages.splice(group.pages.indexOf(page), 1);
+        else page.position = answer.more ? answer.position : Infinity;
+      },
+      () => group.pages.splice(group.pages.indexOf(page), 1),
+    );
+    return page;
+  }
+
+  /**
+   * Watchers came or were told at different moments, so they stand at different positions. Going back to
+   * a power of two of changes makes few groups of them.
+   */
+  #beginning({ position, pages }: Group, since: number): number {
+    let from = since;
+    if (position > since) from = position - 2 ** Math.ceil(Math.log2(position - since));
+    from = Math.max(from, this.#changes.floor);
+    for (const { position: end = 0 } of pages) if (end <= since) from = Math.max(from, end);
+    return from;
+  }
+
+  async #ask(view: RunsView, mask: ReadMask | undefined, from: number): Promise<PageAnswer | undefined> {
+    if (from < this.#changes.floor) return undefined;
+    const { position } = this.#changes;
+    const all = this.#changes.since(from, view.kinds).filter((run) => concerns(run, view, mask));
+    const changed = all.slice(0, PAGE);
+    const changedAt = new Map(changed.map((run) => [run.runId, run.position]));
+    const more = all.length > PAGE;
+    const present = changed.filter((run) => !run.purged).map(({ runId }) => runId);
+    const purged = changed.filter((run) => run.purged).map(({ runId }) => runId);
+    const runs = present.length === 0 ? [] : await this.#find(view, mask, present);
+    const matching = new Set(runs.map(({ run }) => run.id));
+    return {
+      runs,
+      left: [...changedAt.keys()].filter((id) => !matching.has(id)),
+      position: more ? changed.at(-1)!.position : position,
+      more,
+      changedAt,
+      purged,
+    };
+  }
+
+  async #find(view: RunsView, mask: ReadMask | undefined, only: readonly string[]): Promise<FoundRun[]> {
+    this.#searches++;
+    const { under, projection } = view;
+    const nowUs = this.#clock.nowUs();
+    const query = parseQuery(view.query, { nowUs });
+    const found = await this.#search.search(
+      {
+        query,
+        readable: mask,
+        only,
+        under,
+        trashed: false,
+        limit: only.length,
+        after: undefined,
+        metrics: projection.metrics,
+        nowUs,
+      },
+      await this.#store.publish(),
+    );
+    return toFoundRuns(found, await this.#store.getRuns(found.ids, unwanted(projection)), projection);
+  }
+}
+
+/** What the watcher may not see or did not ask for is not even named. */
+function concerns(run: ChangedRun, view: RunsView, mask: ReadMask | undefined): boolean {
+  const { runId: id, namespace } = run;
+  if (view.under !== "" && !isUnder(namespace, view.under)) return false;
+  return mask === undefined || maskReadsRun(mask, { id, namespace });
+}
+
+function mentionsMetrics({ where, orderBy }: Query): boolean {
+  return orderBy.some(({ field }) => field.of === "metric") || (where !== undefined && hasMetric(where));
+}
+
+function hasMetric(expression: Expression): boolean {
+  switch (expression.op) {
+    case "and":
+    case "or":
+      return expression.terms.some(hasMetric);
+    case "not":
+      return hasMetric(expression.term);
+    case "under":
+      return false;
+    default:
+      return expression.field.of === "metric";
+  }
+}

@@ -1,0 +1,192 @@
+import { CairnError } from "../errors.ts";
+import type { LogFilter } from "../model/log.ts";
+import { addedPoints } from "./added-points.ts";
+import { CHANGED, type Changes } from "./changes.ts";
+import type { Ear } from "./ear.ts";
+import type { WatchEvent, WatchNews } from "./event.ts";
+import type { KeyFilter } from "./key-filter.ts";
+import type { LinePage, LinePages } from "./line-pages.ts";
+import { cursorToText, fingerprint, type Cursor, type Part } from "./position.ts";
+import type { RightsCheck } from "./rights-check.ts";
+import type { RunAnswers, RunsView } from "./run-answers.ts";
+
+/** One event holds about as many points; a single envelope may have more. */
+const EVENT_POINTS_MAX = 5_000;
+/** Before the first look at a log. */
+export const UNREAD = -1;
+
+/** What somebody watches, with runs found. */
+export interface Watched {
+  view: RunsView | undefined;
+  series: ReadonlyMap<string, KeyFilter>;
+  logs: readonly FollowedLog[];
+}
+
+export interface FollowedLog {
+  runId: string;
+  filter: LogFilter;
+  /** The number of the line to read next. */
+  next: number;
+  /** Every line noted up to this position has been read. */
+  checkedAt: number;
+}
+
+export interface WatcherParts {
+  watched: Watched;
+  cursor: Cursor;
+  rights: RightsCheck;
+  ear: Ear;
+  changes: Changes;
+  answers: RunAnswers;
+  lines: LinePages;
+  stillMs: number;
+}
+
+/**
+ * One who watches: knows how far it has been told and works out the next event when that is asked for,
+ * from all that has happened by then. Whoever does not ask costs nothing but this.
+ */
+export class Watcher {
+  readonly #watched: Watched;
+  readonly #cursor: Cursor;
+  readonly #rights: RightsCheck;
+  readonly #ear: Ear;
+  readonly #changes: Changes;
+  readonly #answers: RunAnswers;
+  readonly #lines: LinePages;
+  readonly #stillMs: number;
+  readonly #begunAt: number;
+  readonly #runIds: readonly string[];
+  readonly #fingerprint: number;
+
+  constructor(parts: WatcherParts) {
+    this.#watched = parts.watched;
+    this.#cursor = parts.cursor;
+    this.#rights = parts.rights;
+    this.#ear = parts.ear;
+    this.#changes = parts.changes;
+    this.#answers = parts.answers;
+    this.#lines = parts.lines;
+    this.#stillMs = parts.stillMs;
+    this.#begunAt = parts.changes.position;
+    this.#runIds = [...parts.watched.series.keys()];
+    this.#fingerprint = fingerprint(this.#runIds);
+  }
+
+  /** Goes on until the ear is closed, the rights change or something fails. `first` is told right away. */
+  async *events(first: readonly WatchNews[]): AsyncGenerator<WatchEvent, never> {
+    for (const news of first) yield this.#event(news);
+    for (let heard = true; ; heard = await this.#ear.wait(this.#stillMs)) {
+      let silent = true;
+      for await (const news of this.#round()) {
+        silent = false;
+        // Rights may have changed while this was found out, or while the one before was being sent.
+        this.#rights.mask();
+        yield this.#event(news);
+      }
+      this.#rights.mask();
+      if (silent && !heard) yield this.#event({ kind: "still" });
+    }
+  }
+
+  #event(news: WatchNews): WatchEvent {
+    return { ...news, position: cursorToText(this.#cursor, this.#changes.epoch, this.#fingerprint) };
+  }
+
+  async *#round(): AsyncGenerator<WatchNews> {
+    yield* this.#points();
+    for (const log of this.#watched.logs) yield* this.#linesOf(log);
+    yield* this.#runs();
+  }
+
+  *#points(): Generator<WatchNews> {
+    const cursor = this.#cursor;
+    // The rest of a round that a break came into.
+    if (cursor.part !== undefined) yield* this.#pointsUpTo(cursor.part);
+    yield* this.#pointsUpTo({ upTo: this.#changes.position, run: 0, at: cursor.points });
+  }
+
+  *#pointsUpTo(part: Part): Generator<WatchNews> {
+    const cursor = this.#cursor;
+    for (; part.run < this.#runIds.length; part.run++, part.at = cursor.points) {
+      const runId = this.#runIds[part.run]!;
+      while (part.at < part.upTo) {
+        const held = this.#changes.points.read(runId, part.at, part.upTo, EVENT_POINTS_MAX);
+        if (held === undefined) {
+          cursor.part = undefined;
+          cursor.points = this.#changes.position;
+          yield { kind: "behind", what: ["series"] };
+          return;
+        }
+        part.at = held.upTo;
+        const series = addedPoints(held.envelopes, this.#watched.series.get(runId)!);
+        if (series.length === 0) continue;
+        cursor.part = part;
+        yield { kind: "points", runId, series };
+      }
+    }
+    cursor.points = part.upTo;
+    cursor.part = undefined;
+  }
+
+  async *#linesOf(log: FollowedLog): AsyncGenerator<WatchNews> {
+    const { runId } = log;
+    for (let more = this.#mayHaveLines(log); more;) {
+      const read = await this.#readLines(log);
+      await this.#changes.turns.take();
+      if (read === undefined) {
+        yield { kind: "behind", what: ["logs"] };
+        continue;
+      }
+      const { lines, next, total } = read.page;
+      const other = total < log.next || (log.checkedAt !== UNREAD && log.checkedAt < this.#changes.resetAt);
+      more = read.page.more && !other;
+      if (!more) log.checkedAt = read.position;
+      log.next = other ? total : next;
+      if (other) yield { kind: "behind", what: ["logs"] };
+      if (other || lines.length > 0)
+        yield { kind: "lines", runId, lines: other ? [] : lines, next: log.next };
+    }
+  }
+
+  #mayHaveLines(log: FollowedLog): boolean {
+    const lastAt = Math.max(this.#changes.lastOf(log.runId, CHANGED.lines), this.#changes.floor);
+    if (lastAt > log.checkedAt) return true;
+    log.checkedAt = this.#changes.position;
+    return false;
+  }
+
+  /** undefined where lines are damaged: they are passed over, and whoever reads them is told which. */
+  async #readLines(log: FollowedLog): Promise<LinePage | undefined> {
+    try {
+      return await this.#lines.read(log.runId, log.filter, log.next);
+    } catch (thrown) {
+      const { code, facts } = CairnError.from(thrown);
+      const next = Number(facts["next"]);
+      if (code !== "corrupt" || !(next > log.next)) throw thrown;
+      log.next = next;
+      return undefined;
+    }
+  }
+
+  async *#runs(): AsyncGenerator<WatchNews> {
+    const cursor = this.#cursor;
+    const { view } = this.#watched;
+    if (view === undefined) {
+      cursor.runs = this.#changes.position;
+      return;
+    }
+    while (cursor.runs < this.#changes.position) {
+      const asker = { view, mask: this.#rights.mask(), begunAt: this.#begunAt };
+      const answer = await this.#answers.changedSince(asker, cursor.runs);
+      // All who wait for this answer get it at once; they must not all send it at once.
+      await this.#changes.turns.take();
+      cursor.runs = answer?.position ?? this.#changes.position;
+      if (answer === undefined) yield { kind: "behind", what: ["runs"] };
+      else if (answer.runs.length > 0 || answer.left.length > 0) {
+        yield { kind: "runs", runs: answer.runs, left: answer.left };
+      }
+      if (answer?.more !== true) return;
+    }
+  }
+}

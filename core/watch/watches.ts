@@ -1,0 +1,199 @@
+import type { Clock } from "#base/clock.ts";
+import type { Caller } from "../access/caller.ts";
+import { CairnError } from "../errors.ts";
+import { limits } from "../limits.ts";
+import { checkedFilter, checkedFrom } from "../logs/logs.ts";
+import { requireAtMost } from "../model/check.ts";
+import type { LogStore } from "../ports/log-store.ts";
+import type { RunSearch } from "../ports/run-search.ts";
+import type { RunStore } from "../ports/run-store.ts";
+import type { Runs } from "../runs/runs.ts";
+import type { Changes } from "./changes.ts";
+import type { Ear } from "./ear.ts";
+import type { WatchedKind, WatchEvent, WatchNews, WatchRequest } from "./event.ts";
+import { KeyFilter } from "./key-filter.ts";
+import { LinePages } from "./line-pages.ts";
+import { cursorFromText, fingerprint, type Cursor } from "./position.ts";
+import { RightsCheck } from "./rights-check.ts";
+import { RunAnswers, viewOf } from "./run-answers.ts";
+import { UNREAD, Watcher, type FollowedLog, type Watched } from "./watcher.ts";
+
+const RETRY_MS = 5_000;
+const STILL_MS = 15_000;
+
+/** Streams of what happens to runs, points and logs. */
+export class Watches {
+  readonly #runs: Runs;
+  readonly #clock: Clock;
+  readonly #changes: Changes;
+  readonly #answers: RunAnswers;
+  readonly #lines: LinePages;
+  readonly #stillMs: number;
+  readonly #watchersMax: number;
+  readonly #watchedRunsMax: number;
+  #watchers = 0;
+  #watchedRuns = 0;
+  #events = 0;
+
+  constructor(parts: {
+    store: RunStore;
+    search: RunSearch;
+    logs: LogStore;
+    runs: Runs;
+    clock: Clock;
+    changes: Changes;
+    /** How long a stream is silent before it shows a sign of life. */
+    stillMs?: number;
+    watchersMax?: number;
+    watchedRunsMax?: number;
+  }) {
+    this.#watchersMax = parts.watchersMax ?? limits.watchersMax;
+    this.#watchedRunsMax = parts.watchedRunsMax ?? limits.watchedRunsMax;
+    this.#stillMs = parts.stillMs ?? STILL_MS;
+    this.#runs = parts.runs;
+    this.#clock = parts.clock;
+    this.#changes = parts.changes;
+    this.#answers = new RunAnswers(parts);
+    this.#lines = new LinePages(parts.logs, parts.changes);
+  }
+
+  /** How much there is of it at the moment, and what it took since the start. */
+  get counts(): {
+    watchers: number;
+    watchedRuns: number;
+    heldBytes: number;
+    events: number;
+    searches: number;
+  } {
+    return {
+      watchers: this.#watchers,
+      watchedRuns: this.#watchedRuns,
+      heldBytes: this.#changes.points.sizeBytes,
+      events: this.#events,
+      searches: this.#answers.searches,
+    };
+  }
+
+  /**
+   * First `started`; what is acknowledged after its position will be told. An event is made when it is
+   * asked for, from everything that happened until then. Ends by throwing only: `aborted` when the
+   * signal says so or (ACCESS_CHANGED) when the caller's rights have changed, `unauthenticated` when its
+   * credential has ended, `unavailable` when the server stops.
+   */
+  async *watch(caller: Caller, request: WatchRequest, signal: AbortSignal): AsyncGenerator<WatchEvent> {
+    const rights = new RightsCheck(caller);
+    const watched = await this.#find(caller, request);
+    const runIds = new Set([...watched.series.keys(), ...watched.logs.map(({ runId }) => runId)]);
+    // From here to the end of `#begin` nothing waits, so no change comes between.
+    const ear = this.#enter(watched, runIds, signal);
+    try {
+      const { cursor, first } = this.#begin(watched, request);
+      const changes = this.#changes;
+      const watcher = new Watcher({
+        watched,
+        cursor,
+        rights,
+        ear,
+        changes,
+        answers: this.#answers,
+        lines: this.#lines,
+        stillMs: this.#stillMs,
+      });
+      for await (const event of watcher.events(first)) {
+        this.#events++;
+        yield event;
+      }
+    } finally {
+      ear.close();
+    }
+  }
+
+  /** Finds what the request names, or throws as reading it would. */
+  async #find(caller: Caller, request: WatchRequest): Promise<Watched> {
+    const { runs, series, logs } = request;
+    requireAtMost(series.length, limits.watchSeriesMax, "series selectors in one watch");
+    requireAtMost(logs.length, limits.watchLogsMax, "logs in one watch");
+    if (runs === undefined && series.length === 0 && logs.length === 0) {
+      throw new CairnError("invalid", "cannot watch nothing", { hint: "give runs, series or logs" });
+    }
+    const view = runs && viewOf(runs, this.#clock.nowUs());
+    const filters = new Map<string, KeyFilter>();
+    for (const { run, glob } of series) {
+      const id = await this.#runs.locate(caller, run);
+      const filter = filters.get(id) ?? new KeyFilter();
+      filter.add(glob);
+      filters.set(id, filter);
+    }
+    const followed: FollowedLog[] = [];
+    for (const { run, filter, from } of logs) {
+      checkedFilter(filter);
+      if (from !== undefined) checkedFrom(from);
+      const runId = await this.#runs.locate(caller, run);
+      const { position } = this.#changes;
+      const next = from ?? (await this.#lines.count(runId));
+      followed.push({ runId, filter, next, checkedAt: from === undefined ? position : UNREAD });
+    }
+    return { view, series: filters, logs: followed };
+  }
+
+  /** From now on nothing is missed. What is taken here is given back when the ear is closed. */
+  #enter({ view, series }: Watched, runIds: ReadonlySet<string>, signal: AbortSignal): Ear {
+    requireRoom(this.#watchers + 1, this.#watchersMax, "watchers");
+    requireRoom(this.#watchedRuns + runIds.size, this.#watchedRunsMax, "watched runs");
+    this.#watchers++;
+    this.#watchedRuns += runIds.size;
+    for (const runId of series.keys()) this.#changes.watchPoints(runId);
+    return this.#changes.listen({
+      ...(view === undefined && { runs: runIds }),
+      signal,
+      onClose: () => {
+        this.#watchers--;
+        this.#watchedRuns -= runIds.size;
+        for (const runId of series.keys()) this.#changes.points.unwatch(runId);
+      },
+    });
+  }
+
+  /** Where it begins, and what is to be said first. */
+  #begin(watched: Watched, request: WatchRequest): { cursor: Cursor; first: WatchNews[] } {
+    const first: WatchNews[] = [{ kind: "started" }];
+    const { cursor, behind } = this.#resume(watched, request);
+    if (behind.length > 0) first.push({ kind: "behind", what: behind });
+    request.logs.forEach(({ from }, i) => {
+      const { runId, next } = watched.logs[i]!;
+      // Said now, so that it can be given as `from` after a break before the first line.
+      if (from === undefined) first.push({ kind: "lines", runId, lines: [], next });
+    });
+    return { cursor, first };
+  }
+
+  #resume(
+    watched: Watched,
+    { position: text, logs }: WatchRequest,
+  ): { cursor: Cursor; behind: WatchedKind[] } {
+    const { position } = this.#changes;
+    const now: Cursor = { runs: position, points: position, part: undefined };
+    if (text === "") return { cursor: now, behind: [] };
+    const { cursor, known, partKnown } = cursorFromText(
+      text,
+      this.#changes,
+      fingerprint(watched.series.keys()),
+    );
+    const behind: WatchedKind[] = [];
+    if (!known && watched.view !== undefined) behind.push("runs");
+    if (!(known && partKnown) && watched.series.size > 0) behind.push("series");
+    // A position says nothing about lines: they have numbers.
+    if (logs.some(({ from }) => from === undefined)) behind.push("logs");
+    if (!known) return { cursor: now, behind };
+    return { cursor: partKnown ? cursor : { ...now, runs: cursor.runs }, behind };
+  }
+}
+
+function requireRoom(count: number, max: number, what: string): void {
+  if (count <= max) return;
+  throw new CairnError("exhausted", `cannot watch: there are ${max} ${what} already`, {
+    reason: "LIMIT_EXCEEDED",
+    facts: { limit: String(max) },
+    retryAfterMs: RETRY_MS,
+  });
+}

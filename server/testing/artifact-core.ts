@@ -1,0 +1,115 @@
+import { openMemoryBlobStore } from "#blob/memory/memory-blob-store.ts";
+import { Access } from "#core/access/access.ts";
+import { OWNER, type Caller } from "#core/access/caller.ts";
+import type { Permission } from "#core/access/permission.ts";
+import type { Role } from "#core/access/role.ts";
+import { Artifacts } from "#core/artifacts/artifacts.ts";
+import type { UploadHead } from "#core/artifacts/uploads.ts";
+import type { BlobStore } from "#core/ports/blob-store.ts";
+import type { RunRef } from "#core/model/run.ts";
+import { buildCore, type CoreUnderTest } from "#store/contract/core-under-test.ts";
+import { createRun } from "#store/contract/stores.ts";
+import { openInMemory, type SqliteUnderTest } from "#store/sqlite/testing/under-test.ts";
+
+const SIZE_BYTES_MAX = 10_000_000;
+
+/** Artifacts on a real store in memory, with real access and a clock that a test may set. */
+export interface ArtifactCore {
+  under: SqliteUnderTest;
+  core: CoreUnderTest;
+  access: Access;
+  artifacts: Artifacts;
+  blobs: BlobStore;
+  /** What could not be destroyed. */
+  failures: unknown[];
+  newRun(namespace?: string): Promise<string>;
+  /** Somebody with a role in a namespace, or with none. */
+  somebody(
+    name: string,
+    bound?: { role: Role; namespace?: string; runId?: string; artifact?: string },
+  ): Promise<(permission: Permission) => Caller>;
+  /** Digests of everything stored. */
+  digests(): Promise<string[]>;
+  discard(): Promise<void>;
+}
+
+export async function openArtifactCore(
+  wrap: (blobs: BlobStore) => BlobStore = (blobs) => blobs,
+): Promise<ArtifactCore> {
+  const under = await openInMemory();
+  const core = buildCore(under);
+  // Blobs are stamped by the system's clock.
+  core.clock.us = Date.now() * 1000;
+  const access = await Access.open({
+    store: under.access,
+    clock: core.clock,
+    locateRun: async (caller, id) => (await core.runs.whereIs(caller, { by: "id", id })).namespace,
+  });
+  const blobs = wrap(openMemoryBlobStore());
+  const failures: unknown[] = [];
+  const artifacts = new Artifacts({
+    store: under.artifacts,
+    runs: under.runs,
+    blobs,
+    clock: core.clock,
+    changes: core.changes,
+    sizeBytesMax: SIZE_BYTES_MAX,
+    onGone: (scope) => access.forget(scope),
+    onSweepFailure: (thrown) => failures.push(thrown),
+  });
+  const administrator: Caller = { ...OWNER, permission: "administer" };
+  return {
+    under,
+    core,
+    access,
+    artifacts,
+    blobs,
+    failures,
+    newRun: (namespace = "lab") => createRun(under.runs, { namespace }),
+    somebody: async (name, bound) => {
+      await access.createPrincipal(administrator, { name, kind: "user", displayName: "", password: "" });
+      if (bound !== undefined) {
+        const { role, namespace = "", runId = "", artifact = "" } = bound;
+        await access.bindRole(administrator, {
+          principal: name,
+          role,
+          scope: { namespace, runId, artifact },
+        });
+      }
+      const asked = { principal: name, name: "", role: undefined, namespaces: [], days: 0 };
+      const { secret } = await access.createToken(administrator, asked);
+      return (permission) => ({ ...access.identify(secret), permission });
+    },
+    digests: async () => {
+      const all: string[] = [];
+      for await (const { digest } of blobs.list()) all.push(digest);
+      return all.toSorted();
+    },
+    discard: async () => {
+      await artifacts.sweep.stop();
+      await blobs.close();
+      await under.discard();
+    },
+  };
+}
+
+export const WRITER: Caller = { ...OWNER, permission: "write" };
+export const READER: Caller = { ...OWNER, permission: "read" };
+
+export function byId(id: string): RunRef {
+  return { by: "id", id };
+}
+
+export function head(name: string, parts: Partial<UploadHead> = {}): UploadHead {
+  return { name, step: undefined, kind: "file", mediaType: "", metadata: new Map(), ...parts };
+}
+
+export async function* streamOf(...chunks: (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
+  for (const chunk of chunks) yield Buffer.from(chunk);
+}
+
+export async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}

@@ -1,0 +1,39 @@
+import type { ReadMask } from "#core/access/scope.ts";
+import { CairnError } from "#core/errors.ts";
+import type { PlainMask } from "./plain-query.ts";
+import { MASK_UNKNOWN } from "./worker-api.ts";
+
+/**
+ * What the thread of the index has been told about who may read what. Both sides see the calls in the
+ * same order and forget the mask that was used least lately, so that this side mostly knows what the
+ * other has; where it is wrong, the other says so and is told once more.
+ */
+export class SentMasks {
+  readonly #ids = new Set<string>();
+  readonly #max: number;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  async call<R>(mask: ReadMask | undefined, call: (plain: PlainMask) => Promise<R>): Promise<R> {
+    if (mask === undefined) return call(undefined);
+    const known = this.#ids.has(mask.id);
+    this.#touch(mask.id);
+    if (!known) return call(mask);
+    try {
+      return await call(mask.id);
+    } catch (thrown) {
+      if (!(thrown instanceof CairnError) || thrown.reason !== MASK_UNKNOWN) throw thrown;
+      return call(mask);
+    }
+  }
+
+  #touch(id: string): void {
+    this.#ids.delete(id);
+    this.#ids.add(id);
+    if (this.#ids.size <= this.#max) return;
+    const [oldest] = this.#ids;
+    this.#ids.delete(oldest!);
+  }
+}

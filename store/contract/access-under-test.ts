@@ -1,0 +1,91 @@
+/** Access on a store under test, with short ways to say who is there and who may what. */
+import { Access } from "#core/access/access.ts";
+import { OWNER, type Caller, type Identity } from "#core/access/caller.ts";
+import type { Permission } from "#core/access/permission.ts";
+import type { Role } from "#core/access/role.ts";
+import type { AskedScope, CreatedToken, NewToken } from "#core/access/views.ts";
+import { Namespaces } from "#core/runs/namespaces.ts";
+import { Runs } from "#core/runs/runs.ts";
+import { System } from "#core/system/system.ts";
+import { Changes } from "#core/watch/changes.ts";
+import { ListSearch } from "./list-search.ts";
+import { NOW_US, type StoresUnderTest } from "./stores.ts";
+
+export const DAY_US = 86_400_000_000;
+
+export interface AccessUnderTest {
+  access: Access;
+  runs: Runs;
+  namespaces: Namespaces;
+  system: System;
+  clock: { us: number; nowUs(): number };
+  /** A new user with a token without bounds. */
+  user(name: string, password?: string): Promise<Identity>;
+  group(name: string, ...members: string[]): Promise<void>;
+  token(principal: string, bounds?: Partial<NewToken>): Promise<CreatedToken>;
+  /** By the owner. */
+  bind(principal: string, role: Role, scope: AskedScope): Promise<void>;
+  close(scope: AskedScope): Promise<void>;
+  /** Actions with their targets, in the order they were written. */
+  audit(): Promise<string[]>;
+}
+
+export function as(identity: Identity, permission: Permission): Caller {
+  return { ...identity, permission };
+}
+
+export const ADMIN: Caller = as(OWNER, "administer");
+
+export function on(namespace: string, runId = "", artifact = ""): AskedScope {
+  return { namespace, runId, artifact };
+}
+
+export async function openAccess(under: StoresUnderTest): Promise<AccessUnderTest> {
+  const { runs: store, access: accessStore, feed, directory } = under;
+  const clock = { us: NOW_US, nowUs: () => clock.us };
+  const search = new ListSearch(feed);
+  const changes = new Changes();
+  const onGone: Access["forget"] = (scope) => access.forget(scope);
+  const runs = new Runs({ store, search, clock, changes, onGone });
+  const access: Access = await Access.open({
+    store: accessStore,
+    clock,
+    // The least there is: what a real one costs is not the matter here.
+    passwordCost: { memoryKib: 8, passes: 1 },
+    locateRun: async (caller, id) => (await runs.get(caller, { by: "id", id })).namespace,
+  });
+  const token: AccessUnderTest["token"] = (principal, bounds) =>
+    access.createToken(ADMIN, { principal, name: "", role: undefined, namespaces: [], days: 0, ...bounds });
+  return {
+    access,
+    runs,
+    clock,
+    namespaces: new Namespaces({ store, search, clock, onGone }),
+    system: new System({
+      store,
+      runs,
+      clock,
+      changes,
+      options: { version: "0.0.0", engines: {}, backupDirectory: directory },
+      onRestored: () => access.reload(),
+    }),
+    token,
+    user: async (name, password = "") => {
+      await access.createPrincipal(ADMIN, { name, kind: "user", displayName: "", password });
+      return access.identify((await token(name)).secret);
+    },
+    group: async (name, ...members) => {
+      await access.createPrincipal(ADMIN, { name, kind: "group", displayName: "", password: "" });
+      for (const member of members) await access.addMember(ADMIN, { group: name, member });
+    },
+    bind: async (principal, role, scope) => {
+      await access.bindRole(ADMIN, { principal, role, scope });
+    },
+    close: (scope) => access.setClosed(ADMIN, { scope, closed: true }),
+    audit: async () => {
+      const everything = { principal: "", action: "", target: "", pageSize: 0, pageToken: "" };
+      const { entries } = await access.listAudit(ADMIN, everything);
+      return entries.map(({ action, target }) => `${action} ${target}`).reverse();
+    },
+  };
+}

@@ -1,0 +1,17 @@
+import { checkArtifactRecord, type ArtifactRecord } from "#core/model/artifact.ts";
+
+/** A record as core hands it to a store; without content a reference. */
+export function artifactRecord(parts: Partial<ArtifactRecord> = {}): ArtifactRecord {
+  return checkArtifactRecord({
+    name: "file.bin",
+    step: undefined,
+    kind: "file",
+    uri: undefined,
+    content: undefined,
+    mediaType: "",
+    metadata: new Map(),
+    sha256: undefined,
+    sizeBytes: undefined,
+    ...parts,
+  });
+}

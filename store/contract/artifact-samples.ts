@@ -1,0 +1,42 @@
+/** Artifacts as core hands them to a store. */
+import { createHash } from "node:crypto";
+import {
+  checkArtifactHead,
+  checkArtifactRecord,
+  type ArtifactRecord,
+  type UploadedArtifact,
+} from "#core/model/artifact.ts";
+
+const PLAIN = {
+  name: "file.bin",
+  step: undefined,
+  kind: "file",
+  mediaType: "",
+  metadata: new Map<string, string>(),
+} as const;
+
+export function digestOf(content: string): string {
+  return createHash("sha256").update(content).digest("hex");
+}
+
+export function reference(parts: Partial<ArtifactRecord> = {}): ArtifactRecord {
+  return checkArtifactRecord({
+    ...PLAIN,
+    uri: "s3://bucket/key",
+    content: undefined,
+    sha256: undefined,
+    sizeBytes: undefined,
+    ...parts,
+  });
+}
+
+export function inline(content: string | Uint8Array, parts: Partial<ArtifactRecord> = {}): ArtifactRecord {
+  return reference({ uri: undefined, content: Buffer.from(content), ...parts });
+}
+
+/** As if this content had been uploaded. */
+export function uploaded(content: string, parts: Partial<UploadedArtifact> = {}): UploadedArtifact {
+  const blob = { digest: digestOf(content), sizeBytes: Buffer.byteLength(content) };
+  const { blob: given = blob, ...head } = parts;
+  return { ...checkArtifactHead({ ...PLAIN, ...head }), blob: given };
+}

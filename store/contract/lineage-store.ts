@@ -1,0 +1,17 @@
+/** What every LineageStore must do, and core's lineage on it; see core/ports/lineage-store.ts. */
+import { describe } from "vitest";
+import { lineageCoreContract } from "./lineage-store-core.ts";
+import { lineageHiddenContract } from "./lineage-store-hidden.ts";
+import { lineageLinksContract } from "./lineage-store-links.ts";
+import { lineageModelContract } from "./lineage-store-model.ts";
+import type { OpenStores } from "./stores.ts";
+
+/** `open` gives an empty store. */
+export function lineageStoreContract(name: string, open: OpenStores): void {
+  describe(`lineage store on ${name}`, () => {
+    describe("links", () => lineageLinksContract(open));
+    describe("core", () => lineageCoreContract(open));
+    describe("what is hidden", () => lineageHiddenContract(open));
+    describe("any graph", () => lineageModelContract(open));
+  });
+}

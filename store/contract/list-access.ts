@@ -1,0 +1,103 @@
+import { chainHash, CHAIN_START } from "#core/access/audit-chain.ts";
+import { scopeKey, type Scope } from "#core/access/scope.ts";
+import type {
+  AccessChange,
+  AccessContent,
+  AccessStore,
+  AuditEntry,
+  AuditRecord,
+  AuditVerdict,
+  ListAudit,
+  TokenUse,
+} from "#core/ports/access-store.ts";
+
+/** An AccessStore in its plainest form: lists. What the engines are held against. */
+export class ListAccess implements AccessStore {
+  content: AccessContent;
+  readonly entries: AuditEntry[] = [];
+
+  constructor(content: Partial<AccessContent> = {}) {
+    this.content = { principals: [], members: [], bindings: [], closed: [], tokens: [], ...content };
+  }
+
+  async loadAccess(): Promise<AccessContent> {
+    return structuredClone(this.content);
+  }
+
+  async changeAccess(changes: readonly AccessChange[], audit: readonly AuditRecord[]): Promise<void> {
+    for (const change of changes) this.#apply(structuredClone(change));
+    for (const record of audit) {
+      const number = this.entries.length + 1;
+      const hash = chainHash(this.entries.at(-1)?.hash ?? CHAIN_START, number, record);
+      this.entries.push({ ...structuredClone(record), number, hash });
+    }
+  }
+
+  async touchTokens(uses: readonly TokenUse[]): Promise<void> {
+    for (const { id, lastUsedUs } of uses) {
+      const token = this.content.tokens.find((one) => one.id === id);
+      if (token !== undefined) token.lastUsedUs = lastUsedUs;
+    }
+  }
+
+  async listAudit({ before, limit, ...wanted }: ListAudit): Promise<AuditEntry[]> {
+    return this.entries
+      .filter(({ number }) => number < (before ?? Number.POSITIVE_INFINITY))
+      .filter((entry) => wanted.principal === undefined || entry.principal === wanted.principal)
+      .filter((entry) => wanted.action === undefined || entry.action === wanted.action)
+      .filter((entry) => wanted.target === undefined || entry.target === wanted.target)
+      .toReversed()
+      .slice(0, limit);
+  }
+
+  async verifyAudit(): Promise<AuditVerdict> {
+    return { entries: this.entries.length, problems: [] };
+  }
+
+  #apply(change: AccessChange): void {
+    const { content } = this;
+    switch (change.do) {
+      case "put-principal":
+        content.principals = content.principals.filter(({ name }) => name !== change.principal.name);
+        content.principals.push(change.principal);
+        return;
+      case "delete-principal":
+        content.principals = content.principals.filter(({ name }) => name !== change.name);
+        content.members = content.members.filter(
+          ({ group, member }) => group !== change.name && member !== change.name,
+        );
+        content.bindings = content.bindings.filter(({ principal }) => principal !== change.name);
+        content.tokens = content.tokens.filter(({ principal }) => principal !== change.name);
+        return;
+      case "add-member":
+      case "remove-member": {
+        const { group, member } = change;
+        content.members = content.members.filter((one) => one.group !== group || one.member !== member);
+        if (change.do === "add-member") content.members.push({ group, member });
+        return;
+      }
+      case "put-binding":
+        this.#dropBinding(change.binding.principal, change.binding.scope);
+        content.bindings.push(change.binding);
+        return;
+      case "delete-binding":
+        return this.#dropBinding(change.principal, change.scope);
+      case "set-closed":
+        content.closed = content.closed.filter((scope) => scopeKey(scope) !== scopeKey(change.scope));
+        if (change.closed) content.closed.push(change.scope);
+        return;
+      case "put-token":
+        content.tokens = content.tokens.filter(({ id }) => id !== change.token.id);
+        content.tokens.push(change.token);
+        return;
+      case "delete-token":
+        content.tokens = content.tokens.filter(({ id }) => id !== change.id);
+    }
+  }
+
+  #dropBinding(principal: string, scope: Scope): void {
+    this.content.bindings = this.content.bindings.filter(
+      (one) => one.principal !== principal || scopeKey(one.scope) !== scopeKey(scope),
+    );
+  }
+}

@@ -1,0 +1,22 @@
+/** Watching, on a real store: what comes, to whom, and after which breaks. */
+import { describe } from "vitest";
+import type { OpenStores } from "./stores.ts";
+import { watchBehindContract } from "./watch-behind.ts";
+import { watchCrowdContract } from "./watch-crowd.ts";
+import { watchEventsContract } from "./watch-events.ts";
+import { watchResumeContract } from "./watch-resume.ts";
+import { watchRightsContract } from "./watch-rights.ts";
+
+export function watchContract(
+  name: string,
+  open: OpenStores,
+  traits: { restores: boolean; schedules: number },
+): void {
+  describe(`watching on ${name}`, () => {
+    describe("events", () => watchEventsContract(open));
+    describe("slow watchers", () => watchBehindContract(open, traits.restores));
+    describe("rights", () => watchRightsContract(open));
+    describe("resuming", () => watchResumeContract(open, traits.schedules));
+    describe("crowds", () => watchCrowdContract(open));
+  });
+}

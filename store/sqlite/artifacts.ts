@@ -1,0 +1,242 @@
+import { createHash } from "node:crypto";
+import { CairnError, quote } from "#core/errors.ts";
+import { limits } from "#core/limits.ts";
+import type {
+  Artifact,
+  ArtifactKind,
+  ArtifactPlace,
+  ArtifactRecord,
+  UploadedArtifact,
+} from "#core/model/artifact.ts";
+import { joinObject, splitObject } from "#core/model/json.ts";
+import type { ListArtifacts } from "#core/ports/artifact-store.ts";
+import type { Db, Row, Value } from "./db.ts";
+
+const COLUMNS =
+  "artifact.name, step, kind, place, uri, sha256, size_bytes, media_type, metadata, artifact.created_us";
+const NO_STEP = Number.NEGATIVE_INFINITY;
+/** Behind a prefix it sorts after every name that begins with the prefix: none is long enough to come later. */
+const LAST_CHARACTERS = "\u{10ffff}".repeat(limits.artifactNameBytesMax / 4 + 1);
+
+/** The artifact table. Callers wrap what writes in a transaction or savepoint. */
+export class Artifacts {
+  readonly #db: Db;
+
+  constructor(db: Db) {
+    this.#db = db;
+  }
+
+  /**
+   * Throws `exhausted` unless the run can take these records, so that an envelope can be judged before
+   * anything of it is written.
+   */
+  requireRoom(run: number, records: readonly { name: string; step: number | undefined }[]): void {
+    const [count] = this.#db.find("SELECT count FROM artifact_count WHERE run = ?", run) ?? [0];
+    // Most runs are far from the limit, whatever of this is a replacement.
+    if (Number(count) + records.length <= limits.artifactsPerRunMax) return;
+    const fresh = new Set<string>();
+    for (const { name, step } of records) {
+      if (!this.#has(run, name, step)) fresh.add(`${step} ${name}`);
+    }
+    if (Number(count) + fresh.size <= limits.artifactsPerRunMax) return;
+    throw new CairnError(
+      "exhausted",
+      `cannot keep another artifact: the run has ${Number(count)} of ${limits.artifactsPerRunMax}`,
+      {
+        reason: "LIMIT_EXCEEDED",
+        facts: { limit: String(limits.artifactsPerRunMax) },
+        hint: "delete some, or put many files into one archive",
+      },
+    );
+  }
+
+  /** `artifact` as it was checked. One of the same name and step is replaced as a whole. */
+  put(run: number, artifact: ArtifactRecord | UploadedArtifact, nowUs: number): void {
+    const { name, step, kind, mediaType, metadata } = artifact;
+    this.#db.run("DELETE FROM artifact WHERE run = ? AND name = ? AND step = ?", run, name, step ?? NO_STEP);
+    const { place, uri, sha256, sizeBytes } = contentOf(artifact);
+    const { lastId } = this.#db.run(
+      `INSERT INTO artifact (run, name, step, kind, place, uri, sha256, size_bytes, media_type, metadata, created_us)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      run,
+      name,
+      step ?? NO_STEP,
+      kind,
+      place,
+      uri,
+      sha256 === undefined ? null : Buffer.from(sha256, "hex"),
+      sizeBytes ?? null,
+      mediaType,
+      joinObject(metadata),
+      nowUs,
+    );
+    if ("blob" in artifact || artifact.content === undefined) return;
+    this.#db.run("INSERT INTO artifact_content (artifact, content) VALUES (?, ?)", lastId, artifact.content);
+  }
+
+  find(run: number, runId: string, name: string, step: number | undefined): Artifact | undefined {
+    const row =
+      step === undefined
+        ? (this.#find(run, "name = ? AND step = ?", name, NO_STEP) ??
+          this.#find(run, "name = ? ORDER BY step DESC", name))
+        : this.#find(run, "name = ? AND step = ?", name, step);
+    return row === undefined ? undefined : toArtifact(runId, row);
+  }
+
+  /** The one of exactly this step, which is there. */
+  getExactly(
+    run: number,
+    runId: string,
+    { name, step }: { name: string; step: number | undefined },
+  ): Artifact {
+    return toArtifact(runId, this.#find(run, "name = ? AND step = ?", name, step ?? NO_STEP)!);
+  }
+
+  /** undefined when there is no inline content. Throws `corrupt` when it has another digest. */
+  readContent(run: number, { name, step, sha256 }: Artifact): Uint8Array | undefined {
+    const row = this.#db.find(
+      `SELECT sha256, content FROM artifact JOIN artifact_content ON artifact = id
+       WHERE run = ? AND name = ? AND step = ?`,
+      run,
+      name,
+      step ?? NO_STEP,
+    );
+    if (row === undefined) return undefined;
+    const stored = Buffer.from(row[0] as Uint8Array).toString("hex");
+    // Replaced since the caller looked.
+    if (stored !== sha256) return undefined;
+    const content = row[1] as Uint8Array;
+    if (createHash("sha256").update(content).digest("hex") === stored) return content;
+    throw new CairnError(
+      "corrupt",
+      `cannot read artifact ${quote(name)}: what is stored has another digest`,
+      {
+        hint: "record it again, or restore a backup",
+      },
+    );
+  }
+
+  list(run: number, { runId, prefix, kind, fromStep, toStep, after, limit }: ListArtifacts): Artifact[] {
+    const conditions = ["run = ?"];
+    const values: Value[] = [run];
+    const add = (condition: string, ...more: Value[]) => {
+      conditions.push(condition);
+      values.push(...more);
+    };
+    // Bounds on the name rather than LIKE: they use the index, and the prefix is no pattern.
+    if (prefix !== "") add("name < ?", prefix + LAST_CHARACTERS);
+    // One lower bound only: of two, SQLite might seek the lower and step over everything up to the other.
+    if (after !== undefined) add("(name, step) > (?, ?)", after.name, after.step ?? NO_STEP);
+    else if (prefix !== "") add("name >= ?", prefix);
+    if (kind !== undefined) add("kind = ?", kind);
+    if (fromStep !== undefined || toStep !== undefined) add("step > ?", NO_STEP);
+    if (fromStep !== undefined) add("step >= ?", fromStep);
+    if (toStep !== undefined) add("step <= ?", toStep);
+    // SQLite would take the index of the names, and step over all other kinds.
+    const from = kind === undefined ? "artifact" : "artifact INDEXED BY artifact_kind";
+    const sql = `SELECT ${COLUMNS} FROM ${from} WHERE ${conditions.join(" AND ")} ORDER BY name, step LIMIT ?`;
+    return this.#db.all(sql, ...values, limit).map((row) => toArtifact(runId, row));
+  }
+
+  /** How many there were. */
+  remove(run: number, name: string, step: number | undefined): number {
+    const { changes } =
+      step === undefined
+        ? this.#db.run("DELETE FROM artifact WHERE run = ? AND name = ?", run, name)
+        : this.#db.run("DELETE FROM artifact WHERE run = ? AND name = ? AND step = ?", run, name, step);
+    return changes;
+  }
+
+  hasName(run: number, name: string): boolean {
+    return this.#find(run, "name = ?", name) !== undefined;
+  }
+
+  /** Rising by digest, one artifact for each. */
+  usedBlobsAfter({ after, limit }: { after: string | undefined; limit: number }): Artifact[] {
+    // Of several rows SQLite gives the other columns of the one with the least id.
+    const rows = this.#db.all(
+      `SELECT ${COLUMNS}, min(artifact.id), run.id FROM artifact JOIN run ON run.key = artifact.run
+       WHERE place = 'blob' AND sha256 > ? GROUP BY sha256 ORDER BY sha256 LIMIT ?`,
+      Buffer.from(after ?? "", "hex"),
+      limit,
+    );
+    return rows.map((row) => toArtifact(String(row.at(-1)), row));
+  }
+
+  /** One sentence for each inline content of the run that is not what was stored. */
+  verify(run: number): string[] {
+    const rows = this.#db.each(
+      `SELECT name, sha256, content FROM artifact JOIN artifact_content ON artifact = id WHERE run = ?`,
+      run,
+    );
+    const problems: string[] = [];
+    for (const [name, sha256, content] of rows) {
+      const digest = createHash("sha256")
+        .update(content as Uint8Array)
+        .digest("hex");
+      if (digest !== hexOf(sha256)) problems.push(`artifact ${quote(String(name))} is damaged`);
+    }
+    return problems;
+  }
+
+  unusedBlobs(limit: number): string[] {
+    return this.#db.all("SELECT sha256 FROM unused_blob LIMIT ?", limit).map(([digest]) => hexOf(digest)!);
+  }
+
+  usedBlobs(digests: readonly string[]): string[] {
+    const sql = "SELECT 1 FROM artifact WHERE place = 'blob' AND sha256 = ?";
+    return digests.filter((digest) => this.#db.find(sql, Buffer.from(digest, "hex")) !== undefined);
+  }
+
+  forgetUnusedBlobs(digests: readonly string[]): void {
+    for (const digest of digests) {
+      this.#db.run("DELETE FROM unused_blob WHERE sha256 = ?", Buffer.from(digest, "hex"));
+    }
+  }
+
+  #has(run: number, name: string, step: number | undefined): boolean {
+    return this.#find(run, "name = ? AND step = ?", name, step ?? NO_STEP) !== undefined;
+  }
+
+  #find(run: number, condition: string, ...values: Value[]): Row | undefined {
+    return this.#db.find(
+      `SELECT ${COLUMNS} FROM artifact WHERE run = ? AND ${condition} LIMIT 1`,
+      run,
+      ...values,
+    );
+  }
+}
+
+function contentOf(artifact: ArtifactRecord | UploadedArtifact): {
+  place: ArtifactPlace;
+  uri: string;
+  sha256: string | undefined;
+  sizeBytes: number | undefined;
+} {
+  if ("blob" in artifact) {
+    return { place: "blob", uri: "", sha256: artifact.blob.digest, sizeBytes: artifact.blob.sizeBytes };
+  }
+  const { uri, sha256, sizeBytes } = artifact;
+  return { place: uri === undefined ? "inline" : "reference", uri: uri ?? "", sha256, sizeBytes };
+}
+
+function toArtifact(runId: string, row: Row): Artifact {
+  const [name, step, kind, place, uri, sha256, sizeBytes, mediaType, metadata, createdUs] = row;
+  return {
+    runId,
+    name: String(name),
+    step: step === NO_STEP ? undefined : Number(step),
+    kind: kind as ArtifactKind,
+    place: place as ArtifactPlace,
+    uri: String(uri),
+    sha256: hexOf(sha256),
+    sizeBytes: sizeBytes === null ? undefined : Number(sizeBytes),
+    mediaType: String(mediaType),
+    metadata: splitObject(String(metadata)),
+    createdUs: Number(createdUs),
+  };
+}
+
+function hexOf(digest: Row[number] | undefined): string | undefined {
+  return digest instanceof Uint8Array ? Buffer.from(digest).toString("hex") : undefined;
+}

@@ -1,0 +1,60 @@
+import { rmSync } from "node:fs";
+import { CairnError } from "#core/errors.ts";
+import type { AuditRecord } from "#core/ports/access-store.ts";
+import { appendAudit } from "./audit.ts";
+import { Db } from "./db.ts";
+import { syncPath } from "./restore.ts";
+import { migrate } from "./schema.ts";
+
+/**
+ * Puts the audit of the store in `file`, and `record` at its end, into the copy that is about to take its
+ * place: a restore must not make anybody forget what was done since the copy was made. For the same
+ * reason tokens that were revoked since then are taken out of it. Nobody may have either file open.
+ */
+export function carryAudit(file: string, staged: string, record: AuditRecord): void {
+  // Left over from a restore that was cut off, they would be taken for parts of this copy.
+  for (const part of ["-journal", "-wal", "-shm"]) rmSync(staged + part, { force: true });
+  const db = Db.open(staged);
+  try {
+    // The copy is thrown away when anything fails, so there is nothing to roll back to.
+    db.exec("PRAGMA journal_mode = MEMORY");
+    migrate(db, staged);
+    try {
+      db.run("ATTACH ? AS present", file);
+      db.transaction("BEGIN IMMEDIATE", () => replaceAudit(db, record));
+    } catch (thrown) {
+      if (CairnError.from(thrown).code !== "corrupt") throw thrown;
+      // Damage is what copies are for: it must not keep one from being restored.
+      const facts = { ...record.facts, audit: "as in the copy, because the present one is damaged" };
+      db.transaction("BEGIN IMMEDIATE", () => appendAudit(db, { ...record, facts }));
+    }
+  } finally {
+    db.close();
+  }
+  syncPath(staged);
+}
+
+function replaceAudit(db: Db, record: AuditRecord): void {
+  withoutTriggers(db, () => {
+    db.exec("DELETE FROM main.audit");
+    db.exec("INSERT INTO main.audit SELECT * FROM present.audit");
+    db.exec("DELETE FROM main.audit_head");
+    db.exec("INSERT INTO main.audit_head SELECT * FROM present.audit_head");
+  });
+  db.exec(
+    `DELETE FROM main.token WHERE id IN (
+       SELECT CASE WHEN json_valid(facts) THEN json_extract(facts, '$.token') END
+       FROM main.audit WHERE action IN ('revoke-token', 'log-out'))`,
+  );
+  appendAudit(db, record);
+}
+
+/** They keep the audit from being changed, and come back as they were. */
+function withoutTriggers(db: Db, work: () => void): void {
+  const triggers = db.all(
+    "SELECT name, sql FROM main.sqlite_schema WHERE type = 'trigger' AND tbl_name IN ('audit', 'audit_head')",
+  );
+  for (const [name] of triggers) db.exec(`DROP TRIGGER main.${String(name)}`);
+  work();
+  for (const [, sql] of triggers) db.exec(String(sql));
+}

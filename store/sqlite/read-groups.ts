@@ -1,0 +1,106 @@
+import { CairnError, quote } from "#core/errors.ts";
+import type { Grid, ReadGroups, ReadGroupsResult } from "#core/ports/point-store.ts";
+import { gridOver } from "#core/series/buckets.ts";
+import { RunMeans } from "#core/series/group-means.ts";
+import { GroupStatistics } from "#core/series/group-statistics.ts";
+import { asNumbers, markReplaced, replacementThresholds, type SeriesState } from "#core/series/state.ts";
+import type { Db } from "./db.ts";
+import { readPieces, type CurrentSeries } from "./read-series.ts";
+
+/** All label sets of the metric that one run has; none for a run without it. */
+export type RunSeries = readonly CurrentSeries[];
+
+export function readGroups(
+  db: Db,
+  groups: readonly (readonly RunSeries[])[],
+  request: ReadGroups,
+): ReadGroupsResult {
+  const states = groups.flat(2).map(({ entry }) => entry.state);
+  if (states.some(({ kind }) => kind === "text")) throw textRefusal(request.key);
+  const laid = layGrid(states, request);
+  const { quantiles } = request;
+  if (laid === undefined) {
+    return { groups: groups.map(() => new GroupStatistics(0, 0).finish(quantiles)), grid: undefined };
+  }
+  const { grid, size } = laid;
+  requireNumbers(groups, size, request);
+  const means = new RunMeans(grid, size);
+  return {
+    grid,
+    groups: groups.map((runs) => {
+      const statistics = new GroupStatistics(size, runs.length);
+      for (const run of runs) {
+        means.clear();
+        for (const series of run) addMeans(db, series, request, means);
+        statistics.add(means);
+      }
+      return statistics.finish(quantiles);
+    }),
+  };
+}
+
+function addMeans(db: Db, series: CurrentSeries, request: ReadGroups, means: RunMeans): void {
+  const range = { from: request.from ?? -Infinity, to: request.to ?? Infinity };
+  const thresholds = replacementThresholds(series.entry.state);
+  const want = { times: false, reuse: true };
+  for (const { points, firstOrdinal } of readPieces({ db, request }, series, want)) {
+    const at = request.axis === "step" ? points.steps : points.times;
+    const values = asNumbers(points);
+    if (at === undefined || values === undefined) continue;
+    means.add(at, values, range, markReplaced(points, firstOrdinal, thresholds));
+  }
+}
+
+/** One grid for all, and how many of its buckets can hold a point. undefined when there is nothing to cover. */
+function layGrid(
+  states: readonly SeriesState[],
+  { axis, from, to, buckets }: ReadGroups,
+): { grid: Grid; size: number } | undefined {
+  let low = Infinity;
+  let high = -Infinity;
+  for (const state of states) {
+    const [first, last] = extentOf(state, axis);
+    // Comparisons with NaN are false: where there is no extent, nothing is extended.
+    if (first < low) low = first;
+    if (last > high) high = last;
+  }
+  low = from ?? low;
+  high = to ?? high;
+  if (!(low <= high && Number.isFinite(high - low))) return undefined;
+  const grid = gridOver(low, high, buckets);
+  return { grid, size: grid.width === 1 ? Math.min(buckets, high - low + 1) : buckets };
+}
+
+/**
+ * Where the visible points of a series lie. Of steps the summary knows that exactly; the extent of times
+ * takes in replaced points as well, which mostly lie before the others anyway.
+ */
+function extentOf({ summary, timeMin, timeMax }: SeriesState, axis: "step" | "time"): [number, number] {
+  if (axis === "time") return [timeMin, timeMax];
+  return [summary.first?.step ?? NaN, summary.last?.step ?? NaN];
+}
+
+const STATISTICS = 8;
+
+function requireNumbers(
+  groups: readonly (readonly RunSeries[])[],
+  size: number,
+  { quantiles, numbersMax }: ReadGroups,
+): void {
+  const answer = groups.length * size * (STATISTICS + quantiles.length);
+  const largest = groups.reduce((most, runs) => Math.max(most, runs.length), 0) * size;
+  if (answer <= numbersMax && largest <= numbersMax) return;
+  const what = answer > numbersMax ? `${answer} numbers` : `a group of ${largest} means (runs by buckets)`;
+  throw new CairnError("exhausted", `cannot read groups: ${what} are more than ${numbersMax}`, {
+    reason: "LIMIT_EXCEEDED",
+    facts: { limit: String(numbersMax) },
+    hint: "ask for fewer buckets, runs, groups or quantiles",
+  });
+}
+
+function textRefusal(key: string): CairnError {
+  return new CairnError("invalid", `cannot read groups of metric ${quote(key)}: a run has texts in it`, {
+    reason: "KIND_MISMATCH",
+    hint: "only numbers, integers and bools have statistics",
+  });
+}

@@ -1,0 +1,6 @@
+import { lineageStoreContract } from "#store/contract/lineage-store.ts";
+import { openInMemory, openOnDisk } from "./testing/under-test.ts";
+
+lineageStoreContract("sqlite on disk", () => openOnDisk());
+
+lineageStoreContract("sqlite in memory", openInMemory);

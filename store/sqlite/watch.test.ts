@@ -1,0 +1,27 @@
+import { describe, expect, it } from "vitest";
+import { buildCore } from "#store/contract/core-under-test.ts";
+import { lines, logOf, makeRun, WatchReader, write } from "#store/contract/watch-reader.ts";
+import { watchContract } from "#store/contract/watch.ts";
+import { openInMemory, openOnDisk, tamper } from "./testing/under-test.ts";
+
+watchContract("sqlite on disk", () => openOnDisk(), { restores: true, schedules: 20 });
+
+watchContract("sqlite in memory", openInMemory, { restores: false, schedules: 150 });
+
+describe("watching a damaged log", () => {
+  it("H5 D9 says that lines are missing, goes on behind them, and shows none of them", async () => {
+    const under = await openOnDisk();
+    const core = buildCore(under);
+    const id = await makeRun(core);
+    for (const text of ["zero", "one", "two"]) await write(core, id, { log: lines(text) });
+    tamper(under.data, (db) => db.exec("UPDATE line_row SET body = zeroblob(length(body)) WHERE first = 1"));
+    const reader = await WatchReader.open(core, { logs: [logOf(id, 0)] });
+    expect(await reader.next("lines")).toMatchObject({ lines: [{ number: 0, text: "zero" }], next: 1 });
+    expect(await reader.next("behind")).toMatchObject({ what: ["logs"] });
+    expect(await reader.next("lines")).toMatchObject({ lines: [{ number: 2, text: "two" }], next: 3 });
+    await write(core, id, { log: lines("three") });
+    expect(await reader.next("lines")).toMatchObject({ lines: [{ number: 3, text: "three" }], next: 4 });
+    await reader.leave();
+    await under.discard();
+  });
+});

@@ -1,0 +1,19 @@
+import type { Artifact } from "#core/model/artifact.ts";
+
+/** The artifact as ArtifactService says it in JSON, so that a client needs to know only one form. */
+export function artifactJson(artifact: Artifact): Record<string, unknown> {
+  const { step, sizeBytes, uri, metadata } = artifact;
+  return {
+    runId: artifact.runId,
+    name: artifact.name,
+    ...(step !== undefined && { step: String(step) }),
+    kind: `ARTIFACT_KIND_${artifact.kind.toUpperCase()}`,
+    place: artifact.place === "reference" ? "ARTIFACT_PLACE_REFERENCE" : "ARTIFACT_PLACE_STORED",
+    ...(uri !== "" && { uri }),
+    ...(artifact.sha256 !== undefined && { sha256: artifact.sha256 }),
+    ...(sizeBytes !== undefined && { sizeBytes: String(sizeBytes) }),
+    mediaType: artifact.mediaType,
+    ...(metadata.size > 0 && { metadata: Object.fromEntries(metadata) }),
+    createdUs: String(artifact.createdUs),
+  };
+}

@@ -1,0 +1,62 @@
+import { create } from "@bufbuild/protobuf";
+import { CairnError } from "#core/errors.ts";
+import { requireLabels } from "#core/model/check.ts";
+import type { GroupRequest, GroupResult } from "#core/series/groups.ts";
+import {
+  Axis,
+  GroupDataSchema,
+  ReadGroupsResponseSchema,
+  type Encoding,
+  type ReadGroupsRequest,
+  type ReadGroupsResponse,
+} from "#proto/cairn/v1/metric_pb.ts";
+import { toInteger } from "./map.ts";
+import { toRunRef } from "./map-run.ts";
+import { columnsAs } from "./map-series.ts";
+
+export function toGroupRequest(request: ReadGroupsRequest): GroupRequest {
+  const labels = requireLabels(Object.entries(request.labels), request.key);
+  if (labels.length > 0 && !request.onlyLabels) {
+    throw new CairnError("invalid", "cannot choose labels and take all label sets together", {
+      hint: "set only_labels, or leave the labels out",
+    });
+  }
+  return {
+    groups: request.groups.map(({ name, runs }) => ({ name, runs: runs.map((run) => toRunRef(run)) })),
+    query: request.query,
+    namespace: request.namespace,
+    groupBy: request.groupBy,
+    key: request.key,
+    labels: request.onlyLabels ? labels : undefined,
+    axis: request.axis === Axis.TIME ? "time" : "step",
+    from: request.from === undefined ? undefined : toInteger(request.from, "from"),
+    to: request.to === undefined ? undefined : toInteger(request.to, "to"),
+    buckets: request.buckets,
+    quantiles: request.quantiles,
+  };
+}
+
+export function fromGroupResult({ groups, grid }: GroupResult, encoding: Encoding): ReadGroupsResponse {
+  const column = columnsAs(encoding);
+  return create(ReadGroupsResponseSchema, {
+    groups: groups.map((group) =>
+      create(GroupDataSchema, {
+        name: group.name,
+        values: group.values,
+        runIds: group.runIds,
+        pointCount: BigInt(group.pointCount),
+        bucket: column(group.bucket),
+        count: column(group.count),
+        mean: column(group.mean),
+        median: column(group.median),
+        std: column(group.std),
+        stderr: column(group.stderr),
+        min: column(group.min),
+        max: column(group.max),
+        quantiles: group.quantiles.map(column),
+      }),
+    ),
+    gridStart: grid?.start ?? 0,
+    gridWidth: grid?.width ?? 0,
+  });
+}

@@ -1,0 +1,123 @@
+import { setTimeout } from "node:timers/promises";
+import type { DescMethod } from "@bufbuild/protobuf";
+import type { Permission } from "#core/access/permission.ts";
+import { limits } from "#core/limits.ts";
+import type { Account } from "#core/quota/account.ts";
+import { EnvelopeSchema } from "#proto/cairn/v1/metric_pb.ts";
+import type { HeldBytes } from "#wire/kit/byte-budget.ts";
+import type { Traffic } from "#wire/kit/traffic.ts";
+import type { ConnectOptions, Sender } from "./core.ts";
+
+/** An answer this small is not counted: what its stream itself takes is more. */
+const ANSWER_FREE_BYTES = 16 << 10;
+
+/** How long a stream that is slowed down waits before it looks whether anybody is still there. */
+const PACE_MS_MAX = 1_000;
+
+/** What the method of a call needs beside a permission, found out once. */
+export interface MethodTraits {
+  permission: Permission;
+  /** Whether one of the sides sends any number of messages. */
+  streams: boolean;
+  /** Whether its clients send any number of messages. */
+  clientStreams: boolean;
+  /** Whether what it takes ends in the backlog of the storage. */
+  writes: boolean;
+}
+
+export function traitsOf(method: DescMethod, permission: Permission): MethodTraits {
+  const kind = method.methodKind;
+  return {
+    permission,
+    streams: kind !== "unary",
+    clientStreams: kind === "client_streaming" || kind === "bidi_streaming",
+    writes: method.input.typeName === EnvelopeSchema.typeName,
+  };
+}
+
+/**
+ * What one call has of what all calls share: a place among its caller's streams, memory for its body and
+ * for its answer. Everything is given back by `close`, which must be called when nobody waits for the call
+ * any more.
+ */
+export class OpenCall {
+  readonly #traffic: Traffic;
+  #account: Account | undefined;
+  #body: HeldBytes | undefined;
+  #answer: HeldBytes | undefined;
+  #closeStream: (() => void) | undefined;
+  #closed = false;
+
+  constructor(traffic: Traffic) {
+    this.#traffic = traffic;
+  }
+
+  /** To be called before anything of the body is read. Throws when there is no room for such a call. */
+  admit(
+    account: Account,
+    { streams, writes, permission }: MethodTraits,
+    { core }: Pick<ConnectOptions, "core">,
+    headers: Sender["headers"],
+  ): void {
+    const { bodies, answers } = this.#traffic;
+    // Of one that says it is larger than any may be, something else will be said.
+    const bytes = Math.min(Number(headers["content-length"]) || 1, limits.messageBytesMax);
+    bodies.requireRoom(account.owner, bytes);
+    if (permission === "read") answers.requireRoom(account.owner);
+    if (writes) core.ingest.backlog.requireRoom();
+    if (streams) this.#closeStream = account.openStream();
+    this.#account = account;
+  }
+
+  /** Bytes that came of a call's only message. Throws when they are too many at this moment. */
+  receive(bytes: number): void {
+    this.#account?.receive(bytes);
+    this.hold(bytes);
+  }
+
+  /** Counts a message of a stream. Resolves when the next one may be read. */
+  async pace(bytes: number): Promise<void> {
+    let waitMs = this.#account?.paceMs(1, bytes) ?? 0;
+    while (waitMs > 0 && !this.#closed) {
+      await setTimeout(Math.min(waitMs, PACE_MS_MAX), undefined, { ref: false });
+      waitMs = this.#account?.paceMs(0, 0) ?? 0;
+    }
+  }
+
+  /** Memory for what came of a stream, or for a message that was unpacked. Throws when there is none. */
+  hold(bytes: number): void {
+    // A call that is over gives nothing back any more.
+    if (this.#closed || this.#account === undefined) return;
+    this.#body ??= this.#traffic.bodies.open(this.#account.owner);
+    this.#body.take(bytes);
+  }
+
+  letGo(bytes: number): void {
+    if (!this.#closed) this.#body?.give(bytes);
+  }
+
+  /** Room for an answer, or a part of one, until `answered`. Throws when there is none. */
+  answer(bytes: number): void {
+    if (bytes <= ANSWER_FREE_BYTES || this.#closed || this.#account === undefined) return;
+    this.#answer ??= this.#traffic.answers.open(this.#account.owner);
+    this.#answer.take(bytes);
+  }
+
+  /** The client has taken it. */
+  answered(bytes: number): void {
+    if (bytes > ANSWER_FREE_BYTES && !this.#closed) this.#answer?.give(bytes);
+  }
+
+  /** Its body is not needed any more. */
+  letGoBody(): void {
+    this.#body?.giveAll();
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#body?.giveAll();
+    this.#answer?.giveAll();
+    this.#closeStream?.();
+  }
+}

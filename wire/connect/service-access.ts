@@ -1,0 +1,94 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { AccessService } from "#proto/cairn/v1/access_pb.ts";
+import { callerOf } from "./context.ts";
+import type { ConnectCore } from "./core.ts";
+import {
+  fromAuditEntry,
+  fromAuditVerdict,
+  fromBinding,
+  fromCreatedToken,
+  fromExplanation,
+  fromPrincipal,
+  fromScopeAccess,
+  fromToken,
+  fromWhoAmI,
+  toGivenRole,
+  toNewPrincipal,
+  toNewToken,
+  toPrincipalChange,
+  toScope,
+} from "./map-access.ts";
+
+/** Who may do what: each method maps its request, calls core, and maps the answer. */
+export function accessService({ access }: Pick<ConnectCore, "access">): ServiceImpl<typeof AccessService> {
+  return {
+    whoAmI: (_, context) => fromWhoAmI(access.whoAmI(callerOf(context))),
+    logIn: async ({ name, password }) => {
+      const { secret, token } = await access.logIn({ name, password });
+      return { secret, token: fromToken(token) };
+    },
+    logOut: async (_, context) => {
+      await access.logOut(callerOf(context));
+      return {};
+    },
+    explainAccess: async ({ principal, scope }, context) =>
+      fromExplanation(await access.explain(callerOf(context), { principal, scope: toScope(scope) })),
+
+    createPrincipal: async (request, context) =>
+      fromPrincipal(await access.createPrincipal(callerOf(context), toNewPrincipal(request))),
+    listPrincipals: ({ pageSize, pageToken }, context) => {
+      const page = access.listPrincipals(callerOf(context), { pageSize, pageToken });
+      return { principals: page.principals.map(fromPrincipal), nextPageToken: page.nextPageToken };
+    },
+    updatePrincipal: async (request, context) =>
+      fromPrincipal(await access.updatePrincipal(callerOf(context), toPrincipalChange(request))),
+    deletePrincipal: async ({ name }, context) => {
+      await access.deletePrincipal(callerOf(context), name);
+      return {};
+    },
+    addMember: async ({ group, member }, context) => {
+      await access.addMember(callerOf(context), { group, member });
+      return {};
+    },
+    removeMember: async ({ group, member }, context) => {
+      await access.removeMember(callerOf(context), { group, member });
+      return {};
+    },
+
+    bindRole: async ({ principal, role, scope }, context) =>
+      fromBinding(
+        await access.bindRole(callerOf(context), {
+          principal,
+          role: toGivenRole(role),
+          scope: toScope(scope),
+        }),
+      ),
+    unbindRole: async ({ principal, scope }, context) => {
+      await access.unbindRole(callerOf(context), { principal, scope: toScope(scope) });
+      return {};
+    },
+    setClosed: async ({ scope, closed }, context) => {
+      await access.setClosed(callerOf(context), { scope: toScope(scope), closed });
+      return {};
+    },
+    getScope: async ({ scope }, context) =>
+      fromScopeAccess(await access.getScope(callerOf(context), toScope(scope))),
+
+    createToken: async (request, context) =>
+      fromCreatedToken(await access.createToken(callerOf(context), toNewToken(request))),
+    listTokens: ({ principal }, context) => ({
+      tokens: access.listTokens(callerOf(context), principal).map(fromToken),
+    }),
+    revokeToken: async ({ id }, context) => {
+      await access.revokeToken(callerOf(context), id);
+      return {};
+    },
+
+    listAudit: async ({ principal, action, target, pageSize, pageToken }, context) => {
+      const asked = { principal, action, target, pageSize, pageToken };
+      const page = await access.listAudit(callerOf(context), asked);
+      return { entries: page.entries.map(fromAuditEntry), nextPageToken: page.nextPageToken };
+    },
+    verifyAudit: async (_, context) => fromAuditVerdict(await access.verifyAudit(callerOf(context))),
+  };
+}

@@ -1,0 +1,31 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { ArtifactService } from "#proto/cairn/v1/artifact_pb.ts";
+import { callerOf } from "./context.ts";
+import type { ConnectCore } from "./core.ts";
+import { fromArtifact, toArtifactRecord, toKind, toStep } from "./map-artifact.ts";
+import { toRunRef } from "./map-run.ts";
+
+export function artifactService({ artifacts }: ConnectCore): ServiceImpl<typeof ArtifactService> {
+  return {
+    recordArtifact: async ({ run, artifact }, context) =>
+      fromArtifact(await artifacts.record(callerOf(context), toRunRef(run), toArtifactRecord(artifact))),
+    getArtifact: async ({ run, name, step }, context) =>
+      fromArtifact(await artifacts.get(callerOf(context), { run: toRunRef(run), name, step: toStep(step) })),
+    listArtifacts: async (request, context) => {
+      const listed = await artifacts.list(callerOf(context), {
+        run: toRunRef(request.run),
+        prefix: request.prefix,
+        kind: toKind(request.kind),
+        fromStep: toStep(request.fromStep),
+        toStep: toStep(request.toStep),
+        pageSize: request.pageSize,
+        pageToken: request.pageToken,
+      });
+      return { artifacts: listed.artifacts.map(fromArtifact), nextPageToken: listed.nextPageToken };
+    },
+    deleteArtifact: async ({ run, name, step }, context) => {
+      const asked = { run: toRunRef(run), name, step: toStep(step) };
+      return { deletedCount: BigInt(await artifacts.delete(callerOf(context), asked)) };
+    },
+  };
+}

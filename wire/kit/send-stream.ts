@@ -1,0 +1,31 @@
+import type { Writable } from "node:stream";
+import type { HttpResponse } from "#wire/kit/http.ts";
+
+/**
+ * Sends a body piece by piece, the next one when the client has taken enough of those before: a slow reader
+ * costs no memory. The head must be set, with its content-length. A client that goes away ends it
+ * quietly; what `body` throws is thrown, and the exchange must then be cut off (`sendError` does).
+ */
+export async function sendStream(response: HttpResponse, body: AsyncIterable<Uint8Array>): Promise<void> {
+  const out: Writable = response;
+  // Of an HTTP/2 response only its stream knows.
+  let gone = "stream" in response ? response.stream.destroyed : response.destroyed;
+  let wake = Promise.withResolvers<void>();
+  const onDrain = (): void => wake.resolve();
+  const onClose = (): void => {
+    gone = true;
+    wake.resolve();
+  };
+  out.on("drain", onDrain).on("close", onClose).on("error", onClose);
+  try {
+    for await (const piece of body) {
+      if (gone) return;
+      wake = Promise.withResolvers<void>();
+      if (!out.write(piece)) await wake.promise;
+      if (gone) return;
+    }
+    out.end();
+  } finally {
+    out.off("drain", onDrain).off("close", onClose);
+  }
+}
