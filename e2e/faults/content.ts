@@ -2,16 +2,20 @@
 export interface Content {
   series: { key: string; steps: number[]; values: number[] }[];
   params: Record<string, string>;
+  lines: string[];
+  /** Of one artifact at a step of its own; undefined when there is none. */
+  artifact: Buffer | undefined;
 }
 
 const ODD = [NaN, Infinity, -Infinity, -0, 5e-324, 1.7976931348623157e308];
 const STEPS_PER_ENVELOPE = 32_768;
 const FLOOD_POINTS = 20_000;
+const WORDS = ["epoch", "loss", "läuft", "🚂", "0x00", "\t", "done", ""];
 
 /** Writers of this name send nothing but big envelopes, so that the log is folded while they write. */
 export const FLOOD = "flood";
 
-/** Mixed sizes: mostly a handful of points, now and then thousands; one to three series; sometimes params. */
+/** Mixed sizes: mostly a handful of points, now and then thousands; one to three series; sometimes other things. */
 export function contentOf(writer: string, seq: number): Content {
   const random = generator(hashOf(`${writer} ${seq}`));
   const flood = writer === FLOOD;
@@ -25,9 +29,25 @@ export function contentOf(writer: string, seq: number): Content {
     );
     return { key: `${writer}/${i}`, steps, values };
   });
-  return { series, params: random() < 0.2 ? { [`last ${writer}`]: String(seq) } : {} };
+  const params: Record<string, string> = random() < 0.2 ? { [`last ${writer}`]: String(seq) } : {};
+  const lineCount = random() < 0.3 ? Math.floor(random() * (big ? 200 : 8)) : 0;
+  const lines = Array.from({ length: lineCount }, (_, i) => {
+    const word = WORDS[Math.floor(random() * WORDS.length)]!;
+    return `${writer} ${seq} ${i} ${word.repeat(1 + Math.floor(random() * 5))}`;
+  });
+  const artifact = random() < 0.05 ? bytesFrom(random, Math.floor(random() * 3_000)) : undefined;
+  return { series, params, lines, artifact };
 }
 
+/** Of a file that is uploaded: mostly some kilobytes, now and then hundreds. */
+export function fileOf(name: string): Buffer {
+  const random = generator(hashOf(name));
+  return bytesFrom(random, Math.floor(random() * (random() < 0.1 ? 500_000 : 20_000)));
+}
+
+function bytesFrom(random: () => number, sizeBytes: number): Buffer {
+  return Buffer.from(Uint8Array.from({ length: sizeBytes }, () => random() * 256));
+}
 /** 0 to 1, the same sequence for the same seed (mulberry32). */
 export function generator(seed: number): () => number {
   let state = seed >>> 0;

@@ -93,17 +93,30 @@ export class Writer {
   }
 
   #envelope(seq: number): Pick<Envelope, "writer" | "seq"> & ReturnType<typeof envelopeOf> {
-    return { ...envelopeOf(this.runId, this.content(seq)), writer: this.name, seq: BigInt(seq) };
+    return {
+      ...envelopeOf(this.runId, this.content(seq), this.name, seq),
+      writer: this.name,
+      seq: BigInt(seq),
+    };
   }
 }
 
 /** The server said something it must not say. */
-class BrokenPromise extends Error {}
+export class BrokenPromise extends Error {}
 
-function envelopeOf(runId: string, { series, params }: Content) {
+/** The name under which a writer records its artifacts, each at the step of its envelope. */
+export function artifactName(writer: string): string {
+  return `inline/${writer}`;
+}
+
+function envelopeOf(runId: string, content: Content, writer: string, seq: number) {
+  const { series, params, lines, artifact } = content;
+  const recorded = { name: artifactName(writer), step: BigInt(seq), content: artifact! };
   return {
     run: { id: runId },
     series: series.map(({ key, steps, values }) => ({ key, values, steps: steps.map(BigInt) })),
     params,
+    log: lines.length > 0 ? [{ lines, stream: "stdout", rank: 0 }] : [],
+    artifacts: artifact === undefined ? [] : [recorded],
   };
 }

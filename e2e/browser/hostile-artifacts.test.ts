@@ -1,0 +1,117 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Server } from "#server/serve.ts";
+import { startServer } from "#server/testing/servers.ts";
+import { clientsOf } from "#wire/connect/testing/ways.ts";
+import { launchChromium } from "./chromium.ts";
+import { payloads } from "./payloads.ts";
+
+interface Beacon {
+  url: string;
+  heard: string[];
+  close(): Promise<void>;
+}
+
+/** Listens for anything that calls home. */
+async function startBeacon(): Promise<Beacon> {
+  const heard: string[] = [];
+  const server = createServer((request, response) => {
+    heard.push(request.url ?? "");
+    response.end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    heard,
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}
+
+describe("S3 artifacts that hope to be run", () => {
+  let server: Server;
+  let beacon: Beacon;
+  let browser: Browser;
+  const urls: string[] = [];
+
+  beforeAll(async () => {
+    server = await startServer();
+    beacon = await startBeacon();
+    const { runs } = clientsOf(createGrpcTransport({ baseUrl: server.listening.url }));
+    const { run } = await runs.createRun({ name: "<script>top.canary=1</script>" });
+    for (const { name, mediaType, content } of payloads(beacon.url)) {
+      const url = `${server.listening.url}/artifacts/${run!.id}/${encodeURIComponent(name)}`;
+      const put = await fetch(url, { method: "PUT", headers: { "content-type": mediaType }, body: content });
+      expect(put.status, `${name} ${await put.text()}`).toBe(201);
+      urls.push(url);
+    }
+    browser = await launchChromium();
+  });
+
+  afterAll(async () => {
+    await browser.close();
+    await beacon.close();
+    await server.close();
+  });
+
+  it("S3 are served as something to keep, not to open", async () => {
+    for (const url of urls) {
+      const { headers } = await fetch(url);
+      expect(headers.get("x-content-type-options"), url).toBe("nosniff");
+      expect(headers.get("content-disposition"), url).toMatch(/^attachment/);
+      expect(headers.get("content-security-policy"), url).toContain("sandbox");
+      expect(headers.get("content-security-policy"), url).toContain("default-src 'none'");
+    }
+  });
+
+  it("S3 run nothing and send nothing, opened as a page, a frame, an object or a picture", async () => {
+    expect(urls).toHaveLength(200);
+    const context = await browser.newContext();
+    await context.addCookies([{ name: "session", value: "stolen", url: server.listening.url }]);
+    const page = await context.newPage();
+    // A page of Cairn's own origin, as careless as can be: no policy of its own.
+    await page.route(`${server.listening.url}/careless`, (route) =>
+      route.fulfill({ contentType: "text/html", body: "<!doctype html><title>careless</title>" }),
+    );
+    for (let from = 0; from < urls.length; from += 50) {
+      await page.goto(`${server.listening.url}/careless`);
+      await embed(page, urls.slice(from, from + 50));
+      for (const frame of page.frames()) {
+        expect(await frame.evaluate(() => (globalThis as { canary?: string }).canary)).toBeUndefined();
+      }
+    }
+    for (const url of urls) {
+      // A navigation that becomes a download never loads.
+      await page
+        .goto(url)
+        .catch((error: Error) => expect(error.message).toMatch(/Download is starting|ERR_ABORTED/));
+    }
+    expect(await page.evaluate(() => (globalThis as { canary?: string }).canary)).toBeUndefined();
+    expect(beacon.heard).toEqual([]);
+    await context.close();
+  });
+});
+
+/** Puts each into a frame, an object, an embed and an image, and waits until all have had their chance. */
+async function embed(page: Page, urls: readonly string[]): Promise<void> {
+  await page.evaluate(`(async () => {
+    const settled = ${JSON.stringify(urls)}.flatMap((url) =>
+      ["iframe", "object", "embed", "img"].map((tag) => {
+        const element = document.createElement(tag);
+        element.setAttribute(tag === "object" ? "data" : "src", url);
+        const done = new Promise((resolve) => {
+          element.addEventListener("load", resolve);
+          element.addEventListener("error", resolve);
+          // A frame whose content becomes a download says nothing at all.
+          setTimeout(resolve, 1_000);
+        });
+        document.body.append(element);
+        return done;
+      }),
+    );
+    await Promise.all(settled);
+  })()`);
+}
