@@ -1,3 +1,4 @@
+import { interruptible } from "#base/interruptible.ts";
 import { createHash } from "node:crypto";
 import type { Principal } from "../access/caller.ts";
 import { CairnError } from "../errors.ts";
@@ -175,28 +176,11 @@ function supersededError(): CairnError {
 }
 
 /** The content, until it ends or the signal does. */
-async function* until(content: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  const iterator = content[Symbol.asyncIterator]();
-  const aborted = Promise.withResolvers<never>();
-  aborted.promise.catch(() => undefined);
-  const abort = () => aborted.reject(supersededError());
-  signal.addEventListener("abort", abort);
-  if (signal.aborted) abort();
-  let done = false;
-  try {
-    for (;;) {
-      const pending = iterator.next();
-      pending.catch(() => undefined);
-      const next = await Promise.race([pending, aborted.promise]);
-      if (next.done === true) {
-        done = true;
-        return;
-      }
-      yield next.value;
-    }
-  } finally {
-    signal.removeEventListener("abort", abort);
-    // A stream that hangs answers this when it pleases; nobody waits for it.
-    if (!done) void iterator.return?.().catch(() => undefined);
-  }
+function until(content: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncIterable<Uint8Array> {
+  return interruptible(content, (interrupt) => {
+    const abort = () => interrupt(supersededError());
+    signal.addEventListener("abort", abort);
+    if (signal.aborted) abort();
+    return () => signal.removeEventListener("abort", abort);
+  });
 }

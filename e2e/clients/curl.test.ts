@@ -4,6 +4,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startChild, type ChildServer } from "#server/testing/child.ts";
 import { makeFolder } from "#server/testing/servers.ts";
+import { FORMAT_VERSION } from "#store/sqlite/schema.ts";
 
 const run = promisify(execFile);
 
@@ -112,7 +113,7 @@ describe.each(["--http1.1", "--http2-prior-knowledge"])("curl %s", (version) => 
     expect(await curl(version, "/healthz")).toEqual({ status: 200, body: { status: "alive" } });
     expect(await call("SystemService/GetInfo", {})).toMatchObject({
       status: 200,
-      body: { formatVersion: 1 },
+      body: { formatVersion: FORMAT_VERSION },
     });
   });
 });

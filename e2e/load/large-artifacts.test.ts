@@ -162,3 +162,35 @@ describe.each([
     expect(readdirSync(join(folder, "data", "blobs", "incoming"))).toEqual([]);
   });
 });
+
+it("F12 a piece of 768 MiB goes in while the server's memory stays as it is", async () => {
+  const { hostname, port } = new URL(server.url);
+  const sizeBytes = 768 * MIB;
+  const block = Buffer.alloc(MIB, "piece ");
+  const hash = createHash("sha256");
+  for (let i = 0; i < sizeBytes / MIB; i++) hash.update(block);
+  const growth = await peakDuring(async (passed) => {
+    const out = request1({
+      hostname,
+      port,
+      method: "PUT",
+      path: `/artifacts/${run}/piece.bin`,
+      agent: false,
+      headers: {
+        "content-range": `bytes 0-${sizeBytes - 1}/${sizeBytes}`,
+        "content-length": sizeBytes,
+        "x-cairn-sha256": hash.digest("hex"),
+      },
+    });
+    const answer = once(out, "response");
+    for (let sent = 0; sent < sizeBytes; sent += MIB) {
+      if (!out.write(block)) await once(out, "drain");
+      passed(MIB);
+    }
+    out.end();
+    const [response] = (await answer) as [IncomingMessage];
+    response.resume();
+    expect(response.statusCode).toBe(201);
+  });
+  expect(growth).toBeLessThan(GROWTH_BYTES_MAX);
+});

@@ -1,11 +1,14 @@
 import { readFileSync } from "node:fs";
 
-/** The environment of a server with the flags that `npm start` gives it. */
-export function asNpmStart(): NodeJS.ProcessEnv {
+/** The environment of a server with the flags that `npm start` gives it, and more. */
+export function asNpmStart(...more: string[]): NodeJS.ProcessEnv {
   const manifest = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
   const { scripts } = JSON.parse(manifest) as { scripts: { start: string } };
   const flags = scripts.start.match(/--\S+/g) ?? [];
-  return { ...process.env, NODE_OPTIONS: [process.env["NODE_OPTIONS"] ?? "", ...flags].join(" ").trim() };
+  return {
+    ...process.env,
+    NODE_OPTIONS: [process.env["NODE_OPTIONS"] ?? "", ...flags, ...more].join(" ").trim(),
+  };
 }
 
 /** Memory that a process has in RAM. */

@@ -6,7 +6,7 @@ import type { Envelope } from "#core/model/envelope.ts";
 import type { Account } from "#core/quota/account.ts";
 import type { ConnectOptions, Sender } from "./core.ts";
 import { toConnectError } from "./error.ts";
-import { interruptible } from "./interruptible.ts";
+import { interruptible } from "#base/interruptible.ts";
 import type { MethodTraits, OpenCall } from "./open-call.ts";
 import { methodName } from "./permission.ts";
 

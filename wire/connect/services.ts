@@ -19,7 +19,7 @@ import { WatchService } from "#proto/cairn/v1/watch_pb.ts";
 import { callerOf, receivedKey } from "./context.ts";
 import type { ConnectCore } from "./core.ts";
 import { decodeEnvelope } from "./decode-envelope.ts";
-import { interruptible } from "./interruptible.ts";
+import { interruptible } from "#base/interruptible.ts";
 import { accessService } from "./service-access.ts";
 import { fromBackup, fromIntegrity, fromInfo, fromVerified } from "./map-system.ts";
 import { fromGroupResult, toGroupRequest } from "./map-groups.ts";
