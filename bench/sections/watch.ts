@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import type { ClientHttp2Session, ClientHttp2Stream } from "node:http2";
 import { create, toBinary, type MessageInitShape } from "@bufbuild/protobuf";
@@ -15,6 +16,8 @@ const SERIES = 10;
 const PAUSE_MS = 2;
 const STREAMS_PER_SESSION = 100;
 const BAR_MS = 300;
+const LATE_MS = 20_000;
+const MARK_BYTES = 16;
 
 type Asked = MessageInitShape<typeof WatchRequestSchema>;
 type Said = MessageInitShape<typeof EnvelopeSchema>;
@@ -74,26 +77,35 @@ async function measure(server: BenchServer, { watchers, asked, probes, said }: M
   const sessions: ClientHttp2Session[] = [];
   const streams: ClientHttp2Stream[] = [];
   const seen = new Map<string, { at: number[]; all: PromiseWithResolvers<void> }>();
-  const onData = (chunk: Buffer): void => {
-    const nowMs = performance.now();
-    for (const [mark, { at, all }] of seen) {
-      if (chunk.indexOf(mark) < 0 || at.push(nowMs) < watchers) continue;
-      all.resolve();
-    }
+  const listener = (): ((chunk: Buffer) => void) => {
+    // A mark may come in two pieces; one that was whole is in no tail.
+    let tail: Buffer = Buffer.alloc(0);
+    return (chunk) => {
+      const nowMs = performance.now();
+      const both = Buffer.concat([tail, chunk]);
+      for (const [mark, { at, all }] of seen) {
+        if (both.indexOf(mark) >= 0 && at.push(nowMs) === watchers) all.resolve();
+      }
+      tail = both.subarray(Math.max(0, both.length - MARK_BYTES + 1));
+    };
   };
   for (let i = 0; i < watchers; i++) {
     if (i % STREAMS_PER_SESSION === 0) sessions.push(grpcSession(server.url));
-    streams.push(await watch(sessions.at(-1)!, asked, onData));
+    streams.push(await watch(sessions.at(-1)!, asked, listener()));
   }
   const writer = connectConnection(server.port);
   const latencies: number[] = [];
   for (let i = 0; i < probes; i++) {
-    const mark = `mark-${i}-${Math.random().toString(36).slice(2, 10)}`;
+    const mark = randomBytes(MARK_BYTES / 2).toString("hex");
     const told = { at: [] as number[], all: Promise.withResolvers<void>() };
     seen.set(mark, told);
     await writer.send(toBinary(EnvelopeSchema, create(EnvelopeSchema, said(mark))));
     const ackMs = performance.now();
+    const late = setTimeout(() => {
+      told.all.reject(new Error(`${told.at.length} of ${watchers} watchers heard of it in ${LATE_MS} ms`));
+    }, LATE_MS);
     await told.all.promise;
+    clearTimeout(late);
     seen.delete(mark);
     latencies.push(...told.at.map((atMs) => Math.max(0, atMs - ackMs)));
     // Probes must not fall into step with the waves.
