@@ -37,6 +37,10 @@ const PIECES = [
   ..."\"a\" 'a' `a` 1e-3 7d \\u12 '2026-01-31' (?i) {1000} \\pL".split(" "),
 ];
 
+test("a broken pattern with a line break in it is quoted on one line", () => {
+  parseAnything('name ~ "[\n" order by name');
+});
+
 test("random text never throws anything but a syntax error", () => {
   const text = fc.oneof(
     fc.string({ unit: "binary", maxLength: 200 }),

@@ -76,7 +76,8 @@ export function compilePattern(text: string, what: string): RE2JS {
     pattern = RE2JS.compile(text);
   } catch (thrown) {
     if (!(thrown instanceof RE2JSException)) throw thrown;
-    const problem = thrown.message.replace("error parsing regexp: ", "");
+    // It quotes the pattern as it is, and an error is said on one line.
+    const problem = thrown.message.replace("error parsing regexp: ", "").replaceAll(/\p{Cc}/gu, " ");
     throw refuse(problem, "patterns use RE2 syntax: no lookaround, no backreferences", thrown);
   }
   if (pattern.programSize() > limits.patternCostMax) throw refuse("its repetitions are too large", SMALLER);

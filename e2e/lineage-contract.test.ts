@@ -1,5 +1,5 @@
 import { lineageStoreContract } from "#store/contract/lineage-store.ts";
-import { openInMemory, openOnDisk } from "./testing/under-test.ts";
+import { openInMemory, openOnDisk } from "#store/sqlite/testing/under-test.ts";
 
 lineageStoreContract("sqlite on disk", () => openOnDisk());
 

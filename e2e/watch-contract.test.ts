@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { buildCore } from "#store/contract/core-under-test.ts";
 import { lines, logOf, makeRun, WatchReader, write } from "#store/contract/watch-reader.ts";
 import { watchContract } from "#store/contract/watch.ts";
-import { openInMemory, openOnDisk, tamper } from "./testing/under-test.ts";
+import { openInMemory, openOnDisk, tamper } from "#store/sqlite/testing/under-test.ts";
 
 watchContract("sqlite on disk", () => openOnDisk(), { restores: true, schedules: 20 });
 
