@@ -65,7 +65,8 @@ export class Uploader {
     // Between the blob and the row of a file that has come as a whole there is a moment in which a kill leaves
     // neither the upload nor the artifact: it must be sent anew.
     const wasWhole = at === 0 && this.#sent === content.length;
-    if (!(at >= this.#offset && at <= this.#sent) && !wasWhole) {
+    if (wasWhole) this.#offset = this.#sent = 0;
+    if (at < this.#offset || at > this.#sent) {
       const known = `${this.#offset} were acknowledged and ${this.#sent} sent`;
       throw new BrokenPromise(`${at} bytes of ${this.fileName(this.begun)} are there; ${known}`);
     }
