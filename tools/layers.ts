@@ -42,7 +42,7 @@ const layers: readonly Layer[] = [
   { folder: "sinks/*", may: INNER },
   { folder: "server", may: [...INNER, ...OUTER] },
   { folder: "sdk/typescript", may: ["base", "proto/gen"] },
-  { folder: "cli", may: ["sdk/typescript", "formats", "server", "base"] },
+  { folder: "cli", may: ["sdk/typescript", "formats", "server", "base", "proto/gen"] },
   { folder: "e2e", may: EVERYTHING },
   { folder: "bench", may: EVERYTHING },
   { folder: "tools", may: EVERYTHING },

@@ -82,11 +82,19 @@ export const suites: readonly Suite[] = [
   {
     name: "unit",
     config: "vitest.config.ts",
-    files: ["{base,core,wire,store,blob,tools}/**/*.test.ts"],
+    files: ["{base,core,wire,store,blob,sdk,cli,tools}/**/*.test.ts"],
     needs: [],
   },
   { name: "server", config: "vitest.config.ts", files: ["server/**/*.test.ts"], needs: [] },
   { name: "e2e", config: "vitest.e2e.config.ts", files: ["e2e/*.test.ts"], needs: [] },
+  { name: "sdk", config: "vitest.e2e.config.ts", files: ["e2e/sdk/**/*.test.ts"], needs: [] },
+  { name: "cli", config: "vitest.e2e.config.ts", files: ["e2e/cli/**/*.test.ts"], needs: [] },
+  {
+    name: "trackers",
+    config: "vitest.e2e.config.ts",
+    files: ["e2e/trackers/**/*.test.ts"],
+    needs: [pythonModules("torchx", "fsspec", "mlflow")],
+  },
   {
     name: "clients",
     config: "vitest.e2e.config.ts",

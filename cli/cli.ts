@@ -1,0 +1,65 @@
+import type { Cairn } from "#sdk/client.ts";
+import { Progress } from "./output/progress.ts";
+
+/** What every command has: how it talks to the server and to the person. */
+export interface Cli {
+  /** Options before or after the name of the command. Read them inside the action. */
+  readonly options: GlobalOptions;
+  readonly env: NodeJS.ProcessEnv;
+  /** The server of --server, CAIRN_SERVER or the login file. Nothing is sent before the first call. */
+  connect(): Promise<Cairn>;
+  /** Result for a person; never called with --json. */
+  print(text: string): void;
+  /** Result for a program: one JSON document. Whoever calls it has asked `options.json` first. */
+  printJson(value: unknown): void;
+  /** A remark on standard error: not part of the result. */
+  note(text: string): void;
+  /** Shows how far something is that takes longer than a second; silent with --json and without a terminal. */
+  progress(title: string, total?: number): Progress;
+  /** Whether standard output is a terminal whose colours are wanted. */
+  readonly colour: boolean;
+  /** Columns of the terminal, or 80. */
+  readonly columns: number;
+  /** Aborted by Ctrl-C; the command then ends with 130. */
+  readonly interrupted: AbortSignal;
+}
+
+export interface GlobalOptions {
+  server?: string;
+  token?: string;
+  json?: boolean;
+}
+
+/**
+ * How a command ends when it did not do what was asked: the message goes to standard error as `cairn: …`, and the
+ * hint on a line of its own.
+ */
+export class CommandError extends Error {
+  readonly exitCode: ExitCode;
+  readonly hint: string | undefined;
+
+  constructor(
+    message: string,
+    { exitCode = EXIT.failed, hint }: { exitCode?: ExitCode; hint?: string } = {},
+  ) {
+    super(message);
+    this.name = "CommandError";
+    this.exitCode = exitCode;
+    this.hint = hint;
+  }
+}
+
+/** Documented in docs/guides/cli.md. */
+export const EXIT = {
+  failed: 1,
+  /** The command line itself is wrong. */
+  usage: 2,
+  /** No such run, namespace or file. */
+  notFound: 3,
+  /** The server refuses: no credential, or not enough rights. */
+  refused: 4,
+  /** No server answers. */
+  unreachable: 5,
+  interrupted: 130,
+} as const;
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];

@@ -1,0 +1,57 @@
+import type { WriteStream } from "node:tty";
+
+const REDRAW_MS = 100;
+/** What is over sooner is not worth a line. */
+const QUIET_MS = 500;
+const BAR_WIDTH = 24;
+
+/** One line on a terminal that says how far something is, and nothing elsewhere. */
+export class Progress {
+  readonly #title: string;
+  #total: number | undefined;
+  readonly #stream: WriteStream | undefined;
+  readonly #started = performance.now();
+  #drawn = -Infinity;
+  #done = 0;
+  #shown = false;
+
+  constructor(title: string, total: number | undefined, stream: WriteStream | undefined) {
+    this.#title = title;
+    this.#total = total;
+    this.#stream = stream;
+  }
+
+  /** `done` of the total; `note` says more, such as the name of a file. */
+  update(
+    done: number,
+    { total = this.#total, note = "" }: { total?: number | undefined; note?: string } = {},
+  ): void {
+    this.#done = done;
+    this.#total = total;
+    const now = performance.now();
+    if (this.#stream === undefined || now - this.#started < QUIET_MS || now - this.#drawn < REDRAW_MS) return;
+    this.#drawn = now;
+    this.#shown = true;
+    const columns = this.#stream.columns || 80;
+    this.#stream.write(`\r\u001b[K${this.#line(note).slice(0, columns - 1)}`);
+  }
+
+  add(count: number, note = ""): void {
+    this.update(this.#done + count, { note });
+  }
+
+  /** Takes the line away. */
+  end(): void {
+    if (this.#shown) this.#stream?.write("\r\u001b[K");
+  }
+
+  #line(note: string): string {
+    const seconds = (performance.now() - this.#started) / 1000;
+    if (this.#total === undefined || this.#total <= 0) return `${this.#title} ${this.#done} ${note}`;
+    const share = Math.min(1, this.#done / this.#total);
+    const filled = Math.round(share * BAR_WIDTH);
+    const bar = "█".repeat(filled) + "░".repeat(BAR_WIDTH - filled);
+    const left = share > 0.02 ? ` ${Math.ceil(seconds / share - seconds)} s left` : "";
+    return `${this.#title} ${bar} ${Math.floor(share * 100)} %${left} ${note}`;
+  }
+}

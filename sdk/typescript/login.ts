@@ -1,0 +1,112 @@
+import { chmod, mkdir, open, readFile, rename, stat } from "node:fs/promises";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import { z } from "zod";
+import type { ServerAddress } from "./client.ts";
+
+/** Where a program looks when nobody says otherwise. */
+export const DEFAULT_SERVER = "http://127.0.0.1:4700";
+
+const LoginFile = z.object({
+  /** The server to use when none is named. */
+  default: z.string().optional(),
+  /** By address. */
+  servers: z.record(z.string(), z.object({ token: z.string() })),
+});
+export type Logins = z.infer<typeof LoginFile>;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** `$XDG_CONFIG_HOME/cairn/login.json`, by default in `~/.config`. The Python client reads the same file. */
+export function loginPath(env: Environment = process.env): string {
+  const home = env["HOME"] || homedir();
+  return join(env["XDG_CONFIG_HOME"] || join(home, ".config"), "cairn", "login.json");
+}
+
+/** undefined when there is no file. Throws for one that others may read, and for one that is none. */
+export async function readLogins(path: string = loginPath()): Promise<Logins | undefined> {
+  let text: string;
+  try {
+    const { mode } = await stat(path);
+    if (process.platform !== "win32" && (mode & 0o077) !== 0) {
+      throw new Error(`cannot use "${path}": others may read it; mend it with \`chmod 600 ${path}\``);
+    }
+    text = await readFile(path, "utf8");
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw thrown;
+  }
+  try {
+    return LoginFile.parse(JSON.parse(text));
+  } catch (thrown) {
+    throw new Error(`cannot read "${path}": it is no login file; \`cairn login\` writes a new one`, {
+      cause: thrown,
+    });
+  }
+}
+
+/** Replaces the file as a whole; it is for this user alone. */
+export async function writeLogins(logins: Logins, path: string = loginPath()): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const temporary = `${path}.${process.pid}`;
+  const file = await open(temporary, "w", 0o600);
+  try {
+    await file.writeFile(`${JSON.stringify(logins, undefined, 2)}\n`);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await chmod(temporary, 0o600);
+  await rename(temporary, path);
+}
+
+export interface FoundServer extends ServerAddress {
+  /** Who named the address: "option", "CAIRN_SERVER", "login" or "default". */
+  by: "option" | "CAIRN_SERVER" | "login" | "default";
+}
+
+/**
+ * Which server to talk to, and with which token: what is given, else CAIRN_SERVER and CAIRN_TOKEN (or the file
+ * CAIRN_TOKEN_FILE names), else the login file, else this machine.
+ */
+export async function findServer(
+  given: { server?: string | undefined; token?: string | undefined } = {},
+  env: Environment = process.env,
+): Promise<FoundServer> {
+  const logins = await readLogins(loginPath(env));
+  const [by, address] = ((): [FoundServer["by"], string] => {
+    if (given.server !== undefined) return ["option", given.server];
+    if (env["CAIRN_SERVER"]) return ["CAIRN_SERVER", env["CAIRN_SERVER"]];
+    if (logins?.default !== undefined) return ["login", logins.default];
+    return ["default", DEFAULT_SERVER];
+  })();
+  const url = normalizeServer(address);
+  const token = given.token ?? (await environmentToken(env)) ?? logins?.servers[url]?.token;
+  return { url, by, ...(token !== undefined && { token }) };
+}
+
+async function environmentToken(env: Environment): Promise<string | undefined> {
+  if (env["CAIRN_TOKEN"]) return env["CAIRN_TOKEN"];
+  if (!env["CAIRN_TOKEN_FILE"]) return undefined;
+  return (await readFile(env["CAIRN_TOKEN_FILE"], "utf8")).trim();
+}
+
+/** `host`, `host:port` and URLs, as the URL under which logins are kept. Throws for what is no address. */
+export function normalizeServer(address: string): string {
+  const text = address.trim();
+  const withScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
+  let url: URL;
+  try {
+    url = new URL(withScheme);
+  } catch {
+    throw new Error(`cannot use server "${address}": it is no address such as http://127.0.0.1:4700`);
+  }
+  if (url.protocol !== "http:" && url.protocol !== "https:") {
+    throw new Error(`cannot use server "${address}": it begins with neither http:// nor https://`);
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw new Error("cannot use a server address with a password in it: use CAIRN_TOKEN or `cairn login`");
+  }
+  if (withScheme === `http://${text}` && url.port === "") url.port = "4700";
+  return (url.origin + url.pathname).replace(/\/+$/, "");
+}
