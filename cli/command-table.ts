@@ -21,23 +21,129 @@ export interface CommandGroup {
 export const COMMANDS: readonly CommandGroup[] = [
   {
     title: "Look",
-    rows: [],
+    rows: [
+      { name: "ls", summary: "runs that match a query, as a table", load: () => import("./commands/ls.ts") },
+      {
+        name: "show",
+        summary: "one run: status, params, metrics, artifacts, where it came from",
+        load: () => import("./commands/show.ts"),
+      },
+      {
+        name: "plot",
+        summary: "a chart of metrics in the terminal",
+        load: () => import("./commands/plot.ts"),
+      },
+      {
+        name: "top",
+        summary: "running runs, live, with sparklines",
+        load: () => import("./commands/top.ts"),
+      },
+      { name: "logs", summary: "what a run said; -f follows it", load: () => import("./commands/logs.ts") },
+      { name: "ns", summary: "the tree of namespaces", load: () => import("./commands/ns.ts") },
+    ],
   },
   {
     title: "Record",
-    rows: [],
+    rows: [
+      {
+        name: "log",
+        summary: "write metrics, params, tags or lines from a shell script",
+        load: () => import("./commands/log.ts"),
+      },
+      {
+        name: "artifacts",
+        summary: "list, get and put files of a run",
+        load: () => import("./commands/artifacts.ts"),
+      },
+      {
+        name: "sync",
+        summary: "deliver what training jobs left in their spool",
+        load: () => import("./commands/sync.ts"),
+      },
+      {
+        name: "import",
+        summary: "bring in runs that other tools recorded",
+        load: () => import("./commands/import.ts"),
+      },
+      {
+        name: "demo",
+        summary: "fill a server with believable runs to look at",
+        load: () => import("./commands/demo.ts"),
+      },
+    ],
   },
   {
     title: "Compare and trace",
-    rows: [],
+    rows: [
+      { name: "diff", summary: "what differs between runs", load: () => import("./commands/diff.ts") },
+      {
+        name: "lineage",
+        summary: "where a run came from and what was made of it",
+        load: () => import("./commands/lineage.ts"),
+      },
+      {
+        name: "tracker",
+        summary: "the tracker commands of TorchX",
+        load: () => import("./commands/tracker.ts"),
+      },
+    ],
+  },
+  {
+    title: "Keep",
+    rows: [
+      {
+        name: "rm",
+        summary: "move runs to the trash, or destroy what is there",
+        load: () => import("./commands/rm.ts"),
+      },
+      { name: "restore", summary: "take runs out of the trash", load: () => import("./commands/restore.ts") },
+      {
+        name: "verify",
+        summary: "prove that everything a run wrote has arrived",
+        load: () => import("./commands/verify.ts"),
+      },
+      {
+        name: "backup",
+        summary: "write a consistent copy while the server goes on",
+        load: () => import("./commands/backup.ts"),
+      },
+      {
+        name: "restore-backup",
+        summary: "put a backup in the place of what the server holds",
+        load: () => import("./commands/restore-backup.ts"),
+      },
+    ],
   },
   {
     title: "Servers and people",
     rows: [
+      { name: "serve", summary: "start a server", load: () => import("./commands/serve.ts") },
+      { name: "login", summary: "remember a server and a token", load: () => import("./commands/login.ts") },
       {
         name: "whoami",
         summary: "who the server takes you for, and what you may do",
         load: () => import("./commands/whoami.ts"),
+      },
+      { name: "token", summary: "make, list and revoke tokens", load: () => import("./commands/token.ts") },
+      {
+        name: "access",
+        summary: "users, groups, roles and closed namespaces",
+        load: () => import("./commands/access.ts"),
+      },
+      {
+        name: "doctor",
+        summary: "what is wrong with this set-up, and how to mend it",
+        load: () => import("./commands/doctor.ts"),
+      },
+      {
+        name: "completion",
+        summary: "completion for bash, zsh and fish",
+        load: () => import("./commands/completion.ts"),
+      },
+      {
+        name: "version",
+        summary: "versions of this program and of the server",
+        load: () => import("./commands/version.ts"),
       },
     ],
   },
