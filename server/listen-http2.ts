@@ -15,6 +15,9 @@ import { type ListenLimits, sweepMs } from "#server/listen-limits.ts";
 /** How long a client may keep its half open after we have closed ours. */
 const LINGER_MS = 250;
 
+/** Of streams in the turn of the event loop in which they began. */
+const RESETS_AT_ONCE_MAX = 16;
+
 export interface Http2Hooks {
   onRequest: (request: Http2ServerRequest, response: Http2ServerResponse) => void;
   /** Sees every stream first. True: it is taken care of. */
@@ -43,8 +46,10 @@ export function openHttp2(hooks: Http2Hooks, limits: ListenLimits): ProtocolServ
   });
 
   server.on("session", (session) => {
-    const activity = {
+    const activity: Activity = {
       streams: 0,
+      lastBegun: undefined,
+      resets: 0,
       idleMsMax: Math.min(limits.firstStreamMs, limits.sessionIdleMs),
       sinceMs: performance.now(),
     };
@@ -69,6 +74,7 @@ export function openHttp2(hooks: Http2Hooks, limits: ListenLimits): ProtocolServ
   server.removeAllListeners("stream");
   server.on("stream", (stream, headers, flags, rawHeaders) => {
     stream.on("error", hooks.onError);
+    if (!mayBegin(stream, sessions.get(stream.session as ServerHttp2Session))) return;
     const maySayNothing = hooks.isClientStream(headers[":path"] ?? "");
     watchProgress(stream, maySayNothing, limits.exchangeIdleMs);
     if (!maySayNothing && !stream.endAfterHeaders) {
@@ -119,6 +125,10 @@ export function openHttp2(hooks: Http2Hooks, limits: ListenLimits): ProtocolServ
 interface Activity {
   /** Open now. */
   streams: number;
+  /** In this turn of the event loop, if any. */
+  lastBegun: ServerHttp2Stream | undefined;
+  /** Streams of this turn that were reset before the next one began. */
+  resets: number;
   /** How long it may have none. */
   idleMsMax: number;
   /** When the last one was closed. */
@@ -129,6 +139,25 @@ interface IncomingBody {
   pace: BodyPace;
   /** undefined until somebody counts. */
   bytes: number | undefined;
+}
+
+/**
+ * False when the connection is over: its client resets streams as fast as it begins them. Node has a limit for
+ * that, too, but looks only after it has made a stream of everything that came.
+ */
+function mayBegin(stream: ServerHttp2Stream, activity: Activity | undefined): boolean {
+  if (activity === undefined) return false;
+  if (activity.lastBegun === undefined) {
+    setImmediate(() => {
+      activity.lastBegun = undefined;
+      activity.resets = 0;
+    });
+  } else if (activity.lastBegun.closed && ++activity.resets > RESETS_AT_ONCE_MAX) {
+    stream.session?.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    return false;
+  }
+  activity.lastBegun = stream;
+  return true;
 }
 
 /** From now on. Most bodies are whole long before anybody looks, and nothing is counted for them. */

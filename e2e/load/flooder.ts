@@ -1,0 +1,30 @@
+import { setTimeout } from "node:timers/promises";
+import { FLOODS } from "#server/testing/floods.ts";
+import { FRAME, frame, PREFACE } from "#server/testing/frames.ts";
+import { RawClient } from "#server/testing/raw-client.ts";
+
+/** A process of its own: what the attacker costs is not what its victim costs. */
+export interface Attack {
+  port: number;
+  name: string;
+  times: number;
+  pauseMs: number;
+}
+
+/** Again and again, each time until the server has closed the connection. */
+async function attack({ port, name, times, pauseMs }: Attack): Promise<void> {
+  const bytes = FLOODS.find(([known]) => known === name)![1]();
+  for (let time = 0; time < times; time++) {
+    const attacker = await RawClient.connect(port);
+    attacker.socket.write(Buffer.concat([PREFACE, frame(FRAME.settings, 0, 0), bytes]));
+    await attacker.closed();
+    await setTimeout(pauseMs);
+  }
+}
+
+process.on("message", (message) => {
+  attack(message as Attack).then(
+    () => process.send!({ done: true }),
+    (thrown: unknown) => process.send!({ failed: String(thrown) }),
+  );
+});
