@@ -1,0 +1,27 @@
+/**
+ * A query that selects runs whose tag or param of each key says this. Values are texts, as on a command line, so
+ * `lr = "0.1"` also finds the number 0.1, and `"true"` the truth value. Empty when nothing is asked for.
+ */
+export function filterQuery(filters: Readonly<Record<string, string | null | undefined>>): string {
+  return Object.entries(filters)
+    .filter((entry): entry is [string, string] => typeof entry[1] === "string")
+    .map(([key, value]) => {
+      const segment = quoted(key);
+      const text = quoted(value);
+      const choices = [`tags.${segment} = ${text}`, `params.${segment} = ${text}`];
+      if (isNumber(value)) choices.push(`params.${segment} = ${value}`);
+      if (value === "true" || value === "false") choices.push(`params.${segment} = ${value}`);
+      return `(${choices.join(" or ")})`;
+    })
+    .join(" and ");
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text.toWellFormed());
+}
+
+function isNumber(text: string): boolean {
+  return (
+    /^-?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/.test(text) && Number.isFinite(Number(text))
+  );
+}
