@@ -10,6 +10,7 @@ import { parseArgs } from "node:util";
 import { Report } from "./report.ts";
 import { benchAccess } from "./sections/access.ts";
 import { benchArtifacts } from "./sections/artifacts.ts";
+import { benchClient } from "./sections/client.ts";
 import { benchFolding } from "./sections/folding.ts";
 import { benchGroups } from "./sections/groups.ts";
 import { benchIngest } from "./sections/ingest.ts";
@@ -38,6 +39,7 @@ const sections: Record<string, (bench: Bench) => Promise<void>> = {
   folding: benchFolding,
   search: benchSearch,
   watch: benchWatch,
+  client: benchClient,
   access: benchAccess,
   start: benchStart,
 };

@@ -30,7 +30,12 @@ export class Failure extends Error {
     const detail = error.findDetails(ErrorDetailSchema)[0];
     if (detail !== undefined) {
       const { reason, hint, facts } = detail;
-      return new Failure(error.code, error.rawMessage, { reason, hint, facts, cause: thrown });
+      // For those who see nothing but the message the server puts the hint there as well.
+      const told = ` (${hint})`;
+      const message = error.rawMessage.endsWith(told)
+        ? error.rawMessage.slice(0, -told.length)
+        : error.rawMessage;
+      return new Failure(error.code, message, { reason, hint, facts, cause: thrown });
     }
     const cause = networkCause(error);
     if (cause !== undefined) {
@@ -44,11 +49,23 @@ export class Failure extends Error {
   }
 }
 
+/** How the engines say that a request never got an answer; what lies behind it is in the cause, if anywhere. */
+const NO_ANSWER = /^(?:fetch failed|Failed to fetch|Load failed|NetworkError\b)/;
+
 /** What the network said, when no answer came at all. */
 function networkCause(error: ConnectError): string | undefined {
+  let said: string | undefined;
   for (let at: unknown = error; at instanceof Error; at = at.cause) {
-    const { code } = at as NodeJS.ErrnoException;
-    if (typeof code === "string" && /^E[A-Z]+|^UND_ERR/.test(code)) return at.message || code;
+    const { code } = at as { code?: unknown };
+    if (typeof code === "string" && /^E[A-Z]+|^UND_ERR/.test(code)) return inWords(at) || code;
+    // The innermost says most: `fetch failed` alone helps nobody.
+    if (said !== undefined || (at instanceof TypeError && NO_ANSWER.test(at.message))) said = at.message;
   }
-  return undefined;
+  return said;
+}
+
+/** A name with several addresses fails once for each of them. */
+function inWords(error: Error): string {
+  if (!(error instanceof AggregateError) || error.message !== "") return error.message;
+  return error.errors.map((each) => (each instanceof Error ? each.message : String(each))).join(", ");
 }

@@ -19,9 +19,21 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** `$XDG_CONFIG_HOME/cairn/login.json`, by default in `~/.config`. The Python client reads the same file. */
 export function loginPath(env: Environment = process.env): string {
-  const home = env["HOME"] || homedir();
-  return join(env["XDG_CONFIG_HOME"] || join(home, ".config"), "cairn", "login.json");
+  return join(env["XDG_CONFIG_HOME"] || join(homeOf(env), ".config"), "cairn", "login.json");
 }
+
+/** A process in a container may have no home at all; then nothing is found there. */
+function homeOf(env: Environment): string {
+  if (env["HOME"]) return env["HOME"];
+  try {
+    return homedir();
+  } catch {
+    return "/nonexistent";
+  }
+}
+
+/** The login file is none: unlike one that others may read, it may be replaced. */
+export class LoginFileError extends Error {}
 
 /** undefined when there is no file. Throws for one that others may read, and for one that is none. */
 export async function readLogins(path: string = loginPath()): Promise<Logins | undefined> {
@@ -33,13 +45,15 @@ export async function readLogins(path: string = loginPath()): Promise<Logins | u
     }
     text = await readFile(path, "utf8");
   } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    const { code } = thrown as NodeJS.ErrnoException;
+    // Nor is there one behind a file, or where this user may not look.
+    if (code === "ENOENT" || code === "ENOTDIR" || code === "EACCES") return undefined;
     throw thrown;
   }
   try {
     return LoginFile.parse(JSON.parse(text));
   } catch (thrown) {
-    throw new Error(`cannot read "${path}": it is no login file; \`cairn login\` writes a new one`, {
+    throw new LoginFileError(`cannot read "${path}": it is no login file; \`cairn login\` writes a new one`, {
       cause: thrown,
     });
   }

@@ -1,0 +1,124 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { codeFromHttpStatus, errorFromJson } from "@connectrpc/connect/protocol-connect";
+import { ByteWriter } from "#base/codec/byte-writer.ts";
+import { ErrorDetailSchema } from "#proto/cairn/v1/error_pb.ts";
+import { EnvelopeAckSchema } from "#proto/cairn/v1/metric_pb.ts";
+import type { Cairn } from "../client.ts";
+import { Failure } from "../failure.ts";
+import { readAnswer } from "./read-answer.ts";
+
+export interface SeqRange {
+  first: number;
+  last: number;
+}
+
+export interface EnvelopeToSend {
+  runId: string;
+  seq: number;
+  /** cairn.v1.Envelope without `run`. */
+  body: Uint8Array;
+  /** Numbers before it that will never come. */
+  lost: SeqRange | undefined;
+}
+
+/** What the server said, when it said something that another attempt would not change. */
+export type Sent =
+  | { kind: "stored"; duplicate: boolean }
+  | { kind: "gap"; expected: number; failure: Failure }
+  | { kind: "reused"; failure: Failure }
+  | { kind: "refused"; failure: Failure };
+
+const SEND_MS_MAX = 60_000;
+
+/** Throws Failure for all that may become better by itself. */
+export async function sendEnvelope(
+  cairn: Cairn,
+  envelope: EnvelopeToSend,
+  signal: AbortSignal,
+): Promise<Sent> {
+  const { seq } = envelope;
+  const { status, bytes, headers } = await readAnswer(cairn, "/cairn.v1.MetricService/WriteEnvelope", {
+    method: "POST",
+    headers: { "content-type": "application/proto" },
+    body: withRun(envelope),
+    signal: AbortSignal.any([signal, AbortSignal.timeout(SEND_MS_MAX)]),
+  });
+  if (status === 200 && headers.get("content-type") === "application/proto") {
+    const ack = tryDecode(bytes);
+    if (ack !== undefined && Number(ack.seq) === seq) return { kind: "stored", duplicate: ack.duplicate };
+  }
+  if (status === 200) throw notCairn(cairn.url, "its answer is no acknowledgement");
+  const [error, isOurs] = errorOf(status, bytes, headers, cairn.url);
+  // What only looks like a refusal may come from something between us and the server.
+  if (!isOurs) throw error;
+  if (error.reason === "SEQ_GAP") {
+    return { kind: "gap", expected: Number(error.facts["expected"]), failure: error };
+  }
+  if (error.reason === "SEQ_REUSED") return { kind: "reused", failure: error };
+  if (isFinal(error)) return { kind: "refused", failure: error };
+  throw error;
+}
+
+/** Whether the server will never say anything else to the same request. */
+export function isFinal({ code, facts }: Failure): boolean {
+  if (code === Code.InvalidArgument || code === Code.OutOfRange) return true;
+  // Over a limit for good, unless it says how long to wait.
+  return code === Code.ResourceExhausted && facts["retry_after_ms"] === undefined;
+}
+
+function tryDecode(bytes: Uint8Array) {
+  try {
+    return fromBinary(EnvelopeAckSchema, bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The error, and whether a Cairn server has made it. */
+function errorOf(status: number, bytes: Uint8Array, headers: Headers, url: string): [Failure, boolean] {
+  const fallback = new ConnectError(`HTTP ${status}`, codeFromHttpStatus(status));
+  let error: ConnectError;
+  try {
+    error = errorFromJson(JSON.parse(Buffer.from(bytes).toString()), headers, fallback);
+  } catch {
+    return [new Failure(fallback.code, `cannot write to ${url}: it answers HTTP ${status}`), false];
+  }
+  return [Failure.from(error, url), error.findDetails(ErrorDetailSchema).length > 0];
+}
+
+function notCairn(url: string, cause: string): Failure {
+  return new Failure(Code.Unavailable, `cannot write to ${url}: ${cause}`, {
+    reason: "NOT_CAIRN",
+    hint: "something else than a Cairn server may answer there",
+  });
+}
+
+const LENGTH = 2;
+const scratch = new ByteWriter(128);
+
+/** Field 1 goes in front, `lost` behind: the bytes in the spool stay what they are. */
+function withRun({ runId, body, lost }: EnvelopeToSend): Uint8Array<ArrayBuffer> {
+  scratch.reset();
+  scratch.varint((1 << 3) | LENGTH);
+  scratch.varint(runId.length + 2);
+  scratch.varint((1 << 3) | LENGTH);
+  scratch.text(runId);
+  const head = scratch.finish();
+  if (lost !== undefined) {
+    const range = new ByteWriter(32);
+    range.varint(1 << 3);
+    range.varint(lost.first);
+    range.varint(2 << 3);
+    range.varint(lost.last);
+    scratch.varint((8 << 3) | LENGTH);
+    scratch.varint(range.length);
+    scratch.copy(range.written());
+  }
+  const tail = scratch.finish();
+  const message = new Uint8Array(head.length + body.length + tail.length);
+  message.set(head);
+  message.set(body, head.length);
+  message.set(tail, head.length + body.length);
+  return message;
+}

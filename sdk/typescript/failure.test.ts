@@ -1,0 +1,40 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { describe, expect, it } from "vitest";
+import { Failure } from "./failure.ts";
+
+function fetchFailed(cause?: unknown): ConnectError {
+  return ConnectError.from(new TypeError("fetch failed", { cause }));
+}
+
+describe("Failure.from", () => {
+  it.each([
+    [
+      "a refused connection",
+      Object.assign(new Error("connect ECONNREFUSED ::1:9"), { code: "ECONNREFUSED" }),
+    ],
+    ["a port that fetch does not use", new Error("bad port")],
+    [
+      "a name with two addresses",
+      Object.assign(new AggregateError([new Error("connect ECONNREFUSED ::1:9"), new Error("no route")]), {
+        code: "ECONNREFUSED",
+      }),
+    ],
+  ])("T2 says what the network said for %s", (_name, cause) => {
+    const failure = Failure.from(fetchFailed(cause), "http://h:9");
+    expect(failure.code).toBe(Code.Unavailable);
+    expect(failure.reason).toBe("UNREACHABLE");
+    const words = cause instanceof AggregateError ? "connect ECONNREFUSED ::1:9, no route" : cause.message;
+    expect(failure.message).toBe(`cannot reach http://h:9: ${words}`);
+  });
+
+  it("T2 says no more than it knows in a browser", () => {
+    const failure = Failure.from(ConnectError.from(new TypeError("Failed to fetch")));
+    expect(failure.message).toBe("cannot reach the server: Failed to fetch");
+  });
+
+  it("T2 leaves a fault of our own as it is", () => {
+    const failure = Failure.from(new TypeError("x is undefined"));
+    expect(failure.reason).toBe("");
+    expect(failure.code).not.toBe(Code.Unavailable);
+  });
+});

@@ -1,0 +1,77 @@
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { CaptureOptions } from "./init-options.ts";
+import type { ProvenanceInit } from "./open-request.ts";
+import type { Run } from "./run.ts";
+
+/** How long a run waits for what can be found out quickly. */
+const EARLY_MS = 500;
+
+/** Every part decided. */
+export interface CaptureChoice {
+  console: boolean;
+  provenance: boolean;
+  /** undefined: where there is a git repository. */
+  archive: boolean | undefined;
+  system: false | { intervalMs?: number | undefined };
+}
+
+export function chooseCaptures(given: boolean | CaptureOptions = true): CaptureChoice {
+  if (given === false) return { console: false, provenance: false, archive: false, system: false };
+  const { console = true, provenance = true, archive, system = true } = given === true ? {} : given;
+  return { console, provenance, archive, system: system === true ? {} : system };
+}
+
+export interface TakenProvenance {
+  /** What is known soon; undefined when nothing is. */
+  early: Promise<ProvenanceInit | undefined>;
+  /** The same when it takes longer. */
+  whole: Promise<ProvenanceInit | undefined>;
+}
+
+export function takeProvenance(env: NodeJS.ProcessEnv): TakenProvenance {
+  const whole = (async () => {
+    const { collectProvenance } = await import("../capture/provenance.ts");
+    return (await collectProvenance({ env })).provenance;
+  })().catch(() => undefined);
+  return { whole, early: Promise.race([whole, sleep(EARLY_MS, undefined, { ref: false })]) };
+}
+
+/** Starts to watch what was chosen, until the run ends. */
+export async function startCaptures(run: Run, choice: CaptureChoice): Promise<void> {
+  if (choice.console) {
+    const { captureConsole } = await import("../capture/console.ts");
+    run.add(captureConsole((stream, line, timeUs) => run.line(line, { stream, timeUs })));
+  }
+  if (choice.system !== false) {
+    const { startSystemMetrics } = await import("../capture/system.ts");
+    const { intervalMs } = choice.system;
+    run.add(startSystemMetrics(run, intervalMs === undefined ? {} : { intervalMs }));
+  }
+}
+
+/** Under this name the working directory is found again. */
+export const ARCHIVE_NAME = "code/workdir.tar.gz";
+
+/**
+ * Archives the working directory beside the training. Resolves, always, with whether there is an archive now.
+ */
+export async function archiveCode(run: Run, choice: CaptureChoice): Promise<boolean> {
+  if (choice.archive === false) return false;
+  try {
+    const { archiveWorkdir } = await import("../capture/archive.ts");
+    const { isWorthArchiving } = await import("../capture/provenance.ts");
+    if (choice.archive === undefined && !(await isWorthArchiving())) return false;
+    // Beside the other files of the spool, so that a link is enough to keep it.
+    const folder = join(run.spoolFolder, "files");
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const { path } = await archiveWorkdir(process.cwd(), join(folder, "workdir.tar.gz"));
+    if (path === undefined) return false;
+    await run.artifact(ARCHIVE_NAME, path, {}, { mediaType: "application/gzip" });
+    await rm(path, { force: true });
+    return true;
+  } catch {
+    return false;
+  }
+}

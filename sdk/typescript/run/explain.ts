@@ -1,0 +1,55 @@
+import { Code } from "@connectrpc/connect";
+import type { Failure } from "../failure.ts";
+import type { SpoolEvent } from "../spool/spool.ts";
+import type { Notices } from "./notices.ts";
+
+/** Says once why nothing arrives, and that training goes on. */
+export function explainFailure(
+  notices: Notices,
+  failure: Failure,
+  what: "frames" | "files",
+  { url, folder }: { url: string; folder: string },
+): void {
+  const { code, message, hint } = failure;
+  const kept = `everything is kept in ${folder}`;
+  if (code === Code.Unauthenticated || code === Code.PermissionDenied) {
+    const way = hint || "log in with `cairn login`, or set CAIRN_TOKEN";
+    notices.once(`refused ${what}`, `${url} refuses this run: ${message}\n  ${way}; meanwhile ${kept}`);
+    return;
+  }
+  if (what === "files") {
+    notices.once("files", `cannot upload files to ${url}: ${message}; it is tried again`);
+    return;
+  }
+  notices.once("away", `${message}\n  the job goes on; ${kept} and sent when the server takes it`);
+}
+
+/** What happens to the spool itself. */
+export function explainSpool(notices: Notices, event: SpoolEvent): void {
+  switch (event.kind) {
+    case "disk-failed": {
+      const { code, message } = event.error as NodeJS.ErrnoException;
+      const cause = code === "ENOSPC" ? "the disk is full" : message;
+      notices.once(
+        "disk",
+        `cannot write the spool "${event.folder}": ${cause}\n  the job goes on, and up to 64 MiB are kept in memory; name another place with CAIRN_SPOOL`,
+      );
+      break;
+    }
+    case "disk-back":
+      notices.forget("disk");
+      notices.tell(`the spool "${event.folder}" can be written again; nothing is kept in memory any more`);
+      break;
+    default: {
+      const why = {
+        cap: "the spool has reached its limit",
+        memory: "memory for it is full",
+        gone: "its file is gone or damaged",
+      };
+      notices.once(
+        `lost ${event.why}`,
+        `${event.envelopes} envelopes and ${event.others} files or sources of this run are lost: ${why[event.why]}; the run will say how many in all`,
+      );
+    }
+  }
+}

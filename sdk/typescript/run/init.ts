@@ -1,0 +1,218 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import { Code } from "@connectrpc/connect";
+import { systemClock } from "#base/clock.ts";
+import { newRunId } from "#base/ids.ts";
+import { CreateRunRequestSchema, ProvenanceSchema, type Run as RunMessage } from "#proto/cairn/v1/run_pb.ts";
+import { readRank } from "../capture/ranks.ts";
+import { Cairn } from "../client.ts";
+import { isRefusal } from "../delivery/backoff.ts";
+import { Delivery } from "../delivery/delivery.ts";
+import { Transmitter } from "../delivery/transmitter.ts";
+import { findServer } from "../login.ts";
+import { ownerOf, spoolPath } from "../spool/owner.ts";
+import { Spool } from "../spool/spool.ts";
+import { VERSION } from "../version.ts";
+import {
+  ARCHIVE_NAME,
+  archiveCode,
+  chooseCaptures,
+  startCaptures,
+  takeProvenance,
+  type TakenProvenance,
+} from "./captures.ts";
+import { chooseServer } from "./choose-server.ts";
+import { explainFailure, explainSpool } from "./explain.ts";
+import { checkOptions, type InitOptions } from "./init-options.ts";
+import { Notices } from "./notices.ts";
+import { openRequest, type ProvenanceInit, type RunTarget } from "./open-request.ts";
+import { catchUp, findResumed } from "./resume.ts";
+import { Run } from "./run.ts";
+
+const OPEN_MS = 2_000;
+const FINISH_MS = 30_000;
+const HEARTBEAT_SECONDS = 30;
+/** A server that was away for less was not missed. */
+const MISSED_MS = 2_000;
+
+/** What the server said when the run was opened; undefined of a run that was named by its id. */
+interface Opened {
+  run: RunMessage | undefined;
+  created: boolean;
+}
+
+/**
+ * Begins a run, or goes on with one. Waits a moment for the server and then goes on without it: what is logged is kept
+ * in the spool until the server takes it. Throws for options that cannot be right.
+ */
+export async function init(options: InitOptions = {}): Promise<Run> {
+  checkOptions(options);
+  const env = options.env ?? process.env;
+  const notices = new Notices(options.tell);
+  const deadline = performance.now() + (options.openMs ?? OPEN_MS);
+  const leftMs = () => Math.max(1, Math.ceil(deadline - performance.now()));
+  const address = await chooseServer(options, env, notices);
+  const cairn = new Cairn(address);
+  const isOffline = options.offline ?? env["CAIRN_OFFLINE"] === "1";
+  const place = readRank(env);
+  const rank = options.rank ?? place.rank;
+  const isPrimary = options.primary ?? (rank === undefined || rank === 0);
+  const captures = chooseCaptures(options.capture);
+  const provenance = isPrimary && captures.provenance ? takeProvenance(env) : undefined;
+
+  const writer = newRunId(Date.now());
+  const target = await chooseTarget(options, writer, place.jobAlias, isOffline ? undefined : cairn, leftMs);
+  const request = openRequest(options, target, systemClock.nowUs(), notices);
+  const early = await provenance?.early;
+  if (early !== undefined && target.by !== "id") request.provenance = create(ProvenanceSchema, early);
+  const open = toBinary(CreateRunRequestSchema, request);
+
+  const spool = new Spool({
+    spool: options.spool ?? spoolPath(env),
+    owner: ownerOf(writer, cairn.url, `typescript ${VERSION}`, systemClock.nowUs()),
+    open,
+    bytesMax: options.spoolBytesMax,
+    sync: options.fsync ?? "segment",
+    onEvent: (event) => explainSpool(notices, event),
+  });
+  const opening = Promise.withResolvers<Opened | undefined>();
+  const delivery = new Delivery({
+    cairn,
+    source: spool,
+    open,
+    onOpen: (run, created) => opening.resolve({ run, created }),
+    onRefused: (what, why, kept) => {
+      const where = kept === undefined ? "" : `; it is kept in ${kept}`;
+      notices.once(`refused ${why}`, `the server refuses ${what}: ${why}${where}`);
+    },
+    onLost: ({ first, last }) =>
+      notices.once(
+        "lost",
+        `envelopes ${first} to ${last} of this run are lost; \`cairn verify\` shows how many in all`,
+      ),
+    onUploadProgress: options.onUploadProgress,
+  });
+  let { token } = address;
+  /** Somebody may have logged in meanwhile. */
+  const renewToken = async () => {
+    const found = await findServer({ server: cairn.url, token: options.token }, env).catch(() => undefined);
+    if (found?.token === undefined || found.token === token) return;
+    token = found.token;
+    delivery.use(new Cairn(found));
+  };
+  const heartbeatSeconds = options.heartbeatSeconds ?? HEARTBEAT_SECONDS;
+  const transmitter = new Transmitter({
+    delivery,
+    isEmpty: () => spool.waiting.envelopes + spool.waiting.others === 0,
+    onFailure: (failure, what) => {
+      if (delivery.runId === undefined && failure.code === Code.InvalidArgument) opening.reject(failure);
+      explainFailure(notices, failure, what, { url: cairn.url, folder: spool.folder });
+      // Who refuses has answered: there is nothing more to wait for.
+      if (isRefusal(failure)) opening.resolve(undefined);
+      if (failure.code === Code.Unauthenticated) void renewToken();
+    },
+    onRecovered: (awayMs) => {
+      notices.forget("away");
+      if (awayMs >= MISSED_MS) notices.tell(`${cairn.url} is back`);
+      // It may have taken the run for lost meanwhile.
+      if (heartbeatSeconds > 0 && awayMs >= heartbeatSeconds * 1000) run.goOn();
+    },
+    backoff: options.backoff,
+  });
+  const run = new Run({
+    spool,
+    delivery,
+    transmitter: isOffline ? undefined : transmitter,
+    notices,
+    clock: systemClock,
+    token: () => token,
+    labels: rank === undefined ? {} : { rank: String(rank) },
+    rank,
+    isPrimary,
+    everyCall: options.fsync === "every",
+    heartbeatSeconds,
+    finishMs: options.finishMs ?? FINISH_MS,
+    watchExit: options.handleExit ?? true,
+  });
+  // Whoever finds a run changes nothing of it by that: what there is to say comes in an envelope.
+  run.begin(options, { mayExist: target.by !== "new" });
+  if (!isOffline) {
+    transmitter.start();
+    try {
+      const opened = await within(opening.promise, leftMs());
+      if (delivery.runId !== undefined && opened?.created !== true) {
+        await catchUp(cairn, delivery.runId, run.recorder, rank, leftMs(), notices);
+      }
+    } catch (thrown) {
+      run.abandon();
+      throw thrown;
+    }
+    // Nobody waits for it any more.
+    opening.promise.catch(() => {});
+  }
+  await startCaptures(run, captures);
+  const archived = isPrimary ? archiveCode(run, captures) : Promise.resolve(false);
+  run.hold(archived);
+  if (provenance !== undefined && !isOffline) {
+    const { promise } = opening;
+    const adding = addProvenance(cairn, delivery, promise, provenance, {
+      wasSent: early !== undefined,
+      archived,
+    });
+    // Without a server nobody knows how long that takes.
+    if (delivery.runId !== undefined) run.hold(adding);
+  }
+  return run;
+}
+
+async function chooseTarget(
+  { alias, resume, namespace = "" }: InitOptions,
+  writer: string,
+  jobAlias: string | undefined,
+  cairn: Cairn | undefined,
+  leftMs: () => number,
+): Promise<RunTarget> {
+  if (resume !== undefined) return findResumed(cairn, resume, namespace, leftMs());
+  const given = alias ?? jobAlias;
+  return given === undefined ? { by: "new", writer } : { by: "alias", alias: given };
+}
+
+/**
+ * What was not known when the run was opened is added as soon as it is. A run that somebody else has opened keeps what
+ * it has.
+ */
+async function addProvenance(
+  cairn: Cairn,
+  delivery: Delivery,
+  opening: Promise<Opened | undefined>,
+  { whole }: TakenProvenance,
+  { wasSent, archived }: { wasSent: boolean; archived: Promise<boolean> },
+): Promise<void> {
+  try {
+    const opened = await opening;
+    const provenance = await whole;
+    const id = delivery.runId;
+    if (provenance === undefined || id === undefined) return;
+    if (opened?.created !== true) {
+      const run = opened?.run ?? (await cairn.runs.getRun({ run: { id } }));
+      if (run.provenance !== undefined) return;
+    }
+    const run = { id };
+    if (!wasSent || opened?.created !== true) await cairn.runs.updateRun({ run, provenance });
+    if (!(await archived)) return;
+    const code = { ...provenance.code, archive: ARCHIVE_NAME };
+    await cairn.runs.updateRun({ run, provenance: { ...provenance, code } as ProvenanceInit });
+  } catch {
+    // The run is complete without it.
+  }
+}
+
+/** undefined when it takes longer. */
+async function within<T>(work: Promise<T>, deadlineMs: number): Promise<T | undefined> {
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(resolve, deadlineMs, undefined);
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

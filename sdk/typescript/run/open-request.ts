@@ -1,0 +1,52 @@
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import {
+  CreateRunRequestSchema,
+  type CreateRunRequest,
+  type ProvenanceSchema,
+} from "#proto/cairn/v1/run_pb.ts";
+import { ID_ALIAS } from "../delivery/delivery.ts";
+import { wrong, type InitOptions } from "./init-options.ts";
+import { limits } from "./limits.ts";
+import type { Notices } from "./notices.ts";
+import { paramTexts } from "./params.ts";
+import { cutText, keyProblem, namespaceProblem } from "./problems.ts";
+import { tagTexts } from "./tags.ts";
+
+/** Which run a process writes to. */
+export type RunTarget =
+  /** One that is there, by its id. */
+  | { by: "id"; id: string }
+  /** The one that carries the alias, or a new one that does. */
+  | { by: "alias"; alias: string }
+  | { by: "new"; writer: string };
+
+/** What stands in the open frame. Throws TypeError for names that no server takes. */
+export function openRequest(
+  options: InitOptions,
+  target: RunTarget,
+  startedUs: number,
+  notices: Notices,
+): CreateRunRequest {
+  const { namespace = "", name = "", notes = "", params = {}, tags = {} } = options;
+  const problem = namespace === "" ? undefined : namespaceProblem(namespace);
+  if (problem !== undefined) throw wrong("namespace", namespace, problem);
+  if (target.by === "id") {
+    return create(CreateRunRequestSchema, { aliases: [ID_ALIAS + target.id], getOrCreate: true });
+  }
+  if (target.by === "alias") {
+    const trouble = keyProblem(target.alias, limits.aliasBytesMax);
+    if (trouble !== undefined) throw wrong("alias", target.alias, trouble);
+  }
+  return create(CreateRunRequestSchema, {
+    namespace,
+    name: cutText(name, limits.nameBytesMax),
+    notes: cutText(notes, limits.notesBytesMax),
+    aliases: [target.by === "alias" ? target.alias : `cairn:${target.writer}`],
+    params: Object.fromEntries(paramTexts(params, new Map(), notices)),
+    tags: Object.fromEntries(tagTexts(tags, new Set(), notices)),
+    startedUs: BigInt(startedUs),
+    getOrCreate: true,
+  });
+}
+
+export type ProvenanceInit = Exclude<MessageInitShape<typeof ProvenanceSchema>, { $typeName: string }>;

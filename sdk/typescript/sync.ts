@@ -1,0 +1,173 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { basename, join } from "node:path";
+import { fromBinary } from "@bufbuild/protobuf";
+import { Code } from "@connectrpc/connect";
+import { CreateRunRequestSchema } from "#proto/cairn/v1/run_pb.ts";
+import type { Cairn } from "./client.ts";
+import { Backoff, isRefusal } from "./delivery/backoff.ts";
+import { Delivery, type DeliveryCounts } from "./delivery/delivery.ts";
+import type { OnUploadProgress } from "./delivery/upload.ts";
+import { Failure } from "./failure.ts";
+import { DeadSpool } from "./spool/dead-spool.ts";
+import { FRAME_KIND } from "./spool/frame.ts";
+import { isOwnerAlive, readOwner, spoolPath } from "./spool/owner.ts";
+import { isWriterName, listWriters } from "./spool/segments.ts";
+
+export interface SyncOptions {
+  /** Makes the client of a server; "" when the folder does not say which one it belongs to. */
+  connect(server: string): Promise<Cairn>;
+  /** Only says what is there. */
+  dryRun?: boolean | undefined;
+  /** For the owner itself, which has stopped writing. */
+  evenIfAlive?: boolean | undefined;
+  signal?: AbortSignal | undefined;
+  /** How often a server that does not answer is asked again. */
+  attemptsMax?: number | undefined;
+  onEnvelope?(): void;
+  onUploadProgress?: OnUploadProgress | undefined;
+  /** Something will never be delivered. */
+  onRefused?(what: string, why: string, kept: string | undefined): void;
+}
+
+/** What became of one folder of the spool. */
+export interface SyncReport extends DeliveryCounts {
+  folder: string;
+  writer: string;
+  server: string;
+  runId: string | undefined;
+  /** Its process may still be writing: the folder was left alone. */
+  isAlive: boolean;
+  /** Everything that can be read was delivered, or refused for good. */
+  isDone: boolean;
+  /** Frames that are left, as far as they were counted. */
+  left: number;
+  /** Places where frames were that cannot be read any more. */
+  damages: number;
+  failure: Failure | Error | undefined;
+}
+
+const ATTEMPTS_MAX = 4;
+
+/**
+ * Delivers what processes that are gone have left: `dir` is a spool, or the folder of one writer in it. Folders whose
+ * process is alive are left alone. One report for each, in the order of their names.
+ */
+export async function sync(dir: string | undefined, options: SyncOptions): Promise<SyncReport[]> {
+  const reports: SyncReport[] = [];
+  for (const folder of foldersOf(dir ?? spoolPath())) {
+    if (options.signal?.aborted === true) break;
+    reports.push(await syncWriter(folder, options));
+  }
+  return reports;
+}
+
+/** The folders of writers that `dir` stands for. */
+export function foldersOf(dir: string): string[] {
+  if (isWriterName(basename(dir))) return [dir];
+  return listWriters(dir).map((writer) => join(dir, writer));
+}
+
+export async function syncWriter(folder: string, options: SyncOptions): Promise<SyncReport> {
+  const owner = readOwner(folder);
+  const report: SyncReport = {
+    folder,
+    writer: basename(folder),
+    server: owner?.server ?? "",
+    runId: undefined,
+    isAlive: options.evenIfAlive !== true && isOwnerAlive(folder, owner),
+    isDone: false,
+    left: 0,
+    damages: 0,
+    failure: undefined,
+    envelopes: 0,
+    duplicates: 0,
+    lost: 0,
+    refused: 0,
+    uploads: 0,
+    sources: 0,
+    skipped: 0,
+  };
+  try {
+    const counted = count(folder);
+    report.left = counted.frames;
+    report.damages = counted.damages;
+    report.runId = counted.runName;
+    if (report.isAlive || options.dryRun === true) return report;
+    await deliver(folder, report, options);
+  } catch (thrown) {
+    report.failure = thrown instanceof Error ? thrown : new Error(String(thrown));
+  }
+  return report;
+}
+
+/** What is there to deliver. Throws NewerSpool before anything was touched. */
+function count(folder: string): { frames: number; damages: number; runName: string | undefined } {
+  const spool = new DeadSpool(folder, { keep: true });
+  let total = 0;
+  let runName: string | undefined;
+  for (let frames = spool.read(); frames !== undefined; frames = spool.read()) {
+    for (const { kind, body } of frames) {
+      if (kind !== FRAME_KIND.open) total++;
+      else runName ??= nameOf(body);
+    }
+  }
+  return { frames: total, damages: spool.damages, runName };
+}
+
+function nameOf(open: Buffer): string | undefined {
+  try {
+    const { name, aliases } = fromBinary(CreateRunRequestSchema, open);
+    return name || aliases[0];
+  } catch {
+    return undefined;
+  }
+}
+
+async function deliver(folder: string, report: SyncReport, options: SyncOptions): Promise<void> {
+  const cairn = await options.connect(report.server);
+  const source = new DeadSpool(folder);
+  const total = report.left;
+  const delivery = new Delivery({
+    cairn,
+    source,
+    ...(options.onRefused !== undefined && { onRefused: options.onRefused }),
+    ...(options.onEnvelope !== undefined && { onEnvelope: options.onEnvelope }),
+    onUploadProgress: options.onUploadProgress,
+  });
+  const note = () => {
+    const { counts } = delivery;
+    const { envelopes, refused, uploads, sources, skipped } = counts;
+    Object.assign(report, counts, {
+      runId: delivery.runId ?? report.runId,
+      left: total - envelopes - refused - uploads - sources - skipped,
+    });
+  };
+  const signal = options.signal ?? new AbortController().signal;
+  try {
+    await persist(signal, options.attemptsMax ?? ATTEMPTS_MAX, async () => {
+      await delivery.drain(signal);
+      await delivery.drainUploads(signal);
+    });
+    report.isDone = true;
+  } finally {
+    note();
+    source.close();
+  }
+}
+
+/** Tries again what may work soon, a few times. */
+async function persist(signal: AbortSignal, attemptsMax: number, work: () => Promise<void>): Promise<void> {
+  const backoff = new Backoff();
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await work();
+      return;
+    } catch (thrown) {
+      const failure = Failure.from(thrown);
+      if (attempt >= attemptsMax || signal.aborted || isRefusal(failure) || failure.code === Code.DataLoss) {
+        throw failure;
+      }
+      await sleep(backoff.next(failure), undefined, { signal }).catch(() => {});
+    }
+  }
+}
