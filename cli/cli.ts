@@ -1,10 +1,12 @@
 import type { Cairn } from "#sdk/client.ts";
-import { Progress } from "./output/progress.ts";
+import type { Progress } from "./output/progress.ts";
 
 /** What every command has: how it talks to the server and to the person. */
 export interface Cli {
   /** Options before or after the name of the command. Read them inside the action. */
   readonly options: GlobalOptions;
+  /** What stands after the name of the command, as it was typed. */
+  readonly words: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   /** The server of --server, CAIRN_SERVER or the login file. Nothing is sent before the first call. */
   connect(): Promise<Cairn>;
@@ -20,13 +22,17 @@ export interface Cli {
   readonly colour: boolean;
   /** Columns of the terminal, or 80. */
   readonly columns: number;
-  /** Aborted by Ctrl-C; the command then ends with 130. */
+  /** Whether a person can be asked: standard input and standard error are a terminal. */
+  readonly interactive: boolean;
+  /**
+   * Aborted by Ctrl-C; the command then ends with 130. Whoever has asked for it gets a few seconds to put things
+   * in order. A command that never looks at it is ended at once.
+   */
   readonly interrupted: AbortSignal;
 }
 
 export interface GlobalOptions {
   server?: string;
-  token?: string;
   json?: boolean;
 }
 

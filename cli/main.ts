@@ -1,96 +1,107 @@
-import { Command, CommanderError } from "commander";
+import { setTimeout as delay } from "node:timers/promises";
 import { nearest } from "#base/nearest.ts";
-import { CommandError, EXIT, type Cli, type ExitCode, type GlobalOptions } from "./cli.ts";
-import { COMMANDS, type CommandRow } from "./command-table.ts";
+import type { CommandRow } from "./command-table.ts";
+import { CommandError, EXIT, type Cli, type GlobalOptions } from "./cli.ts";
+import { explain, writeError } from "./explain.ts";
 import { Progress } from "./output/progress.ts";
+import { buildProgram, ROWS } from "./program.ts";
+
+/** How long a command may put things in order after Ctrl-C. */
+const CLEAN_UP_MS = 5_000;
+const COLUMNS_DEFAULT = 80;
+/** May stand before the name of a command and mean the same. */
+const HELP: ReadonlySet<string> = new Set(["-h", "--help"]);
 
 let connectedTo = "";
-
-const EXAMPLES = `
-Examples:
-  cairn serve                                  start a server on this machine
-  cairn demo                                   fill it with something to look at
-  cairn ls 'metrics.val_acc.max > 0.9'         the runs that match
-  cairn plot RUN train/loss                    a chart in the terminal`;
-
+/** Whether the command looks after Ctrl-C itself. */
+let isListening = false;
 const interrupt = new AbortController();
-process.on("SIGINT", () => {
-  // Who presses it twice does not want to wait.
-  if (interrupt.signal.aborted) process.exit(EXIT.interrupted);
-  interrupt.abort();
-});
-process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  // `cairn ls | head` is no failure.
-  if (error.code === "EPIPE") process.exit(0);
-  throw error;
-});
 
 /** Runs one command line; returns what the process should end with. */
 export async function main(argv: readonly string[]): Promise<number> {
-  const program = new Command("cairn");
-  const options = globalOptions(argv);
-  const cli = makeCli(options);
-  program
-    .description("Records what training jobs did, finds the best models, explains why two runs differ.")
-    .usage("COMMAND [options]")
-    .helpCommand(false)
-    .helpOption("-h, --help", "print help; `cairn COMMAND --help` for one command")
-    .exitOverride()
-    .configureOutput({ writeErr: (text) => process.stderr.write(text.replace(/^error: /, "cairn: ")) });
-  addGlobals(program);
-  program.addHelpText("after", EXAMPLES);
-  const wanted = firstWord(argv) ?? (argv.includes("--version") ? "version" : undefined);
-  const rows = COMMANDS.flatMap((group) => group.rows);
-  const row = rows.find(({ name }) => name === wanted);
+  process.on("SIGINT", onInterrupt);
+  // `cairn ls | head` is no failure.
+  process.stdout.on("error", onPipeError);
+  process.stderr.on("error", onPipeError);
+  const { options, name, words, stray } = readLine(argv);
+  const cli = makeCli(options, words);
   try {
-    if (row === undefined && wanted !== undefined) throw unknownCommand(wanted, rows);
-    for (const group of COMMANDS) {
-      program.commandsGroup(`${group.title}:`);
-      for (const each of group.rows) {
-        const command = addGlobals(program.command(each.name).description(each.summary)).exitOverride();
-        if (each === row) (await each.load()).default(command, cli);
-      }
+    if (name === "__complete") {
+      const { complete } = await import("./complete.ts");
+      await complete(cli, words);
+      return 0;
     }
-    if (wanted === undefined) {
+    const row = ROWS.find((each) => each.name === name);
+    if (row === undefined && name !== undefined && !stray) throw unknownCommand(name, ROWS);
+    const program = await buildProgram(cli, stray ? undefined : row);
+    if (row === undefined || stray) {
+      // Options may be wrong as well, and then nobody knows which word is the command.
+      if (words.length > 0) await program.parseAsync([...words], { from: "user" });
       program.outputHelp();
       return 0;
     }
-    const words = argv.filter((word) => word !== "--version" || wanted !== "version");
-    await program.parseAsync(firstWord(argv) === undefined ? [...words, wanted] : words, { from: "user" });
+    await program.parseAsync([row.name, ...words], { from: "user" });
     return interrupt.signal.aborted ? EXIT.interrupted : Number(process.exitCode ?? 0);
   } catch (thrown) {
-    return await explain(thrown, cli);
+    if (interrupt.signal.aborted) return EXIT.interrupted;
+    const told = await explain(thrown, connectedTo);
+    if (told === undefined) return 0;
+    writeError(told, options.json === true);
+    if (cli.env["CAIRN_DEBUG"]) process.stderr.write(`${(thrown as Error).stack ?? ""}\n`);
+    return told.exitCode;
   }
 }
 
-/** Every command takes them before and after its name. */
-function addGlobals(command: Command): Command {
-  return command
-    .option("--server <url>", "the server to talk to (also CAIRN_SERVER, or `cairn login`)")
-    .option("--json", "print the result as one JSON document")
-    .allowExcessArguments(false);
+function onInterrupt(): void {
+  // Who presses it twice does not want to wait.
+  if (!isListening || interrupt.signal.aborted) process.exit(EXIT.interrupted);
+  interrupt.abort();
+  void delay(CLEAN_UP_MS, undefined, { ref: false }).then(() => process.exit(EXIT.interrupted));
 }
 
-/** Read before the commands are known, so that an error in the rest can be printed the right way. */
-function globalOptions(argv: readonly string[]): GlobalOptions {
-  const options: GlobalOptions = {};
+function onPipeError(error: NodeJS.ErrnoException): void {
+  if (error.code === "EPIPE") process.exit(0);
+  throw error;
+}
+
+interface Line {
+  options: GlobalOptions;
+  /** Of the command; undefined when only options are there. */
+  name: string | undefined;
+  /** All others, without the options that every command knows. */
+  words: string[];
+  /** Whether an option that only a command could know stands before its name. */
+  stray: boolean;
+}
+
+/**
+ * Takes out what belongs to no command. Done before the commands are known, so that an error in the rest is
+ * printed the right way.
+ */
+function readLine(argv: readonly string[]): Line {
+  const line: Line = { options: {}, name: undefined, words: [], stray: false };
   for (let i = 0; i < argv.length; i++) {
     const word = argv[i]!;
-    if (word === "--") break;
-    if (word === "--json") options.json = true;
-    else if (word === "--server" && argv[i + 1] !== undefined) options.server = argv[++i]!;
-    else if (word.startsWith("--server=")) options.server = word.slice("--server=".length);
+    if (word === "--") {
+      line.words.push(...argv.slice(i));
+      break;
+    }
+    if (word === "--json") line.options.json = true;
+    else if (word === "--server" && argv[i + 1] !== undefined) line.options.server = argv[++i]!;
+    else if (word.startsWith("--server=")) line.options.server = word.slice("--server=".length);
+    else if (line.name === undefined && !word.startsWith("-")) line.name = word;
+    else {
+      line.words.push(word);
+      line.stray ||= line.name === undefined && !HELP.has(word);
+    }
+    // What another program's line holds is not ours to read.
+    if (line.name === "__complete") return { ...line, words: argv.slice(i + 1) };
   }
-  return options;
-}
-
-/** The name of the command: the first word that is neither an option nor the value of --server. */
-function firstWord(argv: readonly string[]): string | undefined {
-  for (let i = 0; i < argv.length; i++) {
-    if (argv[i] === "--server") i++;
-    else if (!argv[i]!.startsWith("-")) return argv[i];
+  if (line.name === undefined && (line.words[0] === "--version" || line.words[0] === "-V")) {
+    return { ...line, name: "version", words: line.words.slice(1), stray: false };
   }
-  return undefined;
+  if (line.name === "help") return { ...line, name: line.words[0], words: ["--help"] };
+  return line;
 }
 
 function unknownCommand(wanted: string, rows: readonly CommandRow[]): CommandError {
@@ -102,14 +113,19 @@ function unknownCommand(wanted: string, rows: readonly CommandRow[]): CommandErr
   return new CommandError(`there is no command "${wanted}"`, { exitCode: EXIT.usage, hint });
 }
 
-function makeCli(options: GlobalOptions): Cli {
-  const colour = process.stdout.isTTY && !process.env["NO_COLOR"] && process.env["TERM"] !== "dumb";
+function makeCli(options: GlobalOptions, words: readonly string[]): Cli {
+  const { stdout, stderr, stdin, env } = process;
   return {
     options,
-    env: process.env,
-    colour,
-    columns: process.stdout.columns ?? Number(process.env["COLUMNS"] || 80),
-    interrupted: interrupt.signal,
+    words,
+    env,
+    colour: options.json !== true && wantsColour(env),
+    columns: stdout.columns || Number(env["COLUMNS"]) || COLUMNS_DEFAULT,
+    interactive: stdin.isTTY && stderr.isTTY,
+    get interrupted() {
+      isListening = true;
+      return interrupt.signal;
+    },
     connect: async () => {
       const [{ Cairn }, { findServer }] = await Promise.all([
         import("#sdk/client.ts"),
@@ -119,54 +135,23 @@ function makeCli(options: GlobalOptions): Cli {
       connectedTo = found.url;
       return new Cairn(found);
     },
-    print: (text) => void process.stdout.write(`${text}\n`),
-    printJson: (value) => void process.stdout.write(`${JSON.stringify(value, jsonValue, 2)}\n`),
-    note: (text) => void process.stderr.write(`${text}\n`),
+    print: (text) => void stdout.write(`${text}\n`),
+    printJson: (value) => void stdout.write(`${JSON.stringify(value, jsonValue, 2)}\n`),
+    note: (text) => void stderr.write(`${text}\n`),
     progress: (title, total) =>
-      new Progress(title, total, process.stderr.isTTY && options.json !== true ? process.stderr : undefined),
+      new Progress(title, total, stderr.isTTY && options.json !== true ? stderr : undefined),
   };
+}
+
+/** https://no-color.org, and FORCE_COLOR for who pipes into a pager. */
+function wantsColour(env: NodeJS.ProcessEnv): boolean {
+  if (env["NO_COLOR"]) return false;
+  if (env["FORCE_COLOR"]) return env["FORCE_COLOR"] !== "0";
+  return process.stdout.isTTY && env["TERM"] !== "dumb";
 }
 
 function jsonValue(_key: string, value: unknown): unknown {
   if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
   if (typeof value === "number" && !Number.isFinite(value)) return String(value);
   return value;
-}
-
-async function explain(thrown: unknown, cli: Cli): Promise<ExitCode | 0> {
-  // Commander has printed help or its own complaint.
-  if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : EXIT.usage;
-  const told = thrown instanceof CommandError ? thrown : await fromServer(thrown);
-  if (cli.interrupted.aborted) return EXIT.interrupted;
-  if (cli.options.json === true) {
-    const error = { message: told.message, ...(told.hint && { hint: told.hint }), exitCode: told.exitCode };
-    process.stderr.write(`${JSON.stringify({ error })}\n`);
-  } else {
-    process.stderr.write(`cairn: ${told.message}\n${told.hint ? `  ${told.hint}\n` : ""}`);
-  }
-  return told.exitCode;
-}
-
-async function fromServer(thrown: unknown): Promise<CommandError> {
-  const [{ Code, ConnectError }, { Failure }] = await Promise.all([
-    import("@connectrpc/connect"),
-    import("#sdk/failure.ts"),
-  ]);
-  // What no call threw is said as it is.
-  if (!(thrown instanceof ConnectError || thrown instanceof Failure) && thrown instanceof Error) {
-    if (!("cause" in thrown) || thrown.name !== "TypeError") return new CommandError(thrown.message);
-  }
-  const { code, message, hint } = Failure.from(thrown, connectedTo);
-  const exits: Partial<Record<number, ExitCode>> = {
-    [Code.NotFound]: EXIT.notFound,
-    [Code.Unauthenticated]: EXIT.refused,
-    [Code.PermissionDenied]: EXIT.refused,
-    [Code.Unavailable]: EXIT.unreachable,
-    [Code.DeadlineExceeded]: EXIT.unreachable,
-  };
-  const more = code === Code.Unauthenticated ? hint || "log in with `cairn login`" : hint;
-  return new CommandError(message, {
-    exitCode: exits[code] ?? EXIT.failed,
-    ...(more !== "" && { hint: more }),
-  });
 }

@@ -1,7 +1,9 @@
 import type { Command } from "commander";
 import { PrincipalKind, Role } from "#proto/cairn/v1/access_pb.ts";
-import type { Cli } from "../cli.ts";
+import { scopeWords } from "../access/scopes.ts";
+import { EXIT, type Cli } from "../cli.ts";
 import { printable } from "../output/text.ts";
+import { formatAgo, isoTime } from "../output/times.ts";
 import { wordOf } from "../output/words.ts";
 
 export default function add(command: Command, cli: Cli): void {
@@ -9,6 +11,8 @@ export default function add(command: Command, cli: Cli): void {
     .addHelpText(
       "after",
       `
+Ends with 4 when the server takes you for nobody.
+
 Examples:
   cairn whoami
   cairn whoami --server https://cairn.example.org --json`,
@@ -18,19 +22,35 @@ Examples:
       const { principal, token, bindings } = await server.access.whoAmI({});
       const name = principal?.name ?? "";
       const kind = wordOf(PrincipalKind, principal?.kind ?? 0);
-      const roles = bindings.map(({ role, scope }) => ({
+      const groups = principal?.groups ?? [];
+      const roles = bindings.map(({ role, scope, principal: through }) => ({
         role: wordOf(Role, role),
-        namespace: scope?.namespace ?? "",
-        run: scope?.runId ?? "",
-        artifact: scope?.artifact ?? "",
+        scope: scopeWords(scope),
+        through: through === name ? null : through,
       }));
+      if (principal?.kind === PrincipalKind.ANONYMOUS) process.exitCode = EXIT.refused;
       if (cli.options.json === true) {
-        cli.printJson({ server: server.url, name, kind, groups: principal?.groups ?? [], token, roles });
+        const shown = token && {
+          id: token.id,
+          name: token.name,
+          role: token.role === Role.UNSPECIFIED ? null : wordOf(Role, token.role),
+          namespaces: token.namespaces,
+          expires: isoTime(token.expiresUs) ?? null,
+        };
+        cli.printJson({ server: server.url, name, kind, groups, token: shown ?? null, roles });
         return;
       }
       cli.print(`${printable(name)} (${kind}) on ${server.url}`);
-      for (const { role, namespace, run } of roles) {
-        cli.print(`  ${role} of ${printable(run || namespace || "everything")}`);
+      if (groups.length > 0) cli.print(`  in ${printable(groups.join(", "))}`);
+      for (const { role, scope, through } of roles) {
+        cli.print(`  ${role} of ${scope}${through === null ? "" : ` through ${printable(through)}`}`);
+      }
+      if (token !== undefined) {
+        const most = token.role === Role.UNSPECIFIED ? "" : `, at most ${wordOf(Role, token.role)}`;
+        const where =
+          token.namespaces.length === 0 ? "" : `, only in ${printable(token.namespaces.join(", "))}`;
+        const until = token.expiresUs === 0n ? "never expires" : `expires ${formatAgo(token.expiresUs)}`;
+        cli.print(`  by token "${printable(token.name)}"${most}${where}, ${until}`);
       }
     });
 }

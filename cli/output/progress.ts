@@ -1,4 +1,5 @@
 import type { WriteStream } from "node:tty";
+import { cut, printable } from "./text.ts";
 
 const REDRAW_MS = 100;
 /** What is over sooner is not worth a line. */
@@ -31,9 +32,11 @@ export class Progress {
     const now = performance.now();
     if (this.#stream === undefined || now - this.#started < QUIET_MS || now - this.#drawn < REDRAW_MS) return;
     this.#drawn = now;
+    // Whoever ends the program meanwhile finds an empty line.
+    if (!this.#shown) process.once("exit", this.#clear);
     this.#shown = true;
     const columns = this.#stream.columns || 80;
-    this.#stream.write(`\r\u001b[K${this.#line(note).slice(0, columns - 1)}`);
+    this.#stream.write(`\r\u001b[K${cut(printable(this.#line(note)), columns - 1)}`);
   }
 
   add(count: number, note = ""): void {
@@ -42,8 +45,13 @@ export class Progress {
 
   /** Takes the line away. */
   end(): void {
-    if (this.#shown) this.#stream?.write("\r\u001b[K");
+    if (!this.#shown) return;
+    this.#shown = false;
+    process.off("exit", this.#clear);
+    this.#clear();
   }
+
+  readonly #clear = () => void this.#stream?.write("\r\u001b[K");
 
   #line(note: string): string {
     const seconds = (performance.now() - this.#started) / 1000;

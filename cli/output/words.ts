@@ -5,3 +5,9 @@ export function wordOf(names: Readonly<Record<string, number>>, value: number): 
   }
   return String(value);
 }
+
+/** The other way round, without regard to case; undefined for a word that is none of them. UNSPECIFIED has no word. */
+export function valueOf<T extends number>(names: Readonly<Record<string, T>>, word: string): T | undefined {
+  const name = word.toUpperCase().replaceAll(/[ -]/g, "_");
+  return name === "UNSPECIFIED" || !Object.hasOwn(names, name) ? undefined : names[name];
+}

@@ -28,7 +28,10 @@ export interface RunOptions {
 /** A server in a process of its own, and the command line beside it with a home of its own. For one test file. */
 export interface Terminal {
   readonly server: ChildServer;
+  /** With the admin token, where the server asks for one. */
   readonly client: Cairn;
+  /** What the server showed at its first start; "" where it asks for none. */
+  readonly adminToken: string;
   readonly home: string;
   /** Runs `cairn ...words` to its end. */
   cairn(words: readonly string[], options?: RunOptions): Promise<Ended>;
@@ -37,10 +40,12 @@ export interface Terminal {
 export function useTerminal(serverFlags: readonly string[] = ["--data", "memory:"]): Terminal {
   let server: ChildServer;
   let client: Cairn;
+  let adminToken = "";
   const home = mkdtempSync(join(tmpdir(), "cairn-home-"));
   beforeAll(async () => {
     server = await startChild(serverFlags);
-    client = new Cairn({ url: server.url });
+    adminToken = /cairn_[\w-]{43}/.exec(server.greeting.join("\n"))?.[0] ?? "";
+    client = new Cairn({ url: server.url, ...(adminToken !== "" && { token: adminToken }) });
   });
   afterAll(async () => {
     server.child.kill("SIGKILL");
@@ -54,6 +59,9 @@ export function useTerminal(serverFlags: readonly string[] = ["--data", "memory:
     },
     get client() {
       return client;
+    },
+    get adminToken() {
+      return adminToken;
     },
     cairn: (words, options = {}) =>
       runCairn(words, { ...options, env: { HOME: home, CAIRN_SERVER: server.url, ...options.env } }),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { closedPort } from "./free-port.ts";
 import { runCairn, useTerminal } from "./cairn.ts";
 
 describe("cairn whoami", () => {
@@ -19,11 +20,18 @@ describe("cairn whoami", () => {
   });
 
   it("T2 says how to mend it when no server answers", async () => {
-    const { code, stderr } = await runCairn(["whoami", "--server", "127.0.0.1:1"], {
+    const port = await closedPort();
+    const { code, stderr } = await runCairn(["whoami", "--server", `127.0.0.1:${port}`], {
       env: { HOME: "/nowhere" },
     });
-    expect(stderr).toContain("cannot reach http://127.0.0.1:1");
+    expect(stderr).toContain(`cairn: cannot reach http://127.0.0.1:${port}: connect ECONNREFUSED`);
     expect(stderr).toContain("cairn serve");
+    expect(code).toBe(5);
+  });
+
+  it("T2 says why for an address that is never called", async () => {
+    const { code, stderr } = await runCairn(["whoami", "--server", "127.0.0.1:1"], { env: {} });
+    expect(stderr).toContain("cairn: cannot reach http://127.0.0.1:1: bad port");
     expect(code).toBe(5);
   });
 });

@@ -1,0 +1,103 @@
+import type { Command } from "commander";
+import type { AuditEntry } from "#proto/cairn/v1/access_pb.ts";
+import { EXIT, type Cli } from "../cli.ts";
+import { countOf } from "../output/numbers.ts";
+import { table } from "../output/table.ts";
+import { printable } from "../output/text.ts";
+import { formatTime, isoTime } from "../output/times.ts";
+import { parseCount } from "../parse-count.ts";
+import { LONG_CALL } from "../long-call.ts";
+import { tableWidth } from "../runs/table-width.ts";
+
+const PAGE_MAX = 1_000;
+const LIMIT_DEFAULT = 50;
+
+interface AuditOptions {
+  by?: string;
+  action?: string;
+  target?: string;
+  limit: number;
+}
+
+export function addAudit(command: Command, cli: Cli): void {
+  command
+    .command("audit")
+    .description("changes of access, logins and deletions, newest first")
+    .option("--by <principal>", "only what this one did")
+    .option("--action <word>", "only this, such as bind-role, log-in, purge-run")
+    .option("--target <text>", "only what was done to this")
+    .option("--limit <n>", "how many", parseCount(1), LIMIT_DEFAULT)
+    .addHelpText(
+      "after",
+      "\nExamples:\n  cairn access audit\n  cairn access audit --action purge-run --by ada --json",
+    )
+    .action(async (options: AuditOptions) => {
+      const entries = await listAudit(cli, options);
+      if (cli.options.json === true) {
+        cli.printJson(entries.map(jsonEntry));
+        return;
+      }
+      cli.print(
+        table(
+          [
+            { title: "number", align: "right" },
+            { title: "time" },
+            { title: "who" },
+            { title: "what" },
+            { title: "to", shrink: true, minWidth: 12 },
+            { title: "more", shrink: true, minWidth: 12 },
+          ],
+          entries.map((entry) => [
+            String(entry.number),
+            formatTime(entry.timeUs),
+            printable(entry.principal),
+            printable(entry.action),
+            printable(entry.target),
+            printable(factWords(entry)),
+          ]),
+          { colour: cli.colour, columns: tableWidth(cli) },
+        ),
+      );
+    });
+  command
+    .command("verify-audit")
+    .description("recompute the chain of hashes; ends with 1 if an entry was altered or removed")
+    .addHelpText("after", "\nExamples:\n  cairn access verify-audit")
+    .action(async () => {
+      const server = await cli.connect();
+      const { ok, entries, problems } = await server.access.verifyAudit({}, LONG_CALL);
+      if (!ok) process.exitCode = EXIT.failed;
+      if (cli.options.json === true) cli.printJson({ ok, entries, problems });
+      else if (ok)
+        cli.print(`The audit is whole: ${countOf(entries, "entry", "entries")}, none altered or removed.`);
+      else for (const problem of problems) cli.print(printable(problem));
+    });
+}
+
+async function listAudit(cli: Cli, options: AuditOptions): Promise<AuditEntry[]> {
+  const server = await cli.connect();
+  const entries: AuditEntry[] = [];
+  for (let pageToken = ""; ;) {
+    const page = await server.access.listAudit({
+      principal: options.by ?? "",
+      action: options.action ?? "",
+      target: options.target ?? "",
+      pageSize: Math.min(PAGE_MAX, options.limit - entries.length),
+      pageToken,
+    });
+    entries.push(...page.entries);
+    if (page.nextPageToken === "" || entries.length >= options.limit) return entries;
+    pageToken = page.nextPageToken;
+  }
+}
+
+function factWords({ facts }: AuditEntry): string {
+  return Object.entries(facts)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(" ");
+}
+
+function jsonEntry(entry: AuditEntry) {
+  const { number, principal, action, target, facts, hash } = entry;
+  return { number, time: isoTime(entry.timeUs), principal, action, target, facts, hash };
+}

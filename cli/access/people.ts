@@ -1,0 +1,223 @@
+import type { Command } from "commander";
+import { PrincipalKind, type Principal } from "#proto/cairn/v1/access_pb.ts";
+import type { Cairn } from "#sdk/client.ts";
+import { CommandError, EXIT, type Cli } from "../cli.ts";
+import { table } from "../output/table.ts";
+import { printable } from "../output/text.ts";
+import { formatAgo, isoTime } from "../output/times.ts";
+import { wordOf } from "../output/words.ts";
+import { askSecret, confirm, readSecret } from "../prompt.ts";
+import { tableWidth } from "../runs/table-width.ts";
+
+const PAGE = 1_000;
+
+interface AddOptions {
+  display?: string;
+  service?: boolean;
+  password?: boolean;
+  passwordStdin?: boolean;
+}
+
+export function addUsers(command: Command, cli: Cli): void {
+  command
+    .command("add")
+    .description("a person, or with --service a job or script")
+    .argument("<name>")
+    .option("--display <text>", "the name as people say it")
+    .option("--service", "something that is no person: it has tokens, never a password")
+    .option("--password", "ask for a password; without one it logs in by token alone")
+    .option("--password-stdin", "read the password from standard input")
+    .addHelpText(
+      "after",
+      '\nExamples:\n  cairn access user add ada --display "Ada Lovelace" --password\n  cairn access user add ci-nightly --service',
+    )
+    .action(async (name: string, options: AddOptions) => {
+      const server = await cli.connect();
+      const password = await newPassword(cli, name, options);
+      const kind = options.service === true ? PrincipalKind.SERVICE : PrincipalKind.USER;
+      const displayName = options.display ?? "";
+      const made = await server.access.createPrincipal({ name, kind, displayName, password: password ?? "" });
+      tell(cli, made, `Added ${wordOf(PrincipalKind, kind)} ${printable(name)}.`);
+    });
+  command
+    .command("rm")
+    .description("with tokens, roles and memberships")
+    .argument("<name>")
+    .option("--yes", "do not ask")
+    .addHelpText("after", "\nExamples:\n  cairn access user rm ada")
+    .action((name: string, { yes }: { yes?: boolean }) => removePrincipal(cli, name, yes === true));
+  command
+    .command("ls")
+    .description("everybody there is")
+    .addHelpText("after", "\nExamples:\n  cairn access user ls --json")
+    .action(() => list(cli, (kind) => kind !== PrincipalKind.GROUP));
+  for (const [word, disabled] of [
+    ["disable", true],
+    ["enable", false],
+  ] as const) {
+    command
+      .command(word)
+      .description(disabled ? "nothing of it works any more, until it is enabled" : "let it in again")
+      .argument("<name>")
+      .addHelpText("after", `\nExamples:\n  cairn access user ${word} ada`)
+      .action(async (name: string) => {
+        const changed = await (await cli.connect()).access.updatePrincipal({ name, disabled });
+        tell(cli, changed, `${disabled ? "Disabled" : "Enabled"} ${printable(name)}.`);
+      });
+  }
+  command
+    .command("password")
+    .description("give a person a new password")
+    .argument("<name>")
+    .option("--password-stdin", "read the password from standard input")
+    .option("--none", "take the password away")
+    .addHelpText("after", "\nExamples:\n  cairn access user password ada")
+    .action(async (name: string, options: { passwordStdin?: boolean; none?: boolean }) => {
+      const server = await cli.connect();
+      const password =
+        options.none === true ? "" : await newPassword(cli, name, { password: true, ...options });
+      const changed = await server.access.updatePrincipal({ name, password: password! });
+      tell(cli, changed, `${printable(name)} has ${password === "" ? "no" : "a new"} password.`);
+    });
+}
+
+export function addGroups(command: Command, cli: Cli): void {
+  command
+    .command("add")
+    .description("a group; roles bound to it hold for its members")
+    .argument("<name>")
+    .option("--display <text>", "the name as people say it")
+    .addHelpText("after", "\nExamples:\n  cairn access group add asr")
+    .action(async (name: string, { display = "" }: { display?: string }) => {
+      const server = await cli.connect();
+      const kind = PrincipalKind.GROUP;
+      const made = await server.access.createPrincipal({ name, kind, displayName: display });
+      tell(cli, made, `Added group ${printable(name)}.`);
+    });
+  command
+    .command("rm")
+    .description("with its roles; its members stay")
+    .argument("<name>")
+    .option("--yes", "do not ask")
+    .addHelpText("after", "\nExamples:\n  cairn access group rm asr")
+    .action((name: string, { yes }: { yes?: boolean }) => removePrincipal(cli, name, yes === true));
+  command
+    .command("ls")
+    .description("groups and their members")
+    .addHelpText("after", "\nExamples:\n  cairn access group ls")
+    .action(() => list(cli, (kind) => kind === PrincipalKind.GROUP));
+  for (const word of ["join", "leave"] as const) {
+    command
+      .command(word)
+      .description(word === "join" ? "make somebody a member" : "end a membership")
+      .argument("<group>")
+      .argument("<member...>")
+      .addHelpText("after", `\nExamples:\n  cairn access group ${word} asr ada`)
+      .action(async (group: string, members: string[]) => {
+        const { access } = await cli.connect();
+        for (const member of members) {
+          if (word === "join") await access.addMember({ group, member });
+          else await access.removeMember({ group, member });
+        }
+        if (cli.options.json === true) cli.printJson({ group, members, [word]: true });
+        else {
+          const verb = word === "join" ? "Now in" : "No longer in";
+          cli.print(`${verb} ${printable(group)}: ${members.map(printable).join(", ")}.`);
+        }
+      });
+  }
+}
+
+async function removePrincipal(cli: Cli, name: string, yes: boolean): Promise<void> {
+  const server = await cli.connect();
+  await confirm(cli, `Remove ${printable(name)} with all its tokens, roles and memberships?`, yes);
+  await server.access.deletePrincipal({ name });
+  if (cli.options.json === true) cli.printJson({ name, removed: true });
+  else cli.print(`Removed ${printable(name)}.`);
+}
+
+/** undefined when none is wanted. */
+async function newPassword(
+  cli: Cli,
+  name: string,
+  options: { password?: boolean; passwordStdin?: boolean },
+): Promise<string | undefined> {
+  if (options.passwordStdin === true) return given(await readSecret());
+  if (options.password !== true) return undefined;
+  if (!cli.interactive) {
+    throw new CommandError("cannot ask for a password: there is no terminal", {
+      exitCode: EXIT.usage,
+      hint: "pipe it in with --password-stdin",
+    });
+  }
+  const first = given(await askSecret(`New password of ${printable(name)} (not shown): `));
+  if ((await askSecret("Once more: ")) === first) return first;
+  throw new CommandError("nothing was changed: the two passwords differ");
+}
+
+function given(password: string): string {
+  if (password !== "") return password;
+  throw new CommandError("nothing was changed: no password was given", { exitCode: EXIT.usage });
+}
+
+async function list(cli: Cli, wanted: (kind: PrincipalKind) => boolean): Promise<void> {
+  const all = await listPrincipals(await cli.connect());
+  const found = all.filter(({ kind }) => wanted(kind));
+  if (cli.options.json === true) {
+    cli.printJson(found.map(jsonPrincipal));
+    return;
+  }
+  if (found.length === 0) {
+    cli.note("There is nobody.");
+    return;
+  }
+  cli.print(
+    table(
+      [
+        { title: "name" },
+        { title: "kind" },
+        { title: "called", shrink: true },
+        { title: "members, groups", shrink: true },
+        { title: "since" },
+        { title: "" },
+      ],
+      found.map((one) => [
+        printable(one.name),
+        wordOf(PrincipalKind, one.kind),
+        printable(one.displayName),
+        printable([...one.members, ...one.groups].join(", ")),
+        one.createdUs === 0n ? "" : formatAgo(one.createdUs),
+        [one.disabled && "disabled", one.hasPassword && "has a password"].filter(Boolean).join(", "),
+      ]),
+      { colour: cli.colour, columns: tableWidth(cli) },
+    ),
+  );
+}
+
+async function listPrincipals(server: Cairn): Promise<Principal[]> {
+  const all: Principal[] = [];
+  for (let pageToken = ""; ;) {
+    const page = await server.access.listPrincipals({ pageSize: PAGE, pageToken });
+    all.push(...page.principals);
+    if (page.nextPageToken === "") return all;
+    pageToken = page.nextPageToken;
+  }
+}
+
+function tell(cli: Cli, principal: Principal, words: string): void {
+  if (cli.options.json === true) cli.printJson(jsonPrincipal(principal));
+  else cli.print(words);
+}
+
+function jsonPrincipal(principal: Principal) {
+  return {
+    name: principal.name,
+    kind: wordOf(PrincipalKind, principal.kind),
+    displayName: principal.displayName,
+    disabled: principal.disabled,
+    hasPassword: principal.hasPassword,
+    members: principal.members,
+    groups: principal.groups,
+    created: isoTime(principal.createdUs),
+  };
+}

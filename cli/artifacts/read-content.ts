@@ -1,0 +1,69 @@
+import { Code } from "@connectrpc/connect";
+import type { Artifact } from "#proto/cairn/v1/artifact_pb.ts";
+import type { Cairn } from "#sdk/client.ts";
+import { Failure } from "#sdk/failure.ts";
+import { callContent, contentPath } from "./content-call.ts";
+import { Patience } from "./patience.ts";
+
+/** A connection on which nothing comes for so long is dead. */
+const SILENCE_MS_MAX = 30_000;
+
+export interface ReadContentOptions {
+  /** Where to begin. */
+  from: number;
+  /** Takes the next bytes; nothing more is read before it is done with them. */
+  take(bytes: Uint8Array): Promise<void>;
+  signal: AbortSignal;
+}
+
+/** The content of a stored artifact from `from` to its end, over broken connections and restarts of the server. */
+export async function readContent(
+  server: Cairn,
+  artifact: Artifact,
+  { from, take, signal }: ReadContentOptions,
+): Promise<void> {
+  const size = Number(artifact.sizeBytes);
+  const patience = new Patience();
+  let at = from;
+  while (at < size) {
+    const call = new AbortController();
+    const ended = AbortSignal.any([signal, call.signal]);
+    let watch = setTimeout(() => call.abort(), SILENCE_MS_MAX);
+    try {
+      const response = await ask(server, artifact, at, ended);
+      for await (const bytes of response.body ?? []) {
+        clearTimeout(watch);
+        if (at + bytes.length > size) throw replaced(artifact);
+        await take(bytes);
+        at += bytes.length;
+        patience.progressed();
+        watch = setTimeout(() => call.abort(), SILENCE_MS_MAX);
+      }
+      if (at < size)
+        throw new Failure(Code.Unavailable, `cannot read all of "${artifact.name}": it broke off`);
+    } catch (thrown) {
+      const silent = call.signal.aborted && !signal.aborted;
+      const failure = new Failure(Code.Unavailable, `cannot read "${artifact.name}": nothing came for 30 s`);
+      await patience.wait(silent ? failure : thrown, server.url, signal);
+    } finally {
+      clearTimeout(watch);
+    }
+  }
+}
+
+async function ask(server: Cairn, artifact: Artifact, at: number, signal: AbortSignal): Promise<Response> {
+  const tag = `"${artifact.sha256}"`;
+  const headers = at === 0 ? {} : { range: `bytes=${at}-`, "if-range": tag };
+  const response = await callContent(server, contentPath(artifact), { headers, signal }, [200, 206]);
+  // Another content under the same name: what is there already is no part of it.
+  const isOther = response.headers.get("etag") !== tag || (at > 0 && response.status !== 206);
+  if (!isOther) return response;
+  await response.body?.cancel();
+  throw replaced(artifact);
+}
+
+function replaced({ name }: Artifact): Failure {
+  return new Failure(Code.Aborted, `cannot read "${name}": it was replaced meanwhile`, {
+    hint: "run the command again for the new content",
+  });
+}

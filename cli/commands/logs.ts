@@ -1,0 +1,193 @@
+import { once } from "node:events";
+import { InvalidArgumentError, type Command } from "commander";
+import { LogOrigin, type LogLine } from "#proto/cairn/v1/log_pb.ts";
+import type { Cairn } from "#sdk/client.ts";
+import { CommandError, EXIT, type Cli } from "../cli.ts";
+import { findRun } from "../find-run.ts";
+import { followLines } from "../logs/follow-lines.ts";
+import { lineMatcher } from "../logs/line-matcher.ts";
+import { LineText } from "../logs/line-text.ts";
+import { readLastLines, readLines, type LineSelection } from "../logs/read-lines.ts";
+import { isoTime } from "../output/times.ts";
+import { wordOf } from "../output/words.ts";
+import { parseTime } from "../runs/parse-time.ts";
+
+interface Options {
+  follow?: boolean;
+  tail?: number;
+  grep?: string;
+  regex?: string;
+  ignoreCase?: boolean;
+  stream?: string;
+  rank?: number;
+  origin?: LogOrigin;
+  since?: bigint;
+  timestamps?: boolean;
+  raw?: boolean;
+  namespace?: string;
+}
+
+export default function add(command: Command, cli: Cli): void {
+  command
+    .argument("<run>", "id, name, alias or path of a run")
+    .option("-f, --follow", "go on with lines as they arrive, until the run ends")
+    .option("--tail <n>", "only the last N lines", parseCount)
+    .option("--grep <text>", "only lines that hold this text")
+    .option("--regex <pattern>", "only lines that match (RE2)")
+    .option("-i, --ignore-case", "capitals and small letters are the same to --grep and --regex")
+    .option("--stream <name>", "only of this stream, such as stderr")
+    .option("--rank <n>", "only of this rank", parseCount)
+    .option("--origin <origin>", "only of the process or of the scheduler", parseOrigin)
+    .option("--since <time>", "only from then on: 10m, 2h, 2026-01-31, 2026-01-31T10:00:00Z", parseSince)
+    .option("--timestamps", "put the time in front of each line")
+    .option("--raw", "lines as they were logged, with the colours and controls they hold")
+    .option("-n, --namespace <path>", "where to look for the run")
+    .addHelpText(
+      "after",
+      `
+With several ranks, the rank stands in front of each line. With --json a document that has all lines; with --json -f
+one document per line.
+
+Examples:
+  cairn logs first-try --tail 50
+  cairn logs first-try -f --rank 0
+  cairn logs first-try --grep "out of memory" -i --timestamps`,
+    )
+    .action(async (text: string, options: Options) => {
+      if (options.grep !== undefined && options.regex !== undefined) {
+        throw new CommandError("cannot search for a text and a pattern at once", {
+          exitCode: EXIT.usage,
+          hint: "give --grep or --regex",
+        });
+      }
+      const server = await cli.connect();
+      const { id: runId } = await findRun(server, text, options.namespace);
+      const selection = selectionOf(runId, options);
+      const write =
+        options.follow !== true && cli.options.json === true ? arrayWriter() : lineWriter(cli, options);
+      const next = await writeHistory(server, selection, options, write);
+      if (options.follow === true) await follow(cli, server, selection, next, write);
+      await write.end();
+    });
+}
+
+interface Writer {
+  lines(lines: readonly LogLine[]): Promise<void>;
+  end(): Promise<void>;
+}
+
+function selectionOf(
+  runId: string,
+  { stream, rank, origin, since, grep, regex, ignoreCase }: Options,
+): LineSelection {
+  return {
+    runId,
+    text: grep || undefined,
+    regex: regex || undefined,
+    ignoreCase: ignoreCase === true,
+    filter: {
+      ...(stream !== undefined && { stream }),
+      ...(rank !== undefined && { rank }),
+      ...(origin !== undefined && { origin }),
+      ...(since !== undefined && { fromUs: since }),
+    },
+  };
+}
+
+/** What there is by now; returns the number to go on with. */
+async function writeHistory(
+  server: Cairn,
+  selection: LineSelection,
+  { tail }: Options,
+  write: Writer,
+): Promise<bigint> {
+  if (tail !== undefined) {
+    const { lines, next } = await readLastLines(server, selection, tail);
+    await write.lines(lines);
+    return next;
+  }
+  const pages = readLines(server, selection, 0n);
+  for (;;) {
+    const page = await pages.next();
+    if (page.done === true) return page.value;
+    await write.lines(page.value);
+  }
+}
+
+async function follow(
+  cli: Cli,
+  server: Cairn,
+  selection: LineSelection,
+  from: bigint,
+  write: Writer,
+): Promise<void> {
+  const matches = lineMatcher(selection);
+  const pages = followLines(server, selection, {
+    from,
+    signal: cli.interrupted,
+    onBreak: (cause) => cli.note(`cairn: the connection is lost (${cause}); trying again`),
+    onResume: () => cli.note("cairn: connected again"),
+  });
+  for await (const page of pages) await write.lines(page.filter(({ text }) => matches(text)));
+}
+
+function lineWriter(cli: Cli, options: Options): Writer {
+  const text = new LineText({
+    colour: cli.colour,
+    timestamps: options.timestamps === true,
+    raw: options.raw === true,
+  });
+  return {
+    lines: async (lines) => {
+      text.see(lines);
+      const show = (line: LogLine) =>
+        cli.options.json === true ? JSON.stringify(jsonLine(line)) : text.of(line);
+      if (lines.length > 0) await writeOut(lines.map((line) => `${show(line)}\n`).join(""));
+    },
+    end: async () => {},
+  };
+}
+
+/** One document, written as it comes: a log may be larger than the memory. */
+function arrayWriter(): Writer {
+  let isFirst = true;
+  return {
+    lines: async (lines) => {
+      if (lines.length === 0) return;
+      const items = lines.map((line) => `  ${JSON.stringify(jsonLine(line))}`).join(",\n");
+      await writeOut(`${isFirst ? "[\n" : ",\n"}${items}`);
+      isFirst = false;
+    },
+    end: () => writeOut(isFirst ? "[]\n" : "\n]\n"),
+  };
+}
+
+async function writeOut(text: string): Promise<void> {
+  if (!process.stdout.write(text)) await once(process.stdout, "drain");
+}
+
+function jsonLine({ number, timeUs, origin, stream, rank, text }: LogLine): Record<string, unknown> {
+  return {
+    number: Number(number),
+    time: isoTime(timeUs),
+    origin: wordOf(LogOrigin, origin),
+    stream,
+    rank,
+    text,
+  };
+}
+
+function parseCount(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("it is a whole number of 0 or more.");
+}
+
+function parseOrigin(word: string): LogOrigin {
+  if (word === "process") return LogOrigin.PROCESS;
+  if (word === "scheduler") return LogOrigin.SCHEDULER;
+  throw new InvalidArgumentError("origins are process and scheduler.");
+}
+
+function parseSince(text: string): bigint {
+  return parseTime(text);
+}

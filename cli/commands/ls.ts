@@ -1,0 +1,199 @@
+import { InvalidArgumentError, type Command } from "commander";
+import type { Run } from "#proto/cairn/v1/run_pb.ts";
+import type { Cairn } from "#sdk/client.ts";
+import { CommandError, EXIT, type Cli } from "../cli.ts";
+import { jsonRun } from "../output/json-run.ts";
+import { countOf, formatCount } from "../output/numbers.ts";
+import { cellValue, leavesOfRun } from "../runs/cell.ts";
+import { chooseColumns, type ChosenColumns } from "../runs/choose-columns.ts";
+import { csvRow } from "../runs/csv.ts";
+import { fieldText, parseField, scanQuery, splitList, type Field } from "../runs/fields.ts";
+import { bestField, findObjectives } from "../runs/objectives.ts";
+import { runTable } from "../runs/run-table.ts";
+import { columnsFor, searchRuns, type FoundRuns, type RunSearch } from "../runs/search-runs.ts";
+import { tableWidth } from "../runs/table-width.ts";
+
+const LIMIT_DEFAULT = 50;
+const CSV_FIELDS = ["id", "name", "namespace", "status", "created", "started", "ended", "duration"] as const;
+
+interface Options {
+  namespace?: string;
+  columns?: Field[];
+  sort?: string;
+  limit?: number;
+  trash?: boolean;
+  watch?: boolean;
+  csv?: boolean;
+}
+
+export default function add(command: Command, cli: Cli): void {
+  command
+    .argument("[query]", "such as 'metrics.val_acc.max > 0.9'; see docs/query.md")
+    .option("-n, --namespace <path>", "only runs in this namespace and below")
+    .option("--columns <list>", "such as name,params.lr,metrics.val_acc.max", parseColumns)
+    .option("--sort <field>", "such as metrics.loss.min or started:desc; several with commas")
+    .option(
+      "--limit <n>",
+      `how many at most (default: ${LIMIT_DEFAULT}; with --csv and --json all)`,
+      parseLimit,
+    )
+    .option("--trash", "runs in the trash instead")
+    .option("--watch", "stay and show changes as they happen; q quits")
+    .option("--csv", "for spreadsheets: every param, numbers in full")
+    .addHelpText(
+      "after",
+      `
+Without --columns: what tells the runs apart, the metric their namespace is judged by, and what the query asks about.
+
+Examples:
+  cairn ls
+  cairn ls 'status = "running"' -n langtech --watch
+  cairn ls 'params.optim.lr <= 1e-3' --sort metrics.val_loss.min --limit 10
+  cairn ls --columns name,params.lr,metrics.val_acc.max --csv > runs.csv`,
+    )
+    .action(async (query: string | undefined, options: Options) => {
+      const search: RunSearch = {
+        query: sorted(query ?? "", options.sort),
+        namespace: options.namespace ?? "",
+        trashed: options.trash === true,
+        limit: options.limit ?? (isForProgram(cli, options) ? Infinity : LIMIT_DEFAULT),
+      };
+      const server = await cli.connect();
+      if (options.watch === true) {
+        const { watchRuns } = await import("../runs/watch-runs.ts");
+        const choose = (found: FoundRuns, narrowed: RunSearch) =>
+          columnsOf(server, narrowed, found, options.columns);
+        await watchRuns(cli, server, { search, choose, isFree: options.columns === undefined });
+      } else if (cli.options.json === true) await printJson(cli, server, search, options.columns);
+      else if (options.csv === true) await printCsv(cli, server, search, options.columns);
+      else await printTable(cli, server, search, options);
+    });
+}
+
+function isForProgram(cli: Cli, options: Options): boolean {
+  return cli.options.json === true || options.csv === true;
+}
+
+async function printTable(cli: Cli, server: Cairn, search: RunSearch, options: Options): Promise<void> {
+  const first = await searchRuns(server, search, ["params"]);
+  if (first.runs.length === 0) {
+    // A namespace that is not there is another matter than one without such runs.
+    if (search.namespace !== "") await server.namespaces.getNamespace({ path: search.namespace });
+    cli.note(search.trashed ? "no runs in the trash match" : "no runs match");
+    return;
+  }
+  const { chosen, found } = await columnsOf(server, search, first, options.columns);
+  const width = { columns: tableWidth(cli), colour: cli.colour, nowMs: Date.now(), under: search.namespace };
+  cli.print(runTable(found.runs, chosen, width));
+  cli.note(summaryOf(found));
+}
+
+function summaryOf({ runs, totalCount }: FoundRuns): string {
+  if (runs.length >= totalCount) return countOf(totalCount, "run");
+  return `${formatCount(runs.length)} of ${countOf(totalCount, "run")}; --limit shows more`;
+}
+
+interface Columns {
+  chosen: ChosenColumns;
+  found: FoundRuns;
+}
+
+/** The columns to show, and the runs with what they need. */
+async function columnsOf(
+  server: Cairn,
+  search: RunSearch,
+  first: FoundRuns,
+  asked: readonly Field[] | undefined,
+): Promise<Columns> {
+  const chosen =
+    asked === undefined
+      ? await chooseColumns(server, first.runs, scanQuery(search.query).fields)
+      : { fields: [...asked], params: [], objective: undefined };
+  return { chosen, found: await searchRuns(server, search, ["params", ...columnsFor(chosen.fields)]) };
+}
+
+async function printJson(
+  cli: Cli,
+  server: Cairn,
+  search: RunSearch,
+  asked: readonly Field[] | undefined,
+): Promise<void> {
+  const wanted = asked === undefined ? ["params", "tags", "aliases", "notes"] : columnsFor(asked);
+  const metrics = scanQuery(search.query).fields.filter(({ of }) => of === "metrics");
+  const { runs, totalCount } = await searchRuns(server, search, [...wanted, ...columnsFor(metrics)]);
+  cli.printJson({ totalCount, runs: runs.map(jsonRun) });
+}
+
+async function printCsv(
+  cli: Cli,
+  server: Cairn,
+  search: RunSearch,
+  asked: readonly Field[] | undefined,
+): Promise<void> {
+  const progress = cli.progress("reading runs");
+  const onPage = (soFar: number, total: number) =>
+    progress.update(soFar, { total: Math.min(total, search.limit) });
+  const first = await searchRuns(
+    server,
+    search,
+    asked === undefined ? ["params", "tags"] : columnsFor(asked),
+    onPage,
+  );
+  let fields = asked;
+  let { runs } = first;
+  if (fields === undefined) {
+    const objectives = await findObjectives(server, new Set(runs.map(({ namespace }) => namespace)));
+    const metrics = scanQuery(search.query).fields.filter(({ of }) => of === "metrics");
+    metrics.push(...[...objectives.values()].map(bestField));
+    const once = new Map(metrics.map((field) => [fieldText(field), field]));
+    if (once.size > 0) {
+      ({ runs } = await searchRuns(server, search, ["params", "tags", ...once.keys()], onPage));
+    }
+    fields = [
+      ...CSV_FIELDS.map((name) => ({ of: "run", name }) as const),
+      ...once.values(),
+      ...everyKey(runs),
+    ];
+  }
+  progress.end();
+  const nowMs = Date.now();
+  cli.print(csvRow(fields.map(fieldText)));
+  for (const run of runs) cli.print(csvRow(fields.map((field) => cellValue(run, field, nowMs))));
+}
+
+/** Every param and tag that some run has. */
+function everyKey(runs: readonly Run[]): Field[] {
+  const params = new Set(runs.flatMap((run) => [...leavesOfRun(run).keys()]));
+  const tags = new Set(runs.flatMap((run) => Object.keys(run.tags)));
+  return [
+    ...[...params].sort().map((key) => ({ of: "params", key }) as const),
+    ...[...tags].sort().map((key) => ({ of: "tags", key }) as const),
+  ];
+}
+
+/** The query with its order. Throws CommandError when it has one already. */
+function sorted(query: string, sort: string | undefined): string {
+  if (sort === undefined) return query;
+  if (scanQuery(query).hasOrder) {
+    throw new CommandError(`cannot sort by "${sort}": the query has an order already`, {
+      exitCode: EXIT.usage,
+      hint: "leave out --sort, or `order by` in the query",
+    });
+  }
+  const fields = splitList(sort).map((item) => {
+    const match = /^(.*?)(?::(asc|desc))?$/i.exec(item)!;
+    return `${match[1] === "age" ? "started" : match[1]}${match[2] === undefined ? "" : ` ${match[2]}`}`;
+  });
+  return `${query} order by ${fields.join(", ")}`.trim();
+}
+
+function parseColumns(text: string): Field[] {
+  const fields = splitList(text).map(parseField);
+  if (fields.length === 0) throw new InvalidArgumentError("it is a list such as name,params.lr.");
+  return fields;
+}
+
+function parseLimit(text: string): number {
+  if (/^\d{1,9}$/.test(text) && Number(text) > 0) return Number(text);
+  throw new InvalidArgumentError("it is a whole number of 1 or more.");
+}

@@ -1,0 +1,159 @@
+import type { Command } from "commander";
+import type { Direction, Namespace } from "#proto/cairn/v1/namespace_pb.ts";
+import { CommandError, EXIT, type Cli } from "../cli.ts";
+import {
+  jsonNamespace,
+  listNamespaces,
+  nestNamespaces,
+  objectiveWords,
+  parseObjective,
+  type NamespaceNode,
+} from "../namespaces.ts";
+import { countOf, formatCount } from "../output/numbers.ts";
+import { cut, padEnd, padStart, paint, printable, widthOf } from "../output/text.ts";
+import { formatAgo } from "../output/times.ts";
+import { treeLines, type Branch } from "../output/tree.ts";
+import { tableWidth } from "../runs/table-width.ts";
+
+interface Described {
+  description?: string;
+  objective?: { metric: string; direction: Direction } | false;
+}
+
+export default function add(command: Command, cli: Cli): void {
+  command
+    .argument("[path]", "only this namespace and what is below it", "")
+    .action((path: string) => showTree(cli, path))
+    .addHelpText(
+      "after",
+      `
+Examples:
+  cairn ns
+  cairn ns langtech/asr
+  cairn ns create langtech/asr --description "speech to text" --objective wer:min
+  cairn ns rm langtech/old`,
+    );
+  command
+    .command("create")
+    .description("make a namespace, and its parents")
+    .argument("<path>")
+    .option("--description <text>", "what it is for")
+    .option("--objective <metric:max|min>", "what its runs are judged by", parseObjective)
+    .addHelpText("after", "\nExamples:\n  cairn ns create langtech/asr --objective wer:min")
+    .action(async (path: string, { description = "", objective }: Described) => {
+      const server = await cli.connect();
+      const made = await server.namespaces.createNamespace({
+        path,
+        description,
+        ...(objective && { objective }),
+      });
+      if (cli.options.json === true) cli.printJson(jsonNamespace(made));
+      else cli.print(`Created ${printable(made.path)}.`);
+    });
+  command
+    .command("describe")
+    .description("all about one namespace; with options, changes it")
+    .argument("<path>")
+    .option("--description <text>", "what it is for")
+    .option("--objective <metric:max|min>", "what its runs are judged by", parseObjective)
+    .option("--no-objective", "they are judged by nothing of its own")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  cairn ns describe langtech/asr\n  cairn ns describe langtech/asr --objective wer:min",
+    )
+    .action((path: string, options: Described) => describe(cli, path, options));
+  command
+    .command("rm")
+    .description("remove a namespace that holds nothing any more")
+    .argument("<path>")
+    .addHelpText("after", "\nExamples:\n  cairn ns rm langtech/old")
+    .action(async (path: string) => {
+      await (await cli.connect()).namespaces.deleteNamespace({ path });
+      if (cli.options.json === true) cli.printJson({ path, removed: true });
+      else cli.print(`Removed ${printable(path)}.`);
+    });
+}
+
+async function showTree(cli: Cli, path: string): Promise<void> {
+  const server = await cli.connect();
+  const under = path.replace(/\/+$/, "");
+  const namespaces = await listNamespaces(server, under);
+  if (under !== "" && namespaces.length === 0) {
+    throw new CommandError(`cannot find namespace "${under}"`, {
+      exitCode: EXIT.notFound,
+      hint: "`cairn ns` shows all of them",
+    });
+  }
+  if (cli.options.json === true) {
+    cli.printJson(namespaces.map(jsonNamespace));
+    return;
+  }
+  if (namespaces.length === 0) {
+    cli.note("There are no namespaces yet. A run makes its own; `cairn ns create PATH` makes one.");
+    return;
+  }
+  const flat: (Namespace | undefined)[] = [];
+  const branch = (node: NamespaceNode): Branch => {
+    flat.push(node.namespace);
+    const text = paint(cli.colour && node.children.length > 0, "bold", printable(node.name));
+    return { text, children: node.children.map(branch) };
+  };
+  const lines = treeLines(nestNamespaces(namespaces, under).map(branch));
+  for (const line of withColumns(cli, lines, flat)) cli.print(line);
+}
+
+/** The counts stand in columns beside the tree. */
+function withColumns(cli: Cli, lines: readonly string[], flat: readonly (Namespace | undefined)[]): string[] {
+  const cells = flat.map((namespace) =>
+    namespace === undefined
+      ? ["", "", "", ""]
+      : [
+          countOf(namespace.subtreeRunCount, "run"),
+          namespace.subtreeRunningCount === 0n ? "" : `${formatCount(namespace.subtreeRunningCount)} running`,
+          namespace.lastActivityUs === 0n ? "" : formatAgo(namespace.lastActivityUs),
+          objectiveWords(namespace.objective),
+        ],
+  );
+  const widths = [0, 1, 2, 3].map((i) => Math.max(...cells.map((row) => widthOf(row[i]!))));
+  const treeWidth = Math.max(...lines.map(widthOf));
+  return lines.map((line, at) => {
+    const [runs, running, ago, objective] = cells[at]! as [string, string, string, string];
+    const numbers = [
+      padStart(runs, widths[0]!),
+      ...(widths[1] === 0 ? [] : [paint(cli.colour, "cyan", padStart(running, widths[1]!))]),
+      ...(widths[2] === 0 ? [] : [paint(cli.colour, "dim", padEnd(ago, widths[2]!))]),
+    ].join("  ");
+    const start = `${padEnd(line, treeWidth)}  ${numbers}`;
+    const room = tableWidth(cli) - widthOf(start) - 2;
+    return objective === "" || room < 6 ? start.trimEnd() : `${start}  ${cut(objective, room)}`;
+  });
+}
+
+async function describe(cli: Cli, path: string, { description, objective }: Described): Promise<void> {
+  const server = await cli.connect();
+  // `--no-objective` gives every command line without it a default of true.
+  const changesObjective = objective !== undefined && (objective as unknown) !== true;
+  const namespace =
+    description === undefined && !changesObjective
+      ? await server.namespaces.getNamespace({ path })
+      : await server.namespaces.updateNamespace({
+          path,
+          ...(description !== undefined && { description }),
+          ...(changesObjective && (objective ? { objective } : { clearObjective: true })),
+        });
+  if (cli.options.json === true) {
+    cli.printJson(jsonNamespace(namespace));
+    return;
+  }
+  cli.print(paint(cli.colour, "bold", printable(namespace.path)));
+  if (namespace.description !== "") {
+    for (const line of namespace.description.split("\n")) cli.print(`  ${printable(line)}`);
+  }
+  cli.print(`  objective  ${objectiveWords(namespace.objective) || "none of its own"}`);
+  const running = `${formatCount(namespace.subtreeRunningCount)} running`;
+  cli.print(
+    `  runs       ${formatCount(namespace.runCount)} here, ${formatCount(namespace.subtreeRunCount)} with all below, ${running}`,
+  );
+  cli.print(`  active     ${formatAgo(namespace.lastActivityUs)}`);
+  cli.print(`  created    ${formatAgo(namespace.createdUs)}`);
+}

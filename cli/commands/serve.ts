@@ -1,0 +1,52 @@
+import { fileURLToPath } from "node:url";
+import { Option, type Command } from "commander";
+import { flagOf, SETTING_ROWS, variableOf } from "#server/setting-table.ts";
+import { CommandError, type Cli } from "../cli.ts";
+
+const START = fileURLToPath(new URL("../../server/start.js", import.meta.url));
+/** What `npm start` gives to Node. */
+const NODE_FLAGS = ["--max-semi-space-size=8"];
+
+/** The flags are the server's own; here they are only shown, and handed on as they were typed. */
+export default function add(command: Command, cli: Cli): void {
+  for (const row of SETTING_ROWS) {
+    const flags = row.value === undefined ? flagOf(row) : `${flagOf(row)} <${row.value.toLowerCase()}>`;
+    command.addOption(new Option(flags, `${row.help} [${variableOf(row)}; default: ${row.fallback}]`));
+  }
+  command
+    .option("--config <file>", "Settings file (TOML). [CAIRN_CONFIG]")
+    .allowUnknownOption()
+    .allowExcessArguments()
+    .addHelpText(
+      "after",
+      `
+Flags win over variables, those over the file, that over the defaults; docs/operations.md has all of it.
+
+Examples:
+  cairn serve                                  on this machine only, data in ~/.cairn
+  cairn serve --data memory: --port 0          nothing on disk, any free port
+  cairn serve --host :: --tls-cert c.pem --tls-key k.pem --public-url https://cairn.example.org`,
+    )
+    .action(() => {
+      const words = [...NODE_FLAGS, START, ...cli.words];
+      // The server takes the place of this process, so that signals, and whoever sends them, meet the server itself.
+      if (process.execve === undefined) throw cannotReplace();
+      process.execve(process.execPath, [process.execPath, ...words], definedOnly(cli.env));
+    });
+}
+
+function cannotReplace(): CommandError {
+  return new CommandError(
+    "cannot start a server from here: this system cannot replace a process by another",
+    {
+      hint: "run `npm start` in the checkout instead",
+    },
+  );
+}
+
+function definedOnly(env: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined)) as Record<
+    string,
+    string
+  >;
+}

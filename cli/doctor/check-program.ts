@@ -1,0 +1,72 @@
+import { readdir } from "node:fs/promises";
+import { getCompileCacheDir } from "node:module";
+import { join } from "node:path";
+import { loginPath, readLogins } from "#sdk/login.ts";
+import { isOwnerAlive, readOwner, spoolPath } from "#sdk/spool/owner.ts";
+import { countOf } from "../output/numbers.ts";
+import { bad, ok, warn, type Finding } from "./finding.ts";
+
+const NODE_MAJOR_MIN = 24;
+
+/** This program itself and what it keeps for this user. */
+export function checkNode(version: string = process.versions.node): Finding {
+  const major = Number(version.split(".")[0]);
+  if (major >= NODE_MAJOR_MIN) return ok("node", version);
+  return bad(
+    "node",
+    `${version} is too old: Node ${NODE_MAJOR_MIN} is needed`,
+    "`npm ci` in the checkout brings it along, and `npx cairn` uses it",
+  );
+}
+
+/** `folder` is where code that was compiled once is kept, undefined where it cannot be. */
+export function checkCompileCache(folder: string | undefined = getCompileCacheDir()): Finding {
+  if (folder !== undefined) return ok("compile cache", folder);
+  return warn(
+    "compile cache",
+    "compiled code cannot be kept: every command starts more slowly",
+    "make node_modules/.cache/cairn writable, and do not set NODE_DISABLE_COMPILE_CACHE",
+  );
+}
+
+export async function checkLoginFile(env: NodeJS.ProcessEnv): Promise<Finding> {
+  const path = loginPath(env);
+  try {
+    const logins = await readLogins(path);
+    if (logins === undefined) return ok("login file", "there is none");
+    return ok("login file", `${path}, ${countOf(Object.keys(logins.servers).length, "token")}`);
+  } catch (thrown) {
+    const { message } = thrown as Error;
+    const isOpen = message.includes("chmod");
+    return bad(
+      "login file",
+      message.replace(/; .*$/s, ""),
+      isOpen
+        ? `chmod 600 ${path}; whoever read it has your tokens: \`cairn token revoke\` ends them`
+        : "`cairn login` writes a new one",
+    );
+  }
+}
+
+/** What jobs that are gone have left behind. */
+export async function checkSpool(env: NodeJS.ProcessEnv): Promise<Finding> {
+  const spool = spoolPath(env);
+  let names: string[];
+  try {
+    names = await readdir(spool);
+  } catch (thrown) {
+    const { code, message } = thrown as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return ok("spool", "nothing waits");
+    return bad("spool", message, "set CAIRN_SPOOL to a folder that can be written");
+  }
+  const folders = names.map((name) => join(spool, name)).filter((folder) => readOwner(folder) !== undefined);
+  const left = folders.filter((folder) => !isOwnerAlive(folder, readOwner(folder)));
+  if (left.length === 0) {
+    return ok("spool", folders.length === 0 ? "nothing waits" : `${countOf(folders.length, "job")} at work`);
+  }
+  return warn(
+    "spool",
+    `${countOf(left.length, "job")} ended before everything was delivered, in ${spool}`,
+    "cairn sync",
+  );
+}

@@ -1,0 +1,105 @@
+import { Code } from "@connectrpc/connect";
+import { PrincipalKind, type WhoAmIResponse } from "#proto/cairn/v1/access_pb.ts";
+import type { Cairn } from "#sdk/client.ts";
+import { Failure } from "#sdk/failure.ts";
+import { VERSION } from "#server/version.ts";
+import { isCompatible } from "../compatible.ts";
+import { PASSWORD_TOKEN } from "../keep-login.ts";
+import { printable } from "../output/text.ts";
+import { formatAgo, formatDuration } from "../output/times.ts";
+import { bad, ok, warn, type Finding } from "./finding.ts";
+
+const CALL_MS_MAX = 5_000;
+/** A Date header has whole seconds, and the answer is under way for a while. */
+const CLOCK_WARN_S = 5;
+const CLOCK_BAD_S = 60;
+const EXPIRES_WARN_S = 3 * 86_400;
+/** A token given for a password lives for 12 hours anyway. */
+const LOGIN_EXPIRES_WARN_S = 3_600;
+
+/** The server that commands would talk to. Nothing more is asked of one that does not answer. */
+export async function checkServer(server: Cairn): Promise<Finding[]> {
+  const before = Date.now();
+  let answer: Response;
+  let body: string;
+  try {
+    // Without a credential: a token that is refused would hide whether the server is well.
+    answer = await fetch(`${server.url}/readyz`, {
+      redirect: "manual",
+      signal: AbortSignal.timeout(CALL_MS_MAX),
+    });
+    body = await answer.text();
+  } catch (thrown) {
+    const { message } = Failure.from(thrown, server.url);
+    return [
+      bad("server", message, "start one with `cairn serve`, or name another with --server or CAIRN_SERVER"),
+    ];
+  }
+  const now = (before + Date.now()) / 2;
+  if (!body.startsWith('{"status":')) {
+    const what = `${server.url} answers, but it is no Cairn (HTTP ${answer.status})`;
+    return [bad("server", what, "look at the address: --server, CAIRN_SERVER, or `cairn login --list`")];
+  }
+  const ready = answer.ok
+    ? ok("server", `${server.url} is ready`)
+    : bad(
+        "server",
+        `${server.url} is not ready: ${printable(body)}`,
+        "look at its log, check its disk, restart it",
+      );
+  const clock = checkClock(answer.headers.get("date"), now);
+  return [ready, clock, await checkCredential(server), await checkVersion(server)];
+}
+
+export function checkClock(dateHeader: string | null, nowMs: number): Finding {
+  const theirs = Date.parse(dateHeader ?? "");
+  if (Number.isNaN(theirs)) return ok("clock", "the server does not tell the time");
+  // The header is cut to the second: on average half a second early.
+  const ahead = (nowMs - (theirs + 500)) / 1000;
+  const off = Math.abs(ahead);
+  if (off < CLOCK_WARN_S) return ok("clock", "as the server's");
+  const text = `this machine is ${formatDuration(off)} ${ahead > 0 ? "ahead of" : "behind"} the server`;
+  const mend = "set the clocks by NTP: `timedatectl set-ntp true`";
+  return off < CLOCK_BAD_S ? warn("clock", text, mend) : bad("clock", text, mend);
+}
+
+async function checkCredential(server: Cairn): Promise<Finding> {
+  let who: WhoAmIResponse;
+  try {
+    who = await server.access.whoAmI({}, { timeoutMs: CALL_MS_MAX });
+  } catch (thrown) {
+    const { code, message } = Failure.from(thrown, server.url);
+    const mend = code === Code.Unauthenticated ? `cairn login ${server.url}` : "look at the server's log";
+    return bad("credential", printable(message), mend);
+  }
+  const { principal, token } = who;
+  const name = printable(principal?.name ?? "");
+  if (principal?.kind === PrincipalKind.ANONYMOUS) {
+    return bad("credential", "the server asks for a token, and there is none", `cairn login ${server.url}`);
+  }
+  if (token === undefined || token.expiresUs === 0n) return ok("credential", name);
+  const left = Number(token.expiresUs) / 1e6 - Date.now() / 1000;
+  const text = `${name}, token "${printable(token.name)}" expires ${formatAgo(token.expiresUs)}`;
+  const isShort = left < (token.name === PASSWORD_TOKEN ? LOGIN_EXPIRES_WARN_S : EXPIRES_WARN_S);
+  if (!isShort) return ok("credential", text);
+  const mend =
+    token.name === PASSWORD_TOKEN
+      ? `cairn login ${server.url} --user ${name}`
+      : `cairn token create | cairn login ${server.url} --token-stdin`;
+  return warn("credential", text, mend);
+}
+
+async function checkVersion(server: Cairn): Promise<Finding> {
+  try {
+    const { version } = await server.system.getInfo({}, { timeoutMs: CALL_MS_MAX });
+    if (version === VERSION) return ok("version", `${VERSION}, as the server`);
+    const text = `this is ${VERSION}, the server ${printable(version)}`;
+    const mend = "bring both to the same version: `git pull && npm ci` where it is older";
+    return isCompatible(VERSION, version) ? warn("version", text, mend) : bad("version", text, mend);
+  } catch (thrown) {
+    const { code, message } = Failure.from(thrown, server.url);
+    // Who may not ask has been told so already.
+    if (code === Code.Unauthenticated || code === Code.PermissionDenied) return ok("version", VERSION);
+    return bad("version", printable(message), "look at the server's log");
+  }
+}

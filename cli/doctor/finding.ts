@@ -1,0 +1,22 @@
+/** What one check found. */
+export interface Finding {
+  /** What was looked at, such as "clock". */
+  check: string;
+  level: "ok" | "warn" | "bad";
+  /** In words, without the check's name. */
+  text: string;
+  /** What to do about it; where it can be, a command. */
+  mend?: string;
+}
+
+export function ok(check: string, text: string): Finding {
+  return { check, level: "ok", text };
+}
+
+export function warn(check: string, text: string, mend: string): Finding {
+  return { check, level: "warn", text, mend };
+}
+
+export function bad(check: string, text: string, mend: string): Finding {
+  return { check, level: "bad", text, mend };
+}

@@ -1,0 +1,69 @@
+import { CommanderError } from "commander";
+import { CommandError, EXIT, type ExitCode } from "./cli.ts";
+import { printable } from "./output/text.ts";
+
+/** Whatever a command threw, in words and with the exit code. undefined when there is nothing to say. */
+export async function explain(thrown: unknown, serverUrl: string): Promise<CommandError | undefined> {
+  if (thrown instanceof CommandError) return thrown;
+  if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? undefined : fromCommander(thrown);
+  const [{ ConnectError }, { Failure }] = await Promise.all([
+    import("@connectrpc/connect"),
+    import("#sdk/failure.ts"),
+  ]);
+  if (thrown instanceof ConnectError || thrown instanceof Failure) return fromServer(thrown, serverUrl);
+  if (!(thrown instanceof Error)) return new CommandError(String(thrown));
+  if (Failure.from(thrown).reason === "UNREACHABLE" && thrown.name === "TypeError") {
+    return fromServer(thrown, serverUrl);
+  }
+  const { code } = thrown as NodeJS.ErrnoException;
+  return new CommandError(thrown.message, { exitCode: code === "ENOENT" ? EXIT.notFound : EXIT.failed });
+}
+
+/** On standard error: two lines for a person, one JSON document with --json. */
+export function writeError(told: CommandError, json: boolean): void {
+  const { message, hint, exitCode } = told;
+  if (json) {
+    process.stderr.write(`${JSON.stringify({ error: { message, ...(hint && { hint }), exitCode } })}\n`);
+    return;
+  }
+  process.stderr.write(`cairn: ${eachLine(message)}\n${hint ? `  ${eachLine(hint)}\n` : ""}`);
+}
+
+/** What a server says may quote strangers. */
+function eachLine(text: string): string {
+  return text.split("\n").map(printable).join("\n");
+}
+
+/** Its message is "error: unknown option '--jsno'\n(Did you mean --json?)". */
+function fromCommander({ message }: CommanderError): CommandError {
+  const [first, suggestion] = message
+    .replace(/^error: /, "")
+    .replaceAll(/'([^']*)'/g, '"$1"')
+    .replace(/^unknown (option|command) (".*?")/, "cannot use $1 $2: there is no such $1")
+    .split("\n(");
+  const hint = suggestion?.replace(/\)$/, "").replace(/^Did/, "did");
+  return new CommandError(first!, {
+    exitCode: EXIT.usage,
+    hint: hint ?? "`--help` after the command says what it takes",
+  });
+}
+
+async function fromServer(thrown: unknown, serverUrl: string): Promise<CommandError> {
+  const [{ Code }, { Failure }] = await Promise.all([
+    import("@connectrpc/connect"),
+    import("#sdk/failure.ts"),
+  ]);
+  const { code, message, hint } = Failure.from(thrown, serverUrl);
+  const exits: Partial<Record<number, ExitCode>> = {
+    [Code.NotFound]: EXIT.notFound,
+    [Code.Unauthenticated]: EXIT.refused,
+    [Code.PermissionDenied]: EXIT.refused,
+    [Code.Unavailable]: EXIT.unreachable,
+    [Code.DeadlineExceeded]: EXIT.unreachable,
+  };
+  const more = code === Code.Unauthenticated ? hint || "log in with `cairn login`" : hint;
+  return new CommandError(message, {
+    exitCode: exits[code] ?? EXIT.failed,
+    ...(more !== "" && { hint: more }),
+  });
+}

@@ -1,0 +1,187 @@
+/**
+ * Which run a person means. Tried in this order: a whole id; a path `a/b/<id>`; an alias; then a name,
+ * `namespace/name`, or the beginning of an id. An exact name is preferred to the beginning of an id.
+ */
+import { Code } from "@connectrpc/connect";
+import { isRunId } from "#base/ids.ts";
+import { nearest } from "#base/nearest.ts";
+import type { Run } from "#proto/cairn/v1/run_pb.ts";
+import type { Cairn } from "#sdk/client.ts";
+import { Failure } from "#sdk/failure.ts";
+import { CommandError, EXIT } from "./cli.ts";
+import { formatAgo } from "./output/times.ts";
+import { cut, printable } from "./output/text.ts";
+
+/** Fewer digits are more likely a name. Ids begin with the time: 6 digits are one of about four hours. */
+const PREFIX = /^[0-9a-f]{6,31}$/;
+const CANDIDATES_MAX = 10;
+/** Newest runs whose names are compared with one that was mistyped. */
+const NAMES_MAX = 2_000;
+const SHOWN_MAX = 200;
+const SUGGESTED_MAX = 3;
+/** The first 12 digits of an id are the time: runs of one millisecond differ only behind them. */
+const SHORT_ID = 16;
+
+/** As much of an id as a person needs to name the run. */
+export function shortId(id: string): string {
+  return id.slice(0, SHORT_ID);
+}
+
+export interface FindRunOptions {
+  /** Names and beginnings of ids are looked up among the runs in the trash instead. */
+  trashed?: boolean;
+}
+
+/** The one run that `text` names, below `namespace` where one is given. Throws CommandError for none or several. */
+export async function findRun(
+  server: Cairn,
+  text: string,
+  namespace = "",
+  { trashed = false }: FindRunOptions = {},
+): Promise<Run> {
+  if (text === "") {
+    throw new CommandError('cannot find run "": it is empty', {
+      exitCode: EXIT.usage,
+      hint: "give a name, an id or the beginning of one, a path or an alias",
+    });
+  }
+  const exact = await findExact(server, text, namespace);
+  if (exact !== undefined) return exact;
+  const found = await searchRun(server, text, namespace, trashed);
+  if (found === undefined) throw await notFound(server, text, namespace, trashed);
+  return server.runs.getRun({ run: { id: found.id } });
+}
+
+/** Several, each once, in the order they were given. */
+export async function findRuns(
+  server: Cairn,
+  texts: readonly string[],
+  namespace = "",
+  options: FindRunOptions = {},
+): Promise<Run[]> {
+  const found = new Map<string, Run>();
+  for (const text of texts) {
+    const run = await findRun(server, text, namespace, options);
+    found.set(run.id, run);
+  }
+  return [...found.values()];
+}
+
+async function findExact(server: Cairn, text: string, namespace: string): Promise<Run | undefined> {
+  if (isRunId(text)) {
+    const run = await unlessMissing(server.runs.getRun({ run: { id: text } }));
+    if (run !== undefined) return run;
+  } else if (text.includes("/") && isRunId(text.slice(text.lastIndexOf("/") + 1))) {
+    const run = await unlessMissing(server.runs.getRun({ run: { path: text } }));
+    if (run !== undefined) return run;
+  }
+  return unlessMissing(server.runs.getRun({ run: { alias: text, namespace } }));
+}
+
+async function searchRun(
+  server: Cairn,
+  text: string,
+  namespace: string,
+  trashed: boolean,
+): Promise<Run | undefined> {
+  const search = async (query: string) => {
+    const answer = await server.runs.searchRuns({
+      query,
+      namespace,
+      trashed,
+      pageSize: CANDIDATES_MAX,
+      columns: ["aliases"],
+    });
+    if (answer.runs.length > 1) throw ambiguous(text, answer.runs, answer.totalCount);
+    return answer.runs[0];
+  };
+  const byName = await search(`name = ${quoted(text)}`);
+  if (byName !== undefined) return byName;
+  const slash = text.lastIndexOf("/");
+  if (slash > 0 && slash < text.length - 1) {
+    const [path, name] = [text.slice(0, slash), text.slice(slash + 1)];
+    const inside = `namespace = ${quoted(path)} and`;
+    const run =
+      (await search(`${inside} name = ${quoted(name)}`)) ??
+      (PREFIX.test(name) ? await search(`${inside} id like "${name}%"`) : undefined);
+    if (run !== undefined) return run;
+  }
+  return PREFIX.test(text) ? search(`id like "${text}%"`) : undefined;
+}
+
+function ambiguous(text: string, runs: readonly Run[], totalCount: bigint): CommandError {
+  const more = Number(totalCount) - runs.length;
+  const lines = runs.map(
+    (run) => `  ${run.namespace}/${run.id}  ${printable(cut(run.name, 40))}  ${formatAgo(run.createdUs)}`,
+  );
+  if (more > 0) lines.push(`  and ${more} more`);
+  return new CommandError(
+    `cannot choose a run for "${shown(text)}": ${totalCount} runs match\n${lines.join("\n")}`,
+    { exitCode: EXIT.usage, hint: "give the id, or name the namespace: NAMESPACE/NAME" },
+  );
+}
+
+async function notFound(
+  server: Cairn,
+  text: string,
+  namespace: string,
+  trashed: boolean,
+): Promise<CommandError> {
+  const where = namespace === "" ? "" : ` in namespace "${shown(namespace)}"`;
+  const told = (hint: string) =>
+    new CommandError(`cannot find run "${shown(text)}"${where}${trashed ? " in the trash" : ""}`, {
+      exitCode: EXIT.notFound,
+      hint,
+    });
+  const elsewhere = await searchRun(server, text, namespace, !trashed);
+  if (elsewhere !== undefined) {
+    return told(
+      trashed
+        ? "it is not in the trash"
+        : `it is in the trash: \`cairn restore ${elsewhere.id}\` brings it back`,
+    );
+  }
+  const { runs } = await server.runs.searchRuns({
+    namespace,
+    trashed,
+    pageSize: NAMES_MAX,
+    columns: ["aliases"],
+  });
+  const names = runs.flatMap((run) => run.aliases.concat(run.name, `${run.namespace}/${run.name}`));
+  const near = nearest(
+    text,
+    names.filter((name) => name !== ""),
+  );
+  if (near !== undefined) return told(`did you mean ${quotedWord(near)}?`);
+  const longer = new Set(runs.map(({ name }) => name).filter((name) => name.includes(text)));
+  if (longer.size === 0) return told("`cairn ls` lists all runs");
+  const some = [...longer].slice(0, SUGGESTED_MAX).map(quotedWord);
+  return told(`did you mean ${some.join(", ")}${longer.size > SUGGESTED_MAX ? ", …" : ""}?`);
+}
+
+async function unlessMissing(asked: Promise<Run>): Promise<Run | undefined> {
+  try {
+    return await asked;
+  } catch (thrown) {
+    const { code, reason, message, hint } = Failure.from(thrown);
+    // A text that can be no alias, such as one that is too long, may still be a name.
+    const isMiss = code === Code.NotFound || code === Code.InvalidArgument || reason === "LIMIT_EXCEEDED";
+    if (isMiss) return undefined;
+    if (reason === "ALIAS_AMBIGUOUS")
+      throw new CommandError(printable(message), { exitCode: EXIT.usage, hint });
+    throw thrown;
+  }
+}
+
+/** As a text of the query language, whose escapes are those of JSON. */
+export function quoted(text: string): string {
+  return JSON.stringify(text.toWellFormed());
+}
+
+function shown(text: string): string {
+  return printable(cut(text, SHOWN_MAX));
+}
+
+function quotedWord(text: string): string {
+  return /^[\w./:@-]+$/.test(text) ? text : `"${shown(text)}"`;
+}

@@ -1,0 +1,66 @@
+import { ArtifactPlace, type Artifact } from "#proto/cairn/v1/artifact_pb.ts";
+import type { Cairn } from "#sdk/client.ts";
+import type { FsspecArtifact } from "#sdk/tracker/fsspec/fsspec-directory.ts";
+import { normalJson } from "#sdk/tracker/fsspec/member-texts.ts";
+import { artifactFieldsOf } from "#sdk/tracker/torchx-names.ts";
+import { explain } from "../explain.ts";
+import { isFatal } from "./is-fatal.ts";
+import { isSame } from "./param-texts.ts";
+
+const PAGE = 1_000;
+
+export interface ImportedArtifacts {
+  /** How many were not there, or not so. */
+  recorded: number;
+  skipped: { name: string; reason: string }[];
+}
+
+/** Records references; those the run has already are left alone. Nothing is looked up on a run that is new. */
+export async function importArtifacts(
+  server: Cairn,
+  runId: string,
+  artifacts: Iterable<FsspecArtifact>,
+  mayHaveSome: boolean,
+): Promise<ImportedArtifacts> {
+  const wanted = [...artifacts];
+  const result: ImportedArtifacts = { recorded: 0, skipped: [] };
+  if (wanted.length === 0) return result;
+  const there = mayHaveSome ? await listReferences(server, runId) : new Map<string, Artifact>();
+  for (const { name, path, metadata } of wanted) {
+    try {
+      if (name === "") throw new Error("it has no name");
+      const texts = metadata && new Map(Array.from(metadata, ([key, text]) => [key, normalJson(text)]));
+      const artifact = artifactFieldsOf(name, path, texts ?? null);
+      const known = there.get(artifact.name);
+      const wantedTexts = new Map(Object.entries(artifact.metadata));
+      if (known !== undefined && known.uri === artifact.uri && hasExactly(known.metadata, wantedTexts))
+        continue;
+      await server.artifacts.recordArtifact({ run: { id: runId }, artifact });
+      result.recorded++;
+    } catch (thrown) {
+      if (await isFatal(thrown)) throw thrown;
+      result.skipped.push({ name, reason: (await explain(thrown, ""))?.message ?? String(thrown) });
+    }
+  }
+  return result;
+}
+
+async function listReferences(server: Cairn, runId: string): Promise<Map<string, Artifact>> {
+  const found = new Map<string, Artifact>();
+  for (let pageToken = ""; ;) {
+    const page = await server.artifacts.listArtifacts({ run: { id: runId }, pageSize: PAGE, pageToken });
+    for (const artifact of page.artifacts) {
+      if (artifact.step === undefined && artifact.place === ArtifactPlace.REFERENCE) {
+        found.set(artifact.name, artifact);
+      }
+    }
+    if (page.nextPageToken === "") return found;
+    pageToken = page.nextPageToken;
+  }
+}
+
+function hasExactly(stored: Readonly<Record<string, string>>, texts: ReadonlyMap<string, string>): boolean {
+  return (
+    Object.keys(stored).length === texts.size && [...texts].every(([key, text]) => isSame(stored, key, text))
+  );
+}

@@ -1,0 +1,128 @@
+import { create } from "@bufbuild/protobuf";
+import { LineageSchema, type Lineage, type LineageNode } from "#proto/cairn/v1/lineage_pb.ts";
+import { paint, printable } from "../output/text.ts";
+import { statusMark } from "../output/times.ts";
+
+export interface TreeOptions {
+  colour: boolean;
+  /** The namespace of the run itself need not be said again. */
+  namespace: string;
+}
+
+/** Lines are cut off there; a lineage has at most some thousand nodes, but one may be reached on many ways. */
+const LINES_MAX = 5_000;
+
+/** One link as seen from a node: to what lies beyond it, on one side. */
+interface Step {
+  node: number;
+  artifact: string;
+}
+
+/**
+ * Everything a run came from and everything that came from it, as two trees with box characters. What was shown
+ * before is named again but not followed: a diamond would double with every level, and a cycle would never end.
+ */
+export function lineageTree(lineage: Lineage, options: TreeOptions): string[] {
+  const sources = new Map<number, Step[]>();
+  const children = new Map<number, Step[]>();
+  for (const { source, child, artifact } of lineage.edges) {
+    push(sources, child, { node: source, artifact });
+    push(children, source, { node: child, artifact });
+  }
+  const drawing = new Drawing(lineage.nodes, options);
+  const sides = [
+    ["sources", sources, "←"],
+    ["children", children, "→"],
+  ] as const;
+  const shown = sides.filter(([, links]) => (links.get(0)?.length ?? 0) > 0);
+  drawing.lines.push(drawing.label(0));
+  for (const [i, [title, links, arrow]] of shown.entries()) {
+    const isLast = i === shown.length - 1;
+    drawing.lines.push(`${isLast ? "└─ " : "├─ "}${paint(options.colour, "dim", title)}`);
+    drawing.walk(0, links, arrow, isLast ? "   " : "│  ", [0], new Set([0]));
+  }
+  if (shown.length === 0) drawing.lines.push(paint(options.colour, "dim", "└─ no links"));
+  return drawing.lines;
+}
+
+class Drawing {
+  readonly lines: string[] = [];
+  readonly #nodes: readonly LineageNode[];
+  readonly #options: TreeOptions;
+
+  constructor(nodes: readonly LineageNode[], options: TreeOptions) {
+    this.#nodes = nodes;
+    this.#options = options;
+  }
+
+  /** `path` leads to `from`; `seen` was followed already on this side. */
+  walk(
+    from: number,
+    links: ReadonlyMap<number, readonly Step[]>,
+    arrow: string,
+    indent: string,
+    path: readonly number[],
+    seen: Set<number>,
+  ): void {
+    const steps = links.get(from) ?? [];
+    for (const [i, { node, artifact }] of steps.entries()) {
+      if (this.lines.length >= LINES_MAX) {
+        this.lines.push(`${indent}…`);
+        return;
+      }
+      const isLast = i === steps.length - 1;
+      const isCycle = path.includes(node);
+      const goesOn = (links.get(node)?.length ?? 0) > 0;
+      const wasSeen = seen.has(node) && goesOn;
+      const remark = isCycle ? "  ↺ a cycle" : wasSeen ? "  ⋯ see above" : "";
+      const through = artifact === "" ? "" : `${printable(artifact)} ${arrow} `;
+      this.lines.push(
+        `${indent}${isLast ? "└─ " : "├─ "}${paint(this.#options.colour, "cyan", through)}${this.label(node)}${paint(this.#options.colour, "yellow", remark)}`,
+      );
+      if (isCycle || wasSeen) continue;
+      seen.add(node);
+      this.walk(node, links, arrow, `${indent}${isLast ? "   " : "│  "}`, [...path, node], seen);
+    }
+  }
+
+  label(at: number): string {
+    const { colour, namespace } = this.#options;
+    const node = this.#nodes[at];
+    if (node === undefined) return "?";
+    if (node.hidden) return paint(colour, "dim", "hidden");
+    if (node.externalId !== "") return `${printable(node.externalId)} ${paint(colour, "dim", "(external)")}`;
+    const place = node.namespace === namespace && at !== 0 ? "" : `${printable(node.namespace)}  `;
+    const name = paint(colour, at === 0 ? "bold" : [], printable(node.name));
+    return `${name}  ${statusMark(node.status, colour)}  ${paint(colour, "dim", `${place}${printable(node.runId.slice(0, 12))}`)}`;
+  }
+}
+
+/** Only links through the artifact of that name, and what they still reach from the run. */
+export function throughArtifact(lineage: Lineage, artifact: string): Lineage {
+  const edges = lineage.edges.filter((edge) => edge.artifact === artifact);
+  const reached = new Set([0]);
+  // A set goes on with what is added while it is walked.
+  for (const side of [
+    ["child", "source"],
+    ["source", "child"],
+  ] as const) {
+    const seen = new Set([0]);
+    for (const at of seen) for (const edge of edges) if (edge[side[0]] === at) seen.add(edge[side[1]]);
+    for (const at of seen) reached.add(at);
+  }
+  const kept = [...reached].sort((a, b) => a - b);
+  const placeOf = new Map(kept.map((at, place) => [at, place]));
+  return create(LineageSchema, {
+    nodes: kept.map((at) => lineage.nodes[at]!),
+    edges: edges
+      .filter(({ source, child }) => reached.has(source) && reached.has(child))
+      .map(({ source, child }) => ({ source: placeOf.get(source)!, child: placeOf.get(child)!, artifact })),
+    truncated: lineage.truncated,
+  });
+}
+
+function push<K, V>(map: Map<K, V[]>, key: K, value: V): void {
+  const list = map.get(key);
+  if (list === undefined) map.set(key, [value]);
+  else list.push(value);
+}

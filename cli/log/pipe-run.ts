@@ -1,0 +1,52 @@
+import { createInterface } from "node:readline";
+import { init } from "#sdk/run/init.ts";
+import type { EndStatus } from "#sdk/run/run.ts";
+import { CommandError, EXIT, type Cli } from "../cli.ts";
+import { parseKatibLine } from "./katib-lines.ts";
+
+export interface PipeOptions {
+  runId: string;
+  filter: RegExp;
+  labels: Record<string, string>;
+  status: EndStatus | undefined;
+}
+
+/**
+ * Takes metrics out of standard input and hands every line on, unless it prints JSON at the end. Lines without a
+ * metric go to the log of the run. A metric counts its own steps.
+ */
+export async function pipeRun(cli: Cli, { runId, filter, labels, status }: PipeOptions): Promise<void> {
+  const server = await cli.connect();
+  const run = await init({
+    server: server.url,
+    env: cli.env,
+    resume: runId,
+    capture: false,
+    heartbeatSeconds: 0,
+    primary: status !== undefined,
+  });
+  const steps = new Map<string, number>();
+  const first = run.recorder.nextStep;
+  let points = 0;
+  let lines = 0;
+  for await (const line of createInterface({ input: process.stdin, crlfDelay: Infinity })) {
+    if (cli.options.json !== true) cli.print(line);
+    const { timeUs, metrics } = parseKatibLine(line, filter);
+    for (const [name, value] of metrics) {
+      const step = steps.get(name) ?? first;
+      steps.set(name, step + 1);
+      run.log({ [name]: value }, { step, labels, time: timeUs });
+    }
+    points += metrics.length;
+    if (metrics.length > 0) continue;
+    run.line(line, timeUs === undefined ? {} : { timeUs });
+    lines++;
+  }
+  const report = await run.finish(status ?? "finished");
+  if (cli.options.json === true) cli.printJson({ runId, points, lines, delivered: report.delivered });
+  if (report.delivered) return;
+  throw new CommandError(`${report.envelopesLeft} envelopes are not delivered yet`, {
+    exitCode: EXIT.unreachable,
+    hint: `deliver them with \`cairn sync ${report.spool}\``,
+  });
+}

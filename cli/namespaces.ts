@@ -1,0 +1,86 @@
+import { InvalidArgumentError } from "commander";
+import { Direction, type Namespace, type Objective } from "#proto/cairn/v1/namespace_pb.ts";
+import type { Cairn } from "#sdk/client.ts";
+import { isoTime } from "./output/times.ts";
+import { printable } from "./output/text.ts";
+
+const PAGE = 1_000;
+
+/** The readable part of the tree at and below a path. */
+export async function listNamespaces(server: Cairn, under = ""): Promise<Namespace[]> {
+  const all: Namespace[] = [];
+  for (let pageToken = ""; ;) {
+    const page = await server.namespaces.listNamespaces({ under, pageSize: PAGE, pageToken });
+    all.push(...page.namespaces);
+    if (page.nextPageToken === "") return all;
+    pageToken = page.nextPageToken;
+  }
+}
+
+export interface NamespaceNode {
+  name: string;
+  /** Absent for a parent that is not listed itself. */
+  namespace: Namespace | undefined;
+  children: NamespaceNode[];
+}
+
+/** Nested by path. The list is in the order of paths, in which "a-b" stands between "a" and "a/b". */
+export function nestNamespaces(namespaces: readonly Namespace[], under = ""): NamespaceNode[] {
+  const root: NamespaceNode = { name: "", namespace: undefined, children: [] };
+  const known = new Map<string, NamespaceNode>([["", root]]);
+  const at = (path: string): NamespaceNode => {
+    const found = known.get(path);
+    if (found !== undefined) return found;
+    const slash = path.lastIndexOf("/");
+    // The one that was asked for is a root, whatever lies above it.
+    const isTop = path === under;
+    const node = { name: isTop ? path : path.slice(slash + 1), namespace: undefined, children: [] };
+    known.set(path, node);
+    at(isTop || slash < 0 ? "" : path.slice(0, slash)).children.push(node);
+    return node;
+  };
+  for (const namespace of namespaces) at(namespace.path).namespace = namespace;
+  return root.children;
+}
+
+/** `val_acc:max`, also `val_acc` and a direction as a word of its own: what a person writes as an objective. */
+export function parseObjective(text: string): { metric: string; direction: Direction } {
+  const colon = text.lastIndexOf(":");
+  const direction = DIRECTIONS.get(text.slice(colon + 1).toLowerCase());
+  if (colon <= 0 || direction === undefined) {
+    throw new InvalidArgumentError("expected METRIC:max or METRIC:min, such as val_acc:max");
+  }
+  return { metric: text.slice(0, colon), direction };
+}
+
+const DIRECTIONS: ReadonlyMap<string, Direction> = new Map([
+  ["max", Direction.MAXIMIZE],
+  ["maximize", Direction.MAXIMIZE],
+  ["min", Direction.MINIMIZE],
+  ["minimize", Direction.MINIMIZE],
+]);
+
+/** "max val_acc". */
+export function objectiveWords(objective: Objective | undefined): string {
+  if (objective === undefined) return "";
+  return `${objective.direction === Direction.MINIMIZE ? "min" : "max"} ${printable(objective.metric)}`;
+}
+
+export function jsonNamespace(namespace: Namespace): Record<string, unknown> {
+  const { objective } = namespace;
+  return {
+    path: namespace.path,
+    description: namespace.description,
+    objective: objective
+      ? {
+          metric: objective.metric,
+          direction: objective.direction === Direction.MINIMIZE ? "minimize" : "maximize",
+        }
+      : null,
+    created: isoTime(namespace.createdUs),
+    runs: namespace.runCount,
+    runsBelow: namespace.subtreeRunCount,
+    runningBelow: namespace.subtreeRunningCount,
+    lastActivity: isoTime(namespace.lastActivityUs) ?? null,
+  };
+}

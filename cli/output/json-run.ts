@@ -1,0 +1,76 @@
+import { RunStatus, type Run } from "#proto/cairn/v1/run_pb.ts";
+import { isoTime } from "./times.ts";
+import { wordOf } from "./words.ts";
+
+/** A run for `--json`: plain values, times as ISO text, params as what they were where JSON can say it. */
+export function jsonRun(run: Run): Record<string, unknown> {
+  const { provenance } = run;
+  return {
+    id: run.id,
+    namespace: run.namespace,
+    name: run.name,
+    status: wordOf(RunStatus, run.status),
+    aliases: run.aliases,
+    notes: run.notes,
+    params: jsonParams(run.params),
+    tags: plainRecord(Object.entries(run.tags)),
+    ...(Object.keys(run.metrics).length > 0 && { metrics: plainRecord(Object.entries(run.metrics)) }),
+    created: isoTime(run.createdUs),
+    started: isoTime(run.startedUs),
+    ended: isoTime(run.endedUs),
+    updated: isoTime(run.updatedUs),
+    deleted: isoTime(run.deletedUs),
+    ...(provenance && {
+      provenance: {
+        initialState: provenance.initialState,
+        trainingData: provenance.trainingData,
+        testData: provenance.testData,
+        featurePipeline: provenance.featurePipeline,
+        study: provenance.study,
+        code: provenance.code && {
+          repository: provenance.code.repository,
+          commit: provenance.code.commit,
+          branch: provenance.code.branch,
+          dirtyPatch: provenance.code.dirtyPatch,
+          archive: provenance.code.archive,
+        },
+        command: provenance.command,
+        environment: plainRecord(Object.entries(provenance.environment)),
+      },
+    }),
+  };
+}
+
+/** Params as they travel (JSON text per key), parsed. */
+export function jsonParams(params: Readonly<Record<string, string>>): Record<string, unknown> {
+  return plainRecord(Object.entries(params).map(([key, text]) => [key, parseParam(text)]));
+}
+
+/** A number literal of JSON, or one of the words that Python's json writes where JSON has none. */
+const EXTENDED = /"(?:[^"\\]|\\.)*"|-?Infinity|NaN/g;
+
+/**
+ * The value of a param. What JavaScript cannot hold, NaN, infinities and integers beyond 2^53, is text; so is
+ * what is no JSON at all.
+ */
+export function parseParam(text: string): unknown {
+  const strict = text.replaceAll(EXTENDED, (token) => (token.startsWith('"') ? token : `"${token}"`));
+  try {
+    return JSON.parse(strict, exactNumber) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+function exactNumber(_key: string, value: unknown, context?: { source?: string }): unknown {
+  if (typeof value !== "number" || context?.source === undefined) return value;
+  const isExact = Number.isFinite(value) && (Number.isSafeInteger(value) || !/^-?\d+$/.test(context.source));
+  return isExact ? value : context.source;
+}
+
+/** Keys come from strangers: `__proto__` must be a key like any other. */
+function plainRecord<V>(entries: Iterable<readonly [string, V]>): Record<string, V> {
+  const record: Record<string, V> = Object.create(null) as Record<string, V>;
+  for (const [key, value] of entries) record[key] = value;
+  return record;
+}

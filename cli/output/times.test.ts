@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
+import { formatAgo, formatDuration, formatTime, isoTime, statusMark } from "./times.ts";
+
+const NOW_MS = Date.UTC(2026, 10, 15, 12);
+const secondsAgo = (seconds: number) => BigInt(NOW_MS) * 1000n - BigInt(Math.round(seconds * 1e6));
+
+describe("times", () => {
+  it.each([
+    [0, "0ms"],
+    [0.25, "250ms"],
+    [5.04, "5.0s"],
+    [9.97, "10s"],
+    [59.7, "1m"],
+    [61, "1m 1s"],
+    [3_600, "1h"],
+    [11_520, "3h 12m"],
+    [187_200, "2d 4h"],
+    [366 * 86_400, "1y 1d"],
+    [-1, "?"],
+    [NaN, "?"],
+  ])("T18 writes %d seconds as %s", (seconds, text) => expect(formatDuration(seconds)).toBe(text));
+
+  it.each([
+    [1, "now"],
+    [-1, "now"],
+    [59, "59s ago"],
+    [3_599, "59m ago"],
+    [7_300, "2h ago"],
+    [3 * 86_400, "3d ago"],
+    [800 * 86_400, "2y ago"],
+    [-3 * 86_400 + 2, "in 3d"],
+    [-90, "in 1m"],
+  ])("T18 writes %d seconds ago as %s", (seconds, text) =>
+    expect(formatAgo(secondsAgo(seconds), NOW_MS)).toBe(text),
+  );
+
+  it("T18 knows that 0 is no time", () => {
+    expect([formatAgo(0n), formatTime(0n), isoTime(0n)]).toEqual(["never", "", undefined]);
+    expect(isoTime(secondsAgo(0))).toBe("2026-11-15T12:00:00.000Z");
+  });
+
+  it("T18 gives every status a sign of its own", () => {
+    const marks = Object.values(RunStatus).map((status) => statusMark(status, false));
+    expect(new Set(marks).size).toBe(marks.length);
+    expect(statusMark(RunStatus.FINISHED, false)).toBe("✓ finished");
+    expect(statusMark(RunStatus.FAILED, true)).toBe("\u001b[31m✗\u001b[39m failed");
+  });
+});

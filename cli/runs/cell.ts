@@ -1,0 +1,143 @@
+import { RunStatus, type Run } from "#proto/cairn/v1/run_pb.ts";
+import { formatNumber } from "../output/numbers.ts";
+import { printable } from "../output/text.ts";
+import { formatAgo, formatDuration, formatTime, isoTime, statusMark } from "../output/times.ts";
+import { wordOf } from "../output/words.ts";
+import type { Field, MetricField, RunField } from "./fields.ts";
+import { leafWord, paramLeaves, type JsonLeaf } from "./json-node.ts";
+
+export interface CellOptions {
+  colour: boolean;
+  nowMs: number;
+}
+
+/** One value of one run, for a table. Printable. */
+export function cellText(run: Run, field: Field, { colour, nowMs }: CellOptions): string {
+  switch (field.of) {
+    case "params":
+      return printable(paramWord(run, field.key));
+    case "tags":
+      return printable(ownValue(run.tags, field.key) ?? "");
+    case "metrics": {
+      const value = metricOf(run, field);
+      return value === undefined ? "" : formatNumber(value);
+    }
+    case "best": {
+      const metric = field.byNamespace.get(run.namespace);
+      const value = metric && metricOf(run, metric);
+      return value === undefined ? "" : `${formatNumber(value)} ${printable(metric!.key)}`;
+    }
+    case "run":
+      return runText(run, field.name, colour, nowMs);
+  }
+}
+
+function runText(run: Run, name: RunField, colour: boolean, nowMs: number): string {
+  switch (name) {
+    case "status":
+      return statusMark(run.status, colour);
+    case "age":
+      return formatAgo(run.startedUs || run.createdUs, nowMs).replace(/ ago$/, "");
+    case "created":
+    case "started":
+    case "ended":
+    case "updated":
+      return formatTime(run[`${name}Us`]);
+    case "duration": {
+      const seconds = durationOf(run, nowMs);
+      return seconds === undefined ? "" : formatDuration(seconds);
+    }
+    case "alias":
+      return printable(run.aliases.join(" "));
+    case "notes":
+      return printable(run.notes.split("\n")[0] ?? "");
+    default:
+      return printable(run[name]);
+  }
+}
+
+/** The same value for a program: numbers digit by digit, times in ISO 8601, seconds. */
+export function cellValue(run: Run, field: Field, nowMs: number): string {
+  switch (field.of) {
+    case "params":
+      return leafOf(run, field.key)?.word ?? "";
+    case "tags":
+      return ownValue(run.tags, field.key) ?? "";
+    case "metrics": {
+      const value = metricOf(run, field);
+      if (value === undefined) return "";
+      return Object.is(value, -0) ? "-0" : String(value);
+    }
+    case "best": {
+      const metric = field.byNamespace.get(run.namespace);
+      return metric === undefined ? "" : cellValue(run, metric, nowMs);
+    }
+    case "run":
+      return runValue(run, field.name, nowMs);
+  }
+}
+
+function runValue(run: Run, name: RunField, nowMs: number): string {
+  switch (name) {
+    case "status":
+      return wordOf(RunStatus, run.status);
+    case "age":
+      return String(Math.max(0, Math.round(nowMs / 1000 - Number(run.startedUs || run.createdUs) / 1e6)));
+    case "created":
+    case "started":
+    case "ended":
+    case "updated":
+      return isoTime(run[`${name}Us`]) ?? "";
+    case "duration":
+      return String(durationOf(run, nowMs) ?? "");
+    case "alias":
+      return run.aliases.join(" ");
+    default:
+      return run[name];
+  }
+}
+
+/** Seconds; of a run that goes on, until now. */
+export function durationOf(run: Run, nowMs: number): number | undefined {
+  if (run.startedUs === 0n) return undefined;
+  const endUs = run.endedUs === 0n ? nowMs * 1000 : Number(run.endedUs);
+  return Math.max(0, (endUs - Number(run.startedUs)) / 1e6);
+}
+
+export function metricOf(run: Run, field: MetricField): number | undefined {
+  return ownValue(run.metrics, `${field.key}.${field.stat}`);
+}
+
+/** Whether its values are numbers, which stand to the right. */
+export function isNumeric(runs: readonly Run[], field: Field): boolean {
+  if (field.of === "metrics") return true;
+  if (field.of === "run") return field.name === "age" || field.name === "duration";
+  if (field.of !== "params") return false;
+  const leaves = runs.map((run) => leafOf(run, field.key)).filter((leaf) => leaf !== undefined);
+  return leaves.length > 0 && leaves.every(({ type }) => type === "number");
+}
+
+function paramWord(run: Run, key: string): string {
+  const leaf = leafOf(run, key);
+  if (leaf !== undefined) return leafWord(leaf);
+  // A list or an object itself.
+  return ownValue(run.params, key) ?? "";
+}
+
+const leavesByRun = new WeakMap<Run, Map<string, JsonLeaf>>();
+
+/** All its params by their paths. Parsed once. */
+export function leavesOfRun(run: Run): ReadonlyMap<string, JsonLeaf> {
+  let leaves = leavesByRun.get(run);
+  if (leaves === undefined) leavesByRun.set(run, (leaves = paramLeaves(run.params)));
+  return leaves;
+}
+
+function leafOf(run: Run, key: string): JsonLeaf | undefined {
+  return leavesOfRun(run).get(key);
+}
+
+/** Keys are those of strangers: `constructor` is no param unless somebody logged it. */
+function ownValue<V>(record: Readonly<Record<string, V>>, key: string): V | undefined {
+  return Object.hasOwn(record, key) ? record[key] : undefined;
+}

@@ -1,0 +1,209 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Code } from "@connectrpc/connect";
+import type { Cairn } from "#sdk/client.ts";
+import { Failure } from "#sdk/failure.ts";
+import { CommandError, EXIT, type Cli } from "../cli.ts";
+import { countOf, formatCount } from "../output/numbers.ts";
+import { cut, paint, printable, widthOf } from "../output/text.ts";
+import { openScreen, type Screen } from "../screen/screen.ts";
+import type { ChosenColumns } from "./choose-columns.ts";
+import { runTable } from "./run-table.ts";
+import { columnsFor, searchRuns, type FoundRuns, type RunSearch } from "./search-runs.ts";
+
+/** What happens meanwhile is read together. */
+const REFRESH_MS_MIN = 250;
+/** Ages go on also when nothing happens. */
+const REDRAW_MS = 1_000;
+/** The server gives a sign of life every 15 s. */
+const SILENCE_MS_MAX = 45_000;
+const RETRY_MS = 1_000;
+/** Whoever watches the column of a metric is told of points, also of other metrics, such as the first of a new run. */
+const ANY_METRIC = "metrics.loss.last";
+/** Lines that are no rows: title, heads, an empty one, summary. */
+const OTHER_LINES = 5;
+const ROWS_MIN = 3;
+
+export interface WatchedColumns {
+  chosen: ChosenColumns;
+  found: FoundRuns;
+}
+
+export interface WatchRunsOptions {
+  search: RunSearch;
+  /** Whether nobody has said which columns to show. */
+  isFree: boolean;
+  /** Chooses columns for runs that were found with all their params. */
+  choose(found: FoundRuns, search: RunSearch): Promise<WatchedColumns>;
+}
+
+/** The list on a screen of its own. The Watch stream says when something has changed; nothing is asked in between. */
+export async function watchRuns(cli: Cli, server: Cairn, options: WatchRunsOptions): Promise<void> {
+  if (!process.stdout.isTTY) {
+    throw new CommandError("cannot watch: standard output is no terminal", {
+      exitCode: EXIT.usage,
+      hint: "leave out --watch, or use `cairn ls --json` in a script",
+    });
+  }
+  const list = new WatchedList(cli, server, options);
+  // Before the screen is taken, so that a wrong query is said where it can be read.
+  await list.read();
+  await list.run();
+}
+
+function hasMetric({ fields }: ChosenColumns): boolean {
+  return fields.some(({ of }) => of === "metrics" || of === "best");
+}
+
+class WatchedList {
+  readonly #cli: Cli;
+  readonly #server: Cairn;
+  readonly #options: WatchRunsOptions;
+  readonly #quit = new AbortController();
+  #shown: WatchedColumns | undefined;
+  #ids = "";
+  #trouble = "";
+  #screen: Screen | undefined;
+  #wake: (() => void) | undefined;
+  #isStale = false;
+
+  constructor(cli: Cli, server: Cairn, options: WatchRunsOptions) {
+    this.#cli = cli;
+    this.#server = server;
+    this.#options = options;
+  }
+
+  /** Reads the list anew; columns are chosen again when other runs are in it, and until there is a metric to show. */
+  async read(): Promise<void> {
+    const room = (this.#screen?.rows ?? process.stdout.rows) - OTHER_LINES;
+    const search = {
+      ...this.#options.search,
+      limit: Math.min(this.#options.search.limit, Math.max(ROWS_MIN, room)),
+    };
+    const before = this.#shown?.chosen;
+    const columns = before === undefined ? ["params"] : ["params", ...columnsFor(before.fields)];
+    const found = await searchRuns(this.#server, search, columns);
+    const ids = found.runs.map(({ id }) => id).join();
+    const isKnown = before !== undefined && ids === this.#ids && (hasMetric(before) || !this.#options.isFree);
+    this.#shown = isKnown ? { chosen: before, found } : await this.#options.choose(found, search);
+    this.#ids = ids;
+  }
+
+  async run(): Promise<void> {
+    const stop = AbortSignal.any([this.#cli.interrupted, this.#quit.signal]);
+    using screen = openScreen({
+      onKey: (key) => {
+        if (key === "q" || key === "escape") this.#quit.abort();
+      },
+      onResize: () => this.#changed(),
+    });
+    this.#screen = screen;
+    const redraw = setInterval(() => this.#draw(), REDRAW_MS);
+    try {
+      this.#draw();
+      await Promise.all([this.#listen(stop), this.#refresh(stop)]);
+    } catch (thrown) {
+      if (!stop.aborted) throw thrown;
+    } finally {
+      clearInterval(redraw);
+      this.#quit.abort();
+      this.#changed();
+    }
+  }
+
+  #changed(): void {
+    this.#isStale = true;
+    this.#wake?.();
+  }
+
+  /** Reads when something has changed, at most every REFRESH_MS_MIN. */
+  async #refresh(stop: AbortSignal): Promise<void> {
+    while (!stop.aborted) {
+      if (!this.#isStale) {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        this.#wake = resolve;
+        stop.addEventListener("abort", () => resolve(), { once: true });
+        await promise;
+        continue;
+      }
+      this.#isStale = false;
+      try {
+        await this.read();
+      } catch (thrown) {
+        this.#excuse(thrown);
+        await sleep(RETRY_MS, undefined, { signal: stop });
+        this.#isStale = true;
+      }
+      this.#draw();
+      await sleep(REFRESH_MS_MIN, undefined, { signal: stop });
+    }
+  }
+
+  async #listen(stop: AbortSignal): Promise<void> {
+    const { query, namespace } = this.#options.search;
+    while (!stop.aborted) {
+      const call = new AbortController();
+      let watch = setTimeout(() => call.abort(), SILENCE_MS_MAX);
+      try {
+        const columns = columnsFor(this.#shown?.chosen.fields ?? []);
+        if (this.#options.isFree) columns.push(ANY_METRIC);
+        const events = this.#server.watch.watch(
+          { runs: { query, namespace, columns } },
+          { signal: AbortSignal.any([stop, call.signal]), timeoutMs: 0 },
+        );
+        for await (const { event } of events) {
+          clearTimeout(watch);
+          watch = setTimeout(() => call.abort(), SILENCE_MS_MAX);
+          this.#trouble = "";
+          // Also at the start: what happened before the watch stood.
+          if (event.case !== "still") this.#changed();
+        }
+      } catch (thrown) {
+        if (stop.aborted) return;
+        this.#excuse(thrown);
+        this.#draw();
+      } finally {
+        clearTimeout(watch);
+        call.abort();
+      }
+      await sleep(RETRY_MS, undefined, { signal: stop });
+    }
+  }
+
+  /** What will pass is shown until it has; the rest is thrown. */
+  #excuse(thrown: unknown): void {
+    const { code, message } = Failure.from(thrown, this.#server.url);
+    const lasting: readonly Code[] = [
+      Code.InvalidArgument,
+      Code.Unauthenticated,
+      Code.PermissionDenied,
+      Code.NotFound,
+      Code.FailedPrecondition,
+    ];
+    if (lasting.includes(code)) throw thrown;
+    this.#trouble = printable(message.split("\n")[0]!);
+  }
+
+  #draw(): void {
+    const screen = this.#screen;
+    if (screen === undefined || this.#shown === undefined) return;
+    const { chosen, found } = this.#shown;
+    const { colour } = this.#cli;
+    const { columns } = screen;
+    const { query, namespace } = this.#options.search;
+    const body = runTable(found.runs, chosen, { colour, columns, nowMs: Date.now(), under: namespace });
+    const title = cut(printable([namespace, query].filter(Boolean).join("  ") || "all runs"), columns - 12);
+    const clock = new Date().toTimeString().slice(0, 8);
+    const gap = " ".repeat(Math.max(1, columns - widthOf(title) - clock.length));
+    const count =
+      found.runs.length < found.totalCount
+        ? `${formatCount(found.runs.length)} of ${countOf(found.totalCount, "run")}`
+        : countOf(found.totalCount, "run");
+    const state = this.#trouble === "" ? "live" : `waiting: ${this.#trouble}`;
+    screen.draw([
+      `${paint(colour, "bold", title)}${gap}${paint(colour, "dim", clock)}`,
+      ...body.split("\n"),
+      "",
+      `${count} · ${paint(colour, this.#trouble === "" ? "green" : "yellow", state)} · q quits`,
+    ]);
+  }
+}

@@ -1,0 +1,104 @@
+import type { Provenance, Run } from "#proto/cairn/v1/run_pb.ts";
+import { padEnd, paint, printable, widthOf } from "../output/text.ts";
+
+/** Names under which clients say what a machine is, in the order a person asks. */
+const HOST_KEYS = ["host", "hostname", "node"];
+const GPU_KEYS = ["gpu", "gpus", "accelerator", "accelerators"];
+const PATCH_LINES_MAX = 400;
+
+export type Labelled = readonly [label: string, text: string];
+
+/** The most telling of where a run came from: code, data, machine. */
+export function provenanceSummary(run: Run): Labelled[] {
+  const { provenance } = run;
+  if (provenance === undefined) return [];
+  const { code, environment } = provenance;
+  const lines: Labelled[] = [];
+  if (code !== undefined && code.commit !== "") {
+    const branch = code.branch === "" ? "" : ` on ${code.branch}`;
+    const dirty = code.dirtyPatch === "" ? "clean" : `with ${patchSize(code.dirtyPatch)} uncommitted`;
+    const from = code.repository === "" ? "" : `  ${code.repository}`;
+    lines.push(["code", `${code.commit.slice(0, 10)}${branch}, ${dirty}${from}`]);
+  }
+  const machine = [valueOf(environment, HOST_KEYS), gpusOf(environment)].filter((part) => part !== "");
+  if (machine.length > 0) lines.push(["machine", machine.join(" · ")]);
+  for (const [label, data] of [
+    ["trained on", provenance.trainingData],
+    ["tested on", provenance.testData],
+  ] as const) {
+    if (data.length > 0) lines.push([label, data.join("  ")]);
+  }
+  if (provenance.initialState !== "") lines.push(["began from", provenance.initialState]);
+  if (provenance.study !== "") lines.push(["study", provenance.study]);
+  return lines.map(([label, text]) => [label, printable(text)]);
+}
+
+/** All of it, with the environment and the patch. */
+export function provenanceInFull(provenance: Provenance, colour: boolean): string[] {
+  const { code } = provenance;
+  const rows: Labelled[] = [
+    ["initial state", provenance.initialState],
+    ...provenance.trainingData.map((data) => ["training data", data] as const),
+    ...provenance.testData.map((data) => ["test data", data] as const),
+    ["feature pipeline", provenance.featurePipeline],
+    ["study", provenance.study],
+    ["repository", code?.repository ?? ""],
+    ["commit", code?.commit ?? ""],
+    ["branch", code?.branch ?? ""],
+    ["archive", code?.archive ?? ""],
+    ["dirty", code === undefined ? "" : code.dirtyPatch === "" ? "no" : `yes, ${patchSize(code.dirtyPatch)}`],
+    ["command", provenance.command.join(" ")],
+    ...Object.keys(provenance.environment)
+      .sort()
+      .map((key) => [key, provenance.environment[key]!] as const),
+  ];
+  const lines = labelled(
+    rows.filter(([, text]) => text !== ""),
+    colour,
+  );
+  if (code !== undefined && code.dirtyPatch !== "") {
+    const patch = code.dirtyPatch.trimEnd().split("\n");
+    lines.push("", ...patch.slice(0, PATCH_LINES_MAX).map((line) => paintPatchLine(line, colour)));
+    if (patch.length > PATCH_LINES_MAX)
+      lines.push(`… ${patch.length - PATCH_LINES_MAX} more lines; --json has them`);
+  }
+  return lines;
+}
+
+/** Labels in one column, texts in another. */
+export function labelled(rows: readonly Labelled[], colour: boolean): string[] {
+  const width = rows.reduce((most, [label]) => Math.max(most, Math.min(28, widthOf(label))), 0);
+  return rows.map(
+    ([label, text]) => `${paint(colour, "dim", padEnd(printable(label), width))}  ${printable(text)}`,
+  );
+}
+
+export function paintPatchLine(line: string, colour: boolean): string {
+  const text = printable(line);
+  if (line.startsWith("+")) return paint(colour, "green", text);
+  if (line.startsWith("-")) return paint(colour, "red", text);
+  return line.startsWith("@@") || line.startsWith("diff ") ? paint(colour, "cyan", text) : text;
+}
+
+/** Such as "+12 -3 lines". */
+export function patchSize(patch: string): string {
+  const lines = patch.split("\n");
+  const added = lines.filter((line) => /^\+(?!\+\+ )/.test(line)).length;
+  const removed = lines.filter((line) => /^-(?!-- )/.test(line)).length;
+  return `+${added} -${removed} lines`;
+}
+
+/** Clients name them one by one, `gpu.0` and so on, or all in one text. */
+function gpusOf(environment: Readonly<Record<string, string>>): string {
+  const counts = new Map<string, number>();
+  for (const [key, model] of Object.entries(environment)) {
+    if (/^gpu\.\d+$/.test(key)) counts.set(model, (counts.get(model) ?? 0) + 1);
+  }
+  if (counts.size === 0) return valueOf(environment, GPU_KEYS);
+  return [...counts].map(([model, count]) => (count === 1 ? model : `${count} × ${model}`)).join(", ");
+}
+
+function valueOf(environment: Readonly<Record<string, string>>, keys: readonly string[]): string {
+  const found = keys.find((key) => Object.hasOwn(environment, key) && environment[key] !== "");
+  return found === undefined ? "" : environment[found]!;
+}

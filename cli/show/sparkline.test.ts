@@ -1,0 +1,41 @@
+import { create } from "@bufbuild/protobuf";
+import { describe, expect, it } from "vitest";
+import { Form, SeriesDataSchema } from "#proto/cairn/v1/metric_pb.ts";
+import { sparkline, sparkValues } from "./sparkline.ts";
+
+describe("sparkline", () => {
+  it("T25 goes from the lowest to the highest", () => {
+    expect(sparkline([0, 1, 2, 3, 4, 5, 6, 7])).toBe("▁▂▃▄▅▆▇█");
+    expect(sparkline([2, 2])).toBe("▅▅");
+    expect(sparkline([])).toBe("");
+  });
+
+  it("T25 has a gap for NaN and ends for infinities", () => {
+    expect(sparkline([0, NaN, 1, Infinity, -Infinity])).toBe("▁ ██▁");
+  });
+
+  it("T25 shows a spike of a single point among thousands", () => {
+    const width = 10;
+    const flat = Array.from({ length: width }, () => 1);
+    const data = create(SeriesDataSchema, {
+      form: Form.ENVELOPE,
+      bucket: { numbers: flat.map((_, i) => i) },
+      mean: { numbers: flat },
+      min: { numbers: flat.map(() => 0.9) },
+      max: { numbers: flat.with(6, 1000) },
+    });
+    expect(sparkline(sparkValues(data, width))).toBe("▁▁▁▁▁▁█▁▁▁");
+  });
+
+  it("T25 leaves columns without points empty", () => {
+    const numbers = [1, 3];
+    const data = create(SeriesDataSchema, {
+      form: Form.ENVELOPE,
+      bucket: { numbers: [0, 3] },
+      mean: { numbers },
+      min: { numbers },
+      max: { numbers },
+    });
+    expect(sparkline(sparkValues(data, 4))).toBe("▁  █");
+  });
+});

@@ -1,0 +1,295 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { Encoding, Axis, SeriesKind, type Sample, type SeriesInfo } from "#proto/cairn/v1/metric_pb.ts";
+import type { WatchEvent } from "#proto/cairn/v1/watch_pb.ts";
+import type { Cairn } from "#sdk/client.ts";
+import { Failure } from "#sdk/failure.ts";
+import { inParallel } from "../in-parallel.ts";
+import { printable } from "../output/text.ts";
+import { seriesMarks } from "../plot/read-lines.ts";
+import { History } from "./history.ts";
+import { Objectives } from "./objectives.ts";
+import { labelText, type FollowedKey, type TopRow } from "./top-row.ts";
+import type { TopState } from "./top-state.ts";
+
+/** More would fit on no screen; the filter of the command finds the others. */
+const RUNS_MAX = 200;
+const SERIES_MAX = 500;
+const LOADED_AT_ONCE = 4;
+/** Metrics that have a history from the beginning on; the others from when they are looked at. */
+const LOADED_KEYS = 2;
+const DETAILED_KEYS = 24;
+const HISTORY_BUCKETS = 240;
+/** A wave of runs that start is taken together. */
+const REOPEN_MS_MIN = 500;
+/** The server gives a sign of life every 15 s. */
+const SILENCE_MS_MAX = 45_000;
+const RETRY_MS_MIN = 500;
+const RETRY_MS_MAX = 5_000;
+
+export interface FeedOptions {
+  query: string;
+  namespace: string;
+  /** Metrics that the person asked for; else the objective of the namespace. */
+  metrics: readonly string[];
+}
+
+/** Keeps the state of the live view up to date from one Watch stream. */
+export class TopFeed {
+  readonly #server: Cairn;
+  readonly #state: TopState;
+  readonly #options: FeedOptions;
+  readonly #onChange: () => void;
+  readonly #objectives: Objectives;
+  /** Runs whose points the open stream brings. */
+  #watched: ReadonlySet<string> = new Set();
+  /** Since something was last heard. */
+  #failures = 0;
+
+  constructor(server: Cairn, state: TopState, options: FeedOptions, onChange: () => void) {
+    this.#server = server;
+    this.#state = state;
+    this.#options = options;
+    this.#onChange = onChange;
+    this.#objectives = new Objectives(server);
+  }
+
+  /** What is running now, with histories. Throws what the server refuses. */
+  async read(): Promise<void> {
+    await this.#search();
+    await this.#load();
+  }
+
+  /** Goes on until the signal says otherwise; a lost connection is told in the state and tried again. */
+  async run(stop: AbortSignal): Promise<void> {
+    while (!stop.aborted) {
+      try {
+        await this.#search();
+        await this.#follow(stop);
+      } catch (thrown) {
+        if (stop.aborted) return;
+        this.#excuse(thrown);
+        this.#onChange();
+        const waitMs = Math.min(RETRY_MS_MAX, RETRY_MS_MIN * 2 ** this.#failures++);
+        await sleep(waitMs, undefined, { signal: stop }).catch(() => {});
+      }
+    }
+  }
+
+  /** Histories of all metrics of one run, for its details. */
+  async loadDetails(row: TopRow): Promise<void> {
+    await this.#loadRow(row, DETAILED_KEYS);
+    this.#onChange();
+  }
+
+  /** Which runs are running, and how those ended that are not any more. */
+  async #search(): Promise<void> {
+    const { runs, totalCount } = await this.#server.runs.searchRuns({
+      query: `${this.#query()} order by started desc`,
+      namespace: this.#options.namespace,
+      pageSize: RUNS_MAX,
+      columns: ["params", "tags"],
+    });
+    this.#state.matching = Number(totalCount);
+    for (const run of runs) this.#state.putRun(run, Date.now());
+    const running = new Set(runs.map(({ id }) => id));
+    for (const id of this.#state.rows.keys()) if (!running.has(id)) await this.#leave(id);
+  }
+
+  #query(): string {
+    const { query } = this.#options;
+    return query.trim() === "" ? 'status = "running"' : `status = "running" and (${query})`;
+  }
+
+  /** One stream, until a run starts whose points it does not bring, or it breaks. */
+  async #follow(stop: AbortSignal): Promise<void> {
+    const running = [...this.#state.rows.values()].filter(({ isRunning }) => isRunning).slice(0, RUNS_MAX);
+    this.#watched = new Set(running.map(({ run }) => run.id));
+    const call = new AbortController();
+    const openedMs = performance.now();
+    let silence = setTimeout(() => call.abort(), SILENCE_MS_MAX);
+    let reopen: NodeJS.Timeout | undefined;
+    let isReopened = false;
+    const reopenIfNeeded = () => {
+      if (reopen !== undefined || !this.#hasUnwatched()) return;
+      const waitMs = Math.max(0, REOPEN_MS_MIN - (performance.now() - openedMs));
+      reopen = setTimeout(() => {
+        isReopened = true;
+        call.abort();
+      }, waitMs);
+    };
+    try {
+      const events = this.#server.watch.watch(
+        {
+          runs: { query: this.#query(), namespace: this.#options.namespace, columns: ["params", "tags"] },
+          series: [...this.#watched].map((id) => ({ run: { id } })),
+        },
+        { signal: AbortSignal.any([stop, call.signal]), timeoutMs: 0 },
+      );
+      for await (const event of events) {
+        clearTimeout(silence);
+        silence = setTimeout(() => call.abort(), SILENCE_MS_MAX);
+        this.#state.trouble = "";
+        this.#failures = 0;
+        await this.#take(event, reopenIfNeeded);
+        reopenIfNeeded();
+        this.#onChange();
+      }
+    } catch (thrown) {
+      if (!isReopened || stop.aborted) throw thrown;
+    } finally {
+      clearTimeout(silence);
+      clearTimeout(reopen);
+      // What is still being read must not open anything any more.
+      reopen = silence;
+      call.abort();
+    }
+  }
+
+  #hasUnwatched(): boolean {
+    if (this.#watched.size >= RUNS_MAX) return false;
+    return [...this.#state.rows.values()].some(
+      ({ run, isRunning }) => isRunning && !this.#watched.has(run.id),
+    );
+  }
+
+  async #take({ event }: WatchEvent, onSearched: () => void): Promise<void> {
+    const nowMs = Date.now();
+    switch (event.case) {
+      case "started":
+        // From here on everything is told, so what is read now and what is told together are all there is.
+        void this.#catchUp(onSearched);
+        return;
+      case "runs":
+        for (const run of event.value.runs) {
+          const isNew = !this.#state.rows.has(run.id);
+          if (isNew && this.#state.rows.size >= RUNS_MAX) continue;
+          this.#state.putRun(run, nowMs);
+          if (isNew) this.#state.matching++;
+        }
+        for (const id of event.value.left) {
+          if (this.#state.rows.get(id)?.isRunning === true) this.#state.matching--;
+          await this.#leave(id);
+        }
+        return;
+      case "points":
+        this.#state.rows.get(event.value.runId)?.addPoints(event.value.series, nowMs);
+        return;
+      case "behind":
+        void this.#catchUp(onSearched);
+        return;
+      default:
+    }
+  }
+
+  /** A run that does not match any more: it is shown how it ended. */
+  async #leave(id: string): Promise<void> {
+    const row = this.#state.rows.get(id);
+    if (row === undefined || row.endedMs !== undefined) return;
+    try {
+      row.update(await this.#server.runs.getRun({ run: { id } }), Date.now());
+    } catch (thrown) {
+      // It was purged, or is out of sight: then there is nothing to show.
+      if (Failure.from(thrown).code !== Code.NotFound) throw thrown;
+      this.#state.rows.delete(id);
+    }
+    // It runs, but is not among those that are asked for.
+    if (row.endedMs === undefined) this.#state.rows.delete(id);
+  }
+
+  /** Of runs that started before the watch stood, the search alone knows. */
+  async #catchUp(onSearched: () => void): Promise<void> {
+    try {
+      await this.#search();
+      onSearched();
+      await this.#load();
+    } catch (thrown) {
+      // The stream meets the same trouble, and judges it.
+      if (!(thrown instanceof ConnectError)) throw thrown;
+    }
+    this.#onChange();
+  }
+
+  async #load(): Promise<void> {
+    const rows = [...this.#state.rows.values()].filter(({ isRunning }) => isRunning);
+    await inParallel(rows, LOADED_AT_ONCE, async (row) => {
+      await this.#loadRow(row, LOADED_KEYS);
+      this.#onChange();
+    });
+  }
+
+  async #loadRow(row: TopRow, keysMax: number): Promise<void> {
+    const run = { id: row.run.id };
+    const hold = row.hold();
+    const { series } = await this.#server.metrics.listSeries({ run, pageSize: SERIES_MAX });
+    const { metrics } = this.#options;
+    row.favourites = metrics.length > 0 ? metrics : await this.#objectives.of(row.run.namespace);
+    row.describe(series);
+    const first = firstLabelSets(series);
+    const before = new Map(row.keys);
+    // Known first, so that the row itself says which matter.
+    for (const [key, { labels, summary }] of first) {
+      if (!row.keys.has(key)) row.keys.set(key, lastOnly(key, labels, summary?.last));
+    }
+    const wanted = row.shown(keysMax);
+    const read = await this.#readHistories(
+      run,
+      wanted.flatMap((key) => first.get(key) ?? []),
+    );
+    for (const [key, { labels, summary }] of first) {
+      if (!read.has(key)) read.set(key, before.get(key) ?? lastOnly(key, labels, summary?.last));
+    }
+    row.load([...read.values()], hold);
+  }
+
+  async #readHistories(
+    run: { id: string },
+    series: readonly SeriesInfo[],
+  ): Promise<Map<string, FollowedKey>> {
+    const read = new Map<string, FollowedKey>();
+    if (series.length === 0) return read;
+    const answer = await this.#server.metrics.readSeries({
+      series: series.map(({ key, labels }) => ({ run, key, labels })),
+      axis: Axis.STEP,
+      buckets: HISTORY_BUCKETS,
+      encoding: Encoding.NUMBERS,
+    });
+    const last = new Map(series.map(({ key, summary }) => [key, summary?.last?.step]));
+    for (const data of answer.series) {
+      const step = last.get(data.key);
+      const reached = step === undefined ? undefined : Number(step);
+      const history = History.of(seriesMarks(data, "step", answer.gridStart, answer.gridWidth));
+      read.set(data.key, { key: data.key, labels: labelText(data.labels), history, isWhole: true, reached });
+    }
+    return read;
+  }
+
+  /** What will pass is shown until it has; the rest is thrown. */
+  #excuse(thrown: unknown): void {
+    if (!(thrown instanceof ConnectError)) throw thrown;
+    const { code, message } = Failure.from(thrown, this.#server.url);
+    const lasting: readonly Code[] = [Code.InvalidArgument, Code.Unauthenticated, Code.PermissionDenied];
+    if (lasting.includes(code)) throw thrown;
+    this.#state.trouble = printable(message.split("\n")[0]!);
+  }
+}
+
+/** One label set per key: of a run with ranks, the first of them. */
+function firstLabelSets(series: readonly SeriesInfo[]): Map<string, SeriesInfo> {
+  const first = new Map<string, SeriesInfo>();
+  for (const info of series) {
+    if (info.kind !== SeriesKind.TEXT && !first.has(info.key)) first.set(info.key, info);
+  }
+  return first;
+}
+
+/** A metric of which no more than its last value was asked for. */
+function lastOnly(
+  key: string,
+  labels: Readonly<Record<string, string>>,
+  last: Sample | undefined,
+): FollowedKey {
+  const history = new History();
+  if (last !== undefined) history.add(Number(last.step ?? 0), last.value);
+  return { key, labels: labelText(labels), history, isWhole: false };
+}

@@ -1,0 +1,179 @@
+import type { SeriesInfo, SeriesPoints } from "#proto/cairn/v1/metric_pb.ts";
+import { SeriesKind } from "#proto/cairn/v1/metric_pb.ts";
+import { RunStatus, type Run } from "#proto/cairn/v1/run_pb.ts";
+import { History } from "./history.ts";
+
+/** How far back the pace is measured. */
+const PACE_MS = 60_000;
+const PACE_SAMPLES_MAX = 240;
+const REWOUND_EVENTS = 5;
+/** Keys of one run that are followed; the newest beyond that are not shown. */
+const KEYS_MAX = 64;
+/** Points that came while the history was being read. */
+const HELD_MAX = 10_000;
+const MACHINE = /^(?:system|perf)\//;
+
+/** Of one key, the label set that is shown: the first one met. */
+export interface FollowedKey {
+  readonly key: string;
+  readonly labels: string;
+  readonly history: History;
+  /** Whether the history goes back to the first point, so that it may be drawn. */
+  readonly isWhole: boolean;
+  /** The step up to which the history holds everything, where the server said so. */
+  readonly reached?: number | undefined;
+}
+
+/** One run of the live view, with what has been heard of it. */
+export class TopRow {
+  run: Run;
+  step: number | undefined;
+  /** The last sign of life, by the clock of whoever gave it. */
+  seenMs: number;
+  /** When it was seen to end; undefined while it runs. */
+  endedMs: number | undefined;
+  readonly keys = new Map<string, FollowedKey>();
+  /** Metrics to show first: the objective, then the loss or whatever there is. */
+  favourites: readonly string[] = [];
+  #samples: { ms: number; step: number }[] = [];
+  #paceBefore: number | undefined;
+  /** Events in a row with a lower step than the highest. */
+  #lower = 0;
+  #held: SeriesPoints[] | undefined;
+  #heldPoints = 0;
+  #holds = 0;
+
+  constructor(run: Run) {
+    this.run = run;
+    this.seenMs = Number(run.updatedUs) / 1000;
+  }
+
+  get isRunning(): boolean {
+    return this.run.status === RunStatus.RUNNING;
+  }
+
+  update(run: Run, nowMs: number): void {
+    this.run = run;
+    this.seenMs = Math.max(this.seenMs, Number(run.updatedUs) / 1000);
+    if (this.isRunning) this.endedMs = undefined;
+    else this.endedMs ??= nowMs;
+  }
+
+  /**
+   * From now on points are kept until the history has been read, because it may hold them, too. Give the number to
+   * `load`: of several that are being read, the last one counts.
+   */
+  hold(): number {
+    this.#held = [];
+    this.#heldPoints = 0;
+    return ++this.#holds;
+  }
+
+  /** What the server says there is, before any point is heard. */
+  describe(series: readonly SeriesInfo[]): void {
+    for (const { summary } of series) {
+      const { first, last } = summary ?? {};
+      if (last?.step !== undefined) this.step = Math.max(this.step ?? -Infinity, Number(last.step));
+      if (last?.timeUs !== undefined) this.seenMs = Math.max(this.seenMs, Number(last.timeUs) / 1000);
+      if (first?.step === undefined || last?.step === undefined) continue;
+      if (first.timeUs === undefined || last.timeUs === undefined) continue;
+      const seconds = Number(last.timeUs - first.timeUs) / 1e6;
+      if (seconds > 0) this.#paceBefore ??= Number(last.step - first.step) / seconds;
+    }
+  }
+
+  /** The histories as they were read; points heard meanwhile are added where they are newer. */
+  load(read: readonly FollowedKey[], hold: number): void {
+    if (hold !== this.#holds) return;
+    this.keys.clear();
+    for (const each of read.slice(0, KEYS_MAX)) this.keys.set(each.key, each);
+    const reached = new Map(
+      [...this.keys.values()].map(({ key, history, reached: step }) => [
+        key,
+        Math.max(step ?? -Infinity, history.lastX),
+      ]),
+    );
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const points of held) this.#take(points, reached.get(points.key));
+  }
+
+  addPoints(series: readonly SeriesPoints[], nowMs: number): void {
+    this.seenMs = Math.max(this.seenMs, nowMs);
+    const step = series.reduce(
+      (most, { steps }) => Math.max(most, Number(steps.at(-1) ?? -Infinity)),
+      -Infinity,
+    );
+    if (step > -Infinity) this.#moveTo(step, nowMs);
+    for (const points of series) {
+      if (this.#held === undefined) this.#take(points, undefined);
+      else if ((this.#heldPoints += points.steps.length) <= HELD_MAX) this.#held.push(points);
+    }
+  }
+
+  #take(points: SeriesPoints, beyond: number | undefined): void {
+    const { key, steps } = points;
+    const values = numbersOf(points);
+    if (values === undefined) return;
+    const labels = labelText(points.labels);
+    let followed = this.keys.get(key);
+    if (followed === undefined) {
+      if (this.keys.size >= KEYS_MAX) return;
+      followed = { key, labels, history: new History(), isWhole: true };
+      this.keys.set(key, followed);
+    }
+    if (followed.labels !== labels) return;
+    const { history } = followed;
+    for (const [i, value] of values.entries()) {
+      const step = steps[i];
+      const x = step === undefined ? history.pointCount : Number(step);
+      if (beyond === undefined || x > beyond) history.add(x, value);
+    }
+  }
+
+  /** Some metrics lag behind others; only when nothing else comes for a while has the run gone back. */
+  #moveTo(step: number, nowMs: number): void {
+    if (step < (this.step ?? -Infinity)) {
+      if (++this.#lower < REWOUND_EVENTS) return;
+      this.#samples = [];
+    }
+    this.#lower = 0;
+    this.step = step;
+    this.#samples.push({ ms: nowMs, step });
+    while (this.#samples.length > PACE_SAMPLES_MAX || this.#samples[0]!.ms < nowMs - PACE_MS)
+      this.#samples.shift();
+  }
+
+  /** Steps per second: of the last minute, or else of the whole run. */
+  get pace(): number | undefined {
+    const [first, last] = [this.#samples[0], this.#samples.at(-1)];
+    if (first !== undefined && last !== undefined && last.ms - first.ms >= 2_000) {
+      return ((last.step - first.step) / (last.ms - first.ms)) * 1000;
+    }
+    return this.#paceBefore;
+  }
+
+  /** At most `count` metrics: favourites that are there, then losses, then others, and those about machines last. */
+  shown(count: number): readonly string[] {
+    const rank = (key: string) => {
+      const liked = this.favourites.indexOf(key);
+      if (liked >= 0) return liked - this.favourites.length;
+      return /loss/i.test(key) ? 0 : MACHINE.test(key) ? 2 : 1;
+    };
+    return [...this.keys.keys()].sort((a, b) => rank(a) - rank(b)).slice(0, count);
+  }
+}
+
+export function labelText(labels: Readonly<Record<string, string>>): string {
+  return Object.entries(labels)
+    .map(([name, value]) => `${name}=${value}`)
+    .sort()
+    .join(" ");
+}
+
+/** undefined for texts. */
+function numbersOf({ kind, values, integers, bools }: SeriesPoints): readonly number[] | undefined {
+  if (kind === SeriesKind.TEXT) return undefined;
+  if (kind === SeriesKind.INTEGER) return integers.map(Number);
+  return kind === SeriesKind.BOOL ? bools.map(Number) : values;
+}

@@ -1,0 +1,184 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { useTerminal, type RunOptions } from "./cairn.ts";
+import { runOnTerminal } from "./pty.ts";
+
+const SECRET = /^cairn_[\w-]{43}\n$/;
+
+describe("cairn token, cairn access", () => {
+  const terminal = useTerminal(["--data", "memory:", "--auth"]);
+  const cairn = (words: readonly string[], options: RunOptions = {}) =>
+    terminal.cairn(words, { ...options, env: { CAIRN_TOKEN: terminal.adminToken, ...options.env } });
+  const as = (token: string, ...words: string[]) => cairn(words, { env: { CAIRN_TOKEN: token.trim() } });
+  let ada = "";
+
+  beforeAll(async () => {
+    for (const words of [
+      ["access", "user", "add", "ada", "--display", "Ada Lovelace"],
+      ["access", "group", "add", "asr"],
+      ["access", "group", "join", "asr", "ada"],
+      ["ns", "create", "langtech/asr"],
+      ["access", "grant", "writer", "asr", "langtech/asr"],
+    ]) {
+      expect(await cairn(words)).toMatchObject({ code: 0, stderr: "" });
+    }
+    ada = (await cairn(["token", "create", "ada-1", "--for", "ada"])).stdout;
+  });
+
+  it("T7 prints the secret alone, and says on standard error that it is the only time", async () => {
+    const words = "token create cluster --role viewer --in langtech/asr --days 30".split(" ");
+    const { stdout, stderr, code } = await as(ada, ...words);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(SECRET);
+    expect(stderr).toContain("only this once");
+    expect(stderr).toContain("expires in 30d");
+    expect((await as(stdout, "whoami")).stdout).toContain(
+      'by token "cluster", at most viewer, only in langtech/asr, expires in 30d',
+    );
+    expect(await as(stdout, "ns", "create", "langtech/asr/no")).toMatchObject({ code: 4 });
+    expect(await as(ada, "ns", "create", "langtech/asr/yes")).toMatchObject({ code: 0 });
+  });
+
+  it("T7 lists tokens without their secrets and revokes one by name or by its id", async () => {
+    const secret = (await as(ada, "token", "create", "short", "--days", "1")).stdout;
+    const list = await as(ada, "token", "ls", "--json");
+    expect(list.stdout).not.toContain(secret.trim().slice(6));
+    const tokens = list.json() as { id: string; name: string }[];
+    const found = tokens.find(({ name }) => name === "short")!;
+    expect((await as(ada, "token", "ls")).stdout).toMatch(/short +ada +everywhere +in 1d +never/);
+    expect(await as(secret, "whoami")).toMatchObject({ code: 0 });
+    const revoked = await as(ada, "token", "revoke", found.id.slice(0, 20));
+    expect(revoked.stdout).toBe(`Revoked ${found.id.slice(0, 16)} "short".\n`);
+    expect(await as(secret, "whoami")).toMatchObject({ code: 4 });
+    const again = await as(ada, "token", "revoke", "short");
+    expect(again).toMatchObject({ code: 3 });
+    expect(again.stderr).toContain('cannot find token "short"');
+  });
+
+  it("T7 revokes nothing when one of the names is unclear", async () => {
+    for (const _ of [1, 2]) await as(ada, "token", "create", "double");
+    await as(ada, "token", "create", "single");
+    const { code, stderr } = await as(ada, "token", "revoke", "single", "double");
+    expect(code).toBe(2);
+    expect(stderr).toContain('cannot choose a token for "double"');
+    expect((await as(ada, "token", "ls")).stdout).toContain("single");
+  });
+
+  it.each([
+    [["token", "create", "--days", "0"], "expected a whole number from 1 to 3650"],
+    [["token", "create", "--role", "king"], "none of viewer, writer, maintainer, admin"],
+    [["access", "grant", "king", "ada", "/"], "none of viewer, writer, maintainer, admin"],
+  ])("T2 refuses %j", async (words, cause) => {
+    const { code, stderr } = await cairn(words);
+    expect(stderr).toContain(cause);
+    expect(code).toBe(2);
+  });
+
+  it("T1 says who the caller is, in which groups, and by what token", async () => {
+    const { stdout, code } = await as(ada, "whoami");
+    expect(code).toBe(0);
+    expect(stdout).toContain("ada (user) on http://");
+    expect(stdout).toContain("  in asr\n");
+    expect(stdout).toContain("  writer of langtech/asr through asr\n");
+    const nobody = await terminal.cairn(["whoami", "--json"]);
+    expect(nobody.json()).toMatchObject({ kind: "anonymous", token: null });
+    expect(nobody.code).toBe(4);
+  });
+
+  it("T8 closes a scope, says who is cut off and why, and opens it again", async () => {
+    await cairn(["ns", "create", "langtech/asr/medical"]);
+    await cairn(["access", "close", "langtech/asr/medical"]);
+    const told = await cairn(["access", "explain", "ada", "langtech/asr/medical"]);
+    expect(told.stdout).toContain('"ada" may do nothing');
+    expect(told.stdout).toContain(
+      "- writer of langtech/asr through asr is cut off by langtech/asr/medical, which is closed",
+    );
+    expect(await as(ada, "ns", "langtech/asr/medical")).toMatchObject({ code: 3 });
+    expect((await cairn(["access", "show", "langtech/asr/medical"])).stdout).toContain("is closed.");
+    await cairn(["access", "open", "langtech/asr/medical"]);
+    expect(await as(ada, "ns", "langtech/asr/medical")).toMatchObject({ code: 0 });
+    const json = (await cairn(["access", "explain", "ada", "langtech/asr/medical", "--json"])).json();
+    expect(json).toMatchObject({ role: "writer", reasons: [{ through: "asr", counts: true }] });
+  });
+
+  it("T8 grants and revokes on a run and on one of its artifacts", async () => {
+    const { run } = await terminal.client.runs.createRun({ namespace: "secret", name: "one" });
+    expect(await as(ada, "verify", "one")).toMatchObject({ code: 3 });
+    const granted = await cairn(["access", "grant", "viewer", "ada", "run:one"]);
+    expect(granted.stdout).toBe(`ada is now viewer of run:${run!.id}.\n`);
+    expect(await as(ada, "verify", "one")).toMatchObject({ code: 0 });
+    await cairn(["access", "revoke", "ada", "run:one"]);
+    expect(await as(ada, "verify", "one")).toMatchObject({ code: 3 });
+    const part = await cairn(["access", "grant", "viewer", "ada", "run:one", "--artifact", "model.pt"]);
+    expect(part.stdout).toContain(`artifact model.pt of run:${run!.id}`);
+    const wrong = await cairn(["access", "grant", "viewer", "ada", "secret", "--artifact", "model.pt"]);
+    expect(wrong).toMatchObject({ code: 2 });
+  });
+
+  it("T8 takes the root only by its name", async () => {
+    const empty = await cairn(["access", "grant", "viewer", "ada", ""]);
+    expect(empty).toMatchObject({ code: 2 });
+    expect(empty.stderr).toContain("write `/` for everything");
+    expect((await cairn(["access", "explain", "ada", "/"])).stdout).toContain("may do nothing");
+    await cairn(["access", "grant", "viewer", "ada", "/"]);
+    expect((await cairn(["access", "explain", "ada", "/"])).stdout).toContain("is viewer of the root");
+    await cairn(["access", "revoke", "ada", "/"]);
+  });
+
+  it("T8 disables and enables a person, ends a membership, lists both kinds", async () => {
+    await cairn(["access", "user", "add", "eve", "--service"]);
+    const secret = (await cairn(["token", "create", "--for", "eve"])).stdout;
+    expect(await as(secret, "whoami")).toMatchObject({ code: 0 });
+    await cairn(["access", "user", "disable", "eve"]);
+    expect(await as(secret, "whoami")).toMatchObject({ code: 4 });
+    await cairn(["access", "user", "enable", "eve"]);
+    expect(await as(secret, "whoami")).toMatchObject({ code: 0 });
+    expect((await cairn(["access", "user", "ls"])).stdout).toMatch(/ada +user +Ada Lovelace +asr/);
+    await cairn(["access", "group", "add", "night"]);
+    await cairn(["access", "group", "join", "night", "eve", "ada"]);
+    await cairn(["access", "group", "leave", "night", "ada"]);
+    const groups = (await cairn(["access", "group", "ls", "--json"])).json();
+    expect(groups).toContainEqual(expect.objectContaining({ name: "night", members: ["eve"] }));
+  });
+
+  it("T8 gives a password that is typed twice and not shown", async () => {
+    const pty = runOnTerminal("$CAIRN access user password ada", {
+      HOME: terminal.home,
+      CAIRN_SERVER: terminal.server.url,
+      CAIRN_TOKEN: terminal.adminToken,
+    });
+    await pty.shows("New password");
+    pty.type("correct horse battery\r");
+    await pty.shows("Once more");
+    pty.type("correct horse battery\r");
+    expect(await pty.ended).toBe(0);
+    expect(pty.screen).not.toContain("correct horse");
+    const { access } = terminal.client;
+    await expect(access.logIn({ name: "ada", password: "correct horse battery" })).resolves.toBeDefined();
+  });
+
+  it("T10 removes a person only when that is confirmed", async () => {
+    await cairn(["access", "user", "add", "tom"]);
+    const refused = await cairn(["access", "user", "rm", "tom"]);
+    expect(refused).toMatchObject({ code: 2 });
+    expect(refused.stderr).toContain("add --yes");
+    expect((await cairn(["access", "user", "ls"])).stdout).toContain("tom");
+    expect(await cairn(["access", "user", "rm", "tom", "--yes"])).toMatchObject({ code: 0 });
+    expect((await cairn(["access", "user", "ls"])).stdout).not.toContain("tom");
+  });
+
+  it("T8 shows the audit, whole", async () => {
+    const { stdout } = await cairn(["access", "audit", "--action", "create-principal", "--limit", "2"]);
+    expect(stdout.trim().split("\n")).toHaveLength(3);
+    const all = (await cairn(["access", "audit", "--json"])).json() as { action: string; number: number }[];
+    expect(all.map(({ action }) => action)).toContain("close-scope");
+    const { stdout: verdict, code } = await cairn(["access", "verify-audit"]);
+    expect(verdict).toMatch(/^The audit is whole: \d+ entries/);
+    expect(code).toBe(0);
+  });
+
+  it("T2 ends with 4 for what somebody may not do", async () => {
+    const { code, stderr } = await as(ada, "access", "user", "add", "mallory");
+    expect(code).toBe(4);
+    expect(stderr).toMatch(/^cairn: cannot /);
+  });
+});

@@ -1,0 +1,68 @@
+import { once } from "node:events";
+import { Transform } from "node:stream";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import type { AddressInfo } from "node:net";
+
+/** A way to a server that can be cut and mended; the address stays the same. */
+export class CuttableProxy {
+  readonly #target: number;
+  readonly #cutsBefore: (bytes: Buffer) => boolean | Promise<boolean>;
+  readonly #sockets = new Set<Socket>();
+  #server: Server | undefined;
+  #port = 0;
+
+  private constructor(target: number, cutsBefore: (bytes: Buffer) => boolean | Promise<boolean>) {
+    this.#target = target;
+    this.#cutsBefore = cutsBefore;
+  }
+
+  /** `cutsBefore` sees what clients send, piece by piece: where it says so, everything is cut before that gets through. */
+  static async open(
+    serverUrl: string,
+    cutsBefore: (bytes: Buffer) => boolean | Promise<boolean> = () => false,
+  ): Promise<CuttableProxy> {
+    const proxy = new CuttableProxy(Number(new URL(serverUrl).port), cutsBefore);
+    await proxy.mend();
+    return proxy;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+
+  async mend(): Promise<void> {
+    this.#server = createServer((client) => {
+      const server = connect(this.#target, "127.0.0.1");
+      for (const socket of [client, server]) {
+        this.#sockets.add(socket);
+        socket.on("error", () => socket.destroy());
+        socket.on("close", () => {
+          this.#sockets.delete(socket);
+          client.destroy();
+          server.destroy();
+        });
+      }
+      const gate = new Transform({
+        transform: (bytes: Buffer, _, pass) => {
+          void Promise.resolve(this.#cutsBefore(bytes)).then((cuts) =>
+            cuts ? this.cut() : pass(null, bytes),
+          );
+        },
+      });
+      client.pipe(gate).pipe(server).pipe(client);
+    });
+    this.#server.listen(this.#port, "127.0.0.1");
+    await once(this.#server, "listening");
+    this.#port = (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Ends every connection, and takes no new one. */
+  async cut(): Promise<void> {
+    const server = this.#server;
+    if (server === undefined) return;
+    this.#server = undefined;
+    server.close();
+    for (const socket of this.#sockets) socket.destroy();
+    if (server.listening) await once(server, "close");
+  }
+}

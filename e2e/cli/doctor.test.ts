@@ -1,0 +1,294 @@
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer as createNetServer, type AddressInfo } from "node:net";
+import { hostname, tmpdir } from "node:os";
+import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { InfoSchema } from "#proto/cairn/v1/system_pb.ts";
+import { PrincipalKind } from "#proto/cairn/v1/access_pb.ts";
+import { SmallDisk } from "../faults/small-disk.ts";
+import { canMount } from "./can-mount.ts";
+import { runCairn, useTerminal } from "./cairn.ts";
+import { closedPort } from "./free-port.ts";
+
+interface Finding {
+  check: string;
+  level: "ok" | "warn" | "bad";
+  text: string;
+  mend?: string;
+}
+
+describe("cairn doctor", () => {
+  const terminal = useTerminal(["--data", "memory:", "--auth"]);
+  let home = "";
+  const toClose: (() => unknown)[] = [];
+  let freePort = 0;
+
+  beforeAll(async () => {
+    home = await mkdtemp(join(tmpdir(), "cairn-doctor-"));
+    freePort = await closedPort();
+  });
+  afterEach(async () => {
+    for (const close of toClose.splice(0)) await close();
+    await rm(join(home, ".config"), { recursive: true, force: true });
+  });
+  afterAll(() => rm(home, { recursive: true, force: true }));
+
+  const examine = async (words: string[] = [], env: NodeJS.ProcessEnv = {}) => {
+    const ended = await runCairn(["doctor", "--json", "--port", String(freePort), ...words], {
+      env: {
+        HOME: home,
+        CAIRN_SERVER: terminal.server.url,
+        CAIRN_TOKEN: terminal.adminToken,
+        CAIRN_DATA: join(home, "data"),
+        ...env,
+      },
+    });
+    const findings = JSON.parse(ended.stdout) as Finding[];
+    const hasBad = findings.some(({ level }) => level === "bad");
+    expect(ended.code).toBe(hasBad ? 1 : 0);
+    return (check: string) => {
+      const found = findings.find((one) => one.check === check);
+      if (found?.level !== "ok" && found !== undefined) expect(found.mend).toBeTruthy();
+      return found;
+    };
+  };
+
+  it("T14 finds nothing bad where all is well", async () => {
+    const found = await examine();
+    for (const check of ["node", "compile cache", "login file", "spool", "data folder", "port", "server"]) {
+      expect(found(check)).toMatchObject({ level: "ok" });
+    }
+    for (const check of ["clock", "credential", "version", "transport"]) {
+      expect(found(check)).toMatchObject({ level: "ok" });
+    }
+    const { stdout } = await runCairn(["doctor", "--port", String(freePort)], {
+      env: {
+        HOME: home,
+        CAIRN_SERVER: terminal.server.url,
+        CAIRN_TOKEN: terminal.adminToken,
+        CAIRN_DATA: join(home, "data"),
+      },
+    });
+    expect(stdout).toMatch(/^✓ node +24\./);
+    expect(stdout).toMatch(/All is well\.\n$|0 faults, /);
+  });
+
+  it("T14 finds a cache that cannot be written", async () => {
+    const found = await examine([], { NODE_DISABLE_COMPILE_CACHE: "1" });
+    expect(found("compile cache")).toMatchObject({ level: "warn" });
+  });
+
+  it("T14 finds a login file that others may read, and one that is none", async () => {
+    const folder = join(home, ".config", "cairn");
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, "login.json"), '{"servers":{}}', { mode: 0o600 });
+    await chmod(join(folder, "login.json"), 0o644);
+    const open = (await examine())("login file");
+    expect(open).toMatchObject({ level: "bad" });
+    expect(open?.mend).toContain(`chmod 600 ${folder}/login.json`);
+    await chmod(join(folder, "login.json"), 0o600);
+    await writeFile(join(folder, "login.json"), "{");
+    expect((await examine())("login file")).toMatchObject({
+      level: "bad",
+      mend: expect.stringContaining("login"),
+    });
+  });
+
+  it("T14 finds what a dead job left in its spool, and leaves a living one in peace", async () => {
+    const spool = join(home, "spool");
+    const leave = async (writer: string, pid: number) => {
+      await mkdir(join(spool, writer), { recursive: true });
+      const owner = {
+        version: 1,
+        writer,
+        server: "x",
+        client: "t",
+        host: hostname(),
+        pid,
+        pidStart: "",
+        createdUs: 1,
+      };
+      await writeFile(join(spool, writer, "owner.json"), JSON.stringify(owner));
+    };
+    await leave("a".repeat(32), process.pid);
+    expect((await examine([], { CAIRN_SPOOL: spool }))("spool")).toMatchObject({ level: "ok" });
+    const dead = Number(execFileSync("sh", ["-c", "echo $$"], { encoding: "utf8" }));
+    await leave("b".repeat(32), dead);
+    expect((await examine([], { CAIRN_SPOOL: spool }))("spool")).toMatchObject({
+      level: "warn",
+      text: expect.stringContaining("1 job ended") as string,
+      mend: "cairn sync",
+    });
+  });
+
+  it("T14 finds a data folder that cannot be written", async () => {
+    const found = await examine(["--data", "/dev/null/data"]);
+    expect(found("data folder")).toMatchObject({ level: "bad" });
+  });
+
+  it("T14 finds a data folder that others may look into", async () => {
+    await mkdir(join(home, "open"));
+    await chmod(join(home, "open"), 0o755);
+    const found = await examine(["--data", join(home, "open")]);
+    expect(found("data rights")).toMatchObject({ level: "warn", mend: `chmod 700 ${join(home, "open")}` });
+  });
+
+  it("T14 finds a data folder in memory", async () => {
+    const found = await examine(["--data", "/dev/shm/cairn-doctor-test"]);
+    expect(found("file system")).toMatchObject({
+      level: "warn",
+      text: expect.stringContaining("tmpfs") as string,
+    });
+  });
+
+  it.runIf(canMount())("T14 finds a disk that is nearly full", async () => {
+    const disk = await SmallDisk.mount(8 << 20);
+    toClose.push(() => disk.unmount());
+    const [command, ...rest] = disk.through;
+    const start = new URL("../../cli/start.js", import.meta.url).pathname;
+    const words = [process.execPath, start, "doctor", "--json", "--data", disk.folder, "--port", "0"];
+    let said = "";
+    try {
+      said = execFileSync(command, [...rest, ...words], {
+        encoding: "utf8",
+        env: { PATH: process.env["PATH"], HOME: home, CAIRN_SERVER: terminal.server.url },
+      });
+    } catch (thrown) {
+      said = String((thrown as { stdout?: string }).stdout);
+    }
+    const findings = JSON.parse(said) as Finding[];
+    expect(findings).toContainEqual(expect.objectContaining({ check: "disk", level: "bad" }));
+  });
+
+  it("T14 finds a port that something else has taken, and says who; a Cairn is welcome", async () => {
+    const other = createNetServer((socket) => socket.on("error", () => {}).end("hello\n"));
+    other.listen(0, "127.0.0.1");
+    await once(other, "listening");
+    toClose.push(() => other.close());
+    const { port } = other.address() as AddressInfo;
+    const taken = (await examine(["--port", String(port)]))("port");
+    expect(taken).toMatchObject({ level: "bad" });
+    expect(taken?.text).toContain("is taken by something that is no Cairn");
+    if (process.platform === "linux") expect(taken?.text).toContain(`process ${process.pid}`);
+    const ours = (await examine(["--port", new URL(terminal.server.url).port]))("port");
+    expect(ours).toMatchObject({ level: "ok" });
+    expect(ours?.text).toContain("a Cairn listens there");
+  });
+
+  it("T14 finds a server that is away, and one that is no Cairn", async () => {
+    const away = await examine([], { CAIRN_SERVER: `127.0.0.1:${freePort}` });
+    expect(away("server")).toMatchObject({ level: "bad", mend: expect.stringContaining("cairn serve") });
+    const web = await serveHttp((_request, response) => response.end("<html>"));
+    const other = (await examine([], { CAIRN_SERVER: web }))("server");
+    expect(other?.text).toContain("it is no Cairn");
+    expect(other?.level).toBe("bad");
+    const wrong = (await examine([], { CAIRN_SERVER: "ftp://x" }))("server");
+    expect(wrong).toMatchObject({ level: "bad" });
+  });
+
+  it.each([
+    [10, "warn", "behind"],
+    [3_600, "bad", "behind"],
+    [-3_600, "bad", "ahead of"],
+  ])("T14 finds a clock that is %d s off", async (seconds, level, word) => {
+    const url = await behindProxy((answer) => {
+      answer.headers["date"] = new Date(Date.now() + seconds * 1000).toUTCString();
+    });
+    const clock = (await examine([], { CAIRN_SERVER: url }))("clock");
+    expect(clock).toMatchObject({ level });
+    expect(clock?.text).toContain(word);
+  });
+
+  it("T14 finds a token that is missing, refused, or soon over", async () => {
+    const none = await examine([], { CAIRN_TOKEN: "" });
+    expect(none("credential")).toMatchObject({ level: "bad" });
+    const { access } = terminal.client;
+    await access.createPrincipal({ name: "bob", kind: PrincipalKind.USER });
+    const { secret, token } = await access.createToken({ principal: "bob", name: "old", days: 1 });
+    const soon = (await examine([], { CAIRN_TOKEN: secret }))("credential");
+    expect(soon).toMatchObject({ level: "warn" });
+    expect(soon?.text).toContain('token "old" expires in 1d');
+    await access.revokeToken({ id: token!.id });
+    const refused = (await examine([], { CAIRN_TOKEN: secret }))("credential");
+    expect(refused).toMatchObject({ level: "bad" });
+    expect(refused?.mend).toContain("cairn login");
+  });
+
+  it.each([
+    ["0.1.99", "warn"],
+    ["7.0.0", "bad"],
+  ])("T14 finds a server of version %s", async (version, level) => {
+    const url = await behindProxy((answer, path) => {
+      if (!path.endsWith("/GetInfo")) return;
+      const info = fromBinary(InfoSchema, answer.body);
+      answer.body = Buffer.from(toBinary(InfoSchema, { ...info, version }));
+    });
+    const found = (await examine([], { CAIRN_SERVER: url }))("version");
+    expect(found).toMatchObject({ level });
+    expect(found?.text).toContain(version);
+  });
+
+  it("T14 finds a server that is not ready", async () => {
+    const url = await behindProxy((answer, path) => {
+      if (path !== "/readyz") return;
+      answer.status = 503;
+      answer.body = Buffer.from('{"status":"failed","reason":"STORAGE_FAILED"}');
+    });
+    const found = (await examine([], { CAIRN_SERVER: url }))("server");
+    expect(found).toMatchObject({ level: "bad" });
+    expect(found?.text).toContain("STORAGE_FAILED");
+  });
+
+  it("T14 finds a connection that others can read", async () => {
+    const found = await examine([], { CAIRN_SERVER: "http://cairn.invalid:4700" });
+    expect(found("transport")).toMatchObject({ level: "warn" });
+    expect(found("server")).toMatchObject({ level: "bad" });
+  });
+
+  async function serveHttp(
+    onRequest: (request: IncomingMessage, response: ServerResponse) => void,
+  ): Promise<string> {
+    const server: Server = createServer(onRequest).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    toClose.push(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+
+  interface Answer {
+    status: number;
+    headers: Record<string, string>;
+    body: Buffer;
+  }
+
+  /** The real server, with something about its answers changed on the way. */
+  function behindProxy(change: (answer: Answer, path: string) => void): Promise<string> {
+    return serveHttp((request, response) => {
+      void (async () => {
+        const body = await buffer(request);
+        const { host: _host, connection: _connection, ...headers } = request.headers;
+        const real = await fetch(terminal.server.url + request.url!, {
+          method: request.method!,
+          headers: headers as Record<string, string>,
+          ...(body.length > 0 && { body }),
+        });
+        const { "content-length": _length, ...kept } = Object.fromEntries(real.headers);
+        const answer: Answer = {
+          status: real.status,
+          headers: kept,
+          body: Buffer.from(await real.arrayBuffer()),
+        };
+        change(answer, request.url!);
+        response.sendDate = false;
+        response.writeHead(answer.status, answer.headers).end(answer.body);
+      })();
+    });
+  }
+});

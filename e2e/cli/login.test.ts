@@ -1,0 +1,188 @@
+import { chmod, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { PrincipalKind, Role } from "#proto/cairn/v1/access_pb.ts";
+import { startChild } from "#server/testing/child.ts";
+import { runCairn, useTerminal, type RunOptions } from "./cairn.ts";
+import { runOnTerminal } from "./pty.ts";
+
+describe("cairn login", () => {
+  const terminal = useTerminal(["--data", "memory:", "--auth"]);
+  const file = () => join(terminal.home, ".config", "cairn", "login.json");
+  const cairn = (words: readonly string[], options: RunOptions = {}) =>
+    runCairn(words, { ...options, env: { HOME: terminal.home, ...options.env } });
+  const logIn = () => cairn(["login", terminal.server.url, "--token-stdin"], { stdin: terminal.adminToken });
+
+  beforeAll(async () => {
+    await terminal.client.access.createPrincipal({
+      name: "ada",
+      kind: PrincipalKind.USER,
+      password: "correct horse battery",
+    });
+    await terminal.client.access.bindRole({
+      principal: "ada",
+      role: Role.WRITER,
+      scope: { namespace: "langtech" },
+    });
+  });
+  beforeEach(() => rm(join(terminal.home, ".config"), { recursive: true, force: true }));
+
+  it("T6 keeps a token that was piped in, for this user alone", async () => {
+    const { code, stdout } = await logIn();
+    expect(code).toBe(0);
+    expect(stdout).toContain(`Logged in to ${terminal.server.url} as admin (user).`);
+    expect(stdout).not.toContain(terminal.adminToken);
+    expect((await stat(file())).mode & 0o777).toBe(0o600);
+    expect((await cairn(["whoami"])).stdout).toContain("admin (user)");
+  });
+
+  it("T6 keeps nothing when the server refuses the token", async () => {
+    const { code, stderr } = await cairn(["login", terminal.server.url, "--token-stdin"], {
+      stdin: `cairn_${"x".repeat(43)}\n`,
+    });
+    expect(code).toBe(4);
+    expect(stderr).toContain("cairn: ");
+    await expect(stat(file())).rejects.toThrow("ENOENT");
+  });
+
+  it("T6 asks for a token on a terminal without showing it", async () => {
+    const pty = runOnTerminal(`$CAIRN login ${terminal.server.url}`, { HOME: terminal.home });
+    await pty.shows("(not shown): ");
+    pty.type(`wrong\u0015${terminal.adminToken.slice(0, -1)}x\u007f${terminal.adminToken.at(-1)}\r`);
+    expect(await pty.ended).toBe(0);
+    expect(pty.screen).toContain("as admin (user)");
+    expect(pty.screen).not.toContain(terminal.adminToken.slice(0, 12));
+  });
+
+  it("T6, T17: Ctrl-C at the question ends with 130 and leaves the terminal echoing", async () => {
+    const pty = runOnTerminal(`$CAIRN login ${terminal.server.url}; echo "code $?"; stty -a`, {
+      HOME: terminal.home,
+    });
+    await pty.shows("(not shown): ");
+    pty.type("half\u0003");
+    await pty.ended;
+    expect(pty.screen).toContain("code 130");
+    expect(pty.screen).toMatch(/(?<!-)\becho\b/);
+    expect(pty.screen).toMatch(/(?<!-)\bicanon\b/);
+    await expect(stat(file())).rejects.toThrow("ENOENT");
+  });
+
+  it("T6 logs in with a password, and --forget ends that token", async () => {
+    const { stdout, code } = await cairn(
+      ["login", terminal.server.url, "--user", "ada", "--password-stdin", "--json"],
+      { stdin: "correct horse battery\n" },
+    );
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ name: "ada", token: { name: "log-in" } });
+    const kept = JSON.parse(await readFile(file(), "utf8")) as {
+      servers: Record<string, { token: string }>;
+    };
+    const { token } = kept.servers[terminal.server.url]!;
+    const forgot = await cairn(["login", "--forget"]);
+    expect(forgot.stdout).toBe(`Forgot ${terminal.server.url}. Its token has been ended.\n`);
+    const after = await runCairn(["whoami"], {
+      env: { HOME: "/nowhere", CAIRN_SERVER: terminal.server.url, CAIRN_TOKEN: token },
+    });
+    expect(after.code).toBe(4);
+  });
+
+  it("T6 says so when the password is wrong", async () => {
+    const { code, stderr } = await cairn(
+      ["login", terminal.server.url, "--user", "ada", "--password-stdin"],
+      { stdin: "no\n" },
+    );
+    expect(code).toBe(4);
+    expect(stderr).toContain("cairn: ");
+  });
+
+  it.each([["--token", "cairn_secret"], ["--token=cairn_secret"], ["--token"]])(
+    "T6 refuses %s on the command line and says why",
+    async (...words) => {
+      const { code, stderr } = await cairn(["login", terminal.server.url, ...words]);
+      expect(code).toBe(2);
+      expect(stderr).toContain("shell's history");
+      expect(stderr).not.toContain("cairn_secret");
+    },
+  );
+
+  it("T6 needs no token where the server asks for none", async () => {
+    const open = await startChild(["--data", "memory:"]);
+    try {
+      const { stdout } = await cairn(["login", open.url]);
+      expect(stdout).toContain("as owner (owner).\nIt asks for no token from here.");
+      expect((await cairn(["whoami"])).stdout).toContain(`on ${open.url}`);
+    } finally {
+      open.child.kill("SIGKILL");
+      await open.exited;
+    }
+  });
+
+  it("T3 talks to the last login, unless CAIRN_SERVER or --server say otherwise", async () => {
+    const open = await startChild(["--data", "memory:"]);
+    const urlOf = async (words: string[], env: NodeJS.ProcessEnv = {}) => {
+      const { stdout } = await cairn(["whoami", "--json", ...words], { env });
+      return (JSON.parse(stdout) as { server: string }).server;
+    };
+    try {
+      await cairn(["login", open.url]);
+      await logIn();
+      expect(await urlOf([])).toBe(terminal.server.url);
+      expect(await urlOf([], { CAIRN_SERVER: open.url })).toBe(open.url);
+      expect(await urlOf(["--server", terminal.server.url], { CAIRN_SERVER: open.url })).toBe(
+        terminal.server.url,
+      );
+      const list = await cairn(["login", "--list"]);
+      expect(list.stdout).toMatch(new RegExp(`${terminal.server.url} +kept +default`));
+      expect(list.stdout).not.toContain("cairn_");
+      await cairn(["login", "--forget", terminal.server.url]);
+      expect((await cairn(["login", "--list", "--json"])).json()).toEqual([]);
+    } finally {
+      open.child.kill("SIGKILL");
+      await open.exited;
+    }
+  });
+
+  it("T3 takes the token of CAIRN_TOKEN before that of the login", async () => {
+    await logIn();
+    const { secret } = await terminal.client.access.createToken({ principal: "ada", name: "t" });
+    const { stdout } = await cairn(["whoami"], { env: { CAIRN_TOKEN: secret } });
+    expect(stdout).toContain("ada (user)");
+    await writeFile(join(terminal.home, "token"), `${secret}\n`);
+    const fromFile = await cairn(["whoami"], { env: { CAIRN_TOKEN_FILE: join(terminal.home, "token") } });
+    expect(fromFile.stdout).toContain("ada (user)");
+  });
+
+  it("T6 will not use a file that others may read", async () => {
+    await logIn();
+    await chmod(file(), 0o644);
+    const { code, stderr } = await cairn(["whoami"]);
+    expect(code).toBe(1);
+    expect(stderr).toContain(`chmod 600 ${file()}`);
+  });
+
+  it("T6 replaces a file that is no login file, and says so", async () => {
+    await mkdir(join(terminal.home, ".config", "cairn"), { recursive: true });
+    await writeFile(file(), "{", { mode: 0o600 });
+    expect((await cairn(["whoami"])).stderr).toContain("`cairn login` writes a new one");
+    const { code, stderr } = await logIn();
+    expect(stderr).toContain("it is no login file");
+    expect(code).toBe(0);
+    expect((await cairn(["whoami"])).code).toBe(0);
+  });
+
+  it("T6 says what to do without a terminal, and forgets nothing it does not know", async () => {
+    const asked = await cairn(["login", terminal.server.url]);
+    expect(asked.code).toBe(2);
+    expect(asked.stderr).toContain("--token-stdin");
+    expect(await cairn(["login", "--forget", "http://other.example"])).toMatchObject({ code: 3 });
+  });
+
+  it("T19 says what to do when the file cannot be written", async () => {
+    const { code, stderr } = await runCairn(["login", terminal.server.url, "--token-stdin"], {
+      env: { HOME: "/dev/null/home" },
+      stdin: terminal.adminToken,
+    });
+    expect(code).toBe(1);
+    expect(stderr).toContain("set CAIRN_SERVER and CAIRN_TOKEN instead");
+  });
+});

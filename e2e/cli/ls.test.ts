@@ -1,0 +1,190 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
+import { Cairn } from "#sdk/client.ts";
+import { startChild } from "#server/testing/child.ts";
+import { useTerminal } from "./cairn.ts";
+import { runOnTerminal } from "./pty.ts";
+import { createRun, makeSampleRuns, writeEnvelope, type SampleRuns } from "./sample-runs.ts";
+
+describe("cairn ls", () => {
+  const terminal = useTerminal();
+  const { cairn } = terminal;
+  let sample: SampleRuns;
+  beforeAll(async () => {
+    sample = await makeSampleRuns(terminal.client);
+  });
+
+  it("T20 chooses columns that tell the runs apart", async () => {
+    const { code, stdout, stderr } = await cairn(["ls"], { env: { COLUMNS: "160" } });
+    const [head, ...rows] = stdout.trimEnd().split("\n");
+    expect(head?.split(/ +/).slice(0, 6)).toEqual([
+      "NAME",
+      "STATUS",
+      "AGE",
+      "TOOK",
+      "NAMESPACE",
+      "val/acc.max",
+    ]);
+    expect(head).toMatch(/ seed +lr /);
+    expect(rows.map((row) => row.split(" ")[0])).toEqual(["diverged", "wider", "tuned", "base"]);
+    expect(rows[2]).toMatch(/^tuned +✓ finished .* langtech\/asr +0\.9088 .* 0\.01 /);
+    expect(stderr).toBe("4 runs\n");
+    expect(code).toBe(0);
+  });
+
+  it("T20 leaves out the namespace where it is the same, and adds what the query asks about", async () => {
+    const { stdout } = await cairn(["ls", 'tags.team = "asr" and metrics.train/loss.min < 1']);
+    expect(stdout.split("\n")[0]).toMatch(/^NAME +STATUS +AGE +TOOK +team +train\/loss\.min +val\/acc\.max /);
+    // Both have the same seed.
+    expect(stdout.split("\n")[0]).not.toContain("seed");
+  });
+
+  it.each([40, 60, 80, 160])("T20 fits into %i columns", async (columns) => {
+    const { stdout } = await cairn(["ls"], { env: { COLUMNS: String(columns) } });
+    for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(Math.max(columns, 50));
+  });
+
+  it("T21 shows the columns, order and number asked for", async () => {
+    const { stdout, stderr } = await cairn([
+      "ls",
+      "-n",
+      "langtech",
+      "--columns",
+      "name,params.optim.betas.1,metrics.train/loss.last,tags.team",
+      "--sort",
+      "metrics.val/acc.max:desc",
+      "--limit",
+      "2",
+    ]);
+    expect(stdout.split("\n").map((line) => line.split(/ +/))).toEqual([
+      ["NAME", "optim.betas.1", "train/loss.last", "team"],
+      ["tuned", "0.999", "0.1038", "asr"],
+      ["wider", "0.999", "0.1338", "mt"],
+      [""],
+    ]);
+    expect(stderr).toBe("2 of 4 runs; --limit shows more\n");
+  });
+
+  it("T21 points at what is wrong in a query", async () => {
+    const { code, stderr } = await cairn(["ls", 'params.lr > 0.1 adn status = "failed"']);
+    expect(stderr).toContain('  params.lr > 0.1 adn status = "failed"\n                  ^');
+    expect(code).toBe(1);
+  });
+
+  it("T21 refuses two orders, a wrong column and a namespace that is not there", async () => {
+    expect(await cairn(["ls", "order by name", "--sort", "name"])).toMatchObject({ code: 2, stdout: "" });
+    expect(await cairn(["ls", "--columns", "lr"])).toMatchObject({ code: 2, stdout: "" });
+    expect(await cairn(["ls", "-n", "nowhere"])).toMatchObject({ code: 3, stdout: "" });
+    expect(await cairn(["ls", 'name = "nobody"'])).toMatchObject({
+      code: 0,
+      stdout: "",
+      stderr: "no runs match\n",
+    });
+  });
+
+  it("T21 looks into the trash", async () => {
+    const { id } = await createRun(terminal.client, { namespace: "bin", name: "thrown" });
+    await terminal.client.runs.deleteRun({ run: { id } });
+    expect((await cairn(["ls", "-n", "bin"])).stdout).toBe("");
+    expect((await cairn(["ls", "-n", "bin", "--trash"])).stdout).toContain("thrown");
+  });
+
+  it("T1 prints all runs with --json", async () => {
+    const { runs, totalCount } = (await cairn(["ls", "--json", "-n", "langtech"])).json() as {
+      runs: { id: string }[];
+      totalCount: number;
+    };
+    expect(totalCount).toBe(4);
+    expect(runs[2]).toMatchObject({
+      id: sample.tuned.id,
+      params: { optim: { name: "adam" } },
+      tags: { team: "asr" },
+    });
+  });
+
+  it("T22, S20: writes every digit and no formula", async () => {
+    const run = await createRun(terminal.client, {
+      namespace: "csv",
+      name: "=cmd|' /C calc'!A0",
+      params: { big: "9007199254740993", cold: "-1.5", text: '"@SUM(1)\\n2"' },
+      tags: { "=1": "+1+1" },
+    });
+    const value = 0.1 + 0.2;
+    await writeEnvelope(terminal.client, run, { series: [{ key: "m", steps: [1n], values: [value] }] });
+    const { stdout } = await cairn(["ls", "metrics.m.last > 0", "-n", "csv", "--csv"]);
+    const [head, row] = stdout.split(/\n(?!2)/);
+    expect(head).toMatch(
+      /^id,name,.*,metrics\.m\.last,params\.big,params\.cold,params\.text,"?tags\.""=1"""?$/,
+    );
+    expect(row).toContain(`"'=cmd|' /C calc'!A0"`);
+    expect(row).toContain(`,${value},9007199254740993,-1.5,"'@SUM(1)\n2","'+1+1"`);
+  });
+
+  it("T16 shows names of strangers without letting them control the terminal", async () => {
+    await createRun(terminal.client, { namespace: "evil", name: "\u001b]0;x\u0007\u001b[2Jname\nother" });
+    const { stdout } = await cairn(["ls", "-n", "evil"]);
+    expect(stdout).toContain("\\u001b]0;x\\u0007\\u001b[2Jname\\nother");
+    expect(stdout.trimEnd().split("\n")).toHaveLength(2);
+  });
+
+  it("T23 changes when a run does, and gives the terminal back", async () => {
+    const { client, server, home } = terminal;
+    const screen = runOnTerminal("stty cols 100 rows 12; exec $CAIRN ls -n live --watch", {
+      HOME: home,
+      CAIRN_SERVER: server.url,
+    });
+    await screen.shows("0 runs · ");
+    await screen.shows("\u001b[?1049h");
+    const run = await createRun(client, { namespace: "live", name: "newcomer" });
+    await screen.shows("newcomer");
+    await writeEnvelope(client, run, { series: [{ key: "loss", steps: [1n], values: [0.123] }] });
+    await screen.shows("0.123");
+    await writeEnvelope(client, run, { series: [{ key: "loss", steps: [2n], values: [0.0625] }] });
+    await screen.shows("0.0625");
+    await writeEnvelope(client, run, { status: RunStatus.FAILED });
+    await screen.shows("failed");
+    screen.type("q");
+    expect(await screen.ended).toBe(0);
+    expect(screen.screen).toMatch(/\u001b\[\?25h\u001b\[\?1049l\s*$/);
+  });
+
+  it("T23 goes on after a break", async () => {
+    const data = mkdtempSync(join(tmpdir(), "cairn-ls-"));
+    let server = await startChild(["--data", data]);
+    try {
+      const client = new Cairn({ url: server.url });
+      await createRun(client, { name: "early" });
+      const screen = runOnTerminal("stty cols 100 rows 12; exec $CAIRN ls --watch", {
+        HOME: terminal.home,
+        CAIRN_SERVER: server.url,
+      });
+      await screen.shows("early");
+      await screen.shows("live");
+      server.child.kill("SIGKILL");
+      await server.exited;
+      await screen.shows("waiting: cannot reach");
+      server = await startChild(["--data", data, "--port", new URL(server.url).port]);
+      await createRun(client, { name: "late" });
+      await screen.shows("late");
+      screen.type("\u0003");
+      expect(await screen.ended).toBe(130);
+      expect(screen.screen).toMatch(/\u001b\[\?25h\u001b\[\?1049l\s*$/);
+    } finally {
+      server.child.kill("SIGKILL");
+      await server.exited;
+      rmSync(data, { recursive: true, force: true });
+    }
+  });
+
+  it("T23 refuses to watch without a terminal, and says a wrong query before it takes the screen", async () => {
+    expect(await cairn(["ls", "--watch"])).toMatchObject({ code: 2, stdout: "" });
+    const env = { HOME: terminal.home, CAIRN_SERVER: terminal.server.url };
+    const screen = runOnTerminal("exec $CAIRN ls 'nope =' --watch", env);
+    expect(await screen.ended).toBe(1);
+    expect(screen.screen).toContain("cannot parse query");
+    expect(screen.screen).not.toContain("\u001b[?1049h");
+  });
+});

@@ -1,0 +1,76 @@
+import { describe, expect, it } from "vitest";
+import { useTerminal } from "./cairn.ts";
+
+describe("cairn ns", () => {
+  const { cairn } = useTerminal();
+
+  it("T9 says so when there is none", async () => {
+    const { stdout, stderr, code } = await cairn(["ns"]);
+    expect([stdout, code]).toEqual(["", 0]);
+    expect(stderr).toContain("There are no namespaces yet.");
+    expect((await cairn(["ns", "--json"])).json()).toEqual([]);
+  });
+});
+
+describe("cairn ns with namespaces", () => {
+  const terminal = useTerminal();
+  const { cairn } = terminal;
+
+  it("T9 creates, describes and changes a namespace", async () => {
+    const words = ["ns", "create", "langtech/asr", "--description", "speech", "--objective", "wer:min"];
+    expect((await cairn(words)).stdout).toBe("Created langtech/asr.\n");
+    expect(await cairn(words)).toMatchObject({ code: 1 });
+    expect((await cairn(["ns", "describe", "langtech/asr"])).stdout).toMatch(
+      /^langtech\/asr\n {2}speech\n {2}objective {2}min wer\n/,
+    );
+    await cairn(["ns", "describe", "langtech/asr", "--objective", "acc:max"]);
+    expect((await cairn(["ns", "describe", "langtech/asr", "--json"])).json()).toMatchObject({
+      description: "speech",
+      objective: { metric: "acc", direction: "maximize" },
+    });
+    await cairn(["ns", "describe", "langtech/asr", "--no-objective"]);
+    expect((await cairn(["ns", "describe", "langtech/asr", "--json"])).json()).toMatchObject({
+      objective: null,
+      description: "speech",
+    });
+    const wrong = await cairn(["ns", "describe", "langtech/asr", "--objective", "acc"]);
+    expect(wrong.stderr).toContain("METRIC:max or METRIC:min");
+    expect(wrong.code).toBe(2);
+  });
+
+  it("T9 draws the tree with what is below, also where a name sorts between a parent and its child", async () => {
+    await terminal.client.runs.createRun({ namespace: "langtech/asr/en", name: "r" });
+    await terminal.client.runs.createRun({ namespace: "langtech", name: "s" });
+    await terminal.client.runs.createRun({ namespace: "langtech-old", name: "t" });
+    await cairn(["ns", "describe", "langtech/asr", "--objective", "wer:min"]);
+    const { stdout } = await cairn(["ns"]);
+    expect(stdout.replaceAll(/now|\d+s ago/g, "TIME").replaceAll(/ +$/gm, "")).toBe(
+      [
+        "langtech      2 runs  2 running  TIME",
+        "└─ asr         1 run  1 running  TIME  min wer",
+        "   └─ en       1 run  1 running  TIME",
+        "langtech-old   1 run  1 running  TIME",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  it("T9 shows a part of the tree, and misses one that is not there", async () => {
+    expect((await cairn(["ns", "langtech/asr"])).stdout).toMatch(/^langtech\/asr .*\n└─ en .*\n$/);
+    expect(await cairn(["ns", "nope"])).toMatchObject({ code: 3 });
+  });
+
+  it("T9 removes only what is empty", async () => {
+    expect(await cairn(["ns", "rm", "langtech-old"])).toMatchObject({ code: 1 });
+    await cairn(["ns", "create", "empty"]);
+    expect((await cairn(["ns", "rm", "empty"])).stdout).toBe("Removed empty.\n");
+    expect(await cairn(["ns", "empty"])).toMatchObject({ code: 3 });
+  });
+
+  it("T16 shows a hostile description without obeying it", async () => {
+    await cairn(["ns", "create", "evil", "--description", "a\u001b[2Jb"]);
+    const { stdout } = await cairn(["ns", "describe", "evil"]);
+    expect(stdout).toContain("a\\u001b[2Jb");
+    expect(stdout).not.toContain("\u001b");
+  });
+});

@@ -1,0 +1,44 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { afterAll, describe, expect, it } from "vitest";
+import { SETTING_ROWS, flagOf } from "#server/setting-table.ts";
+import { runCairn } from "./cairn.ts";
+
+const START = fileURLToPath(new URL("../../cli/start.js", import.meta.url));
+
+describe("cairn serve", () => {
+  const home = mkdtempSync(join(tmpdir(), "cairn-serve-"));
+  afterAll(() => rmSync(home, { recursive: true }));
+
+  it.each(["SIGTERM", "SIGINT"] as const)("T5 is the server, and ends as it does on %s", async (signal) => {
+    const child = spawn(process.execPath, [START, "serve", "--port", "0", "--data", join(home, "data")], {
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { PATH: process.env["PATH"], HOME: home },
+    });
+    const log: string[] = [];
+    createInterface({ input: child.stderr }).on("line", (line) => log.push(line));
+    const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
+    const url = /listening on (\S+)/.exec(line)?.[1];
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    child.kill(signal);
+    expect(await once(child, "exit")).toEqual([0, null]);
+    expect(log.join("\n")).toContain(`"signal":"${signal}"`);
+  });
+
+  it("T5 refuses a wrong flag in the words of the server", async () => {
+    const { code, stderr } = await runCairn(["serve", "--prot", "1"], { env: { HOME: home } });
+    expect(stderr).toBe('cairn: cannot use flag "--prot": there is no such flag\n  Did you mean --port?\n');
+    expect(code).toBe(1);
+  });
+
+  it("T5 shows every flag of the server in its help", async () => {
+    const { code, stdout } = await runCairn(["serve", "--help"]);
+    expect(code).toBe(0);
+    for (const row of SETTING_ROWS) expect(stdout).toContain(flagOf(row));
+  });
+});

@@ -1,0 +1,189 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
+import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
+import { useTerminal } from "./cairn.ts";
+import { CuttableProxy } from "./cuttable-proxy.ts";
+import { openPseudoTerminal, type PseudoTerminal, type PseudoTerminalOptions } from "./pseudo-terminal.ts";
+
+const SEEN_MS_MAX = 2_000;
+
+describe("cairn top", () => {
+  const terminal = useTerminal();
+  let opened: PseudoTerminal | undefined;
+  afterEach(async () => {
+    await opened?.close();
+    opened = undefined;
+    for (const id of started.splice(0)) {
+      await terminal.client.runs.updateRun({ run: { id }, status: RunStatus.FINISHED });
+    }
+  });
+  const started: string[] = [];
+
+  async function startRun(name: string, namespace = "live"): Promise<string> {
+    const { run } = await terminal.client.runs.createRun({ namespace, name, tags: { team: "asr" } });
+    started.push(run!.id);
+    return run!.id;
+  }
+
+  async function log(id: string, step: number, value: number, key = "loss"): Promise<void> {
+    await terminal.client.metrics.writeEnvelope({
+      run: { id },
+      series: [{ key, steps: [BigInt(step)], values: [value], timesUs: [BigInt(Date.now()) * 1000n] }],
+    });
+  }
+
+  function open(words: readonly string[], options: PseudoTerminalOptions = {}): PseudoTerminal {
+    const env = { HOME: terminal.home, CAIRN_SERVER: terminal.server.url, NO_COLOR: "1", ...options.env };
+    opened = openPseudoTerminal(["top", ...words], { ...options, env });
+    return opened;
+  }
+
+  it("T48 shows a run within two seconds of its first point, and its points after that", async () => {
+    const { screen } = open([]);
+    await expect.poll(() => screen.text).toContain("nothing is running");
+    const id = await startRun("late-starter");
+    const begun = performance.now();
+    await log(id, 7, 0.5);
+    await expect.poll(() => screen.text, { interval: 20 }).toMatch(/late-starter .* 7 .* loss 0\.5/);
+    expect(performance.now() - begun).toBeLessThan(SEEN_MS_MAX);
+    const again = performance.now();
+    for (let step = 8; step <= 20; step++) await log(id, step, 0.5 / step);
+    await expect.poll(() => screen.text, { interval: 20 }).toMatch(/late-starter .* 20 .* loss 0\.025 █/);
+    expect(performance.now() - again).toBeLessThan(SEEN_MS_MAX);
+    await terminal.client.runs.updateRun({ run: { id }, status: RunStatus.FAILED });
+    await expect.poll(() => screen.text).toContain("✗ late-starter");
+  });
+
+  it("T48 follows a run that started after it looked and before the watch stood", async () => {
+    let early: string | undefined;
+    const proxy = await CuttableProxy.open(terminal.server.url, async (bytes) => {
+      if (early === undefined && bytes.includes("WatchService/Watch")) {
+        early = "on its way";
+        early = await startRun("in-between");
+        await log(early, 1, 1);
+      }
+      return false;
+    });
+    const { screen } = open([], { env: { CAIRN_SERVER: proxy.url } });
+    await expect.poll(() => screen.text).toMatch(/in-between .* loss 1 /);
+    const begun = performance.now();
+    await log(early!, 2, 0.25);
+    await expect.poll(() => screen.text, { interval: 20 }).toMatch(/in-between .* 2 .* loss 0\.25/);
+    expect(performance.now() - begun).toBeLessThan(SEEN_MS_MAX);
+    await proxy.cut();
+  });
+
+  it("T48 shows the objective of the namespace first, with what was logged before", async () => {
+    await terminal.client.namespaces.createNamespace({
+      path: "judged/below",
+      objective: { metric: "val/acc", direction: Direction.MAXIMIZE },
+    });
+    const id = await startRun("judged-run", "judged/below/deep");
+    for (let step = 0; step < 30; step++) await log(id, step, step / 30, "val/acc");
+    await log(id, 30, 3, "a/loss");
+    const { screen } = open(["-n", "judged"], { columns: 140 });
+    await expect.poll(() => screen.text).toMatch(/judged-run .* val\/acc 0\.9667 ▁.*█ .*a\/loss 3/);
+  });
+
+  it("T48 answers to keys, and to another size", async () => {
+    const ids = [await startRun("alpha"), await startRun("beta")];
+    for (const [i, id] of ids.entries()) for (let step = 0; step < 5; step++) await log(id, step, step + i);
+    const pty = open([]);
+    const { screen } = pty;
+    await expect.poll(() => screen.text).toContain("beta");
+    pty.type("/alp\r");
+    await expect.poll(() => screen.text).not.toContain("beta");
+    pty.type("/\u001b");
+    await expect.poll(() => screen.text).toContain("beta");
+    pty.type("ss");
+    await expect.poll(() => screen.text).toContain("by step");
+    pty.type("/alp\r");
+    pty.type("j\r");
+    await expect.poll(() => screen.text).toContain("exact, 5 points");
+    expect(screen.text).toContain(ids[0]);
+    pty.resize(60, 20);
+    await expect.poll(() => screen.line(19)).toContain("another metric");
+    pty.type("q?");
+    await expect.poll(() => screen.text).toContain("filter by name");
+    // Nobody could make this program go on, so it is not stopped; the screen is taken again.
+    pty.type("q\u001a");
+    await expect.poll(() => screen.alternate && screen.text.includes("alpha")).toBe(true);
+    pty.type("q");
+    expect(await pty.ended).toBe(0);
+    expect([screen.alternate, screen.cursorVisible, screen.wraps]).toEqual([false, true, true]);
+  });
+
+  it("T47 writes only lines that changed", async () => {
+    await log(await startRun("quiet"), 1, 1);
+    await log(await startRun("busy"), 1, 1);
+    const { screen } = open([]);
+    await expect.poll(() => screen.text).toMatch(/busy[\s\S]*quiet|quiet[\s\S]*busy/);
+    const before = screen.line(0);
+    screen.takeTouched();
+    // The clock in the first line goes on.
+    await expect.poll(() => screen.line(0)).not.toBe(before);
+    await expect.poll(() => screen.takeTouched()).toContain(0);
+    // Ages stand in the two rows; everything else stays as it is.
+    for (let ticks = 0; ticks < 3; ticks++) {
+      const clock = screen.line(0);
+      await expect.poll(() => screen.line(0)).not.toBe(clock);
+      for (const row of screen.takeTouched()) expect([0, 2, 3]).toContain(row);
+    }
+  });
+
+  it.each([
+    ["Ctrl-C", (pty: PseudoTerminal) => pty.type("\u0003"), 130],
+    ["SIGTERM", (pty: PseudoTerminal) => pty.kill(15), 143],
+  ])("T47 gives the terminal back on %s", async (_, end, code) => {
+    const pty = open([]);
+    await expect.poll(() => pty.screen.line(0)).toContain("cairn top");
+    end(pty);
+    expect(await pty.ended).toBe(code);
+    expect([pty.screen.alternate, pty.screen.cursorVisible, pty.screen.wraps]).toEqual([false, true, true]);
+  });
+
+  it("T49 says that the connection is lost, and goes on when it is back", async () => {
+    const proxy = await CuttableProxy.open(terminal.server.url);
+    const id = await startRun("patient");
+    await log(id, 1, 1);
+    const ending = await startRun("ends-meanwhile");
+    const { screen } = open([], { env: { CAIRN_SERVER: proxy.url } });
+    await expect.poll(() => screen.text).toMatch(/patient .* loss 1 /);
+    await proxy.cut();
+    await expect.poll(() => screen.line(23)).toContain("connection lost");
+    expect(screen.text).toContain("patient");
+    await log(id, 2, 0.125);
+    await terminal.client.runs.updateRun({ run: { id: ending }, status: RunStatus.KILLED });
+    await proxy.mend();
+    await expect.poll(() => screen.text).toMatch(/patient .* 2 .* loss 0\.125/);
+    await expect.poll(() => screen.text).toContain("■ ends-meanwhile");
+    expect(screen.line(23)).not.toContain("connection lost");
+    const later = performance.now();
+    await log(id, 3, 0.0625);
+    await expect.poll(() => screen.text, { interval: 20 }).toMatch(/patient .* 3 .* loss 0\.0625/);
+    expect(performance.now() - later).toBeLessThan(SEEN_MS_MAX);
+    await proxy.cut();
+  });
+
+  it("T50 prints what is running once where there is no terminal", async () => {
+    const id = await startRun("in a pipe\u001b[2J");
+    for (let step = 0; step < 10; step++) await log(id, step, 10 - step);
+    const { code, stdout } = await terminal.cairn(["top"]);
+    expect(stdout).toMatch(/● in a pipe\\u001b\[2J .* 9 .* loss 1 █/);
+    expect(code).toBe(0);
+    expect((await terminal.cairn(["top", "--json", "-m", "loss"])).json()).toMatchObject({
+      totalCount: 1,
+      runs: [{ id, name: "in a pipe\u001b[2J", step: 9, last: { loss: 1 } }],
+    });
+    expect((await terminal.cairn(["top", 'name = "other"'])).stdout).toBe("nothing is running\n");
+  });
+
+  it("T2 refuses a query that is none before it takes the screen", async () => {
+    const { code, stderr } = await terminal.cairn(["top", "status ="]);
+    expect(stderr).toContain("column");
+    expect(code).toBe(1);
+    const ordered = await terminal.cairn(["top", "status is not null order by name"]);
+    expect(ordered.stderr).toContain("the view sorts by itself");
+    expect(ordered.code).toBe(2);
+  });
+});

@@ -1,0 +1,129 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { useTerminal } from "./cairn.ts";
+import { runOnTerminal } from "./pty.ts";
+
+describe("cairn rm, cairn restore", () => {
+  const terminal = useTerminal();
+  const { cairn } = terminal;
+  let namespace = "";
+  let count = 0;
+
+  beforeEach(async () => {
+    namespace = `trash/${++count}`;
+    for (const name of ["a", "b", "c"]) {
+      await terminal.client.runs.createRun({ namespace, name, params: { n: JSON.stringify(name) } });
+    }
+  });
+  const names = async (trashed: boolean) => {
+    const { runs } = await terminal.client.runs.searchRuns({ namespace, trashed, query: "order by name" });
+    return runs.map(({ name }) => name).join("");
+  };
+  const onTerminal = (words: string) =>
+    runOnTerminal(`$CAIRN ${words}`, { HOME: terminal.home, CAIRN_SERVER: terminal.server.url });
+
+  it("T10 moves named runs to the trash without asking, and brings them back", async () => {
+    const { code, stdout } = await cairn(["rm", "a", "b", "-n", namespace]);
+    expect([code, stdout]).toEqual([0, "Moved to the trash: 2 runs.\n"]);
+    expect([await names(false), await names(true)]).toEqual(["c", "ab"]);
+    const back = await cairn(["restore", "a", "-n", namespace]);
+    expect(back.stdout).toMatch(/^Restored a \([0-9a-f]{16}\)\.\n$/);
+    expect([await names(false), await names(true)]).toEqual(["ac", "b"]);
+  });
+
+  it("T10 does nothing by query without a terminal, unless --yes is there", async () => {
+    const words = ["rm", "-n", namespace, "--query", 'params.n != "b"'];
+    const refused = await cairn(words);
+    expect(refused).toMatchObject({ code: 2 });
+    expect(refused.stderr).toContain('cannot ask "Move 2 runs to the trash?": there is no terminal');
+    expect(await names(false)).toBe("abc");
+    const { stdout, code } = await cairn([...words, "--yes", "--json"]);
+    expect(code).toBe(0);
+    expect((JSON.parse(stdout) as { done: string[] }).done).toHaveLength(2);
+    expect(await names(false)).toBe("b");
+    await cairn(["restore", "-n", namespace, "--query", ""]);
+    expect(await names(false)).toBe("abc");
+  });
+
+  it("T10 destroys only what is in the trash, and only when that is confirmed", async () => {
+    const live = await cairn(["rm", "--purge", "a", "-n", namespace, "--yes"]);
+    expect(live.code).toBe(3);
+    expect(live.stderr).toContain("it is not in the trash");
+    await cairn(["rm", "a", "-n", namespace]);
+    expect(await cairn(["rm", "--purge", "a", "-n", namespace])).toMatchObject({ code: 2 });
+    expect(await names(true)).toBe("a");
+    const { stdout, code } = await cairn(["rm", "--purge", "a", "-n", namespace, "--yes"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Destroyed a /);
+    expect(await names(true)).toBe("");
+  });
+
+  it("T10 refuses to purge a living run by its id", async () => {
+    const { runs } = await terminal.client.runs.searchRuns({ namespace });
+    const { code, stderr } = await cairn(["rm", "--purge", runs[0]!.id, "--yes"]);
+    expect(code).toBe(1);
+    expect(stderr).toContain(`move it there first: \`cairn rm ${runs[0]!.id}\``);
+    expect(await names(false)).toBe("abc");
+  });
+
+  it.each([
+    ["n", 1, "abc"],
+    ["", 1, "abc"],
+    ["yes", 0, ""],
+  ])("T10 asks on a terminal and takes %j for an answer", async (answer, code, left) => {
+    await cairn(["rm", "a", "b", "c", "-n", namespace]);
+    const pty = onTerminal(`rm --purge -n ${namespace} --query ''`);
+    await pty.shows("Destroy 3 runs for good? [y/N] ");
+    pty.type(`${answer}\r`);
+    expect(await pty.ended).toBe(code);
+    expect(await names(true)).toBe(left);
+  });
+
+  it("T10, T17: Ctrl-C and Ctrl-D at the question destroy nothing", async () => {
+    await cairn(["rm", "a", "-n", namespace]);
+    for (const [key, code] of [
+      ["\u0003", 130],
+      ["\u0004", 1],
+    ] as const) {
+      const pty = onTerminal(`rm --purge -n ${namespace} a`);
+      await pty.shows("for good? [y/N] ");
+      pty.type(key);
+      expect(await pty.ended).toBe(code);
+    }
+    expect(await names(true)).toBe("a");
+  });
+
+  it("T10 needs to know which runs are meant", async () => {
+    expect(await cairn(["rm", "--yes"])).toMatchObject({ code: 2 });
+    expect(await cairn(["rm", "--query", "nonsense ="])).toMatchObject({ code: 1 });
+    expect(await cairn(["rm", "a", "zzz", "-n", namespace])).toMatchObject({ code: 3 });
+    // One that is not found keeps the others where they are.
+    expect(await names(false)).toBe("abc");
+  });
+
+  it("T10 says what failed, and goes on with the others", async () => {
+    const { secret } = await terminal.client.access.createToken({
+      principal: await makeWriter(),
+      name: "half",
+    });
+    const { runs } = await terminal.client.runs.searchRuns({ namespace, query: 'name = "b"' });
+    await terminal.client.access.setClosed({ scope: { runId: runs[0]!.id }, closed: true });
+    await terminal.client.access.bindRole({
+      principal: "half",
+      role: 1,
+      scope: { runId: runs[0]!.id },
+    });
+    const { code, stdout, stderr } = await cairn(["rm", "a", "b", "c", "-n", namespace], {
+      env: { CAIRN_TOKEN: secret },
+    });
+    expect(code).toBe(1);
+    expect(stdout).toBe("Moved to the trash: 2 runs.\n");
+    expect(stderr).toMatch(/^cairn: b \([0-9a-f]{16}\): cannot /);
+    expect([await names(false), await names(true)]).toEqual(["b", "ac"]);
+  });
+
+  async function makeWriter(): Promise<string> {
+    await terminal.client.access.createPrincipal({ name: "half", kind: 1 });
+    await terminal.client.access.bindRole({ principal: "half", role: 2, scope: { namespace } });
+    return "half";
+  }
+});
