@@ -15,6 +15,7 @@ import { benchFolding } from "./sections/folding.ts";
 import { benchGroups } from "./sections/groups.ts";
 import { benchIngest } from "./sections/ingest.ts";
 import { benchLogs } from "./sections/logs.ts";
+import { benchPython } from "./sections/python.ts";
 import { benchReads } from "./sections/reads.ts";
 import { benchSearch } from "./sections/search.ts";
 import { benchSize } from "./sections/size.ts";
@@ -40,6 +41,7 @@ const sections: Record<string, (bench: Bench) => Promise<void>> = {
   search: benchSearch,
   watch: benchWatch,
   client: benchClient,
+  python: benchPython,
   access: benchAccess,
   start: benchStart,
 };

@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const manifest = JSON.parse(readFileSync(`${ROOT}/package.json`, "utf8")) as { scripts: { start: string } };
-/** What `npm start` runs, less the shell's `exec node`. */
-const START = manifest.scripts.start.split(" ").slice(2);
+/** What `npm start` runs once the pages are built, less the shell's `exec node`. */
+const START = manifest.scripts.start.split("exec node ")[1]!.split(" ");
 const TICKS_PER_SECOND = 100;
 
 /** A real server in its own process, so that its CPU time and memory can be told from the bench's. */

@@ -1,0 +1,102 @@
+/**
+ * Runs the tests of sdk/python. They are written in Python, with unittest, because what they try is how Python
+ * behaves: forks, signals, the end of an interpreter. Here each rule names the classes that prove it.
+ */
+import { execFile, execFileSync } from "node:child_process";
+import { cpSync, existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { expect } from "vitest";
+import { ROOT } from "../../tools/sources.ts";
+import { pythonCommand } from "../../tools/suites.ts";
+
+export const PACKAGE: string = join(ROOT, "sdk", "python");
+
+export interface PythonOptions {
+  /** Of the server the tests may use; absent for those that need none. */
+  url?: string;
+  env?: Record<string, string>;
+  /** Folders in front of the module path. */
+  path?: readonly string[];
+  /** A named part may be missing on this machine, such as openssl or IPv6. */
+  skipsMax?: number;
+  timeoutMs?: number;
+  /** Another one than that of all tests. */
+  command?: string;
+}
+
+const TESTS_MS_MAX = 280_000;
+
+export function python(): string {
+  return process.env["CAIRN_TEST_PYTHON"] ?? pythonCommand();
+}
+
+/** Fails with what Python said unless every test of the names ran and passed. */
+export async function runPythonTests(names: readonly string[], options: PythonOptions = {}): Promise<void> {
+  const { status, output } = await runPython(["-W", "ignore", "-m", "unittest", ...names], {
+    ...options,
+    path: [...(options.path ?? []), PACKAGE],
+  });
+  const tail = output.split("\n").slice(-120).join("\n");
+  expect(status, tail).toBe(0);
+  const ran = Number(/^Ran (\d+) tests?/m.exec(output)?.[1] ?? 0);
+  const skipped = Number(/skipped=(\d+)/.exec(output)?.[1] ?? 0);
+  expect(ran, tail).toBeGreaterThan(0);
+  // A test that is skipped proves nothing.
+  expect(skipped, tail).toBeLessThanOrEqual(options.skipsMax ?? 0);
+}
+
+export interface Outcome {
+  status: number;
+  output: string;
+}
+
+export function runPython(
+  args: readonly string[],
+  options: PythonOptions & { cwd?: string } = {},
+): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const child = execFile(
+      options.command ?? python(),
+      [...args],
+      {
+        cwd: options.cwd ?? PACKAGE,
+        env: pythonEnvironment(options),
+        timeout: options.timeoutMs ?? TESTS_MS_MAX,
+        killSignal: "SIGKILL",
+        maxBuffer: 64 << 20,
+      },
+      (error, stdout, stderr) => {
+        resolve({ status: error === null ? 0 : (child.exitCode ?? 1), output: stdout + stderr });
+      },
+    );
+  });
+}
+
+export function pythonEnvironment(options: PythonOptions = {}): NodeJS.ProcessEnv {
+  const path = (options.path ?? []).join(delimiter);
+  return {
+    ...process.env,
+    PYTHONDONTWRITEBYTECODE: "1",
+    ...(path !== "" && { PYTHONPATH: path }),
+    CAIRN_TEST_NODE: process.execPath,
+    ...(options.url !== undefined && { CAIRN_TEST_URL: options.url }),
+    ...options.env,
+  };
+}
+
+/** The package as pip installs it, with its entry point, into a folder that can stand in the module path. */
+export function installPackage(folder: string): string {
+  const [source, target] = [join(folder, "source"), join(folder, "installed")];
+  if (existsSync(target)) return target;
+  // pip builds inside of the folder it is given.
+  cpSync(PACKAGE, source, {
+    recursive: true,
+    filter: (path) => !/(?:__pycache__|\.egg-info|\.mypy_cache|\.ruff_cache|\/build|\/dist)$/.test(path),
+  });
+  const options = ["--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check", "-q"];
+  execFileSync(python(), ["-m", "pip", "install", ...options, "--target", target, source], {
+    stdio: ["ignore", "ignore", "pipe"],
+    timeout: 120_000,
+  });
+  return target;
+}

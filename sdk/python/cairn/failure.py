@@ -1,0 +1,47 @@
+"""What went wrong with a call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+
+class Failure(Exception):
+    """In words for a person and in a word for a program; the same as the Failure of the TypeScript client."""
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        reason: str = "",
+        hint: str = "",
+        facts: Mapping[str, str] | None = None,
+        retry_after_s: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        #: Such as "not_found" or "unavailable": the codes of docs/api.md.
+        self.code = code
+        #: A stable word such as SEQ_GAP; empty where the server gave none.
+        self.reason = reason
+        #: What a person can do about it; may be empty.
+        self.hint = hint
+        self.facts: dict[str, str] = dict(facts or {})
+        #: When the server said after which time to come again.
+        self.retry_after_s = retry_after_s
+
+    @property
+    def is_final(self) -> bool:
+        """The same request can never be answered otherwise."""
+        if self.code in ("invalid_argument", "already_exists", "out_of_range", "unimplemented"):
+            return True
+        return self.code == "resource_exhausted" and self.retry_after_s is None
+
+    @property
+    def is_refusal(self) -> bool:
+        """The credential is missing or does not reach: only a person can help."""
+        return self.code in ("unauthenticated", "permission_denied")
+
+    def __str__(self) -> str:
+        message = str(self.args[0])
+        # The server puts the hint into its message already.
+        return f"{message} ({self.hint})" if self.hint and self.hint not in message else message

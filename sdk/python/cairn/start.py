@@ -1,0 +1,217 @@
+"""`cairn.init`."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Union
+
+from cairn import critical
+from cairn.channel import new_writer
+from cairn.collector import Plan
+from cairn.ending import watch_over
+from cairn.failure import Failure
+from cairn.login import Server, find_server
+from cairn.messages import encode_create_run
+from cairn.namespaces import check_namespace
+from cairn.notices import tell
+from cairn.pending import marked
+from cairn.ranks import read_rank
+from cairn.run import Run
+from cairn.spool import spool_folder
+from cairn.tracker_config import TrackerConfig, name_of, parse_config
+from cairn.values import cut_text, to_json, to_key
+
+_RESUME_S = 2.0
+_HEAD_START_S = 0.03
+_ALIAS_BYTES_MAX = 1024
+_NAME_BYTES_MAX = 512
+_TAG_BYTES_MAX = 8 << 10
+_NOTES_BYTES_MAX = 1 << 20
+
+CAPTURES = frozenset({"console", "code", "packages", "host", "system"})
+Capture = Union[bool, Iterable[str], None]
+
+
+def init(
+    *,
+    namespace: str | None = None,
+    name: str = "",
+    params: Mapping[str, Any] | None = None,
+    tags: Mapping[str, Any] | None = None,
+    notes: str = "",
+    alias: str | None = None,
+    rank: int | None = None,
+    primary: bool | None = None,
+    resume: str | None = None,
+    server: str | None = None,
+    token: str | None = None,
+    spool: str | os.PathLike[str] | None = None,
+    offline: bool | None = None,
+    fsync: str = "segment",
+    heartbeat_s: int = 30,
+    capture: Capture = None,
+    exit_s: float = 30.0,
+) -> Run:
+    """Begins a run, or goes on with one, and returns at once: a server that is away is tried again in the background.
+
+    `alias` finds the run that has it in the namespace, or creates one: so the ranks of a job share theirs, whose alias
+    comes from TorchX, torchrun, Slurm or MPI. `rank` labels the series of this process, and `primary` says whether it ends the
+    run, where the launcher does not tell: by default rank 0 or the only process does. `resume` goes on with a run by its id or alias; steps are
+    counted on from its last. `fsync="every"` brings each call to the disk before it returns.
+    `capture` chooses among console, code, packages, host and system, or says True or False to all.
+
+    Raises ValueError for arguments that cannot be meant, and for nothing else.
+    """
+    job = _torchx_job() if namespace is None and server is None else None
+    where = job.job_namespace if job else check_namespace(namespace or os.environ.get("CAIRN_NAMESPACE") or "default")
+    address = find_server(job.server.url if job else server, token)
+    if alias is not None and resume is not None:
+        raise ValueError("cannot begin a run: give alias or resume, not both")
+    if fsync not in ("segment", "every"):
+        raise ValueError(f'cannot use fsync "{fsync}": it is "every" or "segment"')
+    is_offline = os.environ.get("CAIRN_OFFLINE", "") not in ("", "0") if offline is None else offline
+    chosen = _captures(capture)
+    place = read_rank()
+    own_rank = place.rank if rank is None else rank
+    writer = new_writer()
+    started_us = time.time_ns() // 1000
+    run_id, first_step = _resume(address, where, resume, is_offline) if resume else (None, 0)
+    shared = alias or (resume if run_id is None else None) or place.job_alias
+    aliases = (cut_text(shared, _ALIAS_BYTES_MAX) if shared else f"cairn:{writer}",)
+    first = marked({to_key(key): to_json(value) for key, value in (params or {}).items()})
+    said = {to_key(key): cut_text(str(value), _TAG_BYTES_MAX) for key, value in (tags or {}).items()}
+    title = cut_text(name, _NAME_BYTES_MAX)
+    if job is not None and not alias and not resume:
+        from cairn.torchx_names import RUN_ID_TAG, to_alias
+
+        aliases = (to_alias(job.job_id),)
+        title = title or cut_text(job.job_name or name_of(job.job_id), _NAME_BYTES_MAX)
+        said.setdefault(RUN_ID_TAG, cut_text(job.job_id, _TAG_BYTES_MAX))
+    ends_run = own_rank in (None, 0) if primary is None else primary
+
+    def encode_open(provenance: bytes) -> bytes:
+        if run_id is not None:
+            return encode_create_run(aliases=(f"id:{run_id}",))
+        return encode_create_run(
+            namespace=where,
+            name=title,
+            aliases=aliases,
+            params=first.params,
+            tags={**said, **first.tags},
+            provenance=provenance,
+            notes=cut_text(notes, _NOTES_BYTES_MAX),
+            # By the clock of the points and of the end; a spool may be delivered days later.
+            started_us=started_us,
+        )
+
+    plan = Plan(
+        server=address,
+        spool=Path(spool) if spool is not None else spool_folder(),
+        label=title or run_id or aliases[0],
+        encode_open=encode_open,
+        provenance=_provenance(chosen) if run_id is None else None,
+        labels={} if own_rank is None else {"rank": str(own_rank)},
+        rank=own_rank,
+        revives=bool(resume),
+        offline=is_offline,
+        sync_every=fsync == "every",
+        heartbeat_s=max(0, int(heartbeat_s)) if ends_run else 0,
+    )
+    run = Run(
+        plan,
+        writer,
+        namespace=where,
+        name=title,
+        params=params or {},
+        tags=said,
+        run_id=run_id,
+        first_step=first_step,
+        ends_run=ends_run,
+        exit_s=exit_s,
+    )
+    if (shared or run_id) and ends_run and (first.params or said):
+        # The run may have been there before, and then creating it changes nothing: what is given is merged into it.
+        run.merge(first.params, {**said, **first.tags})
+    _follow(run, chosen, place.local_rank)
+    watch_over(run)
+    return run
+
+
+def _torchx_job() -> TrackerConfig | None:
+    """Inside a job that TorchX tracks with Cairn a run without any address is the run of that job."""
+    config = os.environ.get("TORCHX_TRACKER_CAIRN_CONFIG")
+    trackers = os.environ.get("TORCHX_TRACKERS", "").split(",")
+    if not os.environ.get("TORCHX_JOB_ID") or (config is None and "cairn" not in trackers):
+        return None
+    try:
+        return parse_config(config)
+    except ValueError as error:
+        tell("config", f"{error}: the configuration of the TorchX tracker is not used")
+        return None
+
+
+def _captures(capture: Capture) -> frozenset[str]:
+    if capture is None:
+        given = os.environ.get("CAIRN_CAPTURE")
+        capture = True if given is None else [name for name in re.split(r"[\s,]+", given) if name not in ("", "none")]
+    if isinstance(capture, bool):
+        return CAPTURES if capture else frozenset()
+    chosen = frozenset(capture)
+    if not chosen <= CAPTURES:
+        unknown = sorted(chosen - CAPTURES)[0]
+        raise ValueError(f'cannot capture "{unknown}": choose among {", ".join(sorted(CAPTURES))}')
+    return chosen
+
+
+def _resume(server: Server, namespace: str, resume: str, offline: bool) -> tuple[str | None, int]:
+    """The id of the run and the step after its last. Without a server only an id is good for something."""
+    known = resume if re.fullmatch(r"[0-9a-f]{32}", resume) else None
+    if offline:
+        return known, 0
+    from cairn.client import Client
+
+    client = Client(server, timeout_s=_RESUME_S)
+    ref = {"id": known} if known else {"alias": resume, "namespace": namespace}
+    try:
+        run_id = str(client.call("RunService/GetRun", {"run": ref})["id"])
+        last = -1
+        for series in client.pages("MetricService/ListSeries", {"run": {"id": run_id}, "pageSize": 1000}, "series"):
+            last = max(last, int(series.get("summary", {}).get("last", {}).get("step", -1)))
+        return run_id, last + 1
+    except Failure as failure:
+        if failure.code != "not_found":
+            tell("resume", f'cannot look up run "{resume}": {failure}; steps are counted from 0')
+        elif known:
+            raise ValueError(f'cannot resume run "{resume}": there is none at {server.url}') from failure
+        return known, 0
+    finally:
+        client.close()
+
+
+def _provenance(chosen: frozenset[str]) -> Callable[[], bytes] | None:
+    if not chosen & {"code", "packages", "host"}:
+        return None
+
+    def find() -> bytes:
+        # The program goes first: finding out takes the interpreter for a while.
+        time.sleep(_HEAD_START_S)
+        with critical.loading:
+            from cairn.capture.provenance import collect_provenance
+        return collect_provenance(chosen)
+
+    return find
+
+
+def _follow(run: Run, chosen: frozenset[str], local_rank: int | None) -> None:
+    if "console" in chosen:
+        from cairn.capture.console import capture_console
+
+        run.follow(capture_console(run.line))
+    if "system" in chosen:
+        from cairn.capture.system import start_system_metrics
+
+        run.follow(start_system_metrics(run.log_surroundings, whole_machine=local_rank in (None, 0)))
