@@ -1,0 +1,66 @@
+import { CairnError, quote } from "#core/errors.ts";
+import { canonicalJson, joinObject } from "#core/model/json.ts";
+import type { Runs } from "#core/runs/runs.ts";
+import { readBody } from "#wire/kit/body.ts";
+import { sendBytes, sendNothing } from "#wire/kit/respond.ts";
+import { ANY_TYPE, type Call, type Route } from "#wire/kit/router.ts";
+import { Places } from "./place.ts";
+
+const PATH = "/results/*path";
+/** A record is a param; what is larger is refused with the limit of those. */
+const BODY_BYTES_MAX = 1 << 20;
+const JSON_TYPE = "application/json; charset=utf-8";
+
+/**
+ * Records of TorchX's ResultTracker as plain HTTP: PUT and GET /results/NAMESPACE/RUN/KEY with a JSON object. That is
+ * what fsspec's file system for HTTP sends, so that the stock FsspecResultTracker works with nothing but an address. A
+ * record is a param of the run, whose alias and name is RUN; the first PUT makes it.
+ */
+export function resultRoutes(runs: Runs): Route[] {
+  const places = new Places(runs);
+  return [
+    { method: "GET", path: PATH, permission: "read", handler: (call) => getRecord(places, call) },
+    {
+      method: "PUT",
+      path: PATH,
+      permission: "write",
+      // fsspec names none that would say anything.
+      accepts: [ANY_TYPE],
+      handler: (call) => putRecord(places, runs, call),
+    },
+  ];
+}
+
+async function getRecord(places: Places, { caller, params, response }: Call): Promise<void> {
+  const path = params.get("path")!;
+  const found = await places.find(caller, path);
+  if (found === undefined) throw new CairnError("not-found", `cannot find results ${quote(path)}`);
+  const { key, records } = found;
+  const text = key === "" ? joinObject(records) : records.get(key)!;
+  sendBytes(response, 200, JSON_TYPE, Buffer.from(text));
+}
+
+async function putRecord(places: Places, runs: Runs, call: Call): Promise<void> {
+  const { caller, params, request, response, account } = call;
+  const path = params.get("path")!;
+  const text = (await readBody(request, { account, maxBytes: BODY_BYTES_MAX })).toString();
+  const json = canonicalJson(text, `record ${quote(path)}`);
+  if (!json.startsWith("{")) {
+    throw new CairnError("invalid", `cannot store record ${quote(path)}: it is no JSON object`);
+  }
+  const { namespace, run, key } = await places.choose(caller, path);
+  const made = await runs.create(caller, {
+    namespace,
+    name: run,
+    aliases: [run],
+    params: new Map(),
+    tags: new Map(),
+    provenance: undefined,
+    status: undefined,
+    notes: "",
+    startedUs: undefined,
+    getOrCreate: true,
+  });
+  await runs.update(caller, { by: "id", id: made.run.id }, { params: new Map([[key, json]]) });
+  sendNothing(response);
+}
