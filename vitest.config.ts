@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 // temporary directory each.
 export default defineConfig({
   test: {
-    include: ["{base,core,wire,store,blob,server,sdk,cli,tools}/**/*.test.ts"],
+    include: ["{base,core,wire,store,blob,server,sdk,cli,web,tools}/**/*.test.ts"],
     isolate: false,
     pool: "forks",
     maxWorkers: 2,

@@ -15,6 +15,7 @@ import { callRaw, errorOf, PROTOCOLS, sendRaw, type Outcome } from "#wire/connec
 import { clientsOf } from "#wire/connect/testing/ways.ts";
 import type { Server } from "./serve.ts";
 import { makeFolder, startServer, useServer } from "./testing/servers.ts";
+import { PAGE_PATHS } from "./web-routes.ts";
 
 const local = useServer();
 
@@ -46,7 +47,8 @@ describe("permissions", () => {
   it("A1 every route declares one", () => {
     const { routes } = local().router;
     const open = routes.filter(({ permission }) => permission === "public");
-    expect(open.map(({ path }) => path)).toEqual(["/healthz", "/readyz", "/"]);
+    const own = ["/healthz", "/readyz", "/session", "/session"];
+    expect(open.map(({ path }) => path)).toEqual([...own, ...PAGE_PATHS, "/assets/:file"]);
     expect(routes.find(({ path }) => path === "/metrics")?.permission).toBe("read");
   });
 });

@@ -4,6 +4,7 @@ import { CairnError } from "#core/errors.ts";
 import type { Sender } from "#wire/connect/core.ts";
 import { isLocalCaller } from "./guard-request.ts";
 import { isLoopbackHost } from "./guard.ts";
+import type { SessionCookie } from "./session-cookie.ts";
 import type { Settings } from "./settings.ts";
 
 export interface Authentication {
@@ -20,10 +21,14 @@ type Door = Pick<Settings, "host" | "auth" | "insecure" | "publicUrl" | "allowed
  * own machine only takes local callers for its owner, and any other knows nobody. One that is known under
  * a name of its own counts as any other: a proxy on this machine may stand before it and pass on the whole
  * world.
+ *
+ * A browser shows the cookie of its session with whatever it asks for, also when that session is long over: a
+ * cookie that does not count is none.
  */
 export async function openAuthentication(
   settings: Door,
   access: Pick<Access, "identify" | "bootstrap">,
+  cookie: Pick<SessionCookie, "secretOf">,
 ): Promise<Authentication> {
   if (settings.insecure) return { authenticate: () => OWNER, newToken: undefined };
   const hasOwner = !settings.auth && isForThisMachine(settings);
@@ -31,10 +36,22 @@ export async function openAuthentication(
     authenticate: ({ address, headers }) => {
       const { authorization } = headers;
       if (authorization !== undefined) return access.identify(secretOf(authorization));
+      const session = cookie.secretOf(headers);
+      const holder = session === undefined ? undefined : holderOf(access, session);
+      if (holder !== undefined) return holder;
       return hasOwner && isLocalCaller(address, headers) ? OWNER : ANONYMOUS;
     },
     newToken: hasOwner ? undefined : await access.bootstrap(),
   };
+}
+
+function holderOf(access: Pick<Access, "identify">, session: string): Identity | undefined {
+  try {
+    return access.identify(session);
+  } catch (thrown) {
+    if (CairnError.from(thrown).code === "unauthenticated") return undefined;
+    throw thrown;
+  }
 }
 
 function isForThisMachine({ host, publicUrl, allowedHosts }: Door): boolean {

@@ -1,6 +1,7 @@
 import { pino } from "pino";
 import { CairnError } from "#core/errors.ts";
 import { serve, type Server } from "./serve.ts";
+import { openWebFiles } from "./web-files.ts";
 import { MEMORY, readCommand, type Settings } from "./settings.ts";
 
 const SHUTDOWN_MS = 10_000;
@@ -20,7 +21,7 @@ async function run(settings: Settings): Promise<void> {
   // What training jobs record is nobody else's business: files are for this user alone.
   process.umask(0o077);
   const log = pino({ level: settings.logLevel, base: null }, pino.destination({ dest: 2, sync: true }));
-  const server = await serve(settings, log);
+  const server = await serve(settings, log, { web: openWebFiles() });
   let stopping = false;
   const stop = (signal: string) => {
     if (stopping) process.exit(1);

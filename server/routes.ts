@@ -1,19 +1,15 @@
-import { randomBytes } from "node:crypto";
 import type { Registry } from "prom-client";
 import { authorize } from "#core/access/caller.ts";
 import { CairnError } from "#core/errors.ts";
 import { sendBytes, sendJson } from "#wire/kit/respond.ts";
 import type { Route } from "#wire/kit/router.ts";
-import { homePage } from "./home-page.ts";
 
 export interface RouteParts {
-  version: string;
   /** Whether new requests are answered, all of them. */
   isReady(): boolean;
   /** Why the server will not be ready again. */
   failure(): CairnError | undefined;
   metrics: Registry;
-  needsToken: boolean;
 }
 
 /** The plain HTTP routes of the server itself. */
@@ -49,23 +45,6 @@ export function serverRoutes(parts: RouteParts): Route[] {
         // What it counts is of all namespaces together.
         authorize(caller);
         sendBytes(response, 200, parts.metrics.contentType, Buffer.from(await parts.metrics.metrics()));
-      },
-    },
-    {
-      method: "GET",
-      path: "/",
-      permission: "public",
-      handler: ({ request, response }) => {
-        const nonce = randomBytes(16).toString("base64");
-        response.setHeader(
-          "content-security-policy",
-          `default-src 'none'; style-src 'nonce-${nonce}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
-        );
-        const authority = request.headers[":authority"] ?? request.headers.host ?? "127.0.0.1:4700";
-        const secure = "encrypted" in request.socket;
-        const url = `${secure ? "https" : "http"}://${String(authority)}`;
-        const page = homePage({ version: parts.version, url, needsToken: parts.needsToken, nonce });
-        sendBytes(response, 200, "text/html; charset=utf-8", Buffer.from(page));
       },
     },
   ];

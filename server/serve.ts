@@ -20,6 +20,7 @@ import { Changes } from "#core/watch/changes.ts";
 import { Watches } from "#core/watch/watches.ts";
 import { identify } from "#wire/connect/context.ts";
 import { artifactRoutes } from "#wire/artifacts/routes.ts";
+import { resultRoutes } from "#wire/results/routes.ts";
 import { connectWire, type ConnectWire } from "#wire/connect/wire.ts";
 import { buildRouter, type Router } from "#wire/kit/router.ts";
 import { openTraffic, type Traffic } from "#wire/kit/traffic.ts";
@@ -31,6 +32,10 @@ import { listen, type Listening } from "./listen.ts";
 import { buildMetrics } from "./prometheus.ts";
 import { Readiness } from "./readiness.ts";
 import { serverRoutes } from "./routes.ts";
+import { SessionCookie } from "./session-cookie.ts";
+import { sessionRoutes } from "./session-routes.ts";
+import type { WebFiles } from "./web-files.ts";
+import { webRoutes } from "./web-routes.ts";
 import { MEMORY, type Settings } from "./settings.ts";
 import { openStores, type Stores } from "./stores.ts";
 import { VERSION } from "./version.ts";
@@ -49,8 +54,10 @@ export interface Server {
   close(): Promise<void>;
 }
 
-/** What only tests choose. */
+/** What does not come from the settings; all but the pages only tests choose. */
 export interface ServeOptions {
+  /** The pages; without them a browser sees how to call the API. */
+  web?: WebFiles | undefined;
   /** Off to show that both ways behave the same. */
   fast?: boolean;
   /** Of core; the stores have their own. */
@@ -75,7 +82,7 @@ async function serveStores(
   settings: Settings,
   stores: Stores,
   log: Logger,
-  { clock = systemClock, budgets, backlog = new Backlog(), ...options }: ServeOptions,
+  { clock = systemClock, budgets, backlog = new Backlog(), web, ...options }: ServeOptions,
 ): Promise<Server> {
   const { runs: store, points, search } = stores;
   const changes = new Changes();
@@ -123,7 +130,8 @@ async function serveStores(
       },
     }),
   };
-  const { authenticate, newToken } = await openAuthentication(settings, access);
+  const cookie = new SessionCookie(settings);
+  const { authenticate, newToken } = await openAuthentication(settings, access, cookie);
   const quota = {
     requestsPerSecond: settings.quotaRequestsPerSecond,
     bytesPerSecond: settings.quotaBytesPerSecond,
@@ -156,10 +164,8 @@ async function serveStores(
   const router = buildRouter(
     [
       ...serverRoutes({
-        version: VERSION,
         isReady: () => readiness.isReady,
         failure: () => readiness.failure,
-        needsToken: authenticate({ address: "127.0.0.1", headers: {} }).principal.kind === "anonymous",
         metrics: buildMetrics({
           ingest: core.ingest,
           watches: core.watches,
@@ -168,6 +174,13 @@ async function serveStores(
         }),
       }),
       ...artifactRoutes(core.artifacts),
+      ...resultRoutes(core.runs),
+      ...sessionRoutes(access, cookie),
+      ...webRoutes({
+        files: web,
+        version: VERSION,
+        needsToken: authenticate({ address: "127.0.0.1", headers: {} }).principal.kind === "anonymous",
+      }),
     ],
     {
       enforce: ({ request, response, route }) => {

@@ -6,6 +6,7 @@ import { rmSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Permission } from "#core/access/permission.ts";
 import type { Server } from "./serve.ts";
+import type { WebFiles } from "./web-files.ts";
 import { makeFolder, startServer } from "./testing/servers.ts";
 import { WalkClient, type WalkAnswer, type WalkProtocol } from "./testing/walk-call.ts";
 import type { MethodRow, RouteRow } from "./testing/walk-row.ts";
@@ -25,6 +26,15 @@ const NOT_KNOWN: readonly WalkCaller[] = ["guesser", "expired", "revoked", "disa
 const REFUSED = ["NotFound", "PermissionDenied"];
 
 let folder: string;
+/** Pages as if they were built. */
+const PAGES: WebFiles = {
+  page: () => Buffer.from("<!doctype html>"),
+  asset: (name) =>
+    name === "app.js"
+      ? { contentType: "text/javascript", bytes: Buffer.from("0"), gzipped: undefined }
+      : undefined,
+};
+
 let server: Server;
 let client: WalkClient;
 let world: World;
@@ -32,7 +42,7 @@ let world: World;
 beforeAll(async () => {
   folder = makeFolder();
   const clock = forwardClock();
-  server = await startServer(["--auth", "--data", folder], { clock });
+  server = await startServer(["--auth", "--data", folder], { web: PAGES, clock });
   client = new WalkClient(server.listening.url);
   world = await plantWorld(client, server.newToken!, clock);
 });
@@ -65,13 +75,9 @@ async function* calls(
   if ("path" in row) {
     const path = row.path(world, target);
     const method = row.name.split(" ")[0]!;
-    const answer = await client.route({
-      method,
-      path,
-      headers: { ...row.headers, ...headers },
-      body: row.body,
-    });
-    yield { what: `${row.name} as ${caller}`, request: decodeURIComponent(path) + (row.body ?? ""), answer };
+    const body = typeof row.body === "function" ? row.body(world) : row.body;
+    const answer = await client.route({ method, path, headers: { ...row.headers, ...headers }, body });
+    yield { what: `${row.name} as ${caller}`, request: decodeURIComponent(path) + (body ?? ""), answer };
     return;
   }
   const message = row.message(world, target);

@@ -16,6 +16,7 @@ const steps: readonly Step[] = [
   // Without those that start whole servers, which `npm test` runs as a suite of their own.
   { name: "unit", command: ["vitest", "run", "--reporter=dot", "--exclude=server/**"] },
   { name: "types", command: ["tsc", "-p", "."] },
+  { name: "web-types", command: ["tsc", "-p", "web"] },
   { name: "lint", command: ["oxlint", "--type-aware", "--deny-warnings"] },
   { name: "dead-code", command: ["knip"] },
   { name: "generated", command: ["node", "tools/generated.ts"] },

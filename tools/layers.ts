@@ -43,6 +43,12 @@ const layers: readonly Layer[] = [
   { folder: "server", may: [...INNER, ...OUTER] },
   { folder: "sdk/typescript", may: ["base", "proto/gen"] },
   { folder: "cli", may: ["sdk/typescript", "formats", "server", "base", "proto/gen"] },
+  {
+    folder: "web/src/charts",
+    may: ["base"],
+    without: ["react-dom", "@tanstack/react-query", "@connectrpc/connect"],
+  },
+  { folder: "web", may: ["sdk/typescript", "proto/gen", "base", "web/src/charts"] },
   { folder: "e2e", may: EVERYTHING },
   { folder: "bench", may: EVERYTHING },
   { folder: "tools", may: EVERYTHING },

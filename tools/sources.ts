@@ -7,10 +7,12 @@ import { type ESTree, parseSync } from "vite";
 /** The top of the repository. */
 export const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
-const NOT_OURS = new Set(["node_modules", ".git", ".venv", "coverage"]);
+const NOT_OURS = new Set(["node_modules", ".git", ".venv", "coverage", "dist"]);
 
 /** TypeScript files of the repository by path from its top, with their text. Generated code is left out. */
-export async function readSources(patterns: readonly string[] = ["**/*.ts"]): Promise<Map<string, string>> {
+export async function readSources(
+  patterns: readonly string[] = ["**/*.{ts,tsx}"],
+): Promise<Map<string, string>> {
   const files = new Map<string, string>();
   for await (const entry of glob(patterns, {
     cwd: ROOT,
@@ -24,7 +26,7 @@ export async function readSources(patterns: readonly string[] = ["**/*.ts"]): Pr
 
 /** The syntax tree of a file. Throws with the file's name when it is not TypeScript. */
 export function parseSource(path: string, text: string): ESTree.Program {
-  const { program, errors } = parseSync(path, text, { lang: "ts" });
+  const { program, errors } = parseSync(path, text, { lang: path.endsWith(".tsx") ? "tsx" : "ts" });
   if (errors.length > 0) throw new Error(`cannot parse ${path}: ${errors[0]?.message}`);
   return program;
 }

@@ -17,6 +17,8 @@ export interface Suite {
   /** Patterns of its test files. Every test file belongs to exactly one suite. */
   files: readonly string[];
   needs: readonly Need[];
+  /** Why it is no failure when CI cannot run it. */
+  mayLack?: string;
 }
 
 /** The Python that tests use: the one in .venv, made by .ci/run, or else the system's. */
@@ -24,6 +26,14 @@ export function pythonCommand(): string {
   const own = join(ROOT, ".venv", "bin", "python");
   return existsSync(own) ? own : "python3";
 }
+
+/** A Python with torch, made by .ci/run; or the one CAIRN_TEST_PYTHON names. */
+export function torchPythonCommand(): string {
+  return process.env["CAIRN_TEST_PYTHON"] ?? join(ROOT, ".venv", "torch", "bin", "python");
+}
+
+/** Modules of a nightly build of TorchX, beside the release that `pythonCommand` has. */
+export const torchxNightly: string = join(ROOT, ".venv", "torchx-nightly");
 
 function program(name: string): Need {
   return {
@@ -43,11 +53,15 @@ function isExecutable(file: string): boolean {
 }
 
 function pythonModules(...modules: string[]): Need {
+  return modulesOf(pythonCommand, modules);
+}
+
+function modulesOf(command: () => string, modules: readonly string[]): Need {
   return {
     name: `python3 with ${modules.join(", ")}`,
     isMet: () => {
       try {
-        execFileSync(pythonCommand(), ["-c", `import ${modules.join(", ")}`], {
+        execFileSync(command(), ["-c", `import ${modules.join(", ")}`], {
           stdio: "ignore",
           timeout: 60_000,
         });
@@ -72,6 +86,8 @@ const OWN_MOUNTS: Need = {
   },
 };
 
+const TORCHX_NIGHTLY: Need = { name: "torchx-nightly", isMet: () => existsSync(torchxNightly) };
+
 const LINUX: Need = { name: "Linux", isMet: () => process.platform === "linux" };
 
 /**
@@ -82,24 +98,50 @@ export const suites: readonly Suite[] = [
   {
     name: "unit",
     config: "vitest.config.ts",
-    files: ["{base,core,wire,store,blob,sdk,cli,tools}/**/*.test.ts"],
+    files: ["{base,core,wire,store,blob,sdk,cli,web,tools}/**/*.test.ts"],
     needs: [],
   },
   { name: "server", config: "vitest.config.ts", files: ["server/**/*.test.ts"], needs: [] },
   { name: "e2e", config: "vitest.e2e.config.ts", files: ["e2e/*.test.ts"], needs: [] },
   { name: "sdk", config: "vitest.e2e.config.ts", files: ["e2e/sdk/**/*.test.ts"], needs: [] },
-  { name: "cli", config: "vitest.e2e.config.ts", files: ["e2e/cli/**/*.test.ts"], needs: [] },
+  // Pseudo-terminals come from both.
+  {
+    name: "cli",
+    config: "vitest.e2e.config.ts",
+    files: ["e2e/cli/**/*.test.ts"],
+    needs: [pythonModules("pty"), program("script")],
+  },
   {
     name: "trackers",
     config: "vitest.e2e.config.ts",
     files: ["e2e/trackers/**/*.test.ts"],
-    needs: [pythonModules("torchx", "fsspec", "mlflow")],
+    needs: [pythonModules("torchx", "fsspec", "mlflow", "flask", "sqlalchemy"), TORCHX_NIGHTLY],
+  },
+  {
+    name: "python",
+    config: "vitest.e2e.config.ts",
+    files: ["e2e/python/*.test.ts"],
+    needs: [pythonModules("setuptools", "pip", "mypy"), program("git")],
+  },
+  {
+    name: "python-torchx",
+    config: "vitest.e2e.config.ts",
+    files: ["e2e/python/torchx/*.test.ts"],
+    needs: [pythonModules("torchx", "fsspec", "aiohttp", "setuptools"), TORCHX_NIGHTLY],
+  },
+  {
+    name: "python-torch",
+    config: "vitest.e2e.config.ts",
+    files: ["e2e/python/torch/*.test.ts"],
+    needs: [modulesOf(torchPythonCommand, ["torch", "torchmetrics", "torchx", "setuptools"])],
+    mayLack:
+      "torch takes 5 GB, most of it for graphics cards; without it e2e/python tries what merely looks like a metric",
   },
   {
     name: "clients",
     config: "vitest.e2e.config.ts",
     files: ["e2e/clients/**/*.test.ts"],
-    needs: [program("curl"), pythonModules("grpc", "grpc_tools", "grpc_reflection")],
+    needs: [program("curl"), pythonModules("grpc", "grpc_tools", "grpc_reflection", "sqlmap")],
   },
   {
     name: "faults",

@@ -67,8 +67,9 @@ for (const suite of chosen) {
   if (files.length === 0) continue;
   const missing = suite.needs.filter((need) => !need.isMet()).map((need) => need.name);
   if (missing.length > 0) {
-    notRun.push(`${suite.name} (${files.length} files): needs ${missing.join(" and ")}`);
-    if (inCi) total.failed += 1;
+    const why = suite.mayLack === undefined ? "" : `; no failure: ${suite.mayLack}`;
+    notRun.push(`${suite.name} (${files.length} files): needs ${missing.join(" and ")}${why}`);
+    if (inCi && suite.mayLack === undefined) total.failed += 1;
     continue;
   }
   console.log(`suite ${suite.name}`);
@@ -80,7 +81,7 @@ for (const suite of chosen) {
 
 for (const file of stray) console.log(`${file} does not belong to exactly one suite of tools/suites.ts`);
 if (notRun.length > 0) {
-  console.log(inCi ? "suites that could not run, which CI counts as failures:" : "suites skipped:");
+  console.log(inCi ? "suites that could not run, failures unless it says otherwise:" : "suites skipped:");
   for (const line of notRun) console.log(`  ${line}`);
 }
 if (total.skipped > 0) console.log(`tests skipped within suites: ${total.skipped}`);

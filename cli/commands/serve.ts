@@ -1,9 +1,14 @@
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Option, type Command } from "commander";
 import { flagOf, SETTING_ROWS, variableOf } from "#server/setting-table.ts";
+import { readCommand } from "#server/settings.ts";
 import { CommandError, type Cli } from "../cli.ts";
 
 const START = fileURLToPath(new URL("../../server/start.js", import.meta.url));
+/** What `npm start` runs first. */
+const BUILD = join(fileURLToPath(new URL("../..", import.meta.url)), "web", "build-pages.js");
 /** What `npm start` gives to Node. */
 const NODE_FLAGS = ["--max-semi-space-size=8"];
 
@@ -31,8 +36,18 @@ Examples:
       const words = [...NODE_FLAGS, START, ...cli.words];
       // The server takes the place of this process, so that signals, and whoever sends them, meet the server itself.
       if (process.execve === undefined) throw cannotReplace();
+      if (isStart(cli)) spawnSync(process.execPath, [BUILD], { stdio: ["ignore", "inherit", "inherit"] });
       process.execve(process.execPath, [process.execPath, ...words], definedOnly(cli.env));
     });
+}
+
+/** Whether a server will come of it; what is wrong with the flags it says itself. */
+function isStart({ words, env }: Cli): boolean {
+  try {
+    return readCommand([...words], env).do !== "print";
+  } catch {
+    return false;
+  }
 }
 
 function cannotReplace(): CommandError {

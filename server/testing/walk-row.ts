@@ -35,7 +35,7 @@ export interface RouteRow extends Row {
   name: string;
   path(world: World, target: WalkTarget): string;
   headers?: Record<string, string>;
-  body?: string;
+  body?: string | ((world: World) => string);
 }
 
 export const byId = (_: World, { runId }: WalkTarget): JsonObject => ({ run: { id: runId } });

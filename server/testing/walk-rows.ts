@@ -2,6 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { VARIANTS } from "./walk-variants.ts";
 import { byId, byName, trashed, type MethodRow, type RouteRow } from "./walk-row.ts";
 import type { WalkTarget, World } from "./walk-world.ts";
+import { PAGE_PATHS } from "#server/web-routes.ts";
 
 const nothing = (): JsonObject => ({});
 const contentOf = (_: World, { runId, artifact }: WalkTarget) => `/artifacts/${runId}/${artifact}`;
@@ -200,5 +201,42 @@ export const ROUTE_ROWS: readonly RouteRow[] = [
     on: (world) => world.closedArtifact,
     late: 2,
   },
-  { name: "GET /", about: "public", why: "it says that Cairn runs and how to call it", path: () => "/" },
+  {
+    name: "POST /session",
+    about: "public",
+    why: "it is the way to a credential",
+    path: () => "/session",
+    headers: { "content-type": "application/json" },
+    body: ({ user, password }) => JSON.stringify({ name: user, password }),
+  },
+  {
+    name: "DELETE /session",
+    about: "public",
+    why: "whoever has a session may end it",
+    path: () => "/session",
+  },
+  {
+    name: "PUT /results/*path",
+    about: "namespace",
+    path: (_, { namespace }) => `/results/${namespace}/results/new`,
+    headers: { "content-type": "application/octet-stream" },
+    body: '{"loss": 1}',
+  },
+  {
+    name: "GET /results/*path",
+    about: "run",
+    path: (_, { namespace, alias }) => `/results/${namespace}/${alias}`,
+  },
+  ...PAGE_PATHS.map((path): RouteRow => ({
+    name: `GET ${path}`,
+    about: "public",
+    why: "a page holds no data: that comes by the API",
+    path: ({ open }) => path.replace(":run", open.runId).replace("*namespace", open.namespace),
+  })),
+  {
+    name: "GET /assets/:file",
+    about: "public",
+    why: "the sign-in page is made of it",
+    path: () => "/assets/app.js",
+  },
 ];

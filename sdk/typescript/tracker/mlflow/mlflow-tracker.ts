@@ -22,7 +22,7 @@ import { NamedRuns } from "./named-runs.ts";
 import { parentTag, sourcesOf, sourceTags } from "./source-tags.ts";
 
 /** Where the original keeps runs when nobody says otherwise. */
-export const DEFAULT_TRACKING_URI = "file:///tmp/torchx/mlruns";
+const DEFAULT_TRACKING_URI = "file:///tmp/torchx/mlruns";
 
 /** Of one request, by MLflow's rules. */
 const PAIRS_PER_BATCH = 100;

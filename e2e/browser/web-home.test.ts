@@ -1,0 +1,251 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { Page } from "playwright-core";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { Cairn } from "#sdk/client.ts";
+import { startServer } from "#server/testing/servers.ts";
+import { openWebFiles } from "#server/web-files.ts";
+import { pythonCommand } from "../../tools/suites.ts";
+import { closedPort } from "../cli/free-port.ts";
+import { expectAccessible, useWebPages } from "./web-page.ts";
+
+const run = promisify(execFile);
+const LIVE_MS_MAX = 1_000;
+
+async function gauge(url: string, name: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)![1]);
+}
+
+const waitLive = (page: Page) => page.getByRole("banner").getByText("live", { exact: true }).waitFor();
+
+describe("a server with runs", () => {
+  const pages = useWebPages();
+
+  it("Z80 home shows the tree with counts and best values, and what changed last", async () => {
+    const page = await pages().open("/");
+    const row = page.getByRole("row", { name: /^speech / });
+    await row.getByRole("link", { name: /^0\.\d+$/ }).waitFor();
+    const { namespaces } = await pages().cairn.namespaces.listNamespaces({ under: "demo/speech" });
+    const { subtreeRunCount, objective } = namespaces[0]!;
+    await expect.poll(() => row.innerText()).toContain(String(subtreeRunCount));
+    await expect.poll(() => row.innerText()).toContain(objective!.metric);
+    const best = await pages().cairn.runs.searchRuns({
+      namespace: "demo/speech",
+      query: `metrics."${objective!.metric}".min is not null order by metrics."${objective!.metric}".min`,
+      columns: [`metrics.${objective!.metric}.min`],
+      pageSize: 1,
+    });
+    const link = row.getByRole("link", { name: /^0\.\d+$/ });
+    expect(Number(await link.innerText())).toBeCloseTo(best.runs[0]!.metrics[`${objective!.metric}.min`]!, 4);
+    expect(await link.getAttribute("href")).toBe(`/r/${best.runs[0]!.id}`);
+    expect(await page.getByRole("region", { name: "Recent runs" }).getByRole("listitem").count()).toBe(14);
+    await expectAccessible(page);
+    await page.keyboard.press("t");
+    await expectAccessible(page);
+  });
+
+  it("Z80 what happens is seen within a second, without being asked for", async () => {
+    const page = await pages().open("/");
+    await waitLive(page);
+    const asked: string[] = [];
+    const name = `arrives-${Date.now()}`;
+    await page.getByText("Recent runs").waitFor();
+    page.on("request", (request) => asked.push(request.url()));
+    await pages().cairn.runs.createRun({ namespace: "demo/live", name });
+    const beganMs = performance.now();
+    await page.getByRole("link", { name }).waitFor();
+    const tookMs = performance.now() - beganMs;
+    await page.getByRole("navigation", { name: "Pages and namespaces" }).getByText("live").waitFor();
+    // The throttle of a second may just have begun with something that came before.
+    expect(tookMs).toBeLessThan(LIVE_MS_MAX + 1_000);
+    const before = asked.length;
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    expect(asked.length, "requests while nothing happens").toBe(before);
+  });
+
+  it("Z82 all tabs of a browser share one stream, and it ends with the last of them", async () => {
+    const { url, open } = pages();
+    const context = await pages().newContext();
+    await expect.poll(() => gauge(url, "cairn_watchers")).toBe(0);
+    const tabs = [];
+    for (const path of ["/", "/", "/about", "/access"]) {
+      const page = await open(path, context);
+      await waitLive(page);
+      tabs.push(page);
+    }
+    await expect.poll(() => gauge(url, "cairn_watchers")).toBe(1);
+    const name = `for-all-${Date.now()}`;
+    await pages().cairn.runs.createRun({ namespace: "demo/live", name });
+    for (const page of tabs.slice(0, 2)) await page.getByRole("link", { name }).waitFor();
+    for (const page of tabs) await page.close();
+    await expect.poll(() => gauge(url, "cairn_watchers")).toBe(0);
+  });
+
+  it("Z75 Z83 Ctrl K finds runs, namespaces, metrics and pages by keyboard alone", async () => {
+    const page = await pages().open("/");
+    await waitLive(page);
+    const find = async (text: string, option: RegExp) => {
+      await page.keyboard.press("Control+k");
+      await page.getByRole("combobox").fill(text);
+      await page.getByRole("option", { name: option }).first().waitFor();
+    };
+    await find("about", /About this server/);
+    await expectAccessible(page);
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/about");
+    await find("speech", /demo\/speech 1?\d/);
+    while (!(await page.locator('[aria-selected="true"]').innerText()).startsWith("demo/speech\n")) {
+      await page.keyboard.press("ArrowDown");
+    }
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/n/demo/speech");
+    const id = pages().demo.ids.get("spike")!;
+    await find(id.slice(0, 20), /./);
+    await page.keyboard.press("Enter");
+    await page.waitForURL(`**/r/${id}`);
+    await find("val/wer", /val\/wer.*metric of/s);
+    await page.keyboard.press("Enter");
+    await expect
+      .poll(() => new URL(page.url()).searchParams.get("q"))
+      .toBe('metrics."val/wer".count is not null');
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox").fill("nothing has this name");
+    await page.getByText("Nothing has that name.").waitFor();
+  });
+
+  it("Z83 keys open the sheet, go to pages and change the colours; the focus is seen and comes back", async () => {
+    const page = await pages().open("/about");
+    await waitLive(page);
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keys" }).waitFor();
+    await expectAccessible(page);
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    const theme = () => page.locator("html").getAttribute("data-theme");
+    const before = await theme();
+    await page.keyboard.press("t");
+    expect(await theme()).not.toBe(before);
+    await page.keyboard.press("g");
+    await page.keyboard.press("h");
+    await page.waitForURL(`${pages().url}/`);
+    await page.goBack();
+    await page.waitForURL("**/about");
+    await page.keyboard.press("Tab");
+    const focused = () => page.evaluate("document.activeElement.innerText") as Promise<string>;
+    expect(await focused()).toBe("Skip to the page");
+    const outline = await page.evaluate("getComputedStyle(document.activeElement).outlineStyle");
+    expect(outline).toBe("solid");
+    // Letters are letters where somebody types.
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("t?gh");
+    expect(await page.getByRole("combobox").inputValue()).toBe("t?gh");
+    expect(page.url()).toContain("/about");
+  });
+
+  it("Z78 about says what the server is, holds and does, and proves it on demand", async () => {
+    const page = await pages().open("/about");
+    const info = await pages().cairn.system.getInfo({});
+    await page.getByText(info.version, { exact: true }).waitFor();
+    await page
+      .getByRole("region", { name: "What it holds" })
+      .getByText(String(info.runCount), { exact: true })
+      .waitFor();
+    await page.getByRole("button", { name: "Check the data" }).click();
+    await page.getByText(/^Whole: .* points of/).waitFor();
+    await page.getByRole("button", { name: "Check the audit" }).click();
+    await page.getByText(/^Whole: .* entries/).waitFor();
+    await page.getByText("there is nothing to back up").waitFor();
+    await expectAccessible(page);
+  });
+
+  it("Z85 an address that leads nowhere says so", async () => {
+    const page = await pages().open("/about");
+    await page.evaluate("history.pushState({}, '', '/no/such/page')");
+    await page.evaluate("dispatchEvent(new PopStateEvent('popstate'))");
+    await page.getByText("There is no such page").waitFor();
+    await expectAccessible(page);
+  });
+});
+
+describe("an empty server", () => {
+  const pages = useWebPages({ demo: "none" });
+
+  it("Z81 the snippets of the empty state work as they stand, and the page changes by itself", async () => {
+    const page = await pages().open("/");
+    await page.getByRole("heading", { name: "No runs yet" }).waitFor();
+    await expectAccessible(page);
+    const folder = mkdtempSync(join(tmpdir(), "cairn-snippets-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const env = {
+      ...process.env,
+      PYTHONPATH: join(import.meta.dirname, "../../sdk/python"),
+      PATH: `${join(import.meta.dirname, "../../.venv/bin")}:${process.env["PATH"]}`,
+      HOME: folder,
+    };
+    const options = { cwd: folder, env, timeout: 120_000 };
+    const code = async (title: string) => {
+      await page.getByRole("tab", { name: title }).click();
+      return page.getByLabel(`${title} code`, { exact: true }).innerText();
+    };
+    const [python, torchx, curl] = [await code("Python"), await code("TorchX"), await code("curl")];
+    const { stdout } = await run("sh", ["-ec", curl], options);
+    expect(stdout).toContain('"created":true');
+    // The first run makes the empty state go.
+    await page.getByRole("link", { name: "first" }).waitFor();
+    await run(pythonCommand(), ["-c", python], options);
+    await run("sh", ["-ec", torchx], options);
+    const { runs } = await pages().cairn.runs.searchRuns({ columns: ["params", "metrics.loss.min"] });
+    const found = new Map(runs.map((one) => [one.namespace, one]));
+    expect(found.get("hello/curl")).toMatchObject({ metrics: { "loss.min": 0.4 } });
+    expect(found.get("hello/python")).toMatchObject({
+      params: { lr: "0.001" },
+      metrics: { "loss.min": 0.01 },
+    });
+    expect(found.get("hello/torchx")).toMatchObject({ params: { lr: "0.001", model: '"tiny"' } });
+    await page.getByRole("navigation", { name: "Pages and namespaces" }).getByText("python").waitFor();
+  });
+
+  it("Z81 the demo command is there to copy, for this very server", async () => {
+    const context = await pages().newContext({ permissions: ["clipboard-read", "clipboard-write"] });
+    const { runs } = await pages().cairn.runs.searchRuns({});
+    for (const { id } of runs) await pages().cairn.runs.deleteRun({ run: { id } });
+    const page = await pages().open("/", context);
+    await page.getByRole("button", { name: "Copy the demo command" }).click();
+    await page.getByRole("button", { name: "Copied" }).waitFor();
+    expect(await page.evaluate("navigator.clipboard.readText()")).toBe(
+      `npx cairn demo --server ${pages().url}`,
+    );
+  });
+});
+
+describe("a server that goes away", () => {
+  const pages = useWebPages({ demo: "none" });
+
+  it("Z82 a lost connection says so, and what happened meanwhile is there when it is back", async () => {
+    const port = await closedPort();
+    const folder = mkdtempSync(join(tmpdir(), "cairn-lost-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const start = () => startServer(["--port", String(port), "--data", folder], { web: openWebFiles() });
+    const url = `http://127.0.0.1:${port}`;
+    const cairn = new Cairn({ url });
+    let server = await start();
+    await cairn.runs.createRun({ name: "before" });
+    const page = await (await pages().newContext()).newPage();
+    await page.goto(url);
+    await page.getByRole("link", { name: "before" }).waitFor();
+    await waitLive(page);
+    await server.close();
+    await page.getByText("The connection to the server is lost").waitFor();
+    server = await start();
+    onTestFinished(() => server.close());
+    await cairn.runs.createRun({ name: "after" });
+    await page.getByRole("link", { name: "after" }).waitFor();
+    await waitLive(page);
+    await expect.poll(() => page.getByText("The connection to the server is lost").count()).toBe(0);
+    pages().forgive(/Failed to load resource|ERR_/);
+  });
+});

@@ -1,0 +1,163 @@
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import { Cairn } from "#sdk/client.ts";
+import { expectAccessible, useWebPages } from "./web-page.ts";
+
+const pages = useWebPages({ demo: "small", argv: ["--auth"] });
+/** What a browser notes when it is told that nobody is signed in. */
+const REFUSED = /status of 401|status of 403|status of 404/;
+
+async function signIn(page: Page, token: string): Promise<void> {
+  await page.getByRole("textbox", { name: "Token" }).fill(token);
+  await page.getByRole("button", { name: "Sign in" }).click();
+}
+
+describe("signing in", () => {
+  it("Z76 Z77 S14 leads back to where one was, and no script can read the session", async () => {
+    const { url, server } = pages();
+    const context = await pages().newContext();
+    const page = await pages().open("/about?x=1", context);
+    await page.waitForURL("**/login?next=**");
+    await expectAccessible(page);
+    await signIn(page, `cairn_${"x".repeat(43)}`);
+    await page.getByRole("alert").getByText("it is not a valid token").waitFor();
+    await signIn(page, server.newToken!);
+    await page.waitForURL("**/about?x=1");
+    await page.getByRole("button", { name: "admin" }).waitFor();
+    expect(await page.evaluate("document.cookie")).toBe("");
+    expect(await page.evaluate("JSON.stringify(localStorage)")).not.toContain("cairn_");
+    const [cookie] = await context.cookies();
+    expect(cookie).toMatchObject({ httpOnly: true, sameSite: "Strict", path: "/" });
+    expect(cookie!.value).not.toBe(server.newToken);
+    // A second tab and a reload need nothing more.
+    const other = await pages().open("/", context);
+    await other.getByRole("button", { name: "admin" }).waitFor();
+    await other.getByRole("banner").getByText("live", { exact: true }).waitFor();
+    // The session ends on the server, in all tabs.
+    const held = new Cairn({ url, token: cookie!.value });
+    await held.system.getInfo({});
+    await page.getByRole("button", { name: "admin" }).click();
+    await page.getByRole("menuitem", { name: "Sign out" }).click();
+    await page.waitForURL("**/login**");
+    await other.waitForURL("**/login**");
+    await expect(held.system.getInfo({})).rejects.toThrow("not a valid token");
+    expect(await context.cookies()).toEqual([]);
+    pages().forgive(REFUSED);
+  });
+
+  it("Z76 signs in with a name and a password, by keyboard alone", async () => {
+    await pages().cairn.access.createPrincipal({ name: "ada", kind: 1, password: "correct horse battery" });
+    await pages().cairn.access.bindRole({ principal: "ada", role: 1, scope: { namespace: "demo/vision" } });
+    const page = await pages().open("/", await pages().newContext());
+    await page.waitForURL("**/login");
+    await page.getByRole("textbox", { name: "Token" }).waitFor();
+    await page.keyboard.press("Shift+Tab");
+    await page.keyboard.press("Shift+Tab");
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("Enter");
+    await page.getByRole("textbox", { name: "Name" }).focus();
+    await page.keyboard.type("ada");
+    await page.keyboard.press("Tab");
+    await page.keyboard.type("correct horse battery");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "ada" }).waitFor();
+    // She sees what she may, and of the rest not even the name.
+    const tree = page.getByRole("navigation", { name: "Pages and namespaces" });
+    await tree.getByText("vision").waitFor();
+    expect(await tree.innerText()).not.toContain("speech");
+    await page.goto(`${pages().url}/access?tab=audit`);
+    await page.getByRole("alert").waitFor();
+    pages().forgive(REFUSED);
+  });
+
+  it("Z76 a link to the sign-in cannot lead to another server", async () => {
+    const page = await pages().open("/login?next=//evil.example/x", await pages().newContext());
+    await signIn(page, pages().server.newToken!);
+    await page.waitForURL(`${pages().url}/`);
+    pages().forgive(REFUSED);
+  });
+});
+
+describe("the access page", () => {
+  async function signedIn(path: string): Promise<Page> {
+    const page = await pages().open("/login", await pages().newContext());
+    await signIn(page, pages().server.newToken!);
+    await page.waitForURL(`${pages().url}/`);
+    await page.goto(pages().url + path);
+    return page;
+  }
+
+  it("Z79 makes a token, shows it once, and revokes it", async () => {
+    const page = await signedIn("/access");
+    await page.getByRole("button", { name: "New token" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("textbox", { name: "Name", exact: true }).fill("nightly job");
+    await dialog.getByRole("textbox", { name: "Only in these namespaces" }).fill("demo/speech");
+    await dialog.getByRole("combobox", { name: "At most" }).click();
+    await page.getByRole("option", { name: "writer" }).click();
+    await expectAccessible(page);
+    await dialog.getByRole("button", { name: "Make it" }).click();
+    const secret = await dialog.locator("code").innerText();
+    await dialog.getByRole("button", { name: "Done" }).click();
+    const held = new Cairn({ url: pages().url, token: secret });
+    const { token } = await held.access.whoAmI({});
+    expect(token).toMatchObject({ name: "nightly job", namespaces: ["demo/speech"], role: 2 });
+    const row = page.getByRole("row", { name: /nightly job/ });
+    await row.getByText("demo/speech").waitFor();
+    expect(await page.content()).not.toContain(secret);
+    await expectAccessible(page);
+    await row.getByRole("button", { name: "Revoke" }).click();
+    await row.waitFor({ state: "detached" });
+    await expect(held.access.whoAmI({})).rejects.toThrow("not a valid token");
+    pages().forgive(REFUSED);
+  });
+
+  it("Z79 gives a role, explains it, closes a namespace and takes the role away", async () => {
+    const { cairn } = pages();
+    await cairn.access.createPrincipal({ name: "ci-nightly", kind: 2 });
+    const page = await signedIn("/access?tab=scopes&scope=demo%2Ftranslation");
+    const roles = page.getByRole("region", { name: "Roles" });
+    await roles.getByRole("combobox", { name: "Who" }).click();
+    await page.getByRole("option", { name: "ci-nightly" }).click();
+    await roles.getByRole("button", { name: "Give the role" }).click();
+    await roles.getByRole("row", { name: /ci-nightly/ }).waitFor();
+    await page.getByRole("combobox", { name: "What may" }).click();
+    await page.getByRole("option", { name: "ci-nightly" }).click();
+    await page
+      .getByRole("region", { name: "Why?" })
+      .getByText(/viewer/)
+      .first()
+      .waitFor();
+    await roles.getByRole("button", { name: "Close it" }).click();
+    await roles.getByText(/^Closed:/).waitFor();
+    expect((await cairn.access.getScope({ scope: { namespace: "demo/translation" } })).closed).toBe(true);
+    await expectAccessible(page);
+    await roles.getByRole("button", { name: /^Take away the role of ci-nightly/ }).click();
+    await roles.getByRole("row", { name: /ci-nightly/ }).waitFor({ state: "detached" });
+    const { bindings } = await cairn.access.getScope({ scope: { namespace: "demo/translation" } });
+    expect(bindings).toEqual([]);
+    pages().forgive(REFUSED);
+  });
+
+  it("Z79 makes people and groups, and shows what was done in the audit", async () => {
+    const page = await signedIn("/access?tab=people");
+    await page.getByRole("button", { name: "New …" }).click();
+    await page.getByRole("combobox", { name: "Kind" }).click();
+    await page.getByRole("option", { name: "group" }).click();
+    await page.getByRole("dialog").getByRole("textbox", { name: "Name", exact: true }).fill("readers");
+    await page.getByRole("button", { name: "Make it" }).click();
+    await page.getByRole("button", { name: "What to do with readers" }).click();
+    await page.getByRole("menuitem", { name: "Members" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("combobox", { name: "Who" }).click();
+    await page.getByRole("option", { name: "admin" }).click();
+    await dialog.getByRole("button", { name: "Add" }).click();
+    await dialog.getByRole("row", { name: /admin/ }).waitFor();
+    await page.keyboard.press("Escape");
+    await expectAccessible(page);
+    await page.goto(`${pages().url}/access?tab=audit`);
+    await page.getByRole("row", { name: /add-member/ }).waitFor();
+    await expectAccessible(page);
+    pages().forgive(REFUSED);
+  });
+});

@@ -1,0 +1,117 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Cairn } from "#sdk/client.ts";
+import { useServer } from "#server/testing/servers.ts";
+import { LiveHub } from "../web/src/data/live-hub.ts";
+import type { LiveEvent, Subscription } from "../web/src/data/live-types.ts";
+
+const server = useServer();
+
+describe("the one stream of a browser", () => {
+  let cairn: Cairn;
+  let hub: LiveHub;
+  let lastId = 0;
+
+  beforeEach(() => {
+    cairn = new Cairn({ url: server().listening.url });
+    hub = new LiveHub(cairn, () => undefined);
+  });
+  afterEach(() => hub.close());
+
+  /** Listens, and waits until the watch stands, which is told as `stale` or seen by what comes. */
+  function listen(subscription: Subscription): LiveEvent[] {
+    const events: LiveEvent[] = [];
+    hub.add(++lastId, subscription, (event) => events.push(event));
+    return events;
+  }
+
+  const view = (namespace: string, query = ""): Subscription => ({
+    kind: "runs",
+    namespace,
+    query,
+    columns: ["tags"],
+  });
+  const named = (events: readonly LiveEvent[]) =>
+    events.flatMap((event) => (event.kind === "runs" ? event.runs.map(({ name }) => name) : []));
+  const left = (events: readonly LiveEvent[]) =>
+    events.flatMap((event) => (event.kind === "runs" ? event.left : []));
+
+  async function standing(...all: LiveEvent[][]): Promise<void> {
+    await expect.poll(() => hub.connection.state).toBe("live");
+    // A first stream tells everybody who shows runs or points to read again.
+    await expect.poll(() => all.every((events) => events.some(({ kind }) => kind === "stale"))).toBe(true);
+  }
+
+  it("Z71 every view hears of its own runs, of each as it is now, and of those that left it", async () => {
+    const a = listen(view("hub/a"));
+    const b = listen(view("hub/b", 'tags.keep = "yes" order by created'));
+    const any = listen({ kind: "changes" });
+    await standing(a, b, any);
+    const { run: inA } = await cairn.runs.createRun({ namespace: "hub/a", name: "of a" });
+    const { run: inB } = await cairn.runs.createRun({
+      namespace: "hub/b",
+      name: "of b",
+      tags: { keep: "yes" },
+    });
+    await cairn.runs.createRun({ namespace: "hub/c", name: "of c" });
+    await expect.poll(() => named(a)).toContain("of a");
+    await expect.poll(() => named(b)).toContain("of b");
+    await cairn.runs.updateRun({ run: { id: inB!.id }, tags: { keep: "no" } });
+    await expect.poll(() => left(b)).toContain(inB!.id);
+    expect(new Set(named(a))).toEqual(new Set(["of a"]));
+    expect(new Set(named(b))).toEqual(new Set(["of b"]));
+    expect(left(b)).toContain(inA!.id);
+    expect(any.filter(({ kind }) => kind === "changes").length).toBeGreaterThan(0);
+  });
+
+  it("Z71 points come to those who want the key, lines from where each has got to", async () => {
+    const { run } = await cairn.runs.createRun({ namespace: "hub/points" });
+    const { id } = run!;
+    await cairn.metrics.writeEnvelope({ run: { id }, log: [{ lines: ["zero", "one", "two"] }] });
+    const all = listen({ kind: "series", runIds: [id], glob: "" });
+    const some = listen({ kind: "series", runIds: [id], glob: "val/*" });
+    const log = listen({ kind: "log", runId: id, from: 0n });
+    const tail = listen({ kind: "log", runId: id, from: 2n });
+    await standing(all, some);
+    await cairn.metrics.writeEnvelope({
+      run: { id },
+      series: [
+        { key: "val/acc", steps: [1n], values: [0.5] },
+        { key: "loss", steps: [1n], values: [2] },
+      ],
+      log: [{ lines: ["three"] }],
+    });
+    const keys = (events: readonly LiveEvent[]) =>
+      events.flatMap((event) => (event.kind === "points" ? event.series.map(({ key }) => key) : []));
+    const lines = (events: readonly LiveEvent[]) =>
+      events.flatMap((event) => (event.kind === "lines" ? event.lines.map(({ text }) => text) : []));
+    await expect.poll(() => keys(all).toSorted()).toEqual(["loss", "val/acc"]);
+    await expect.poll(() => keys(some)).toEqual(["val/acc"]);
+    await expect.poll(() => lines(log)).toEqual(["zero", "one", "two", "three"]);
+    await expect.poll(() => lines(tail)).toEqual(["two", "three"]);
+    // Whoever comes later changes nothing for those who are there: no line and no point comes twice.
+    const late = listen({ kind: "log", runId: id, from: 1n });
+    await expect.poll(() => lines(late)).toEqual(["one", "two", "three"]);
+    await cairn.metrics.writeEnvelope({
+      run: { id },
+      series: [{ key: "loss", steps: [2n], values: [1] }],
+      log: [{ lines: ["four"] }],
+    });
+    await expect.poll(() => lines(log)).toEqual(["zero", "one", "two", "three", "four"]);
+    await expect.poll(() => keys(all).toSorted()).toEqual(["loss", "loss", "val/acc"]);
+    expect(lines(tail)).toEqual(["two", "three", "four"]);
+  });
+
+  it("Z71 a wish the server refuses is told to who had it, and the others hear on", async () => {
+    const good = listen(view("hub/good"));
+    await standing(good);
+    const unknown = listen({ kind: "series", runIds: ["0".repeat(32)], glob: "" });
+    const nonsense = listen(view("", "this is no query"));
+    const other = listen(view("hub/other"));
+    await expect.poll(() => unknown.at(-1)?.kind).toBe("refused");
+    await expect.poll(() => nonsense.at(-1)?.kind).toBe("refused");
+    await cairn.runs.createRun({ namespace: "hub/good", name: "still heard" });
+    await cairn.runs.createRun({ namespace: "hub/other", name: "heard as well" });
+    await expect.poll(() => named(good)).toContain("still heard");
+    await expect.poll(() => named(other)).toContain("heard as well");
+  });
+});

@@ -1,0 +1,61 @@
+import type { Sender } from "#wire/connect/core.ts";
+import type { Settings } from "./settings.ts";
+
+type Headers = Sender["headers"];
+
+const NAME = "cairn_session";
+
+/**
+ * The cookie of somebody who has signed in with a browser. It holds a token of its own that ends soon, never the one that was typed in.
+ *
+ * - No script can read it (HttpOnly), and no page of another site makes the browser send it (SameSite=Strict). A link from elsewhere still works: the page it
+ *   leads to is public, and asks for its data itself.
+ * - Where people use TLS it has the prefix `__Host-`, so that no neighbour under the same domain can plant one, and is never sent in clear.
+ * - Browsers do not tell ports apart. The port is part of the name, so that two servers on one machine do not sign each other's people out.
+ */
+export class SessionCookie {
+  readonly #isSecure: boolean;
+
+  constructor({ publicUrl, tlsCert }: Pick<Settings, "publicUrl" | "tlsCert">) {
+    this.#isSecure = tlsCert !== undefined || publicUrl?.startsWith("https:") === true;
+  }
+
+  /**
+   * The token in the cookie. None in a request that another page caused: a browser that says so need not be believed to have kept
+   * to SameSite, which takes all ports of a machine for one site.
+   */
+  secretOf(headers: Headers): string | undefined {
+    const site = headers["sec-fetch-site"];
+    if (site !== undefined && site !== "same-origin" && site !== "none") return undefined;
+    const { cookie } = headers;
+    if (typeof cookie !== "string") return undefined;
+    const name = this.#nameFor(headers);
+    for (const pair of cookie.split(";")) {
+      const equals = pair.indexOf("=");
+      if (equals > 0 && pair.slice(0, equals).trim() === name) return pair.slice(equals + 1).trim();
+    }
+    return undefined;
+  }
+
+  /** The header that makes a browser keep it until it is closed. */
+  set(headers: Headers, secret: string): string {
+    return this.#header(headers, secret, "");
+  }
+
+  /** The header that makes a browser forget it. */
+  clear(headers: Headers): string {
+    return this.#header(headers, "", "; Max-Age=0");
+  }
+
+  #header(headers: Headers, value: string, more: string): string {
+    const secure = this.#isSecure ? "; Secure" : "";
+    return `${this.#nameFor(headers)}=${value}; Path=/; HttpOnly; SameSite=Strict${secure}${more}`;
+  }
+
+  #nameFor(headers: Headers): string {
+    const host = headers[":authority"] ?? headers["host"];
+    const port = typeof host === "string" ? /:(\d{1,5})$/.exec(host)?.[1] : undefined;
+    const name = port === undefined ? NAME : `${NAME}_${port}`;
+    return this.#isSecure ? `__Host-${name}` : name;
+  }
+}

@@ -1,0 +1,266 @@
+import { rmSync, writeFileSync } from "node:fs";
+import { request as httpsRequest } from "node:https";
+import { join } from "node:path";
+import { createClient, type Client } from "@connectrpc/connect";
+import { createConnectTransport } from "@connectrpc/connect-node";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { AccessService } from "#proto/cairn/v1/access_pb.ts";
+import { clientsOf, type Clients } from "#wire/connect/testing/ways.ts";
+import { makeCertificate } from "./testing/certificate.ts";
+import { makeFolder, startServer, useServer } from "./testing/servers.ts";
+import { forwardClock } from "./testing/walk-world.ts";
+
+const server = useServer(["--auth"]);
+const JSON_TYPE = { "content-type": "application/json" };
+
+function at(): { url: string; token: string; admin: Everything } {
+  const { url } = server().listening;
+  const token = server().newToken!;
+  return { url, token, admin: clientsWith(url, token) };
+}
+
+type Everything = Clients & { access: Client<typeof AccessService> };
+
+function clientsWith(url: string, token: string): Everything {
+  const transport = createConnectTransport({
+    baseUrl: url,
+    httpVersion: "1.1",
+    interceptors: [
+      (next) => (request) => {
+        request.header.set("authorization", `Bearer ${token}`);
+        return next(request);
+      },
+    ],
+  });
+  return { ...clientsOf(transport), access: createClient(AccessService, transport) };
+}
+
+/** Signs in; gives the whole header and the pair a browser would send. */
+async function signIn(url: string, credential: object, headers: Record<string, string> = {}) {
+  const response = await fetch(`${url}/session`, {
+    method: "POST",
+    headers: { ...JSON_TYPE, ...headers },
+    body: JSON.stringify(credential),
+  });
+  const header = response.headers.get("set-cookie") ?? "";
+  return { response, header, cookie: header.split(";", 1)[0]! };
+}
+
+/** WhoAmI, or any other method, as a browser with this cookie. */
+async function call(
+  url: string,
+  cookie: string,
+  headers: Record<string, string> = {},
+  method = "AccessService/WhoAmI",
+) {
+  const response = await fetch(`${url}/cairn.v1.${method}`, {
+    method: "POST",
+    headers: { ...JSON_TYPE, cookie, ...headers },
+    body: "{}",
+  });
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+}
+
+describe("S14: signing in with a browser", () => {
+  it("S14 Z77 a token is exchanged for another one that ends within a day, in a cookie no script can read", async () => {
+    const { url, token } = at();
+    const { response, header, cookie } = await signIn(url, { token });
+    expect(response.status).toBe(204);
+    expect(await response.text()).toBe("");
+    const { port } = new URL(url);
+    expect(header).toMatch(
+      new RegExp(`^cairn_session_${port}=cairn_[\\w-]{43}; Path=/; HttpOnly; SameSite=Strict$`),
+    );
+    expect(header).not.toContain(token);
+    const { body } = await call(url, cookie);
+    expect(body).toMatchObject({ principal: { name: "admin" }, token: { name: "web session" } });
+    const { createdUs, expiresUs } = body["token"] as { createdUs: string; expiresUs: string };
+    expect(Number(expiresUs) - Number(createdUs)).toBe(86_400_000_000);
+  });
+
+  it("S14 Z77 a session has no more rights than the token it was made from", async () => {
+    const { url, admin } = at();
+    await admin.runs.createRun({ namespace: "team/a" });
+    const { secret } = await admin.access.createToken({ role: 1, namespaces: ["team/a"] });
+    const { cookie } = await signIn(url, { token: secret });
+    const { body } = await call(url, cookie);
+    expect(body["token"]).toMatchObject({ role: "ROLE_VIEWER", namespaces: ["team/a"] });
+    expect(await call(url, cookie, {}, "RunService/CreateRun")).toMatchObject({ status: 403 });
+  });
+
+  it("S14 Z77 a name and its password do as well, wrong ones do not and may not be tried often", async () => {
+    const { url, admin } = at();
+    await admin.access.createPrincipal({ name: "ada", kind: 1, password: "correct horse battery" });
+    const { cookie } = await signIn(url, { name: "ada", password: "correct horse battery" });
+    expect((await call(url, cookie)).body).toMatchObject({ principal: { name: "ada" } });
+    const statuses = [];
+    for (let i = 0; i < 8; i++) {
+      const { response, header } = await signIn(url, { name: "ada", password: `wrong ${i}` });
+      expect(header).toBe("");
+      statuses.push(response.status);
+    }
+    expect(statuses.slice(0, 2)).toEqual([401, 401]);
+    expect(statuses.at(-1)).toBe(429);
+  });
+
+  it("S14 a wrong token and what is no credential are refused without a word of it", async () => {
+    const { url, token } = at();
+    for (const wrong of [`${token}x`, token.slice(0, -1), `cairn_${"a".repeat(43)}`, ""]) {
+      const { response, header } = await signIn(url, { token: wrong });
+      expect([response.status, header], wrong).toEqual([401, ""]);
+    }
+    for (const odd of [
+      {},
+      { token: 7 },
+      { token, name: "ada" },
+      { name: "ada" },
+      ["hunter2"],
+      { password: "hunter2" },
+    ]) {
+      const { response } = await signIn(url, odd);
+      expect(response.status).toBe(400);
+      expect(await response.text()).not.toMatch(/hunter2|ada|cairn_/);
+    }
+    const large = await signIn(url, { name: "ada", password: "x".repeat(100_000) });
+    expect(large.response.status).toBe(413);
+    const form = await fetch(`${url}/session`, { method: "POST", body: new URLSearchParams({ token }) });
+    expect(form.status).toBe(415);
+  });
+
+  it("S14 Z77 signing out ends the session on the server, and signing in again ends the one before", async () => {
+    const { url, token } = at();
+    const first = await signIn(url, { token });
+    const second = await signIn(url, { token }, { cookie: first.cookie });
+    expect((await call(url, first.cookie, {}, "SystemService/GetInfo")).status).toBe(401);
+    expect((await call(url, second.cookie, {}, "SystemService/GetInfo")).status).toBe(200);
+    const out = await fetch(`${url}/session`, { method: "DELETE", headers: { cookie: second.cookie } });
+    expect(out.status).toBe(204);
+    expect(out.headers.get("set-cookie")).toMatch(
+      /^cairn_session_\d+=; Path=\/; HttpOnly; SameSite=Strict; Max-Age=0$/,
+    );
+    expect((await call(url, second.cookie, {}, "SystemService/GetInfo")).status).toBe(401);
+    // The token that was typed in is somebody's own: it stays, also when it is sent along.
+    const both = await signIn(url, { token });
+    const headers = { cookie: both.cookie, authorization: `Bearer ${token}` };
+    await fetch(`${url}/session`, { method: "DELETE", headers });
+    expect((await clientsWith(url, token).system.getInfo({})).version).not.toBe("");
+    expect((await call(url, both.cookie, {}, "SystemService/GetInfo")).status).toBe(401);
+  });
+
+  it("S14 Z77 a session that has ended shows the pages, so that one can sign in again", async () => {
+    const clock = forwardClock();
+    const late = await startServer(["--auth"], { clock });
+    onTestFinished(() => late.close());
+    const { url } = late.listening;
+    const { cookie } = await signIn(url, { token: late.newToken! });
+    expect((await call(url, cookie, {}, "SystemService/GetInfo")).status).toBe(200);
+    clock.addUs += 86_400_000_000 + 1;
+    expect(await call(url, cookie, {}, "SystemService/GetInfo")).toMatchObject({
+      status: 401,
+      body: { code: "unauthenticated" },
+    });
+    expect((await fetch(`${url}/login`, { headers: { cookie } })).status).toBe(200);
+    expect((await signIn(url, { token: late.newToken! }, { cookie })).response.status).toBe(204);
+  });
+
+  it("S14 where people use TLS the cookie is for this host alone and never sent in clear", async () => {
+    const folder = makeFolder();
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const { cert, key } = makeCertificate();
+    writeFileSync(join(folder, "cert.pem"), cert);
+    writeFileSync(join(folder, "key.pem"), key);
+    const tls = ["--tls-cert", join(folder, "cert.pem"), "--tls-key", join(folder, "key.pem")];
+    const safe = await startServer(["--auth", ...tls]);
+    onTestFinished(() => safe.close());
+    const header = await new Promise<string>((resolve, reject) => {
+      const request = httpsRequest(
+        `${safe.listening.url}/session`,
+        { method: "POST", headers: JSON_TYPE, rejectUnauthorized: false },
+        (response) => {
+          response.resume();
+          resolve(String(response.headers["set-cookie"]));
+        },
+      );
+      request.on("error", reject);
+      request.end(JSON.stringify({ token: safe.newToken }));
+    });
+    expect(header).toMatch(
+      /^__Host-cairn_session_\d+=cairn_[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Secure$/,
+    );
+    const proxied = await startServer(["--auth", "--public-url", "https://cairn.example.org"]);
+    onTestFinished(() => proxied.close());
+    const signed = await signIn(proxied.listening.url, { token: proxied.newToken! });
+    expect(signed.header).toMatch(/^__Host-cairn_session_\d+=.*; Secure$/);
+    // Planted by a neighbour that has no right to the prefix.
+    const planted = signed.cookie.replace("__Host-", "");
+    expect((await call(proxied.listening.url, planted, {}, "SystemService/GetInfo")).status).toBe(401);
+    expect((await call(proxied.listening.url, signed.cookie, {}, "SystemService/GetInfo")).status).toBe(200);
+  });
+});
+
+describe("S5: a cookie is no way in for other pages", () => {
+  it("S5 counts only in what our own page asks for", async () => {
+    const { url, token } = at();
+    const { cookie } = await signIn(url, { token });
+    const { origin } = new URL(url);
+    const own = { origin, "sec-fetch-site": "same-origin" };
+    expect((await call(url, cookie, own, "RunService/CreateRun")).status).toBe(200);
+    const count = async () => (await at().admin.runs.searchRuns({})).totalCount;
+    const before = await count();
+    const foreign: Record<string, string>[] = [
+      { origin: "http://evil.example" },
+      { origin: "null" },
+      { origin: "http://127.0.0.1:1" },
+      { "sec-fetch-site": "cross-site" },
+      { "sec-fetch-site": "same-site" },
+      { "content-type": "text/plain" },
+    ];
+    for (const headers of foreign) {
+      expect([403, 415], JSON.stringify(headers)).toContain(
+        (await call(url, cookie, headers, "RunService/CreateRun")).status,
+      );
+      for (const method of ["POST", "DELETE"]) {
+        const body = method === "POST" ? JSON.stringify({ token }) : undefined;
+        const sent = await fetch(`${url}/session`, {
+          method,
+          headers: { ...JSON_TYPE, cookie, ...headers },
+          body: body ?? null,
+        });
+        expect(sent.status, `${method} ${JSON.stringify(headers)}`).toBeGreaterThanOrEqual(400);
+      }
+    }
+    expect(await count()).toBe(before);
+    expect((await call(url, cookie, own, "SystemService/GetInfo")).status).toBe(200);
+  });
+
+  it("S5 S3 content of artifacts is read with it by our own page alone, and cannot act", async () => {
+    const { url, token, admin } = at();
+    const { cookie } = await signIn(url, { token });
+    const { run } = await admin.runs.createRun({ namespace: "files" });
+    const path = `/artifacts/${run!.id}/report.html`;
+    const authorization = `Bearer ${token}`;
+    await fetch(url + path, {
+      method: "PUT",
+      headers: { "content-type": "text/html", authorization },
+      body: "<script>1</script>",
+    });
+    const read = (headers: Record<string, string>) => fetch(url + path, { headers: { cookie, ...headers } });
+    const own = await read({ "sec-fetch-site": "same-origin" });
+    expect(own.status).toBe(200);
+    expect(own.headers.get("content-security-policy")).toContain("sandbox");
+    expect(own.headers.get("cross-origin-resource-policy")).toBe("same-origin");
+    expect((await read({ "sec-fetch-site": "cross-site" })).status).toBe(401);
+    expect((await read({ "sec-fetch-site": "same-site" })).status).toBe(401);
+  });
+
+  it("S5 a credential in the header is judged alone, whatever the cookie is worth", async () => {
+    const { url, token } = at();
+    const { cookie } = await signIn(url, { token });
+    const wrong = { authorization: `Bearer cairn_${"c".repeat(43)}` };
+    expect((await call(url, cookie, wrong)).status).toBe(401);
+    // A cookie of another server on this machine is not ours.
+    const { port } = new URL(url);
+    const foreign = cookie.replace(`_${port}=`, `_${Number(port) + 1}=`);
+    expect((await call(url, foreign, {}, "SystemService/GetInfo")).status).toBe(401);
+  });
+});

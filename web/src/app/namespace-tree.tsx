@@ -1,0 +1,57 @@
+import { Link } from "@tanstack/react-router";
+import { ChevronRight } from "lucide-react";
+import { useState } from "react";
+import type { Namespace } from "#proto/cairn/v1/namespace_pb.ts";
+import { formatCount } from "../widgets/format.ts";
+import { Name } from "../widgets/name.tsx";
+import { visibleText } from "../widgets/text.ts";
+import styles from "./namespace-tree.module.css";
+import { treeRows } from "./tree.ts";
+
+const INDENT_PX = 14;
+/** More than anybody scrolls through; there is the search for the rest. */
+const ROWS_MAX = 500;
+
+/** The readable tree, indented by depth, with the number of runs in each subtree. */
+export function NamespaceTree({ namespaces, here }: { namespaces: readonly Namespace[]; here: string }) {
+  const [toggled, setToggled] = useState<ReadonlyMap<string, boolean>>(new Map());
+  const rows = treeRows(namespaces, here, toggled);
+  return (
+    <>
+      <ul className={styles.tree}>
+        {rows
+          .slice(0, ROWS_MAX)
+          .map(({ namespace: { path, subtreeRunCount }, name, depth, hasChildren, isOpen }) => (
+            <li key={path} className={path === here ? `${styles.row} ${styles.on}` : styles.row}>
+              <span style={{ width: depth * INDENT_PX }} className={styles.indent} />
+              {hasChildren ? (
+                <button
+                  type="button"
+                  className={styles.toggle}
+                  aria-expanded={isOpen}
+                  aria-label={`Below ${visibleText(name)}`}
+                  onClick={() => setToggled(new Map(toggled).set(path, !isOpen))}
+                >
+                  <ChevronRight size={12} aria-hidden />
+                </button>
+              ) : (
+                <span className={styles.toggle} />
+              )}
+              <Link
+                to="/n/$"
+                params={{ _splat: path }}
+                className={styles.link}
+                aria-current={path === here ? "page" : undefined}
+              >
+                <Name text={name} />
+                <span className={styles.count}>{formatCount(Number(subtreeRunCount))}</span>
+              </Link>
+            </li>
+          ))}
+      </ul>
+      {rows.length > ROWS_MAX && (
+        <p className={styles.more}>{formatCount(rows.length - ROWS_MAX)} more: find them with Ctrl K.</p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,12 @@
+import { Link } from "@tanstack/react-router";
+import { Notice } from "../widgets/notice.tsx";
+
+export function NotFound() {
+  return (
+    <Notice title="There is no such page">
+      <p>
+        The address may be mistyped, or from another version. <Link to="/">Go home</Link>.
+      </p>
+    </Notice>
+  );
+}

@@ -1,0 +1,67 @@
+import type { Namespace } from "#proto/cairn/v1/namespace_pb.ts";
+import type { Run } from "#proto/cairn/v1/run_pb.ts";
+import { likeText, metricField, quoteText } from "../data/query-text.ts";
+
+/** Something one can go to from the search. */
+export type PaletteEntry =
+  | { kind: "page"; title: string; to: "/" | "/about" | "/access" | "/n" }
+  | { kind: "namespace"; title: string; path: string; runCount: number }
+  | { kind: "run"; title: string; run: Run }
+  | { kind: "metric"; title: string; query: string; runCount: number };
+
+const PAGES: readonly PaletteEntry[] = [
+  { kind: "page", title: "Home", to: "/" },
+  { kind: "page", title: "All runs", to: "/n" },
+  { kind: "page", title: "About this server", to: "/about" },
+  { kind: "page", title: "Access and tokens", to: "/access" },
+];
+const NAMESPACES_MAX = 6;
+
+/** How well a text fits what was typed: lower is better, undefined not at all. */
+export function fitOf(text: string, typed: string): number | undefined {
+  const at = text.toLowerCase().indexOf(typed.toLowerCase());
+  if (at < 0) return undefined;
+  if (text.length === typed.length) return 0;
+  if (at === 0) return 1;
+  // The beginning of a word is what people type.
+  return /[\s/_.:-]/.test(text[at - 1]!) ? 2 : 3;
+}
+
+function best<T>(all: readonly T[], textOf: (one: T) => string, typed: string, countMax: number): T[] {
+  return all
+    .map((one) => ({ one, text: textOf(one), fit: fitOf(textOf(one), typed) }))
+    .filter(({ fit }) => fit !== undefined)
+    .toSorted((a, b) => a.fit! - b.fit! || a.text.length - b.text.length)
+    .slice(0, countMax)
+    .map(({ one }) => one);
+}
+
+/** What can be found without the server: pages, and the tree that is here already. */
+export function localEntries(typed: string, namespaces: readonly Namespace[]): PaletteEntry[] {
+  const text = typed.trim();
+  if (text === "") return [...PAGES];
+  return [
+    ...best(PAGES, ({ title }) => title, text, PAGES.length),
+    ...best(namespaces, ({ path }) => path, text, NAMESPACES_MAX).map(
+      ({ path, subtreeRunCount }): PaletteEntry => ({
+        kind: "namespace",
+        title: path,
+        path,
+        runCount: Number(subtreeRunCount),
+      }),
+    ),
+  ];
+}
+
+/** Runs whose name, id or an alias has the text in it; those that changed last come first. */
+export function runsQuery(typed: string): string {
+  const text = typed.trim();
+  const anywhere = quoteText(`%${likeText(text)}%`);
+  const begins = quoteText(`${likeText(text)}%`);
+  return `name ilike ${anywhere} or id ilike ${begins} or alias ilike ${anywhere} order by updated desc`;
+}
+
+/** Runs that have a metric of exactly this name. */
+export function metricQuery(typed: string): string {
+  return `${metricField(typed.trim(), "count")} is not null`;
+}

@@ -1,0 +1,78 @@
+import { Link } from "@tanstack/react-router";
+import { Keyboard, Moon, Search, Sun } from "lucide-react";
+import { useSyncExternalStore } from "react";
+import { Button } from "../widgets/button.tsx";
+import { Name } from "../widgets/name.tsx";
+import { AccountMenu } from "./account-menu.tsx";
+import { ConnectionDot } from "./connection-banner.tsx";
+import { Logo } from "./logo.tsx";
+import styles from "./shell.module.css";
+import { isDark, onThemeChange, setTheme } from "./theme.ts";
+
+export function ShellHead({
+  path,
+  onSearch,
+  onKeys,
+}: {
+  path: string;
+  onSearch: () => void;
+  onKeys: () => void;
+}) {
+  return (
+    <header className={styles.head}>
+      <Link to="/" className={styles.logo}>
+        <Logo /> Cairn
+      </Link>
+      <Crumbs path={path} />
+      <span className={styles.space} />
+      <ConnectionDot />
+      <button type="button" className={styles.search} onClick={onSearch} aria-keyshortcuts="Control+K">
+        <Search size={14} aria-hidden /> Search everything <kbd className={styles.key}>Ctrl K</kbd>
+      </button>
+      <Button label="Keys" onClick={onKeys} aria-keyshortcuts="?" quiet>
+        <Keyboard size={16} />
+      </Button>
+      <ThemeButton />
+      <AccountMenu />
+    </header>
+  );
+}
+
+function Crumbs({ path }: { path: string }) {
+  const names = path === "" ? [] : path.split("/");
+  return (
+    <nav className={styles.crumbs} aria-label="Where this is">
+      {names.map((name, i) => {
+        const to = names.slice(0, i + 1).join("/");
+        const isLast = i === names.length - 1;
+        return (
+          <span key={to} className={styles.crumb}>
+            {i > 0 && <span aria-hidden>/</span>}
+            {isLast ? (
+              <b>
+                <Name text={name} />
+              </b>
+            ) : (
+              <Link to="/n/$" params={{ _splat: to }}>
+                <Name text={name} />
+              </Link>
+            )}
+          </span>
+        );
+      })}
+    </nav>
+  );
+}
+
+function ThemeButton() {
+  const dark = useSyncExternalStore(onThemeChange, isDark);
+  return (
+    <Button
+      label={dark ? "Light colours" : "Dark colours"}
+      onClick={() => setTheme(dark ? "light" : "dark")}
+      quiet
+    >
+      {dark ? <Sun size={16} /> : <Moon size={16} />}
+    </Button>
+  );
+}

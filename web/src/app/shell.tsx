@@ -1,0 +1,110 @@
+import { CSPProvider } from "@base-ui/react/csp-provider";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, Outlet, useLocation, useNavigate, useParams } from "@tanstack/react-router";
+import { House, Info, KeyRound, List } from "lucide-react";
+import { useState, type ReactNode } from "react";
+import { useRunChanges } from "../data/live-hooks.ts";
+import { namespaces } from "../data/queries.ts";
+import { formatCount } from "../widgets/format.ts";
+import { ConnectionBanner } from "./connection-banner.tsx";
+import { NamespaceTree } from "./namespace-tree.tsx";
+import { SearchPalette } from "./search-palette.tsx";
+import { ShellHead } from "./shell-head.tsx";
+import styles from "./shell.module.css";
+import { ShortcutSheet } from "./shortcut-sheet.tsx";
+import { useControlKey, useGoKeys, useKey } from "./shortcuts.ts";
+import { isDark, setTheme } from "./theme.ts";
+import { useSignedOut } from "./use-signed-out.ts";
+
+/** What stays when the page changes: the head, and the tree of namespaces. Who is not signed in sees only the page. */
+export function Shell() {
+  const isBare = useLocation().pathname === "/login";
+  useSignedOut();
+  return <CSPProvider disableStyleElements>{isBare ? <BareShell /> : <FullShell />}</CSPProvider>;
+}
+
+function BareShell() {
+  return (
+    <main className={styles.bare}>
+      <Outlet />
+    </main>
+  );
+}
+
+function FullShell() {
+  const [opened, setOpened] = useState<"search" | "keys" | undefined>(undefined);
+  const { _splat: here = "" } = useParams({ strict: false });
+  const { data: tree } = useQuery(namespaces);
+  const client = useQueryClient();
+  useRunChanges(() => void client.invalidateQueries({ queryKey: namespaces.queryKey }));
+  useShellKeys(setOpened);
+  const total = tree?.reduce((sum, { runCount }) => sum + Number(runCount), 0);
+  return (
+    <div className={styles.shell}>
+      <a href="#main" className={styles.skip}>
+        Skip to the page
+      </a>
+      <ShellHead path={here} onSearch={() => setOpened("search")} onKeys={() => setOpened("keys")} />
+      <nav className={styles.nav} aria-label="Pages and namespaces">
+        <NavLink to="/" icon={<House size={14} aria-hidden />}>
+          Home
+        </NavLink>
+        <NavLink to="/n/$" icon={<List size={14} aria-hidden />} count={total}>
+          Runs
+        </NavLink>
+        <NavLink to="/access" icon={<KeyRound size={14} aria-hidden />}>
+          Access
+        </NavLink>
+        <NavLink to="/about" icon={<Info size={14} aria-hidden />}>
+          About
+        </NavLink>
+        <h2 className={styles.title}>Namespaces</h2>
+        <NamespaceTree namespaces={tree ?? []} here={here} />
+      </nav>
+      <main id="main" className={styles.main} tabIndex={-1}>
+        <ConnectionBanner />
+        <Outlet />
+      </main>
+      <SearchPalette open={opened === "search"} onClose={() => setOpened(undefined)} />
+      <ShortcutSheet open={opened === "keys"} onClose={() => setOpened(undefined)} />
+    </div>
+  );
+}
+
+function NavLink({
+  to,
+  icon,
+  count,
+  children,
+}: {
+  to: "/" | "/n/$" | "/access" | "/about";
+  icon: ReactNode;
+  count?: number | undefined;
+  children: string;
+}) {
+  const { pathname } = useLocation();
+  const isHere = pathname === (to.replace(/\/\$$/, "") || "/");
+  return (
+    <Link
+      to={to}
+      params={{ _splat: "" }}
+      className={isHere ? `${styles.item} ${styles.on}` : styles.item}
+      aria-current={isHere ? "page" : undefined}
+      activeProps={{}}
+    >
+      {icon} {children}
+      {count !== undefined && <span className={styles.count}>{formatCount(count)}</span>}
+    </Link>
+  );
+}
+
+function useShellKeys(open: (what: "search" | "keys") => void): void {
+  const navigate = useNavigate();
+  useControlKey("k", () => open("search"));
+  useKey("?", () => open("keys"));
+  useKey("t", () => setTheme(isDark() ? "light" : "dark"));
+  useGoKeys((key) => {
+    if (key === "h") void navigate({ to: "/" });
+    else if (key === "r") void navigate({ to: "/n/$", params: { _splat: "" } });
+  });
+}

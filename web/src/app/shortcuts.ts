@@ -1,0 +1,105 @@
+import { useEffect, useEffectEvent } from "react";
+
+/** What a key does, for the sheet that `?` opens. */
+interface Shortcut {
+  /** As it is written on the keys: "Ctrl K", "g then h". */
+  keys: string;
+  does: string;
+}
+
+interface ShortcutGroup {
+  title: string;
+  shortcuts: readonly Shortcut[];
+}
+
+const EVERYWHERE: ShortcutGroup = {
+  title: "Everywhere",
+  shortcuts: [
+    { keys: "Ctrl K", does: "Search runs, namespaces, metrics and pages" },
+    { keys: "g h", does: "Go home" },
+    { keys: "g r", does: "Go to all runs" },
+    { keys: "t", does: "Light or dark colours" },
+    { keys: "?", does: "This sheet" },
+    { keys: "Esc", does: "Close what is open" },
+  ],
+};
+
+/** By the beginning of the address they belong to. */
+const OF_PAGES: readonly (ShortcutGroup & { path: RegExp })[] = [
+  {
+    path: /^\/n(?:\/|$)/,
+    title: "In the table of runs",
+    shortcuts: [
+      { keys: "/", does: "Write a query" },
+      { keys: "j k", does: "Next and previous run, also by arrows" },
+      { keys: "Space", does: "Select the run" },
+      { keys: "e", does: "Show or hide the run in charts" },
+      { keys: "x", does: "Compare what is selected" },
+      { keys: "Enter", does: "Open the run" },
+    ],
+  },
+  {
+    path: /^\/r\//,
+    title: "In the media of a run",
+    shortcuts: [{ keys: "← →", does: "Previous and next step" }],
+  },
+];
+
+/** What the keys do on the page with this address. */
+export function shortcutGroups(pathname: string): ShortcutGroup[] {
+  return [...OF_PAGES.filter(({ path }) => path.test(pathname)), EVERYWHERE];
+}
+
+/** Whether somebody is typing there, so that letters are letters. */
+function isTyping({ target }: KeyboardEvent): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  return target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
+}
+
+/** Calls for a key that is pressed anywhere outside a text field and without Ctrl, Alt or Meta. */
+export function useKey(key: string, onPress: () => void): void {
+  const tell = useEffectEvent(onPress);
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      if (event.key !== key || event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
+      if (event.defaultPrevented) return;
+      event.preventDefault();
+      tell();
+    };
+    document.addEventListener("keydown", listen);
+    return () => document.removeEventListener("keydown", listen);
+  }, [key]);
+}
+
+/** Calls for Ctrl or Command with a key, also out of a text field. */
+export function useControlKey(key: string, onPress: () => void): void {
+  const tell = useEffectEvent(onPress);
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== key || !(event.ctrlKey || event.metaKey) || event.altKey) return;
+      event.preventDefault();
+      tell();
+    };
+    document.addEventListener("keydown", listen);
+    return () => document.removeEventListener("keydown", listen);
+  }, [key]);
+}
+
+const CHORD_MS = 1_200;
+
+/** Calls for `g` and then another key. */
+export function useGoKeys(onGo: (key: string) => void): void {
+  const tell = useEffectEvent(onGo);
+  useEffect(() => {
+    let beganMs = -CHORD_MS;
+    const listen = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
+      if (performance.now() - beganMs < CHORD_MS) {
+        beganMs = -CHORD_MS;
+        tell(event.key);
+      } else if (event.key === "g") beganMs = performance.now();
+    };
+    document.addEventListener("keydown", listen);
+    return () => document.removeEventListener("keydown", listen);
+  }, []);
+}

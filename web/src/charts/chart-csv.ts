@@ -1,0 +1,27 @@
+import type { XKind } from "./frame.ts";
+import type { Line } from "./line.ts";
+
+/**
+ * What a chart draws, one row per point: exact points have a value alone, buckets also their smallest and largest. A
+ * text that a spreadsheet would take for a formula gets an apostrophe in front.
+ */
+export function chartCsv(key: string, lines: readonly Line[], xKind: XKind): string {
+  const ranged = lines.some(({ low }) => low !== undefined);
+  const x = xKind === "step" ? "step" : xKind === "time" ? "time_us" : "relative_us";
+  const rows = [`run,${x},${cell(key)}${ranged ? ",min,max" : ""}`];
+  for (const line of lines) {
+    const name = cell(line.name);
+    const { y, low = y, high = y, words } = line;
+    for (let i = 0; i < line.x.length; i++) {
+      const value = words === undefined ? String(y[i]) : cell(words[y[i]!] ?? "");
+      const range = ranged ? `,${low[i]},${high[i]}` : "";
+      rows.push(`${name},${line.x[i]},${value}${range}`);
+    }
+  }
+  return `${rows.join("\r\n")}\r\n`;
+}
+
+function cell(text: string): string {
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

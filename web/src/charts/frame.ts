@@ -1,0 +1,106 @@
+import { linearScale, logScale, type Scale } from "./scale.ts";
+import { tickLabels, ticksOf } from "./ticks.ts";
+import { clockLabel, clockLabels, durationLabel, timeTicks } from "./time-ticks.ts";
+import { valueText } from "./value-text.ts";
+
+/** What x is: a number of steps, a wall time, or the time since the run began; times in microseconds. */
+export type XKind = "step" | "time" | "relative";
+
+export interface View {
+  width: number;
+  height: number;
+  /** Room above the plot, for a title. */
+  headPx?: number;
+  xKind: XKind;
+  x: readonly [number, number];
+  y: readonly [number, number];
+  log: boolean;
+  /** For texts: what stands at 0, 1, 2 … */
+  words?: readonly string[];
+}
+
+export interface Frame {
+  readonly width: number;
+  readonly height: number;
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+  readonly x: Scale;
+  readonly y: Scale;
+  readonly xTicks: readonly Tick[];
+  readonly yTicks: readonly Tick[];
+}
+
+export interface Tick {
+  readonly at: number;
+  readonly label: string;
+}
+
+const LABEL_PX = 6.2;
+const TOP = 8;
+const BOTTOM = 20;
+const RIGHT = 10;
+const LEFT_MIN = 34;
+const LEFT_MAX = 88;
+const X_TICK_PX = 56;
+const Y_TICK_PX = 34;
+const WORD_MAX = 11;
+const WORD_TICK_PX = 15;
+
+/** Where everything stands. The left margin is as wide as the longest label needs. */
+export function frameOf(view: View): Frame {
+  const { width, log, words, headPx = 0 } = view;
+  const top = headPx + TOP;
+  const height = headPx + view.height;
+  const bottom = Math.max(top + 1, height - BOTTOM);
+  const y = (log ? logScale : linearScale)(view.y[0], view.y[1], bottom, top);
+  const yCount = Math.max(2, Math.floor((bottom - top) / Y_TICK_PX));
+  const yTicks =
+    words === undefined
+      ? labelled(ticksOf(y, yCount))
+      : wordTicks(words, y, Math.max(1, Math.floor((bottom - top) / WORD_TICK_PX)));
+  const longest = yTicks.reduce((most, { label }) => Math.max(most, label.length), 0);
+  const left = Math.min(LEFT_MAX, Math.max(LEFT_MIN, Math.ceil(longest * LABEL_PX) + 12));
+  const right = Math.max(left + 1, width - RIGHT);
+  const x = linearScale(view.x[0], view.x[1], left, right);
+  const xCount = Math.max(1, Math.floor((right - left) / X_TICK_PX));
+  return { width, height, left, right, top, bottom, x, y, xTicks: xTicksOf(view.xKind, x, xCount), yTicks };
+}
+
+function labelled(ticks: readonly number[]): Tick[] {
+  const labels = tickLabels(ticks);
+  return ticks.map((at, i) => ({ at, label: labels[i]! }));
+}
+
+function wordTicks(words: readonly string[], { from, to }: Scale, countMax: number): Tick[] {
+  const shown = words
+    .map((word, at) => ({ at, label: cut(word) }))
+    .filter(({ at }) => at >= from && at <= to);
+  const every = Math.ceil(shown.length / countMax);
+  return shown.filter((_, i) => i % every === 0);
+}
+
+function cut(word: string): string {
+  const signs = Array.from(word);
+  return signs.length > WORD_MAX ? `${signs.slice(0, WORD_MAX - 1).join("")}…` : word;
+}
+
+function xTicksOf(kind: XKind, scale: Scale, countMax: number): Tick[] {
+  const { from, to } = scale;
+  // There is no half a step.
+  if (kind === "step") return labelled(ticksOf(scale, countMax).filter((at) => Number.isInteger(at)));
+  if (kind === "relative")
+    return timeTicks(from, to, countMax).map((at) => ({ at, label: durationLabel(at) }));
+  const offsetUs = -new Date(from / 1_000).getTimezoneOffset() * 60e6;
+  const ticks = timeTicks(from, to, countMax, Number.isNaN(offsetUs) ? 0 : offsetUs);
+  const labels = clockLabels(ticks, to - from);
+  return ticks.map((at, i) => ({ at, label: labels[i]! }));
+}
+
+/** One x in words, as precise as a pixel of the chart. */
+export function xText(kind: XKind, at: number): string {
+  if (kind === "step") return `step ${valueText(Math.round(at))}`;
+  if (kind === "relative") return `after ${durationLabel(at)}`;
+  return `${clockLabel(at, 86_400e6)} ${clockLabel(at, 1e6 - 1).slice(0, 8)}`;
+}

@@ -1,0 +1,100 @@
+import { columnsOf } from "./columns.ts";
+import { frameOf, type Frame, type XKind } from "./frame.ts";
+import type { Reading } from "./hover.ts";
+import { extentOfX, type Line } from "./line.ts";
+import { heatColour } from "./palette.ts";
+import type { Drawn } from "./paint.ts";
+import type { Ink, Pen } from "./pen.ts";
+import { valueRange } from "./range.ts";
+
+/**
+ * A heat map has one row per line, from the top, and a colour per value: a rank that is slower than the others is a
+ * row that is darker than the others.
+ */
+export interface Heat {
+  readonly frame: Frame;
+  readonly from: number;
+  readonly to: number;
+}
+
+interface HeatOptions {
+  xKind: XKind;
+  log: boolean;
+  clip: boolean;
+  zoom?: readonly [number, number] | undefined;
+}
+
+export function heatOf(
+  lines: readonly Line[],
+  width: number,
+  height: number,
+  { xKind, log, clip, zoom }: HeatOptions,
+): Heat | undefined {
+  const x = zoom ?? extentOfX(lines);
+  if (x === undefined) return undefined;
+  const range = valueRange(lines, { from: x[0], to: x[1], log, clip }) ?? { from: 0, to: 1 };
+  const words = lines.map(({ name }) => endOf(name));
+  const y = [lines.length - 0.5, -0.5] as const;
+  // Rows count from the top, so the axis is upside down: the frame is made the right way up and turned.
+  const frame = frameOf({ width, height, xKind, x, y: [y[1], y[0]], log: false, words });
+  return { frame: turned(frame, lines.length), from: range.from, to: range.to };
+}
+
+const NAME_MAX = 10;
+
+/** Names of rows differ in their last label: that is what is kept. */
+function endOf(name: string): string {
+  const signs = Array.from(name);
+  return signs.length > NAME_MAX ? `…${signs.slice(1 - NAME_MAX).join("")}` : name;
+}
+
+function turned(frame: Frame, rows: number): Frame {
+  const last = rows - 1;
+  const { y } = frame;
+  return {
+    ...frame,
+    y: { ...y, toPixel: (row) => y.toPixel(last - row), toValue: (pixel) => last - y.toValue(pixel) },
+  };
+}
+
+export function paintHeat(
+  pen: Pen,
+  { frame, from, to }: Heat,
+  drawn: readonly Drawn[],
+  options: { log: boolean; dark: boolean },
+  ink: Ink,
+): void {
+  const place = (value: number): number => (options.log ? Math.log(value) : value);
+  const [low, high] = [place(from), place(to)];
+  const height = Math.abs(frame.y.toPixel(0) - frame.y.toPixel(1));
+  const gap = height > 6 ? 1 : 0;
+  pen.globalAlpha = 1;
+  for (const [row, { line, calm }] of drawn.entries()) {
+    const values = calm ?? line.y;
+    const top = frame.y.toPixel(row) - height / 2;
+    const { size, pixel, first, last } = columnsOf(line.x, values, frame.x);
+    const usual = size > 1 ? (pixel[size - 1]! - pixel[0]!) / (size - 1) : frame.right - frame.left;
+    for (let i = 0; i < size; i++) {
+      const value = (first[i]! + last[i]!) / 2;
+      const at = pixel[i]!;
+      const left = Math.max(frame.left, (at + (i > 0 ? pixel[i - 1]! : at - usual)) / 2);
+      const right = Math.min(frame.right, (at + (i + 1 < size ? pixel[i + 1]! : at + usual)) / 2);
+      if (Number.isNaN(value) || !(right > left)) continue;
+      const share = high > low ? (place(value) - low) / (high - low) : 0.5;
+      pen.fillStyle = Number.isNaN(share) ? ink.grid : heatColour(share, options.dark);
+      // A little over the edge, so that no seam shows.
+      pen.fillRect(left, top, right - left + 0.6, height - gap);
+    }
+  }
+}
+
+/** The reading of the row at a height on the screen. */
+export function readingOfRow(
+  readings: readonly Reading[],
+  drawn: readonly Drawn[],
+  frame: Frame,
+  pixelY: number,
+): Reading | undefined {
+  const row = drawn[Math.round(frame.y.toValue(pixelY))];
+  return readings.find((reading) => reading.drawn === row);
+}

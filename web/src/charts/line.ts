@@ -1,0 +1,63 @@
+/**
+ * Points of one line by rising x. Exact: `y` is what was logged. An envelope: `y` is the mean of a bucket, and `low`
+ * and `high` are the smallest and largest number in it, so that no spike is lost.
+ */
+export interface Points {
+  readonly x: Float64Array;
+  readonly y: Float64Array;
+  readonly low?: Float64Array;
+  readonly high?: Float64Array;
+  /** Where something that is no number was logged: 1. Only for envelopes; else `y` says it. */
+  readonly nan?: Uint8Array;
+  /** For a series of texts: what stands at each x; `y` is then its place in `words`. */
+  readonly words?: readonly string[];
+  readonly exact: boolean;
+  /** How many points this stands for. */
+  readonly pointCount: number;
+  /** Points that have no place on this axis, for example without a step. */
+  readonly homelessCount: number;
+}
+
+export interface Line extends Points {
+  /** Unique in the chart. */
+  readonly id: string;
+  /** Lines of one run light up together. */
+  readonly runId: string;
+  readonly name: string;
+  readonly colour: string;
+  readonly dash: readonly number[];
+  readonly bold?: boolean;
+}
+
+/** The first place whose x is at or beyond `value`; the length when there is none. */
+export function lowerBound(x: Float64Array, value: number): number {
+  let low = 0;
+  let high = x.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (x[middle]! < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The place whose x is nearest; -1 for no points at all. Of two at the same distance the earlier one. */
+export function nearestIndex(x: Float64Array, value: number): number {
+  if (x.length === 0) return -1;
+  const right = lowerBound(x, value);
+  if (right === 0) return 0;
+  if (right === x.length) return right - 1;
+  return value - x[right - 1]! <= x[right]! - value ? right - 1 : right;
+}
+
+/** First and last x of all lines; undefined when no line has a point. */
+export function extentOfX(lines: readonly Points[]): [number, number] | undefined {
+  let from = Infinity;
+  let to = -Infinity;
+  for (const { x } of lines) {
+    if (x.length === 0) continue;
+    from = Math.min(from, x[0]!);
+    to = Math.max(to, x[x.length - 1]!);
+  }
+  return from <= to ? [from, to] : undefined;
+}

@@ -1,0 +1,71 @@
+/**
+ * Colours of runs. The first ten are told apart by people who see colours differently, on both backgrounds; the
+ * second ten are the same with a dash, so that twenty lines stay apart. Order: neighbours in a legend differ most.
+ */
+const LIGHT = [
+  "#3b6fd4",
+  "#e0792b",
+  "#2a9d6f",
+  "#c7427a",
+  "#8a63d2",
+  "#1a9ab8",
+  "#b8860b",
+  "#d64545",
+  "#5f8f1f",
+  "#6b7280",
+] as const;
+const DARK = [
+  "#7aa2f7",
+  "#f0a05a",
+  "#5fd0a0",
+  "#f07fae",
+  "#b79cf2",
+  "#56c8e0",
+  "#dcb44a",
+  "#f28080",
+  "#a2cc5e",
+  "#9aa3ad",
+] as const;
+/** Lengths of dash and gap in pixels; none is a line without gaps. */
+const DASHES: readonly (readonly number[])[] = [[], [6, 3], [2, 2], [8, 3, 2, 3]];
+
+export const PALETTE_SIZE = LIGHT.length;
+
+export function colourAt(index: number, dark: boolean): string {
+  return (dark ? DARK : LIGHT)[index % PALETTE_SIZE]!;
+}
+
+export function dashAt(index: number): readonly number[] {
+  return DASHES[Math.floor(index / PALETTE_SIZE) % DASHES.length]!;
+}
+
+/** Always the same place in the palette for a run that nobody gave one: a hash of its id. */
+export function placeOf(id: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < id.length; i++) hash = Math.imul(hash ^ id.charCodeAt(i), 0x01000193);
+  return (hash >>> 0) % (PALETTE_SIZE * DASHES.length);
+}
+
+/** The place of a run: where it stands in the order given, or else the one its id says. */
+export function colourOfRun(id: string, order: readonly string[]): number {
+  const place = order.indexOf(id);
+  return place < 0 ? placeOf(id) : place;
+}
+
+/** From little to much, dark on light and light on dark, so that much always stands out. */
+const HEAT_LIGHT = ["#edf4f6", "#9fd0d0", "#2f8f9d", "#1d4e7a", "#1c1d4d"] as const;
+const HEAT_DARK = ["#1b2430", "#1d4e7a", "#2f8f9d", "#8fd3b6", "#f4f3c2"] as const;
+
+/** `share` is 0 to 1; what is beyond counts as the end. */
+export function heatColour(share: number, dark: boolean): string {
+  const stops = dark ? HEAT_DARK : HEAT_LIGHT;
+  const place = Math.min(1, Math.max(0, share)) * (stops.length - 1);
+  const index = Math.min(stops.length - 2, Math.floor(place));
+  const mixed = [1, 3, 5].map((at) => {
+    const [from, to] = [stops[index]!, stops[index + 1]!].map((stop) =>
+      Number.parseInt(stop.slice(at, at + 2), 16),
+    );
+    return Math.round(from! + (to! - from!) * (place - index));
+  });
+  return `rgb(${mixed.join(" ")})`;
+}

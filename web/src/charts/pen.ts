@@ -1,0 +1,35 @@
+/** What charts are drawn with: a canvas, or something that writes down the same strokes as SVG. */
+export type Pen = Pick<
+  CanvasRenderingContext2D,
+  | "beginPath"
+  | "moveTo"
+  | "lineTo"
+  | "closePath"
+  | "rect"
+  | "clip"
+  | "save"
+  | "restore"
+  | "stroke"
+  | "fill"
+  | "fillRect"
+  | "fillText"
+  | "setLineDash"
+  | "strokeStyle"
+  | "fillStyle"
+  | "lineWidth"
+  | "globalAlpha"
+  | "font"
+  | "textAlign"
+  | "textBaseline"
+  | "lineJoin"
+>;
+
+/** The colours of everything that is no run. */
+export interface Ink {
+  panel: string;
+  grid: string;
+  label: string;
+  text: string;
+  bad: string;
+  font: string;
+}

@@ -1,0 +1,57 @@
+/** Where values stand on an axis. Immutable: a zoom makes a new one. */
+export interface Scale {
+  readonly kind: "linear" | "log";
+  /** The values at both ends. */
+  readonly from: number;
+  readonly to: number;
+  /** The pixels at both ends; for y the first is the lower one on the screen. */
+  readonly start: number;
+  readonly end: number;
+  /** NaN for what has no place, such as 0 on a log axis. */
+  toPixel(value: number): number;
+  toValue(pixel: number): number;
+}
+
+export function linearScale(from: number, to: number, start: number, end: number): Scale {
+  const [low, high] = spread(from, to);
+  const perUnit = (end - start) / (high - low);
+  return {
+    kind: "linear",
+    from: low,
+    to: high,
+    start,
+    end,
+    toPixel: (value) => start + (value - low) * perUnit,
+    toValue: (pixel) => low + (pixel - start) / perUnit,
+  };
+}
+
+/** For ranges above 0; `from` at or below it is raised to a millionth of `to`. */
+export function logScale(from: number, to: number, start: number, end: number): Scale {
+  const top = to > 0 ? to : 1;
+  const bottom = from > 0 ? from : top / 1e6;
+  const [low, high] = bottom < top ? [bottom, top] : [top / 10, Math.min(top * 10, Number.MAX_VALUE)];
+  const lowLog = Math.log(low);
+  const perUnit = (end - start) / (Math.log(high) - lowLog);
+  return {
+    kind: "log",
+    from: low,
+    to: high,
+    start,
+    end,
+    toPixel: (value) => (value > 0 ? start + (Math.log(value) - lowLog) * perUnit : Number.NaN),
+    toValue: (pixel) => Math.exp(lowLog + (pixel - start) / perUnit),
+  };
+}
+
+const TINY = 1e-300;
+/** Twice this is still a number. */
+const HUGE = 8e307;
+
+/** A range of nothing gets some room, so that its one value stands in the middle. */
+function spread(from: number, to: number): [number, number] {
+  const [low, high] = [Math.max(-HUGE, from), Math.min(HUGE, to)];
+  if (high - low > TINY) return [low, high];
+  const room = from === 0 ? 1 : Math.max(TINY, Math.abs(low) * 0.1);
+  return [low - room, low + room];
+}

@@ -1,0 +1,73 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { smooth, type Smoothing } from "./smooth.ts";
+
+const value = fc.oneof(
+  { weight: 6, arbitrary: fc.double({ min: -1e6, max: 1e6, noNaN: true }) },
+  fc.constantFrom(Number.NaN, Infinity, -Infinity),
+);
+const kinds: Smoothing[] = [
+  { kind: "ema", weight: 0.9 },
+  { kind: "time-ema", weight: 0.9, unit: 3 },
+  { kind: "mean", window: 9 },
+  { kind: "gaussian", sigma: 4 },
+];
+
+describe("smoothing", () => {
+  it.each(kinds)(
+    "Z25 $kind keeps the length, stays between the values, and what is no number spreads nowhere",
+    (how) => {
+      fc.assert(
+        fc.property(fc.array(value, { maxLength: 80 }), (values) => {
+          const y = Float64Array.from(values);
+          const x = y.map((_, i) => i * 2);
+          const out = smooth(x, y, how);
+          const finite = values.filter(Number.isFinite);
+          const [low, high] = [Math.min(...finite), Math.max(...finite)];
+          const slack = (high - low) * 1e-9 + 1e-6;
+          expect(out.length).toBe(y.length);
+          for (const [i, each] of out.entries()) {
+            if (!Number.isFinite(y[i])) expect(each).toBe(y[i]);
+            else expect(each >= low - slack && each <= high + slack).toBe(true);
+          }
+        }),
+      );
+    },
+  );
+
+  it.each(kinds)("Z25 $kind leaves a level line level and begins where the line begins", (how) => {
+    const level = new Float64Array(50).fill(3.5);
+    const x = level.map((_, i) => i);
+    for (const each of smooth(x, level, how)) expect(each).toBeCloseTo(3.5, 9);
+    if (how.kind === "ema" || how.kind === "time-ema")
+      expect(smooth(x, Float64Array.of(9, 1, 1), how)[0]).toBe(9);
+  });
+
+  it("Z25 the exponential mean is the weighted mean of everything before", () => {
+    const y = Float64Array.of(1, 5, 2, 8);
+    const weight = 0.7;
+    const want = [0, 1, 2, 3].map((n) => {
+      let [sum, total] = [0, 0];
+      for (let i = 0; i <= n; i++) {
+        sum += y[i] * weight ** (n - i);
+        total += weight ** (n - i);
+      }
+      return sum / total;
+    });
+    const out = smooth(y, y, { kind: "ema", weight });
+    for (const [i, each] of out.entries()) expect(each).toBeCloseTo(want[i], 12);
+  });
+
+  it("Z25 by x, a long gap forgets what was before, and points at the same x count alike", () => {
+    const how: Smoothing = { kind: "time-ema", weight: 0.9, unit: 1 };
+    expect(smooth(Float64Array.of(0, 1000), Float64Array.of(100, 1), how)[1]).toBeCloseTo(1, 6);
+    expect(smooth(Float64Array.of(5, 5), Float64Array.of(10, 20), how)[1]).toBeCloseTo(15, 9);
+    // Steps that went backwards never make a weight above 1.
+    expect(smooth(Float64Array.of(9, 3), Float64Array.of(10, 20), how)[1]).toBeCloseTo(15, 9);
+  });
+
+  it("Z25 the running mean is the mean of the window", () => {
+    const y = Float64Array.of(1, 2, 3, 4, 10);
+    expect([...smooth(y, y, { kind: "mean", window: 3 })]).toEqual([1.5, 2, 3, 17 / 3, 7]);
+  });
+});

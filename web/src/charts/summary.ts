@@ -1,0 +1,55 @@
+import type { Line } from "./line.ts";
+import { valueText } from "./value-text.ts";
+
+/** One row per line, for people who do not see the picture and for those who want figures. */
+export interface LineFacts {
+  readonly line: Line;
+  readonly first: string;
+  readonly last: string;
+  readonly min: string;
+  readonly max: string;
+}
+
+export function factsOf(line: Line): LineFacts {
+  const { y, low = y, high = y, words } = line;
+  const text = (index: number): string => {
+    if (index < 0) return "–";
+    return words === undefined ? valueText(y[index]!) : (words[y[index]!] ?? "");
+  };
+  let min = Infinity;
+  let max = -Infinity;
+  for (let i = 0; i < y.length; i++) {
+    if (low[i]! < min) min = low[i]!;
+    if (high[i]! > max) max = high[i]!;
+  }
+  const numbers = words === undefined && min <= max;
+  return {
+    line,
+    first: text(y.length === 0 ? -1 : 0),
+    last: text(y.length - 1),
+    min: numbers ? valueText(min) : "–",
+    max: numbers ? valueText(max) : "–",
+  };
+}
+
+/** "exact", "envelope of 412,000 points", and what is not shown. */
+export function badgeOf(lines: readonly Line[]): { text: string; detail: string } {
+  const points = lines.reduce((sum, line) => sum + line.pointCount, 0);
+  const homeless = lines.reduce((sum, line) => sum + line.homelessCount, 0);
+  const exact = lines.every((line) => line.exact);
+  const count = points.toLocaleString("en");
+  const text = exact ? "exact" : `envelope of ${count}`;
+  const detail = exact
+    ? `All ${count} points are drawn as they were logged.`
+    : `Minimum, maximum and mean of all ${count} points: no spike is lost. Zoom in to see single points.`;
+  const rest = homeless > 0 ? ` ${homeless.toLocaleString("en")} have no place on this axis.` : "";
+  return { text, detail: detail + rest };
+}
+
+/** The chart in a sentence. */
+export function sentenceOf(title: string, lines: readonly Line[], axis: string): string {
+  if (lines.length === 0) return `${title}: nothing to draw`;
+  const named = lines.slice(0, 3).map((line) => `${line.name} last ${factsOf(line).last}`);
+  const rest = lines.length > 3 ? `, and ${lines.length - 3} more` : "";
+  return `${title} by ${axis}, ${lines.length} ${lines.length === 1 ? "line" : "lines"}: ${named.join(", ")}${rest}`;
+}

@@ -1,0 +1,279 @@
+import { Code } from "@connectrpc/connect";
+import type { RunsChanged, WatchEvent } from "#proto/cairn/v1/watch_pb.ts";
+import type { Cairn } from "#sdk/client.ts";
+import { Failure } from "#sdk/failure.ts";
+import {
+  globMatcher,
+  mergeSubscriptions,
+  queryAmong,
+  viewKey,
+  WATCHED_MAX,
+  type Merged,
+} from "./live-merge.ts";
+import type { Connection, LiveEvent, LiveState, RunsView, Subscription } from "./live-types.ts";
+
+/** Pages come with many wishes at once: they are gathered for a moment before the server is asked. */
+const GATHER_MS = 20;
+const RETRY_FIRST_MS = 250;
+const RETRY_MS_MAX = 10_000;
+/** The server shows a sign of life every 15 s. */
+const SILENCE_MS_MAX = 40_000;
+/** Nobody sees how long it is silent more exactly than that. */
+const TOLD_MS_MIN = 1_000;
+/** Ids that fit into a query. */
+const AMONG_MAX = 300;
+/** With more changed runs in one event it is cheaper to read again what is shown. */
+const ASKED_MAX = 1_200;
+
+interface Listener {
+  subscription: Subscription;
+  deliver: (event: LiveEvent) => void;
+}
+
+/**
+ * Holds the one stream. Whenever what is wanted changes, the stream is opened anew from where it was; when it breaks, likewise, after a wait that doubles. What the
+ * server cannot say any more (it was away too long) is told as `stale`.
+ */
+export class LiveHub {
+  readonly #cairn: Pick<Cairn, "watch" | "runs">;
+  readonly #onConnection: (connection: Connection) => void;
+  readonly #listeners = new Map<number, Listener>();
+  #connection: Connection = { state: "connecting", heardMs: 0 };
+  #position = "";
+  #current: AbortController | undefined;
+  #gathering: ReturnType<typeof setTimeout> | undefined;
+  #retry: ReturnType<typeof setTimeout> | undefined;
+  #failures = 0;
+  /** Those that a standing stream knows of; when one is refused, it was not one of these. */
+  #accepted: ReadonlySet<number> = new Set();
+  /** Of several that came at once one was refused: these are tried one after the other. */
+  #untried: number[] = [];
+
+  constructor(cairn: Pick<Cairn, "watch" | "runs">, onConnection: (connection: Connection) => void) {
+    this.#cairn = cairn;
+    this.#onConnection = onConnection;
+  }
+
+  get connection(): Connection {
+    return this.#connection;
+  }
+
+  add(id: number, subscription: Subscription, deliver: (event: LiveEvent) => void): void {
+    // A copy: how far a log was heard is noted in it.
+    this.#listeners.set(id, { subscription: { ...subscription }, deliver });
+    this.#gather();
+  }
+
+  remove(id: number): void {
+    if (this.#listeners.delete(id)) this.#gather();
+  }
+
+  /** Opens the stream now, whatever it was waiting for. */
+  again(): void {
+    this.#failures = 0;
+    this.#open();
+  }
+
+  close(): void {
+    this.#listeners.clear();
+    this.#stop();
+  }
+
+  #gather(): void {
+    this.#gathering ??= setTimeout(() => this.#open(), GATHER_MS);
+  }
+
+  #stop(): void {
+    clearTimeout(this.#gathering);
+    clearTimeout(this.#retry);
+    this.#gathering = undefined;
+    this.#retry = undefined;
+    this.#current?.abort();
+    this.#current = undefined;
+  }
+
+  #open(): void {
+    this.#stop();
+    const wanted = new Map(
+      [...this.#listeners]
+        .filter(([id]) => !this.#untried.includes(id))
+        .map(([id, { subscription }]) => [id, subscription]),
+    );
+    const merged = mergeSubscriptions(wanted);
+    for (const id of merged.leftOut) this.#refuse(id, `more than ${WATCHED_MAX} runs are watched`);
+    // Without a stream nobody knows where it would be when the next one is opened.
+    if (merged.isEmpty) this.#position = "";
+    else {
+      const call = new AbortController();
+      this.#current = call;
+      void this.#listen(merged, new Set(wanted.keys()), call);
+    }
+  }
+
+  async #listen(merged: Merged, ids: ReadonlySet<number>, call: AbortController): Promise<void> {
+    const { signal } = call;
+    let silence: ReturnType<typeof setTimeout> | undefined;
+    const heard = () => {
+      clearTimeout(silence);
+      silence = setTimeout(() => call.abort(new Error("the server fell silent")), SILENCE_MS_MAX);
+    };
+    heard();
+    const isFirst = this.#position === "";
+    try {
+      const request = { ...merged.request, position: this.#position };
+      for await (const event of this.#cairn.watch.watch(request, { signal, timeoutMs: 0 })) {
+        if (this.#current !== call) return;
+        heard();
+        this.#failures = 0;
+        this.#tell("live");
+        if (event.event.case === "started") {
+          this.#accepted = ids;
+          // What was read before the watch stood may have changed since.
+          if (isFirst) this.#tellStale(["runs", "series"]);
+          if (this.#untried.shift() !== undefined) this.#gather();
+        }
+        await this.#take(event, merged, signal);
+        this.#position = event.position;
+      }
+      this.#lose(new Error("the stream ended"), ids, call);
+    } catch (thrown) {
+      this.#lose(thrown, ids, call);
+    } finally {
+      clearTimeout(silence);
+      call.abort();
+    }
+  }
+
+  /** A stream is over that nobody ended on purpose. */
+  #lose(thrown: unknown, ids: ReadonlySet<number>, call: AbortController): void {
+    if (this.#current !== call) return;
+    this.#current = undefined;
+    const { code, reason, message } = Failure.from(thrown);
+    if (code === Code.Unauthenticated) {
+      this.#position = "";
+      this.#tell("signed-out");
+      return;
+    }
+    if (code === Code.InvalidArgument || code === Code.NotFound || code === Code.PermissionDenied) {
+      if (this.#refuseOneOf(ids, message)) return this.#gather();
+    }
+    const waitMs =
+      reason === "ACCESS_CHANGED"
+        ? GATHER_MS
+        : Math.min(RETRY_MS_MAX, RETRY_FIRST_MS * 2 ** this.#failures) * (0.75 + Math.random() / 2);
+    this.#failures++;
+    if (reason !== "ACCESS_CHANGED") this.#tell("lost");
+    this.#retry = setTimeout(() => this.#open(), waitMs);
+  }
+
+  /** One wish spoils the request: one of those that came last, or else one whose run is gone by now. */
+  #refuseOneOf(ids: ReadonlySet<number>, message: string): boolean {
+    const fresh = [...ids].filter((id) => !this.#accepted.has(id));
+    if (fresh.length > 1) {
+      this.#untried.push(...fresh.slice(1));
+      return true;
+    }
+    const suspects =
+      fresh.length === 1
+        ? fresh
+        : [...ids].filter((id) => this.#listeners.get(id)?.subscription.kind !== "changes");
+    for (const id of suspects) this.#refuse(id, message);
+    this.#untried.shift();
+    return suspects.length > 0;
+  }
+
+  #refuse(id: number, message: string): void {
+    const listener = this.#listeners.get(id);
+    if (listener === undefined) return;
+    this.#listeners.delete(id);
+    listener.deliver({ kind: "refused", message });
+  }
+
+  #tell(state: LiveState): void {
+    const before = this.#connection;
+    const heardMs = state === "live" ? Date.now() : before.heardMs;
+    if (state === before.state && heardMs - before.heardMs < TOLD_MS_MIN) return;
+    this.#connection = { state, heardMs };
+    this.#onConnection(this.#connection);
+  }
+
+  async #take({ event }: WatchEvent, merged: Merged, signal: AbortSignal): Promise<void> {
+    switch (event.case) {
+      case "runs":
+        for (const { subscription, deliver } of this.#listeners.values()) {
+          if (subscription.kind === "changes") deliver({ kind: "changes" });
+        }
+        await (merged.isSole ? this.#deliverRuns(event.value) : this.#askViews(event.value, signal));
+        break;
+      case "points": {
+        const { runId, series } = event.value;
+        for (const { subscription, deliver } of this.#listeners.values()) {
+          if (subscription.kind !== "series" || !subscription.runIds.includes(runId)) continue;
+          const fits = globMatcher(subscription.glob);
+          const wanted = series.filter(({ key }) => fits(key));
+          if (wanted.length > 0) deliver({ kind: "points", runId, series: wanted });
+        }
+        break;
+      }
+      case "lines": {
+        const { runId, lines, next } = event.value;
+        for (const { subscription, deliver } of this.#listeners.values()) {
+          if (subscription.kind !== "log" || subscription.runId !== runId) continue;
+          // Others may have asked from farther back.
+          const wanted = lines.filter(({ number }) => number >= subscription.from);
+          if (next > subscription.from) subscription.from = next;
+          if (wanted.length > 0) deliver({ kind: "lines", lines: wanted, next });
+        }
+        break;
+      }
+      case "behind":
+        this.#tellStale(event.value.what);
+        break;
+      default:
+    }
+  }
+
+  #tellStale(kinds: readonly string[]): void {
+    for (const { subscription, deliver } of this.#listeners.values()) {
+      const { kind } = subscription;
+      const what = kind === "series" ? "series" : kind === "log" ? "logs" : "runs";
+      if (kinds.includes(what)) deliver({ kind: "stale" });
+    }
+  }
+
+  #deliverRuns({ runs, left }: RunsChanged): void {
+    for (const { subscription, deliver } of this.#listeners.values()) {
+      if (subscription.kind === "runs") deliver({ kind: "runs", runs, left });
+    }
+  }
+
+  /** Asks for each view which of the changed runs it selects, once for all who have the same. */
+  async #askViews({ runs, left }: RunsChanged, signal: AbortSignal): Promise<void> {
+    const ids = [...runs.map(({ id }) => id), ...left];
+    const sharing = new Map<string, { view: RunsView; tell: ((event: LiveEvent) => void)[] }>();
+    for (const { subscription, deliver } of this.#listeners.values()) {
+      if (subscription.kind !== "runs") continue;
+      const key = viewKey(subscription);
+      const known = sharing.get(key) ?? { view: subscription, tell: [] };
+      known.tell.push(deliver);
+      sharing.set(key, known);
+    }
+    for (const { view, tell } of sharing.values()) {
+      const event =
+        ids.length > ASKED_MAX ? ({ kind: "stale" } as const) : await this.#ask(view, ids, signal);
+      for (const deliver of tell) deliver(event);
+    }
+  }
+
+  async #ask(view: RunsView, ids: readonly string[], signal: AbortSignal): Promise<LiveEvent> {
+    const { namespace, columns } = view;
+    const found = [];
+    for (let at = 0; at < ids.length; at += AMONG_MAX) {
+      const query = queryAmong(view, ids.slice(at, at + AMONG_MAX));
+      const request = { query, namespace, columns: [...columns], pageSize: AMONG_MAX };
+      found.push(...(await this.#cairn.runs.searchRuns(request, { signal })).runs);
+    }
+    const matching = new Set(found.map(({ id }) => id));
+    return { kind: "runs", runs: found, left: ids.filter((id) => !matching.has(id)) };
+  }
+}

@@ -1,0 +1,76 @@
+/** Lives once per browser and holds the stream for all tabs: a server without TLS gives a browser six connections in all. */
+import { LiveHub } from "./live-hub.ts";
+import type { FromHub, ToHub } from "./live-types.ts";
+import { cairn } from "./server.ts";
+
+declare const self: SharedWorkerGlobalScope;
+
+/** A tab that has crashed says nothing; one in the background may be slow to speak. */
+const SILENT_MS_MAX = 180_000;
+const SWEEP_MS = 30_000;
+
+interface Tab {
+  /** Ids of the tab to ids of the hub. */
+  ids: Map<number, number>;
+  seenMs: number;
+}
+
+const tabs = new Map<MessagePort, Tab>();
+let lastId = 0;
+const hub = new LiveHub(cairn, (connection) => {
+  for (const port of tabs.keys()) post(port, { tell: "connection", connection });
+});
+
+function post(port: MessagePort, message: FromHub): void {
+  port.postMessage(message);
+}
+
+function forget(port: MessagePort): void {
+  const tab = tabs.get(port);
+  if (tab === undefined) return;
+  for (const id of tab.ids.values()) hub.remove(id);
+  tab.ids.clear();
+  tabs.delete(port);
+}
+
+function take(port: MessagePort, message: ToHub): void {
+  let tab = tabs.get(port);
+  if (tab === undefined) {
+    tab = { ids: new Map(), seenMs: 0 };
+    tabs.set(port, tab);
+  }
+  tab.seenMs = Date.now();
+  switch (message.do) {
+    case "add": {
+      const id = ++lastId;
+      tab.ids.set(message.id, id);
+      hub.add(id, message.subscription, (event) => post(port, { tell: "event", id: message.id, event }));
+      break;
+    }
+    case "remove": {
+      const id = tab.ids.get(message.id);
+      tab.ids.delete(message.id);
+      if (id !== undefined) hub.remove(id);
+      break;
+    }
+    case "again":
+      hub.again();
+      break;
+    case "alive":
+      break;
+    case "bye":
+      forget(port);
+  }
+}
+
+self.addEventListener("connect", ({ ports: [port] }) => {
+  if (port === undefined) return;
+  port.addEventListener("message", ({ data }: MessageEvent<ToHub>) => take(port, data));
+  port.start();
+  post(port, { tell: "connection", connection: hub.connection });
+});
+
+setInterval(() => {
+  const oldest = Date.now() - SILENT_MS_MAX;
+  for (const [port, { seenMs }] of tabs) if (seenMs < oldest) forget(port);
+}, SWEEP_MS);

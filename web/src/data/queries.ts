@@ -1,0 +1,56 @@
+import { QueryCache, QueryClient, queryOptions } from "@tanstack/react-query";
+import { Code } from "@connectrpc/connect";
+import type { Namespace } from "#proto/cairn/v1/namespace_pb.ts";
+import { Failure } from "#sdk/failure.ts";
+import { cairn } from "./server.ts";
+import { tellSignedOut } from "./signed-out.ts";
+
+const RETRIES = 2;
+const NAMESPACES_MAX = 10_000;
+
+/** Answers are kept until something that is watched says otherwise (see live.ts); nothing is asked by the clock. */
+export const queryClient = new QueryClient({
+  queryCache: new QueryCache({
+    onError: (thrown) => {
+      if (Failure.from(thrown).code === Code.Unauthenticated) tellSignedOut();
+    },
+  }),
+  defaultOptions: {
+    queries: {
+      staleTime: 30_000,
+      refetchOnWindowFocus: false,
+      retry: (count, thrown) => count < RETRIES && Failure.from(thrown).code === Code.Unavailable,
+    },
+  },
+});
+
+export const whoAmI = queryOptions({
+  queryKey: ["who-am-i"],
+  queryFn: ({ signal }) => cairn.access.whoAmI({}, { signal }),
+});
+
+export const serverInfo = queryOptions({
+  queryKey: ["info"],
+  queryFn: ({ signal }) => cairn.system.getInfo({}, { signal }),
+});
+
+/** The whole tree the caller may read, parents before children; the first ten thousand of it. */
+export const namespaces = queryOptions({
+  queryKey: ["namespaces"],
+  queryFn: async ({ signal }) => {
+    const all: Namespace[] = [];
+    let pageToken = "";
+    do {
+      const page = await cairn.namespaces.listNamespaces({ pageSize: 1_000, pageToken }, { signal });
+      all.push(...page.namespaces);
+      pageToken = page.nextPageToken;
+    } while (pageToken !== "" && all.length < NAMESPACES_MAX);
+    return all;
+  },
+});
+
+export const runById = (id: string) =>
+  queryOptions({
+    queryKey: ["run", id],
+    queryFn: ({ signal }) => cairn.runs.getRun({ run: { id } }, { signal }),
+  });

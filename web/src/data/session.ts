@@ -1,0 +1,54 @@
+import { Code } from "@connectrpc/connect";
+import { Failure } from "#sdk/failure.ts";
+import { connectAgain } from "./live.ts";
+import { queryClient } from "./queries.ts";
+import { cairn } from "./server.ts";
+
+/** A token somebody has, or a name and its password. Either is exchanged for a cookie that no script can read. */
+export type Credential = { token: string } | { name: string; password: string };
+
+const CODES: Readonly<Record<number, Code>> = {
+  400: Code.InvalidArgument,
+  401: Code.Unauthenticated,
+  403: Code.PermissionDenied,
+  429: Code.ResourceExhausted,
+  503: Code.Unavailable,
+};
+
+export async function signIn(credential: Credential): Promise<void> {
+  await ask("POST", credential);
+  begin();
+}
+
+/** Ends the session on the server, too: a copy of the cookie is worth nothing afterwards. */
+export async function signOut(): Promise<void> {
+  await ask("DELETE");
+  begin();
+}
+
+/** Nothing of the person before is kept. */
+function begin(): void {
+  queryClient.clear();
+  connectAgain();
+}
+
+async function ask(method: "POST" | "DELETE", body?: Credential): Promise<void> {
+  const response = await cairn.fetch("/session", {
+    method,
+    ...(body !== undefined && {
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    }),
+  });
+  if (response.ok) return;
+  const { message, hint = "", reason = "" } = await readError(response);
+  throw new Failure(CODES[response.status] ?? Code.Internal, message, { hint, reason });
+}
+
+async function readError(response: Response): Promise<{ message: string; hint?: string; reason?: string }> {
+  try {
+    return (await response.json()) as { message: string };
+  } catch {
+    return { message: `cannot use the session: the server answered ${response.status}` };
+  }
+}

@@ -1,0 +1,64 @@
+import { useQuery } from "@tanstack/react-query";
+import { serverInfo } from "../../data/queries.ts";
+import { ErrorNote } from "../../widgets/error-note.tsx";
+import { formatAgo, formatBytes, formatCount } from "../../widgets/format.ts";
+import { Facts, Panel } from "../../widgets/panel.tsx";
+import { Skeleton } from "../../widgets/skeleton.tsx";
+import styles from "./about.module.css";
+import { BackupPanel } from "./backup-panel.tsx";
+import { HealthPanel } from "./health-panel.tsx";
+import { IntegrityPanel } from "./integrity-panel.tsx";
+
+/** What this server is, holds and does. */
+export function AboutPage() {
+  const info = useQuery(serverInfo);
+  return (
+    <div className={styles.page}>
+      <h1 className="unseen">About this server</h1>
+      {info.error !== null ? (
+        <ErrorNote error={info.error} onRetry={() => void info.refetch()} />
+      ) : (
+        <div className={styles.columns}>
+          <Panel title="This server">
+            {info.data === undefined ? (
+              <Skeleton lines={5} />
+            ) : (
+              <Facts
+                facts={[
+                  ["Version", info.data.version],
+                  ["Address", location.origin],
+                  ["Started", formatAgo(Number(info.data.startedUs))],
+                  ["Format of its data", String(info.data.formatVersion)],
+                  ...Object.entries(info.data.engines).map(
+                    ([what, engine]) => [`Engine for ${what}`, engine] as const,
+                  ),
+                ]}
+              />
+            )}
+          </Panel>
+          <Panel title="What it holds">
+            {info.data === undefined ? (
+              <Skeleton lines={4} />
+            ) : info.data.sizeBytes === 0n && info.data.runCount === 0n ? (
+              <p className={styles.quiet}>
+                Counts are for those who administer the whole server, and there may be none.
+              </p>
+            ) : (
+              <Facts
+                facts={[
+                  ["Runs", formatCount(Number(info.data.runCount))],
+                  ["Series", formatCount(Number(info.data.seriesCount))],
+                  ["Points", formatCount(Number(info.data.pointCount))],
+                  ["Size", formatBytes(Number(info.data.sizeBytes))],
+                ]}
+              />
+            )}
+          </Panel>
+          <HealthPanel />
+          <IntegrityPanel />
+          <BackupPanel isInMemory={info.data?.engines["store"]?.endsWith("in memory")} />
+        </div>
+      )}
+    </div>
+  );
+}

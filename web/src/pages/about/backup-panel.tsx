@@ -1,0 +1,63 @@
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { Code } from "@connectrpc/connect";
+import { Failure } from "#sdk/failure.ts";
+import { cairn } from "../../data/server.ts";
+import { Button } from "../../widgets/button.tsx";
+import { DataTable } from "../../widgets/data-table.tsx";
+import { ErrorNote } from "../../widgets/error-note.tsx";
+import { formatAgo, formatBytes } from "../../widgets/format.ts";
+import { Panel } from "../../widgets/panel.tsx";
+import { Skeleton } from "../../widgets/skeleton.tsx";
+import styles from "./about.module.css";
+
+/** A copy of everything takes a while. */
+const LONG = { timeoutMs: 600_000 };
+
+export function BackupPanel({ isInMemory }: { isInMemory: boolean | undefined }) {
+  const backups = useQuery({
+    queryKey: ["backups"],
+    enabled: isInMemory === false,
+    queryFn: async ({ signal }) => (await cairn.system.listBackups({}, { signal })).backups,
+  });
+  const create = useMutation({
+    mutationFn: () => cairn.system.createBackup({}, LONG),
+    onSuccess: () => backups.refetch(),
+  });
+  const reason = backups.error === null ? undefined : Failure.from(backups.error);
+  const isNone = isInMemory !== false || reason?.code === Code.PermissionDenied;
+  return (
+    <Panel
+      title="Backups"
+      actions={
+        !isNone && (
+          <Button onClick={() => create.mutate()} disabled={create.isPending}>
+            {create.isPending ? "Writing …" : "Back up now"}
+          </Button>
+        )
+      }
+    >
+      {create.error !== null && <ErrorNote error={create.error} />}
+      {isInMemory === true ? (
+        <p className={styles.quiet}>This server keeps everything in memory: there is nothing to back up.</p>
+      ) : reason?.code === Code.PermissionDenied ? (
+        <p className={styles.quiet}>Backups are for those who administer the whole server.</p>
+      ) : backups.error !== null ? (
+        <ErrorNote error={backups.error} />
+      ) : backups.data === undefined ? (
+        <Skeleton lines={2} />
+      ) : (
+        <DataTable
+          label="Backups"
+          rows={backups.data}
+          keyOf={({ name }) => name}
+          empty="None yet. A backup is written while the server goes on; `cairn restore-backup` brings one back."
+          columns={[
+            { title: "Name", cell: ({ name }) => name },
+            { title: "Written", cell: ({ createdUs }) => formatAgo(Number(createdUs)) },
+            { title: "Size", isNumber: true, cell: ({ sizeBytes }) => formatBytes(Number(sizeBytes)) },
+          ]}
+        />
+      )}
+    </Panel>
+  );
+}

@@ -1,0 +1,67 @@
+import { useQuery } from "@tanstack/react-query";
+import { useRef } from "react";
+import { Code } from "@connectrpc/connect";
+import { Failure } from "#sdk/failure.ts";
+import { cairn } from "../../data/server.ts";
+import { useRunChanges } from "../../data/live-hooks.ts";
+import { Button } from "../../widgets/button.tsx";
+import { ErrorNote } from "../../widgets/error-note.tsx";
+import { formatBytes, formatCount, formatNumber } from "../../widgets/format.ts";
+import { Facts, Panel } from "../../widgets/panel.tsx";
+import { Skeleton } from "../../widgets/skeleton.tsx";
+import styles from "./about.module.css";
+import { parseMetrics, rateBetween, type Sample } from "./metrics-text.ts";
+
+/** How it is: what comes in, what waits, what it takes. Read again when something changes. */
+export function HealthPanel() {
+  const before = useRef<Sample | undefined>(undefined);
+  const health = useQuery({
+    queryKey: ["metrics"],
+    staleTime: 0,
+    queryFn: async ({ signal }) => {
+      const response = await cairn.fetch("/metrics", { signal });
+      if (response.status === 401 || response.status === 403) return "refused" as const;
+      if (!response.ok)
+        throw new Failure(Code.Unavailable, `cannot read /metrics: the server answered ${response.status}`);
+      const values = parseMetrics(await response.text());
+      const now = { atMs: performance.now(), points: values.get("cairn_ingested_points") ?? 0 };
+      const rate = rateBetween(before.current, now);
+      before.current = now;
+      return { values, rate };
+    },
+  });
+  useRunChanges(() => void health.refetch());
+  return (
+    <Panel
+      title="How it does"
+      actions={
+        <Button onClick={() => void health.refetch()} disabled={health.isFetching}>
+          Look again
+        </Button>
+      }
+    >
+      {health.error !== null ? (
+        <ErrorNote error={health.error} />
+      ) : health.data === undefined ? (
+        <Skeleton lines={5} />
+      ) : health.data === "refused" ? (
+        <p className={styles.quiet}>This is for those who may read the whole server.</p>
+      ) : (
+        <Facts facts={factsOf(health.data.values, health.data.rate)} />
+      )}
+    </Panel>
+  );
+}
+
+function factsOf(values: ReadonlyMap<string, number>, rate: number | undefined) {
+  const count = (name: string) => formatCount(values.get(name) ?? 0);
+  return [
+    ["Points per second", rate === undefined ? "known after a second look" : formatNumber(rate)],
+    ["Points since the start", count("cairn_ingested_points")],
+    ["Envelopes since the start", count("cairn_ingested_envelopes")],
+    ["Waiting for the storage", `${count("cairn_backlog_envelopes")} envelopes`],
+    ["Memory", formatBytes(values.get("process_resident_memory_bytes") ?? 0)],
+    ["Open connections", count("cairn_connections_open")],
+    ["Open watches", count("cairn_watchers")],
+  ] as const;
+}

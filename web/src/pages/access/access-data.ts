@@ -1,0 +1,62 @@
+import { queryOptions } from "@tanstack/react-query";
+import { PrincipalKind, Role, type Principal } from "#proto/cairn/v1/access_pb.ts";
+import { cairn } from "../../data/server.ts";
+
+const PRINCIPALS_MAX = 5_000;
+
+export const ROLE_CHOICES = [
+  { value: "1", label: "viewer" },
+  { value: "2", label: "writer" },
+  { value: "3", label: "maintainer" },
+  { value: "4", label: "admin" },
+] as const;
+
+export type RoleChoice = (typeof ROLE_CHOICES)[number]["value"];
+
+export function roleOf(choice: RoleChoice | "0"): Role {
+  return Number(choice) as Role;
+}
+
+export function roleWord(role: Role): string {
+  return ROLE_CHOICES.find(({ value }) => Number(value) === role)?.label ?? "nothing";
+}
+
+export function kindWord(kind: PrincipalKind): string {
+  const words: Readonly<Record<number, string>> = {
+    [PrincipalKind.USER]: "user",
+    [PrincipalKind.SERVICE]: "service",
+    [PrincipalKind.GROUP]: "group",
+    [PrincipalKind.EVERYONE]: "everyone",
+    [PrincipalKind.OWNER]: "owner of this machine",
+    [PrincipalKind.ANONYMOUS]: "nobody",
+  };
+  return words[kind] ?? "unknown";
+}
+
+/** Everybody the server knows, for who maintains anything. */
+export const principals = queryOptions({
+  queryKey: ["access", "principals"],
+  queryFn: async ({ signal }) => {
+    const all: Principal[] = [];
+    let pageToken = "";
+    do {
+      const page = await cairn.access.listPrincipals({ pageSize: 1_000, pageToken }, { signal });
+      all.push(...page.principals);
+      pageToken = page.nextPageToken;
+    } while (pageToken !== "" && all.length < PRINCIPALS_MAX);
+    return all;
+  },
+});
+
+/** Of the caller itself when `of` is empty. */
+export const tokensOf = (of: string) =>
+  queryOptions({
+    queryKey: ["access", "tokens", of],
+    queryFn: async ({ signal }) => (await cairn.access.listTokens({ principal: of }, { signal })).tokens,
+  });
+
+export const scopeAccess = (namespace: string) =>
+  queryOptions({
+    queryKey: ["access", "scope", namespace],
+    queryFn: ({ signal }) => cairn.access.getScope({ scope: { namespace } }, { signal }),
+  });

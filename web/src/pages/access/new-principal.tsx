@@ -1,0 +1,86 @@
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
+import { PrincipalKind } from "#proto/cairn/v1/access_pb.ts";
+import { cairn } from "../../data/server.ts";
+import { Button } from "../../widgets/button.tsx";
+import { Dialog } from "../../widgets/dialog.tsx";
+import { ErrorNote } from "../../widgets/error-note.tsx";
+import { Select } from "../../widgets/select.tsx";
+import { TextField } from "../../widgets/text-field.tsx";
+import styles from "./access.module.css";
+
+const KINDS = [
+  { value: "1", label: "user" },
+  { value: "2", label: "service" },
+  { value: "3", label: "group" },
+] as const;
+
+export function NewPrincipal({
+  open,
+  onClose,
+  onCreated,
+}: {
+  open: boolean;
+  onClose: () => void;
+  onCreated: () => Promise<unknown>;
+}) {
+  const [name, setName] = useState("");
+  const [displayName, setDisplayName] = useState("");
+  const [password, setPassword] = useState("");
+  const [kind, setKind] = useState<(typeof KINDS)[number]["value"]>("1");
+  const isUser = Number(kind) === PrincipalKind.USER;
+  const close = () => {
+    onClose();
+    setName("");
+    setDisplayName("");
+    setPassword("");
+    create.reset();
+  };
+  const create = useMutation({
+    mutationFn: () =>
+      cairn.access.createPrincipal({
+        name: name.trim(),
+        displayName: displayName.trim(),
+        kind: Number(kind) as PrincipalKind,
+        password: isUser ? password : "",
+      }),
+    onSuccess: async () => {
+      await onCreated();
+      close();
+    },
+  });
+  return (
+    <Dialog
+      title="New user, service or group"
+      open={open}
+      onClose={close}
+      actions={
+        <>
+          <Button onClick={close}>Cancel</Button>
+          <Button primary onClick={() => create.mutate()} disabled={name.trim() === "" || create.isPending}>
+            Make it
+          </Button>
+        </>
+      }
+    >
+      <div className={styles.form}>
+        <div className={styles.actions}>
+          <Select label="Kind" value={kind} choices={KINDS} onChange={setKind} />
+        </div>
+        <TextField label="Name" value={name} onChange={setName} hint="Such as ada or ci-nightly." />
+        <TextField label="Shown as" value={displayName} onChange={setDisplayName} />
+        {isUser && (
+          <TextField
+            label="Password"
+            type="password"
+            value={password}
+            onChange={setPassword}
+            autoComplete="new-password"
+            hint="May be left empty for somebody who uses tokens alone."
+          />
+        )}
+        {create.error !== null && <ErrorNote error={create.error} />}
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,108 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { cairn } from "../../data/server.ts";
+import { Button } from "../../widgets/button.tsx";
+import { CopyButton } from "../../widgets/copy-button.tsx";
+import { Dialog } from "../../widgets/dialog.tsx";
+import { ErrorNote } from "../../widgets/error-note.tsx";
+import { Select } from "../../widgets/select.tsx";
+import { TextField } from "../../widgets/text-field.tsx";
+import { ROLE_CHOICES, roleOf, type RoleChoice } from "./access-data.ts";
+import styles from "./access.module.css";
+
+const ROLES = [{ value: "0", label: "all its principal may" }, ...ROLE_CHOICES] as const;
+const DAYS = [
+  { value: "1", label: "1 day" },
+  { value: "30", label: "30 days" },
+  { value: "90", label: "90 days" },
+  { value: "365", label: "a year" },
+] as const;
+
+/** Asks what a new token may do, makes it, and shows its secret once. */
+export function NewToken({
+  principal,
+  open,
+  onClose,
+}: {
+  principal: string;
+  open: boolean;
+  onClose: () => void;
+}) {
+  const client = useQueryClient();
+  const [name, setName] = useState("");
+  const [namespaces, setNamespaces] = useState("");
+  const [role, setRole] = useState<"0" | RoleChoice>("0");
+  const [days, setDays] = useState<(typeof DAYS)[number]["value"]>("90");
+  const create = useMutation({
+    mutationFn: () =>
+      cairn.access.createToken({
+        principal,
+        name: name.trim(),
+        role: roleOf(role),
+        namespaces: namespaces.split(/[\s,]+/).filter((path) => path !== ""),
+        days: Number(days),
+      }),
+    onSuccess: () => client.invalidateQueries({ queryKey: ["access", "tokens"] }),
+  });
+  const close = () => {
+    onClose();
+    setName("");
+    create.reset();
+  };
+  const secret = create.data?.secret;
+  return (
+    <Dialog
+      title={secret === undefined ? "New token" : "Copy it now"}
+      open={open}
+      onClose={close}
+      actions={
+        secret === undefined ? (
+          <>
+            <Button onClick={close}>Cancel</Button>
+            <Button primary onClick={() => create.mutate()} disabled={create.isPending}>
+              Make it
+            </Button>
+          </>
+        ) : (
+          <Button primary onClick={close}>
+            Done
+          </Button>
+        )
+      }
+    >
+      {secret === undefined ? (
+        <div className={styles.form}>
+          <TextField
+            label="Name"
+            value={name}
+            onChange={setName}
+            hint="What it is for, such as “nightly job”."
+            maxLength={200}
+          />
+          <TextField
+            label="Only in these namespaces"
+            value={namespaces}
+            onChange={setNamespaces}
+            placeholder="everywhere"
+            mono
+          />
+          <div className={styles.actions}>
+            <Select label="At most" value={role} choices={ROLES} onChange={setRole} />
+            <Select label="For" value={days} choices={DAYS} onChange={setDays} />
+          </div>
+          {create.error !== null && <ErrorNote error={create.error} />}
+        </div>
+      ) : (
+        <div className={styles.form}>
+          <p className={styles.warn}>
+            This is the only time it is shown. The server keeps no more than a hash of it.
+          </p>
+          <div className={styles.secret}>
+            <code>{secret}</code>
+            <CopyButton text={secret} label="Copy the token" />
+          </div>
+        </div>
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,109 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { PrincipalKind, type Principal } from "#proto/cairn/v1/access_pb.ts";
+import { cairn } from "../../data/server.ts";
+import { Button } from "../../widgets/button.tsx";
+import { DataTable } from "../../widgets/data-table.tsx";
+import { ErrorNote } from "../../widgets/error-note.tsx";
+import { Menu, MenuItem, MenuLine } from "../../widgets/menu.tsx";
+import { Name } from "../../widgets/name.tsx";
+import { Panel } from "../../widgets/panel.tsx";
+import { Skeleton } from "../../widgets/skeleton.tsx";
+import { visibleText } from "../../widgets/text.ts";
+import { kindWord, principals } from "./access-data.ts";
+import styles from "./access.module.css";
+import { MembersDialog } from "./members-dialog.tsx";
+import { NewPrincipal } from "./new-principal.tsx";
+
+/** Users, services and groups. */
+export function PeoplePanel({ onTokens }: { onTokens: (name: string) => void }) {
+  const client = useQueryClient();
+  const everybody = useQuery({ ...principals, retry: false });
+  const [isCreating, setCreating] = useState(false);
+  const [members, setMembers] = useState("");
+  const refresh = () => client.invalidateQueries({ queryKey: principals.queryKey });
+  const disable = useMutation({
+    mutationFn: ({ name, disabled }: Principal) =>
+      cairn.access.updatePrincipal({ name, disabled: !disabled }),
+    onSuccess: refresh,
+  });
+  const remove = useMutation({
+    mutationFn: (name: string) => cairn.access.deletePrincipal({ name }),
+    onSuccess: refresh,
+  });
+  const failure = disable.error ?? remove.error;
+  const group = everybody.data?.find(({ name }) => name === members);
+  return (
+    <div className={styles.panels}>
+      <Panel
+        title="People"
+        actions={
+          <Button primary onClick={() => setCreating(true)}>
+            New …
+          </Button>
+        }
+      >
+        {failure !== null && <ErrorNote error={failure} />}
+        {everybody.error !== null ? (
+          <ErrorNote error={everybody.error} />
+        ) : everybody.data === undefined ? (
+          <Skeleton lines={3} />
+        ) : (
+          <DataTable
+            label="People"
+            rows={everybody.data}
+            keyOf={({ name }) => name}
+            empty="Nobody yet."
+            columns={[
+              { title: "Name", cell: ({ name }) => <Name text={name} /> },
+              {
+                title: "Kind",
+                cell: ({ kind, disabled }) => `${kindWord(kind)}${disabled ? ", disabled" : ""}`,
+              },
+              { title: "Shown as", cell: ({ displayName }) => <Name text={displayName} /> },
+              {
+                title: "Groups, members",
+                cell: ({ groups, members: all, kind }) => (
+                  <Name text={(kind === PrincipalKind.GROUP ? all : groups).join(", ")} />
+                ),
+              },
+              {
+                title: "What to do",
+                isUntitled: true,
+                isNumber: true,
+                cell: (principal) => (
+                  <Menu
+                    align="end"
+                    trigger={<Button aria-label={`What to do with ${visibleText(principal.name)}`}>…</Button>}
+                  >
+                    {principal.kind === PrincipalKind.GROUP ? (
+                      <MenuItem onClick={() => setMembers(principal.name)}>Members …</MenuItem>
+                    ) : (
+                      <MenuItem onClick={() => onTokens(principal.name)}>Tokens</MenuItem>
+                    )}
+                    <MenuItem onClick={() => disable.mutate(principal)}>
+                      {principal.disabled ? "Enable" : "Disable"}
+                    </MenuItem>
+                    <MenuLine />
+                    <MenuItem onClick={() => remove.mutate(principal.name)}>
+                      Delete with tokens and roles
+                    </MenuItem>
+                  </Menu>
+                ),
+              },
+            ]}
+          />
+        )}
+      </Panel>
+      <NewPrincipal open={isCreating} onClose={() => setCreating(false)} onCreated={refresh} />
+      {group !== undefined && (
+        <MembersDialog
+          group={group}
+          everybody={everybody.data ?? []}
+          onClose={() => setMembers("")}
+          onChanged={refresh}
+        />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,133 @@
+import { memo, useState } from "react";
+import { Failure } from "#sdk/failure.ts";
+import { sentenceOf, badgeOf } from "../../charts/summary.ts";
+import { SeriesChart } from "../../charts/series-chart.tsx";
+import { litRun } from "../../data/hover.ts";
+import { Button } from "../../widgets/button.tsx";
+import { ErrorNote } from "../../widgets/error-note.tsx";
+import { formatCount } from "../../widgets/format.ts";
+import { Name } from "../../widgets/name.tsx";
+import { Skeleton } from "../../widgets/skeleton.tsx";
+import { visibleText } from "../../widgets/text.ts";
+import { drawingOf, type KeyEntry } from "./catalogue.ts";
+import { ChartMenu } from "./chart-menu.tsx";
+import { ChartTable } from "./chart-table.tsx";
+import styles from "./charts.module.css";
+import type { PanelView } from "./panel-view.ts";
+import { useChartLines, type ChartLines } from "./use-chart-lines.ts";
+
+export const CHART_HEIGHT_PX = 192;
+
+/** One metric: its name, what is drawn, and what can be done with it. */
+export const ChartCard = memo(function ChartCard({ entry, view }: { entry: KeyEntry; view: PanelView }) {
+  const { key } = entry;
+  const [asTable, setAsTable] = useState(false);
+  const read = useChartLines(entry, view);
+  const description = view.descriptions?.get(key);
+  const { unit } = drawingOf(description);
+  const isDrawn = read.lines?.some((line) => line.x.length > 0) ?? false;
+  const badge = isDrawn ? badgeOf(read.lines!) : undefined;
+  return (
+    <section className={styles.card} aria-label={visibleText(key)}>
+      <header className={styles.head}>
+        <h3 className={styles.key}>
+          <Name text={key} />
+        </h3>
+        {unit !== "" && <span className={styles.unit}>{visibleText(unit)}</span>}
+        <span className={styles.space} />
+        {read.lines !== undefined && read.error !== null && (
+          <button
+            type="button"
+            className={`${styles.badge} ${styles.failed}`}
+            title={`${Failure.from(read.error, location.origin).message}. Click to try again.`}
+            onClick={read.retry}
+          >
+            not up to date
+          </button>
+        )}
+        {read.tooMany && (
+          <span
+            className={styles.badge}
+            title="Too many label sets to draw each: the mean of each run is shown."
+          >
+            mean of labels
+          </span>
+        )}
+        {badge !== undefined && (
+          <span className={styles.badge} title={badge.detail}>
+            {badge.text}
+          </span>
+        )}
+        <ChartMenu
+          name={key}
+          lines={read.lines ?? []}
+          view={view}
+          isTable={asTable}
+          onTable={() => setAsTable(!asTable)}
+        />
+      </header>
+      <CardBody entry={entry} view={view} read={read} asTable={asTable} />
+    </section>
+  );
+});
+
+function CardBody({
+  entry,
+  view,
+  read,
+  asTable,
+}: {
+  entry: KeyEntry;
+  view: PanelView;
+  read: ChartLines;
+  asTable: boolean;
+}) {
+  const { lines, error } = read;
+  if (lines === undefined) {
+    return (
+      <div className={styles.body}>
+        {error === null ? (
+          <Skeleton lines={1} height={150} />
+        ) : (
+          <ErrorNote error={error} onRetry={read.retry} />
+        )}
+      </div>
+    );
+  }
+  const homeless = lines.reduce((sum, line) => sum + line.homelessCount, 0);
+  if (lines.every((line) => line.x.length === 0)) {
+    return (
+      <div className={styles.nothing}>
+        <p>
+          {homeless > 0 ? `${formatCount(homeless)} points, none` : "No points"} with a{" "}
+          {view.xKind === "step" ? "step" : "time"}.
+        </p>
+        {view.xKind === "step" && <Button onClick={view.onByTime}>Show by time</Button>}
+      </div>
+    );
+  }
+  if (asTable)
+    return <ChartTable title={sentenceOf(visibleText(entry.key), lines, view.xKind)} lines={lines} />;
+  const { fixedY, order } = drawingOf(view.descriptions?.get(entry.key));
+  const byStep = view.grouping !== undefined && view.xKind === "relative";
+  return (
+    <SeriesChart
+      title={visibleText(entry.key)}
+      lines={lines}
+      height={CHART_HEIGHT_PX}
+      dark={view.dark}
+      order={order}
+      cursor={view.cursor}
+      lit={litRun}
+      xKind={byStep ? "step" : view.xKind}
+      log={view.log}
+      clip={view.clip}
+      smoothing={view.smoothing}
+      zoom={byStep ? undefined : view.range}
+      fixedY={fixedY}
+      heat={view.labels === "heat" && view.grouping === undefined && entry.hasLabels && !read.tooMany}
+      baseline={view.baseline}
+      onZoom={view.onZoom}
+    />
+  );
+}

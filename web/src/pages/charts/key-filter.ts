@@ -1,0 +1,68 @@
+/** Which keys are shown, or what is wrong with the text that says it. */
+export type KeyFilter = { fits(key: string): boolean; error?: undefined } | { error: string };
+
+const PATTERN_MAX = 200;
+/** A repeated group that repeats or chooses within: such patterns can take for ever on a hostile name. */
+const COSTLY =
+  /\((?:[^()\\]|\\.)*(?:[*+}|])(?:[^()\\]|\\.)*\)\s*[*+{]|\(.*\(.*\)\s*[*+{?].*\)\s*[*+{]|\\[1-9]/;
+
+/**
+ * `loss` is a part of a name, with `*` or `?` it is a glob (`*` stops at "/", `**` does not), between slashes it is a
+ * pattern: `/^val.*\/acc/`. Several are joined by commas or spaces; a key that fits one of them is shown. Also keys
+ * that appear later.
+ */
+export function parseKeyFilter(text: string): KeyFilter {
+  const trimmed = text.trim();
+  if (trimmed === "") return { fits: () => true };
+  if (trimmed.startsWith("/") && trimmed.length > 1) return patternFilter(trimmed);
+  const parts = trimmed.split(/[\s,]+/).filter((part) => part !== "");
+  const tests = parts.map((part) => (/[*?]/.test(part) ? globTest(part) : partTest(part)));
+  return { fits: (key) => tests.some((test) => test(key)) };
+}
+
+function patternFilter(text: string): KeyFilter {
+  const body = text.endsWith("/") ? text.slice(1, -1) : text.slice(1);
+  if (body.length > PATTERN_MAX) return { error: `a pattern has at most ${PATTERN_MAX} characters` };
+  if (COSTLY.test(body)) return { error: "this pattern could take very long: use a simpler one, or a glob" };
+  try {
+    const pattern = new RegExp(body, "iu");
+    return { fits: (key) => pattern.test(key) };
+  } catch {
+    return { error: "this is no pattern: something is missing or too much" };
+  }
+}
+
+function partTest(part: string): (key: string) => boolean {
+  const wanted = part.toLowerCase();
+  return (key) => key.toLowerCase().includes(wanted);
+}
+
+/** Without a pattern of the engine: matched sign by sign in time that grows with both lengths, never faster. */
+function globTest(glob: string): (key: string) => boolean {
+  const signs = glob.toLowerCase();
+  return (key) => {
+    const text = key.toLowerCase();
+    let reached = new Uint8Array(text.length + 1);
+    reached[0] = 1;
+    for (let g = 0; g < signs.length; g++) {
+      const sign = signs[g]!;
+      const next = new Uint8Array(text.length + 1);
+      if (sign === "*") {
+        const deep = signs[g + 1] === "*";
+        if (deep) g++;
+        let open = false;
+        for (let i = 0; i <= text.length; i++) {
+          if (i > 0 && !deep && text[i - 1] === "/") open = false;
+          open ||= reached[i] === 1;
+          if (open) next[i] = 1;
+        }
+      } else {
+        for (let i = 0; i < text.length; i++) {
+          if (reached[i] === 1 && (sign === "?" ? text[i] !== "/" : text[i] === sign)) next[i + 1] = 1;
+        }
+      }
+      reached = next;
+    }
+    return reached[text.length] === 1;
+  };
+}

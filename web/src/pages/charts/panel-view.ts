@@ -1,0 +1,46 @@
+import type { KeyDescription } from "#proto/cairn/v1/metric_pb.ts";
+import type { XKind } from "../../charts/frame.ts";
+import type { Reduction } from "../../charts/reduce.ts";
+import type { Smoothing } from "../../charts/smooth.ts";
+import type { Watched } from "../../charts/watched.ts";
+import type { ChartGroup, ChartRun } from "./chart-lines.ts";
+import type { Grouping } from "./search.ts";
+
+/** What all charts of a panel have in common. Made anew only when something of it changes. */
+export interface PanelView {
+  readonly runs: readonly ChartRun[];
+  /** Sorted, so that another order of the same runs is no other question. */
+  readonly runIds: readonly string[];
+  /** Everything is known that a read needs, such as when each run began. */
+  readonly isReady: boolean;
+  readonly groups: readonly ChartGroup[];
+  readonly grouping: Grouping | undefined;
+  readonly labels: Reduction | "heat" | undefined;
+  readonly xKind: XKind;
+  readonly range: readonly [number, number] | undefined;
+  readonly log: boolean;
+  readonly clip: boolean;
+  readonly smoothing: Smoothing;
+  readonly baseline: string | undefined;
+  readonly dark: boolean;
+  readonly startsUs: ReadonlyMap<string, number>;
+  readonly descriptions: ReadonlyMap<string, KeyDescription> | undefined;
+  readonly cursor: Watched<number | undefined>;
+  /** Of a chart, in pixels. */
+  readonly chartWidth: number;
+  onZoom(range: readonly [number, number] | undefined): void;
+  onByTime(): void;
+}
+
+const BUCKETS_PER_PIXEL = 2;
+const BUCKETS_MIN = 100;
+/** Of all lines of one chart together: what a browser still draws without being noticed. */
+const BUCKETS_TOTAL_MAX = 40_000;
+/** Charts that are a little wider or narrower ask the same. */
+const WIDTH_STEP_PX = 64;
+
+export function bucketsFor(widthPx: number, lineCount: number): number {
+  const width = Math.max(1, Math.ceil(widthPx / WIDTH_STEP_PX)) * WIDTH_STEP_PX;
+  const fair = Math.floor(BUCKETS_TOTAL_MAX / Math.max(1, lineCount));
+  return Math.max(BUCKETS_MIN, Math.min(width * BUCKETS_PER_PIXEL, fair));
+}

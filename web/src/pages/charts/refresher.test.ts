@@ -1,0 +1,55 @@
+import { describe, expect, it } from "vitest";
+import { inTurns } from "./in-turns.ts";
+import { bucketsFor } from "./panel-view.ts";
+import { Refresher } from "./refresher.ts";
+
+describe("reading again", () => {
+  it("Z36 one read at a time, and a change during a read is read after it", async () => {
+    const reads: string[][] = [];
+    let running = 0;
+    let most = 0;
+    let release = (): void => {};
+    const refresher = new Refresher(async (keys) => {
+      most = Math.max(most, ++running);
+      reads.push([...keys]);
+      await new Promise<void>((resolve) => (release = resolve));
+      running--;
+    });
+    refresher.start();
+    refresher.add("a");
+    refresher.add("b");
+    refresher.add("c");
+    expect(reads).toEqual([["a"]]);
+    release();
+    await expect.poll(() => reads.length).toBe(2);
+    expect(reads[1]).toEqual(["b", "c"]);
+    release();
+    refresher.stop();
+    refresher.add("d");
+    expect(reads.length).toBe(2);
+    expect(most).toBe(1);
+  });
+
+  it("Z36 calls in turns keep the order of their answers and never run more at once than allowed", async () => {
+    let running = 0;
+    let most = 0;
+    const answers = await inTurns([5, 1, 4, 2, 3], 2, async (item) => {
+      most = Math.max(most, ++running);
+      for (let i = 0; i < item; i++) await Promise.resolve();
+      running--;
+      return item * 10;
+    });
+    expect(answers).toEqual([50, 10, 40, 20, 30]);
+    expect(most).toBe(2);
+    await expect(inTurns([1, 2], 2, (item) => Promise.reject(new Error(`no ${item}`)))).rejects.toThrow(
+      "no 1",
+    );
+  });
+
+  it("Z36 a chart asks for two buckets per pixel, for fewer when it has very many lines", () => {
+    expect(bucketsFor(640, 1)).toBe(1280);
+    expect(bucketsFor(610, 1)).toBe(1280);
+    expect(bucketsFor(640, 100)).toBe(400);
+    expect(bucketsFor(640, 100_000)).toBe(100);
+  });
+});

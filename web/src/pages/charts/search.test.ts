@@ -1,0 +1,72 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { groupOf, rangeOf, rangeText, readChartSearch, smoothingOf, smoothingParts } from "./search.ts";
+
+describe("what an address says about charts", () => {
+  it("Z31 what is right is read, whatever else is there is passed over", () => {
+    const right = {
+      x: "time",
+      logy: true,
+      clip: true,
+      smooth: "ema-0.6",
+      keys: "val/*",
+      range: "100..2000",
+      group: "mean-ci95",
+      labels: "max",
+      shut: "system",
+    };
+    expect(readChartSearch({ ...right, tab: "charts" })).toEqual(right);
+    expect(
+      readChartSearch({
+        x: "sideways",
+        logy: "no",
+        smooth: "ema-much",
+        range: "9..1",
+        group: "mode-x",
+        labels: {},
+        shut: [],
+      }),
+    ).toEqual({});
+    // A router makes numbers of what looks like one.
+    expect(readChartSearch({ keys: 5, logy: "1" })).toEqual({ keys: "5", logy: true });
+  });
+
+  it("Z31 nothing that somebody types is an error, and what is read is read the same again", () => {
+    fc.assert(
+      fc.property(
+        fc.dictionary(
+          fc.constantFrom("x", "logy", "smooth", "range", "keys", "group", "shut"),
+          fc.anything(),
+        ),
+        (given) => {
+          const once = readChartSearch(given);
+          expect(readChartSearch({ ...once })).toEqual(once);
+        },
+      ),
+    );
+  });
+
+  it("Z31 a zoomed range comes back as precise as a pixel", () => {
+    fc.assert(
+      fc.property(
+        fc.double({ min: -1e15, max: 1e15, noNaN: true }),
+        fc.double({ min: 0.01, max: 1e15, noNaN: true }),
+        (from, width) => {
+          fc.pre(width > Math.abs(from) * 1e-9);
+          const [a, b] = rangeOf(rangeText([from, from + width]))!;
+          expect(Math.abs(a - from)).toBeLessThanOrEqual(width / 500 + 1e-6);
+          expect(Math.abs(b - from - width)).toBeLessThanOrEqual(width / 500 + 1e-6);
+        },
+      ),
+    );
+  });
+
+  it("Z31 amounts of smoothing stay within what the slider has", () => {
+    expect(smoothingOf("ema-7")).toEqual({ kind: "ema", weight: 0.99 });
+    expect(smoothingOf("gauss-0")).toEqual({ kind: "gaussian", sigma: 1 });
+    expect(smoothingOf("constructor-1")).toEqual({ kind: "none" });
+    expect(smoothingParts("mean-9")).toEqual({ name: "mean", amount: 9 });
+    expect(groupOf("median-minmax")).toEqual({ middle: "median", spread: "minmax" });
+    expect(groupOf("median")).toBeUndefined();
+  });
+});

@@ -1,0 +1,131 @@
+import type { XKind } from "../../charts/frame.ts";
+import type { Middle, Reduction, Spread } from "../../charts/reduce.ts";
+import type { Smoothing } from "../../charts/smooth.ts";
+
+/**
+ * What an address says about charts. Every page with charts has these beside its own: spread what `readChartSearch`
+ * gives into what the page reads.
+ */
+export interface ChartSearch {
+  /** Without it, steps. */
+  x?: "time" | "relative";
+  logy?: true;
+  clip?: true;
+  /** Kind and amount, such as ema-0.6. */
+  smooth?: string;
+  /** Which keys: part of a name, a glob, or /a pattern/. */
+  keys?: string;
+  /** The part of x that is shown: 100..2000, in steps or microseconds. */
+  range?: string;
+  /** Groups instead of runs: mean-std, median-minmax and so on. */
+  group?: string;
+  /** One line for all labels of a run, or a row of colours for each. */
+  labels?: Reduction | "heat";
+  /** Sections that are folded, joined by commas. */
+  shut?: string;
+}
+
+/** Undefined takes something out of the address. */
+export type ChartSearchPatch = { [Name in keyof ChartSearch]: ChartSearch[Name] | undefined };
+
+const TEXT_MAX = 500;
+
+export function readChartSearch(given: Record<string, unknown>): ChartSearch {
+  const search: ChartSearch = {};
+  const text = (name: string): string => {
+    const value = given[name];
+    if (typeof value !== "string" && typeof value !== "number") return "";
+    return String(value).slice(0, TEXT_MAX);
+  };
+  const x = text("x");
+  if (x === "time" || x === "relative") search.x = x;
+  if (isOn(given["logy"])) search.logy = true;
+  if (isOn(given["clip"])) search.clip = true;
+  if (smoothingOf(text("smooth")).kind !== "none") search.smooth = text("smooth");
+  if (text("keys") !== "") search.keys = text("keys");
+  if (rangeOf(text("range")) !== undefined) search.range = text("range");
+  if (groupOf(text("group")) !== undefined) search.group = text("group");
+  const labels = text("labels");
+  if (labels === "mean" || labels === "min" || labels === "max" || labels === "heat") search.labels = labels;
+  if (text("shut") !== "") search.shut = text("shut");
+  return search;
+}
+
+function isOn(value: unknown): boolean {
+  return value === true || value === "true" || value === 1 || value === "1";
+}
+
+export function xKindOf({ x }: ChartSearch): XKind {
+  return x ?? "step";
+}
+
+/** Kinds of smoothing with the amounts a slider goes through. */
+export const SMOOTHINGS = {
+  none: { label: "Smoothing: none", from: 0, to: 0, step: 1, start: 0 },
+  ema: { label: "Exponential", from: 0, to: 0.99, step: 0.01, start: 0.6 },
+  time: { label: "Exponential by x", from: 0, to: 0.99, step: 0.01, start: 0.6 },
+  mean: { label: "Running mean", from: 3, to: 101, step: 2, start: 9 },
+  gauss: { label: "Gaussian", from: 1, to: 50, step: 1, start: 3 },
+} as const;
+
+export type SmoothingName = keyof typeof SMOOTHINGS;
+
+/** Name and amount; none for what is no smoothing. */
+export function smoothingParts(text: string | undefined): { name: SmoothingName; amount: number } {
+  const [name = "", number = ""] = (text ?? "").split("-", 2);
+  if (!(Object.hasOwn(SMOOTHINGS, name) && name !== "none" && number !== ""))
+    return { name: "none", amount: 0 };
+  const known = SMOOTHINGS[name as SmoothingName];
+  const amount = Number(number);
+  if (!Number.isFinite(amount)) return { name: "none", amount: 0 };
+  return { name: name as SmoothingName, amount: Math.min(known.to, Math.max(known.from, amount)) };
+}
+
+export function smoothingOf(text: string | undefined): Smoothing {
+  const { name, amount } = smoothingParts(text);
+  switch (name) {
+    case "none":
+      return { kind: "none" };
+    case "ema":
+      return { kind: "ema", weight: amount };
+    case "time":
+      return { kind: "time-ema", weight: amount, unit: 1 };
+    case "mean":
+      return { kind: "mean", window: amount };
+    case "gauss":
+      return { kind: "gaussian", sigma: amount };
+  }
+}
+
+export function rangeOf(text: string | undefined): readonly [number, number] | undefined {
+  const match = /^(-?[\d.e+]{1,24})\.\.(-?[\d.e+]{1,24})$/.exec(text ?? "");
+  if (match === null) return undefined;
+  const [from, to] = [Number(match[1]), Number(match[2])];
+  return Number.isFinite(from) && Number.isFinite(to) && from < to ? [from, to] : undefined;
+}
+
+/** As few digits as tell the pixels of a chart apart. */
+export function rangeText([from, to]: readonly [number, number]): string {
+  const digits = Math.max(0, 3 - Math.floor(Math.log10(to - from)));
+  const text = (value: number): string => String(Number(value.toFixed(Math.min(6, digits))));
+  return `${text(from)}..${text(to)}`;
+}
+
+const MIDDLES: readonly Middle[] = ["mean", "median"];
+const SPREADS: readonly Spread[] = ["std", "stderr", "minmax", "ci95"];
+
+export interface Grouping {
+  middle: Middle;
+  spread: Spread;
+}
+
+export function groupOf(text: string | undefined): Grouping | undefined {
+  const [middle, spread] = (text ?? "").split("-", 2);
+  const found = {
+    middle: MIDDLES.find((each) => each === middle),
+    spread: SPREADS.find((each) => each === spread),
+  };
+  return found.middle === undefined || found.spread === undefined
+    ? undefined
+    : { middle: found.middle, spread: found.spread };
+}

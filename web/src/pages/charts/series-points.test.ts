@@ -1,0 +1,134 @@
+import { create } from "@bufbuild/protobuf";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { Axis, ColumnSchema, Form, SeriesDataSchema, SeriesKind } from "#proto/cairn/v1/metric_pb.ts";
+import { withNeighbours } from "./beyond-zoom.ts";
+import { doublesOf, valuesOf } from "./column.ts";
+import { seriesPoints, shareWords } from "./series-points.ts";
+
+const noGrid = { gridStart: 0, gridWidth: 0 };
+
+/** As it comes out of a message: anywhere in a larger buffer. */
+function column(values: readonly number[], offset = 0) {
+  const bytes = new Uint8Array(offset + values.length * 8);
+  bytes.set(new Uint8Array(Float64Array.from(values).buffer), offset);
+  return create(ColumnSchema, { bytes: bytes.subarray(offset) });
+}
+
+describe("columns of an answer", () => {
+  it("Z34 doubles come out bit for bit wherever they stand in the buffer", () => {
+    fc.assert(
+      fc.property(fc.array(fc.double()), fc.integer({ min: 0, max: 15 }), (values, offset) => {
+        expect([...doublesOf(column(values, offset))]).toEqual(values);
+      }),
+    );
+    expect(doublesOf(undefined).length).toBe(0);
+  });
+
+  it("Z34 integers and bools become numbers", () => {
+    const integers = new Uint8Array(BigInt64Array.of(-3n, 2n ** 40n).buffer);
+    expect([...valuesOf(create(ColumnSchema, { bytes: integers }), SeriesKind.INTEGER)]).toEqual([
+      -3,
+      2 ** 40,
+    ]);
+    expect([...valuesOf(create(ColumnSchema, { bytes: Uint8Array.of(1, 0) }), SeriesKind.BOOL)]).toEqual([
+      1, 0,
+    ]);
+  });
+});
+
+describe("points of a series", () => {
+  it("Z34 exact points keep their place; those without one are counted, not drawn", () => {
+    const data = create(SeriesDataSchema, {
+      kind: SeriesKind.NUMBER,
+      form: Form.EXACT,
+      pointCount: 4n,
+      steps: column([1, 5, 9, Number.NaN]),
+      values: column([10, Number.NaN, 30, 40]),
+    });
+    const points = seriesPoints(data, Axis.STEP, noGrid);
+    expect([...points.x]).toEqual([1, 5, 9]);
+    expect([...points.y]).toEqual([10, Number.NaN, 30]);
+    expect(points).toMatchObject({ exact: true, pointCount: 4, homelessCount: 1 });
+    expect(seriesPoints(data, Axis.TIME, noGrid)).toMatchObject({ homelessCount: 4 });
+  });
+
+  it("Z34 times since the start of a run begin at 0", () => {
+    const data = create(SeriesDataSchema, {
+      form: Form.EXACT,
+      timesUs: column([500, 700]),
+      values: column([1, 2]),
+    });
+    expect([...seriesPoints(data, Axis.TIME, noGrid, 500).x]).toEqual([0, 200]);
+  });
+
+  it("Z34 buckets stand in the middle of their steps, with lowest, highest and what was no number", () => {
+    const data = create(SeriesDataSchema, {
+      form: Form.ENVELOPE,
+      pointCount: 23n,
+      bucket: column([0, 2]),
+      count: column([10, 12]),
+      mean: column([5, 6]),
+      min: column([1, 2]),
+      max: column([9, 8]),
+      nanCount: column([0, 3]),
+    });
+    const points = seriesPoints(data, Axis.STEP, { gridStart: 100, gridWidth: 11 });
+    expect([...points.x]).toEqual([105, 127]);
+    expect([...points.nan!]).toEqual([0, 1]);
+    expect([[...points.low!], [...points.high!]]).toEqual([
+      [1, 2],
+      [9, 8],
+    ]);
+    expect(points).toMatchObject({ exact: false, pointCount: 23, homelessCount: 1 });
+  });
+
+  it("Z34 texts become heights by order of appearance, shared by all lines of a chart", () => {
+    const texts = (words: string[]) =>
+      seriesPoints(
+        create(SeriesDataSchema, {
+          kind: SeriesKind.TEXT,
+          form: Form.EXACT,
+          pointCount: BigInt(words.length),
+          steps: column(words.map((_, i) => i)),
+          texts: words,
+        }),
+        Axis.STEP,
+        noGrid,
+      );
+    const [a, b] = shareWords([texts(["warm", "hot", "warm"]), texts(["cold", "hot"])]);
+    expect([...a.y]).toEqual([0, 1, 0]);
+    expect(b.words).toEqual(["warm", "hot", "cold"]);
+    expect([...b.y]).toEqual([2, 1]);
+    const many = texts(Array.from({ length: 500 }, (_, i) => `word ${i}`));
+    expect(many.words!.length).toBe(41);
+    expect(Math.max(...many.y)).toBe(40);
+  });
+});
+
+describe("a zoomed part", () => {
+  const points = (x: number[], y: number[] = x) => ({
+    x: Float64Array.from(x),
+    y: Float64Array.from(y),
+    exact: true,
+    pointCount: x.length,
+    homelessCount: 0,
+  });
+
+  it("Z35 has one point of the whole line on either side, and a line without a point in it passes through", () => {
+    const whole = points([0, 10, 20, 30, 40]);
+    expect([...withNeighbours(points([20]), whole).x]).toEqual([10, 20, 30]);
+    expect([...withNeighbours(points([0, 10]), whole).x]).toEqual([0, 10, 20]);
+    expect([...withNeighbours(points([]), whole).x]).toEqual([0, 10, 20, 30, 40]);
+    const envelope = {
+      ...points([20]),
+      low: Float64Array.of(1),
+      high: Float64Array.of(99),
+      nan: Uint8Array.of(1),
+    };
+    const joined = withNeighbours(envelope, whole);
+    expect([...joined.low!]).toEqual([10, 1, 30]);
+    expect([...joined.high!]).toEqual([10, 99, 30]);
+    expect([...joined.nan!]).toEqual([0, 1, 0]);
+  });
+});

@@ -1,0 +1,95 @@
+import { useLocation, useNavigate, useSearch } from "@tanstack/react-router";
+import { lazy, Suspense, useMemo } from "react";
+import { CopyButton } from "../../widgets/copy-button.tsx";
+import { EmptyState } from "../../widgets/empty-state.tsx";
+import { formatCount } from "../../widgets/format.ts";
+import { Skeleton } from "../../widgets/skeleton.tsx";
+import { TabPanel, Tabs } from "../../widgets/tabs.tsx";
+import { AddRun } from "./add-run.tsx";
+import { ComparedCharts } from "./compared-charts.tsx";
+import styles from "./compare-page.module.css";
+import { DifferencesPanel } from "./differences-panel.tsx";
+import { MissingRuns } from "./missing-runs.tsx";
+import { COMPARE_TABS, runsOf, RUNS_MAX, withoutRun, withRun, type CompareSearch } from "./search.ts";
+import { useComparison } from "./use-comparison.ts";
+
+/** Previews of every kind of file come with it. */
+const MediaPanel = lazy(async () => ({ default: (await import("./media-panel.tsx")).MediaPanel }));
+
+const TABS = [
+  { value: "differences", label: "Differences" },
+  { value: "charts", label: "Charts" },
+  { value: "media", label: "Media" },
+];
+
+/** Two runs or many, side by side: what differs, how they went, and what they made. */
+export function ComparePage() {
+  const search = useSearch({ from: "/compare" });
+  const navigate = useNavigate({ from: "/compare" });
+  const href = useLocation({ select: (at) => at.href });
+  const { ids, order, leftOut } = useMemo(() => runsOf(search), [search.runs, search.base]);
+  const { runs, missing, isPending } = useComparison(ids);
+  const change = (next: CompareSearch, replace = false) =>
+    void navigate({ to: "/compare", search: next, replace });
+  const tab = search.tab ?? "differences";
+  return (
+    <div className={styles.page}>
+      <header className={styles.head}>
+        <h1 className={styles.title}>{titleOf(isPending ? ids.length : runs.length)}</h1>
+        <span className={styles.space} />
+        <AddRun
+          namespace={runs[0]?.namespace ?? ""}
+          taken={order}
+          onAdd={(id) => change(withRun(search, id))}
+        />
+        <CopyButton text={location.origin + href} label="Copy link to this comparison">
+          Copy link
+        </CopyButton>
+      </header>
+      {leftOut > 0 && (
+        <p className={styles.strip} role="status">
+          The first {RUNS_MAX} of {formatCount(leftOut + RUNS_MAX)} runs are compared. Remove some, or choose
+          fewer in the table of runs.
+        </p>
+      )}
+      <MissingRuns missing={missing} onRemove={(id) => change(withoutRun(search, id))} />
+      {ids.length === 0 ? (
+        <EmptyState title="No runs to compare yet">
+          <p>Add runs here, or select some in a table of runs and press Compare.</p>
+        </EmptyState>
+      ) : isPending ? (
+        <Skeleton lines={12} height={20} />
+      ) : (
+        runs.length > 0 && (
+          <Tabs
+            label="Parts of the comparison"
+            value={tab}
+            tabs={TABS}
+            onChange={(value) => {
+              const { tab: _, ...rest } = search;
+              const chosen = COMPARE_TABS.find((known) => known === value);
+              change(chosen === undefined || chosen === "differences" ? rest : { ...rest, tab: chosen });
+            }}
+          >
+            <TabPanel value="differences">
+              <DifferencesPanel runs={runs} order={order} search={search} onChange={change} />
+            </TabPanel>
+            <TabPanel value="charts">
+              <ComparedCharts runs={runs} order={order} search={search} onChange={change} />
+            </TabPanel>
+            <TabPanel value="media">
+              <Suspense fallback={<Skeleton lines={8} height={24} />}>
+                <MediaPanel runs={runs} order={order} search={search} onChange={change} />
+              </Suspense>
+            </TabPanel>
+          </Tabs>
+        )
+      )}
+    </div>
+  );
+}
+
+function titleOf(count: number): string {
+  if (count === 0) return "Compare runs";
+  return count === 1 ? "Compare 1 run with others" : `Compare ${formatCount(count)} runs`;
+}

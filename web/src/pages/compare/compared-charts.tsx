@@ -1,0 +1,37 @@
+import { useMemo } from "react";
+import { colourAt, dashAt } from "../../charts/palette.ts";
+import { ChartsPanel } from "../charts/charts-panel.tsx";
+import type { ChartSearchPatch } from "../charts/search.ts";
+import type { PanelProps } from "./differences-panel.tsx";
+import { RunLegend } from "./run-legend.tsx";
+import styles from "./run-legend.module.css";
+import { readCompareSearch } from "./search.ts";
+import { useDark } from "./use-dark.ts";
+
+/** The curves of all runs over one another, the baseline bold. */
+export function ComparedCharts({ runs, order, search, onChange }: PanelProps) {
+  const dark = useDark();
+  const lines = useMemo(
+    () =>
+      runs.map(({ id, name }) => {
+        const place = order.indexOf(id);
+        return { id, name, colour: colourAt(place, dark), dash: dashAt(place) };
+      }),
+    [runs, order, dark],
+  );
+  const base = runs[0]!;
+  return (
+    <div className={styles.panel}>
+      <RunLegend runs={lines} />
+      <ChartsPanel
+        runs={lines}
+        namespace={base.namespace}
+        baseline={base.id}
+        search={search}
+        onSearch={(patch: ChartSearchPatch, how) =>
+          onChange(readCompareSearch({ ...search, ...patch }), how === "replace")
+        }
+      />
+    </div>
+  );
+}

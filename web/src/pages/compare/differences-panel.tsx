@@ -1,0 +1,130 @@
+import { useMemo } from "react";
+import type { Run } from "#proto/cairn/v1/run_pb.ts";
+import { Button } from "../../widgets/button.tsx";
+import { EmptyState } from "../../widgets/empty-state.tsx";
+import { visibleText } from "../../widgets/text.ts";
+import { TextField } from "../../widgets/text-field.tsx";
+import { compareMetrics } from "./compare-metrics.ts";
+import { compareCsv } from "./compare-csv.ts";
+import { differs } from "./compare-row.ts";
+import { compareRuns } from "./compare-runs.ts";
+import table from "./compare-table.module.css";
+import styles from "./differences-panel.module.css";
+import { downloadText } from "./download-text.ts";
+import { MetricSection } from "./metric-section.tsx";
+import { RunHeads } from "./run-heads.tsx";
+import { isOpen, withOpen, type CompareSearch } from "./search.ts";
+import { SectionRows } from "./section-rows.tsx";
+import { useComparedSeries, useMeaning } from "./use-comparison.ts";
+
+export interface PanelProps {
+  /** The baseline first. */
+  runs: readonly Run[];
+  /** Ids as in the address; colours follow it. */
+  order: readonly string[];
+  search: CompareSearch;
+  /** Goes to another address; `replace` without a step for Back. */
+  onChange: (search: CompareSearch, replace?: boolean) => void;
+}
+
+/** One table for everything that runs have: a column per run, a part per kind, and what differs first. */
+export function DifferencesPanel({ runs, order, search, onChange }: PanelProps) {
+  const sections = useMemo(() => compareRuns(runs), [runs]);
+  const compared = useComparedSeries(runs);
+  const meaning = useMeaning(runs[0]?.namespace);
+  const stat = search.stat ?? "best";
+  const metrics = useMemo(
+    () => compareMetrics(compared.series, meaning, stat),
+    [compared.series, meaning, stat],
+  );
+  const find = (search.find ?? "").toLowerCase();
+  const isFound =
+    metrics.some(({ name }) => name.toLowerCase().includes(find)) ||
+    sections.some(({ rows }) => rows.some(({ key }) => key.toLowerCase().includes(find)));
+  const showsAll = isOpen(search, "all");
+  const counts = [
+    { id: "metrics", title: "Metrics", count: metrics.filter((row) => row.differs).length },
+    ...sections.map(({ id, title, rows }) => ({ id, title, count: rows.filter(differs).length })),
+  ].filter(({ count }) => count > 0);
+  return (
+    <div className={styles.panel}>
+      <div className={styles.bar}>
+        <TextField
+          label="Find a key"
+          placeholder="Find a key…"
+          type="search"
+          value={search.find ?? ""}
+          onChange={(text) => {
+            const { find: _, ...rest } = search;
+            onChange(text === "" ? rest : { ...rest, find: text }, true);
+          }}
+          quiet
+        />
+        {runs.length > 1 && (
+          <Button aria-pressed={!showsAll} onClick={() => onChange(withOpen(search, "all", !showsAll))}>
+            Only differences
+          </Button>
+        )}
+        <Button
+          disabled={compared.isPending}
+          onClick={() => downloadText("comparison.csv", "text/csv", compareCsv(runs, metrics, sections))}
+        >
+          CSV
+        </Button>
+        {runs.length > 1 && !compared.isPending && (
+          <nav className={styles.jumps} aria-label="Parts that differ">
+            {counts.length === 0 && "Nothing differs."}
+            {counts.map(({ id, title, count }) => (
+              <button
+                key={id}
+                type="button"
+                className={styles.jump}
+                onClick={() => document.querySelector(`#part-${id}`)?.scrollIntoView({ block: "start" })}
+              >
+                {title} <b>{count}</b>
+              </button>
+            ))}
+          </nav>
+        )}
+      </div>
+      <div className={table.scroll} tabIndex={0} role="region" aria-label="Comparison">
+        <table className={table.table} style={{ minWidth: KEY_PX + runs.length * RUN_PX_MIN }}>
+          <caption className="unseen">What runs have, one column per run, the baseline first</caption>
+          <colgroup>
+            <col style={{ width: KEY_PX }} />
+            {runs.map(({ id }) => (
+              <col key={id} />
+            ))}
+          </colgroup>
+          <RunHeads runs={runs} order={order} search={search} onChange={onChange} />
+          <MetricSection
+            rows={metrics}
+            compared={compared}
+            find={find}
+            runs={runs}
+            search={search}
+            onChange={onChange}
+          />
+          {sections.map((section) => (
+            <SectionRows
+              key={section.id}
+              section={section}
+              find={find}
+              runs={runs}
+              search={search}
+              onChange={onChange}
+            />
+          ))}
+        </table>
+        {find !== "" && !isFound && !compared.isPending && (
+          <EmptyState title="No key fits">
+            <p>None of the metrics, params and other rows holds “{visibleText(find)}” in its name.</p>
+          </EmptyState>
+        )}
+      </div>
+    </div>
+  );
+}
+
+const KEY_PX = 220;
+const RUN_PX_MIN = 190;

@@ -1,0 +1,16 @@
+import { formatNumber } from "../../widgets/format.ts";
+import type { Delta } from "./compare-metrics.ts";
+
+/** Beyond ten times, a share of the baseline in percent tells nothing. */
+const SHARE_MAX = 10;
+/** Below, one digit after the point is all zero. */
+const SHARE_MIN = 0.001;
+
+/** "−12.9 %", or the difference itself where a share would not tell anything. */
+export function formatDelta({ difference, share }: Delta): string {
+  const sign = difference > 0 ? "+" : difference < 0 ? "−" : "";
+  if (share === undefined || Math.abs(share) >= SHARE_MAX) return sign + formatNumber(Math.abs(difference));
+  const size = Math.abs(share);
+  if (size !== 0 && size < SHARE_MIN) return `${sign}<0.1 %`;
+  return `${sign}${(size * 100).toFixed(1)} %`;
+}

@@ -1,0 +1,60 @@
+import { ArtifactKind, ArtifactPlace, type Artifact } from "#proto/cairn/v1/artifact_pb.ts";
+import { byName } from "./compare-row.ts";
+
+/** Kinds that can be looked at side by side, those that are seen at a glance first. */
+const MEDIA_KINDS: readonly ArtifactKind[] = [
+  ArtifactKind.IMAGE,
+  ArtifactKind.AUDIO,
+  ArtifactKind.TEXT,
+  ArtifactKind.TABLE,
+  ArtifactKind.HISTOGRAM,
+  ArtifactKind.CURVE,
+];
+
+interface MediaRow {
+  name: string;
+  /** Per run, by rising step; one without a step is before all others. */
+  artifacts: Artifact[][];
+}
+
+/** What runs have by the same name, side by side. */
+export function mediaRows(byRun: readonly (readonly Artifact[])[]): MediaRow[] {
+  const shown = byRun.map((artifacts) =>
+    artifacts.filter(({ kind, place }) => MEDIA_KINDS.includes(kind) && place === ArtifactPlace.STORED),
+  );
+  const names = [...new Set(shown.flatMap((artifacts) => artifacts.map(({ name }) => name)))].sort(byName);
+  const rows = names.map((name) => ({
+    name,
+    artifacts: shown.map((artifacts) =>
+      artifacts.filter((artifact) => artifact.name === name).sort((a, b) => stepOf(a) - stepOf(b)),
+    ),
+  }));
+  return rows.sort((a, b) => rankOf(a) - rankOf(b));
+}
+
+/** All steps at which any run has something. */
+export function mediaSteps(rows: readonly MediaRow[]): number[] {
+  const steps = rows.flatMap(({ artifacts }) =>
+    artifacts.flat().flatMap(({ step }) => (step === undefined ? [] : [Number(step)])),
+  );
+  return [...new Set(steps)].sort((a, b) => a - b);
+}
+
+/** The latest at or before the step, as people compare runs that log at different steps. */
+export function mediaAt(artifacts: readonly Artifact[], step: number): Artifact | undefined {
+  return artifacts.findLast((artifact) => stepOf(artifact) <= step);
+}
+
+/** The step to look at: the wanted one, or the nearest before it, or the last. */
+export function nearestStep(steps: readonly number[], wanted: number | undefined): number | undefined {
+  if (wanted === undefined) return steps.at(-1);
+  return steps.findLast((step) => step <= wanted) ?? steps[0];
+}
+
+function stepOf({ step }: Artifact): number {
+  return step === undefined ? -Infinity : Number(step);
+}
+
+function rankOf({ artifacts }: MediaRow): number {
+  return MEDIA_KINDS.indexOf(artifacts.flat()[0]!.kind);
+}

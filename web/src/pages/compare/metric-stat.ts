@@ -1,0 +1,3 @@
+/** Which number of a series stands for it. "best" is what its direction asks for, and the last where there is none. */
+export const METRIC_STATS = ["best", "last", "min", "max", "mean"] as const;
+export type MetricStat = (typeof METRIC_STATS)[number];

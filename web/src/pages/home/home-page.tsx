@@ -1,0 +1,66 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useRunChanges } from "../../data/live-hooks.ts";
+import { namespaces } from "../../data/queries.ts";
+import { cairn } from "../../data/server.ts";
+import { ErrorNote } from "../../widgets/error-note.tsx";
+import { Skeleton } from "../../widgets/skeleton.tsx";
+import { findBestValues } from "./best-values.ts";
+import styles from "./home.module.css";
+import { NamespaceTable } from "./namespace-table.tsx";
+import { RecentRuns } from "./recent-runs.tsx";
+import { Welcome } from "./welcome.tsx";
+
+const RECENT = 14;
+
+/** Where one arrives: what there is, what is going on, and what is best. */
+export function HomePage() {
+  const tree = useQuery(namespaces);
+  const client = useQueryClient();
+  const recent = useQuery({
+    queryKey: ["home", "recent"],
+    queryFn: ({ signal }) =>
+      cairn.runs.searchRuns(
+        { query: "order by updated desc", pageSize: RECENT, columns: ["aliases"] },
+        { signal },
+      ),
+  });
+  const objectives = tree.data?.filter(({ objective }) => objective !== undefined) ?? [];
+  const best = useQuery({
+    queryKey: [
+      "home",
+      "best",
+      objectives.map(({ path, objective }) => [path, objective!.metric, objective!.direction]),
+    ],
+    enabled: objectives.length > 0,
+    queryFn: ({ signal }) => findBestValues(cairn.runs, objectives, signal),
+  });
+  useRunChanges(() => void client.invalidateQueries({ queryKey: ["home"] }));
+  const failure = tree.error ?? recent.error;
+  if (failure !== null) {
+    const retry = () => void client.invalidateQueries();
+    return (
+      <div className={styles.page}>
+        <h1 className="unseen">Home</h1>
+        <ErrorNote error={failure} onRetry={retry} />
+      </div>
+    );
+  }
+  if (tree.data === undefined || recent.data === undefined) {
+    return (
+      <div className={styles.page}>
+        <h1 className="unseen">Home</h1>
+        <Skeleton lines={8} height={20} />
+      </div>
+    );
+  }
+  if (recent.data.totalCount === 0n) return <Welcome />;
+  return (
+    <div className={styles.page}>
+      <h1 className="unseen">Home</h1>
+      <div className={styles.columns}>
+        <NamespaceTable namespaces={tree.data} best={best.data} />
+        <RecentRuns runs={recent.data.runs} />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,121 @@
+import { Link } from "@tanstack/react-router";
+import { Direction, type Namespace } from "#proto/cairn/v1/namespace_pb.ts";
+import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
+import { treeRows } from "../../app/tree.ts";
+import { formatAgo, formatCount, formatNumber } from "../../widgets/format.ts";
+import { Name } from "../../widgets/name.tsx";
+import { StatusDot } from "../../widgets/status-dot.tsx";
+import { visibleText } from "../../widgets/text.ts";
+import type { BestValue } from "./best-values.ts";
+import styles from "./home.module.css";
+
+const INDENT_PX = 16;
+const ROWS_MAX = 200;
+const ALL_OPEN = new Map<string, boolean>();
+
+/** The tree as a table: how much is there, what runs, since when nothing has happened, and the best value. */
+export function NamespaceTable({
+  namespaces,
+  best,
+}: {
+  namespaces: readonly Namespace[];
+  best: ReadonlyMap<string, BestValue> | undefined;
+}) {
+  const rows = treeRows(namespaces, "", ALL_OPEN);
+  return (
+    <section className={styles.panel} aria-labelledby="namespaces">
+      <h2 id="namespaces" className={styles.title}>
+        Namespaces
+      </h2>
+      <table className={styles.table}>
+        <thead>
+          <tr>
+            <th scope="col">Namespace</th>
+            <th scope="col" className={styles.number}>
+              Runs
+            </th>
+            <th scope="col">Running</th>
+            <th scope="col">Last change</th>
+            <th scope="col" className={styles.number}>
+              Best
+            </th>
+            <th scope="col">Objective</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.slice(0, ROWS_MAX).map(({ namespace, name, depth }) => (
+            <Row
+              key={namespace.path}
+              namespace={namespace}
+              name={name}
+              depth={depth}
+              best={best?.get(namespace.path)}
+            />
+          ))}
+        </tbody>
+      </table>
+      {rows.length > ROWS_MAX && (
+        <p className={styles.more}>{formatCount(rows.length - ROWS_MAX)} more: find them with Ctrl K.</p>
+      )}
+    </section>
+  );
+}
+
+function Row({
+  namespace: { path, description, objective, subtreeRunCount, subtreeRunningCount, lastActivityUs },
+  name,
+  depth,
+  best,
+}: {
+  namespace: Namespace;
+  name: string;
+  depth: number;
+  best: BestValue | undefined;
+}) {
+  return (
+    <tr>
+      <th scope="row" className={styles.path} style={{ paddingLeft: 12 + depth * INDENT_PX }}>
+        <span className={styles.both}>
+          <Link to="/n/$" params={{ _splat: path }}>
+            <Name text={name} />
+          </Link>
+          {description !== "" && (
+            <span className={styles.description}>
+              <Name text={description} />
+            </span>
+          )}
+        </span>
+      </th>
+      <td className={styles.number}>{formatCount(Number(subtreeRunCount))}</td>
+      <td className={styles.still}>
+        {subtreeRunningCount > 0n && (
+          <span className={styles.running}>
+            <StatusDot status={RunStatus.RUNNING} bare /> {formatCount(Number(subtreeRunningCount))}
+          </span>
+        )}
+      </td>
+      <td className={styles.still}>{lastActivityUs > 0n && formatAgo(Number(lastActivityUs))}</td>
+      <td className={styles.number}>
+        {best && (
+          <Link to="/r/$run" params={{ run: best.runId }} title={`by ${visibleText(best.runName)}`}>
+            {formatNumber(best.value)}
+          </Link>
+        )}
+      </td>
+      <td className={styles.objective}>
+        {objective !== undefined && objective.metric !== "" && (
+          <>
+            <span
+              role="img"
+              aria-label={objective.direction === Direction.MINIMIZE ? "lower is better" : "higher is better"}
+              title={objective.direction === Direction.MINIMIZE ? "lower is better" : "higher is better"}
+            >
+              {objective.direction === Direction.MINIMIZE ? "↓" : "↑"}
+            </span>{" "}
+            <Name text={objective.metric} mono />
+          </>
+        )}
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,82 @@
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useState, type FormEvent } from "react";
+import { Logo } from "../../app/logo.tsx";
+import { signIn } from "../../data/session.ts";
+import { Button } from "../../widgets/button.tsx";
+import { ErrorNote } from "../../widgets/error-note.tsx";
+import { TabPanel, Tabs } from "../../widgets/tabs.tsx";
+import { TextField } from "../../widgets/text-field.tsx";
+import styles from "./login.module.css";
+
+const WAYS = [
+  { value: "token", label: "Token" },
+  { value: "password", label: "Password" },
+] as const;
+
+/** Signing in, and then back to where one was. */
+export function LoginPage() {
+  const { next = "/" } = useSearch({ from: "/login" });
+  const navigate = useNavigate();
+  const [way, setWay] = useState("token");
+  const [token, setToken] = useState("");
+  const [name, setName] = useState("");
+  const [password, setPassword] = useState("");
+  const [error, setError] = useState<unknown>(undefined);
+  const [isBusy, setBusy] = useState(false);
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    setBusy(true);
+    setError(undefined);
+    try {
+      await signIn(way === "token" ? { token: token.trim() } : { name: name.trim(), password });
+      await navigate({ href: next, replace: true });
+    } catch (thrown) {
+      setError(thrown);
+      setBusy(false);
+    }
+  };
+  const isReady = way === "token" ? token.trim() !== "" : name.trim() !== "" && password !== "";
+  return (
+    <div className={styles.page}>
+      <form className={styles.card} onSubmit={(event) => void submit(event)}>
+        <header className={styles.head}>
+          <Logo size={28} />
+          <h1 className={styles.title}>Sign in to Cairn</h1>
+        </header>
+        <Tabs label="How to sign in" value={way} tabs={WAYS} onChange={setWay}>
+          <TabPanel value="token">
+            <div className={styles.fields}>
+              <TextField
+                label="Token"
+                type="password"
+                value={token}
+                onChange={setToken}
+                placeholder="cairn_…"
+                autoFocus
+                mono
+                hint="The server shows one at its first start; later ones come from the page Access, or from `cairn token create`."
+              />
+            </div>
+          </TabPanel>
+          <TabPanel value="password">
+            <div className={styles.fields}>
+              <TextField label="Name" value={name} onChange={setName} autoComplete="username" />
+              <TextField
+                label="Password"
+                type="password"
+                value={password}
+                onChange={setPassword}
+                autoComplete="current-password"
+              />
+            </div>
+          </TabPanel>
+        </Tabs>
+        {error !== undefined && <ErrorNote error={error} />}
+        <Button type="submit" primary disabled={!isReady || isBusy} className={styles.submit}>
+          {isBusy ? "Signing in …" : "Sign in"}
+        </Button>
+      </form>
+      <p className={styles.note}>{location.host}</p>
+    </div>
+  );
+}

@@ -1,0 +1,151 @@
+import { ArrowDownToLine, Regex, TriangleAlert, WrapText } from "lucide-react";
+import { useEffect, useState } from "react";
+import { Button } from "../../widgets/button.tsx";
+import { copyText } from "../../widgets/copy-text.ts";
+import { Select } from "../../widgets/select.tsx";
+import { cutText, visibleText } from "../../widgets/text.ts";
+import { TextField } from "../../widgets/text-field.tsx";
+import { plainLine } from "./ansi.ts";
+import styles from "./logs.module.css";
+import type { RunSearch } from "./search.ts";
+
+/** Typing is over when nothing was typed for this long. */
+const TYPED_MS = 250;
+const NAME_MAX = 40;
+
+/** Above the log: what to look for, whose lines, and how they are shown. */
+export function LogBar({
+  search,
+  ranks,
+  streams,
+  follow,
+  isLooking,
+  copied,
+  onChange,
+  onFollow,
+  onTrouble,
+}: {
+  search: RunSearch;
+  ranks: readonly number[];
+  streams: readonly string[];
+  follow: boolean;
+  isLooking: boolean;
+  copied: () => readonly string[];
+  onChange: (change: Partial<Record<keyof RunSearch, unknown>>, replace?: boolean) => void;
+  onFollow: (follow: boolean) => void;
+  onTrouble: () => void;
+}) {
+  const [typed, setTyped] = useState(search.find ?? "");
+  useEffect(() => setTyped(search.find ?? ""), [search.find]);
+  useEffect(() => {
+    if (typed === (search.find ?? "")) return undefined;
+    const timer = setTimeout(
+      () => onChange({ find: typed === "" ? undefined : typed, line: undefined }, search.find !== undefined),
+      TYPED_MS,
+    );
+    return () => clearTimeout(timer);
+  }, [typed]);
+  const shownRanks =
+    search.rank === undefined || ranks.includes(search.rank) ? ranks : [...ranks, search.rank];
+  const shownStreams =
+    search.stream === undefined || streams.includes(search.stream) ? streams : [...streams, search.stream];
+  return (
+    <div className={styles.bar} role="toolbar" aria-label="Log">
+      <TextField
+        label="Find in the log"
+        quiet
+        mono
+        placeholder={search.re === true ? "Find a pattern, such as loss=nan|inf" : "Find in the log"}
+        value={typed}
+        onChange={setTyped}
+        className={styles.find}
+      />
+      <Toggle
+        label="As a pattern (RE2)"
+        on={search.re === true}
+        onClick={() => onChange({ re: search.re === true ? undefined : true }, true)}
+      >
+        <Regex size={15} aria-hidden />
+      </Toggle>
+      {shownRanks.length > 0 && (
+        <Select
+          label="Rank"
+          value={search.rank === undefined ? "all" : String(search.rank)}
+          choices={[
+            { value: "all", label: "all" },
+            ...shownRanks.map((rank) => ({ value: String(rank), label: String(rank) })),
+          ]}
+          onChange={(value) =>
+            onChange({ rank: value === "all" ? undefined : Number(value), line: undefined })
+          }
+        />
+      )}
+      {shownStreams.length > 1 && (
+        <Select
+          label="Stream"
+          value={search.stream ?? ""}
+          choices={[
+            { value: "", label: "all" },
+            ...shownStreams.map((stream) => ({
+              value: stream,
+              label: cutText(visibleText(stream), NAME_MAX),
+            })),
+          ]}
+          onChange={(value) => onChange({ stream: value === "" ? undefined : value, line: undefined })}
+        />
+      )}
+      <Button onClick={onTrouble} disabled={isLooking}>
+        <TriangleAlert size={14} aria-hidden /> Next error
+      </Button>
+      <span className={styles.space} />
+      <Toggle
+        label="Break long lines"
+        on={search.wrap === true}
+        onClick={() => onChange({ wrap: search.wrap === true ? undefined : true }, true)}
+      >
+        <WrapText size={15} aria-hidden />
+      </Toggle>
+      <CopyLines lines={copied} />
+      <Toggle label="Follow the end of the log" on={follow} onClick={() => onFollow(!follow)}>
+        <ArrowDownToLine size={15} aria-hidden /> Follow
+      </Toggle>
+    </div>
+  );
+}
+
+function CopyLines({ lines }: { lines: () => readonly string[] }) {
+  const [told, setTold] = useState("");
+  const copy = async () => {
+    const texts = lines();
+    const isDone = await copyText(texts.map(plainLine).join("\n"));
+    setTold(isDone ? `${texts.length} lines copied` : "Could not copy");
+  };
+  useEffect(() => {
+    if (told === "") return undefined;
+    const timer = setTimeout(() => setTold(""), 2_000);
+    return () => clearTimeout(timer);
+  }, [told]);
+  return (
+    <Button label="Copy the lines that were read" onClick={() => void copy()}>
+      <span role="status">{told === "" ? "Copy" : told}</span>
+    </Button>
+  );
+}
+
+function Toggle({
+  label,
+  on,
+  onClick,
+  children,
+}: {
+  label: string;
+  on: boolean;
+  onClick: () => void;
+  children: React.ReactNode;
+}) {
+  return (
+    <Button label={label} aria-pressed={on} onClick={onClick} className={on ? styles.on : undefined}>
+      {children}
+    </Button>
+  );
+}

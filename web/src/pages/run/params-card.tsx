@@ -1,0 +1,48 @@
+import { getRouteApi } from "@tanstack/react-router";
+import { useMemo } from "react";
+import type { Run } from "#proto/cairn/v1/run_pb.ts";
+import { EmptyState } from "../../widgets/empty-state.tsx";
+import { formatCount } from "../../widgets/format.ts";
+import { JsonTree } from "../../widgets/json-tree.tsx";
+import { TextField } from "../../widgets/text-field.tsx";
+import { treeOfParams } from "../../widgets/tree-rows.ts";
+import { Card } from "./card.tsx";
+import styles from "./run.module.css";
+import type { RunSearch } from "./search.ts";
+
+const route = getRouteApi("/r/$run");
+
+export function ParamsCard({ run }: { run: Run }) {
+  const { params: find = "" } = route.useSearch();
+  const navigate = route.useNavigate();
+  const tree = useMemo(() => treeOfParams(run.params), [run.params]);
+  const count = Object.keys(run.params).length;
+  const setFind = (text: string) =>
+    void navigate({
+      resetScroll: false,
+      search: (now) => ({ ...now, params: text === "" ? undefined : text }) as RunSearch,
+      replace: true,
+    });
+  return (
+    <Card
+      title="Params"
+      count={formatCount(count)}
+      tools={
+        <TextField
+          label="Find params"
+          quiet
+          placeholder="Find params or values"
+          value={find}
+          onChange={setFind}
+          className={styles.find}
+        />
+      }
+    >
+      {count === 0 ? (
+        <EmptyState title="No params">What the job was configured with, if it says so.</EmptyState>
+      ) : (
+        <JsonTree tree={tree} search={find} label="Params" />
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,91 @@
+import { create } from "@bufbuild/protobuf";
+import { execFileSync } from "node:child_process";
+import { describe, expect, it } from "vitest";
+import { RunSchema } from "#proto/cairn/v1/run_pb.ts";
+import { patchTones, provenanceParts, reproduction, shellWord } from "./provenance-parts.ts";
+
+describe("where a run came from", () => {
+  it("Z47 says what is recorded and what is missing", () => {
+    const run = create(RunSchema, {
+      params: { "train.seed": "7", lr: "0.1" },
+      provenance: {
+        code: { commit: "abc1234" },
+        trainingData: ["s3://a", "s3://b"],
+        command: ["python", "a b.py"],
+      },
+    });
+    const parts = new Map(provenanceParts(run).map(({ name, values }) => [name, values]));
+    expect(parts.get("Commit")).toEqual(["abc1234"]);
+    expect(parts.get("Repository")).toEqual([]);
+    expect(parts.get("Random seed")).toEqual(["train.seed = 7"]);
+    expect(parts.get("Training data")).toEqual(["s3://a", "s3://b"]);
+    expect(parts.get("Command")).toEqual(["python 'a b.py'"]);
+    expect(parts.get("Hyper-parameters")).toEqual(["2 params"]);
+    expect(
+      provenanceParts(create(RunSchema)).every(
+        ({ values, missing }) => values.length === 0 && missing !== "",
+      ),
+    ).toBe(true);
+  });
+
+  it("Z47 gives a command that does it again", () => {
+    const run = create(RunSchema, {
+      provenance: {
+        code: {
+          repository: "https://git.example.org/x/segment.git",
+          commit: "0123456789abcdef",
+          dirtyPatch: "diff --git a b\n",
+        },
+        command: ["python", "train.py", "--note=it's"],
+      },
+    });
+    expect(reproduction(run)).toBe(
+      "git clone -- https://git.example.org/x/segment.git segment && cd segment\ngit checkout --detach 0123456789abcdef\ngit apply uncommitted.patch\npython train.py '--note=it'\\''s'",
+    );
+    expect(reproduction(create(RunSchema))).toBeUndefined();
+    expect(
+      reproduction(create(RunSchema, { provenance: { code: { commit: "--exec=x" }, command: ["true"] } })),
+    ).toBe("true");
+  });
+
+  it("Z47 quotes so that a shell reads back every letter", () => {
+    const words = [
+      "a b",
+      "$(touch /tmp/x)",
+      "`id`",
+      "it's",
+      'say "hi"',
+      "line\nbreak",
+      "\u001b[31m'\\",
+      "ünïcode ⛰",
+      "-rf",
+      "*",
+      "~",
+      "#",
+      "",
+    ];
+    for (const word of words) {
+      const read = execFileSync("bash", ["-c", `printf %s ${shellWord(word)}`], {
+        encoding: "utf8",
+        env: { ...process.env, LC_ALL: "C.UTF-8" },
+      });
+      expect(read).toBe(word);
+    }
+  });
+
+  it("Z47 tells the lines of a patch apart", () => {
+    const patch =
+      "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n same\n--- a comment\n+++ added\ndiff --git a/y b/y\n--- a/y";
+    expect(patchTones(patch).map(({ tone }) => tone)).toEqual([
+      "file",
+      "file",
+      "file",
+      "place",
+      "same",
+      "removed",
+      "added",
+      "file",
+      "file",
+    ]);
+  });
+});

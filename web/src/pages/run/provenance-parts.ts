@@ -1,0 +1,117 @@
+import type { Run } from "#proto/cairn/v1/run_pb.ts";
+
+/** One thing that somebody needs to run it again. */
+export interface ProvenancePart {
+  name: string;
+  /** Empty when it is not recorded. */
+  values: readonly string[];
+  /** What is lost without it, or how it gets here. */
+  missing: string;
+}
+
+/** What is recorded and what is not, in the order in which it is needed. */
+export function provenanceParts({ provenance, params }: Run): ProvenancePart[] {
+  const code = provenance?.code;
+  const part = (name: string, missing: string, values: readonly (string | undefined)[]): ProvenancePart => ({
+    name,
+    missing,
+    values: values.filter((value): value is string => value !== undefined && value !== ""),
+  });
+  const seeds = Object.keys(params).filter((key) => /(^|[._/-])seed$/i.test(key));
+  return [
+    part("Repository", "nobody can fetch the code", [code?.repository]),
+    part("Commit", "which version of the code ran is not known", [code?.commit]),
+    part("Branch", "only a name; the commit is enough", [code?.branch]),
+    part(
+      "Uncommitted changes",
+      code?.commit ? "none: the commit was clean" : "whether there were any is not known",
+      [code?.dirtyPatch === undefined || code.dirtyPatch === "" ? "" : patchSize(code.dirtyPatch)],
+    ),
+    part("Archive of the code", "only needed where there is no commit", [code?.archive]),
+    part("Command", "how it was started is not known", [commandLine(provenance?.command ?? [])]),
+    part("Hyper-parameters", "log them as params", [countOf(Object.keys(params).length, "param")]),
+    part(
+      "Random seed",
+      "log it as a param named seed",
+      seeds.map((key) => `${key} = ${params[key]}`),
+    ),
+    part("Training data", "what it learnt from is not known", provenance?.trainingData ?? []),
+    part("Test data", "what the score was measured on is not known", provenance?.testData ?? []),
+    part("Feature pipeline", "none, or it was not recorded", [provenance?.featurePipeline]),
+    part("Initial state", "began from scratch, or it was not recorded", [provenance?.initialState]),
+    part("Environment", "on what machine, with what packages, is not known", [
+      countOf(Object.keys(provenance?.environment ?? {}).length, "entry", "entries"),
+    ]),
+    part("Study", "belongs to none", [provenance?.study]),
+  ];
+}
+
+function countOf(count: number, one: string, many = `${one}s`): string {
+  return count === 0 ? "" : `${count} ${count === 1 ? one : many}`;
+}
+
+/** Such as "+12 −3 lines". */
+export function patchSize(patch: string): string {
+  const lines = patch.split("\n");
+  const added = lines.filter((line) => /^\+(?!\+\+ )/.test(line)).length;
+  const removed = lines.filter((line) => /^-(?!-- )/.test(line)).length;
+  return `+${added} −${removed} lines`;
+}
+
+export type PatchTone = "added" | "removed" | "place" | "file" | "same";
+
+/** What a line of a patch is. Inside a hunk a line that begins with "---" is a removed one. */
+export function patchTones(patch: string): { text: string; tone: PatchTone }[] {
+  let inHunk = false;
+  return patch.split("\n").map((text) => {
+    if (text.startsWith("diff ")) inHunk = false;
+    if (text.startsWith("@@")) inHunk = true;
+    return { text, tone: toneOf(text, inHunk) };
+  });
+}
+
+function toneOf(text: string, inHunk: boolean): PatchTone {
+  if (text.startsWith("@@")) return "place";
+  if (!inHunk) return "file";
+  if (text.startsWith("+")) return "added";
+  return text.startsWith("-") ? "removed" : "same";
+}
+
+/** For a shell: to the letter, and nothing in it can begin another command or steer the terminal it is pasted into. */
+export function shellWord(word: string): string {
+  if (/^[\w@%+=:,./-]+$/.test(word)) return word;
+  // oxlint-disable-next-line no-control-regex -- Those are the ones.
+  if (!/[\u0000-\u001f\u007f-\u009f]/.test(word)) return `'${word.replaceAll("'", "'\\''")}'`;
+  // oxlint-disable-next-line no-control-regex -- Those are the ones.
+  const escaped = word.replace(/[\\'\u0000-\u001f\u007f-\u009f]/g, (one) =>
+    one === "\\" || one === "'" ? `\\${one}` : `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+  return `$'${escaped}'`;
+}
+
+export function commandLine(words: readonly string[]): string {
+  return words.map(shellWord).join(" ");
+}
+
+export const PATCH_FILE = "uncommitted.patch";
+
+/** What to type to do it again; undefined when not even the command is known. */
+export function reproduction({ provenance }: Run): string | undefined {
+  if (provenance === undefined || provenance.command.length === 0) return undefined;
+  const { code, command } = provenance;
+  const lines: string[] = [];
+  const folder =
+    code?.repository
+      .replace(/\/+$/, "")
+      .split(/[/:]/)
+      .at(-1)
+      ?.replace(/\.git$/, "") ?? "";
+  if (code !== undefined && code.repository !== "" && /^[\w.-]+$/.test(folder) && !folder.startsWith("-")) {
+    lines.push(`git clone -- ${shellWord(code.repository)} ${folder} && cd ${folder}`);
+  }
+  // A commit that is none could be read as an option.
+  if (code !== undefined && /^[0-9a-f]{7,64}$/i.test(code.commit))
+    lines.push(`git checkout --detach ${code.commit}`);
+  if (code !== undefined && code.dirtyPatch !== "") lines.push(`git apply ${PATCH_FILE}`);
+  return [...lines, commandLine(command)].join("\n");
+}

@@ -1,0 +1,124 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { RotateCcw, Trash2 } from "lucide-react";
+import type { Run } from "#proto/cairn/v1/run_pb.ts";
+import { runById } from "../../data/queries.ts";
+import { cairn } from "../../data/server.ts";
+import { Button } from "../../widgets/button.tsx";
+import { CopyButton } from "../../widgets/copy-button.tsx";
+import { ErrorNote } from "../../widgets/error-note.tsx";
+import { formatAgo, formatDuration } from "../../widgets/format.ts";
+import { Name } from "../../widgets/name.tsx";
+import { StatusDot } from "../../widgets/status-dot.tsx";
+import { RunActions } from "./actions.tsx";
+import { durationUs, isGoingOn, machineOf, ownerOf, shortId } from "./run-facts.ts";
+import styles from "./run.module.css";
+import type { RunSearch } from "./search.ts";
+import { useNow } from "./use-now.ts";
+
+const route = getRouteApi("/r/$run");
+const SECOND_MS = 1_000;
+const CALM_MS = 30_000;
+
+/** Which run this is, how it is, and what can be done with it. `heardMs`: when something of it last came, by Date.now(). */
+export function RunHeader({ run, heardMs }: { run: Run; heardMs: number }) {
+  const isRunning = isGoingOn(run);
+  const nowMs = useNow(isRunning ? SECOND_MS : CALM_MS);
+  const duration = durationUs(run, nowMs);
+  const owner = ownerOf(run);
+  const machine = machineOf(run);
+  const heardUs = Math.max(heardMs * 1_000, Number(run.updatedUs));
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const client = useQueryClient();
+  const trash = useMutation({
+    mutationFn: () => cairn.runs.deleteRun({ run: { id: run.id } }),
+    onSuccess: (now) => client.setQueryData(runById(run.id).queryKey, now),
+  });
+  const isTrashed = run.deletedUs !== 0n;
+  return (
+    <header className={styles.head}>
+      <div className={styles.titleRow}>
+        <h1 className={styles.title}>
+          <Name text={run.name} />
+        </h1>
+        <code className={styles.id} title={run.id}>
+          {shortId(run.id)}
+        </code>
+        <CopyButton text={run.id} label="Copy the id of the run" />
+        <span className={styles.space} />
+        <RunActions
+          runIds={[run.id]}
+          pipeline={search.pipeline === true}
+          onPipeline={(open) =>
+            void navigate({
+              resetScroll: false,
+              search: (now) => ({ ...now, pipeline: open ? true : undefined }) as RunSearch,
+            })
+          }
+        />
+        {!isTrashed && (
+          <Button label="Move to the trash" onClick={() => trash.mutate()} disabled={trash.isPending} quiet>
+            <Trash2 size={15} aria-hidden />
+          </Button>
+        )}
+      </div>
+      <div className={styles.meta}>
+        <StatusDot status={run.status} />
+        {isRunning && <Fact label="heard">{formatAgo(heardUs, nowMs)}</Fact>}
+        {duration !== undefined && <Fact label={isRunning ? "for" : "took"}>{formatDuration(duration)}</Fact>}
+        {run.startedUs !== 0n && (
+          <Fact label="started" title={new Date(Number(run.startedUs / 1_000n)).toLocaleString()}>
+            {formatAgo(Number(run.startedUs), nowMs)}
+          </Fact>
+        )}
+        <Fact label="in">
+          <Link to="/n/$" params={{ _splat: run.namespace }}>
+            <Name text={run.namespace} />
+          </Link>
+        </Fact>
+        {owner !== "" && (
+          <Fact label="by">
+            <Name text={owner} />
+          </Fact>
+        )}
+        {machine !== "" && (
+          <Fact label="on">
+            <Name text={machine} />
+          </Fact>
+        )}
+      </div>
+      {trash.error !== null && <ErrorNote error={trash.error} onRetry={() => trash.mutate()} />}
+      {isTrashed && <TrashBanner run={run} nowMs={nowMs} />}
+    </header>
+  );
+}
+
+function Fact({ label, title, children }: { label: string; title?: string; children: React.ReactNode }) {
+  return (
+    <span className={styles.fact} title={title}>
+      <span className={styles.quiet}>{label}</span> {children}
+    </span>
+  );
+}
+
+function TrashBanner({ run, nowMs }: { run: Run; nowMs: number }) {
+  const client = useQueryClient();
+  const restore = useMutation({
+    mutationFn: () => cairn.runs.restoreRun({ run: { id: run.id } }),
+    onSuccess: (now) => client.setQueryData(runById(run.id).queryKey, now),
+  });
+  return (
+    <div className={styles.banner} role="status">
+      <Trash2 size={15} aria-hidden />
+      <span>
+        In the trash since {formatAgo(Number(run.deletedUs), nowMs)}. Nothing is lost until somebody purges
+        it.
+      </span>
+      <Button onClick={() => restore.mutate()} disabled={restore.isPending}>
+        <RotateCcw size={14} aria-hidden /> Restore
+      </Button>
+      {restore.error !== null && <ErrorNote error={restore.error} />}
+    </div>
+  );
+}

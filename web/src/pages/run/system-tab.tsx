@@ -1,0 +1,25 @@
+import { useQuery } from "@tanstack/react-query";
+import type { Run } from "#proto/cairn/v1/run_pb.ts";
+import { EmptyState } from "../../widgets/empty-state.tsx";
+import { ErrorNote } from "../../widgets/error-note.tsx";
+import { Skeleton } from "../../widgets/skeleton.tsx";
+import { ChartsTab } from "./charts-tab.tsx";
+import { isSystemKey } from "./order-metrics.ts";
+import { seriesOfRun } from "./queries.ts";
+
+const SYSTEM_BY_TIME = { keys: "system/**", x: "time" } as const;
+
+/** What the machine reports, over time. */
+export function SystemTab({ run }: { run: Run }) {
+  const { data, error, refetch } = useQuery(seriesOfRun(run.id));
+  if (error !== null) return <ErrorNote error={error} onRetry={() => void refetch()} />;
+  if (data === undefined) return <Skeleton lines={8} />;
+  if (!data.items.some(({ key }) => isSystemKey(key))) {
+    return (
+      <EmptyState title="No system metrics">
+        Whatever is logged under <code>system/</code> appears here: load, memory, temperature of accelerators.
+      </EmptyState>
+    );
+  }
+  return <ChartsTab run={run} given={SYSTEM_BY_TIME} />;
+}

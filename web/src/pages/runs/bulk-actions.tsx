@@ -1,0 +1,144 @@
+import { useState } from "react";
+import { Failure } from "#sdk/failure.ts";
+import { cairn } from "../../data/server.ts";
+import { Button } from "../../widgets/button.tsx";
+import { Dialog } from "../../widgets/dialog.tsx";
+import { formatCount } from "../../widgets/format.ts";
+import { TextField } from "../../widgets/text-field.tsx";
+import { visibleText } from "../../widgets/text.ts";
+import { inBulk, type BulkResult } from "./in-bulk.ts";
+import styles from "./runs-page.module.css";
+
+interface BulkActionsProps {
+  runIds: readonly string[];
+  /** Something has changed that the table shows. */
+  onDone: () => void;
+  onGone: () => void;
+}
+
+const TRASH = {
+  word: "moved to the trash",
+  act: (id: string) => cairn.runs.deleteRun({ run: { id } }),
+};
+const RESTORE = {
+  word: "restored",
+  act: (id: string) => cairn.runs.restoreRun({ run: { id } }),
+};
+
+/** What can be done with many runs at once: tag them, or put them into the trash and take them out again. */
+export function BulkActions({ runIds, onDone, onGone }: BulkActionsProps) {
+  const [open, setOpen] = useState<"tag" | "delete">();
+  const [work, setWork] = useState<{ done: number; total: number }>();
+  const [result, setResult] = useState<BulkResult & { word: string; ids: readonly string[] }>();
+  const count = `${formatCount(runIds.length)} ${runIds.length === 1 ? "run" : "runs"}`;
+
+  const start = async (ids: readonly string[], word: string, act: (id: string) => Promise<unknown>) => {
+    setWork({ done: 0, total: ids.length });
+    const outcome = await inBulk(ids, act, (done) => setWork({ done, total: ids.length }));
+    setWork(undefined);
+    setResult({ ...outcome, word, ids: outcome.done });
+    onDone();
+  };
+  const close = () => {
+    const isGone = result?.word === TRASH.word;
+    setOpen(undefined);
+    setResult(undefined);
+    if (isGone) onGone();
+  };
+  return (
+    <>
+      <Button onClick={() => setOpen("tag")}>Tag</Button>
+      <Button onClick={() => setOpen("delete")}>Delete</Button>
+      <Dialog
+        title={open === "tag" ? `Tag ${count}` : `Delete ${count}`}
+        open={open !== undefined}
+        onClose={() => {
+          if (work === undefined) close();
+        }}
+      >
+        {work !== undefined ? (
+          <p role="status">
+            <progress className={styles.progress} value={work.done} max={work.total} aria-label="Progress" />{" "}
+            {formatCount(work.done)} of {formatCount(work.total)}
+          </p>
+        ) : result !== undefined ? (
+          <Outcome
+            result={result}
+            onUndo={
+              result.word === TRASH.word ? () => void start(result.ids, RESTORE.word, RESTORE.act) : undefined
+            }
+            onClose={close}
+          />
+        ) : open === "tag" ? (
+          <TagForm
+            onTag={(key, value) =>
+              void start(runIds, "tagged", (id) =>
+                cairn.runs.updateRun(
+                  value === "" ? { run: { id }, removeTags: [key] } : { run: { id }, tags: { [key]: value } },
+                ),
+              )
+            }
+          />
+        ) : (
+          <>
+            <p>They go to the trash with their points, logs and files, and can be restored from there.</p>
+            <Button primary onClick={() => void start(runIds, TRASH.word, TRASH.act)}>
+              Delete {count}
+            </Button>
+          </>
+        )}
+      </Dialog>
+    </>
+  );
+}
+
+function TagForm({ onTag }: { onTag: (key: string, value: string) => void }) {
+  const [key, setKey] = useState("");
+  const [value, setValue] = useState("");
+  return (
+    <form
+      className={styles.form}
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (key.trim() !== "") onTag(key.trim(), value);
+      }}
+    >
+      <TextField label="Tag" value={key} onChange={setKey} placeholder="team" autoFocus />
+      <TextField label="Value" value={value} onChange={setValue} hint="Empty takes the tag away." />
+      <Button primary type="submit" disabled={key.trim() === ""}>
+        {value === "" ? "Remove the tag" : "Set the tag"}
+      </Button>
+    </form>
+  );
+}
+
+function Outcome({
+  result,
+  onUndo,
+  onClose,
+}: {
+  result: BulkResult & { word: string };
+  onUndo: (() => void) | undefined;
+  onClose: () => void;
+}) {
+  const { done, failed, word } = result;
+  const first = failed[0];
+  return (
+    <div role="status">
+      <p>
+        {formatCount(done.length)} {done.length === 1 ? "run was" : "runs were"} {word}.
+      </p>
+      {first !== undefined && (
+        <p className={styles.bad}>
+          {formatCount(failed.length)} could not be: {visibleText(Failure.from(first.error).message)}
+        </p>
+      )}
+      <div className={styles.buttons}>
+        {onUndo !== undefined && done.length > 0 && <Button onClick={onUndo}>Undo</Button>}
+        <Button primary onClick={onClose}>
+          Close
+        </Button>
+      </div>
+    </div>
+  );
+}

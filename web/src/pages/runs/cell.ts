@@ -1,0 +1,168 @@
+import type { Run } from "#proto/cairn/v1/run_pb.ts";
+import { formatAgo, formatDuration, formatNumber } from "../../widgets/format.ts";
+import { statusWord } from "../../widgets/status-dot.tsx";
+import type { Field, ProvenanceField, RunField } from "./field.ts";
+
+/** What a run has in a column: the words to show, and the number behind them where there is one. */
+export interface Cell {
+  text: string;
+  /** For means, colours and the side it is aligned to. */
+  number?: number | undefined;
+  /** As it was written, for files and titles. */
+  whole: string;
+}
+
+const NOTHING: Cell = { text: "", whole: "" };
+
+export function cellOf(run: Run, field: Field, nowMs: number): Cell {
+  switch (field.of) {
+    case "run":
+      return runCell(run, field.name, nowMs);
+    case "params":
+      return paramCell(run.params, field.key);
+    case "tags":
+      return plain(run.tags[field.key] ?? "");
+    case "environment":
+      return plain(run.provenance?.environment[field.key] ?? "");
+    case "metrics": {
+      const value = run.metrics[`${field.key}.${field.stat}`];
+      return value === undefined
+        ? NOTHING
+        : { text: evenNumber(value), number: value, whole: numberText(value) };
+    }
+    case "provenance":
+      return plain(provenanceText(run, field.name));
+    case "line":
+      return NOTHING;
+  }
+}
+
+/** As everywhere, but with its last zeros: in a column the digits stand below each other. */
+export function evenNumber(value: number): string {
+  const size = Math.abs(value);
+  return Number.isInteger(value) || size < 1e-3 || size >= 1e3 || Number.isNaN(size)
+    ? formatNumber(value)
+    : value.toPrecision(4);
+}
+
+function plain(text: string): Cell {
+  return { text, whole: text };
+}
+
+function runCell(run: Run, name: RunField, nowMs: number): Cell {
+  switch (name) {
+    case "name":
+    case "id":
+    case "namespace":
+    case "notes":
+      return plain(run[name]);
+    case "alias":
+      return plain(run.aliases.join(", "));
+    case "status":
+      return plain(statusWord(run.status));
+    case "duration": {
+      const us = durationUs(run, nowMs);
+      return us === undefined
+        ? NOTHING
+        : { text: formatDuration(us), number: us / 1e6, whole: String(us / 1e6) };
+    }
+    default: {
+      const us = Number(run[`${name}Us`]);
+      return us === 0 ? NOTHING : { text: formatAgo(us, nowMs), whole: new Date(us / 1000).toISOString() };
+    }
+  }
+}
+
+/** Until now while it runs; undefined when it has not started. */
+function durationUs({ startedUs, endedUs }: Run, nowMs: number): number | undefined {
+  if (startedUs === 0n) return undefined;
+  return Math.max(0, (endedUs === 0n ? nowMs * 1000 : Number(endedUs)) - Number(startedUs));
+}
+
+function numberText(value: number): string {
+  return Object.is(value, -0) ? "-0" : String(value);
+}
+
+/** A param by its path: the very key, or inside the nearest one that is an object or a list. Exact as it was logged. */
+export function paramText(params: Readonly<Record<string, string>>, path: string): string | undefined {
+  for (let end = path.length; end > 0; end = path.lastIndexOf(".", end - 1)) {
+    const text = params[path.slice(0, end)];
+    if (text === undefined) continue;
+    return end === path.length ? text : inside(text, path.slice(end + 1).split("."));
+  }
+  return undefined;
+}
+
+function inside(text: string, path: readonly string[]): string | undefined {
+  let value: unknown = parseParam(text);
+  for (const step of path) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return undefined;
+    value = (value as Record<string, unknown>)[step];
+  }
+  if (value instanceof NumberText) return value.text;
+  return value === undefined
+    ? undefined
+    : JSON.stringify(value, (_, each: unknown) => (each instanceof NumberText ? Number(each.text) : each));
+}
+
+/** A number as it was written: 1.0 is not 1, and long integers lose nothing. */
+class NumberText {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+const NOT_JSON = /"(?:[^"\\]|\\.)*"|-?\bInfinity\b|\bNaN\b/g;
+type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown;
+
+function parseParam(text: string): unknown {
+  const reviver: Reviver = (_, value, { source }) =>
+    typeof value === "number" ? new NumberText(source ?? String(value)) : value;
+  try {
+    const json = text.replace(NOT_JSON, (found) => (found.startsWith('"') ? found : `"${found}"`));
+    return JSON.parse(json, reviver as (key: string, value: unknown) => unknown);
+  } catch {
+    return undefined;
+  }
+}
+
+const NUMBER = /^-?\d/;
+
+function paramCell(params: Readonly<Record<string, string>>, path: string): Cell {
+  const text = paramText(params, path);
+  if (text === undefined) return NOTHING;
+  if (NUMBER.test(text)) return { text, number: Number(text), whole: text };
+  if (text === "NaN" || text === "Infinity" || text === "-Infinity")
+    return { text, number: Number(text), whole: text };
+  if (text.startsWith('"')) {
+    try {
+      return plain(JSON.parse(text) as string);
+    } catch {
+      return plain(text);
+    }
+  }
+  return plain(text);
+}
+
+function provenanceText({ provenance }: Run, name: ProvenanceField): string {
+  if (provenance === undefined) return "";
+  switch (name) {
+    case "commit":
+    case "branch":
+    case "repository":
+      return provenance.code?.[name] ?? "";
+    case "command":
+      return provenance.command.join(" ");
+    case "training_data":
+      return provenance.trainingData.join(", ");
+    case "test_data":
+      return provenance.testData.join(", ");
+    case "initial_state":
+      return provenance.initialState;
+    case "feature_pipeline":
+      return provenance.featurePipeline;
+    case "study":
+      return provenance.study;
+  }
+}

@@ -1,0 +1,161 @@
+import { ArrowDown, ArrowUp, Pin, PinOff, Plus, X } from "lucide-react";
+import { useState } from "react";
+import { Button } from "../../widgets/button.tsx";
+import { Popover } from "../../widgets/popover.tsx";
+import { Select } from "../../widgets/select.tsx";
+import { TextField } from "../../widgets/text-field.tsx";
+import { cutText, visibleText } from "../../widgets/text.ts";
+import styles from "./column-picker.module.css";
+import {
+  fieldText,
+  METRIC_STATS,
+  PROVENANCE_FIELDS,
+  RUN_FIELDS,
+  type Field,
+  type MetricStat,
+} from "./field.ts";
+import type { KnownKeys } from "./infer-keys.ts";
+import type { Column } from "./layout.ts";
+
+interface ColumnPickerProps {
+  columns: readonly Column[];
+  known: KnownKeys | undefined;
+  isChanged: boolean;
+  onChange: (columns: string[]) => void;
+  onPin: (text: string, isPinned: boolean) => void;
+  onReset: () => void;
+}
+
+interface Offer {
+  text: string;
+  label: string;
+  of: string;
+}
+
+const OFFERED_MAX = 200;
+const LENGTH_MAX = 80;
+const STATS = [...METRIC_STATS, "line"] as const;
+type StatChoice = (typeof STATS)[number];
+
+/** Which columns there are, in which order, and which of them stay in place. */
+export function ColumnPicker({ columns, known, isChanged, onChange, onPin, onReset }: ColumnPickerProps) {
+  const texts = columns.map(({ text }) => text);
+  const move = (text: string, step: number) => {
+    const others = texts.filter((each) => each !== text);
+    others.splice(texts.indexOf(text) + step, 0, text);
+    onChange(others);
+  };
+  return (
+    <Popover label="Columns" align="end" trigger={<Button>Columns {columns.length}</Button>}>
+      <div className={styles.picker}>
+        <section className={styles.chosen} aria-label="Chosen columns">
+          <h2 className={styles.title}>Shown</h2>
+          <ul className={styles.list}>
+            {columns.slice(1).map(({ text, label, stickyLeft }, i) => {
+              const name = visibleText(cutText(label, LENGTH_MAX));
+              const isPinned = stickyLeft !== undefined;
+              return (
+                <li key={text} className={styles.item}>
+                  <span className={styles.label} title={text}>
+                    {name}
+                  </span>
+                  <Button quiet label={`Move ${name} up`} disabled={i === 0} onClick={() => move(text, -1)}>
+                    <ArrowUp size={13} aria-hidden />
+                  </Button>
+                  <Button
+                    quiet
+                    label={`Move ${name} down`}
+                    disabled={i === columns.length - 2}
+                    onClick={() => move(text, 1)}
+                  >
+                    <ArrowDown size={13} aria-hidden />
+                  </Button>
+                  <Button
+                    quiet
+                    label={isPinned ? `Unpin ${name}` : `Pin ${name}`}
+                    onClick={() => onPin(text, !isPinned)}
+                  >
+                    {isPinned ? <PinOff size={13} aria-hidden /> : <Pin size={13} aria-hidden />}
+                  </Button>
+                  <Button
+                    quiet
+                    label={`Remove ${name}`}
+                    onClick={() => onChange(texts.filter((each) => each !== text))}
+                  >
+                    <X size={13} aria-hidden />
+                  </Button>
+                </li>
+              );
+            })}
+          </ul>
+          <Button quiet disabled={!isChanged} onClick={onReset}>
+            Back to the default
+          </Button>
+        </section>
+        <Offers known={known} shown={new Set(texts)} onAdd={(text) => onChange([...texts, text])} />
+      </div>
+    </Popover>
+  );
+}
+
+function Offers({
+  known,
+  shown,
+  onAdd,
+}: {
+  known: KnownKeys | undefined;
+  shown: ReadonlySet<string>;
+  onAdd: (text: string) => void;
+}) {
+  const [wanted, setWanted] = useState("");
+  const [stat, setStat] = useState<StatChoice>("last");
+  const lower = wanted.trim().toLowerCase();
+  const found = offersOf(known, stat).filter(
+    ({ text, label, of }) => !shown.has(text) && `${of} ${label}`.toLowerCase().includes(lower),
+  );
+  return (
+    <section className={styles.offers} aria-label="More columns">
+      <div className={styles.find}>
+        <TextField label="Find a column" quiet placeholder="Find …" value={wanted} onChange={setWanted} />
+        <Select
+          label="What to show of metrics"
+          quiet
+          value={stat}
+          onChange={setStat}
+          choices={STATS.map((value) => ({ value, label: value }))}
+        />
+      </div>
+      <ul className={styles.list}>
+        {found.slice(0, OFFERED_MAX).map(({ text, label, of }) => (
+          <li key={text}>
+            <button type="button" className={styles.offer} onClick={() => onAdd(text)} title={text}>
+              <Plus size={13} aria-hidden />
+              <span className={styles.label}>{visibleText(cutText(label, LENGTH_MAX))}</span>
+              <span className={styles.of}>{of}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      {found.length > OFFERED_MAX && (
+        <p className={styles.more}>{found.length - OFFERED_MAX} more: type a part of the name.</p>
+      )}
+      {found.length === 0 && <p className={styles.more}>No other column is called so.</p>}
+    </section>
+  );
+}
+
+function offersOf(known: KnownKeys | undefined, stat: StatChoice): Offer[] {
+  const offer = (field: Field, label: string, of: string): Offer => ({ text: fieldText(field), label, of });
+  const metric = (key: string): Field =>
+    stat === "line" ? { of: "line", key } : { of: "metrics", key, stat: stat satisfies MetricStat };
+  return [
+    ...(known?.metrics ?? []).map((key) => offer(metric(key), key, stat)),
+    ...(known?.params ?? []).map((key) => offer({ of: "params", key }, key, "param")),
+    ...(known?.tags ?? []).map((key) => offer({ of: "tags", key }, key, "tag")),
+    ...RUN_FIELDS.filter((name) => name !== "name").map((name) => offer({ of: "run", name }, name, "run")),
+    ...PROVENANCE_FIELDS.map((name) =>
+      offer({ of: "provenance", name }, name.replaceAll("_", " "), "provenance"),
+    ),
+    ...(known?.environment ?? []).map((key) => offer({ of: "environment", key }, key, "environment")),
+  ];
+}

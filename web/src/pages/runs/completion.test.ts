@@ -1,0 +1,90 @@
+import { describe, expect, it } from "vitest";
+import { accept, completeQuery } from "./completion.ts";
+import { queryTokens } from "./query-tokens.ts";
+
+const KNOWN = {
+  params: ["lr", "optim.name", "learning rate"],
+  tags: ["team"],
+  metrics: ["loss", "val/acc"],
+  values: new Map([
+    ["params.lr", ["0.1", "0.01"]],
+    ["tags.team", ['"asr"', '"mt"']],
+  ]),
+};
+/** The cursor stands at the bar. */
+const at = (text: string) => {
+  const cursor = text.indexOf("|");
+  return completeQuery(text.replace("|", ""), cursor, KNOWN);
+};
+const texts = (text: string) => at(text).options.map((option) => option.text);
+
+describe("completion of a query", () => {
+  it.each([
+    ["par|", "params.lr"],
+    ["params.l|", "params.lr"],
+    ["team|", "tags.team"],
+    ["val|", "metrics.val/acc.last"],
+    ["params.lr |", "<"],
+    ["status |", "="],
+    ["status = |", '"running"'],
+    ['status = "fa|', '"failed"'],
+    ["tags.team in (|", '"asr"'],
+    ['tags.team in ("asr", |', '"mt"'],
+    ["params.lr = |", "0.01"],
+    ["params.lr < 1 |", "order by"],
+    ["params.lr < 1 and n|", "name"],
+    ["not (|", "metrics.loss.last"],
+    ["order by lo|", "metrics.loss.last"],
+    ["order by name |", "desc"],
+    ["started > |", "now-7d"],
+    ["namespace |", "under"],
+    ["learn|", 'params."learning rate"'],
+  ])("Z5 at %s it offers %s", (text, expected) => {
+    expect(texts(text)).toContain(expected);
+  });
+
+  it("Z5 it offers no field where only an operator can stand, and nothing for what is whole", () => {
+    expect(texts("params.lr |")).not.toContain("params.lr");
+    expect(texts('status = "running" and tags.team|')).toEqual([]);
+    expect(texts("params.lr < 1 |")).toEqual(["and", "or", "order by"]);
+  });
+
+  it("Z5 an option replaces what was typed of it, and the cursor stands after it", () => {
+    const text = "par and x";
+    const found = completeQuery(text, 3, KNOWN);
+    expect(accept(text, found, { text: "params.lr", hint: "" })).toEqual({
+      query: "params.lr and x",
+      cursor: 10,
+    });
+    const end = completeQuery("tags.team in", 12, KNOWN);
+    expect(accept("tags.team in", end, { text: "in (", hint: "" }).query).toBe("tags.team in (");
+  });
+
+  it("Z5 ten thousand keys are narrowed down to a few", () => {
+    const many = { ...KNOWN, metrics: Array.from({ length: 10_000 }, (_, i) => `m${i}`) };
+    expect(completeQuery("m99", 3, many).options.length).toBeLessThanOrEqual(12);
+  });
+
+  it("Z6 colours lose no character of what was typed, however broken it is", () => {
+    for (const text of [
+      'a = "open',
+      "params.",
+      "\u202e💥 <<>>",
+      "metrics.`x",
+      "'",
+      "1e-3d now-7d",
+      "tags.a.b = 'x\\''",
+    ]) {
+      expect(
+        queryTokens(text)
+          .map((token) => token.text)
+          .join(""),
+      ).toBe(text);
+    }
+    expect(
+      queryTokens('params.lr <= 1e-3 and name = "x"')
+        .map(({ kind }) => kind)
+        .filter((kind) => kind !== "space"),
+    ).toEqual(["field", "operator", "number", "keyword", "field", "operator", "text"]);
+  });
+});

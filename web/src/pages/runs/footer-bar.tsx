@@ -1,0 +1,62 @@
+import { X } from "lucide-react";
+import { useConnection } from "../../data/live-hooks.ts";
+import { Button } from "../../widgets/button.tsx";
+import { CopyButton } from "../../widgets/copy-button.tsx";
+import { formatCount } from "../../widgets/format.ts";
+import { RunActions } from "../run/actions.tsx";
+import { BulkActions } from "./bulk-actions.tsx";
+import { COMPARED_MAX } from "./compared.ts";
+import { ExportButton } from "./export-button.tsx";
+import styles from "./runs-page.module.css";
+import type { RunRows } from "./use-run-rows.ts";
+
+const WORDS = {
+  live: "live",
+  connecting: "connecting …",
+  lost: "not live",
+  "signed-out": "signed out",
+} as const;
+
+/** How many match, how many are selected and what to do with them, and whether what is seen is current. */
+export function FooterBar({ rows, onCompare }: { rows: RunRows; onCompare: () => void }) {
+  const { list, selected } = rows;
+  const { state } = useConnection();
+  const isTooMany = selected.size > COMPARED_MAX;
+  return (
+    <footer className={styles.foot} aria-label="What is shown">
+      <span role="status">
+        {list !== undefined &&
+          (selected.size > 0
+            ? `${formatCount(selected.size)} selected of ${formatCount(list.total)}`
+            : `${formatCount(list.total)} ${list.total === 1 ? "run matches" : "runs match"}`)}
+      </span>
+      {selected.size > 0 && (
+        <>
+          <Button
+            onClick={onCompare}
+            disabled={selected.size < 2 || isTooMany}
+            title={isTooMany ? `At most ${COMPARED_MAX} runs can be compared` : "Compare (x)"}
+          >
+            Compare
+          </Button>
+          <BulkActions runIds={[...selected]} onDone={rows.refresh} onGone={() => rows.select([])} />
+          <RunActions runIds={[...selected]} />
+          <Button quiet label="Clear the selection" onClick={() => rows.select([])}>
+            <X size={14} aria-hidden />
+          </Button>
+        </>
+      )}
+      <span className={styles.space} />
+      {rows.isStale && (
+        <button type="button" className={styles.link} onClick={rows.refresh}>
+          Runs have changed: show
+        </button>
+      )}
+      {(selected.size === 0 || state !== "live") && (
+        <span className={state === "live" ? styles.live : styles.notLive}>{WORDS[state]}</span>
+      )}
+      <ExportButton rows={rows} />
+      <CopyButton text={location.href} label="Copy a link to this view" />
+    </footer>
+  );
+}

@@ -1,0 +1,51 @@
+import { describe, expect, it } from "vitest";
+import { inBulk } from "./in-bulk.ts";
+
+const IDS = Array.from({ length: 5_000 }, (_, i) => `r${i}`);
+
+describe("many runs at once", () => {
+  it("Z13 every run once, few at a time, with progress", async () => {
+    const seen: string[] = [];
+    let now = 0;
+    let most = 0;
+    let told = 0;
+    const result = await inBulk(
+      IDS,
+      async (id) => {
+        most = Math.max(most, ++now);
+        await Promise.resolve();
+        seen.push(id);
+        now--;
+      },
+      (done) => (told = done),
+    );
+    expect({ seen: seen.toSorted(), most, told, failed: result.failed }).toEqual({
+      seen: IDS.toSorted(),
+      most: 4,
+      told: 5_000,
+      failed: [],
+    });
+  });
+
+  it("Z13 one that fails is named and the others go on", async () => {
+    const fault = new Error("no");
+    const result = await inBulk(
+      IDS.slice(0, 50),
+      (id) => (id === "r7" ? Promise.reject(fault) : Promise.resolve()),
+      () => undefined,
+    );
+    expect(result.failed).toEqual([{ id: "r7", error: fault }]);
+    expect(result.done).toHaveLength(49);
+  });
+
+  it("Z13 where everything fails it gives up soon, and says so for all", async () => {
+    let calls = 0;
+    const act = () => {
+      calls++;
+      return Promise.reject(new Error("away"));
+    };
+    const result = await inBulk(IDS, act, () => undefined);
+    expect(calls).toBeLessThan(30);
+    expect(result.failed).toHaveLength(IDS.length);
+  });
+});

@@ -1,0 +1,163 @@
+import { X } from "lucide-react";
+import { useEffect, useId, useImperativeHandle, useRef, useState, type KeyboardEvent, type Ref } from "react";
+import { Failure } from "#sdk/failure.ts";
+import { cutText, visibleLines, visibleText } from "../../widgets/text.ts";
+import { accept, completeQuery, type Option } from "./completion.ts";
+import type { KnownKeys } from "./infer-keys.ts";
+import styles from "./query-bar.module.css";
+import { queryTokens } from "./query-tokens.ts";
+
+interface QueryBarProps {
+  ref?: Ref<{ focus: () => void }>;
+  /** The one in the address. */
+  query: string;
+  known: KnownKeys | undefined;
+  failure: unknown;
+  onSubmit: (query: string) => void;
+  /** On to the table. */
+  onLeave: () => void;
+}
+
+const LENGTH_MAX = 16_384;
+const OPTION_LENGTH_MAX = 120;
+const NONE: readonly Option[] = [];
+
+/** One line in the query language. Enter asks; mistakes are shown below, at their column. */
+export function QueryBar({ ref, query, known, failure, onSubmit, onLeave }: QueryBarProps) {
+  const input = useRef<HTMLInputElement>(null);
+  const paint = useRef<HTMLDivElement>(null);
+  const [typed, setTyped] = useState(query);
+  const [cursor, setCursor] = useState<number>();
+  const [chosen, setChosen] = useState(-1);
+  const id = useId();
+  // Back, a header or a link has changed it.
+  useEffect(() => setTyped(query), [query]);
+  useImperativeHandle(ref, () => ({
+    focus: () => {
+      input.current?.focus();
+      input.current?.select();
+    },
+  }));
+
+  const completion =
+    cursor === undefined || known === undefined ? undefined : completeQuery(typed, cursor, known);
+  const options = completion?.options ?? NONE;
+  const close = () => {
+    setCursor(undefined);
+    setChosen(-1);
+  };
+  const put = (option: Option) => {
+    const next = accept(typed, completion!, option);
+    setTyped(next.query);
+    setCursor(next.cursor);
+    setChosen(-1);
+    requestAnimationFrame(() => input.current?.setSelectionRange(next.cursor, next.cursor));
+  };
+  const submit = (text: string) => {
+    close();
+    onSubmit(text.trim());
+  };
+  const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
+    const { key } = event;
+    if ((key === "ArrowDown" || key === "ArrowUp") && options.length > 0) {
+      const step = key === "ArrowDown" ? 1 : -1;
+      // One place more than there are options: none of them.
+      setChosen(((chosen + 1 + step + options.length + 1) % (options.length + 1)) - 1);
+    } else if (key === "ArrowDown") setCursor(event.currentTarget.selectionStart ?? typed.length);
+    else if (key === "Tab" && !event.shiftKey && options.length > 0) put(options[Math.max(0, chosen)]!);
+    else if (key === "Enter" && chosen >= 0) put(options[chosen]!);
+    else if (key === "Enter") submit(typed);
+    else if (key === "Escape" && options.length > 0) close();
+    else if (key === "Escape" && typed !== query) setTyped(query);
+    else if (key === "Escape") onLeave();
+    else return;
+    event.preventDefault();
+  };
+  const listId = `${id}-options`;
+  return (
+    <div className={styles.bar} role="search">
+      <div className={failure === undefined ? styles.field : `${styles.field} ${styles.wrong}`}>
+        <div className={styles.paint} ref={paint} aria-hidden>
+          {queryTokens(typed).map(({ kind, text, at }) => (
+            <span key={at} className={styles[`as-${kind}`]}>
+              {text}
+            </span>
+          ))}
+        </div>
+        <input
+          ref={input}
+          className={styles.input}
+          value={typed}
+          maxLength={LENGTH_MAX}
+          placeholder='Find runs: params.lr <= 1e-3 and status = "finished"'
+          aria-label="Query"
+          role="combobox"
+          aria-expanded={options.length > 0}
+          aria-controls={listId}
+          aria-autocomplete="list"
+          aria-activedescendant={chosen >= 0 ? `${listId}-${chosen}` : undefined}
+          aria-invalid={failure !== undefined || undefined}
+          aria-describedby={failure === undefined ? undefined : `${id}-wrong`}
+          autoComplete="off"
+          spellCheck={false}
+          onChange={(event) => {
+            setTyped(event.target.value);
+            setCursor(event.target.selectionStart ?? event.target.value.length);
+            setChosen(-1);
+          }}
+          onScroll={(event) => {
+            if (paint.current) paint.current.scrollLeft = event.currentTarget.scrollLeft;
+          }}
+          onKeyDown={onKeyDown}
+          onBlur={close}
+        />
+        {typed !== "" && (
+          <button
+            type="button"
+            className={styles.clear}
+            aria-label="Clear the query"
+            onClick={() => submit("")}
+          >
+            <X size={14} aria-hidden />
+          </button>
+        )}
+      </div>
+      <ul
+        id={listId}
+        role="listbox"
+        aria-label="Completions"
+        className={options.length > 0 ? styles.options : styles.none}
+      >
+        {options.map((option, i) => (
+          <li
+            key={option.text}
+            id={`${listId}-${i}`}
+            role="option"
+            aria-selected={i === chosen}
+            className={styles.option}
+            // Before the field loses the focus.
+            onPointerDown={(event) => {
+              event.preventDefault();
+              put(option);
+            }}
+          >
+            <span className={styles.optionText}>{visibleText(cutText(option.text, OPTION_LENGTH_MAX))}</span>
+            <span className={styles.hint}>{option.hint}</span>
+          </li>
+        ))}
+      </ul>
+      {failure !== undefined && <QueryFault id={`${id}-wrong`} failure={failure} />}
+    </div>
+  );
+}
+
+/** The server's own words: they quote the query and point at the column. */
+function QueryFault({ id, failure }: { id: string; failure: unknown }) {
+  const { message, hint } = Failure.from(failure, location.origin);
+  return (
+    <div id={id} className={styles.fault} role="alert">
+      <pre>{visibleLines(message)}</pre>
+      {hint !== "" && <p>{visibleText(hint)}</p>}
+    </div>
+  );
+}

@@ -1,0 +1,122 @@
+import { useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { useLive } from "../../data/live-hooks.ts";
+import type { LiveEvent, RunsView } from "../../data/live-types.ts";
+import { REFRESH_MAX, RunList, type SearchPage } from "../../data/runs.ts";
+import { cairn } from "../../data/server.ts";
+import { mayMove } from "./query-order.ts";
+
+const searchPage: SearchPage = ({ query, namespace, columns }, pageSize, pageToken, signal) =>
+  cairn.runs.searchRuns({ query, namespace, columns: [...columns], pageSize, pageToken }, { signal });
+
+/** Changes that come in a burst are one. */
+const REFRESH_EVERY_MS = 400;
+
+export interface ShownList {
+  /** The last view that was answered; undefined before the first answer. */
+  list: RunList | undefined;
+  /** Of the view that is wanted, which may not be the one that is shown. */
+  failure: unknown;
+  isPending: boolean;
+  /** Changes that are not shown, because somebody looks far down. */
+  isStale: boolean;
+  refresh: () => void;
+}
+
+/** The runs of a view, live. While another view is on its way the last one stays, so that nothing flickers. */
+export function useRunList(
+  view: RunsView | undefined,
+  lookedAt: { current: number },
+  onChanged: (runIds: string[]) => void,
+): ShownList {
+  const [list, setList] = useState<RunList>();
+  const [failure, setFailure] = useState<unknown>();
+  const [isPending, setPending] = useState(true);
+  const [isStale, setStale] = useState(false);
+  const shown = useRef<RunList>(undefined);
+  /** The one of the view that is wanted: the one that is shown, or on its way. */
+  const wanted = useRef<RunList>(undefined);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const key = view && JSON.stringify(view);
+
+  useEffect(() => {
+    if (view === undefined) return undefined;
+    const next = new RunList(searchPage, view);
+    wanted.current = next;
+    setPending(true);
+    // Other columns of the same rows: whoever looks far down stays there.
+    const isSameRows =
+      shown.current?.view.query === view.query && shown.current.view.namespace === view.namespace;
+    const end = isSameRows ? lookedAt.current : 0;
+    const stop = next.subscribe(() => {
+      if (next.failure !== undefined) {
+        setFailure(next.failure);
+        setPending(false);
+      }
+      if (!next.isReady || (next.rows.length < end && !next.isComplete && next.failure === undefined)) return;
+      stop();
+      shown.current?.close();
+      shown.current = next;
+      setList(next);
+      setFailure(undefined);
+      setPending(false);
+      setStale(false);
+    });
+    next.need(end);
+    return () => {
+      stop();
+      if (shown.current !== next) next.close();
+    };
+    // The key stands for the view.
+  }, [key]);
+
+  useEffect(
+    () => () => {
+      clearTimeout(timer.current);
+      shown.current?.close();
+      shown.current = undefined;
+    },
+    [],
+  );
+
+  useSyncExternalStore(list?.subscribe ?? never, () => list?.version ?? 0);
+
+  const refresh = () => {
+    setStale(false);
+    if (wanted.current === undefined) return;
+    if (wanted.current === shown.current) void wanted.current.refresh();
+    else {
+      setFailure(undefined);
+      wanted.current.retry();
+    }
+  };
+  const refreshSoon = () => {
+    if (lookedAt.current > REFRESH_MAX) {
+      setStale(true);
+      return;
+    }
+    timer.current ??= setTimeout(() => {
+      timer.current = undefined;
+      void shown.current?.refresh();
+    }, REFRESH_EVERY_MS);
+  };
+  useLive(list && { kind: "runs", ...list.view }, (event) => {
+    if (event.kind === "runs") onChanged(event.runs.map(({ id }) => id));
+    // The server is back: a view that could not be read is what is wanted.
+    if (event.kind === "stale" && wanted.current !== shown.current) refresh();
+    else if (list !== undefined && needsReading(list, event)) refreshSoon();
+  });
+
+  const ownFailure = list?.failure;
+  return { list, failure: failure ?? ownFailure, isPending, isStale, refresh };
+}
+
+const never = () => () => undefined;
+
+/** Puts in what can be put in; true when rows may have come, gone or moved. */
+function needsReading(list: RunList, event: LiveEvent): boolean {
+  if (event.kind === "stale") return true;
+  if (event.kind !== "runs") return false;
+  const isKnown = list.patch(event.runs);
+  const hasLeft = event.left.some((id) => list.placeOf(id) !== undefined);
+  return !isKnown || hasLeft || (event.runs.length > 0 && mayMove(list.view.query));
+}

@@ -1,0 +1,270 @@
+import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
+import type { Run } from "#proto/cairn/v1/run_pb.ts";
+import { isDark, onThemeChange } from "../../app/theme.ts";
+import { colourAt, dashAt } from "../../charts/palette.ts";
+import { litRun } from "../../data/hover.ts";
+import type { RunList } from "../../data/runs.ts";
+import { formatCount } from "../../widgets/format.ts";
+import { parseField, searchColumn } from "./field.ts";
+import { flatten, GROUPED_MAX, groupRuns, innermost, type Group, type Item } from "./grouping.ts";
+import { defaultColumns, type KnownKeys } from "./infer-keys.ts";
+import { layOut, type Column } from "./layout.ts";
+import type { RowActions } from "./run-table.tsx";
+import { ALL_BUT, type RunsSearch, type SearchPatch } from "./search.ts";
+import { assignPlaces, firstRuns, SHOWN_MAX, shownRuns, withEye } from "./shown-runs.ts";
+import { SparkLines } from "./spark-lines.ts";
+import { useNow } from "./use-now.ts";
+import { useRunList } from "./use-run-list.ts";
+import { SELECTED_MAX, useSelection } from "./use-selection.ts";
+
+/** A run in the charts. */
+export interface ShownRun {
+  id: string;
+  name: string;
+  colour: string;
+  dash: readonly number[];
+}
+
+export interface RunRows {
+  list: RunList | undefined;
+  failure: unknown;
+  isStale: boolean;
+  refresh: () => void;
+  columns: readonly Column[];
+  count: number;
+  itemAt: (index: number) => Item;
+  /** All runs of the table that are read, in their order. */
+  rows: readonly Run[];
+  groups: readonly Group[];
+  shown: readonly ShownRun[];
+  colourOf: (run: Run) => string | undefined;
+  groupColour: (place: number) => string;
+  lines: SparkLines;
+  nowMs: number;
+  onSeen: (from: number, end: number) => void;
+  selected: ReadonlySet<string>;
+  select: (ids: Iterable<string>) => void;
+  allSelected: boolean;
+  selectAll: (isSelected: boolean) => void;
+  actions: Omit<RowActions, "open" | "compare" | "focusQuery">;
+  isMoreBetter: (column: Column) => boolean;
+  split: number;
+  /** Something to know about what is shown; empty for nothing. */
+  remark: string;
+}
+
+const SPLIT = 58;
+const NO_GROUPS: readonly string[] = [];
+const NO_ROWS: readonly Run[] = [];
+
+/** Everything the table, the footer and the charts of the page share. */
+export function useRunRows(
+  namespace: string,
+  search: RunsSearch,
+  setSearch: (patch: SearchPatch, replace?: boolean) => void,
+  known: KnownKeys | undefined,
+  isPending: boolean,
+): RunRows {
+  const group = search.group ?? NO_GROUPS;
+  const texts = useMemo(
+    () => search.cols ?? (known === undefined ? ["name", "status", "duration"] : defaultColumns(known)),
+    [search.cols, known],
+  );
+  const columns = useMemo(
+    () => layOut(texts, search, { ...(known && { values: known.values }), isGrouped: group.length > 0 }),
+    [texts, search.pin, search.w, known, group],
+  );
+  const view = useMemo(
+    () =>
+      isPending && search.cols === undefined
+        ? undefined
+        : { query: search.q ?? "", namespace, columns: columnsToAsk(texts, group) },
+    [search.q, namespace, texts, group, isPending, search.cols],
+  );
+  const [lines] = useState(() => new SparkLines());
+  useEffect(() => () => lines.close(), [lines]);
+  const lookedAt = useRef(0);
+  const { list, failure, isStale, refresh } = useRunList(view, lookedAt, (ids) => lines.forget(ids));
+  const nowMs = useNow();
+  const version = list?.version;
+  const isGrouped = group.length > 0;
+  const rows = list?.rows ?? NO_ROWS;
+  useEffect(() => {
+    if (isGrouped) list?.need(GROUPED_MAX);
+  }, [list, isGrouped]);
+  const { groups, items } = useMemo(() => {
+    if (!isGrouped) return { groups: [], items: undefined };
+    const shut = new Set(search.shut);
+    const made = groupRuns(rows.slice(0, GROUPED_MAX), group, Date.now());
+    return { groups: made, items: flatten(made, (key) => shut.has(key)) };
+  }, [rows, version, group, isGrouped, search.shut]);
+  const itemAt = useCallback(
+    (index: number): Item => items?.[index] ?? { kind: "run", run: rows[index], place: index, depth: 0 },
+    [items, rows, version],
+  );
+
+  const shown = useShown(rows, groups, list, search);
+  const onSeen = useCallback(
+    (from: number, end: number) => {
+      lookedAt.current = items === undefined ? end : 0;
+      if (items === undefined) list?.need(end);
+      const ids = Array.from({ length: Math.max(0, end - from) }, (_, i) => itemAt(from + i)).flatMap(
+        (item) => (item.kind === "run" && item.run ? [item.run.id] : []),
+      );
+      lines.want(ids, lineKeys(columns));
+    },
+    [list, items, itemAt, columns, lines],
+  );
+
+  const { selected, select } = useSelection(search.sel, setSearch);
+  const anchor = useRef(0);
+  const total = list?.total ?? 0;
+  const actions: RunRows["actions"] = {
+    select: (index, isRange) => {
+      const [from, to] = isRange
+        ? [Math.min(anchor.current, index), Math.max(anchor.current, index)]
+        : [index, index];
+      const ids = Array.from({ length: to - from + 1 }, (_, i) => itemAt(from + i)).flatMap((item) =>
+        item.kind === "run" && item.run ? [item.run.id] : [],
+      );
+      anchor.current = index;
+      const isAdded = isRange || !ids.every((id) => selected.has(id));
+      select(isAdded ? [...selected, ...ids] : [...selected].filter((id) => !ids.includes(id)));
+    },
+    selectGroup: ({ runs }, isSelected) => {
+      const ids = new Set(runs.map(({ id }) => id));
+      const others = [...selected].filter((id) => !ids.has(id));
+      select(isSelected && !runs.every(({ id }) => selected.has(id)) ? [...others, ...ids] : others);
+    },
+    toggleEye: (run) => setSearch(withEye(search, [run.id], !shown.places.has(run.id), shown.first)),
+    toggleGroupEye: ({ runs }) => {
+      const ids = runs.map(({ id }) => id);
+      const isOpen = !ids.some((id) => shown.places.has(id));
+      setSearch(
+        withEye(
+          search,
+          isOpen ? ids.slice(0, SHOWN_MAX) : ids.filter((id) => shown.places.has(id)),
+          isOpen,
+          shown.first,
+        ),
+      );
+    },
+    fold: ({ key }) => {
+      const shut = search.shut ?? [];
+      setSearch({ shut: shut.includes(key) ? shut.filter((each) => each !== key) : [...shut, key] });
+    },
+    hover: (run) => litRun.set(run?.id),
+  };
+  return {
+    list,
+    failure,
+    isStale,
+    refresh,
+    columns,
+    count: items?.length ?? total,
+    itemAt,
+    rows,
+    groups,
+    shown: shown.runs,
+    colourOf: shown.colourOf,
+    groupColour: shown.groupColour,
+    lines,
+    nowMs,
+    onSeen,
+    selected,
+    select,
+    allSelected: selected.size > 0 && selected.size >= Math.min(total, SELECTED_MAX),
+    selectAll: (isSelected) => {
+      if (!isSelected || list === undefined) return select([]);
+      list.need(SELECTED_MAX);
+      const take = () => select(list.rows.slice(0, SELECTED_MAX).map(({ id }) => id));
+      if (list.isComplete || list.rows.length >= SELECTED_MAX) return take();
+      const stop = list.subscribe(() => {
+        if (!list.isComplete && list.rows.length < SELECTED_MAX && list.failure === undefined) return;
+        stop();
+        take();
+      });
+    },
+    actions,
+    isMoreBetter: ({ field }) => isMoreBetter(field, known),
+    split: search.split ?? SPLIT,
+    remark: remarkOf(isGrouped, total),
+  };
+}
+
+function remarkOf(isGrouped: boolean, total: number): string {
+  if (!isGrouped || total <= GROUPED_MAX) return "";
+  return `Groups are made of the first ${formatCount(GROUPED_MAX)} of ${formatCount(total)} runs: narrow the query to see all.`;
+}
+
+function isMoreBetter(field: Column["field"], known: KnownKeys | undefined): boolean {
+  if (field.of !== "metrics")
+    return (
+      field.of === "run" && field.name !== "name" && field.name !== "status" && field.name !== "namespace"
+    );
+  if (field.stat === "max") return true;
+  const direction = known?.directions.get(field.key);
+  if (direction === Direction.MAXIMIZE) return true;
+  return known?.objective?.metric === field.key && !known.objective.isMinimized;
+}
+
+/** What the columns and groups need of each run; the cheapest when they need nothing, for no column means all params. */
+function columnsToAsk(texts: readonly string[], group: readonly string[]): string[] {
+  const asked = new Set<string>();
+  for (const text of [...texts, ...group]) {
+    if (text.startsWith(ALL_BUT)) asked.add("params");
+    const field = parseField(text);
+    const column = field && searchColumn(field);
+    if (column !== undefined) asked.add(column);
+  }
+  return asked.size === 0 ? ["aliases"] : [...asked].toSorted();
+}
+
+function lineKeys(columns: readonly Column[]): string[] {
+  return columns.flatMap(({ field }) => (field.of === "line" ? [field.key] : []));
+}
+
+/** Which runs the charts show, and in which colours: each its own, or all of a group the same. */
+function useShown(
+  rows: readonly Run[],
+  groups: readonly Group[],
+  list: RunList | undefined,
+  search: RunsSearch,
+) {
+  const dark = useSyncExternalStore(onThemeChange, isDark);
+  const [kept] = useState(() => ({ places: new Map<string, number>() }));
+  const version = list?.version;
+  return useMemo(() => {
+    const last = innermost(groups);
+    const first = firstRuns(rows, last);
+    const runs = shownRuns(
+      first,
+      (id) => {
+        const place = list?.placeOf(id);
+        return place === undefined ? undefined : rows[place];
+      },
+      search,
+    );
+    const groupPlaces = new Map(
+      last.flatMap(({ runs: members }, i) => members.map(({ id }) => [id, i] as const)),
+    );
+    const ids = runs.map(({ id }) => id);
+    if (groupPlaces.size === 0) kept.places = assignPlaces(kept.places, ids);
+    const places =
+      groupPlaces.size === 0 ? kept.places : new Map(ids.map((id) => [id, groupPlaces.get(id) ?? 0]));
+    return {
+      places,
+      first: new Set(first.map(({ id }) => id)),
+      groupColour: (place: number) => colourAt(place, dark),
+      runs: runs.map(({ id, name }) => {
+        const place = places.get(id)!;
+        return { id, name, colour: colourAt(place, dark), dash: dashAt(place) };
+      }),
+      colourOf: ({ id }: Run) => {
+        const place = places.get(id);
+        return place === undefined ? undefined : colourAt(place, dark);
+      },
+    };
+  }, [rows, version, groups, list, search.hide, search.show, dark, kept]);
+}

@@ -1,0 +1,25 @@
+/** Puts a text on the clipboard. False where the browser does not let us. */
+export async function copyText(text: string): Promise<boolean> {
+  try {
+    // Absent on pages without TLS that are not on this machine.
+    if ("clipboard" in navigator) await navigator.clipboard.writeText(text);
+    else return copyOldWay(text);
+    return true;
+  } catch {
+    return copyOldWay(text);
+  }
+}
+
+function copyOldWay(text: string): boolean {
+  const area = document.createElement("textarea");
+  area.value = text;
+  area.style.position = "fixed";
+  area.style.opacity = "0";
+  document.body.append(area);
+  area.select();
+  try {
+    return document.execCommand("copy");
+  } finally {
+    area.remove();
+  }
+}

@@ -1,0 +1,50 @@
+import { Dialog as Base } from "@base-ui/react/dialog";
+import { X } from "lucide-react";
+import type { ReactNode } from "react";
+import { Button } from "./button.tsx";
+import styles from "./dialog.module.css";
+
+/** Something that must be dealt with, or closed, before the page goes on. Escape closes it and the focus goes back. */
+export function Dialog({
+  title,
+  open,
+  onClose,
+  children,
+  actions,
+  wide = false,
+}: {
+  title: string;
+  open: boolean;
+  onClose: () => void;
+  children: ReactNode;
+  /** Buttons at the bottom right. */
+  actions?: ReactNode;
+  wide?: boolean;
+}) {
+  return (
+    <Base.Root
+      open={open}
+      onOpenChange={(now) => {
+        if (!now) onClose();
+      }}
+    >
+      <Base.Portal>
+        <Base.Backdrop className={styles.backdrop} />
+        <Base.Popup className={wide ? `${styles.dialog} ${styles.wide}` : styles.dialog}>
+          <header className={styles.head}>
+            <Base.Title className={styles.title}>{title}</Base.Title>
+            <Base.Close
+              render={
+                <Button label="Close" quiet>
+                  <X size={16} />
+                </Button>
+              }
+            />
+          </header>
+          <div className={styles.body}>{children}</div>
+          {actions !== undefined && <footer className={styles.foot}>{actions}</footer>}
+        </Base.Popup>
+      </Base.Portal>
+    </Base.Root>
+  );
+}

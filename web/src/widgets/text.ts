@@ -1,0 +1,31 @@
+/**
+ * Names come from strangers. React makes no markup of them, but a control character can hide part of a name, and a bidirectional override can make it read as
+ * another: both are shown as what they are.
+ */
+const UNSEEN =
+  // oxlint-disable-next-line no-control-regex -- Those are the ones.
+  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+
+/** The text on one line, with whatever cannot be seen as an escape such as ⟨U+202E⟩. Joiners of emoji stay. */
+export function visibleText(text: string): string {
+  return text.replace(UNSEEN, (character) => {
+    if (character === "\n") return "↵";
+    if (character === "\t") return "⇥";
+    return `⟨U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`;
+  });
+}
+
+/** The same for text of several lines, such as a value or a log line: line ends and tabs are what they are. */
+export function visibleLines(text: string): string {
+  return text.replace(UNSEEN, (character) =>
+    character === "\n" || character === "\t" ? character : visibleText(character),
+  );
+}
+
+/** At most so many characters, with an ellipsis where something is missing. Cuts no character in half. */
+export function cutText(text: string, lengthMax: number): string {
+  if (text.length <= lengthMax) return text;
+  const end = lengthMax - 1;
+  const code = text.charCodeAt(end - 1);
+  return `${text.slice(0, code >= 0xd800 && code <= 0xdbff ? end - 1 : end)}…`;
+}
