@@ -32,7 +32,7 @@ interface Tree {
 
 async function plant(files: Record<string, string>): Promise<Tree> {
   const folder = await temporaryFolder();
-  const dir = join(folder, "work");
+  const dir = join(folder, "job");
   mkdirSync(dir);
   for (const [path, content] of Object.entries(files)) {
     mkdirSync(dirname(join(dir, path)), { recursive: true });
@@ -211,9 +211,9 @@ describe("archiveWorkdir", () => {
       "bad-up": "../outside.txt",
       "bad-through": "bad-folder/outside.txt",
       "bad-folder": "..",
-      "a/bad-deep": "../../work/../outside.txt",
+      "a/bad-deep": "../../job/../outside.txt",
       "bad-nowhere": "../nowhere",
-      "bad-and-back": "../work/c.txt",
+      "bad-and-back": "../job/c.txt",
       "bad-loop": "bad-loop",
       "bad-proc": "/proc/self/environ",
     };
@@ -268,7 +268,7 @@ describe("limits of an archive", () => {
     expect(archive.note).toBe(
       `"${dir}" has 90.0 MiB in 3 files, more than 64.0 MiB; the largest are "data/larger.bin" (50.0 MiB), "data/large.bin" (40.0 MiB), "small" (0.0 MiB); name what is not code in .cairnignore`,
     );
-    expect(readdirSync(dirname(target))).toEqual(["work"]);
+    expect(readdirSync(dirname(target))).toEqual(["job"]);
     writeFileSync(join(dir, ".cairnignore"), "data/\n");
     expect(await unpack(await archiveWorkdir(dir, target))).toHaveProperty("small");
   });
@@ -291,7 +291,7 @@ describe("limits of an archive", () => {
     const off = await archiveWorkdir(dir, target, { signal: AbortSignal.abort() });
     expect(off.note).toBe("the archive was called off");
     expect(readFileSync(target, "utf8")).toBe("before");
-    expect(readdirSync(dirname(target)).sort()).toEqual(["archive.tar.gz", "work"]);
+    expect(readdirSync(dirname(target)).sort()).toEqual(["archive.tar.gz", "job"]);
   });
 
   it("C26 says what is wrong instead of throwing", async () => {

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { expect, it } from "vitest";
 import { openAccess } from "#store/contract/access-under-test.ts";
-import { openInMemory } from "./testing/under-test.ts";
+import { openInMemory } from "#store/sqlite/testing/under-test.ts";
 
 const ROUNDS = 3;
 const SAMPLES = 100_000;
