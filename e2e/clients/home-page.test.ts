@@ -1,24 +1,15 @@
 import { execFile } from "node:child_process";
-import { rmSync } from "node:fs";
 import { promisify } from "node:util";
-import { afterEach, beforeEach, expect, it } from "vitest";
-import { startChild, type ChildServer } from "#server/testing/child.ts";
-import { makeFolder } from "#server/testing/servers.ts";
+import { afterEach, expect, it } from "vitest";
+import type { Server } from "#server/serve.ts";
+import { startServer } from "#server/testing/servers.ts";
 
 const run = promisify(execFile);
 
-let folder: string;
-let server: ChildServer | undefined;
+/** Without the pages: then the front page says how to call the API. */
+let server: Server;
 
-beforeEach(() => {
-  folder = makeFolder();
-});
-
-afterEach(async () => {
-  server?.child.kill("SIGTERM");
-  await server?.exited;
-  rmSync(folder, { recursive: true });
-});
+afterEach(() => server.close());
 
 /** The commands as a person would copy them from the page. */
 async function examples(url: string): Promise<string[]> {
@@ -39,8 +30,8 @@ async function shell(command: string): Promise<Record<string, unknown>> {
 }
 
 it("W1 the examples on the front page work as they stand", async () => {
-  server = await startChild(["--data", folder]);
-  const [create, log, search, ...more] = await examples(server.url);
+  server = await startServer();
+  const [create, log, search, ...more] = await examples(server.listening.url);
   expect(more).toEqual([]);
   expect(await shell(create!)).toMatchObject({ created: true, run: { name: "hello", namespace: "demo" } });
   expect(await shell(log!)).toEqual({ points: "3" });
@@ -53,10 +44,9 @@ it("W1 the examples on the front page work as they stand", async () => {
 });
 
 it("A3 where a token is needed, they work once TOKEN is replaced", async () => {
-  server = await startChild(["--data", folder, "--host", "0.0.0.0"]);
-  await expect.poll(() => server!.greeting.length).toBeGreaterThan(2);
-  const token = server.greeting.join("\n").match(/shown only this once: (\S+)/)![1]!;
-  const [create, log, search] = await examples(server.url);
+  server = await startServer(["--host", "0.0.0.0"]);
+  const token = server.newToken!;
+  const [create, log, search] = await examples(server.listening.url);
   expect(await shell(create!)).toMatchObject({ code: "unauthenticated" });
   const withToken = (command: string) => command.replace("TOKEN", token);
   expect(await shell(withToken(create!))).toMatchObject({ created: true });
