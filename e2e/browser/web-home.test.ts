@@ -8,6 +8,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { Cairn } from "#sdk/client.ts";
 import { startServer } from "#server/testing/servers.ts";
 import { openWebFiles } from "#server/web-files.ts";
+import { installPackage } from "../python/python.ts";
 import { pythonCommand } from "../../tools/suites.ts";
 import { closedPort } from "../cli/free-port.ts";
 import { expectAccessible, useWebPages } from "./web-page.ts";
@@ -182,7 +183,8 @@ describe("an empty server", () => {
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const env = {
       ...process.env,
-      PYTHONPATH: join(import.meta.dirname, "../../sdk/python"),
+      // As pip installs it: TorchX finds the tracker by the entry point.
+      PYTHONPATH: installPackage(folder),
       PATH: `${join(import.meta.dirname, "../../.venv/bin")}:${process.env["PATH"]}`,
       HOME: folder,
     };

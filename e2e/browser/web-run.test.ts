@@ -118,7 +118,7 @@ describe("the page of a run", () => {
   it("Z44 moves all media by one step", async () => {
     const id = web().demo.ids.get("unet-wide")!;
     const page = await web().open(`/r/${id}?tab=media`);
-    await page.getByRole("region", { name: "Confusion matrix" }).waitFor();
+    await page.getByRole("group", { name: "Confusion matrix" }).waitFor();
     await page.getByRole("img", { name: /^ROC/ }).waitFor();
     const slider = page.getByRole("slider", { name: "Step" });
     const before = Number(await slider.inputValue());
