@@ -1,5 +1,8 @@
 import type { Scale } from "./scale.ts";
 
+/** Enough to tell ticks apart that are a millionth of their value from each other; zeros at the end are not shown. */
+const LABEL_DIGITS = 9;
+const EXPONENT_DIGITS = LABEL_DIGITS - 1;
 const STEPS = [1, 2, 2.5, 5, 10] as const;
 
 /** Round values within the scale, at most so many, the same distance apart; powers of ten on a log axis. */
@@ -49,10 +52,12 @@ export function tickLabels(ticks: readonly number[]): string[] {
   );
   if (largest >= 1e9 || smallest < 1e-4) return ticks.map((tick) => (tick === 0 ? "0" : shortExponent(tick)));
   const [unit, sign] = largest >= 1e6 ? [1e6, "M"] : largest >= 1e4 ? [1e3, "k"] : [1, ""];
-  return ticks.map((tick) => (tick === 0 ? "0" : `${Number((tick / unit).toPrecision(6))}${sign}`));
+  return ticks.map((tick) =>
+    tick === 0 ? "0" : `${Number((tick / unit).toPrecision(LABEL_DIGITS))}${sign}`,
+  );
 }
 
 function shortExponent(value: number): string {
-  const [digits, power] = value.toExponential(3).split("e");
+  const [digits, power] = value.toExponential(EXPONENT_DIGITS).split("e");
   return `${Number(digits)}e${Number(power)}`;
 }
