@@ -1,7 +1,6 @@
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { memoryInUse } from "#base/testing/memory-in-use.ts";
 import { ARBITRARY_NOW_US, arbitraryQuery, arbitraryRuns } from "#core/query/testing/arbitrary.ts";
 import { joinObject, splitObject } from "#core/model/json.ts";
 import { compareRuns, matches, type RunView } from "#core/query/evaluate.ts";
@@ -26,13 +25,6 @@ const BARE_ROWS = BLOCK_ROWS;
 const BARE_ROWS_LEFT = 150;
 const FILLED_ROWS = 0.35 * BLOCK_ROWS;
 const NO_CHANGE = { reset: false, runs: [], purged: [], metrics: undefined };
-
-/** What is in use, garbage not counted. */
-function heapBytes(): number {
-  setFlagsFromString("--expose-gc");
-  (runInNewContext("gc") as () => void)();
-  return process.memoryUsage().heapUsed;
-}
 
 /** With some keys that every run has, so that there are dense columns of each kind. */
 function filled(run: ScriptRun, key: number): ScriptRun {
@@ -127,7 +119,7 @@ describe("the run index", () => {
   it("forgets texts that no run has any more", () => {
     const index = new RunIndex();
     const text = "x".repeat(10_000);
-    const before = heapBytes();
+    const before = memoryInUse().heapUsed;
     for (let round = 0; round < 20_000; round++) {
       const tags = [["progress", `${text}${round}`]] as const;
       index.apply({
@@ -141,7 +133,7 @@ describe("the run index", () => {
     } as const;
     expect(index.search(searchRequest({ ...query, orderBy: [] })).total).toBe(3);
     // 20,000 texts of 10 kB in two columns would be 400 MB.
-    expect(heapBytes() - before).toBeLessThan(64 << 20);
+    expect(memoryInUse().heapUsed - before).toBeLessThan(64 << 20);
   });
 
   it("gives up a search that takes too long", () => {

@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
+import { memoryInUse } from "#base/testing/memory-in-use.ts";
 import type { ErrorCode } from "#core/errors.ts";
 import type { BlobInfo, BlobStore, PutOptions } from "#core/ports/blob-store.ts";
 
@@ -50,13 +49,6 @@ async function listed(store: BlobStore): Promise<BlobInfo[]> {
   const all: BlobInfo[] = [];
   for await (const info of store.list()) all.push(info);
   return all.sort((a, b) => (a.digest < b.digest ? -1 : 1));
-}
-
-/** Memory outside the heap that is in use, garbage not counted. */
-function externalBytes(): number {
-  setFlagsFromString("--expose-gc");
-  (runInNewContext("gc") as () => void)();
-  return process.memoryUsage().external;
 }
 
 function refused(code: ErrorCode) {
@@ -418,12 +410,12 @@ export function blobStoreContract(
     if (traits.flatMemory)
       it("stores and reads 256 MiB without holding them", async () => {
         const block = Buffer.alloc(MIB, "cairn");
-        const before = externalBytes();
+        const before = memoryInUse().external;
         let peak = before;
         let passed = 0;
         const measure = (bytes: number) => {
           passed += bytes;
-          if (passed % (16 * MIB) === 0) peak = Math.max(peak, externalBytes());
+          if (passed % (16 * MIB) === 0) peak = Math.max(peak, memoryInUse().external);
         };
         async function* large() {
           for (let n = 0; n < STREAM_CHUNKS; n += 1) {
