@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { cpuMs } from "#base/testing/cpu-ms.ts";
 import { parseKeyFilter } from "./key-filter.ts";
 import { rowsOf, sectionsOf } from "./sections.ts";
 
@@ -44,9 +45,9 @@ describe("which keys are shown", () => {
   it("Z32 a glob takes its time from the lengths alone", () => {
     const filter = parseKeyFilter("*a*a*a*a*a*a*a*a*a*a*a*a*b");
     if (filter.error !== undefined) throw new Error(filter.error);
-    const started = performance.now();
+    const started = cpuMs();
     expect(filter.fits("a".repeat(512))).toBe(false);
-    expect(performance.now() - started).toBeLessThan(200);
+    expect(cpuMs() - started).toBeLessThan(200);
   });
 });
 
