@@ -2,9 +2,18 @@ import { Dialog as Base } from "@base-ui/react/dialog";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Folder, LineChart, Search, SquareArrowOutUpRight } from "lucide-react";
-import { useDeferredValue, useEffect, useId, useRef, useState, type KeyboardEvent } from "react";
+import {
+  useDeferredValue,
+  useEffect,
+  useEffectEvent,
+  useId,
+  useRef,
+  useState,
+  type KeyboardEvent,
+} from "react";
 import { namespaces } from "../data/queries.ts";
 import { cairn } from "../data/server.ts";
+import { useFieldFocus } from "../widgets/field-focus.ts";
 import { formatCount } from "../widgets/format.ts";
 import { Name } from "../widgets/name.tsx";
 import { StatusDot } from "../widgets/status-dot.tsx";
@@ -16,6 +25,7 @@ const DEBOUNCE_MS = 120;
 
 /** Search everything: where to go is chosen by arrows and Enter. */
 export function SearchPalette({ open, onClose }: { open: boolean; onClose: () => void }) {
+  const focus = useFieldFocus();
   return (
     <Base.Root
       open={open}
@@ -25,7 +35,7 @@ export function SearchPalette({ open, onClose }: { open: boolean; onClose: () =>
     >
       <Base.Portal>
         <Base.Backdrop className={styles.backdrop} />
-        <Base.Popup className={styles.palette} aria-label="Search everything">
+        <Base.Popup {...focus} className={styles.palette} aria-label="Search everything">
           <Finder onClose={onClose} />
         </Base.Popup>
       </Base.Portal>
@@ -39,7 +49,8 @@ function Finder({ onClose }: { onClose: () => void }) {
   const id = useId();
   const list = useRef<HTMLUListElement>(null);
   const go = useGo();
-  const { entries, isSearching, error } = useEntries(useDeferredValue(typed));
+  const shown = useDeferredValue(typed);
+  const { entries, isSearching, isOld, error } = useEntries(shown);
   const chosen = Math.min(at, entries.length - 1);
   useEffect(() => {
     list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
@@ -49,12 +60,26 @@ function Finder({ onClose }: { onClose: () => void }) {
     onClose();
     go(entry);
   };
+  // Enter may come before what was typed is found: then it is gone there when it is.
+  const [isHurried, setHurried] = useState(false);
+  const isFound = shown === typed && !isOld;
+  const goNow = useEffectEvent(() => {
+    setHurried(false);
+    if (!error) choose(entries[chosen]);
+  });
+  useEffect(() => {
+    if (isHurried && isFound) goNow();
+  }, [isHurried, isFound]);
   const press = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined && entries.length > 0) {
       event.preventDefault();
       setAt((chosen + step + entries.length) % entries.length);
-    } else if (event.key === "Enter") choose(entries[chosen]);
+      setHurried(false);
+    } else if (event.key === "Enter") {
+      if (isFound) choose(entries[chosen]);
+      else setHurried(true);
+    }
   };
   return (
     <>
@@ -75,6 +100,7 @@ function Finder({ onClose }: { onClose: () => void }) {
           onChange={(event) => {
             setTyped(event.target.value);
             setAt(0);
+            setHurried(false);
           }}
           onKeyDown={press}
         />
@@ -147,7 +173,15 @@ function runsWords(count: number): string {
   return count === 1 ? "1 run" : `${formatCount(count)} runs`;
 }
 
-function useEntries(typed: string): { entries: PaletteEntry[]; isSearching: boolean; error: unknown } {
+interface Entries {
+  entries: PaletteEntry[];
+  isSearching: boolean;
+  /** What the server found for another text, or nothing yet. */
+  isOld: boolean;
+  error: unknown;
+}
+
+function useEntries(typed: string): Entries {
   const { data: tree = [] } = useQuery(namespaces);
   const text = typed.trim();
   const found = useQuery({
@@ -166,6 +200,7 @@ function useEntries(typed: string): { entries: PaletteEntry[]; isSearching: bool
   return {
     entries: [...remote, ...localEntries(typed, tree)],
     isSearching: found.isFetching,
+    isOld: text !== "" && (found.isPlaceholderData || found.isPending),
     error: found.error,
   };
 }

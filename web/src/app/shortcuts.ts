@@ -1,4 +1,4 @@
-import { useEffect, useEffectEvent } from "react";
+import { useEffectEvent, useLayoutEffect } from "react";
 
 /** What a key does, for the sheet that `?` opens. */
 interface Shortcut {
@@ -56,10 +56,12 @@ function isTyping({ target }: KeyboardEvent): boolean {
   return target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
 }
 
+// Keys are heard from the moment the page is there, and timed by when they were pressed: a machine that is busy loses none.
+
 /** Calls for a key that is pressed anywhere outside a text field and without Ctrl, Alt or Meta. */
 export function useKey(key: string, onPress: () => void): void {
   const tell = useEffectEvent(onPress);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const listen = (event: KeyboardEvent) => {
       if (event.key !== key || event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
       if (event.defaultPrevented) return;
@@ -74,7 +76,7 @@ export function useKey(key: string, onPress: () => void): void {
 /** Calls for Ctrl or Command with a key, also out of a text field. */
 export function useControlKey(key: string, onPress: () => void): void {
   const tell = useEffectEvent(onPress);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const listen = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== key || !(event.ctrlKey || event.metaKey) || event.altKey) return;
       event.preventDefault();
@@ -90,14 +92,14 @@ const CHORD_MS = 1_200;
 /** Calls for `g` and then another key. */
 export function useGoKeys(onGo: (key: string) => void): void {
   const tell = useEffectEvent(onGo);
-  useEffect(() => {
+  useLayoutEffect(() => {
     let beganMs = -CHORD_MS;
     const listen = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
-      if (performance.now() - beganMs < CHORD_MS) {
+      if (event.timeStamp - beganMs < CHORD_MS) {
         beganMs = -CHORD_MS;
         tell(event.key);
-      } else if (event.key === "g") beganMs = performance.now();
+      } else if (event.key === "g") beganMs = event.timeStamp;
     };
     document.addEventListener("keydown", listen);
     return () => document.removeEventListener("keydown", listen);

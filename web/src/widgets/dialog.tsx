@@ -3,6 +3,7 @@ import { X } from "lucide-react";
 import type { ReactNode } from "react";
 import { Button } from "./button.tsx";
 import styles from "./dialog.module.css";
+import { useFieldFocus } from "./field-focus.ts";
 
 /** Something that must be dealt with, or closed, before the page goes on. Escape closes it and the focus goes back. */
 export function Dialog({
@@ -21,6 +22,7 @@ export function Dialog({
   actions?: ReactNode;
   wide?: boolean;
 }) {
+  const focus = useFieldFocus();
   return (
     <Base.Root
       open={open}
@@ -30,7 +32,7 @@ export function Dialog({
     >
       <Base.Portal>
         <Base.Backdrop className={styles.backdrop} />
-        <Base.Popup className={wide ? `${styles.dialog} ${styles.wide}` : styles.dialog}>
+        <Base.Popup {...focus} className={wide ? `${styles.dialog} ${styles.wide}` : styles.dialog}>
           <header className={styles.head}>
             <Base.Title className={styles.title}>{title}</Base.Title>
             <Base.Close

@@ -1,5 +1,6 @@
 import { Popover as Base } from "@base-ui/react/popover";
 import type { ReactElement, ReactNode } from "react";
+import { useFieldFocus } from "./field-focus.ts";
 import styles from "./popup.module.css";
 
 /** A button that opens a small panel beside it, with whatever is in it. */
@@ -19,12 +20,13 @@ export function Popover({
   open?: boolean;
   onOpenChange?: (open: boolean) => void;
 }) {
+  const focus = useFieldFocus();
   return (
     <Base.Root {...(open !== undefined && { open })} {...(onOpenChange && { onOpenChange })}>
       <Base.Trigger render={trigger} />
       <Base.Portal>
         <Base.Positioner className={styles.positioner} sideOffset={4} align={align}>
-          <Base.Popup className={`${styles.popup} ${styles.free}`} aria-label={label}>
+          <Base.Popup {...focus} className={`${styles.popup} ${styles.free}`} aria-label={label}>
             {children}
           </Base.Popup>
         </Base.Positioner>

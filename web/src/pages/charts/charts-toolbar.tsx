@@ -1,9 +1,9 @@
 import { SlidersHorizontal } from "lucide-react";
-import { useEffect, useRef, useState } from "react";
 import { Button } from "../../widgets/button.tsx";
 import { Popover } from "../../widgets/popover.tsx";
 import { Select } from "../../widgets/select.tsx";
 import { TextField } from "../../widgets/text-field.tsx";
+import { useTypedText } from "../../widgets/typed-text.ts";
 import styles from "./charts.module.css";
 import {
   SMOOTHINGS,
@@ -133,22 +133,11 @@ function KeyField({
   error: string | undefined;
   onSearch: ToolbarProps["onSearch"];
 }) {
-  const [text, setText] = useState(value);
-  const sent = useRef(value);
-  useEffect(() => {
-    // What comes back from here is older than what was typed since.
-    if (value !== sent.current) setText(value);
-    sent.current = value;
-  }, [value]);
-  useEffect(() => {
-    if (text === value) return undefined;
-    const timer = setTimeout(() => {
-      sent.current = text;
-      onSearch({ keys: text === "" ? undefined : text }, "replace");
-    }, TYPING_MS);
-    return () => clearTimeout(timer);
-    // Only typing starts the clock.
-  }, [text]);
+  const field = useTypedText(
+    value,
+    (text) => onSearch({ keys: text === "" ? undefined : text }, "replace"),
+    TYPING_MS,
+  );
   return (
     <TextField
       className={styles.filter}
@@ -157,8 +146,7 @@ function KeyField({
       mono
       type="search"
       placeholder="loss, val/*, /acc$/"
-      value={text}
-      onChange={setText}
+      {...field}
       {...(error !== undefined && { error })}
     />
   );

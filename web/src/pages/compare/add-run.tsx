@@ -59,7 +59,6 @@ function RunFinder({ namespace, taken, onAdd }: AddRunProps) {
         value={typed}
         onChange={setTyped}
         placeholder="Part of a name, or an id"
-        autoFocus
         quiet
       />
       {error !== null ? (

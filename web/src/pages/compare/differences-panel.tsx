@@ -4,6 +4,7 @@ import { Button } from "../../widgets/button.tsx";
 import { EmptyState } from "../../widgets/empty-state.tsx";
 import { visibleText } from "../../widgets/text.ts";
 import { TextField } from "../../widgets/text-field.tsx";
+import { useTypedText } from "../../widgets/typed-text.ts";
 import { compareMetrics } from "./compare-metrics.ts";
 import { compareCsv } from "./compare-csv.ts";
 import { differs } from "./compare-row.ts";
@@ -37,6 +38,10 @@ export function DifferencesPanel({ runs, order, search, onChange }: PanelProps) 
     () => compareMetrics(compared.series, meaning, stat),
     [compared.series, meaning, stat],
   );
+  const field = useTypedText(search.find ?? "", (text) => {
+    const { find: _, ...rest } = search;
+    onChange(text === "" ? rest : { ...rest, find: text }, true);
+  });
   const find = (search.find ?? "").toLowerCase();
   const isFound =
     metrics.some(({ name }) => name.toLowerCase().includes(find)) ||
@@ -49,17 +54,7 @@ export function DifferencesPanel({ runs, order, search, onChange }: PanelProps) 
   return (
     <div className={styles.panel}>
       <div className={styles.bar}>
-        <TextField
-          label="Find a key"
-          placeholder="Find a key…"
-          type="search"
-          value={search.find ?? ""}
-          onChange={(text) => {
-            const { find: _, ...rest } = search;
-            onChange(text === "" ? rest : { ...rest, find: text }, true);
-          }}
-          quiet
-        />
+        <TextField label="Find a key" placeholder="Find a key…" type="search" {...field} quiet />
         {runs.length > 1 && (
           <Button aria-pressed={!showsAll} onClick={() => onChange(withOpen(search, "all", !showsAll))}>
             Only differences

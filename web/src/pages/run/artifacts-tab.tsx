@@ -11,6 +11,7 @@ import { Name } from "../../widgets/name.tsx";
 import { Skeleton } from "../../widgets/skeleton.tsx";
 import { visibleText } from "../../widgets/text.ts";
 import { TextField } from "../../widgets/text-field.tsx";
+import { useTypedText } from "../../widgets/typed-text.ts";
 import { kindWord } from "./artifact-kinds.ts";
 import { ArtifactPreview } from "./artifact-preview.tsx";
 import styles from "./artifacts.module.css";
@@ -44,6 +45,7 @@ export function ArtifactsTab({ run }: { run: Run }) {
       search: (now) => ({ ...now, ...change }) as RunSearch,
       replace: true,
     });
+  const field = useTypedText(search.files ?? "", (text) => set({ files: text === "" ? undefined : text }));
   const choose = ({ name, step }: Artifact) =>
     set({ artifact: name, step: step === undefined ? undefined : Number(step) });
   if (error !== null) return <ErrorNote error={error} onRetry={() => void refetch()} />;
@@ -64,13 +66,7 @@ export function ArtifactsTab({ run }: { run: Run }) {
     <div className={styles.split}>
       <div className={styles.list}>
         <div className={styles.bar}>
-          <TextField
-            label="Find artifacts"
-            quiet
-            placeholder="Find artifacts"
-            value={search.files ?? ""}
-            onChange={(text) => set({ files: text === "" ? undefined : text })}
-          />
+          <TextField label="Find artifacts" quiet placeholder="Find artifacts" {...field} />
           <span className={styles.quiet}>
             {formatCount(data.items.length)}
             {data.hasMore && "+"}, {formatBytes(bytes)} here

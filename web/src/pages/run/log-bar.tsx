@@ -5,6 +5,7 @@ import { copyText } from "../../widgets/copy-text.ts";
 import { Select } from "../../widgets/select.tsx";
 import { cutText, visibleText } from "../../widgets/text.ts";
 import { TextField } from "../../widgets/text-field.tsx";
+import { useTypedText } from "../../widgets/typed-text.ts";
 import { plainLine } from "./ansi.ts";
 import styles from "./logs.module.css";
 import type { RunSearch } from "./search.ts";
@@ -35,16 +36,11 @@ export function LogBar({
   onFollow: (follow: boolean) => void;
   onTrouble: () => void;
 }) {
-  const [typed, setTyped] = useState(search.find ?? "");
-  useEffect(() => setTyped(search.find ?? ""), [search.find]);
-  useEffect(() => {
-    if (typed === (search.find ?? "")) return undefined;
-    const timer = setTimeout(
-      () => onChange({ find: typed === "" ? undefined : typed, line: undefined }, search.find !== undefined),
-      TYPED_MS,
-    );
-    return () => clearTimeout(timer);
-  }, [typed]);
+  const field = useTypedText(
+    search.find ?? "",
+    (text) => onChange({ find: text === "" ? undefined : text, line: undefined }, search.find !== undefined),
+    TYPED_MS,
+  );
   const shownRanks =
     search.rank === undefined || ranks.includes(search.rank) ? ranks : [...ranks, search.rank];
   const shownStreams =
@@ -56,8 +52,7 @@ export function LogBar({
         quiet
         mono
         placeholder={search.re === true ? "Find a pattern, such as loss=nan|inf" : "Find in the log"}
-        value={typed}
-        onChange={setTyped}
+        {...field}
         className={styles.find}
       />
       <Toggle

@@ -13,6 +13,7 @@ import { Name } from "../../widgets/name.tsx";
 import { Skeleton } from "../../widgets/skeleton.tsx";
 import { cutText, visibleText } from "../../widgets/text.ts";
 import { TextField } from "../../widgets/text-field.tsx";
+import { useTypedText } from "../../widgets/typed-text.ts";
 import { Card } from "./card.tsx";
 import { orderMetrics } from "./order-metrics.ts";
 import { seriesOfRun } from "./queries.ts";
@@ -37,12 +38,15 @@ export function MetricsCard({ run, objective }: { run: Run; objective: Objective
     () => orderMetrics(data?.items ?? [], objective?.metric, find),
     [data, objective?.metric, find],
   );
-  const setFind = (text: string) =>
-    void navigate({
-      resetScroll: false,
-      search: (now) => ({ ...now, metrics: text === "" ? undefined : text }) as RunSearch,
-      replace: true,
-    });
+  const field = useTypedText(
+    find,
+    (text) =>
+      void navigate({
+        resetScroll: false,
+        search: (now) => ({ ...now, metrics: text === "" ? undefined : text }) as RunSearch,
+        replace: true,
+      }),
+  );
   const count =
     data === undefined
       ? undefined
@@ -54,14 +58,7 @@ export function MetricsCard({ run, objective }: { run: Run; objective: Objective
       title="Metrics"
       {...(count !== undefined && { count })}
       tools={
-        <TextField
-          label="Find metrics"
-          quiet
-          placeholder="Find metrics"
-          value={find}
-          onChange={setFind}
-          className={page.find}
-        />
+        <TextField label="Find metrics" quiet placeholder="Find metrics" {...field} className={page.find} />
       }
     >
       {error !== null && <ErrorNote error={error} onRetry={() => void refetch()} />}

@@ -6,6 +6,7 @@ import { formatCount } from "../../widgets/format.ts";
 import { JsonTree } from "../../widgets/json-tree.tsx";
 import { TextField } from "../../widgets/text-field.tsx";
 import { treeOfParams } from "../../widgets/tree-rows.ts";
+import { useTypedText } from "../../widgets/typed-text.ts";
 import { Card } from "./card.tsx";
 import styles from "./run.module.css";
 import type { RunSearch } from "./search.ts";
@@ -17,12 +18,15 @@ export function ParamsCard({ run }: { run: Run }) {
   const navigate = route.useNavigate();
   const tree = useMemo(() => treeOfParams(run.params), [run.params]);
   const count = Object.keys(run.params).length;
-  const setFind = (text: string) =>
-    void navigate({
-      resetScroll: false,
-      search: (now) => ({ ...now, params: text === "" ? undefined : text }) as RunSearch,
-      replace: true,
-    });
+  const field = useTypedText(
+    find,
+    (text) =>
+      void navigate({
+        resetScroll: false,
+        search: (now) => ({ ...now, params: text === "" ? undefined : text }) as RunSearch,
+        replace: true,
+      }),
+  );
   return (
     <Card
       title="Params"
@@ -32,8 +36,7 @@ export function ParamsCard({ run }: { run: Run }) {
           label="Find params"
           quiet
           placeholder="Find params or values"
-          value={find}
-          onChange={setFind}
+          {...field}
           className={styles.find}
         />
       }

@@ -73,7 +73,12 @@ export function TagsCard({ run }: { run: Run }) {
           <Button onClick={() => setAll(true)}>Show all {formatCount(keys.length)}</Button>
         )}
         {editing !== undefined && (
-          <form className={styles.tagForm} onSubmit={save}>
+          <form
+            // Another tag is another form, whose field gets the focus.
+            key={editing.isNew ? "new" : `tag ${editing.key}`}
+            className={styles.tagForm}
+            onSubmit={save}
+          >
             <TextField
               label="Tag"
               quiet

@@ -103,7 +103,7 @@ function TagForm({ onTag }: { onTag: (key: string, value: string) => void }) {
         if (key.trim() !== "") onTag(key.trim(), value);
       }}
     >
-      <TextField label="Tag" value={key} onChange={setKey} placeholder="team" autoFocus />
+      <TextField label="Tag" value={key} onChange={setKey} placeholder="team" />
       <TextField label="Value" value={value} onChange={setValue} hint="Empty takes the tag away." />
       <Button primary type="submit" disabled={key.trim() === ""}>
         {value === "" ? "Remove the tag" : "Set the tag"}

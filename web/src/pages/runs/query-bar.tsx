@@ -1,6 +1,15 @@
 import { X } from "lucide-react";
-import { useEffect, useId, useImperativeHandle, useRef, useState, type KeyboardEvent, type Ref } from "react";
+import {
+  useId,
+  useImperativeHandle,
+  useLayoutEffect,
+  useRef,
+  useState,
+  type KeyboardEvent,
+  type Ref,
+} from "react";
 import { Failure } from "#sdk/failure.ts";
+import { SentTexts } from "../../widgets/sent-texts.ts";
 import { cutText, visibleLines, visibleText } from "../../widgets/text.ts";
 import { accept, completeQuery, type Option } from "./completion.ts";
 import type { KnownKeys } from "./infer-keys.ts";
@@ -30,8 +39,16 @@ export function QueryBar({ ref, query, known, failure, onSubmit, onLeave }: Quer
   const [cursor, setCursor] = useState<number>();
   const [chosen, setChosen] = useState(-1);
   const id = useId();
-  // Back, a header or a link has changed it.
-  useEffect(() => setTyped(query), [query]);
+  const [sent] = useState(() => new SentTexts());
+  const [caret, setCaret] = useState<{ at: number }>();
+  // Back, a header or a link has changed it. What was asked from here comes back late: by then more may have been typed.
+  useLayoutEffect(() => {
+    if (!sent.takeBack(query)) setTyped(query);
+  }, [query, sent]);
+  // Before the next letter: it belongs behind what was completed.
+  useLayoutEffect(() => {
+    if (caret !== undefined) input.current?.setSelectionRange(caret.at, caret.at);
+  }, [caret]);
   useImperativeHandle(ref, () => ({
     focus: () => {
       input.current?.focus();
@@ -51,11 +68,14 @@ export function QueryBar({ ref, query, known, failure, onSubmit, onLeave }: Quer
     setTyped(next.query);
     setCursor(next.cursor);
     setChosen(-1);
-    requestAnimationFrame(() => input.current?.setSelectionRange(next.cursor, next.cursor));
+    setCaret({ at: next.cursor });
   };
   const submit = (text: string) => {
+    const asked = text.trim();
     close();
-    onSubmit(text.trim());
+    setTyped(asked);
+    if (asked !== sent.latest(query)) sent.send(asked);
+    onSubmit(asked);
   };
   const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
     const { key } = event;
