@@ -9,7 +9,7 @@ export default defineConfig({
     fileParallelism: false,
     testTimeout: 300_000,
     // A condition that comes true late on a busy machine is still true.
-    expect: { poll: { timeout: 30_000 } },
-    hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
+    hookTimeout: 240_000,
   },
 });

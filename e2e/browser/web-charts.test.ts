@@ -1,7 +1,7 @@
 import type { Locator, Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { SeriesKind } from "#proto/cairn/v1/metric_pb.ts";
-import { expectAccessible, useWebPages } from "./web-page.ts";
+import { expectAccessible, hoverUntil, useWebPages } from "./web-page.ts";
 
 const pages = useWebPages();
 
@@ -34,13 +34,8 @@ describe("charts in a browser", () => {
     const page = await openCharts(pages().demo.ids.get("spike")!);
     const chart = chartOf(page, "train/loss");
     await expect.poll(() => isPainted(chart)).toBe(true);
+    await hoverUntil(chart, 0.5, page.getByRole("tooltip").getByText(/^step [\d,]+$/));
     const box = (await chart.boundingBox())!;
-    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
-    await page
-      .getByRole("tooltip")
-      .getByText(/^step [\d,]+$/)
-      .waitFor();
-
     await page.mouse.down();
     await page.mouse.up();
     const pinned = page.getByRole("dialog", { name: /^Values at step/ });
@@ -78,8 +73,10 @@ describe("charts in a browser", () => {
       .toMatchObject({ logy: "true", smooth: "gauss-3", keys: "/loss$/" });
     await page.reload();
     await chartOf(page, "train/loss").waitFor();
-    expect(await page.getByRole("button", { name: "Log y" }).getAttribute("aria-pressed")).toBe("true");
-    expect(await page.getByRole("slider", { name: "Amount of smoothing" }).inputValue()).toBe("3");
+    const logY = page.getByRole("button", { name: "Log y" });
+    await expect.poll(() => logY.getAttribute("aria-pressed")).toBe("true");
+    const amount = page.getByRole("slider", { name: "Amount of smoothing" });
+    await expect.poll(() => amount.inputValue()).toBe("3");
     await expectAccessible(page);
   });
 
@@ -140,9 +137,7 @@ describe("charts in a browser", () => {
     await choose("Labels", "Heat map");
     const chart = chartOf(page, "wait");
     await expect.poll(() => isPainted(chart)).toBe(true);
-    const box = (await chart.boundingBox())!;
-    await page.mouse.move(box.x + box.width / 2, box.y + 12);
-    await page.getByRole("tooltip").getByText("rank=0").waitFor();
+    await hoverUntil(chart, 0.05, page.getByRole("tooltip").getByText("rank=0"));
     await choose("Lines", "Mean, min to max");
     await page.getByRole("img", { name: "wait by step, 1 line: 1 run last 44" }).waitFor();
     await expectAccessible(page);

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
-import { expectAccessible, useWebPages } from "./web-page.ts";
+import { copiedText, expectAccessible, useWebPages } from "./web-page.ts";
 
 const pages = useWebPages();
 
@@ -36,7 +36,7 @@ describe("the compare page", () => {
     await fold.focus();
     await page.keyboard.press("Enter");
     await expect.poll(() => cellsOf(page, "optim.name")).toEqual(["adamw", "adamw"]);
-    expect(new URL(page.url()).searchParams.get("open")).toBe("params");
+    await expect.poll(() => new URL(page.url()).searchParams.get("open")).toBe("params");
     await expectAccessible(page);
     await page.goBack();
     await expect.poll(() => row(page, "optim.name").count()).toBe(0);
@@ -66,17 +66,19 @@ describe("the compare page", () => {
     const page = await pages().open(`/compare?runs=${runs("finetune-10", "finetune-960")}`);
     await expect.poll(() => cellsOf(page, "val/wer")).toHaveLength(2);
     const better = row(page, "val/wer").getByRole("cell").nth(1);
-    expect(await better.innerText()).toMatch(/−\d+\.\d %\s*better/);
+    await expect.poll(() => better.innerText()).toMatch(/−\d+\.\d %\s*better/);
     await page.getByRole("button", { name: "Make wav2vec-finetune-960h the baseline" }).click();
     await expect.poll(() => heads(page)).toEqual(["wav2vec-finetune-960h", "wav2vec-finetune-10h"]);
     await expect
       .poll(() => row(page, "val/wer").getByRole("cell").nth(1).innerText())
       .toMatch(/\+\d+\.\d %\s*worse/);
-    expect(new URL(page.url()).searchParams.get("base")).toBe(pages().demo.ids.get("finetune-960"));
+    await expect
+      .poll(() => new URL(page.url()).searchParams.get("base"))
+      .toBe(pages().demo.ids.get("finetune-960"));
     await page.getByRole("combobox", { name: "Value" }).click();
     await page.getByRole("option", { name: "mean" }).click();
     await expect.poll(() => row(page, "val/wer").getByRole("rowheader").innerText()).toContain("mean");
-    expect(new URL(page.url()).searchParams.get("stat")).toBe("mean");
+    await expect.poll(() => new URL(page.url()).searchParams.get("stat")).toBe("mean");
   });
 
   it("Z55 adds and removes runs, and a copied link shows the same elsewhere", async () => {
@@ -98,12 +100,12 @@ describe("the compare page", () => {
     await pages().context.grantPermissions(["clipboard-read", "clipboard-write"]);
     await expect.poll(() => page.url()).toContain("find=lr");
     await page.getByRole("button", { name: "Copy link" }).click();
-    const link = await page.evaluate<string>("navigator.clipboard.readText()");
+    const link = await copiedText(page, /find=lr/);
     const other = await (await pages().newContext()).newPage();
     await other.goto(link);
     await expect.poll(() => heads(other)).toEqual(["sweep-001", "sweep-005"]);
     await expect.poll(() => cellsOf(other, "train/lr")).toHaveLength(2);
-    expect(await row(other, "depth").count()).toBe(0);
+    await expect.poll(() => row(other, "depth").count()).toBe(0);
   });
 
   it("Z56 Z58 Z63 shows hostile names as text, equal numbers as equal, and marks in long texts", async () => {
@@ -116,10 +118,12 @@ describe("the compare page", () => {
     });
     const page = await pages().open(`/compare?runs=${plain},${evil}&open=all`);
     await expect.poll(() => heads(page)).toEqual(["plain", "⟨U+202E⟩evil<img src=x onerror=alert(1)>"]);
-    expect(await cellsOf(page, "team")).toEqual(["a", "<b>b</b>⟨U+0007⟩"]);
+    await expect.poll(() => cellsOf(page, "team")).toEqual(["a", "<b>b</b>⟨U+0007⟩"]);
     await expect.poll(() => row(page, "epochs").getByRole("rowheader").innerText()).toContain("same number");
-    expect(await row(page, "prompt").locator("del").allInnerTexts()).toEqual(["word7 ", "word200"]);
-    expect(await row(page, "prompt").locator("ins").allInnerTexts()).toEqual(["other"]);
+    await expect
+      .poll(() => row(page, "prompt").locator("del").allInnerTexts())
+      .toEqual(["word7 ", "word200"]);
+    await expect.poll(() => row(page, "prompt").locator("ins").allInnerTexts()).toEqual(["other"]);
     expect(await row(page, "prompt").getByRole("cell").nth(1).innerText()).not.toContain("word100");
     expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
     await expectAccessible(page);
@@ -135,8 +139,10 @@ describe("the compare page", () => {
     const page = await pages().open(`/compare?runs=${base},${dirty}`);
     await expect.poll(() => cellsOf(page, "torch")).toEqual(["2.6.0", "2.7.1"]);
     await page.getByRole("button", { name: "Uncommitted changes, line by line" }).click();
-    const lines = await page.getByLabel("Changes of dirty").locator("span").allInnerTexts();
-    expect(lines.map((line) => line.trimEnd()).slice(-3)).toEqual([" import os", "-lr = 1", "+lr = 2"]);
+    const lines = () => page.getByLabel("Changes of dirty").locator("span").allInnerTexts();
+    await expect
+      .poll(async () => (await lines()).map((line) => line.trimEnd()).slice(-3))
+      .toEqual([" import os", "-lr = 1", "+lr = 2"]);
     const copy = page.getByRole("button", { name: /Copy: git diff/ });
     expect(await copy.getAttribute("aria-label")).toBe(`Copy: git diff ${"a".repeat(40)} ${"b".repeat(40)}`);
     await expectAccessible(page);
@@ -164,7 +170,7 @@ describe("the compare page", () => {
     await page.getByRole("tab", { name: "Charts" }).click();
     await expect.poll(() => page.locator("canvas").count()).toBeGreaterThan(0);
     const legend = page.getByRole("list", { name: "Runs" });
-    expect((await legend.getByRole("link").allInnerTexts()).length).toBe(2);
+    await expect.poll(() => legend.getByRole("link").count()).toBe(2);
     await expectAccessible(page);
     await page.getByRole("button", { name: "Log y" }).click();
     await expect.poll(() => page.url()).toContain("logy");
@@ -190,12 +196,12 @@ describe("the compare page", () => {
     );
     await expect.poll(() => heads(page)).toEqual(["sweep-001", "sweep-002"]);
     const strip = page.getByRole("alert");
-    expect(await strip.innerText()).toContain(`cannot find run "${"f".repeat(32)}"`);
+    await expect.poll(() => strip.innerText()).toContain(`cannot find run "${"f".repeat(32)}"`);
     await expectAccessible(page);
     await strip.getByRole("button", { name: "Remove <b>" }).click();
     await strip.getByRole("button", { name: /^Remove f+/ }).click();
     await expect.poll(() => strip.count()).toBe(0);
-    expect(new URL(page.url()).searchParams.get("runs")).toBe(runs("sweep-1", "sweep-2"));
+    await expect.poll(() => new URL(page.url()).searchParams.get("runs")).toBe(runs("sweep-1", "sweep-2"));
     const empty = await pages().open("/compare");
     await empty.getByText("No runs to compare yet").waitFor();
     await expectAccessible(empty);
@@ -210,10 +216,10 @@ describe("the compare page", () => {
     await expect.poll(() => cellsOf(page, "stage")).toEqual(["one", "one"]);
     await page.getByText("live", { exact: true }).waitFor();
     await pages().cairn.runs.updateRun({ run: { id: busy }, tags: { stage: "two" } });
-    await expect.poll(() => cellsOf(page, "stage"), { timeout: 10_000 }).toEqual(["one", "two"]);
+    await expect.poll(() => cellsOf(page, "stage")).toEqual(["one", "two"]);
     const series = (value: number) => [{ key: "loss", steps: [1n], values: [value] }];
     await pages().cairn.metrics.writeEnvelope({ run: { id: busy }, series: series(0.5) });
-    await expect.poll(() => cellsOf(page, "loss"), { timeout: 10_000 }).toEqual(["—", "0.5"]);
+    await expect.poll(() => cellsOf(page, "loss")).toEqual(["—", "0.5"]);
   });
 
   it("Z63 is readable in the dark, too", async () => {

@@ -11,10 +11,15 @@ import { openWebFiles } from "#server/web-files.ts";
 import { installPackage } from "../python/python.ts";
 import { pythonCommand } from "../../tools/suites.ts";
 import { closedPort } from "../cli/free-port.ts";
-import { expectAccessible, useWebPages } from "./web-page.ts";
+import { copiedText, expectAccessible, pressGo, useWebPages } from "./web-page.ts";
 
 const run = promisify(execFile);
-const LIVE_MS_MAX = 1_000;
+/** A second, and another one because what is shown is read again at most once in it. */
+const LIVE_MS_MAX = 2_000;
+/** What a busy machine takes longer for a question and its answer, it takes that often for a change to be seen. */
+const ANSWERS_MAX = 20;
+const QUIET_MS = 2_500;
+const COMMAND_MS_MAX = 240_000;
 
 async function gauge(url: string, name: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text();
@@ -43,7 +48,9 @@ describe("a server with runs", () => {
     const link = row.getByRole("link", { name: /^0\.\d+$/ });
     expect(Number(await link.innerText())).toBeCloseTo(best.runs[0]!.metrics[`${objective!.metric}.min`]!, 4);
     expect(await link.getAttribute("href")).toBe(`/r/${best.runs[0]!.id}`);
-    expect(await page.getByRole("region", { name: "Recent runs" }).getByRole("listitem").count()).toBe(14);
+    await expect
+      .poll(() => page.getByRole("region", { name: "Recent runs" }).getByRole("listitem").count())
+      .toBe(14);
     await expectAccessible(page);
     await page.keyboard.press("t");
     await expectAccessible(page);
@@ -60,12 +67,18 @@ describe("a server with runs", () => {
     const beganMs = performance.now();
     await page.getByRole("link", { name }).waitFor();
     const tookMs = performance.now() - beganMs;
+    await pages().cairn.runs.searchRuns({ pageSize: 14 });
+    await page.evaluate("new Promise((resolve) => requestAnimationFrame(resolve))");
+    const answerMs = performance.now() - beganMs - tookMs;
     await page.getByRole("navigation", { name: "Pages and namespaces" }).getByText("live").waitFor();
-    // The throttle of a second may just have begun with something that came before.
-    expect(tookMs).toBeLessThan(LIVE_MS_MAX + 1_000);
-    const before = asked.length;
-    await new Promise((resolve) => setTimeout(resolve, 2_500));
-    expect(asked.length, "requests while nothing happens").toBe(before);
+    expect(tookMs).toBeLessThan(LIVE_MS_MAX + ANSWERS_MAX * answerMs);
+    // Something that came before may still be read; then there is silence.
+    const askedMeanwhile = async () => {
+      const before = asked.length;
+      await new Promise((resolve) => setTimeout(resolve, QUIET_MS));
+      return asked.length - before;
+    };
+    await expect.poll(askedMeanwhile, { message: "requests while nothing happens" }).toBe(0);
   });
 
   it("Z82 all tabs of a browser share one stream, and it ends with the last of them", async () => {
@@ -93,6 +106,7 @@ describe("a server with runs", () => {
       await page.keyboard.press("Control+k");
       await page.getByRole("combobox").fill(text);
       await page.getByRole("option", { name: option }).first().waitFor();
+      await page.locator('[role="listbox"][aria-busy="false"]').waitFor();
     };
     await find("about", /About this server/);
     await expectAccessible(page);
@@ -131,21 +145,20 @@ describe("a server with runs", () => {
     const theme = () => page.locator("html").getAttribute("data-theme");
     const before = await theme();
     await page.keyboard.press("t");
-    expect(await theme()).not.toBe(before);
-    await page.keyboard.press("g");
-    await page.keyboard.press("h");
+    await expect.poll(theme).not.toBe(before);
+    await pressGo(page, "h");
     await page.waitForURL(`${pages().url}/`);
     await page.goBack();
     await page.waitForURL("**/about");
     await page.keyboard.press("Tab");
     const focused = () => page.evaluate("document.activeElement.innerText") as Promise<string>;
-    expect(await focused()).toBe("Skip to the page");
-    const outline = await page.evaluate("getComputedStyle(document.activeElement).outlineStyle");
-    expect(outline).toBe("solid");
+    await expect.poll(focused).toBe("Skip to the page");
+    const outline = () => page.evaluate("getComputedStyle(document.activeElement).outlineStyle");
+    await expect.poll(outline).toBe("solid");
     // Letters are letters where somebody types.
     await page.keyboard.press("Control+k");
     await page.keyboard.type("t?gh");
-    expect(await page.getByRole("combobox").inputValue()).toBe("t?gh");
+    await expect.poll(() => page.getByRole("combobox").inputValue()).toBe("t?gh");
     expect(page.url()).toContain("/about");
   });
 
@@ -177,7 +190,13 @@ describe("a server with runs", () => {
 describe("an empty server", () => {
   const pages = useWebPages({ demo: "none" });
 
+  async function takeRunsAway(): Promise<void> {
+    const { runs } = await pages().cairn.runs.searchRuns({});
+    for (const { id } of runs) await pages().cairn.runs.deleteRun({ run: { id } });
+  }
+
   it("Z81 the snippets of the empty state work as they stand, and the page changes by itself", async () => {
+    await takeRunsAway();
     const page = await pages().open("/");
     await page.getByRole("heading", { name: "No runs yet" }).waitFor();
     await expectAccessible(page);
@@ -190,7 +209,7 @@ describe("an empty server", () => {
       PATH: `${join(import.meta.dirname, "../../.venv/bin")}:${process.env["PATH"]}`,
       HOME: folder,
     };
-    const options = { cwd: folder, env, timeout: 120_000 };
+    const options = { cwd: folder, env, timeout: COMMAND_MS_MAX };
     const code = async (title: string) => {
       await page.getByRole("tab", { name: title }).click();
       return page.getByLabel(`${title} code`, { exact: true }).innerText();
@@ -215,14 +234,10 @@ describe("an empty server", () => {
 
   it("Z81 the demo command is there to copy, for this very server", async () => {
     const context = await pages().newContext({ permissions: ["clipboard-read", "clipboard-write"] });
-    const { runs } = await pages().cairn.runs.searchRuns({});
-    for (const { id } of runs) await pages().cairn.runs.deleteRun({ run: { id } });
+    await takeRunsAway();
     const page = await pages().open("/", context);
     await page.getByRole("button", { name: "Copy the demo command" }).click();
-    await page.getByRole("button", { name: "Copied" }).waitFor();
-    expect(await page.evaluate("navigator.clipboard.readText()")).toBe(
-      `npx cairn demo --server ${pages().url}`,
-    );
+    expect(await copiedText(page, /demo/)).toBe(`npx cairn demo --server ${pages().url}`);
   });
 });
 

@@ -121,6 +121,7 @@ describe("S3 Z84 names and files that hope to be run", () => {
         await page.getByRole("combobox").fill(text);
         await page.getByRole("option").first().waitFor();
         await page.keyboard.press("Escape");
+        await page.getByRole("dialog").waitFor({ state: "detached" });
       }
     });
     await visit("/about");
@@ -171,7 +172,7 @@ async function settled(page: Page): Promise<void> {
         before = now;
         return same;
       },
-      { interval: 150, timeout: 30_000 },
+      { interval: 150 },
     )
     .toBeGreaterThanOrEqual(3);
 }

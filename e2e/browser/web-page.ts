@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { fillDemo, type Filled } from "#cli/demo/fill-demo.ts";
 import { Cairn } from "#sdk/client.ts";
@@ -35,7 +35,8 @@ export interface WebOptions {
   argv?: readonly string[];
 }
 
-const PAGE_MS_MAX = 20_000;
+/** For a page to do what it was asked for, on a machine that is busy with something else. */
+const PAGE_MS_MAX = 60_000;
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 /** Builds the pages, starts a server with demo data and a browser, before the tests of the file that calls this. */
@@ -114,6 +115,32 @@ function listen(page: Page, complain: (complaint: string) => void): void {
     const type = message.type();
     if (type === "error" || type === "warning") complain(`${page.url()}: ${type}: ${message.text()}`);
   });
+}
+
+/** Presses `g` and then another key, as quickly as a person would, however slow the page is. */
+export async function pressGo(page: Page, key: string): Promise<void> {
+  await Promise.all([page.keyboard.press("g"), page.keyboard.press(key)]);
+}
+
+/** Moves the mouse over a chart, at a part of its height, until something is seen: charts are drawn, and find their place, in their own time. */
+export async function hoverUntil(chart: Locator, height: number, seen: Locator): Promise<void> {
+  let turn = 0;
+  const isSeen = async () => {
+    const box = (await chart.boundingBox())!;
+    turn += 1;
+    await chart.page().mouse.move(box.x + box.width / 2 + (turn % 2), box.y + box.height * height);
+    return await seen.isVisible();
+  };
+  await expect.poll(isSeen).toBe(true);
+}
+
+/** What the page has put into the clipboard, which it does in its own time. */
+export async function copiedText(page: Page, pattern: RegExp): Promise<string> {
+  let text = "";
+  await expect
+    .poll(async () => (text = await page.evaluate<string>("navigator.clipboard.readText()")))
+    .toMatch(pattern);
+  return text;
 }
 
 /** Fails with every accessibility rule the page breaks, as it is now. A frame of a stranger's file is not ours. */

@@ -44,14 +44,14 @@ describe("the log of a run", () => {
     await page.getByLabel("Find in the log").fill("cuda");
     await page.locator("mark", { hasText: "CUDA" }).first().waitFor();
     await page.getByText(/^\d+ of \d+ lines$/).waitFor();
-    expect(new URL(page.url()).searchParams.get("find")).toBe("cuda");
+    await expect.poll(() => new URL(page.url()).searchParams.get("find")).toBe("cuda");
     await page
       .getByRole("button", { name: /^Link to line/ })
       .first()
       .click();
     await page.getByText(/^\d+ lines$/).waitFor();
     await page.getByText("CUDA out of memory").first().waitFor();
-    expect(new URL(page.url()).searchParams.get("find")).toBeNull();
+    await expect.poll(() => new URL(page.url()).searchParams.get("find")).toBeNull();
     await page.goBack();
     await page.locator("mark", { hasText: "CUDA" }).first().waitFor();
   });

@@ -23,7 +23,7 @@ describe("the page of a run", () => {
     await page.getByText("Twice the width is worth").waitFor();
     await tab(page, "Provenance").click();
     await page.getByText("Do it again").waitFor();
-    expect(new URL(page.url()).searchParams.get("tab")).toBe("provenance");
+    await expect.poll(() => new URL(page.url()).searchParams.get("tab")).toBe("provenance");
     await page.reload();
     await page.getByText("Do it again").waitFor();
     await page.goBack();
@@ -120,13 +120,13 @@ describe("the page of a run", () => {
     const page = await web().open(`/r/${id}?tab=media`);
     await page.getByRole("group", { name: "Confusion matrix" }).waitFor();
     await page.getByRole("img", { name: /^ROC/ }).waitFor();
+    const masks = page.getByRole("img", { name: "samples/masks.png" });
+    await masks.waitFor();
     const slider = page.getByRole("slider", { name: "Step" });
     const before = Number(await slider.inputValue());
     await page.locator("body").press("ArrowLeft");
     await expect.poll(async () => Number(await slider.inputValue())).toBe(before - 1);
-    expect(await page.getByRole("img", { name: "samples/masks.png" }).getAttribute("src")).toContain(
-      "step=299",
-    );
+    await expect.poll(() => masks.getAttribute("src")).toContain("step=299");
     await page.locator("body").press("ArrowRight");
     await expect.poll(async () => Number(await slider.inputValue())).toBe(before);
   });
@@ -160,7 +160,7 @@ describe("the page of a run", () => {
     await page.locator("canvas").first().waitFor();
     await tab(page, "System").click();
     await page.getByText("system/gpu_util").first().waitFor();
-    expect(await page.getByText("train/loss").count()).toBe(0);
+    await expect.poll(() => page.getByText("train/loss").count()).toBe(0);
   });
 
   it("Z48 leads from run to run along the lineage", async () => {
@@ -227,7 +227,7 @@ describe("the page of a run", () => {
     await act("Show provenance pipeline");
     const pipeline = page.getByRole("dialog", { name: "Provenance pipeline" });
     await pipeline.getByRole("link", { name: "wav2vec-finetune-960h" }).waitFor();
-    expect(new URL(page.url()).searchParams.get("pipeline")).toBe("true");
+    await expect.poll(() => new URL(page.url()).searchParams.get("pipeline")).toBe("true");
     await pipeline.getByRole("link", { name: "wav2vec-finetune-960h" }).click();
     await page.getByRole("heading", { name: "wav2vec-finetune-960h" }).waitFor();
   });
@@ -331,6 +331,6 @@ describe("the page of a run", () => {
     await page.getByRole("heading", { name: "eval/confusion.json" }).waitFor();
     await page.keyboard.press("ArrowDown");
     await page.getByRole("heading", { name: "eval/pr.json" }).waitFor();
-    expect(new URL(page.url()).searchParams.get("artifact")).toBe("eval/pr.json");
+    await expect.poll(() => new URL(page.url()).searchParams.get("artifact")).toBe("eval/pr.json");
   });
 });

@@ -105,7 +105,14 @@ function Finder({ onClose }: { onClose: () => void }) {
           onKeyDown={press}
         />
       </div>
-      <ul ref={list} className={styles.list} role="listbox" id={`${id}-list`} aria-label="Found">
+      <ul
+        ref={list}
+        className={styles.list}
+        role="listbox"
+        id={`${id}-list`}
+        aria-label="Found"
+        aria-busy={!isFound}
+      >
         {entries.map((entry, i) => (
           <li
             key={`${entry.kind} ${entry.kind === "run" ? entry.run.id : entry.title}`}

@@ -28,8 +28,10 @@ export function useFieldFocus(): FieldFocus {
       const now = document.activeElement;
       const isElsewhere = now !== null && now !== document.body && popup.current?.contains(now) !== true;
       if (isElsewhere) return false;
-      return before.current instanceof HTMLElement && before.current !== document.body
-        ? before.current
+      const { current } = before;
+      // What was in a menu has gone with it; Base UI knows of something else.
+      return current instanceof HTMLElement && current !== document.body && current.isConnected
+        ? current
         : true;
     },
   }));
