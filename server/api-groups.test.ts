@@ -75,6 +75,29 @@ describe.each(WAYS)("$name", (way) => {
     expect(timed.groups[0]).toMatchObject({ pointCount: 0n, mean: { numbers: [] } });
   });
 
+  it("G7 W1 lays runs of different days over each other", async () => {
+    const { runs, metrics } = open(way);
+    const { run: early } = await runs.createRun({ namespace: `g-${randomUUID()}` });
+    const { run: late } = await runs.createRun({ namespace: `g-${randomUUID()}` });
+    const starts = [1_000_000n, 86_400_000_000n];
+    for (const [i, run] of [early, late].entries()) {
+      const timesUs = [0n, 5n].map((since) => starts[i]! + since);
+      const series = [{ key: "loss", steps: [0n, 1n], timesUs, values: [i, i + 4] }];
+      await metrics.writeEnvelope({ run: { id: run!.id }, series });
+    }
+    const given = { name: "both", runs: [{ id: early!.id }, { id: late!.id }] };
+    const request = { key: "loss", axis: Axis.TIME, encoding: Encoding.NUMBERS };
+    const read = await metrics.readGroups({ ...request, groups: [{ ...given, startsUs: starts }] });
+    expect(read).toMatchObject({ gridStart: 0, gridWidth: 1 });
+    expect(read.groups[0]).toMatchObject({ bucket: { numbers: [0, 5] }, mean: { numbers: [0.5, 4.5] } });
+    const part = { ...request, groups: [{ ...given, startsUs: starts }], from: 1n, to: 9n };
+    expect((await metrics.readGroups(part)).groups[0]).toMatchObject({ pointCount: 2n });
+    const few = { ...given, startsUs: [1n] };
+    expect(await errorOf(metrics.readGroups({ ...request, groups: [few] }))).toMatchObject({
+      code: "InvalidArgument",
+    });
+  });
+
   it("G5 G6 W6 names what it refuses", async () => {
     const { metrics } = open(way);
     const { ids } = await fill();

@@ -62,6 +62,8 @@ export interface ReadSeries {
   /** 0 for every point. */
   buckets: number;
   includeReplaced: boolean;
+  /** Nothing but replaced points. */
+  onlyReplaced: boolean;
   pointsMax: number;
 }
 
@@ -112,6 +114,11 @@ export interface EnvelopeData {
 export interface ReadGroups {
   /** Ids of the runs of each group; none twice in one. */
   groups: readonly (readonly string[])[];
+  /**
+   * When each run of each group began, in microseconds: range, grid and times of its points are then since that
+   * moment. Only with the axis of time; undefined for times as they are.
+   */
+  startsUs: readonly (readonly number[])[] | undefined;
   key: string;
   /** undefined takes the points of all label sets together. */
   labels: Labels | undefined;

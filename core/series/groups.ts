@@ -1,6 +1,6 @@
 import type { Clock } from "#base/clock.ts";
 import { authorizeCall, type Caller } from "../access/caller.ts";
-import { CairnError } from "../errors.ts";
+import { CairnError, quote } from "../errors.ts";
 import { limits } from "../limits.ts";
 import { requireAtMost, requireKey, requireText } from "../model/check.ts";
 import { parseNamespace } from "../model/path.ts";
@@ -12,9 +12,16 @@ import { parseQuery } from "../query/parser.ts";
 import type { Runs } from "../runs/runs.ts";
 import { Grouping, parseGroupColumns, unneeded, type RunGroup } from "./group-by.ts";
 
-export interface GroupRequest extends Omit<ReadGroups, "groups" | "numbersMax"> {
+export interface GivenGroup {
+  name: string;
+  runs: readonly RunRef[];
+  /** When each of them began; empty or absent for times as they are. */
+  startsUs?: readonly number[];
+}
+
+export interface GroupRequest extends Omit<ReadGroups, "groups" | "startsUs" | "numbersMax"> {
   /** Either these, or the runs that match the query, grouped by columns. */
-  groups: readonly { name: string; runs: readonly RunRef[] }[];
+  groups: readonly GivenGroup[];
   query: string;
   namespace: string;
   groupBy: readonly string[];
@@ -25,6 +32,10 @@ export interface GroupRequest extends Omit<ReadGroups, "groups" | "numbersMax"> 
 export interface GroupResult {
   groups: (RunGroup & GroupColumns)[];
   grid: Grid | undefined;
+}
+
+interface LocatedGroup extends RunGroup {
+  startsUs: readonly number[];
 }
 
 /** Runs whose params are read at a time: all of them at once would keep the serving thread busy. */
@@ -55,9 +66,12 @@ export class Groups {
     if (from !== undefined && to !== undefined && from > to) {
       throw new CairnError("invalid", `cannot read groups from ${from} to ${to}: the range is empty`);
     }
+    requireStarts(request);
     const groups = await this.#group(caller, request);
+    const isSinceStart = groups.some(({ startsUs }) => startsUs.length > 0);
     const read = await this.#points.readGroups({
       groups: groups.map(({ runIds }) => runIds),
+      startsUs: isSinceStart ? groups.map(({ startsUs }) => startsUs) : undefined,
       key,
       labels,
       axis,
@@ -68,14 +82,17 @@ export class Groups {
       numbersMax: limits.groupNumbersMax,
     });
     return {
-      groups: groups.map((group, i) => Object.assign(group, read.groups[i]!)),
+      groups: groups.map(({ name, values, runIds }, i) => ({ name, values, runIds, ...read.groups[i]! })),
       grid: read.grid,
     };
   }
 
-  #group(caller: Caller, request: GroupRequest): Promise<RunGroup[]> {
+  async #group(caller: Caller, request: GroupRequest): Promise<LocatedGroup[]> {
     const { groups, query, namespace, groupBy } = request;
-    if (groups.length === 0) return this.#groupByQuery(caller, request);
+    if (groups.length === 0) {
+      const found = await this.#groupByQuery(caller, request);
+      return found.map((group) => ({ ...group, startsUs: [] }));
+    }
     if (query !== "" || namespace !== "" || groupBy.length > 0) {
       throw new CairnError("invalid", "cannot read groups that are given and groups by a query at once", {
         hint: "give either groups, or query, namespace and group_by",
@@ -85,22 +102,25 @@ export class Groups {
   }
 
   /** Throws `not-found` for a run the caller may not see, as for one that is not there. */
-  async #locateGroups(caller: Caller, groups: GroupRequest["groups"]): Promise<RunGroup[]> {
+  async #locateGroups(caller: Caller, groups: readonly GivenGroup[]): Promise<LocatedGroup[]> {
     requireAtMost(groups.length, limits.groupsMax, "groups");
     requireAtMost(
       groups.reduce((sum, { runs }) => sum + runs.length, 0),
       limits.groupRunsMax,
       "runs in groups",
     );
-    const located: RunGroup[] = [];
-    for (const { name, runs } of groups) {
+    const located: LocatedGroup[] = [];
+    for (const { name, runs, startsUs = [] } of groups) {
       requireText(name, limits.nameBytesMax, "group name");
-      const ids = new Set<string>();
+      // A run that is named twice is there once, with its first start.
+      const starts = new Map<string, number>();
       for (let at = 0; at < runs.length; at += RUNS_AT_ONCE) {
         const some = runs.slice(at, at + RUNS_AT_ONCE);
-        for (const id of await Promise.all(some.map((ref) => this.#runs.locate(caller, ref)))) ids.add(id);
+        const ids = await Promise.all(some.map((ref) => this.#runs.locate(caller, ref)));
+        for (const [i, id] of ids.entries()) if (!starts.has(id)) starts.set(id, startsUs[at + i] ?? 0);
       }
-      located.push({ name, values: [], runIds: [...ids] });
+      const own = startsUs.length === 0 ? [] : [...starts.values()];
+      located.push({ name, values: [], runIds: [...starts.keys()], startsUs: own });
     }
     return located;
   }
@@ -140,6 +160,22 @@ function checkedBuckets(asked: number): number {
     "invalid",
     `cannot read groups in ${asked} buckets: give 1 to ${limits.bucketsMax}, or 0 for ${limits.groupBucketsDefault}`,
   );
+}
+
+function requireStarts({ groups, axis }: GroupRequest): void {
+  if (groups.every(({ startsUs = [] }) => startsUs.length === 0)) return;
+  if (axis !== "time") {
+    throw new CairnError("invalid", "cannot count steps from the start of a run", {
+      hint: "set the axis to time, or leave starts_us out",
+    });
+  }
+  for (const { name, runs, startsUs = [] } of groups) {
+    if (runs.length === startsUs.length) continue;
+    const counts = `${runs.length} runs with ${startsUs.length} starts`;
+    throw new CairnError("invalid", `cannot read group ${quote(name)}: ${counts}`, {
+      hint: "give every run of every group its start, or none",
+    });
+  }
 }
 
 function requireQuantiles(quantiles: readonly number[]): void {

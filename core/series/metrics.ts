@@ -79,6 +79,7 @@ export class Metrics {
       to,
       buckets,
       includeReplaced: request.includeReplaced,
+      onlyReplaced: request.onlyReplaced,
       selectors,
       pointsMax: limits.readPointsMax,
     });

@@ -87,6 +87,22 @@ export function coreGroupsContract(open: OpenStores): void {
     ]);
   });
 
+  it("G7 wants a start for every run of every group, and times", async () => {
+    const { groups, make } = build();
+    const [a, b] = [await make(1), await make(2)];
+    const refs = [a, b].map(byId);
+    const whole = { name: "whole", runs: refs, startsUs: [1, 2] };
+    await groups.read(CALLER, groupsOf({ groups: [whole], axis: "time" }));
+    const wrong: Partial<GroupRequest>[] = [
+      { groups: [whole], axis: "step" },
+      { groups: [{ ...whole, startsUs: [1] }], axis: "time" },
+      { groups: [whole, { name: "bare", runs: refs }], axis: "time" },
+    ];
+    for (const request of wrong) {
+      await expect(groups.read(CALLER, groupsOf(request))).rejects.toEqual(refused("invalid"));
+    }
+  });
+
   it("G3 takes groups as they are given, a run once in each", async () => {
     const { groups, make } = build();
     const [a, b] = [await make(1, { aliases: ["job"] }), await make(3)];

@@ -15,6 +15,7 @@ const READ: Omit<ReadRequest, "series"> = {
   to: undefined,
   buckets: 0,
   includeReplaced: false,
+  onlyReplaced: false,
 };
 
 export function coreIngestContract(open: OpenStores): void {

@@ -83,6 +83,7 @@ export function coreSightContract(open: OpenStores): void {
           to: undefined,
           buckets: 0,
           includeReplaced: false,
+          onlyReplaced: false,
         }),
     ];
     const said = async (run: string, warm: boolean) => {

@@ -15,7 +15,7 @@ interface Place {
 /** The points of a run that take part, NaN among them. */
 function placesOf(run: NaiveRun, { axis, from, to }: Range): Place[] {
   return run.flatMap((series) =>
-    series.places({ axis, from, to, includeReplaced: false }).flatMap((place) => {
+    series.places({ axis, from, to, includeReplaced: false, onlyReplaced: false }).flatMap((place) => {
       const point = series.points[place]!;
       const at = axis === "step" ? point.step : point.timeUs;
       return at === undefined ? [] : [{ at, value: series.numberAt(place) }];

@@ -15,7 +15,7 @@ export interface NaivePoint {
   value: NaiveValue;
 }
 
-export type NaiveRange = Pick<ReadSeries, "axis" | "from" | "to" | "includeReplaced">;
+export type NaiveRange = Pick<ReadSeries, "axis" | "from" | "to" | "includeReplaced" | "onlyReplaced">;
 
 export class NaiveSeries {
   readonly kind: SeriesKind;
@@ -39,6 +39,16 @@ export class NaiveSeries {
     }
   }
 
+  /** The same points, with their times counted from a moment. */
+  since(startUs: number): NaiveSeries {
+    const moved = new NaiveSeries(this.kind);
+    for (const point of this.points) {
+      const timeUs = point.timeUs === undefined ? undefined : point.timeUs - startUs;
+      moved.points.push({ ...point, timeUs });
+    }
+    return moved;
+  }
+
   /** Whether a writer that began later has logged this step or one before it. */
   isReplaced(at: number): boolean {
     const { step } = this.points[at]!;
@@ -52,12 +62,12 @@ export class NaiveSeries {
   }
 
   /** Places of the points an exact read returns, in its order. */
-  places({ axis, from, to, includeReplaced }: NaiveRange): number[] {
+  places({ axis, from, to, includeReplaced, onlyReplaced }: NaiveRange): number[] {
     const of = (at: number) => axisOf(this.points[at]!, axis);
     const open = from === undefined && to === undefined;
     return this.points
       .map((_, at) => at)
-      .filter((at) => includeReplaced || !this.isReplaced(at))
+      .filter((at) => (onlyReplaced ? this.isReplaced(at) : includeReplaced || !this.isReplaced(at)))
       .filter(
         (at) =>
           open || (of(at) !== undefined && of(at)! >= (from ?? -Infinity) && of(at)! <= (to ?? Infinity)),

@@ -13,6 +13,7 @@ import {
 } from "./stores.ts";
 
 export const ALL_GROUPS: Omit<ReadGroups, "groups"> = {
+  startsUs: undefined,
   key: "x",
   labels: undefined,
   axis: "step",

@@ -28,7 +28,7 @@ interface Piece {
 interface Case {
   kind: SeriesKind;
   pieces: Piece[];
-  reads: Pick<ReadSeries, "axis" | "from" | "to" | "buckets" | "includeReplaced">[];
+  reads: Pick<ReadSeries, "axis" | "from" | "to" | "buckets" | "includeReplaced" | "onlyReplaced">[];
 }
 
 const KINDS: readonly SeriesKind[] = ["number", "integer", "bool", "text"];
@@ -73,6 +73,7 @@ const caseArbitrary: fc.Arbitrary<Case> = fc.record({
       to: boundArbitrary,
       buckets: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 12 })),
       includeReplaced: fc.boolean(),
+      onlyReplaced: fc.nat(3).map((n) => n === 0),
     }),
     { minLength: 2, maxLength: 4 },
   ),
@@ -206,7 +207,7 @@ const BATCHES = 4;
 export function modelContract(open: OpenStores): void {
   const bench = useSharedStores(open);
 
-  it("P2 O1 O2 O3 O4 V7 reads and sums up any series as the plain model does", async () => {
+  it("P2 O1 O2 O3 O4 O5 V7 reads and sums up any series as the plain model does", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(caseArbitrary, { minLength: BATCH, maxLength: BATCH }), async (cases) => {
         const written = await Promise.all(cases.map((tested) => write(bench, tested)));

@@ -103,6 +103,29 @@ export function orderContract(open: OpenStores): void {
     });
   });
 
+  it("O5 reads alone what a restart replaced, exact, in a range and as an envelope", async () => {
+    const id = await createRun(bench.runs);
+    await log(id, "a", [1, 2, 3, 4, 5, 6]);
+    const alone = { runId: id, key: "loss" };
+    const none = await readOne(bench.points, alone, { onlyReplaced: true });
+    expect(none).toMatchObject({ pointCount: 0, data: { form: "exact" } });
+    await log(id, "b", [4, 5, 6, 7], [40, 50, 60, 70]);
+    await log(id, "c", [6], [600]);
+    await inEveryForm(bench, async () => {
+      expect(await readNumbers(bench.points, id, "loss", { onlyReplaced: true })).toEqual([4, 5, 6, 60, 70]);
+      const part = { onlyReplaced: true, from: 5, to: 6 };
+      expect(await readNumbers(bench.points, id, "loss", part)).toEqual([5, 6, 60]);
+      const { data, pointCount } = await readOne(bench.points, alone, { onlyReplaced: true, buckets: 2 });
+      expect(pointCount).toBe(5);
+      expect(data).toMatchObject({
+        form: "envelope",
+        count: Float64Array.of(1, 4),
+        min: Float64Array.of(4, 5),
+        max: Float64Array.of(4, 70),
+      });
+    });
+  });
+
   it("O2 goes by the lowest step a new writer ever logs, also when it comes late", async () => {
     const id = await createRun(bench.runs);
     await log(id, "a", [1, 2, 3, 4, 5, 6]);

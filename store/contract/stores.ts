@@ -179,6 +179,7 @@ export const EVERYTHING: Omit<ReadSeries, "selectors"> = {
   to: undefined,
   buckets: 0,
   includeReplaced: false,
+  onlyReplaced: false,
   pointsMax: 5_000_000,
 };
 

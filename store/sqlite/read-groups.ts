@@ -7,17 +7,22 @@ import { asNumbers, markReplaced, replacementThresholds, type SeriesState } from
 import type { Db } from "./db.ts";
 import { readPieces, type CurrentSeries } from "./read-series.ts";
 
-/** All label sets of the metric that one run has; none for a run without it. */
-export type RunSeries = readonly CurrentSeries[];
+export interface GroupedRun {
+  /** All label sets of the metric. */
+  series: readonly CurrentSeries[];
+  /** What its times are counted from. */
+  startUs: number;
+}
 
 export function readGroups(
   db: Db,
-  groups: readonly (readonly RunSeries[])[],
+  groups: readonly (readonly GroupedRun[])[],
   request: ReadGroups,
 ): ReadGroupsResult {
-  const states = groups.flat(2).map(({ entry }) => entry.state);
-  if (states.some(({ kind }) => kind === "text")) throw textRefusal(request.key);
-  const laid = layGrid(states, request);
+  const runs = groups.flat();
+  const hasTexts = ({ series }: GroupedRun) => series.some(({ entry }) => entry.state.kind === "text");
+  if (runs.some(hasTexts)) throw textRefusal(request.key);
+  const laid = layGrid(runs, request);
   const { quantiles } = request;
   if (laid === undefined) {
     return { groups: groups.map(() => new GroupStatistics(0, 0).finish(quantiles)), grid: undefined };
@@ -27,11 +32,11 @@ export function readGroups(
   const means = new RunMeans(grid, size);
   return {
     grid,
-    groups: groups.map((runs) => {
-      const statistics = new GroupStatistics(size, runs.length);
-      for (const run of runs) {
+    groups: groups.map((members) => {
+      const statistics = new GroupStatistics(size, members.length);
+      for (const { series, startUs } of members) {
         means.clear();
-        for (const series of run) addMeans(db, series, request, means);
+        for (const one of series) addMeans(db, one, startUs, request, means);
         statistics.add(means);
       }
       return statistics.finish(quantiles);
@@ -39,30 +44,48 @@ export function readGroups(
   };
 }
 
-function addMeans(db: Db, series: CurrentSeries, request: ReadGroups, means: RunMeans): void {
+function addMeans(
+  db: Db,
+  series: CurrentSeries,
+  startUs: number,
+  request: ReadGroups,
+  means: RunMeans,
+): void {
+  const { axis } = request;
   const range = { from: request.from ?? -Infinity, to: request.to ?? Infinity };
   const thresholds = replacementThresholds(series.entry.state);
   const want = { times: false, reuse: true };
-  for (const { points, firstOrdinal } of readPieces({ db, request }, series, want)) {
-    const at = request.axis === "step" ? points.steps : points.times;
+  const stored = { axis, from: moved(request.from, startUs), to: moved(request.to, startUs) };
+  for (const { points, firstOrdinal } of readPieces({ db, request: stored }, series, want)) {
+    const at = axis === "step" ? points.steps : since(points.times, startUs);
     const values = asNumbers(points);
     if (at === undefined || values === undefined) continue;
     means.add(at, values, range, markReplaced(points, firstOrdinal, thresholds));
   }
 }
 
+function moved(bound: number | undefined, byUs: number): number | undefined {
+  return bound === undefined ? undefined : bound + byUs;
+}
+
+function since(times: Float64Array | undefined, startUs: number): Float64Array | undefined {
+  return startUs === 0 ? times : times?.map((timeUs) => timeUs - startUs);
+}
+
 /** One grid for all, and how many of its buckets can hold a point. undefined when there is nothing to cover. */
 function layGrid(
-  states: readonly SeriesState[],
+  runs: readonly GroupedRun[],
   { axis, from, to, buckets }: ReadGroups,
 ): { grid: Grid; size: number } | undefined {
   let low = Infinity;
   let high = -Infinity;
-  for (const state of states) {
-    const [first, last] = extentOf(state, axis);
-    // Comparisons with NaN are false: where there is no extent, nothing is extended.
-    if (first < low) low = first;
-    if (last > high) high = last;
+  for (const { series, startUs } of runs) {
+    for (const { entry } of series) {
+      const [first, last] = extentOf(entry.state, axis);
+      // Comparisons with NaN are false: where there is no extent, nothing is extended.
+      if (first - startUs < low) low = first - startUs;
+      if (last - startUs > high) high = last - startUs;
+    }
   }
   low = from ?? low;
   high = to ?? high;
@@ -83,7 +106,7 @@ function extentOf({ summary, timeMin, timeMax }: SeriesState, axis: "step" | "ti
 const STATISTICS = 8;
 
 function requireNumbers(
-  groups: readonly (readonly RunSeries[])[],
+  groups: readonly (readonly GroupedRun[])[],
   size: number,
   { quantiles, numbersMax }: ReadGroups,
 ): void {

@@ -61,7 +61,8 @@ function isOpen({ from, to }: Range): boolean {
 }
 
 /** Points of a read without a range. */
-function countAll({ state }: SeriesEntry, { includeReplaced }: ReadSeries): number {
+function countAll({ state }: SeriesEntry, { includeReplaced, onlyReplaced }: ReadSeries): number {
+  if (onlyReplaced) return state.summary.replacedCount;
   return includeReplaced ? state.total : state.summary.count;
 }
 
@@ -124,6 +125,9 @@ function readExact(
   const { request } = source;
   const { entry } = series;
   const thresholds = replacementThresholds(entry.state);
+  if (request.onlyReplaced && thresholds.length === 0) {
+    return exactOf(joinPoints([], entry.state.kind), undefined, request, budget);
+  }
   const whole = thresholds.length === 0 && isOpen(request) ? readWhole(source, series) : undefined;
   if (whole !== undefined) return exactOf(whole, undefined, request, budget);
   const read: Piece[] = [];
@@ -148,7 +152,7 @@ function exactOf(
   request: ReadSeries,
   budget: { left: number },
 ): { pointCount: number; data: ExactData } {
-  const order = orderedPlaces(points, request, request.includeReplaced ? undefined : replaced);
+  const order = orderedPlaces(points, request, unwanted(replaced, points.count, request));
   const picked = order === undefined ? points : pickPoints(points, order);
   spend(budget, picked.count, request);
   return {
@@ -196,13 +200,23 @@ function countWanted(
 ): number {
   const axis = request.axis === "step" ? points.steps : points.times;
   if (axis === undefined) return 0;
-  const skip = request.includeReplaced ? undefined : markReplaced(points, firstOrdinal, thresholds);
+  const skip = unwanted(markReplaced(points, firstOrdinal, thresholds), points.count, request);
   const { from = -Infinity, to = Infinity } = request;
   let wanted = 0;
   for (let i = 0; i < points.count; i++) {
     if (axis[i]! >= from && axis[i]! <= to && skip?.[i] !== 1) wanted++;
   }
   return wanted;
+}
+
+/** 1 for points that are not asked for, given which are replaced; undefined when all of them are. */
+function unwanted(
+  replaced: Uint8Array | undefined,
+  count: number,
+  { includeReplaced, onlyReplaced }: ReadSeries,
+): Uint8Array | undefined {
+  if (!onlyReplaced) return includeReplaced ? undefined : replaced;
+  return replaced === undefined ? new Uint8Array(count).fill(1) : replaced.map((mark) => 1 - mark);
 }
 
 function joinMarks(
@@ -301,13 +315,14 @@ function readEnvelope(
   const { request } = source;
   const { entry } = series;
   const range = { from: request.from ?? -Infinity, to: request.to ?? Infinity };
-  const thresholds = request.includeReplaced ? [] : replacementThresholds(entry.state);
+  const thresholds = replacementThresholds(entry.state);
   const buckets = new Buckets(grid, request.buckets);
   for (const { points, firstOrdinal } of readPieces(source, series, { times: false, reuse: true })) {
     const at = request.axis === "step" ? points.steps : points.times;
     const values = asNumbers(points);
     if (at === undefined || values === undefined) continue;
-    buckets.add(at, values, range, markReplaced(points, firstOrdinal, thresholds));
+    const replaced = markReplaced(points, firstOrdinal, thresholds);
+    buckets.add(at, values, range, unwanted(replaced, points.count, request));
   }
   // So few after all (a narrow range): every point is no more than the envelope would be.
   if (!isOpen(request) && buckets.points <= request.buckets) return readExact(source, series, budget);

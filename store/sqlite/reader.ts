@@ -16,7 +16,7 @@ import { findSeries, type SeriesEntry } from "./catalog.ts";
 import { readablePieces } from "./chunks.ts";
 import type { Db } from "./db.ts";
 import { labelsFromText, labelsToText } from "./labels.ts";
-import { readGroups, type RunSeries } from "./read-groups.ts";
+import { readGroups, type GroupedRun } from "./read-groups.ts";
 import { readAll, type CurrentSeries } from "./read-series.ts";
 import { LOG_COLUMNS, lostIn, readLogRow } from "./log.ts";
 import type { LogRow, Tail } from "./tail.ts";
@@ -67,13 +67,17 @@ export class SeriesReader {
   groups(request: ReadGroups): ReadGroupsResult {
     return this.moment(() => {
       // A run may be in several groups.
-      const known = new Map<string, RunSeries>();
+      const known = new Map<string, GroupedRun["series"]>();
       const seriesOf = (runId: string) => {
         let series = known.get(runId);
         if (series === undefined) known.set(runId, (series = this.#select({ ...request, runId })));
         return series;
       };
-      const groups = request.groups.map((ids) => ids.map(seriesOf).filter(({ length }) => length > 0));
+      const groups = request.groups.map((ids, i) =>
+        ids
+          .map((id, j) => ({ series: seriesOf(id), startUs: request.startsUs?.[i]?.[j] ?? 0 }))
+          .filter(({ series }) => series.length > 0),
+      );
       return readGroups(this.#db, groups, request);
     });
   }

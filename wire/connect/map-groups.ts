@@ -22,7 +22,11 @@ export function toGroupRequest(request: ReadGroupsRequest): GroupRequest {
     });
   }
   return {
-    groups: request.groups.map(({ name, runs }) => ({ name, runs: runs.map((run) => toRunRef(run)) })),
+    groups: request.groups.map(({ name, runs, startsUs }) => ({
+      name,
+      runs: runs.map((run) => toRunRef(run)),
+      startsUs: startsUs.map((each) => toInteger(each, "starts_us")),
+    })),
     query: request.query,
     namespace: request.namespace,
     groupBy: request.groupBy,

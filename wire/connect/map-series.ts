@@ -40,6 +40,7 @@ export function toReadRequest(request: ReadSeriesRequest): ReadRequest {
     to: request.to === undefined ? undefined : toInteger(request.to, "to"),
     buckets: request.buckets,
     includeReplaced: request.includeReplaced,
+    onlyReplaced: request.onlyReplaced,
   };
 }
 

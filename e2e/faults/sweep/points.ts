@@ -108,6 +108,7 @@ async function checkSeries(
     to: undefined,
     buckets: 0,
     includeReplaced: true,
+    onlyReplaced: false,
     pointsMax: 5_000_000,
   });
   let count = 0;
