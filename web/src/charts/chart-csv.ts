@@ -5,9 +5,9 @@ import type { Line } from "./line.ts";
  * What a chart draws, one row per point: exact points have a value alone, buckets also their smallest and largest. A
  * text that a spreadsheet would take for a formula gets an apostrophe in front.
  */
-export function chartCsv(key: string, lines: readonly Line[], xKind: XKind): string {
+export function chartCsv(key: string, lines: readonly Line[], xKind: XKind, xName = "x"): string {
   const ranged = lines.some(({ low }) => low !== undefined);
-  const x = xKind === "step" ? "step" : xKind === "time" ? "time_us" : "relative_us";
+  const x = xKind === "metric" ? cell(xName) : X_COLUMNS[xKind];
   const rows = [`run,${x},${cell(key)}${ranged ? ",min,max" : ""}`];
   for (const line of lines) {
     const name = cell(line.name);
@@ -20,6 +20,8 @@ export function chartCsv(key: string, lines: readonly Line[], xKind: XKind): str
   }
   return `${rows.join("\r\n")}\r\n`;
 }
+
+const X_COLUMNS = { step: "step", time: "time_us", relative: "relative_us" } as const;
 
 function cell(text: string): string {
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;

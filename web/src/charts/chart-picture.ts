@@ -6,6 +6,8 @@ import { smooth, type Smoothing } from "./smooth.ts";
 
 export interface PictureOptions {
   xKind: XKind;
+  /** What the metric along x is called; only for that kind. */
+  xName?: string | undefined;
   log: boolean;
   clip: boolean;
   smoothing: Smoothing;

@@ -1,3 +1,5 @@
+import { heatOf, paintHeat } from "./heat.ts";
+import { paintHeatLegend } from "./heat-legend.ts";
 import { drawnOf, pictureOf, type PictureOptions } from "./chart-picture.ts";
 import type { Line } from "./line.ts";
 import { paintFrame, paintLines } from "./paint.ts";
@@ -23,18 +25,40 @@ export function paintSheet(
   options: PictureOptions,
   ink: Ink,
 ): void {
-  pen.fillStyle = ink.panel;
-  pen.fillRect(0, 0, SHEET.width, sheetHeight(lines));
+  paintGround(pen, title, sheetHeight(lines), ink);
   paintLegend(pen, lines, ink);
+  const picture = pictureOf(lines, SHEET.width, SHEET.chartHeight, options, HEAD);
+  if (picture === undefined) return;
+  paintFrame(pen, picture.frame, ink);
+  paintLines(pen, picture.frame, drawnOf(lines, options.smoothing), ink);
+}
+
+export const HEAT_SHEET_HEIGHT = HEAD + SHEET.chartHeight + 20;
+
+/** The same for a heat map, whose rows are named beside it. */
+export function paintHeatSheet(
+  pen: Pen,
+  title: string,
+  lines: readonly Line[],
+  options: PictureOptions & { dark: boolean },
+  ink: Ink,
+): void {
+  paintGround(pen, title, HEAT_SHEET_HEIGHT, ink);
+  const heat = heatOf(lines, SHEET.width, SHEET.chartHeight, options, HEAD);
+  if (heat === undefined) return;
+  paintFrame(pen, heat.frame, ink);
+  paintHeatLegend(pen, heat, options.dark, ink);
+  paintHeat(pen, heat, drawnOf(lines, options.smoothing), options, ink);
+}
+
+function paintGround(pen: Pen, title: string, height: number, ink: Ink): void {
+  pen.fillStyle = ink.panel;
+  pen.fillRect(0, 0, SHEET.width, height);
   pen.fillStyle = ink.text;
   pen.font = `600 14px ${ink.font.slice(ink.font.indexOf(" ") + 1)}`;
   pen.textAlign = "left";
   pen.textBaseline = "middle";
   pen.fillText(title, 12, HEAD / 2 + 2);
-  const picture = pictureOf(lines, SHEET.width, SHEET.chartHeight, options, HEAD);
-  if (picture === undefined) return;
-  paintFrame(pen, picture.frame, ink);
-  paintLines(pen, picture.frame, drawnOf(lines, options.smoothing), ink);
 }
 
 function paintLegend(pen: Pen, lines: readonly Line[], ink: Ink): void {

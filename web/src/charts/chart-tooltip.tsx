@@ -21,6 +21,7 @@ interface ChartTooltipProps {
   pointed: Watched<Pointed | undefined>;
   pinned: Pointed | undefined;
   xKind: XKind;
+  xName?: string | undefined;
   smoothed: boolean;
   baseline: string | undefined;
   lit: Watched<string | undefined>;
@@ -34,7 +35,7 @@ const AWAY_PX = 16;
 
 /** Values at the crosshair, sorted. Pinned it stays, can be searched, and lights up the run of a row. */
 export function ChartTooltip(props: ChartTooltipProps) {
-  const { id, pinned, xKind, smoothed, baseline, lit, onUnpin } = props;
+  const { id, pinned, xKind, xName, smoothed, baseline, lit, onUnpin } = props;
   const pointed = useSyncExternalStore(props.pointed.subscribe, props.pointed.get);
   const shown = pinned ?? pointed;
   const box = useRef<HTMLDivElement>(null);
@@ -70,11 +71,11 @@ export function ChartTooltip(props: ChartTooltipProps) {
       className={isPinned ? `${styles.tooltip} ${styles.pinned}` : styles.tooltip}
       style={placeNear(shown.clientX, shown.clientY, rows.length)}
       role={isPinned ? "dialog" : "tooltip"}
-      aria-label={isPinned ? `Values at ${xText(xKind, shown.x)}` : undefined}
+      aria-label={isPinned ? `Values at ${xText(xKind, shown.x, xName)}` : undefined}
       onKeyDown={(event) => event.key === "Escape" && onUnpin()}
     >
       <div className={styles.head}>
-        <span>{xText(xKind, shown.x)}</span>
+        <span className={styles.at}>{xText(xKind, shown.x, xName)}</span>
         <span>{smoothed ? "smoothed" : ""}</span>
         {isPinned && (
           <button type="button" className={styles.close} onClick={onUnpin} aria-label="Unpin">

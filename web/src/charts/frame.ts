@@ -3,8 +3,8 @@ import { tickLabels, ticksOf } from "./ticks.ts";
 import { clockLabel, clockLabels, durationLabel, timeTicks } from "./time-ticks.ts";
 import { valueText } from "./value-text.ts";
 
-/** What x is: a number of steps, a wall time, or the time since the run began; times in microseconds. */
-export type XKind = "step" | "time" | "relative";
+/** What x is: a number of steps, a wall time, the time since the run began, or another metric; times in microseconds. */
+export type XKind = "step" | "time" | "relative" | "metric";
 
 export interface View {
   width: number;
@@ -90,6 +90,7 @@ function xTicksOf(kind: XKind, scale: Scale, countMax: number): Tick[] {
   const { from, to } = scale;
   // There is no half a step.
   if (kind === "step") return labelled(ticksOf(scale, countMax).filter((at) => Number.isInteger(at)));
+  if (kind === "metric") return labelled(ticksOf(scale, countMax));
   if (kind === "relative")
     return timeTicks(from, to, countMax).map((at) => ({ at, label: durationLabel(at) }));
   const offsetUs = -new Date(from / 1_000).getTimezoneOffset() * 60e6;
@@ -98,8 +99,9 @@ function xTicksOf(kind: XKind, scale: Scale, countMax: number): Tick[] {
   return ticks.map((at, i) => ({ at, label: labels[i]! }));
 }
 
-/** One x in words, as precise as a pixel of the chart. */
-export function xText(kind: XKind, at: number): string {
+/** One x in words, as precise as a pixel of the chart. `name` is that of the metric along x. */
+export function xText(kind: XKind, at: number, name = "x"): string {
+  if (kind === "metric") return `${name} ${valueText(at)}`;
   if (kind === "step") return `step ${valueText(Math.round(at))}`;
   if (kind === "relative") return `after ${durationLabel(at)}`;
   return `${clockLabel(at, 86_400e6)} ${clockLabel(at, 1e6 - 1).slice(0, 8)}`;

@@ -1,5 +1,6 @@
 import { columnsOf } from "./columns.ts";
 import { frameOf, type Frame, type XKind } from "./frame.ts";
+import { HEAT_LEGEND_PX } from "./heat-legend.ts";
 import type { Reading } from "./hover.ts";
 import { extentOfX, type Line } from "./line.ts";
 import { heatColour } from "./palette.ts";
@@ -29,6 +30,7 @@ export function heatOf(
   width: number,
   height: number,
   { xKind, log, clip, zoom }: HeatOptions,
+  headPx = 0,
 ): Heat | undefined {
   const x = zoom ?? extentOfX(lines);
   if (x === undefined) return undefined;
@@ -36,7 +38,16 @@ export function heatOf(
   const words = lines.map(({ name }) => endOf(name));
   const y = [lines.length - 0.5, -0.5] as const;
   // Rows count from the top, so the axis is upside down: the frame is made the right way up and turned.
-  const frame = frameOf({ width, height, xKind, x, y: [y[1], y[0]], log: false, words });
+  const frame = frameOf({
+    width,
+    height: height - HEAT_LEGEND_PX,
+    headPx: headPx + HEAT_LEGEND_PX,
+    xKind,
+    x,
+    y: [y[1], y[0]],
+    log: false,
+    words,
+  });
   return { frame: turned(frame, lines.length), from: range.from, to: range.to };
 }
 

@@ -1,13 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { drawnOf, pictureOf } from "./chart-picture.ts";
 import { chartCsv } from "./chart-csv.ts";
-import { paintSheet, sheetHeight } from "./chart-sheet.ts";
+import { HEAT_SHEET_HEIGHT, paintHeatSheet, paintSheet, SHEET, sheetHeight } from "./chart-sheet.ts";
 import { heatOf, paintHeat, readingOfRow } from "./heat.ts";
 import { nearestReading, readingsAt } from "./hover.ts";
 import type { Line } from "./line.ts";
+import { paintLines } from "./paint.ts";
+import { heatColour } from "./palette.ts";
 import { badgeOf, factsOf, sentenceOf } from "./summary.ts";
 import { SvgPen } from "./svg-pen.ts";
 import { rowsAround } from "./tooltip-rows.ts";
+import { valueText } from "./value-text.ts";
 
 function line(id: string, y: readonly number[], more: Partial<Line> = {}): Line {
   return {
@@ -99,7 +102,44 @@ describe("a heat map", () => {
   });
 });
 
+describe("a heat map as a sheet", () => {
+  it("Z93 says which value has which colour, and names its rows", () => {
+    const lines = [line("rank=0", [0.25, 0.5]), line("rank=1<b>", [1, 4])];
+    const pen = new SvgPen();
+    paintHeatSheet(pen, "wait", lines, { ...options, dark: false }, ink);
+    const svg = pen.toSvg(SHEET.width, HEAT_SHEET_HEIGHT);
+    const { from, to } = heatOf(lines, 400, 200, options)!;
+    for (const text of ["wait", valueText(from), valueText(to), "rank=0", "rank=1&lt;b&gt;"])
+      expect(svg).toContain(`>${text}</text>`);
+    for (const share of [0, 1]) expect(svg).toContain(`fill="${heatColour(share, false)}"`);
+  });
+});
+
+describe("what a restart replaced", () => {
+  it("Z92 is painted faded, before the lines it stands behind", () => {
+    const lines = [line("now", [1, 2]), { ...line("then", [2, 1]), colour: "#123456", faded: true }];
+    const { frame } = pictureOf(lines, 400, 200, options)!;
+    const pen = new SvgPen();
+    paintLines(pen, frame, drawnOf(lines, { kind: "none" }), ink);
+    const paths = pen.toSvg(400, 200).match(/<path d="[^"]*" fill="none"[^>]*>/g)!;
+    expect(paths[0]).toMatch(/stroke="#123456".*opacity="0\.35"/);
+    expect(paths[1]).not.toContain("opacity");
+  });
+});
+
 describe("a chart in words and files", () => {
+  it("Z91 the badge of a metric over another says how points are joined, and how many have no partner", () => {
+    const whole = line("a", [1, 2]);
+    expect(badgeOf([whole], "tokens")).toEqual({
+      text: "exact",
+      detail: "Each point stands at what tokens was at the same step.",
+    });
+    expect(badgeOf([{ ...whole, homelessCount: 1200 }], "tokens").text).toBe("exact, 1,200 unmatched");
+    expect(badgeOf([{ ...whole, exact: false }], "tokens").detail).toContain("at the mean of tokens there");
+    const csv = chartCsv("loss", [whole], "metric", "=tokens");
+    expect(csv.split("\r\n")[0]).toBe("run,'=tokens,loss");
+  });
+
   it("Z29 the badge says exact only when every point is drawn, and counts what has no place", () => {
     expect(badgeOf([line("a", [1, 2])]).text).toBe("exact");
     const envelope = line("b", [1], { exact: false, pointCount: 412_000, homelessCount: 3 });

@@ -27,6 +27,8 @@ export interface Line extends Points {
   readonly colour: string;
   readonly dash: readonly number[];
   readonly bold?: boolean;
+  /** What a restart replaced: it stands behind the others. */
+  readonly faded?: boolean;
 }
 
 /** The first place whose x is at or beyond `value`; the length when there is none. */

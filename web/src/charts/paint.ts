@@ -17,6 +17,8 @@ const RAW_ALPHA = 0.28;
 const BANDS_MAX = 10;
 /** Nobody tells so many lines apart by their dashes, and dashes take most of the time it takes to draw them. */
 const DASHED_MAX = 40;
+/** What a restart replaced. */
+const FADED_ALPHA = 0.35;
 const DOT_ROOM_PX = 8;
 const DOT = 1.8;
 
@@ -55,7 +57,8 @@ export function paintFrame(pen: Pen, frame: Frame, ink: Ink): void {
 export function paintLines(pen: Pen, frame: Frame, drawn: readonly Drawn[], ink: Ink): void {
   const banded = hasBands(drawn);
   clipped(pen, frame, () => {
-    const shown = drawn.length > DASHED_MAX ? drawn.map(plain) : drawn;
+    const all = drawn.length > DASHED_MAX ? drawn.map(plain) : drawn;
+    const shown = all.toSorted((a, b) => Number(b.line.faded ?? 0) - Number(a.line.faded ?? 0));
     for (const each of shown) paintBehind(pen, frame, each, banded);
     for (const each of shown) paintLine(pen, frame, each, widthOf(each.line, drawn.length));
   });
@@ -86,6 +89,7 @@ export function clipped(pen: Pen, { left, top, right, bottom }: Frame, draw: () 
 }
 
 function paintBehind(pen: Pen, frame: Frame, { line, calm }: Drawn, banded: boolean): void {
+  if (line.faded === true) return;
   if (line.low !== undefined) (banded ? paintBand : paintSpikes)(pen, frame, line);
   if (calm === undefined) return;
   pen.globalAlpha = RAW_ALPHA;
@@ -94,8 +98,9 @@ function paintBehind(pen: Pen, frame: Frame, { line, calm }: Drawn, banded: bool
 }
 
 export function paintLine(pen: Pen, frame: Frame, { line, calm }: Drawn, width: number): void {
-  pen.globalAlpha = 1;
+  pen.globalAlpha = line.faded === true ? FADED_ALPHA : 1;
   strokeValues(pen, frame, line, calm ?? line.y, width);
+  pen.globalAlpha = 1;
 }
 
 function strokeValues(pen: Pen, frame: Frame, line: Line, values: Float64Array, width: number): void {

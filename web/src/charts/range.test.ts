@@ -58,7 +58,7 @@ describe("the range of values", () => {
 });
 
 describe("many lines as one", () => {
-  it("Z27 at every x that some line has: mean, smallest or largest of those that have a number there", () => {
+  it("Z27 Z93 at every x that some line has: mean, smallest, largest or 95th percentile of those that have a number there", () => {
     const a = points([1, 5, Number.NaN], [0, 10, 20]);
     const b = points([3, 7], [10, 30]);
     const mean = reduceLines([a, b], "mean");
@@ -67,6 +67,9 @@ describe("many lines as one", () => {
     expect([...reduceLines([a, b], "min").y]).toEqual([1, 3, Number.NaN, 7]);
     expect([...reduceLines([a, b], "max").y]).toEqual([1, 5, Number.NaN, 7]);
     expect(mean.pointCount).toBe(5);
+    const many = Array.from({ length: 21 }, (_, rank) => points([rank], [0]));
+    expect([...reduceLines(many, "p95").y]).toEqual([19]);
+    expect([...reduceLines([a, b], "p95").y]).toEqual([1, expect.closeTo(4.9, 9), Number.NaN, 7]);
     expect([...mean.low!]).toEqual([1, 3, Number.NaN, 7]);
   });
 

@@ -1,10 +1,10 @@
 import type { Points } from "./line.ts";
 
-export type Reduction = "mean" | "min" | "max";
+export type Reduction = "mean" | "min" | "max" | "p95";
 
 /**
- * Many lines as one, on the x they share: where several stand at the same x, the mean, smallest or largest of their
- * numbers. A line without a number there takes no part; where none has one the result is NaN.
+ * Many lines as one, on the x they share: where several stand at the same x, the mean, smallest, largest or 95th
+ * percentile of their numbers (of buckets: of their means). A line without a number there takes no part; where none has one the result is NaN.
  */
 export function reduceLines(lines: readonly Points[], how: Reduction): Points {
   const places = new Map<number, number>();
@@ -15,6 +15,7 @@ export function reduceLines(lines: readonly Points[], how: Reduction): Points {
   const low = new Float64Array(x.length).fill(Infinity);
   const high = new Float64Array(x.length).fill(-Infinity);
   const count = new Float64Array(x.length);
+  const all = how === "p95" ? Array.from(x, (): number[] => []) : undefined;
   for (const line of lines) {
     for (let i = 0; i < line.x.length; i++) {
       const value = line.y[i]!;
@@ -25,10 +26,12 @@ export function reduceLines(lines: readonly Points[], how: Reduction): Points {
       high[k] = Math.max(high[k]!, up[i]!);
       y[k] = (count[k] === 0 ? 0 : y[k]!) + value;
       count[k]!++;
+      all?.[k]!.push(value);
     }
   }
   for (let k = 0; k < x.length; k++) {
     if (count[k] === 0) low[k] = high[k] = Number.NaN;
+    else if (all !== undefined) y[k] = percentile(all[k]!, 0.95);
     else y[k] = how === "mean" ? y[k]! / count[k]! : how === "min" ? low[k]! : high[k]!;
   }
   return {
@@ -40,6 +43,14 @@ export function reduceLines(lines: readonly Points[], how: Reduction): Points {
     pointCount: lines.reduce((sum, line) => sum + line.pointCount, 0),
     homelessCount: lines.reduce((sum, line) => sum + line.homelessCount, 0),
   };
+}
+
+/** Linear between neighbours, as the server's quantiles are. */
+function percentile(values: number[], share: number): number {
+  values.sort((a, b) => a - b);
+  const place = share * (values.length - 1);
+  const [low, high] = [values[Math.floor(place)]!, values[Math.ceil(place)]!];
+  return low === high ? low : low + (high - low) * (place - Math.floor(place));
 }
 
 export type Spread = "std" | "stderr" | "minmax" | "ci95";

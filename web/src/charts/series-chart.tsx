@@ -2,6 +2,7 @@ import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "re
 import { drawnOf, pictureOf, type PictureOptions } from "./chart-picture.ts";
 import { ChartTooltip, type Pointed } from "./chart-tooltip.tsx";
 import { heatOf, paintHeat, readingOfRow } from "./heat.ts";
+import { paintHeatLegend } from "./heat-legend.ts";
 import { nearestReading, readingsAt, type Order } from "./hover.ts";
 import type { Line } from "./line.ts";
 import { isLit, paintOverlay, type Overlay } from "./overlay.ts";
@@ -39,7 +40,8 @@ const REACH_PX = 28;
 
 /** Lines on a canvas, over one with the grid, which stays when lines step back, and under one for what follows the pointer. */
 export function SeriesChart(props: SeriesChartProps) {
-  const { title, lines, height, dark, order, cursor, lit, xKind, log, clip, smoothing, zoom, fixedY } = props;
+  const { title, lines, height, dark, order, cursor, lit, xKind, xName, log, clip, smoothing, zoom, fixedY } =
+    props;
   const box = useRef<HTMLDivElement>(null);
   const grid = useRef<HTMLCanvasElement>(null);
   const base = useRef<HTMLCanvasElement>(null);
@@ -84,7 +86,10 @@ export function SeriesChart(props: SeriesChartProps) {
     const ink = inkOf(box.current!);
     paintFrame(gridPen, frame, ink);
     if (heat === undefined) paintLines(pen, frame, drawn, ink);
-    else paintHeat(pen, heat, drawn, { log, dark }, ink);
+    else {
+      paintHeatLegend(gridPen, heat, dark, ink);
+      paintHeat(pen, heat, drawn, { log, dark }, ink);
+    }
     // The theme changes what the variables say, not what they are called.
   }, [frame, heat, drawn, log, width, height, dark]);
 
@@ -160,7 +165,7 @@ export function SeriesChart(props: SeriesChartProps) {
         className={styles.plot}
         role="img"
         tabIndex={0}
-        aria-label={sentenceOf(title, lines, xKind)}
+        aria-label={sentenceOf(title, lines, xName ?? xKind)}
         aria-describedby={tooltipId}
         {...pointer}
       >
@@ -174,6 +179,7 @@ export function SeriesChart(props: SeriesChartProps) {
         pointed={pointed}
         pinned={pinned}
         xKind={xKind}
+        xName={xName}
         smoothed={smoothing.kind !== "none"}
         baseline={props.baseline}
         lit={lit}

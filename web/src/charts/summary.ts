@@ -32,8 +32,8 @@ export function factsOf(line: Line): LineFacts {
   };
 }
 
-/** "exact", "envelope of 412,000 points", and what is not shown. */
-export function badgeOf(lines: readonly Line[]): { text: string; detail: string } {
+/** "exact", "envelope of 412,000 points", and what is not shown. `xName` is the metric along x, if there is one. */
+export function badgeOf(lines: readonly Line[], xName?: string): { text: string; detail: string } {
   const points = lines.reduce((sum, line) => sum + line.pointCount, 0);
   const homeless = lines.reduce((sum, line) => sum + line.homelessCount, 0);
   const exact = lines.every((line) => line.exact);
@@ -42,8 +42,17 @@ export function badgeOf(lines: readonly Line[]): { text: string; detail: string 
   const detail = exact
     ? `All ${count} points are drawn as they were logged.`
     : `Minimum, maximum and mean of all ${count} points: no spike is lost. Zoom in to see single points.`;
-  const rest = homeless > 0 ? ` ${homeless.toLocaleString("en")} have no place on this axis.` : "";
-  return { text, detail: detail + rest };
+  const lost = homeless.toLocaleString("en");
+  if (xName === undefined) {
+    return { text, detail: detail + (homeless > 0 ? ` ${lost} have no place on this axis.` : "") };
+  }
+  const joined = exact
+    ? `Each point stands at what ${xName} was at the same step.`
+    : `Too many points to join one by one: mean, smallest and largest of stretches of steps, at the mean of ${xName} there.`;
+  return {
+    text: homeless > 0 ? `${text}, ${lost} unmatched` : text,
+    detail: homeless > 0 ? `${joined} ${lost} points have no ${xName} at their step.` : joined,
+  };
 }
 
 /** The chart in a sentence. */

@@ -14,6 +14,8 @@ export interface KeyEntry {
   /** How many series of it there are in all runs: more than runs where there are labels. */
   seriesCount: number;
   hasLabels: boolean;
+  /** Points that restarts replaced. */
+  replacedCount: number;
 }
 
 export interface Catalogue {
@@ -38,6 +40,7 @@ interface KeyOfRun {
   readonly key: string;
   seriesCount: number;
   hasLabels: boolean;
+  replacedCount: number;
 }
 
 const PAGE_SIZE = 10_000;
@@ -76,11 +79,13 @@ async function listIfThere(runId: string, signal: AbortSignal): Promise<RunSerie
   }
 }
 
-function addKey(series: Map<string, KeyOfRun>, { key, labels }: SeriesInfo): void {
+function addKey(series: Map<string, KeyOfRun>, { key, labels, summary }: SeriesInfo): void {
+  const replacedCount = Number(summary?.replacedCount ?? 0n);
   const hasLabels = Object.keys(labels).length > 0;
   const known = series.get(key);
-  if (known === undefined) series.set(key, { key, seriesCount: 1, hasLabels });
+  if (known === undefined) series.set(key, { key, seriesCount: 1, hasLabels, replacedCount });
   else {
+    known.replacedCount += replacedCount;
     known.seriesCount++;
     known.hasLabels ||= hasLabels;
   }
@@ -107,11 +112,12 @@ function joinSeries(runs: readonly RunSeries[]): Catalogue {
   const startsUs = new Map<string, number>();
   for (const { runId, series, startUs } of runs) {
     if (startUs !== undefined) startsUs.set(runId, startUs);
-    for (const { key, seriesCount, hasLabels } of series) {
+    for (const { key, seriesCount, hasLabels, replacedCount } of series) {
       const entry = entries.get(key);
-      if (entry === undefined) entries.set(key, { key, seriesCount, hasLabels });
+      if (entry === undefined) entries.set(key, { key, seriesCount, hasLabels, replacedCount });
       else {
         entry.seriesCount += seriesCount;
+        entry.replacedCount += replacedCount;
         entry.hasLabels ||= hasLabels;
       }
     }

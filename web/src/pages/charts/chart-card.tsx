@@ -13,7 +13,7 @@ import { drawingOf, type KeyEntry } from "./catalogue.ts";
 import { ChartMenu } from "./chart-menu.tsx";
 import { ChartTable } from "./chart-table.tsx";
 import styles from "./charts.module.css";
-import type { PanelView } from "./panel-view.ts";
+import { axisOf, type PanelView } from "./panel-view.ts";
 import { useChartLines, type ChartLines } from "./use-chart-lines.ts";
 
 export const CHART_HEIGHT_PX = 192;
@@ -26,7 +26,8 @@ export const ChartCard = memo(function ChartCard({ entry, view }: { entry: KeyEn
   const description = view.descriptions?.get(key);
   const { unit } = drawingOf(description);
   const isDrawn = read.lines?.some((line) => line.x.length > 0) ?? false;
-  const badge = isDrawn ? badgeOf(read.lines!) : undefined;
+  const byStep = view.grouping !== undefined && view.xKind === "metric";
+  const badge = isDrawn ? badgeOf(read.lines!, byStep ? undefined : xNameOf(view)) : undefined;
   return (
     <section className={styles.card} aria-label={visibleText(key)}>
       <header className={styles.head}>
@@ -53,15 +54,18 @@ export const ChartCard = memo(function ChartCard({ entry, view }: { entry: KeyEn
             mean of labels
           </span>
         )}
+        {byStep && (
+          <span className={styles.badge} title="Groups are made by step or time, not by another metric.">
+            by step
+          </span>
+        )}
         {badge !== undefined && (
           <span className={styles.badge} title={badge.detail}>
             {badge.text}
           </span>
         )}
         <ChartMenu
-          name={key}
-          lines={read.lines ?? []}
-          view={view}
+          shown={{ key, lines: read.lines ?? [], view, isHeat: isHeat(entry, view, read) }}
           isTable={asTable}
           onTable={() => setAsTable(!asTable)}
         />
@@ -70,6 +74,16 @@ export const ChartCard = memo(function ChartCard({ entry, view }: { entry: KeyEn
     </section>
   );
 });
+
+/** Texts have no colours. */
+function isHeat({ hasLabels }: KeyEntry, { labels, grouping }: PanelView, read: ChartLines): boolean {
+  if (labels !== "heat" || grouping !== undefined || !hasLabels || read.tooMany) return false;
+  return read.lines?.every(({ words }) => words === undefined) ?? false;
+}
+
+function xNameOf({ xKey }: PanelView): string | undefined {
+  return xKey === undefined ? undefined : visibleText(xKey);
+}
 
 function CardBody({
   entry,
@@ -100,16 +114,28 @@ function CardBody({
       <div className={styles.nothing}>
         <p>
           {homeless > 0 ? `${formatCount(homeless)} points, none` : "No points"} with a{" "}
-          {view.xKind === "step" ? "step" : "time"}.
+          {view.xKind === "metric" ? (
+            <>
+              value of <Name text={view.xKey ?? ""} /> at the same step
+            </>
+          ) : view.xKind === "step" ? (
+            "step"
+          ) : (
+            "time"
+          )}
+          .
         </p>
-        {view.xKind === "step" && <Button onClick={view.onByTime}>Show by time</Button>}
+        {view.xKind === "step" && <Button onClick={() => view.onX("time")}>Show by time</Button>}
+        {view.xKind === "metric" && <Button onClick={() => view.onX(undefined)}>Show by step</Button>}
       </div>
     );
   }
-  if (asTable)
-    return <ChartTable title={sentenceOf(visibleText(entry.key), lines, view.xKind)} lines={lines} />;
+  const { xKind, range } = axisOf(view);
+  const xName = xKind === "metric" ? xNameOf(view) : undefined;
+  if (asTable) {
+    return <ChartTable title={sentenceOf(visibleText(entry.key), lines, xName ?? xKind)} lines={lines} />;
+  }
   const { fixedY, order } = drawingOf(view.descriptions?.get(entry.key));
-  const byStep = view.grouping !== undefined && view.xKind === "relative";
   return (
     <SeriesChart
       title={visibleText(entry.key)}
@@ -119,13 +145,14 @@ function CardBody({
       order={order}
       cursor={view.cursor}
       lit={litRun}
-      xKind={byStep ? "step" : view.xKind}
+      xKind={xKind}
+      xName={xName}
       log={view.log}
       clip={view.clip}
       smoothing={view.smoothing}
-      zoom={byStep ? undefined : view.range}
+      zoom={range}
       fixedY={fixedY}
-      heat={view.labels === "heat" && view.grouping === undefined && entry.hasLabels && !read.tooMany}
+      heat={isHeat(entry, view, read)}
       baseline={view.baseline}
       onZoom={view.onZoom}
     />

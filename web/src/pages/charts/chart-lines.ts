@@ -72,6 +72,22 @@ export function linesOf(
   return shareWords(lines.sort((a, b) => idPlace(a) - idPlace(b)));
 }
 
+/** What restarts replaced, with the names and colours of the lines it stands behind. */
+export function fadedLines(
+  read: readonly ReadPoints[],
+  runs: readonly ChartRun[],
+  options: LineOptions,
+): Line[] {
+  return linesOf(read, runs, options)
+    .filter(({ x }) => x.length > 0)
+    .map(({ bold: _, ...line }) => ({
+      ...line,
+      id: `${line.id} rewound`,
+      name: `${line.name} (rewound)`,
+      faded: true,
+    }));
+}
+
 function idOf({ runId, label }: ReadPoints): string {
   return `${runId} ${label}`;
 }

@@ -1,26 +1,19 @@
 import { Ellipsis } from "lucide-react";
-import type { Line } from "../../charts/line.ts";
 import { Button } from "../../widgets/button.tsx";
 import { Menu, MenuItem, MenuLine } from "../../widgets/menu.tsx";
 import { visibleText } from "../../widgets/text.ts";
-import { exportCsv, exportPng, exportSvg } from "./export-chart.ts";
-import type { PanelView } from "./panel-view.ts";
+import { exportCsv, exportPng, exportSvg, type ShownChart } from "./export-chart.ts";
 
 /** What can be done with one chart. */
-export function ChartMenu(props: {
-  name: string;
-  lines: readonly Line[];
-  view: PanelView;
-  isTable: boolean;
-  onTable: () => void;
-}) {
-  const { name, lines, view } = props;
+export function ChartMenu(props: { shown: ShownChart; isTable: boolean; onTable: () => void }) {
+  const { shown } = props;
+  const { key, lines, view } = shown;
   const isEmpty = lines.every((line) => line.x.length === 0);
   return (
     <Menu
       align="end"
       trigger={
-        <Button quiet label={`More about ${visibleText(name)}`}>
+        <Button quiet label={`More about ${visibleText(key)}`}>
           <Ellipsis size={16} aria-hidden />
         </Button>
       }
@@ -36,13 +29,13 @@ export function ChartMenu(props: {
         Show everything
       </MenuItem>
       <MenuLine />
-      <MenuItem onClick={() => exportPng(name, lines, view)} disabled={isEmpty}>
+      <MenuItem onClick={() => exportPng(shown)} disabled={isEmpty}>
         Save as PNG
       </MenuItem>
-      <MenuItem onClick={() => exportSvg(name, lines, view)} disabled={isEmpty}>
+      <MenuItem onClick={() => exportSvg(shown)} disabled={isEmpty}>
         Save as SVG
       </MenuItem>
-      <MenuItem onClick={() => exportCsv(name, lines, view)} disabled={isEmpty}>
+      <MenuItem onClick={() => exportCsv(shown)} disabled={isEmpty}>
         Save data as CSV
       </MenuItem>
     </Menu>

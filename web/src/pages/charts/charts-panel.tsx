@@ -71,6 +71,7 @@ export function ChartsPanel(props: ChartsPanelProps) {
     const keys = entries?.keys() ?? [];
     return sectionsOf(filter.error === undefined ? [...keys].filter(filter.fits) : keys);
   }, [entries, filter]);
+  const allKeys = useMemo(() => sectionsOf(entries?.keys() ?? []).flatMap(({ keys }) => keys), [entries]);
   const columns = Math.max(1, Math.min(COLUMNS_MAX, Math.floor((width + GAP_PX) / (CARD_MIN_PX + GAP_PX))));
   const shut = useMemo(() => new Set(search.shut?.split(",").map(decoded)), [search.shut]);
   const rows = useMemo(() => rowsOf(sections, columns, shut), [sections, columns, shut]);
@@ -80,7 +81,9 @@ export function ChartsPanel(props: ChartsPanelProps) {
   const onZoom = useCallback((range: readonly [number, number] | undefined) => {
     latest.current({ range: range === undefined ? undefined : rangeText(range) });
   }, []);
-  const onByTime = useCallback(() => latest.current({ x: "time", range: undefined }), []);
+  const onX = useCallback((x: "time" | undefined) => {
+    latest.current({ x, xkey: undefined, range: undefined });
+  }, []);
   const view = useMemo(
     (): PanelView => ({
       runs,
@@ -90,9 +93,11 @@ export function ChartsPanel(props: ChartsPanelProps) {
       grouping: groupOf(search.group),
       labels: search.labels,
       xKind: xKindOf(search),
+      xKey: search.xkey,
       range: rangeOf(search.range),
       log: search.logy === true,
       clip: search.clip === true,
+      rewound: search.rewound === true,
       smoothing: smoothingOf(search.smooth),
       baseline,
       dark,
@@ -101,7 +106,7 @@ export function ChartsPanel(props: ChartsPanelProps) {
       cursor,
       chartWidth: Math.max(CARD_MIN_PX, Math.floor((width - GAP_PX) / columns) - GAP_PX),
       onZoom,
-      onByTime,
+      onX,
     }),
     [
       runs,
@@ -118,7 +123,7 @@ export function ChartsPanel(props: ChartsPanelProps) {
       width,
       columns,
       onZoom,
-      onByTime,
+      onX,
     ],
   );
 
@@ -137,6 +142,8 @@ export function ChartsPanel(props: ChartsPanelProps) {
         onSearch={onSearch}
         error={filter.error}
         hasLabels={entries?.values().some(({ hasLabels }) => hasLabels) ?? false}
+        hasRewound={entries?.values().some(({ replacedCount }) => replacedCount > 0) ?? false}
+        keys={allKeys}
         isNarrow={width > 0 && width < NARROW_PX}
         words={wordsOf(count, runIds.length, props.runs.length, catalogue.data?.isCut === true)}
       />

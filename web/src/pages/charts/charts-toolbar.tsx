@@ -5,10 +5,10 @@ import { Select } from "../../widgets/select.tsx";
 import { TextField } from "../../widgets/text-field.tsx";
 import { useTypedText } from "../../widgets/typed-text.ts";
 import styles from "./charts.module.css";
+import { XField } from "./x-field.tsx";
 import {
   SMOOTHINGS,
   smoothingParts,
-  xKindOf,
   type ChartSearch,
   type ChartSearchPatch,
   type SmoothingName,
@@ -20,17 +20,16 @@ interface ToolbarProps {
   /** What is wrong with the filter. */
   error: string | undefined;
   hasLabels: boolean;
+  /** Some restart replaced points. */
+  hasRewound: boolean;
+  /** All metrics there are, in order. */
+  keys: readonly string[];
   /** Beside a table: what is less often changed is behind a button. */
   isNarrow: boolean;
   /** Such as "12 charts". */
   words: string;
 }
 
-const X_CHOICES = [
-  { value: "step", label: "Step" },
-  { value: "time", label: "Time" },
-  { value: "relative", label: "Since start" },
-] as const;
 const GROUP_CHOICES = [
   { value: "runs", label: "Runs" },
   { value: "mean-std", label: "Mean ± deviation" },
@@ -44,6 +43,7 @@ const LABEL_CHOICES = [
   { value: "mean", label: "Mean" },
   { value: "min", label: "Min" },
   { value: "max", label: "Max" },
+  { value: "p95", label: "95th percentile" },
   { value: "heat", label: "Heat map" },
 ] as const;
 const SMOOTHING_CHOICES = (Object.keys(SMOOTHINGS) as SmoothingName[]).map((value) => ({
@@ -54,16 +54,13 @@ const SMOOTHING_CHOICES = (Object.keys(SMOOTHINGS) as SmoothingName[]).map((valu
 /** How all charts of the panel are drawn. Everything here is in the address. */
 export function ChartsToolbar(props: ToolbarProps) {
   const { search, onSearch, error, words, isNarrow } = props;
-  const set = [search.logy, search.clip, search.labels, search.group].filter((each) => each !== undefined);
+  const set = [search.logy, search.clip, search.rewound, search.labels, search.group].filter(
+    (each) => each !== undefined,
+  );
   return (
     <div className={styles.toolbar} role="toolbar" aria-label="Charts">
       <KeyField value={search.keys ?? ""} error={error} onSearch={onSearch} />
-      <Select
-        label="x"
-        value={xKindOf(search)}
-        choices={X_CHOICES}
-        onChange={(x) => onSearch({ x: x === "step" ? undefined : x, range: undefined })}
-      />
+      <XField search={search} keys={props.keys} onSearch={onSearch} />
       {isNarrow ? (
         <Popover
           label="How charts are drawn"
@@ -91,7 +88,7 @@ export function ChartsToolbar(props: ToolbarProps) {
   );
 }
 
-function DrawingFields({ search, onSearch, hasLabels }: ToolbarProps) {
+function DrawingFields({ search, onSearch, hasLabels, hasRewound }: ToolbarProps) {
   const grouped = search.group ?? "runs";
   const isListed = GROUP_CHOICES.some(({ value }) => value === grouped);
   return (
@@ -103,6 +100,11 @@ function DrawingFields({ search, onSearch, hasLabels }: ToolbarProps) {
       <Toggle on={search.clip === true} onChange={(on) => onSearch({ clip: on || undefined })}>
         Clip outliers
       </Toggle>
+      {(hasRewound || search.rewound === true) && grouped === "runs" && search.xkey === undefined && (
+        <Toggle on={search.rewound === true} onChange={(on) => onSearch({ rewound: on || undefined })}>
+          Rewound
+        </Toggle>
+      )}
       {hasLabels && grouped === "runs" && (
         <Select
           label="Labels"

@@ -1,40 +1,69 @@
 import { chartCsv } from "../../charts/chart-csv.ts";
 import type { PictureOptions } from "../../charts/chart-picture.ts";
-import { paintSheet, SHEET, sheetHeight } from "../../charts/chart-sheet.ts";
+import {
+  HEAT_SHEET_HEIGHT,
+  paintHeatSheet,
+  paintSheet,
+  SHEET,
+  sheetHeight,
+} from "../../charts/chart-sheet.ts";
 import type { Line } from "../../charts/line.ts";
+import type { Pen } from "../../charts/pen.ts";
 import { inkOf } from "../../charts/series-chart.tsx";
 import { SvgPen } from "../../charts/svg-pen.ts";
 import { visibleText } from "../../widgets/text.ts";
 import { drawingOf } from "./catalogue.ts";
-import type { PanelView } from "./panel-view.ts";
+import { axisOf, type PanelView } from "./panel-view.ts";
 
 const PNG_RATIO = 2;
 
-export function exportPng(key: string, lines: readonly Line[], view: PanelView): void {
+/** What is saved: a heat map when that is what is shown. */
+export interface ShownChart {
+  readonly key: string;
+  readonly lines: readonly Line[];
+  readonly view: PanelView;
+  readonly isHeat: boolean;
+}
+
+export function exportPng(shown: ShownChart): void {
   const canvas = document.createElement("canvas");
   canvas.width = SHEET.width * PNG_RATIO;
-  canvas.height = sheetHeight(lines) * PNG_RATIO;
+  canvas.height = heightOf(shown) * PNG_RATIO;
   const pen = canvas.getContext("2d");
   if (pen === null) return;
   pen.scale(PNG_RATIO, PNG_RATIO);
-  paintSheet(pen, visibleText(key), lines, optionsOf(key, view), inkOf(document.body));
+  paint(pen, shown);
   canvas.toBlob((blob) => {
-    if (blob !== null) save(blob, key, "png");
+    if (blob !== null) save(blob, shown.key, "png");
   }, "image/png");
 }
 
-export function exportSvg(key: string, lines: readonly Line[], view: PanelView): void {
+export function exportSvg(shown: ShownChart): void {
   const pen = new SvgPen();
-  paintSheet(pen, visibleText(key), lines, optionsOf(key, view), inkOf(document.body));
-  save(new Blob([pen.toSvg(SHEET.width, sheetHeight(lines))], { type: "image/svg+xml" }), key, "svg");
+  paint(pen, shown);
+  const svg = pen.toSvg(SHEET.width, heightOf(shown));
+  save(new Blob([svg], { type: "image/svg+xml" }), shown.key, "svg");
 }
 
-export function exportCsv(key: string, lines: readonly Line[], view: PanelView): void {
-  save(new Blob([chartCsv(key, lines, view.xKind)], { type: "text/csv" }), key, "csv");
+function heightOf({ lines, isHeat }: ShownChart): number {
+  return isHeat ? HEAT_SHEET_HEIGHT : sheetHeight(lines);
+}
+
+function paint(pen: Pen, { key, lines, view, isHeat }: ShownChart): void {
+  const ink = inkOf(document.body);
+  const options = optionsOf(key, view);
+  if (isHeat) paintHeatSheet(pen, visibleText(key), lines, { ...options, dark: view.dark }, ink);
+  else paintSheet(pen, visibleText(key), lines, options, ink);
+}
+
+export function exportCsv({ key, lines, view }: ShownChart): void {
+  const { xKind } = axisOf(view);
+  save(new Blob([chartCsv(key, lines, xKind, view.xKey)], { type: "text/csv" }), key, "csv");
 }
 
 function optionsOf(key: string, view: PanelView): PictureOptions {
-  const { xKind, log, clip, smoothing, range } = view;
+  const { log, clip, smoothing } = view;
+  const { xKind, range } = axisOf(view);
   const { fixedY } = drawingOf(view.descriptions?.get(key));
   return { xKind, log, clip, smoothing, zoom: range, fixedY };
 }

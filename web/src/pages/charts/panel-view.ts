@@ -17,9 +17,13 @@ export interface PanelView {
   readonly grouping: Grouping | undefined;
   readonly labels: Reduction | "heat" | undefined;
   readonly xKind: XKind;
+  /** The metric along the x axis; only for the kind "metric". */
+  readonly xKey: string | undefined;
   readonly range: readonly [number, number] | undefined;
   readonly log: boolean;
   readonly clip: boolean;
+  /** What restarts replaced is drawn, too. */
+  readonly rewound: boolean;
   readonly smoothing: Smoothing;
   readonly baseline: string | undefined;
   readonly dark: boolean;
@@ -29,7 +33,16 @@ export interface PanelView {
   /** Of a chart, in pixels. */
   readonly chartWidth: number;
   onZoom(range: readonly [number, number] | undefined): void;
-  onByTime(): void;
+  onX(x: "time" | undefined): void;
+}
+
+/**
+ * What charts have along x. Groups are made by the server, which knows no other metric there: they are by step then,
+ * from end to end.
+ */
+export function axisOf({ xKind, range, grouping }: PanelView): Pick<PanelView, "xKind" | "range"> {
+  if (xKind === "metric" && grouping !== undefined) return { xKind: "step", range: undefined };
+  return { xKind, range };
 }
 
 const BUCKETS_PER_PIXEL = 2;

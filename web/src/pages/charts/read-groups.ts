@@ -20,15 +20,22 @@ export interface GroupRequest {
   readonly xKind: XKind;
   readonly range: readonly [number, number] | undefined;
   readonly buckets: number;
+  /** When each run began, for times since then. */
+  readonly startsUs: ReadonlyMap<string, number>;
 }
 
 /** Statistics over all points of all runs, made by the server. Groups in which nobody has the key are left out. */
 export async function readGroups(request: GroupRequest, signal: AbortSignal): Promise<ReadGroup[]> {
-  const { key, groups, grouping, xKind, range, buckets } = request;
+  const { key, groups, grouping, xKind, range, buckets, startsUs } = request;
+  const startOf = (id: string): bigint => BigInt(startsUs.get(id) ?? 0);
   const answer = await cairn.metrics.readGroups(
     {
       key,
-      groups: groups.map(({ name, runIds }) => ({ name, runs: runIds.map((id) => ({ id })) })),
+      groups: groups.map(({ name, runIds }) => ({
+        name,
+        runs: runIds.map((id) => ({ id })),
+        ...(xKind === "relative" && { startsUs: runIds.map(startOf) }),
+      })),
       axis: xKind === "step" ? Axis.STEP : Axis.TIME,
       buckets,
       ...boundsOf(range, 0),

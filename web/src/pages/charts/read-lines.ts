@@ -1,4 +1,4 @@
-import { Axis, type ReadSeriesResponse } from "#proto/cairn/v1/metric_pb.ts";
+import { Axis, type ReadSeriesResponse, type SeriesData } from "#proto/cairn/v1/metric_pb.ts";
 import type { XKind } from "../../charts/frame.ts";
 import type { Points } from "../../charts/line.ts";
 import { cairn } from "../../data/server.ts";
@@ -21,6 +21,8 @@ export interface ReadRequest {
   readonly range: readonly [number, number] | undefined;
   readonly buckets: number;
   readonly startsUs: ReadonlyMap<string, number>;
+  /** Nothing but what restarts replaced. */
+  readonly onlyReplaced?: boolean;
 }
 
 const CALLS_AT_ONCE = 4;
@@ -38,7 +40,7 @@ export async function readLines(request: ReadRequest, signal: AbortSignal): Prom
 }
 
 async function readTogether(
-  { key, hasLabels, xKind, range, buckets }: ReadRequest,
+  { key, hasLabels, xKind, range, buckets, onlyReplaced = false }: ReadRequest,
   runIds: readonly string[],
   originUs: number,
   signal: AbortSignal,
@@ -49,6 +51,7 @@ async function readTogether(
       series: runIds.map((id) => ({ run: { id }, key, allLabels: hasLabels })),
       axis,
       buckets,
+      onlyReplaced,
       ...boundsOf(range, originUs),
     },
     { signal },
@@ -67,13 +70,17 @@ export function boundsOf(range: readonly [number, number] | undefined, originUs:
   };
 }
 
+export function labelOf({ labels }: SeriesData): string {
+  return Object.entries(labels)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, value]) => `${name}=${value}`)
+    .join(" ");
+}
+
 function pointsOf(answer: ReadSeriesResponse, axis: Axis, originUs: number): ReadPoints[] {
   return answer.series.map((data) => ({
     runId: data.runId,
-    label: Object.entries(data.labels)
-      .toSorted(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, value]) => `${name}=${value}`)
-      .join(" "),
+    label: labelOf(data),
     points: seriesPoints(data, axis, answer, originUs),
   }));
 }

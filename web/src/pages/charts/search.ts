@@ -8,9 +8,13 @@ import type { Smoothing } from "../../charts/smooth.ts";
  */
 export interface ChartSearch {
   /** Without it, steps. */
-  x?: "time" | "relative";
+  x?: "time" | "relative" | "metric";
+  /** The metric along x; only with x=metric. */
+  xkey?: string;
   logy?: true;
   clip?: true;
+  /** What restarts replaced is drawn faded. */
+  rewound?: true;
   /** Kind and amount, such as ema-0.6. */
   smooth?: string;
   /** Which keys: part of a name, a glob, or /a pattern/. */
@@ -29,6 +33,7 @@ export interface ChartSearch {
 export type ChartSearchPatch = { [Name in keyof ChartSearch]: ChartSearch[Name] | undefined };
 
 const TEXT_MAX = 500;
+const LABEL_WAYS = ["mean", "min", "max", "p95", "heat"] as const;
 
 export function readChartSearch(given: Record<string, unknown>): ChartSearch {
   const search: ChartSearch = {};
@@ -39,14 +44,20 @@ export function readChartSearch(given: Record<string, unknown>): ChartSearch {
   };
   const x = text("x");
   if (x === "time" || x === "relative") search.x = x;
+  if (x === "metric" && text("xkey") !== "") {
+    search.x = x;
+    search.xkey = text("xkey");
+  }
   if (isOn(given["logy"])) search.logy = true;
   if (isOn(given["clip"])) search.clip = true;
+  if (isOn(given["rewound"])) search.rewound = true;
   if (smoothingOf(text("smooth")).kind !== "none") search.smooth = text("smooth");
   if (text("keys") !== "") search.keys = text("keys");
   if (rangeOf(text("range")) !== undefined) search.range = text("range");
   if (groupOf(text("group")) !== undefined) search.group = text("group");
   const labels = text("labels");
-  if (labels === "mean" || labels === "min" || labels === "max" || labels === "heat") search.labels = labels;
+  const known = LABEL_WAYS.find((each) => each === labels);
+  if (known !== undefined) search.labels = known;
   if (text("shut") !== "") search.shut = text("shut");
   return search;
 }
@@ -98,7 +109,7 @@ export function smoothingOf(text: string | undefined): Smoothing {
 }
 
 export function rangeOf(text: string | undefined): readonly [number, number] | undefined {
-  const match = /^(-?[\d.e+]{1,24})\.\.(-?[\d.e+]{1,24})$/.exec(text ?? "");
+  const match = /^(-?\d[\d.e+-]{0,24}?)\.\.(-?\d[\d.e+-]{0,24})$/.exec(text ?? "");
   if (match === null) return undefined;
   const [from, to] = [Number(match[1]), Number(match[2])];
   return Number.isFinite(from) && Number.isFinite(to) && from < to ? [from, to] : undefined;
@@ -107,7 +118,7 @@ export function rangeOf(text: string | undefined): readonly [number, number] | u
 /** As few digits as tell the pixels of a chart apart. */
 export function rangeText([from, to]: readonly [number, number]): string {
   const digits = Math.max(0, 3 - Math.floor(Math.log10(to - from)));
-  const text = (value: number): string => String(Number(value.toFixed(Math.min(6, digits))));
+  const text = (value: number): string => String(Number(value.toFixed(Math.min(20, digits))));
   return `${text(from)}..${text(to)}`;
 }
 

@@ -55,7 +55,7 @@ function moved(x: Float64Array, origin: number): Float64Array {
 const WORDS_MAX = 40;
 const OTHER_WORDS = "(other)";
 
-function placesOfWords(texts: readonly string[]): { places: Float64Array; words: string[] } {
+export function placesOfWords(texts: readonly string[]): { places: Float64Array; words: string[] } {
   const known = new Map<string, number>();
   const places = new Float64Array(texts.length);
   for (const [i, text] of texts.entries()) {

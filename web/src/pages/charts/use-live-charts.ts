@@ -29,6 +29,7 @@ async function refetch(keys: ReadonlySet<string>, runIds: ReadonlySet<string>): 
   await Promise.all([...runIds].map((id) => queryClient.invalidateQueries({ queryKey: ["run-series", id] })));
   if (runIds.size > 0) await queryClient.invalidateQueries({ queryKey: ["catalogue"] });
   await queryClient.invalidateQueries({
-    predicate: ({ queryKey }) => queryKey[0] === "chart" && keys.has(String(queryKey[1])),
+    predicate: ({ queryKey }) =>
+      queryKey[0] === "chart" && (keys.has(String(queryKey[1])) || keys.has(String(queryKey[3]))),
   });
 }
