@@ -39,6 +39,17 @@ const OF_PAGES: readonly (ShortcutGroup & { path: RegExp })[] = [
     ],
   },
   {
+    path: /^\/(?:n|r|compare)(?:\/|$)/,
+    title: "In a chart",
+    shortcuts: [
+      { keys: "← →", does: "Move the crosshair" },
+      { keys: "Enter", does: "Pin the values, or let them go" },
+      { keys: "+ -", does: "Zoom in and out, also by wheel with Ctrl" },
+      { keys: "[ ]", does: "Move left and right, also by drag or wheel with Shift" },
+      { keys: "0", does: "Show everything, also by double click" },
+    ],
+  },
+  {
     path: /^\/r\//,
     title: "In the media of a run",
     shortcuts: [{ keys: "← →", does: "Previous and next step" }],

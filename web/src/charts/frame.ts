@@ -64,8 +64,19 @@ export function frameOf(view: View): Frame {
   const left = Math.min(LEFT_MAX, Math.max(LEFT_MIN, Math.ceil(longest * LABEL_PX) + 12));
   const right = Math.max(left + 1, width - RIGHT);
   const x = linearScale(view.x[0], view.x[1], left, right);
-  const xCount = Math.max(1, Math.floor((right - left) / X_TICK_PX));
-  return { width, height, left, right, top, bottom, x, y, xTicks: xTicksOf(view.xKind, x, xCount), yTicks };
+  const xTicks = xTicksOf(view.xKind, x, xCountMax(left, right));
+  return { width, height, left, right, top, bottom, x, y, xTicks, yTicks };
+}
+
+/** The same picture, moved along x. */
+export function movedTo(frame: Frame, xKind: XKind, range: readonly [number, number]): Frame {
+  const { left, right } = frame;
+  const x = linearScale(range[0], range[1], left, right);
+  return { ...frame, x, xTicks: xTicksOf(xKind, x, xCountMax(left, right)) };
+}
+
+function xCountMax(left: number, right: number): number {
+  return Math.max(1, Math.floor((right - left) / X_TICK_PX));
 }
 
 function labelled(ticks: readonly number[]): Tick[] {

@@ -82,19 +82,20 @@ export function paintHeat(
   pen.globalAlpha = 1;
   for (const [row, { line, calm }] of drawn.entries()) {
     const values = calm ?? line.y;
-    const top = frame.y.toPixel(row) - height / 2;
+    const top = Math.round(frame.y.toPixel(row) - height / 2);
+    const bottom = Math.round(frame.y.toPixel(row) + height / 2);
     const { size, pixel, first, last } = columnsOf(line.x, values, frame.x);
     const usual = size > 1 ? (pixel[size - 1]! - pixel[0]!) / (size - 1) : frame.right - frame.left;
     for (let i = 0; i < size; i++) {
       const value = (first[i]! + last[i]!) / 2;
       const at = pixel[i]!;
-      const left = Math.max(frame.left, (at + (i > 0 ? pixel[i - 1]! : at - usual)) / 2);
-      const right = Math.min(frame.right, (at + (i + 1 < size ? pixel[i + 1]! : at + usual)) / 2);
+      // Whole pixels, so that no seam shows.
+      const left = Math.max(frame.left, Math.floor((at + (i > 0 ? pixel[i - 1]! : at - usual)) / 2));
+      const right = Math.min(frame.right, Math.ceil((at + (i + 1 < size ? pixel[i + 1]! : at + usual)) / 2));
       if (Number.isNaN(value) || !(right > left)) continue;
       const share = high > low ? (place(value) - low) / (high - low) : 0.5;
       pen.fillStyle = Number.isNaN(share) ? ink.grid : heatColour(share, options.dark);
-      // A little over the edge, so that no seam shows.
-      pen.fillRect(left, top, right - left + 0.6, height - gap);
+      pen.fillRect(left, top, right - left, Math.max(1, bottom - top - gap));
     }
   }
 }

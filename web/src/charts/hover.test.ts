@@ -122,7 +122,7 @@ describe("what a restart replaced", () => {
     const pen = new SvgPen();
     paintLines(pen, frame, drawnOf(lines, { kind: "none" }), ink);
     const paths = pen.toSvg(400, 200).match(/<path d="[^"]*" fill="none"[^>]*>/g)!;
-    expect(paths[0]).toMatch(/stroke="#123456".*opacity="0\.35"/);
+    expect(paths[0]).toMatch(/stroke="#123456".*opacity="0\.45"/);
     expect(paths[1]).not.toContain("opacity");
   });
 });

@@ -18,7 +18,7 @@ const BANDS_MAX = 10;
 /** Nobody tells so many lines apart by their dashes, and dashes take most of the time it takes to draw them. */
 const DASHED_MAX = 40;
 /** What a restart replaced. */
-const FADED_ALPHA = 0.35;
+const FADED_ALPHA = 0.45;
 const DOT_ROOM_PX = 8;
 const DOT = 1.8;
 

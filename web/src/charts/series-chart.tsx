@@ -1,15 +1,14 @@
-import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { useId, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { drawnOf, pictureOf, type PictureOptions } from "./chart-picture.ts";
 import { ChartTooltip, type Pointed } from "./chart-tooltip.tsx";
-import { heatOf, paintHeat, readingOfRow } from "./heat.ts";
-import { paintHeatLegend } from "./heat-legend.ts";
+import type { Frame } from "./frame.ts";
+import { heatOf, readingOfRow } from "./heat.ts";
 import { nearestReading, readingsAt, type Order } from "./hover.ts";
-import type { Line } from "./line.ts";
-import { isLit, paintOverlay, type Overlay } from "./overlay.ts";
-import { paintFrame, paintLines } from "./paint.ts";
-import type { Ink } from "./pen.ts";
+import { extentOfX, type Line } from "./line.ts";
+import type { XRange } from "./motion.ts";
 import styles from "./series-chart.module.css";
 import { sentenceOf } from "./summary.ts";
+import { useChartPaint } from "./use-chart-paint.ts";
 import { useChartPointer } from "./use-chart-pointer.ts";
 import { Watched } from "./watched.ts";
 
@@ -24,6 +23,8 @@ export interface SeriesChartProps extends Omit<PictureOptions, "zoomY"> {
   order: Order;
   /** Shared by the charts of a page: where the crosshair stands. */
   cursor: Watched<number | undefined>;
+  /** Shared by the charts of a page: the range of x while it is being moved. */
+  moving: Watched<XRange | undefined>;
   /** Shared by everything on a page: the run that is lit. */
   lit: Watched<string | undefined>;
   /** Values in the tooltip are held against the line of this run. */
@@ -50,7 +51,7 @@ export function SeriesChart(props: SeriesChartProps) {
   const [zoomY, setZoomY] = useState<readonly [number, number]>();
   const [pinned, setPinned] = useState<Pointed>();
   const pointed = useMemo(() => new Watched<Pointed | undefined>(undefined), []);
-  const drag = useRef<Overlay["drag"]>(undefined);
+  const plot = useRef<HTMLDivElement>(null);
   const tooltipId = useId();
   const { onWidth } = props;
 
@@ -79,55 +80,34 @@ export function SeriesChart(props: SeriesChartProps) {
   );
   const frame = heat?.frame ?? picture?.frame;
 
-  useLayoutEffect(() => {
-    const gridPen = penOn(grid.current!, width, height);
-    const pen = penOn(base.current!, width, height);
-    if (gridPen === undefined || pen === undefined || frame === undefined) return;
-    const ink = inkOf(box.current!);
-    paintFrame(gridPen, frame, ink);
-    if (heat === undefined) paintLines(pen, frame, drawn, ink);
-    else {
-      paintHeatLegend(gridPen, heat, dark, ink);
-      paintHeat(pen, heat, drawn, { log, dark }, ink);
-    }
-    // The theme changes what the variables say, not what they are called.
-  }, [frame, heat, drawn, log, width, height, dark]);
-
-  const repaint = useRef<() => void>(() => {});
-  useEffect(() => {
-    let asked = 0;
-    const paint = (): void => {
-      asked = 0;
-      const canvas = over.current;
-      if (canvas === null) return;
-      const pen = penOn(canvas, width, height);
-      const run = lit.get();
-      base.current!.classList.toggle(styles.back!, heat === undefined && isLit(drawn, run));
-      if (pen === undefined || frame === undefined) return;
-      const shown = heat === undefined ? run : undefined;
-      paintOverlay(
-        pen,
-        frame,
-        drawn,
-        { cursor: cursor.get(), lit: shown, drag: drag.current },
-        inkOf(box.current!),
-      );
-    };
-    const ask = (): void => {
-      if (asked === 0) asked = requestAnimationFrame(paint);
-    };
-    repaint.current = ask;
-    ask();
-    const stops = [cursor.subscribe(ask), lit.subscribe(ask)];
-    return () => {
-      for (const stop of stops) stop();
-      cancelAnimationFrame(asked);
-    };
-  }, [frame, heat, drawn, width, height, dark, cursor, lit]);
+  const extent = useMemo(() => extentOfX(lines), [lines]);
+  const { moving } = props;
+  const { frameNow, setDrag } = useChartPaint({
+    box,
+    grid,
+    base,
+    over,
+    frame,
+    heat,
+    drawn,
+    width,
+    height,
+    xKind,
+    log,
+    dark,
+    zoom,
+    moving,
+    cursor,
+    lit,
+  });
 
   const pointer = useChartPointer({
-    frame,
+    plot,
+    frameNow,
+    extent,
+    isZoomed: zoom !== undefined,
     onPoint: ({ x: pixelX, y: pixelY, clientX, clientY }) => {
+      const frame = frameNow();
       if (frame === undefined) return;
       const x = frame.x.toValue(pixelX);
       const slack = Math.abs(frame.x.toValue(pixelX + REACH_PX) - x);
@@ -146,13 +126,19 @@ export function SeriesChart(props: SeriesChartProps) {
       pointed.set(undefined);
     },
     onPin: () => setPinned((now) => (now === undefined ? pointed.get() : undefined)),
-    onDrag: (next) => {
-      drag.current = next;
-      repaint.current();
-    },
+    onDrag: setDrag,
     onZoomX: props.onZoom,
     onZoomY: (range) => heat === undefined && setZoomY(range),
+    onMove: (range) => {
+      pointed.set(undefined);
+      moving.set(range);
+    },
+    onRest: () => {
+      const range = moving.get();
+      if (range !== undefined) props.onZoom(range);
+    },
     onReset: () => {
+      moving.set(undefined);
       setZoomY(undefined);
       setPinned(undefined);
       props.onZoom(undefined);
@@ -162,6 +148,7 @@ export function SeriesChart(props: SeriesChartProps) {
   return (
     <div className={styles.chart} ref={box} style={{ height }}>
       <div
+        ref={plot}
         className={styles.plot}
         role="img"
         tabIndex={0}
@@ -170,7 +157,10 @@ export function SeriesChart(props: SeriesChartProps) {
         {...pointer}
       >
         <canvas ref={grid} className={styles.canvas} />
-        <canvas ref={base} className={styles.canvas} />
+        {/* While lines are shifted they must not leave the plot. */}
+        <div className={styles.canvas} style={clipOf(frame)}>
+          <canvas ref={base} className={styles.canvas} />
+        </div>
         <canvas ref={over} className={styles.canvas} />
       </div>
       {picture?.clipped === true && <span className={styles.note}>outliers clipped</span>}
@@ -189,34 +179,7 @@ export function SeriesChart(props: SeriesChartProps) {
   );
 }
 
-/** Cleared and scaled to the pixels of the screen; undefined while there is no room. */
-function penOn(
-  canvas: HTMLCanvasElement,
-  width: number,
-  height: number,
-): CanvasRenderingContext2D | undefined {
-  if (width < 1) return undefined;
-  const ratio = globalThis.devicePixelRatio || 1;
-  const [wide, high] = [Math.round(width * ratio), Math.round(height * ratio)];
-  if (canvas.width !== wide || canvas.height !== high) {
-    canvas.width = wide;
-    canvas.height = high;
-  }
-  const pen = canvas.getContext("2d") ?? undefined;
-  pen?.setTransform(ratio, 0, 0, ratio, 0, 0);
-  pen?.clearRect(0, 0, width, height);
-  return pen;
-}
-
-export function inkOf(element: Element): Ink {
-  const style = getComputedStyle(element);
-  const of = (name: string): string => style.getPropertyValue(name).trim();
-  return {
-    panel: of("--panel"),
-    grid: of("--line-soft"),
-    label: of("--ink-3"),
-    text: of("--ink"),
-    bad: of("--bad"),
-    font: `11px ${style.fontFamily}`,
-  };
+function clipOf(frame: Frame | undefined) {
+  if (frame === undefined) return {};
+  return { clipPath: `inset(0 ${Math.max(0, frame.width - frame.right - 2)}px 0 ${frame.left - 2}px)` };
 }

@@ -1,32 +1,84 @@
-import { useRef, type KeyboardEvent, type PointerEvent } from "react";
+import { useEffect, useRef, type KeyboardEvent, type PointerEvent, type RefObject } from "react";
 import type { Frame } from "./frame.ts";
+import { panned, zoomed, type XRange } from "./motion.ts";
 import type { Overlay } from "./overlay.ts";
+import type { Scale } from "./scale.ts";
 
 interface PointerActions {
-  frame: Frame | undefined;
+  /** Where the pointer is listened to. */
+  plot: RefObject<HTMLElement | null>;
+  frameNow(): Frame | undefined;
+  /** From the first to the last point. */
+  extent: XRange | undefined;
+  /** There is something to the left or to the right. */
+  isZoomed: boolean;
   /** The pointer is over the plot, or a key moved the crosshair. */
   onPoint(at: { x: number; y: number; clientX: number; clientY: number }): void;
   onLeave(): void;
   onPin(): void;
   onDrag(drag: Overlay["drag"]): void;
-  onZoomX(range: readonly [number, number]): void;
-  onZoomY(range: readonly [number, number]): void;
+  onZoomX(range: XRange): void;
+  onZoomY(range: XRange): void;
+  /** Everything moves along x; undefined goes back to where it was. */
+  onMove(range: XRange | undefined): void;
+  /** The move has come to rest. */
+  onRest(): void;
   onReset(): void;
+}
+
+interface Down {
+  x: number;
+  y: number;
+  shift: boolean;
+  scale: Scale;
+  /** What the drag has turned out to be; a click until then. */
+  way?: "x" | "y" | "pan";
 }
 
 /** Less is a click. */
 const DRAG_MIN_PX = 4;
 const KEY_STEP_PX = 6;
 const KEY_ZOOM = 0.25;
+const KEY_PAN = 0.25;
+const WHEEL_ZOOM = 0.002;
+const WHEEL_LINE_PX = 32;
+/** A wheel does not say when it stops. */
+const WHEEL_REST_MS = 180;
 
 /**
- * Pointer and keys of a chart: move for the crosshair, click or Enter to pin, drag for a part of x, with Shift for a
- * part of y, double click or 0 for everything; arrows move the crosshair, + and - zoom around it.
+ * Pointer and keys of a chart: move for the crosshair, click or Enter to pin, drag for a part of x; with Shift drag along
+ * x to move and along y for a part of y; wheel with Ctrl to zoom, with Shift or sideways to move; double click or 0 for
+ * everything; arrows move the crosshair, + and - zoom around it, [ and ] move.
  */
 export function useChartPointer(actions: PointerActions) {
-  const down = useRef<{ x: number; y: number; alongY: boolean; moved: boolean }>(undefined);
+  const down = useRef<Down>(undefined);
   const key = useRef<number>(undefined);
-  const { frame } = actions;
+  const latest = useRef(actions);
+  latest.current = actions;
+
+  useEffect(() => {
+    const element = actions.plot.current;
+    if (element === null) return undefined;
+    let rest: ReturnType<typeof setTimeout> | undefined;
+    const onWheel = (event: WheelEvent): void => {
+      const range = wheelRange(event, element, latest.current);
+      if (range === undefined) return;
+      event.preventDefault();
+      latest.current.onMove(range);
+      clearTimeout(rest);
+      rest = setTimeout(() => {
+        rest = undefined;
+        latest.current.onRest();
+      }, WHEEL_REST_MS);
+    };
+    // A listener of React's could not keep the page from scrolling.
+    element.addEventListener("wheel", onWheel, { passive: false });
+    return () => {
+      element.removeEventListener("wheel", onWheel);
+      clearTimeout(rest);
+      if (rest !== undefined) latest.current.onRest();
+    };
+  }, [actions.plot]);
 
   function placeOf(event: PointerEvent<HTMLElement>) {
     const box = event.currentTarget.getBoundingClientRect();
@@ -34,20 +86,21 @@ export function useChartPointer(actions: PointerActions) {
   }
 
   function onPointerDown(event: PointerEvent<HTMLElement>): void {
+    const frame = actions.frameNow();
     if (event.button !== 0 || frame === undefined) return;
-    const at = placeOf(event);
-    down.current = { ...at, alongY: event.shiftKey, moved: false };
+    down.current = { ...placeOf(event), shift: event.shiftKey, scale: frame.x };
     event.currentTarget.setPointerCapture(event.pointerId);
   }
 
   function onPointerMove(event: PointerEvent<HTMLElement>): void {
+    const frame = actions.frameNow();
     if (frame === undefined) return;
     const at = placeOf(event);
     const start = down.current;
     if (start !== undefined) {
-      const far = start.alongY ? Math.abs(at.y - start.y) : Math.abs(at.x - start.x);
-      start.moved ||= far >= DRAG_MIN_PX;
-      if (start.moved) actions.onDrag(dragOf(frame, start, at));
+      const way = (start.way ??= wayOf(start, at));
+      if (way === "pan") return actions.onMove(pannedBy(start, at.x, actions.extent));
+      if (way !== undefined) actions.onDrag(dragOf(frame, start, at));
     }
     const x = clampTo(at.x, frame.left, frame.right);
     key.current = x;
@@ -55,22 +108,26 @@ export function useChartPointer(actions: PointerActions) {
   }
 
   function onPointerUp(event: PointerEvent<HTMLElement>): void {
+    const frame = actions.frameNow();
     const start = down.current;
     down.current = undefined;
     if (start === undefined || frame === undefined) return;
     actions.onDrag(undefined);
-    if (!start.moved) return actions.onPin();
+    if (start.way === undefined) return actions.onPin();
+    if (start.way === "pan") return actions.onRest();
     const { fromX, toX, fromY, toY } = dragOf(frame, start, placeOf(event));
-    if (start.alongY) actions.onZoomY(rising(frame.y.toValue(fromY), frame.y.toValue(toY)));
+    if (start.way === "y") actions.onZoomY(rising(frame.y.toValue(fromY), frame.y.toValue(toY)));
     else actions.onZoomX(rising(frame.x.toValue(fromX), frame.x.toValue(toX)));
   }
 
   function onPointerCancel(): void {
+    if (down.current?.way === "pan") actions.onMove(undefined);
     down.current = undefined;
     actions.onDrag(undefined);
   }
 
   function onKeyDown(event: KeyboardEvent<HTMLElement>): void {
+    const frame = actions.frameNow();
     if (frame === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
     const at = key.current ?? (frame.left + frame.right) / 2;
     const step = event.shiftKey ? 5 * KEY_STEP_PX : KEY_STEP_PX;
@@ -83,11 +140,13 @@ export function useChartPointer(actions: PointerActions) {
     } else if (event.key === "Enter" || event.key === " ") actions.onPin();
     else if (event.key === "Escape") actions.onLeave();
     else if (event.key === "0") actions.onReset();
-    else if (event.key === "+" || event.key === "=" || event.key === "-") {
-      const part = event.key === "-" ? 1 / (1 - 2 * KEY_ZOOM) : 1 - 2 * KEY_ZOOM;
-      const left = at - (at - frame.left) * part;
-      const right = at + (frame.right - at) * part;
-      actions.onZoomX([frame.x.toValue(left), frame.x.toValue(right)]);
+    else if (event.key === "[" || event.key === "]") {
+      const byPx = (event.key === "[" ? -KEY_PAN : KEY_PAN) * (frame.right - frame.left);
+      actions.onZoomX(panned(frame.x, byPx, actions.extent ?? [frame.x.from, frame.x.to]));
+    } else if (event.key === "+" || event.key === "=" || event.key === "-") {
+      const factor = event.key === "-" ? 1 / (1 - 2 * KEY_ZOOM) : 1 - 2 * KEY_ZOOM;
+      const extent = actions.extent ?? [frame.x.from, frame.x.to];
+      actions.onZoomX(zoomed(frame.x, frame.x.toValue(at), factor, extent));
     } else return;
     event.preventDefault();
     // Pages have arrows of their own.
@@ -106,12 +165,38 @@ export function useChartPointer(actions: PointerActions) {
   };
 }
 
-function dragOf(
-  { left, right, top, bottom }: Frame,
-  start: { x: number; y: number; alongY: boolean },
-  at: { x: number; y: number },
-) {
-  return start.alongY
+/** What the wheel asks for; undefined when it is the page that scrolls. */
+function wheelRange(event: WheelEvent, element: HTMLElement, actions: PointerActions): XRange | undefined {
+  const frame = actions.frameNow();
+  if (frame === undefined) return undefined;
+  const extent = actions.extent ?? [frame.x.from, frame.x.to];
+  const unit = event.deltaMode === 0 ? 1 : WHEEL_LINE_PX;
+  if (event.ctrlKey || event.metaKey) {
+    const pixel = event.clientX - element.getBoundingClientRect().left;
+    const around = frame.x.toValue(clampTo(pixel, frame.left, frame.right));
+    return zoomed(frame.x, around, Math.exp(event.deltaY * unit * WHEEL_ZOOM), extent);
+  }
+  // Some browsers turn a wheel with Shift sideways themselves.
+  const alongX = event.shiftKey && event.deltaX === 0 ? event.deltaY : event.deltaX;
+  const isSideways = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
+  if (!isSideways || !actions.isZoomed) return undefined;
+  return panned(frame.x, alongX * unit, extent);
+}
+
+function wayOf(start: Down, at: { x: number; y: number }): Down["way"] {
+  const [alongX, alongY] = [Math.abs(at.x - start.x), Math.abs(at.y - start.y)];
+  if (!start.shift) return alongX >= DRAG_MIN_PX ? "x" : undefined;
+  if (Math.max(alongX, alongY) < DRAG_MIN_PX) return undefined;
+  return alongY > alongX ? "y" : "pan";
+}
+
+/** By what the pointer has gone since it went down: what was under it stays under it. */
+function pannedBy({ scale, x }: Down, atX: number, extent: XRange | undefined): XRange {
+  return panned(scale, x - atX, extent ?? [scale.from, scale.to]);
+}
+
+function dragOf({ left, right, top, bottom }: Frame, start: Down, at: { x: number; y: number }) {
+  return start.way === "y"
     ? { fromX: left, toX: right, fromY: clampTo(start.y, top, bottom), toY: clampTo(at.y, top, bottom) }
     : { fromX: clampTo(start.x, left, right), toX: clampTo(at.x, left, right), fromY: top, toY: bottom };
 }
@@ -120,6 +205,6 @@ function clampTo(value: number, low: number, high: number): number {
   return Math.min(high, Math.max(low, value));
 }
 
-function rising(a: number, b: number): readonly [number, number] {
+function rising(a: number, b: number): XRange {
   return a <= b ? [a, b] : [b, a];
 }

@@ -144,6 +144,7 @@ function CardBody({
       dark={view.dark}
       order={order}
       cursor={view.cursor}
+      moving={view.moving}
       lit={litRun}
       xKind={xKind}
       xName={xName}

@@ -61,6 +61,7 @@ export function ChartsPanel(props: ChartsPanelProps) {
   const { data: descriptions } = useQuery(keyDescriptions(namespace));
   const dark = useSyncExternalStore(onThemeChange, isDark);
   const cursor = useMemo(() => new Watched<number | undefined>(undefined), []);
+  const moving = useMemo(() => new Watched<readonly [number, number] | undefined>(undefined), []);
   const [scroller, setScroller] = useState<HTMLDivElement | null>(null);
   const width = useWidth(scroller);
   useLiveCharts(runIds, catalogue.data);
@@ -104,6 +105,7 @@ export function ChartsPanel(props: ChartsPanelProps) {
       startsUs: catalogue.data?.startsUs ?? NO_STARTS,
       descriptions,
       cursor,
+      moving,
       chartWidth: Math.max(CARD_MIN_PX, Math.floor((width - GAP_PX) / columns) - GAP_PX),
       onZoom,
       onX,
@@ -120,6 +122,7 @@ export function ChartsPanel(props: ChartsPanelProps) {
       catalogue.isWhole,
       descriptions,
       cursor,
+      moving,
       width,
       columns,
       onZoom,

@@ -9,8 +9,8 @@ import {
 } from "../../charts/chart-sheet.ts";
 import type { Line } from "../../charts/line.ts";
 import type { Pen } from "../../charts/pen.ts";
-import { inkOf } from "../../charts/series-chart.tsx";
 import { SvgPen } from "../../charts/svg-pen.ts";
+import { inkOf } from "../../charts/use-chart-paint.ts";
 import { visibleText } from "../../widgets/text.ts";
 import { drawingOf } from "./catalogue.ts";
 import { axisOf, type PanelView } from "./panel-view.ts";

@@ -30,6 +30,8 @@ export interface PanelView {
   readonly startsUs: ReadonlyMap<string, number>;
   readonly descriptions: ReadonlyMap<string, KeyDescription> | undefined;
   readonly cursor: Watched<number | undefined>;
+  /** Where all charts are while one of them is moved. */
+  readonly moving: Watched<readonly [number, number] | undefined>;
   /** Of a chart, in pixels. */
   readonly chartWidth: number;
   onZoom(range: readonly [number, number] | undefined): void;

@@ -63,7 +63,7 @@ function useRunLines(entry: KeyEntry, view: PanelView, enabled: boolean): ChartL
   const replaced = useQuery({
     queryKey: [...question, range, "replaced"],
     queryFn: ({ signal }) => readLines({ ...request, range, onlyReplaced: true }, signal),
-    enabled: isReady && view.rewound && labels !== "heat" && xKey === undefined,
+    enabled: isReady && view.rewound && !(labels === "heat" && hasLabels) && xKey === undefined,
   });
   const inPart = range === undefined || xKey !== undefined ? undefined : part.data;
   const behind = view.rewound ? replaced.data : undefined;

@@ -26,6 +26,7 @@ export function HistogramOverSteps({ versions }: { versions: readonly Artifact[]
   const dark = useSyncExternalStore(onThemeChange, isDark);
   const [zoom, setZoom] = useState<readonly [number, number]>();
   const cursor = useMemo(() => new Watched<number | undefined>(undefined), []);
+  const moving = useMemo(() => new Watched<readonly [number, number] | undefined>(undefined), []);
   const lit = useMemo(() => new Watched<string | undefined>(undefined), []);
   const lines = useMemo(() => {
     if (!read.isWhole) return [];
@@ -51,6 +52,7 @@ export function HistogramOverSteps({ versions }: { versions: readonly Artifact[]
       smoothing={NO_SMOOTHING}
       zoom={zoom}
       cursor={cursor}
+      moving={moving}
       lit={lit}
       onZoom={setZoom}
     />

@@ -1,0 +1,175 @@
+import { useCallback, useEffect, useLayoutEffect, useRef, type RefObject } from "react";
+import { movedTo, type Frame, type XKind } from "./frame.ts";
+import { paintHeat, type Heat } from "./heat.ts";
+import { paintHeatLegend } from "./heat-legend.ts";
+import { shiftOf, type XRange } from "./motion.ts";
+import { isLit, paintOverlay, type Overlay } from "./overlay.ts";
+import { paintFrame, paintLines, type Drawn } from "./paint.ts";
+import { PaintQueue } from "./paint-queue.ts";
+import type { Ink } from "./pen.ts";
+import styles from "./series-chart.module.css";
+import type { Watched } from "./watched.ts";
+
+interface ChartPaint {
+  box: RefObject<HTMLDivElement | null>;
+  /** From the bottom: grid and labels, lines, and what follows the pointer. */
+  grid: RefObject<HTMLCanvasElement | null>;
+  base: RefObject<HTMLCanvasElement | null>;
+  over: RefObject<HTMLCanvasElement | null>;
+  frame: Frame | undefined;
+  heat: Heat | undefined;
+  drawn: readonly Drawn[];
+  width: number;
+  height: number;
+  xKind: XKind;
+  log: boolean;
+  dark: boolean;
+  zoom: XRange | undefined;
+  /** The range while it is being moved; then `zoom` says it. */
+  moving: Watched<XRange | undefined>;
+  cursor: Watched<number | undefined>;
+  lit: Watched<string | undefined>;
+}
+
+/** Charts that are moved together are drawn anew in turns. */
+const queue = new PaintQueue();
+
+/**
+ * Draws a chart when something of it changes. While it is moved along x, the lines that are there are shifted with every
+ * frame, and drawn anew when their turn comes.
+ */
+export function useChartPaint(parts: ChartPaint) {
+  const { box, grid, base, over, frame, heat, drawn, width, height, xKind, log, dark, zoom } = parts;
+  const { moving, cursor, lit } = parts;
+  const lastZoom = useRef(zoom);
+  const drag = useRef<Overlay["drag"]>(undefined);
+  const repaint = useRef<() => void>(() => {});
+
+  /** Where everything stands at this moment. */
+  const frameNow = useCallback((): Frame | undefined => {
+    const range = moving.get();
+    return frame === undefined || range === undefined ? frame : movedTo(frame, xKind, range);
+  }, [frame, xKind, moving]);
+
+  useLayoutEffect(() => {
+    if (lastZoom.current === zoom) return;
+    // The move has arrived.
+    lastZoom.current = zoom;
+    moving.set(undefined);
+  }, [zoom, moving]);
+
+  useLayoutEffect(() => {
+    const ink = inkOf(box.current!);
+    let drawnFor: Frame | undefined;
+    const paintGrid = (now: Frame | undefined): void => {
+      const pen = penOn(grid.current!, width, height);
+      if (pen === undefined || now === undefined) return;
+      paintFrame(pen, now, ink);
+      if (heat !== undefined) paintHeatLegend(pen, heat, dark, ink);
+    };
+    const paintBase = (now: Frame | undefined): void => {
+      const pen = penOn(base.current!, width, height);
+      base.current!.style.transform = "";
+      drawnFor = now;
+      if (pen === undefined || now === undefined) return;
+      if (heat === undefined) paintLines(pen, now, drawn, ink);
+      else paintHeat(pen, { ...heat, frame: now }, drawn, { log, dark }, ink);
+    };
+    const owner = {};
+    let asked = 0;
+    const follow = (): void => {
+      asked = 0;
+      const now = frameNow();
+      paintGrid(now);
+      if (now === frame) {
+        queue.remove(owner);
+        if (drawnFor !== frame) paintBase(frame);
+      } else if (now !== undefined && drawnFor !== undefined) {
+        shift(base.current!, drawnFor, now);
+        queue.add(owner, () => paintBase(frameNow()));
+      }
+    };
+    paintGrid(frameNow());
+    paintBase(frameNow());
+    const stop = moving.subscribe(() => {
+      if (asked === 0) asked = requestAnimationFrame(follow);
+    });
+    return () => {
+      stop();
+      cancelAnimationFrame(asked);
+      queue.remove(owner);
+    };
+    // The theme changes what the variables say, not what they are called.
+  }, [box, grid, base, frame, frameNow, heat, drawn, log, width, height, dark, moving]);
+
+  useEffect(() => {
+    const ink = inkOf(box.current!);
+    let asked = 0;
+    const paint = (): void => {
+      asked = 0;
+      const canvas = over.current;
+      if (canvas === null) return;
+      const pen = penOn(canvas, width, height);
+      const run = lit.get();
+      base.current!.classList.toggle(styles.back!, heat === undefined && isLit(drawn, run));
+      const now = frameNow();
+      if (pen === undefined || now === undefined) return;
+      const shown = heat === undefined ? run : undefined;
+      paintOverlay(pen, now, drawn, { cursor: cursor.get(), lit: shown, drag: drag.current }, ink);
+    };
+    const ask = (): void => {
+      if (asked === 0) asked = requestAnimationFrame(paint);
+    };
+    repaint.current = ask;
+    ask();
+    const stops = [cursor.subscribe(ask), lit.subscribe(ask), moving.subscribe(ask)];
+    return () => {
+      for (const stop of stops) stop();
+      cancelAnimationFrame(asked);
+    };
+  }, [box, base, over, frameNow, heat, drawn, width, height, dark, cursor, lit, moving]);
+
+  const setDrag = useCallback((next: Overlay["drag"]): void => {
+    drag.current = next;
+    repaint.current();
+  }, []);
+  return { frameNow, setDrag };
+}
+
+function shift(canvas: HTMLCanvasElement, drawnFor: Frame, now: Frame): void {
+  const { shiftPx, stretch } = shiftOf(drawnFor.x, [now.x.from, now.x.to]);
+  canvas.style.transformOrigin = `${drawnFor.left}px 0`;
+  canvas.style.transform = `translateX(${shiftPx}px) scaleX(${stretch})`;
+}
+
+/** Cleared and scaled to the pixels of the screen; undefined while there is no room. */
+function penOn(
+  canvas: HTMLCanvasElement,
+  width: number,
+  height: number,
+): CanvasRenderingContext2D | undefined {
+  if (width < 1) return undefined;
+  const ratio = globalThis.devicePixelRatio || 1;
+  const [wide, high] = [Math.round(width * ratio), Math.round(height * ratio)];
+  if (canvas.width !== wide || canvas.height !== high) {
+    canvas.width = wide;
+    canvas.height = high;
+  }
+  const pen = canvas.getContext("2d") ?? undefined;
+  pen?.setTransform(ratio, 0, 0, ratio, 0, 0);
+  pen?.clearRect(0, 0, width, height);
+  return pen;
+}
+
+export function inkOf(element: Element): Ink {
+  const style = getComputedStyle(element);
+  const of = (name: string): string => style.getPropertyValue(name).trim();
+  return {
+    panel: of("--panel"),
+    grid: of("--line-soft"),
+    label: of("--ink-3"),
+    text: of("--ink"),
+    bad: of("--bad"),
+    font: `11px ${style.fontFamily}`,
+  };
+}
