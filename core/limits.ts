@@ -44,6 +44,7 @@ export const limits = {
 
   pageSizeDefault: 100,
   pageSizeMax: 10_000,
+  searchOffsetMax: 10_000_000,
   queryBytesMax: 16 << 10,
   queryDepthMax: 64,
   queryListMax: 1_000,

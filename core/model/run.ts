@@ -44,6 +44,10 @@ export interface Run {
   updatedUs: number;
   /** Set while the run is in the trash. */
   deletedUs: number | undefined;
+  /** When a writer was last heard; undefined before the first time. */
+  lastHeardUs?: number | undefined;
+  /** How often its writer promised to be heard; undefined for no promise. */
+  heartbeatSeconds?: number | undefined;
 }
 
 /** How a caller names a run. An alias is looked up in `namespace` and below it. */

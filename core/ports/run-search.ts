@@ -30,6 +30,8 @@ export interface SearchRequest {
   under: string;
   trashed: boolean;
   limit: number;
+  /** How many rows to pass over before the first, counted from `after` where that is given; none when absent. */
+  offset?: number;
   /** From an earlier result's `next`, asked with the same query. */
   after: string | undefined;
   /** Metric columns to return, one row of numbers each. */

@@ -55,6 +55,8 @@ export interface SearchRuns {
   pageSize: number;
   pageToken: string;
   columns: readonly string[];
+  /** 0 when absent. */
+  offset?: number;
 }
 
 export interface FoundRuns {
@@ -216,6 +218,7 @@ export class Runs {
         under: parseNamespace(request.namespace, { root: true }),
         trashed: request.trashed,
         limit: pageSize(request.pageSize),
+        offset: searchOffset(request.offset ?? 0),
         after: request.pageToken === "" ? undefined : request.pageToken,
         metrics: projection.metrics,
         nowUs,
@@ -251,6 +254,13 @@ export function pageSize(asked: number): number {
     throw new CairnError("invalid", `cannot return a page of ${asked}: the most is ${limits.pageSizeMax}`);
   }
   return asked === 0 ? limits.pageSizeDefault : asked;
+}
+
+function searchOffset(asked: number): number {
+  if (asked >= 0 && asked <= limits.searchOffsetMax) return asked;
+  throw new CairnError("invalid", `cannot begin at row ${asked}: the most is ${limits.searchOffsetMax}`, {
+    hint: "narrow the query",
+  });
 }
 
 export function checkedChange(change: RunChange): RunChange {

@@ -23,6 +23,7 @@ import { Ordering } from "./ordering.ts";
 import { formatToken, parseToken } from "./page-token.ts";
 import { RunColumns } from "./run-columns.ts";
 import { SearchDeadline } from "./search-deadline.ts";
+import { Stretch } from "./stretch.ts";
 import { Top } from "./top.ts";
 import { FALSE } from "./value-column.ts";
 
@@ -67,7 +68,9 @@ export class RunIndex {
     const deadline = new SearchDeadline(this.#searchMsMax);
     const compiler = new Compiler(this.#columns, nowUs, deadline);
     const ordering = new Ordering(compiler.sortKeys(orderBy));
-    const top = new Top(ordering, request.limit);
+    const { offset = 0 } = request;
+    const page =
+      offset === 0 ? new Top(ordering, request.limit) : new Stretch(ordering, offset, request.limit);
     const { readable } = request;
     const term = compiler.filter(request, readable && this.#masks.of(readable));
 
@@ -80,11 +83,11 @@ export class RunIndex {
       total += count;
       if (after !== undefined) count = ordering.keepBeyond(after.place, 1, lo, hi, this.#selection, count);
       ahead += count;
-      top.offer(lo, hi, this.#selection, count);
+      page.offer(lo, hi, this.#selection, count);
     }
 
-    const entries = top.take();
-    const last = entries.length < ahead ? entries.at(-1) : undefined;
+    const entries = page.take();
+    const last = offset + entries.length < ahead ? entries.at(-1) : undefined;
     return {
       ids: entries.map(({ row }) => this.#columns.fields.id.text(this.#columns.fields.id.cells.code(row))),
       metrics: request.metrics.map(({ key, stat }) => {

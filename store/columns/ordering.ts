@@ -2,7 +2,7 @@ import { compareValues } from "#core/query/evaluate.ts";
 import type { Literal } from "#core/query/ast.ts";
 import { compareCodePoints } from "#core/model/code-points.ts";
 import { BLOCK_ROWS, type CellReader, EMPTY } from "./cells.ts";
-import { FIRST_TEXT, type ValueColumn } from "./value-column.ts";
+import { FIRST_TEXT, NUMBER, TRUE, type ValueColumn } from "./value-column.ts";
 
 /** One thing to sort by. */
 export interface SortKey {
@@ -19,6 +19,16 @@ export type Place = readonly (Literal | undefined)[];
 /** Two counts of at most BLOCK_ROWS in one number, so that a kernel can return them. */
 const PAIR = 2 * BLOCK_ROWS;
 
+/** What rows are sorted by under one key, as numbers: by class first, then by number. */
+export interface Lane {
+  readonly classes: Uint8Array;
+  readonly numbers: Float64Array;
+}
+
+/** Classes of what is there are 0 to 2, by type. */
+const NAN_CLASS = 3;
+const MISSING_CLASS = 4;
+
 /** A total order of rows: the last key differs for any two rows. */
 export class Ordering {
   readonly #keys: readonly SortKey[];
@@ -27,6 +37,15 @@ export class Ordering {
   constructor(keys: readonly SortKey[]) {
     this.#keys = keys;
     this.#tied = keys.map(() => new Uint16Array(BLOCK_ROWS));
+  }
+
+  get keyCount(): number {
+    return this.#keys.length;
+  }
+
+  /** Entry i is of row `rows[i]`. */
+  lane(at: number, rows: Uint32Array, count: number): Lane {
+    return laneOf(this.#keys[at]!, rows.subarray(0, count));
   }
 
   place(row: number): Place {
@@ -192,7 +211,8 @@ function splitTexts(
   tied: Uint16Array,
 ): number {
   const codes = column.cells.codesPart(lo, hi);
-  const boundCode = column.findCode(bound);
+  const ranks = column.order.ranks();
+  const boundRank = column.order.rankOf(bound);
   const direction = descending ? -side : side;
   let kept = 0;
   let ties = 0;
@@ -200,8 +220,7 @@ function splitTexts(
     const offset = selection[at]!;
     const code = codes === undefined ? EMPTY : codes[offset]!;
     let order: number;
-    if (code === boundCode) order = 0;
-    else if (code >= FIRST_TEXT) order = compareCodePoints(column.text(code), bound) * direction;
+    if (code >= FIRST_TEXT) order = (ranks[code]! - boundRank) * direction;
     else order = compareKeys(column.value(lo + offset), bound, descending) * side;
     if (order > 0) selection[kept++] = offset;
     else if (order === 0) tied[ties++] = offset;
@@ -227,4 +246,45 @@ function splitValues(
     else if (order === 0) tied[ties++] = offset;
   }
   return kept + PAIR * ties;
+}
+
+function laneOf({ descending, value, numbers: source, column }: SortKey, rows: Uint32Array): Lane {
+  const classes = new Uint8Array(rows.length);
+  const numbers = new Float64Array(rows.length);
+  const scale = descending ? -1 : 1;
+  const classOf = (typeRank: 0 | 1 | 2) => (descending ? 2 - typeRank : typeRank);
+  const put = (at: number, of: number, number: number) => {
+    classes[at] = of;
+    numbers[at] = number * scale;
+  };
+  const putNumber = (at: number, number: number) =>
+    Number.isNaN(number) ? put(at, NAN_CLASS, 0) : put(at, classOf(0), number);
+  if (column !== undefined) {
+    const { cells } = column;
+    const ranks = column.onlyNumbers ? undefined : column.order.ranks();
+    for (let at = 0; at < rows.length; at++) {
+      const code = cells.code(rows[at]!);
+      if (code === EMPTY) put(at, MISSING_CLASS, 0);
+      else if (code === NUMBER) putNumber(at, cells.number(rows[at]!, 0));
+      else if (code < FIRST_TEXT) put(at, classOf(2), Number(code === TRUE));
+      else put(at, classOf(1), ranks![code]!);
+    }
+  } else if (source !== undefined) {
+    const { cells, lane } = source;
+    for (let at = 0; at < rows.length; at++) {
+      if (cells.code(rows[at]!) === EMPTY) put(at, MISSING_CLASS, 0);
+      else putNumber(at, cells.number(rows[at]!, lane));
+    }
+  } else {
+    // Aliases alone are in no column; few runs have any.
+    const texts = Array.from(rows, (row) => value(row));
+    const sorted = [...new Set(texts)].filter((text) => typeof text === "string").sort(compareCodePoints);
+    const ranks = new Map(sorted.map((text, rank) => [text, rank]));
+    for (const [at, text] of texts.entries()) {
+      const rank = typeof text === "string" ? ranks.get(text) : undefined;
+      if (rank === undefined) put(at, MISSING_CLASS, 0);
+      else put(at, classOf(1), rank);
+    }
+  }
+  return { classes, numbers };
 }

@@ -13,6 +13,7 @@ export class Top {
   readonly #ordering: Ordering;
   readonly #limit: number;
   readonly #heap: Entry[] = [];
+  #seed = 1;
 
   constructor(ordering: Ordering, limit: number) {
     this.#ordering = ordering;
@@ -30,10 +31,21 @@ export class Top {
       }
       const room = this.#limit - this.#heap.length;
       for (let taken = Math.min(left, Math.max(room, OFFERS_BETWEEN_CUTS)); taken > 0; taken--) {
-        const row = lo + selection[--left]!;
+        const at = this.#draw(left);
+        const row = lo + selection[at]!;
+        selection[at] = selection[--left]!;
         this.#add({ row, place: this.#ordering.place(row) });
       }
     }
+  }
+
+  /**
+   * Which row is next: names and ids mostly rise with the rows, and if rows came in the order they are sorted by, the worst way round, each would be better than
+   * all before it.
+   */
+  #draw(count: number): number {
+    this.#seed = (Math.imul(this.#seed, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((this.#seed / 2 ** 32) * count);
   }
 
   /** In order. The heap is empty afterwards. */

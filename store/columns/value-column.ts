@@ -1,4 +1,5 @@
 import { Cells, EMPTY } from "./cells.ts";
+import { TextRanks } from "./text-ranks.ts";
 
 /** Codes of a value column. Texts have a dictionary; a number stands in the column's one lane. */
 export const NUMBER = 1;
@@ -20,6 +21,7 @@ export class ValueColumn {
   #codes = new Map<string, number>();
   #texts: string[] = [];
   #notNumbers = 0;
+  #order: TextRanks | undefined;
 
   set(row: number, value: Value): void {
     let code = NUMBER;
@@ -55,6 +57,11 @@ export class ValueColumn {
   /** The text of a code from FIRST_TEXT on. */
   text(code: number): string {
     return this.#texts[code - FIRST_TEXT]!;
+  }
+
+  /** The texts in order; kept from the first time on. */
+  get order(): TextRanks {
+    return (this.#order ??= new TextRanks(this, FIRST_TEXT));
   }
 
   findCode(text: string): number | undefined {

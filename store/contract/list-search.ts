@@ -36,7 +36,7 @@ export class ListSearch implements RunSearch {
       .filter(({ view }) => where === undefined || matches(where, view));
     const order = compareRuns(orderBy);
     rows.sort((a, b) => order(a.view, b.view));
-    const start = rows.findIndex(({ run }) => run.id === request.after) + 1;
+    const start = rows.findIndex(({ run }) => run.id === request.after) + 1 + (request.offset ?? 0);
     const page = rows.slice(start, start + request.limit);
     return {
       ids: page.map(({ run }) => run.id),

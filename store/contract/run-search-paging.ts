@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import type { Query } from "#core/query/ast.ts";
 import { feedRow, idOf, type OpenedSearch, RunFeeder } from "./run-feeder.ts";
 
 const ORDERS = [
@@ -11,6 +12,12 @@ const ORDERS = [
   "order by duration",
   "order by status, name desc",
 ];
+
+/** The language has no such order, the engine does. */
+const BY_ALIAS: Query = {
+  where: undefined,
+  orderBy: [{ field: { of: "run", name: "alias" }, descending: true }],
+};
 
 type ValueOf<A> = A extends fc.Arbitrary<infer V> ? V : never;
 
@@ -75,6 +82,85 @@ export function pagingContract(open: () => Promise<OpenedSearch>): void {
     await expect(
       feeder.ask('name != "x" order by params.x', { limit: 1, after: next }),
     ).resolves.toMatchObject({ total: 3 });
+  });
+
+  it("Q7 begin at any row, and go on from there", async () => {
+    await feeder.tell({ runs: [1, 2, 3, 4, 5].map((key) => feedRow(key)) });
+    const middle = await feeder.ask("order by id", { limit: 2, offset: 2 });
+    expect(middle).toMatchObject({ ids: [idOf(3), idOf(4)], total: 5 });
+    expect(await feeder.ask("order by id", { limit: 2, after: middle.next })).toMatchObject({
+      ids: [idOf(5)],
+      next: undefined,
+    });
+    expect(await feeder.find("order by id", { limit: 1, offset: 1, after: middle.next })).toEqual([]);
+    expect(await feeder.ask("order by id", { limit: 2, offset: 3 })).toMatchObject({
+      ids: [idOf(4), idOf(5)],
+      next: undefined,
+    });
+    for (const offset of [5, 6, 10_000_000]) {
+      expect(await feeder.ask("", { limit: 2, offset })).toMatchObject({
+        ids: [],
+        total: 5,
+        next: undefined,
+      });
+    }
+  });
+
+  it("Q7 hold what the whole list has there, whatever it is sorted by", async () => {
+    const value = fc.constantFrom(
+      "0",
+      "1",
+      "2.5",
+      "NaN",
+      "Infinity",
+      "-Infinity",
+      "true",
+      "false",
+      '"b"',
+      '"ü"',
+    );
+    const text = fc.constantFrom("a", "b", "\u{1f600}", "\uffff", "");
+    const content = fc.record({
+      x: fc.option(value, { nil: undefined }),
+      t: fc.option(text, { nil: undefined }),
+      alias: fc.option(text, { nil: undefined }),
+      name: text,
+      ends: fc.boolean(),
+      isTwin: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(content, { minLength: 1, maxLength: 60 }),
+        fc.constantFrom(...ORDERS, "order by name", "order by id desc", BY_ALIAS),
+        fc.nat(70),
+        fc.integer({ min: 1, max: 70 }),
+        async (contents, order, offset, limit) => {
+          await feeder.tell({
+            reset: true,
+            runs: contents.map(({ x, t, alias, name, ends, isTwin }, key) =>
+              feedRow(key, {
+                name,
+                params: x === undefined ? "{}" : `{"x":${x}}`,
+                tags: t === undefined ? [] : [["t", t]],
+                aliases: alias === undefined ? [] : [`${alias}${key}`],
+                ...(ends ? {} : { endedUs: undefined }),
+                // Made in the same moment: only the id tells them apart.
+                ...(isTwin ? { createdUs: 1 } : {}),
+              }),
+            ),
+            metrics: contents.flatMap(({ x }, key) =>
+              x?.match(/^[-\dNI]/) ? [{ run: key, key: "m", points: [Number(x)] }] : [],
+            ),
+          });
+          const nowUs = feedRow(1000).createdUs;
+          const all = await feeder.find(order, { limit: 1_000, nowUs });
+          expect(await feeder.find(order, { limit, offset, nowUs })).toEqual(
+            all.slice(offset, offset + limit),
+          );
+        },
+      ),
+      { numRuns: 300 },
+    );
   });
 
   it("measure the duration of a running run up to the same moment", async () => {

@@ -118,6 +118,26 @@ export function trashContract(open: OpenStores): void {
     expect(await runs.expireHeartbeats(NOW_US + 76 * SECOND_US)).toHaveLength(1);
   });
 
+  it("U9 says when a writer was last heard, whatever it said, and what it promised", async () => {
+    const { runs } = bench;
+    const id = await createRun(runs);
+    expect(await getRun(runs, id)).toMatchObject({ lastHeardUs: undefined, heartbeatSeconds: undefined });
+    await appendOne(runs, envelope(id, 1, { change: { heartbeatSeconds: 10 } }), NOW_US);
+    expect(await getRun(runs, id)).toMatchObject({ lastHeardUs: NOW_US, heartbeatSeconds: 10 });
+    await appendOne(runs, envelope(id, 2), NOW_US + SECOND_US);
+    await appendOne(runs, { ...envelope(id, 1), writer: "other" }, NOW_US + 5 * SECOND_US);
+    await appendOne(runs, envelope(id, 3), NOW_US + 3 * SECOND_US);
+    const heard = { lastHeardUs: NOW_US + 5 * SECOND_US, heartbeatSeconds: 10 };
+    expect(await getRun(runs, id)).toMatchObject(heard);
+    expect(await runs.getRuns([id], ["params"])).toMatchObject([heard]);
+    // Somebody who looks after the run is not the job.
+    expect(await runs.updateRun(id, { name: "renamed" }, NOW_US + 9 * SECOND_US)).toMatchObject(heard);
+    await bench.reopen();
+    expect(await getRun(bench.runs, id)).toMatchObject(heard);
+    await bench.runs.updateRun(id, { heartbeatSeconds: 0 }, NOW_US + 9 * SECOND_US);
+    expect(await getRun(bench.runs, id)).toMatchObject({ ...heard, heartbeatSeconds: undefined });
+  });
+
   it("U8 sees a sign of life that came in the same moment", async () => {
     const { runs } = bench;
     const id = await createRun(runs);

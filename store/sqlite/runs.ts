@@ -11,6 +11,8 @@ import { provenanceFromText, provenanceToText } from "./provenance.ts";
 
 const COLUMNS = `run.key, run.id, namespace.path, run.name, run.status, run.created_us, run.started_us,
   run.ended_us, run.updated_us, run.deleted_us, run.aliases, run.tags, run.params, run.notes, run.provenance`;
+/** The writers of a run know when they were heard: the row of the run is not written for that. */
+const RUN_COLUMNS = `${COLUMNS}, run.heartbeat_s, (SELECT max(last_us) FROM writer WHERE writer.run = run.key)`;
 const FROM = "FROM run JOIN namespace ON namespace.id = run.namespace";
 const NOTHING: Readonly<Record<HeavyPart, string>> = { params: "'{}'", notes: "''", provenance: "NULL" };
 
@@ -71,13 +73,13 @@ export class Runs {
   }
 
   get(key: number): StoredRun {
-    return toRun(this.#db.find(`SELECT ${COLUMNS} ${FROM} WHERE run.key = ?`, key)!);
+    return toRun(this.#db.find(`SELECT ${RUN_COLUMNS} ${FROM} WHERE run.key = ?`, key)!);
   }
 
   find(ref: RunRef, page?: { after: string; limit: number }): Run[] {
     if (ref.by === "alias") {
       const rows = this.#db.all(
-        `SELECT ${COLUMNS} FROM alias JOIN run ON run.key = alias.run
+        `SELECT ${RUN_COLUMNS} FROM alias JOIN run ON run.key = alias.run
            JOIN namespace ON namespace.id = alias.namespace
          WHERE alias.alias = ?1
            AND (?2 = '' OR namespace.path = ?2 OR substr(namespace.path, 1, length(?2) + 1) = ?2 || '/')
@@ -90,14 +92,14 @@ export class Runs {
       );
       return rows.map((row) => toRun(row).run);
     }
-    const row = this.#db.find(`SELECT ${COLUMNS} ${FROM} WHERE run.id = ?`, ref.id);
+    const row = this.#db.find(`SELECT ${RUN_COLUMNS} ${FROM} WHERE run.id = ?`, ref.id);
     if (row === undefined) return [];
     const { run } = toRun(row);
     return ref.by === "path" && run.namespace !== ref.namespace ? [] : [run];
   }
 
   getMany(ids: readonly string[], omit: readonly HeavyPart[]): Run[] {
-    const columns = omit.reduce((text, part) => text.replace(`run.${part}`, NOTHING[part]), COLUMNS);
+    const columns = omit.reduce((text, part) => text.replace(`run.${part}`, NOTHING[part]), RUN_COLUMNS);
     const sql = `SELECT ${columns} ${FROM} WHERE run.id = ?`;
     return ids.flatMap((id) => {
       const row = this.#db.find(sql, id);
@@ -203,6 +205,7 @@ function changed(run: Run, change: RunChange, nowUs: number): Run {
     tags,
     aliases,
     status,
+    heartbeatSeconds: (change.heartbeatSeconds ?? run.heartbeatSeconds) || undefined,
     startedUs: run.startedUs ?? (status === "scheduled" ? undefined : nowUs),
     endedUs: endOf(run, change, status, nowUs),
     updatedUs: Math.max(run.updatedUs, nowUs),
@@ -244,7 +247,10 @@ function tagsToText(tags: ReadonlyMap<string, string>): string {
 function toRun(row: Row): StoredRun {
   const { key, params, tags, ...rest } = toFeedRow(row);
   const provenance = provenanceFromText(row[14] as string | null);
-  return { key, run: { ...rest, params: splitObject(params), tags: new Map(tags), provenance } };
+  const heartbeatSeconds = Number(row[15]) || undefined;
+  const lastHeardUs = optional(row[16]);
+  const heard = { lastHeardUs, heartbeatSeconds };
+  return { key, run: { ...rest, ...heard, params: splitObject(params), tags: new Map(tags), provenance } };
 }
 
 /** Params stay the text they are. */

@@ -107,6 +107,8 @@ export function fromRun(run: Run, metrics: ReadonlyMap<string, number> = new Map
     updatedUs: BigInt(run.updatedUs),
     deletedUs: BigInt(run.deletedUs ?? 0),
     metrics: fromMap(metrics),
+    lastHeardUs: BigInt(run.lastHeardUs ?? 0),
+    heartbeatSeconds: run.heartbeatSeconds ?? 0,
   };
   if (run.provenance !== undefined) init.provenance = fromProvenance(run.provenance);
   return create(RunSchema, init);
