@@ -28,15 +28,18 @@ const RESTORE = {
 /** What can be done with many runs at once: tag them, or put them into the trash and take them out again. */
 export function BulkActions({ runIds, onDone, onGone }: BulkActionsProps) {
   const [open, setOpen] = useState<"tag" | "delete">();
-  const [work, setWork] = useState<{ done: number; total: number }>();
-  const [result, setResult] = useState<BulkResult & { word: string; ids: readonly string[] }>();
+  const [work, setWork] = useState<{ done: number; total: number; stop: AbortController }>();
+  const [result, setResult] = useState<BulkResult & { word: string; ids: readonly string[]; left: number }>();
   const count = `${formatCount(runIds.length)} ${runIds.length === 1 ? "run" : "runs"}`;
 
   const start = async (ids: readonly string[], word: string, act: (id: string) => Promise<unknown>) => {
-    setWork({ done: 0, total: ids.length });
-    const outcome = await inBulk(ids, act, (done) => setWork({ done, total: ids.length }));
+    const stop = new AbortController();
+    const progress = (done: number) => setWork({ done, total: ids.length, stop });
+    progress(0);
+    const outcome = await inBulk(ids, act, progress, stop.signal);
     setWork(undefined);
-    setResult({ ...outcome, word, ids: outcome.done });
+    const left = ids.length - outcome.done.length - outcome.failed.length;
+    setResult({ ...outcome, word, ids: outcome.done, left });
     onDone();
   };
   const close = () => {
@@ -57,10 +60,18 @@ export function BulkActions({ runIds, onDone, onGone }: BulkActionsProps) {
         }}
       >
         {work !== undefined ? (
-          <p role="status">
-            <progress className={styles.progress} value={work.done} max={work.total} aria-label="Progress" />{" "}
-            {formatCount(work.done)} of {formatCount(work.total)}
-          </p>
+          <>
+            <p role="status">
+              <progress
+                className={styles.progress}
+                value={work.done}
+                max={work.total}
+                aria-label="Progress"
+              />{" "}
+              {formatCount(work.done)} of {formatCount(work.total)}
+            </p>
+            <Button onClick={() => work.stop.abort()}>Stop</Button>
+          </>
         ) : result !== undefined ? (
           <Outcome
             result={result}
@@ -117,16 +128,17 @@ function Outcome({
   onUndo,
   onClose,
 }: {
-  result: BulkResult & { word: string };
+  result: BulkResult & { word: string; left: number };
   onUndo: (() => void) | undefined;
   onClose: () => void;
 }) {
-  const { done, failed, word } = result;
+  const { done, failed, word, left } = result;
   const first = failed[0];
   return (
     <div role="status">
       <p>
         {formatCount(done.length)} {done.length === 1 ? "run was" : "runs were"} {word}.
+        {left > 0 && ` ${formatCount(left)} were left as they are.`}
       </p>
       {first !== undefined && (
         <p className={styles.bad}>

@@ -9,6 +9,7 @@ import { COMPARED_MAX } from "./compared.ts";
 import { ExportButton } from "./export-button.tsx";
 import styles from "./runs-page.module.css";
 import type { RunRows } from "./use-run-rows.ts";
+import { SELECTED_MAX } from "./use-selection.ts";
 
 const WORDS = {
   live: "live",
@@ -22,22 +23,23 @@ export function FooterBar({ rows, onCompare }: { rows: RunRows; onCompare: () =>
   const { list, selected } = rows;
   const { state } = useConnection();
   const isTooMany = selected.size > COMPARED_MAX;
+  const isMost = selected.size >= SELECTED_MAX && list !== undefined && list.total > SELECTED_MAX;
   return (
     <footer className={styles.foot} aria-label="What is shown">
       <span role="status">
         {list !== undefined &&
           (selected.size > 0
-            ? `${formatCount(selected.size)} selected of ${formatCount(list.total)}`
+            ? `${formatCount(selected.size)} selected of ${formatCount(list.total)}${isMost ? ", the most at once" : ""}`
             : `${formatCount(list.total)} ${list.total === 1 ? "run matches" : "runs match"}`)}
       </span>
       {selected.size > 0 && (
         <>
           <Button
             onClick={onCompare}
-            disabled={selected.size < 2 || isTooMany}
-            title={isTooMany ? `At most ${COMPARED_MAX} runs can be compared` : "Compare (x)"}
+            disabled={selected.size < 2}
+            title={isTooMany ? `At most ${COMPARED_MAX} runs can be compared (x)` : "Compare (x)"}
           >
-            Compare
+            {isTooMany ? `Compare the first ${COMPARED_MAX}` : "Compare"}
           </Button>
           <BulkActions runIds={[...selected]} onDone={rows.refresh} onGone={() => rows.select([])} />
           <RunActions runIds={[...selected]} />
@@ -47,11 +49,6 @@ export function FooterBar({ rows, onCompare }: { rows: RunRows; onCompare: () =>
         </>
       )}
       <span className={styles.space} />
-      {rows.isStale && (
-        <button type="button" className={styles.link} onClick={rows.refresh}>
-          Runs have changed: show
-        </button>
-      )}
       {(selected.size === 0 || state !== "live") && (
         <span className={state === "live" ? styles.live : styles.notLive}>{WORDS[state]}</span>
       )}

@@ -13,13 +13,14 @@ export async function inBulk(
   ids: readonly string[],
   act: (id: string) => Promise<unknown>,
   onProgress: (done: number) => void,
+  signal?: AbortSignal,
 ): Promise<BulkResult> {
   const done: string[] = [];
   const failed: { id: string; error: unknown }[] = [];
   let next = 0;
   let row = 0;
   const work = async () => {
-    for (let id = ids[next++]; id !== undefined; id = ids[next++]) {
+    for (let id = ids[next++]; id !== undefined && signal?.aborted !== true; id = ids[next++]) {
       if (row >= FAILURES_MAX) {
         failed.push({ id, error: failed.at(-1)!.error });
         continue;

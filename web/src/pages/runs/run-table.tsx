@@ -1,6 +1,15 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useImperativeHandle, useRef, useState, type KeyboardEvent, type Ref } from "react";
+import {
+  useEffect,
+  useImperativeHandle,
+  useLayoutEffect,
+  useRef,
+  useState,
+  type KeyboardEvent,
+  type Ref,
+} from "react";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
+import type { RunList } from "../../data/runs.ts";
 import { GroupRow } from "./group-row.tsx";
 import type { Group, Item } from "./grouping.ts";
 import { LEAD_WIDTH, tableWidth, type Column } from "./layout.ts";
@@ -27,6 +36,8 @@ interface RunTableProps {
   columns: readonly Column[];
   count: number;
   itemAt: (index: number) => Item;
+  /** Where the rows come from, unless they are in groups. */
+  list: RunList | undefined;
   selected: ReadonlySet<string>;
   colourOf: (run: Run) => string | undefined;
   lines: SparkLines;
@@ -53,7 +64,8 @@ const ROWS_MAX = 1_000_000;
 const PAGE_ROWS = 20;
 
 /** A grid of which only the rows in sight exist. One of them is the current one; keys move it and act on it. */
-export function RunTable({ ref, columns, count, itemAt, selected, onSeen, actions, ...rest }: RunTableProps) {
+export function RunTable(props: RunTableProps) {
+  const { ref, columns, count, itemAt, list, selected, onSeen, actions, ...rest } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const [current, setCurrent] = useState(0);
   const rowCount = Math.min(count, ROWS_MAX);
@@ -69,6 +81,7 @@ export function RunTable({ ref, columns, count, itemAt, selected, onSeen, action
   const first = rows[0]?.index ?? 0;
   const end = (rows.at(-1)?.index ?? -1) + 1;
   useEffect(() => onSeen(first, end), [first, end, count, onSeen]);
+  useKeptPlace(list, scroller, (rowsMoved) => setCurrent((before) => before + rowsMoved));
   useImperativeHandle(ref, () => ({
     focus: () => scroller.current?.focus(),
     toTop: () => {
@@ -160,6 +173,28 @@ export function RunTable({ ref, columns, count, itemAt, selected, onSeen, action
       </div>
     </div>
   );
+}
+
+/** Runs that come and go above what is looked at do not move it: the first row in sight stays where it is. At the very top new ones are seen to come. */
+function useKeptPlace(
+  list: RunList | undefined,
+  scroller: { current: HTMLDivElement | null },
+  onMoved: (rowsMoved: number) => void,
+): void {
+  const kept = useRef<{ list: RunList; runId: string; place: number }>(undefined);
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (element === null || list === undefined) return;
+    const before = kept.current;
+    const now = before?.list === list ? list.placeOf(before.runId) : undefined;
+    if (now !== undefined && now !== before!.place && element.scrollTop >= ROW_HEIGHT) {
+      element.scrollTop += (now - before!.place) * ROW_HEIGHT;
+      onMoved(now - before!.place);
+    }
+    const place = Math.floor(element.scrollTop / ROW_HEIGHT);
+    const run = list.at(place);
+    kept.current = run && { list, runId: run.id, place };
+  });
 }
 
 /** True when the key means something here. */

@@ -64,8 +64,9 @@ function Runs({ namespace }: { namespace: string }) {
     ...rows.actions,
     open: (run: Run) => void navigate({ to: "/r/$run", params: { run: run.id } }),
     compare: () => {
-      if (rows.selected.size < 2 || rows.selected.size > COMPARED_MAX) return;
-      void navigate({ to: "/compare", search: { runs: [...rows.selected].join(",") } });
+      if (rows.selected.size < 2) return;
+      const compared = [...rows.selected].slice(0, COMPARED_MAX);
+      void navigate({ to: "/compare", search: { runs: compared.join(",") } });
     },
     focusQuery: () => queryBar.current?.focus(),
   };
@@ -121,6 +122,7 @@ function Runs({ namespace }: { namespace: string }) {
                 columns={columns}
                 count={rows.count}
                 itemAt={rows.itemAt}
+                list={rows.groups.length > 0 ? undefined : list}
                 selected={rows.selected}
                 colourOf={rows.colourOf}
                 lines={rows.lines}

@@ -1,12 +1,12 @@
 import { useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { useLive } from "../../data/live-hooks.ts";
 import type { LiveEvent, RunsView } from "../../data/live-types.ts";
-import { REFRESH_MAX, RunList, type SearchPage } from "../../data/runs.ts";
+import { RunList, type SearchPage } from "../../data/runs.ts";
 import { cairn } from "../../data/server.ts";
 import { mayMove } from "./query-order.ts";
 
-const searchPage: SearchPage = ({ query, namespace, columns }, pageSize, pageToken, signal) =>
-  cairn.runs.searchRuns({ query, namespace, columns: [...columns], pageSize, pageToken }, { signal });
+const searchPage: SearchPage = ({ query, namespace, columns }, { offset, size }, signal) =>
+  cairn.runs.searchRuns({ query, namespace, columns: [...columns], pageSize: size, offset }, { signal });
 
 /** Changes that come in a burst are one. */
 const REFRESH_EVERY_MS = 400;
@@ -17,21 +17,18 @@ export interface ShownList {
   /** Of the view that is wanted, which may not be the one that is shown. */
   failure: unknown;
   isPending: boolean;
-  /** Changes that are not shown, because somebody looks far down. */
-  isStale: boolean;
   refresh: () => void;
 }
 
 /** The runs of a view, live. While another view is on its way the last one stays, so that nothing flickers. */
 export function useRunList(
   view: RunsView | undefined,
-  lookedAt: { current: number },
+  lookedAt: { current: { from: number; end: number } },
   onChanged: (runIds: string[]) => void,
 ): ShownList {
   const [list, setList] = useState<RunList>();
   const [failure, setFailure] = useState<unknown>();
   const [isPending, setPending] = useState(true);
-  const [isStale, setStale] = useState(false);
   const shown = useRef<RunList>(undefined);
   /** The one of the view that is wanted: the one that is shown, or on its way. */
   const wanted = useRef<RunList>(undefined);
@@ -46,22 +43,21 @@ export function useRunList(
     // Other columns of the same rows: whoever looks far down stays there.
     const isSameRows =
       shown.current?.view.query === view.query && shown.current.view.namespace === view.namespace;
-    const end = isSameRows ? lookedAt.current : 0;
+    const { from, end } = isSameRows ? lookedAt.current : { from: 0, end: 0 };
     const stop = next.subscribe(() => {
       if (next.failure !== undefined) {
         setFailure(next.failure);
         setPending(false);
       }
-      if (!next.isReady || (next.rows.length < end && !next.isComplete && next.failure === undefined)) return;
+      if (!next.isReady || (!next.isThere(from, end) && next.failure === undefined)) return;
       stop();
       shown.current?.close();
       shown.current = next;
       setList(next);
       setFailure(undefined);
       setPending(false);
-      setStale(false);
     });
-    next.need(end);
+    next.look(from, end);
     return () => {
       stop();
       if (shown.current !== next) next.close();
@@ -81,7 +77,6 @@ export function useRunList(
   useSyncExternalStore(list?.subscribe ?? never, () => list?.version ?? 0);
 
   const refresh = () => {
-    setStale(false);
     if (wanted.current === undefined) return;
     if (wanted.current === shown.current) void wanted.current.refresh();
     else {
@@ -90,10 +85,6 @@ export function useRunList(
     }
   };
   const refreshSoon = () => {
-    if (lookedAt.current > REFRESH_MAX) {
-      setStale(true);
-      return;
-    }
     timer.current ??= setTimeout(() => {
       timer.current = undefined;
       void shown.current?.refresh();
@@ -107,7 +98,7 @@ export function useRunList(
   });
 
   const ownFailure = list?.failure;
-  return { list, failure: failure ?? ownFailure, isPending, isStale, refresh };
+  return { list, failure: failure ?? ownFailure, isPending, refresh };
 }
 
 const never = () => () => undefined;

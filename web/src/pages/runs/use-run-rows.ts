@@ -29,7 +29,6 @@ export interface ShownRun {
 export interface RunRows {
   list: RunList | undefined;
   failure: unknown;
-  isStale: boolean;
   refresh: () => void;
   columns: readonly Column[];
   count: number;
@@ -84,8 +83,8 @@ export function useRunRows(
   );
   const [lines] = useState(() => new SparkLines());
   useEffect(() => () => lines.close(), [lines]);
-  const lookedAt = useRef(0);
-  const { list, failure, isStale, refresh } = useRunList(view, lookedAt, (ids) => lines.forget(ids));
+  const lookedAt = useRef({ from: 0, end: 0 });
+  const { list, failure, refresh } = useRunList(view, lookedAt, (ids) => lines.forget(ids));
   const nowMs = useNow();
   const version = list?.version;
   const isGrouped = group.length > 0;
@@ -100,15 +99,15 @@ export function useRunRows(
     return { groups: made, items: flatten(made, (key) => shut.has(key)) };
   }, [rows, version, group, isGrouped, search.shut]);
   const itemAt = useCallback(
-    (index: number): Item => items?.[index] ?? { kind: "run", run: rows[index], place: index, depth: 0 },
-    [items, rows, version],
+    (index: number): Item => items?.[index] ?? { kind: "run", run: list?.at(index), place: index, depth: 0 },
+    [items, list, version],
   );
 
   const shown = useShown(rows, groups, list, search);
   const onSeen = useCallback(
     (from: number, end: number) => {
-      lookedAt.current = items === undefined ? end : 0;
-      if (items === undefined) list?.need(end);
+      lookedAt.current = items === undefined ? { from, end } : { from: 0, end: 0 };
+      if (items === undefined) list?.look(from, end);
       const ids = Array.from({ length: Math.max(0, end - from) }, (_, i) => itemAt(from + i)).flatMap(
         (item) => (item.kind === "run" && item.run ? [item.run.id] : []),
       );
@@ -118,6 +117,7 @@ export function useRunRows(
   );
 
   const { selected, select } = useSelection(search.sel, setSearch);
+  const [selectFailure, onFailure] = useState<unknown>();
   const anchor = useRef(0);
   const total = list?.total ?? 0;
   const actions: RunRows["actions"] = {
@@ -125,6 +125,12 @@ export function useRunRows(
       const [from, to] = isRange
         ? [Math.min(anchor.current, index), Math.max(anchor.current, index)]
         : [index, index];
+      // What lies between was perhaps never scrolled to.
+      if (isRange && items === undefined && list?.isThere(from, to + 1) === false) {
+        return void list
+          .range(from, Math.min(to + 1, from + SELECTED_MAX))
+          .then((found) => select([...selected, ...found.map(({ id }) => id)]), onFailure);
+      }
       const ids = Array.from({ length: to - from + 1 }, (_, i) => itemAt(from + i)).flatMap((item) =>
         item.kind === "run" && item.run ? [item.run.id] : [],
       );
@@ -158,9 +164,11 @@ export function useRunRows(
   };
   return {
     list,
-    failure,
-    isStale,
-    refresh,
+    failure: failure ?? selectFailure,
+    refresh: () => {
+      onFailure(undefined);
+      refresh();
+    },
     columns,
     count: items?.length ?? total,
     itemAt,
@@ -177,14 +185,7 @@ export function useRunRows(
     allSelected: selected.size > 0 && selected.size >= Math.min(total, SELECTED_MAX),
     selectAll: (isSelected) => {
       if (!isSelected || list === undefined) return select([]);
-      list.need(SELECTED_MAX);
-      const take = () => select(list.rows.slice(0, SELECTED_MAX).map(({ id }) => id));
-      if (list.isComplete || list.rows.length >= SELECTED_MAX) return take();
-      const stop = list.subscribe(() => {
-        if (!list.isComplete && list.rows.length < SELECTED_MAX && list.failure === undefined) return;
-        stop();
-        take();
-      });
+      list.range(0, SELECTED_MAX).then((found) => select(found.map(({ id }) => id)), onFailure);
     },
     actions,
     isMoreBetter: ({ field }) => isMoreBetter(field, known),
@@ -242,7 +243,7 @@ function useShown(
       first,
       (id) => {
         const place = list?.placeOf(id);
-        return place === undefined ? undefined : rows[place];
+        return place === undefined ? undefined : list?.at(place);
       },
       search,
     );
