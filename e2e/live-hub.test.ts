@@ -114,4 +114,32 @@ describe("the one stream of a browser", () => {
     await expect.poll(() => named(good)).toContain("still heard");
     await expect.poll(() => named(other)).toContain("heard as well");
   });
+
+  it("Z71 a run that is purged while it is watched takes nothing with it, now or later", async () => {
+    const create = async (name: string) =>
+      (await cairn.runs.createRun({ namespace: "hub/purged", name })).run!.id;
+    const [purged, kept] = [await create("purged"), await create("kept")];
+    await cairn.metrics.writeEnvelope({ run: { id: kept }, log: [{ lines: ["here"] }] });
+    const both = listen({ kind: "series", runIds: [purged, kept], glob: "" });
+    const sole = listen({ kind: "log", runId: purged, from: 0n });
+    const runs = listen(view("hub/purged"));
+    await standing(both, runs);
+    await cairn.runs.deleteRun({ run: { id: purged } });
+    await cairn.runs.purgeRun({ run: { id: purged } });
+    await expect.poll(() => left(runs)).toContain(purged);
+    // Whoever comes now makes the request anew, with a run in it that is gone.
+    const later = listen({ kind: "series", runIds: [kept], glob: "loss" });
+    const last = listen({ kind: "log", runId: kept, from: 0n });
+    await expect.poll(() => sole.at(-1)?.kind).toBe("refused");
+    // Its lines come only once the request stands again.
+    await expect.poll(() => last.some(({ kind }) => kind === "lines")).toBe(true);
+    await cairn.metrics.writeEnvelope({
+      run: { id: kept },
+      series: [{ key: "loss", steps: [1n], values: [1] }],
+    });
+    for (const events of [both, later]) {
+      await expect.poll(() => events.some(({ kind }) => kind === "points")).toBe(true);
+    }
+    expect([both, later, last, runs].flat().filter(({ kind }) => kind === "refused")).toEqual([]);
+  });
 });

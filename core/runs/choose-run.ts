@@ -9,6 +9,8 @@ import { CANDIDATES_MAX, type RunStore } from "../ports/run-store.ts";
 /** Of runs the caller may not see: they are passed over, so more come at once than are ever shown. */
 const FURTHER_CANDIDATES = 100;
 
+const FACT_LENGTH_MAX = 64;
+
 export function checkedRef(ref: RunRef): RunRef {
   if (ref.by !== "alias") return ref;
   return {
@@ -52,7 +54,9 @@ export async function chooseRun(
  */
 export function missingRun(caller: Caller, ref: RunRef): CairnError {
   authorizeCall(caller);
-  return new CairnError("not-found", `cannot find run ${quote(refText(ref))}`);
+  // A request may name many, and whoever made it must be able to leave out this one.
+  const facts = ref.by === "id" && ref.id.length <= FACT_LENGTH_MAX ? { run: ref.id } : {};
+  return new CairnError("not-found", `cannot find run ${quote(refText(ref))}`, { facts });
 }
 
 function ambiguous(ref: RunRef, found: readonly Run[]): CairnError {

@@ -20,6 +20,7 @@ const RETRY_MS_MAX = 10_000;
 const SILENCE_MS_MAX = 40_000;
 /** Nobody sees how long it is silent more exactly than that. */
 const TOLD_MS_MIN = 1_000;
+const GONE_MAX = 10_000;
 /** Ids that fit into a query. */
 const AMONG_MAX = 300;
 /** With more changed runs in one event it is cheaper to read again what is shown. */
@@ -48,6 +49,8 @@ export class LiveHub {
   #accepted: ReadonlySet<number> = new Set();
   /** Of several that came at once one was refused: these are tried one after the other. */
   #untried: number[] = [];
+  /** Runs the server does not know any more. */
+  readonly #gone = new Set<string>();
 
   constructor(cairn: Pick<Cairn, "watch" | "runs">, onConnection: (connection: Connection) => void) {
     this.#cairn = cairn;
@@ -71,6 +74,8 @@ export class LiveHub {
   /** Opens the stream now, whatever it was waiting for. */
   again(): void {
     this.#failures = 0;
+    // Somebody else may be signed in now, who may see more.
+    this.#gone.clear();
     this.#open();
   }
 
@@ -99,7 +104,7 @@ export class LiveHub {
         .filter(([id]) => !this.#untried.includes(id))
         .map(([id, { subscription }]) => [id, subscription]),
     );
-    const merged = mergeSubscriptions(wanted);
+    const merged = mergeSubscriptions(wanted, this.#gone);
     for (const id of merged.leftOut) this.#refuse(id, `more than ${WATCHED_MAX} runs are watched`);
     // Without a stream nobody knows where it would be when the next one is opened.
     if (merged.isEmpty) this.#position = "";
@@ -148,11 +153,15 @@ export class LiveHub {
   #lose(thrown: unknown, ids: ReadonlySet<number>, call: AbortController): void {
     if (this.#current !== call) return;
     this.#current = undefined;
-    const { code, reason, message } = Failure.from(thrown);
+    const { code, reason, message, facts } = Failure.from(thrown);
     if (code === Code.Unauthenticated) {
       this.#position = "";
       this.#tell("signed-out");
       return;
+    }
+    if (code === Code.NotFound && facts["run"] !== undefined && !this.#gone.has(facts["run"])) {
+      this.#leaveOut(facts["run"], message);
+      return this.#gather();
     }
     if (code === Code.InvalidArgument || code === Code.NotFound || code === Code.PermissionDenied) {
       if (this.#refuseOneOf(ids, message)) return this.#gather();
@@ -164,6 +173,19 @@ export class LiveHub {
     this.#failures++;
     if (reason !== "ACCESS_CHANGED") this.#tell("lost");
     this.#retry = setTimeout(() => this.#open(), waitMs);
+  }
+
+  /** A run was purged, or never was: whoever wants nothing else is told so, and all others hear on. */
+  #leaveOut(runId: string, message: string): void {
+    if (this.#gone.size >= GONE_MAX) this.#gone.clear();
+    this.#gone.add(runId);
+    for (const [id, { subscription }] of this.#listeners) {
+      const isOver =
+        subscription.kind === "series"
+          ? subscription.runIds.every((each) => this.#gone.has(each))
+          : subscription.kind === "log" && this.#gone.has(subscription.runId);
+      if (isOver) this.#refuse(id, message);
+    }
   }
 
   /** One wish spoils the request: one of those that came last, or else one whose run is gone by now. */

@@ -25,7 +25,11 @@ const EVERY_RUN = "id is not null";
 /** No column at all would mean all params and tags. */
 const CHEAP_COLUMN = "aliases";
 
-export function mergeSubscriptions(wanted: ReadonlyMap<number, Subscription>): Merged {
+/** `gone` are runs that are not there any more: nothing comes of them, and to ask for one would spoil the whole request. */
+export function mergeSubscriptions(
+  wanted: ReadonlyMap<number, Subscription>,
+  gone: ReadonlySet<string> = new Set(),
+): Merged {
   const views = new Map<string, RunsView>();
   const globs = new Map<string, Set<string>>();
   const logs = new Map<string, bigint>();
@@ -42,7 +46,7 @@ export function mergeSubscriptions(wanted: ReadonlyMap<number, Subscription>): M
         break;
       case "series": {
         const { runIds, glob } = subscription;
-        const added = runIds.filter((runId) => globs.get(runId)?.has(glob) !== true);
+        const added = runIds.filter((runId) => !gone.has(runId) && globs.get(runId)?.has(glob) !== true);
         if (selectors + added.length > WATCHED_MAX) {
           leftOut.add(id);
           break;
@@ -52,6 +56,7 @@ export function mergeSubscriptions(wanted: ReadonlyMap<number, Subscription>): M
         break;
       }
       case "log": {
+        if (gone.has(subscription.runId)) break;
         const known = logs.get(subscription.runId);
         if (known === undefined && logs.size >= WATCHED_MAX) leftOut.add(id);
         else if (known === undefined || subscription.from < known)
