@@ -179,6 +179,7 @@ async function serveStores(
       ...webRoutes({
         files: web,
         version: VERSION,
+        cookie,
         needsToken: authenticate({ address: "127.0.0.1", headers: {} }).principal.kind === "anonymous",
       }),
     ],

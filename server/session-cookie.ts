@@ -37,6 +37,15 @@ export class SessionCookie {
     return undefined;
   }
 
+  /**
+   * True for a visit that would have shown the cookie if there were one. A link on another site leads here without it, whoever is
+   * signed in, and so says nothing.
+   */
+  isMissing(headers: Headers): boolean {
+    const site = headers["sec-fetch-site"];
+    return (site === "none" || site === "same-origin") && this.secretOf(headers) === undefined;
+  }
+
   /** The header that makes a browser keep it until it is closed. */
   set(headers: Headers, secret: string): string {
     return this.#header(headers, secret, "");

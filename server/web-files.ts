@@ -20,7 +20,8 @@ export interface WebAsset {
 
 /** The pages as they were built, read once. */
 export interface WebFiles {
-  page(nonce: string): Buffer;
+  /** The document of every page. It knows nothing but that nobody is signed in, where that is so. */
+  page(nonce: string, visitor?: { isSignedOut: boolean }): Buffer;
   asset(name: string): WebAsset | undefined;
 }
 
@@ -38,7 +39,10 @@ export function openWebFiles(folder = DIST): WebFiles | undefined {
   const names = new Set(globSync("assets/*", { cwd: folder }).map((path) => path.slice("assets/".length)));
   const assets = new Map<string, WebAsset>();
   return {
-    page: (nonce) => Buffer.from(page.replaceAll(NONCE_MARK, nonce)),
+    page: (nonce, { isSignedOut } = { isSignedOut: false }) =>
+      Buffer.from(
+        page.replace("<html", isSignedOut ? "<html data-signed-out" : "<html").replaceAll(NONCE_MARK, nonce),
+      ),
     asset(name) {
       const known = assets.get(name);
       if (known !== undefined) return known;

@@ -4,6 +4,7 @@ import type { HttpRequest } from "#wire/kit/http.ts";
 import { sendBytes } from "#wire/kit/respond.ts";
 import type { Call, Route } from "#wire/kit/router.ts";
 import { homePage } from "./home-page.ts";
+import type { SessionCookie } from "./session-cookie.ts";
 import type { WebFiles } from "./web-files.ts";
 
 /** Addresses of pages. All get the same document, which finds out by itself what to show. */
@@ -25,6 +26,7 @@ export interface WebParts {
   files: WebFiles | undefined;
   version: string;
   needsToken: boolean;
+  cookie: Pick<SessionCookie, "isMissing">;
 }
 
 /** The pages and what they are made of. They hold no data: that comes by the API, to whoever may read it. */
@@ -37,7 +39,9 @@ export function webRoutes(parts: WebParts): Route[] {
       handler: ({ request, response }) => {
         const nonce = randomBytes(16).toString("base64");
         response.setHeader("content-security-policy", policy(nonce));
-        const page = parts.files?.page(nonce) ?? plainPage(parts, request, nonce);
+        // Then the page need not ask to be told so.
+        const isSignedOut = parts.needsToken && parts.cookie.isMissing(request.headers);
+        const page = parts.files?.page(nonce, { isSignedOut }) ?? plainPage(parts, request, nonce);
         sendBytes(response, 200, "text/html; charset=utf-8", page);
       },
     })),

@@ -3,7 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { CircleUser } from "lucide-react";
 import { PrincipalKind } from "#proto/cairn/v1/access_pb.ts";
 import { whoAmI } from "../data/queries.ts";
-import { signOut } from "../data/session.ts";
+import { forgetSession, signOut } from "../data/session.ts";
 import { Button } from "../widgets/button.tsx";
 import { Menu, MenuItem } from "../widgets/menu.tsx";
 import { cutText, visibleText } from "../widgets/text.ts";
@@ -19,6 +19,7 @@ export function AccountMenu() {
   const leave = async () => {
     await signOut();
     await navigate({ to: "/login" });
+    forgetSession();
   };
   return (
     <Menu

@@ -1,6 +1,16 @@
+import { create } from "@bufbuild/protobuf";
 import { expect, it } from "vitest";
 import type { Namespace } from "#proto/cairn/v1/namespace_pb.ts";
-import { fitOf, localEntries, metricQuery, runsQuery } from "./palette-entries.ts";
+import { RunSchema } from "#proto/cairn/v1/run_pb.ts";
+import {
+  fitOf,
+  idsFirst,
+  localEntries,
+  metricQuery,
+  runsQuery,
+  stillFitting,
+  type PaletteEntry,
+} from "./palette-entries.ts";
 
 const tree = ["demo", "demo/speech", "demo/speech/sweep", "vision/sweep-2", "other"].map(
   (path) => ({ path, subtreeRunCount: 3n }) as Namespace,
@@ -25,4 +35,26 @@ it("Z75 what is typed is text, never a part of the query", () => {
     'name ilike "%50\\\\%\\\\_\\" or name like \\"%" or id ilike "50\\\\%\\\\_\\" or name like \\"%" or alias ilike "%50\\\\%\\\\_\\" or name like \\"%" order by updated desc',
   );
   expect(metricQuery('a"b.c')).toBe('metrics."a\\"b.c".count is not null');
+});
+
+const runOf = (id: string, name: string, aliases: string[] = []) => create(RunSchema, { id, name, aliases });
+
+it("Z86 a run whose id begins with the text comes before those that are called so", () => {
+  const runs = [runOf("01aa", "like 01bbcc"), runOf("01bbcc77", "meant")];
+  expect(idsFirst(runs, " 01BBCC").map(({ name }) => name)).toEqual(["meant", "like 01bbcc"]);
+  expect(idsFirst(runs, "like")).toEqual(runs);
+});
+
+it("Z87 of what another text found only what this text would find stays", () => {
+  const entries: PaletteEntry[] = [
+    { kind: "metric", title: "val", query: "", runCount: 1 },
+    ...[runOf("01aa", "Valid"), runOf("01bb", "other", ["eVALuated"]), runOf("0valid", "x")].map(
+      (run): PaletteEntry => ({ kind: "run", title: run.name, run }),
+    ),
+  ];
+  const left = (typed: string) => stillFitting(entries, typed).map(({ title }) => title);
+  expect(left("val")).toEqual(["val", "Valid", "other"]);
+  expect(left("vali ")).toEqual(["Valid"]);
+  expect(left("01b")).toEqual(["other"]);
+  expect(left("nothing")).toEqual([]);
 });

@@ -1,6 +1,7 @@
 import type { Namespace } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { likeText, metricField, quoteText } from "../data/query-text.ts";
+import { readShortId } from "../data/short-id.ts";
 
 /** Something one can go to from the search. */
 export type PaletteEntry =
@@ -64,4 +65,29 @@ export function runsQuery(typed: string): string {
 /** Runs that have a metric of exactly this name. */
 export function metricQuery(typed: string): string {
   return `${metricField(typed.trim(), "count")} is not null`;
+}
+
+/** What tells an entry from all others. */
+export function entryKey(entry: PaletteEntry): string {
+  return `${entry.kind} ${entry.kind === "run" ? entry.run.id : entry.title}`;
+}
+
+/** The first with an id that begins with the text, which says exactly which run is meant; the others as they are. */
+export function idsFirst(runs: readonly Run[], typed: string): Run[] {
+  const text = typed.trim().toLowerCase();
+  const isMeant = ({ id }: Run) => id.startsWith(text);
+  return readShortId(text) === undefined
+    ? [...runs]
+    : [...runs.filter(isMeant), ...runs.filter((run) => !isMeant(run))];
+}
+
+/** Of what was found for another text, what this text would find, too: shown until its own answer is there. */
+export function stillFitting(entries: readonly PaletteEntry[], typed: string): PaletteEntry[] {
+  const text = typed.trim().toLowerCase();
+  return entries.filter((entry) => {
+    if (entry.kind === "metric") return entry.title === typed.trim();
+    if (entry.kind !== "run") return false;
+    const { name, id, aliases } = entry.run;
+    return id.startsWith(text) || [name, ...aliases].some((each) => each.toLowerCase().includes(text));
+  });
 }

@@ -1,4 +1,11 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from "@tanstack/react-router";
+import { isSignedOut } from "../data/signed-out.ts";
 import { NotFound } from "./not-found.tsx";
 import { PageError } from "./page-error.tsx";
 import { readAccessSearch } from "../pages/access/search.ts";
@@ -20,7 +27,17 @@ function only<T extends object>(read: (given: Record<string, unknown>) => T) {
  * All addresses. What a page shows is in its address, so that a link shows the same elsewhere; each page reads its part of the query with a function of its own,
  * which forgives whatever somebody typed.
  */
-const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: PageError });
+const root = createRootRoute({
+  component: Shell,
+  notFoundComponent: NotFound,
+  errorComponent: PageError,
+  beforeLoad: ({ location: { pathname, href } }) => {
+    if (!isSignedOut() || pathname === "/login") return;
+    // The router's way to say where to go instead.
+    // oxlint-disable-next-line only-throw-error
+    throw redirect({ to: "/login", search: href === "/" ? {} : { next: href }, replace: true });
+  },
+});
 
 const home = createRoute({
   getParentRoute: () => root,

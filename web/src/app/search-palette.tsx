@@ -2,22 +2,24 @@ import { Dialog as Base } from "@base-ui/react/dialog";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Folder, LineChart, Search, SquareArrowOutUpRight } from "lucide-react";
-import {
-  useDeferredValue,
-  useEffect,
-  useEffectEvent,
-  useId,
-  useRef,
-  useState,
-  type KeyboardEvent,
-} from "react";
+import { useEffect, useEffectEvent, useId, useRef, useState, type KeyboardEvent } from "react";
 import { namespaces } from "../data/queries.ts";
 import { cairn } from "../data/server.ts";
+import { readShortId } from "../data/short-id.ts";
+import { shortId } from "../pages/run/run-facts.ts";
 import { useFieldFocus } from "../widgets/field-focus.ts";
 import { formatCount } from "../widgets/format.ts";
 import { Name } from "../widgets/name.tsx";
 import { StatusDot } from "../widgets/status-dot.tsx";
-import { localEntries, metricQuery, runsQuery, type PaletteEntry } from "./palette-entries.ts";
+import {
+  entryKey,
+  idsFirst,
+  localEntries,
+  metricQuery,
+  runsQuery,
+  stillFitting,
+  type PaletteEntry,
+} from "./palette-entries.ts";
 import styles from "./search-palette.module.css";
 
 const RUNS_MAX = 8;
@@ -45,13 +47,16 @@ export function SearchPalette({ open, onClose }: { open: boolean; onClose: () =>
 
 function Finder({ onClose }: { onClose: () => void }) {
   const [typed, setTyped] = useState("");
-  const [at, setAt] = useState(0);
+  /** Chosen by an arrow or the pointer; undefined for the first. */
+  const [key, setKey] = useState<string>();
+  /** Enter was pressed before the answer to what is typed was there. */
+  const [isWaiting, setWaiting] = useState(false);
   const id = useId();
   const list = useRef<HTMLUListElement>(null);
   const go = useGo();
-  const shown = useDeferredValue(typed);
-  const { entries, isSearching, isOld, error } = useEntries(shown);
-  const chosen = Math.min(at, entries.length - 1);
+  const { entries, isCurrent, error } = useEntries(typed);
+  const known = key === undefined ? 0 : entries.findIndex((entry) => entryKey(entry) === key);
+  const chosen = Math.min(Math.max(0, known), entries.length - 1);
   useEffect(() => {
     list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
   }, [chosen]);
@@ -60,26 +65,20 @@ function Finder({ onClose }: { onClose: () => void }) {
     onClose();
     go(entry);
   };
-  // Enter may come before what was typed is found: then it is gone there when it is.
-  const [isHurried, setHurried] = useState(false);
-  const isFound = shown === typed && !isOld;
-  const goNow = useEffectEvent(() => {
-    setHurried(false);
-    if (!error) choose(entries[chosen]);
+  const chooseNow = useEffectEvent(() => {
+    setWaiting(false);
+    // What was chosen by hand and is not found any more is not replaced by something else.
+    if (known >= 0) choose(entries[chosen]);
   });
   useEffect(() => {
-    if (isHurried && isFound) goNow();
-  }, [isHurried, isFound]);
+    if (isWaiting && isCurrent) chooseNow();
+  }, [isWaiting, isCurrent]);
   const press = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined && entries.length > 0) {
       event.preventDefault();
-      setAt((chosen + step + entries.length) % entries.length);
-      setHurried(false);
-    } else if (event.key === "Enter") {
-      if (isFound) choose(entries[chosen]);
-      else setHurried(true);
-    }
+      setKey(entryKey(entries[(chosen + step + entries.length) % entries.length]!));
+    } else if (event.key === "Enter") setWaiting(true);
   };
   return (
     <>
@@ -99,8 +98,8 @@ function Finder({ onClose }: { onClose: () => void }) {
           autoComplete="off"
           onChange={(event) => {
             setTyped(event.target.value);
-            setAt(0);
-            setHurried(false);
+            setKey(undefined);
+            setWaiting(false);
           }}
           onKeyDown={press}
         />
@@ -111,27 +110,29 @@ function Finder({ onClose }: { onClose: () => void }) {
         role="listbox"
         id={`${id}-list`}
         aria-label="Found"
-        aria-busy={!isFound}
+        aria-busy={!isCurrent}
       >
         {entries.map((entry, i) => (
           <li
-            key={`${entry.kind} ${entry.kind === "run" ? entry.run.id : entry.title}`}
+            key={entryKey(entry)}
             id={`${id}-${i}`}
             role="option"
             aria-selected={i === chosen}
             className={styles.entry}
             onClick={() => choose(entry)}
-            onPointerMove={() => setAt(i)}
+            onPointerMove={() => setKey(entryKey(entry))}
           >
-            <Entry entry={entry} />
+            <Entry entry={entry} typed={typed} />
           </li>
         ))}
       </ul>
       <p className={styles.foot} role="status">
         {error
           ? "The server could not be asked."
-          : entries.length === 0 && !isSearching
-            ? "Nothing has that name."
+          : entries.length === 0
+            ? isCurrent
+              ? "Nothing has that name."
+              : "Searching …"
             : ""}
         {entries.length > 0 && "↑ ↓ to choose, Enter to go, Esc to close"}
       </p>
@@ -139,7 +140,7 @@ function Finder({ onClose }: { onClose: () => void }) {
   );
 }
 
-function Entry({ entry }: { entry: PaletteEntry }) {
+function Entry({ entry, typed }: { entry: PaletteEntry; typed: string }) {
   switch (entry.kind) {
     case "page":
       return (
@@ -169,6 +170,7 @@ function Entry({ entry }: { entry: PaletteEntry }) {
           </span>
           <Name text={entry.title} />
           <span className={styles.aside}>
+            {readShortId(typed) !== undefined && `${shortId(entry.run.id)} in `}
             <Name text={entry.run.namespace} />
           </span>
         </>
@@ -180,15 +182,8 @@ function runsWords(count: number): string {
   return count === 1 ? "1 run" : `${formatCount(count)} runs`;
 }
 
-interface Entries {
-  entries: PaletteEntry[];
-  isSearching: boolean;
-  /** What the server found for another text, or nothing yet. */
-  isOld: boolean;
-  error: unknown;
-}
-
-function useEntries(typed: string): Entries {
+/** `isCurrent`: they are all there is for what is typed. */
+function useEntries(typed: string): { entries: PaletteEntry[]; isCurrent: boolean; error: unknown } {
   const { data: tree = [] } = useQuery(namespaces);
   const text = typed.trim();
   const found = useQuery({
@@ -203,13 +198,10 @@ function useEntries(typed: string): Entries {
       return findRemote(text, signal);
     },
   });
-  const remote = text === "" ? [] : (found.data ?? []);
-  return {
-    entries: [...remote, ...localEntries(typed, tree)],
-    isSearching: found.isFetching,
-    isOld: text !== "" && (found.isPlaceholderData || found.isPending),
-    error: found.error,
-  };
+  const isCurrent = text === "" || found.isError || (found.isSuccess && !found.isPlaceholderData);
+  const answer = text === "" || found.isError ? [] : (found.data ?? []);
+  const remote = isCurrent ? answer : stillFitting(answer, text);
+  return { entries: [...remote, ...localEntries(typed, tree)], isCurrent, error: found.error };
 }
 
 async function findRemote(text: string, signal: AbortSignal): Promise<PaletteEntry[]> {
@@ -222,7 +214,10 @@ async function findRemote(text: string, signal: AbortSignal): Promise<PaletteEnt
     having.totalCount === 0n
       ? []
       : [{ kind: "metric", title: text, query: metricQuery(text), runCount: Number(having.totalCount) }];
-  return [...metric, ...runs.runs.map((run): PaletteEntry => ({ kind: "run", title: run.name, run }))];
+  return [
+    ...metric,
+    ...idsFirst(runs.runs, text).map((run): PaletteEntry => ({ kind: "run", title: run.name, run })),
+  ];
 }
 
 function useGo(): (entry: PaletteEntry) => void {

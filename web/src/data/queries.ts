@@ -1,8 +1,10 @@
 import { QueryCache, QueryClient, queryOptions } from "@tanstack/react-query";
 import { Code } from "@connectrpc/connect";
 import type { Namespace } from "#proto/cairn/v1/namespace_pb.ts";
+import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { Failure } from "#sdk/failure.ts";
 import { cairn } from "./server.ts";
+import { SHORT_ID_CANDIDATES } from "./short-id.ts";
 import { tellSignedOut } from "./signed-out.ts";
 
 const RETRIES = 2;
@@ -53,4 +55,22 @@ export const runById = (id: string) =>
   queryOptions({
     queryKey: ["run", id],
     queryFn: ({ signal }) => cairn.runs.getRun({ run: { id } }, { signal }),
+  });
+
+/** Runs whose id begins so, the newest first, also those in the trash: one more than are offered when there are more. */
+export const runsByShortId = (id: string) =>
+  queryOptions({
+    queryKey: ["short-id", id],
+    queryFn: async ({ signal }): Promise<Run[]> => {
+      const request = {
+        query: `id like "${id}%"`,
+        columns: ["aliases"],
+        pageSize: SHORT_ID_CANDIDATES + 1,
+      };
+      const [live, trashed] = await Promise.all([
+        cairn.runs.searchRuns(request, { signal }),
+        cairn.runs.searchRuns({ ...request, trashed: true }, { signal }),
+      ]);
+      return [...live.runs, ...trashed.runs].slice(0, SHORT_ID_CANDIDATES + 1);
+    },
   });

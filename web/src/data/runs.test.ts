@@ -212,7 +212,7 @@ describe("a list of runs", () => {
         if (seen < end) expect(idsOf(list, seen, end)).toEqual(rows.ids.slice(seen, end));
         expect(list.rows.map(({ id }) => id)).toEqual(rows.ids.slice(0, list.rows.length));
       }),
-      { numRuns: 200 },
+      { numRuns: 60 },
     );
   });
 });

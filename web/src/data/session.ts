@@ -3,6 +3,7 @@ import { Failure } from "#sdk/failure.ts";
 import { connectAgain } from "./live.ts";
 import { queryClient } from "./queries.ts";
 import { cairn } from "./server.ts";
+import { noteSession } from "./signed-out.ts";
 
 /** A token somebody has, or a name and its password. Either is exchanged for a cookie that no script can read. */
 export type Credential = { token: string } | { name: string; password: string };
@@ -17,19 +18,21 @@ const CODES: Readonly<Record<number, Code>> = {
 
 export async function signIn(credential: Credential): Promise<void> {
   await ask("POST", credential);
-  begin();
+  noteSession(true);
+  // Nothing of the person before is kept.
+  queryClient.clear();
+  connectAgain();
 }
 
 /** Ends the session on the server, too: a copy of the cookie is worth nothing afterwards. */
 export async function signOut(): Promise<void> {
   await ask("DELETE");
-  begin();
+  noteSession(false);
 }
 
-/** Nothing of the person before is kept. */
-function begin(): void {
+/** Once no page is there any more that would ask for it again. */
+export function forgetSession(): void {
   queryClient.clear();
-  connectAgain();
 }
 
 async function ask(method: "POST" | "DELETE", body?: Credential): Promise<void> {

@@ -1,3 +1,4 @@
+let isKnown = document.documentElement.dataset["signedOut"] !== undefined;
 const listeners = new Set<() => void>();
 
 /** Called when the server wants to know who asks. Returns how to stop that. */
@@ -8,4 +9,13 @@ export function onSignedOut(listener: () => void): () => void {
 
 export function tellSignedOut(): void {
   for (const listener of listeners) listener();
+}
+
+/** True when the server said with the page itself that nobody is signed in: then there is nothing to ask for. */
+export function isSignedOut(): boolean {
+  return isKnown;
+}
+
+export function noteSession(isThere: boolean): void {
+  isKnown = !isThere;
 }

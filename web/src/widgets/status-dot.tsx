@@ -15,14 +15,22 @@ export function statusWord(status: RunStatus): string {
   return WORDS[status] ?? "unknown";
 }
 
-/** A dot in the colour of the status, with its word beside it or, with `bare`, in its title. */
-export function StatusDot({ status, bare = false }: { status: RunStatus; bare?: boolean }) {
+/** A dot in the colour of the status, with its word beside it or, with `bare`, in its title. One whose heartbeat is late is not lost yet, but no longer well. */
+export function StatusDot({
+  status,
+  bare = false,
+  isLate = false,
+}: {
+  status: RunStatus;
+  bare?: boolean;
+  isLate?: boolean;
+}) {
   const word = statusWord(status);
-  if (bare)
-    return <span className={`${styles.dot} ${styles[word]}`} role="img" aria-label={word} title={word} />;
+  const names = `${styles.dot} ${isLate ? styles.late : styles[word]}`;
+  if (bare) return <span className={names} role="img" aria-label={word} title={word} />;
   return (
     <span className={styles.status}>
-      <span className={`${styles.dot} ${styles[word]}`} aria-hidden /> {word}
+      <span className={names} aria-hidden /> {word}
     </span>
   );
 }

@@ -1,7 +1,9 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { RotateCcw, Trash2 } from "lucide-react";
+import { useEffect } from "react";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
+import { heartbeatOf, type Heartbeat } from "../../data/heartbeat.ts";
 import { runById } from "../../data/queries.ts";
 import { cairn } from "../../data/server.ts";
 import { Button } from "../../widgets/button.tsx";
@@ -19,6 +21,7 @@ import { useNow } from "./use-now.ts";
 const route = getRouteApi("/r/$run");
 const SECOND_MS = 1_000;
 const CALM_MS = 30_000;
+const ASK_MS = 5_000;
 
 /** Which run this is, how it is, and what can be done with it. `heardMs`: when something of it last came, by Date.now(). */
 export function RunHeader({ run, heardMs }: { run: Run; heardMs: number }) {
@@ -27,7 +30,7 @@ export function RunHeader({ run, heardMs }: { run: Run; heardMs: number }) {
   const duration = durationUs(run, nowMs);
   const owner = ownerOf(run);
   const machine = machineOf(run);
-  const heardUs = Math.max(heardMs * 1_000, Number(run.updatedUs));
+  const heartbeat = heartbeatOf(run, nowMs, heardMs);
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const client = useQueryClient();
@@ -64,8 +67,8 @@ export function RunHeader({ run, heardMs }: { run: Run; heardMs: number }) {
         )}
       </div>
       <div className={styles.meta}>
-        <StatusDot status={run.status} />
-        {isRunning && <Fact label="heard">{formatAgo(heardUs, nowMs)}</Fact>}
+        <StatusDot status={run.status} isLate={heartbeat?.isLate === true} />
+        {heartbeat !== undefined && <Heard run={run} heartbeat={heartbeat} nowMs={nowMs} />}
         {duration !== undefined && <Fact label={isRunning ? "for" : "took"}>{formatDuration(duration)}</Fact>}
         {run.startedUs !== 0n && (
           <Fact label="started" title={new Date(Number(run.startedUs / 1_000n)).toLocaleString()}>
@@ -91,6 +94,23 @@ export function RunHeader({ run, heardMs }: { run: Run; heardMs: number }) {
       {trash.error !== null && <ErrorNote error={trash.error} onRetry={() => trash.mutate()} />}
       {isTrashed && <TrashBanner run={run} nowMs={nowMs} />}
     </header>
+  );
+}
+
+function Heard({ run, heartbeat, nowMs }: { run: Run; heartbeat: Heartbeat; nowMs: number }) {
+  const client = useQueryClient();
+  const { heardUs, isOverdue, isLate } = heartbeat;
+  const every = run.heartbeatSeconds;
+  // It may have said something that no page hears of, such as a line of its log: asked before it is called late, and now and then after that.
+  const question = isOverdue ? Math.floor(nowMs / ASK_MS) : 0;
+  useEffect(() => {
+    if (question !== 0) void client.invalidateQueries({ queryKey: runById(run.id).queryKey, exact: true });
+  }, [client, question, run.id]);
+  if (!isLate) return <Fact label="heard">{formatAgo(heardUs, nowMs)}</Fact>;
+  return (
+    <span className={styles.late} title={`It promised to be heard every ${every} s.`}>
+      heard {formatAgo(heardUs, nowMs)}, which is late: it counts as lost after {3 * every} s
+    </span>
   );
 }
 

@@ -1,17 +1,16 @@
-import { Code } from "@connectrpc/connect";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { getRouteApi } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState, type ReactNode } from "react";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
-import { Failure } from "#sdk/failure.ts";
 import { useLive } from "../../data/live-hooks.ts";
 import { runById } from "../../data/queries.ts";
-import { ErrorNote } from "../../widgets/error-note.tsx";
-import { Notice } from "../../widgets/notice.tsx";
+import { readShortId } from "../../data/short-id.ts";
 import { Skeleton } from "../../widgets/skeleton.tsx";
 import { TabPanel, Tabs } from "../../widgets/tabs.tsx";
 import { cutText, visibleText } from "../../widgets/text.ts";
+import { NoRun } from "./no-run.tsx";
 import { OverviewTab } from "./overview-tab.tsx";
+import { RunByShortId } from "./run-by-short-id.tsx";
 import { RunHeader } from "./run-header.tsx";
 import styles from "./run.module.css";
 import { RUN_TABS, type RunTab } from "./search.ts";
@@ -45,9 +44,17 @@ const LineageTab = lazy(async () => ({ default: (await import("./lineage-tab.tsx
 /** One run: who it is above, its parts below. */
 export function RunPage() {
   const { run: id } = route.useParams();
+  const short = readShortId(id);
+  return short === undefined ? <RunById id={id} /> : <RunByShortId text={short} waiting={<Waiting />} />;
+}
+
+function RunById({ id }: { id: string }) {
   const { data: run, error, refetch } = useQuery(runById(id));
   if (run !== undefined) return <LoadedRun key={run.id} run={run} />;
-  if (error !== null) return <NoRun id={id} error={error} onRetry={() => void refetch()} />;
+  return error === null ? <Waiting /> : <NoRun id={id} error={error} onRetry={() => void refetch()} />;
+}
+
+function Waiting() {
   return (
     <div className={styles.page}>
       <div className={styles.head}>
@@ -57,28 +64,6 @@ export function RunPage() {
         <Skeleton lines={12} />
       </div>
     </div>
-  );
-}
-
-function NoRun({ id, error, onRetry }: { id: string; error: unknown; onRetry: () => void }) {
-  const { code } = Failure.from(error);
-  const isUnknown = code === Code.NotFound || code === Code.InvalidArgument || code === Code.PermissionDenied;
-  if (!isUnknown) {
-    return (
-      <Notice title="This run could not be read" tone="bad">
-        <ErrorNote error={error} onRetry={onRetry} />
-      </Notice>
-    );
-  }
-  return (
-    <Notice title="There is no such run, or you may not read it">
-      <p>
-        Nothing here answers to <code className={styles.breaking}>{id.slice(0, 200)}</code>. The address may
-        be mistyped, the run may have been purged, or its namespace is closed to you: whoever maintains it can
-        let you in.
-      </p>
-      <Link to="/">Go home</Link>
-    </Notice>
   );
 }
 

@@ -1,9 +1,10 @@
 import { Eye, EyeOff } from "lucide-react";
 import { memo, useSyncExternalStore } from "react";
-import { RunStatus, type Run } from "#proto/cairn/v1/run_pb.ts";
+import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { sparklinePath } from "../../charts/sparkline.ts";
+import { heartbeatOf } from "../../data/heartbeat.ts";
 import { litRun } from "../../data/hover.ts";
-import { formatAgo } from "../../widgets/format.ts";
+import { formatAgo, formatDuration } from "../../widgets/format.ts";
 import { Name } from "../../widgets/name.tsx";
 import { StatusDot } from "../../widgets/status-dot.tsx";
 import { cutText, visibleText } from "../../widgets/text.ts";
@@ -141,7 +142,7 @@ function RunCell({
   ];
   const title =
     field.of === "run" && field.name === "status"
-      ? heartbeat(run, nowMs)
+      ? heardTitle(run, nowMs)
       : visibleText(cutText(cell.whole, TITLE_LENGTH_MAX));
   return (
     <div
@@ -153,7 +154,7 @@ function RunCell({
       {field.of === "line" ? (
         <Line runId={run.id} metric={field.key} width={width - LINE_PADDING} colour={colour} lines={lines} />
       ) : field.of === "run" && field.name === "status" ? (
-        <StatusDot status={run.status} />
+        <Status run={run} nowMs={nowMs} />
       ) : (
         <span className={styles.cut}>
           <bdi>{visibleText(cutText(cell.text, SHOWN_LENGTH_MAX))}</bdi>
@@ -180,11 +181,31 @@ function RunLink({ run, onOpen }: { run: Run; onOpen: (run: Run) => void }) {
   );
 }
 
-/** A run that still runs says when it was last heard of. */
-function heartbeat({ status, updatedUs }: Run, nowMs: number): string {
-  return status === RunStatus.RUNNING && updatedUs !== 0n
-    ? `last change ${formatAgo(Number(updatedUs), nowMs)}`
-    : "";
+/** A run that still runs says when it was last heard. */
+function Status({ run, nowMs }: { run: Run; nowMs: number }) {
+  const heartbeat = heartbeatOf(run, nowMs);
+  if (heartbeat === undefined) return <StatusDot status={run.status} />;
+  const { heardUs, isLate } = heartbeat;
+  return (
+    <>
+      <StatusDot status={run.status} isLate={isLate} />
+      <span className={isLate ? styles.late : styles.heard}>
+        <span className="unseen">heard </span>
+        {formatDuration(Math.max(0, nowMs * 1_000 - heardUs))}
+        <span className="unseen"> ago{isLate && ", late"}</span>
+      </span>
+    </>
+  );
+}
+
+function heardTitle(run: Run, nowMs: number): string {
+  const heartbeat = heartbeatOf(run, nowMs);
+  if (heartbeat === undefined) return "";
+  const heard = `heard ${formatAgo(heartbeat.heardUs, nowMs)}`;
+  const { heartbeatSeconds: every } = run;
+  return heartbeat.isLate
+    ? `${heard}: late, for it promised every ${every} s, and is lost after ${3 * every} s`
+    : heard;
 }
 
 const Line = memo(function Line({

@@ -14,6 +14,7 @@ import type { RowActions } from "./run-table.tsx";
 import { ALL_BUT, type RunsSearch, type SearchPatch } from "./search.ts";
 import { assignPlaces, firstRuns, SHOWN_MAX, shownRuns, withEye } from "./shown-runs.ts";
 import { SparkLines } from "./spark-lines.ts";
+import { useHeartbeats } from "./use-heartbeats.ts";
 import { useNow } from "./use-now.ts";
 import { useRunList } from "./use-run-list.ts";
 import { SELECTED_MAX, useSelection } from "./use-selection.ts";
@@ -84,8 +85,10 @@ export function useRunRows(
   const [lines] = useState(() => new SparkLines());
   useEffect(() => () => lines.close(), [lines]);
   const lookedAt = useRef({ from: 0, end: 0 });
+  const seenIds = useRef<readonly string[]>([]);
   const { list, failure, refresh } = useRunList(view, lookedAt, (ids) => lines.forget(ids));
   const nowMs = useNow();
+  useHeartbeats(list, seenIds, nowMs);
   const version = list?.version;
   const isGrouped = group.length > 0;
   const rows = list?.rows ?? NO_ROWS;
@@ -111,6 +114,7 @@ export function useRunRows(
       const ids = Array.from({ length: Math.max(0, end - from) }, (_, i) => itemAt(from + i)).flatMap(
         (item) => (item.kind === "run" && item.run ? [item.run.id] : []),
       );
+      seenIds.current = ids;
       lines.want(ids, lineKeys(columns));
     },
     [list, items, itemAt, columns, lines],

@@ -1,0 +1,34 @@
+import { create } from "@bufbuild/protobuf";
+import { expect, it } from "vitest";
+import { RunSchema, RunStatus } from "#proto/cairn/v1/run_pb.ts";
+import { heartbeatOf } from "./heartbeat.ts";
+
+const NOW_MS = 1_800_000_000_000;
+const heardAgo = (seconds: number, heartbeatSeconds: number, status = RunStatus.RUNNING) =>
+  create(RunSchema, { status, heartbeatSeconds, lastHeardUs: BigInt((NOW_MS - seconds * 1_000) * 1_000) });
+
+it("Z18 a heartbeat is overdue after one and a half intervals and late after two", () => {
+  const after = (seconds: number) => heartbeatOf(heardAgo(seconds, 30), NOW_MS);
+  expect(after(3)).toEqual({ heardUs: (NOW_MS - 3_000) * 1_000, isOverdue: false, isLate: false });
+  expect([after(45)?.isOverdue, after(46)?.isOverdue]).toEqual([false, true]);
+  expect([after(60)?.isLate, after(61)?.isLate]).toEqual([false, true]);
+});
+
+it("Z18 between overdue and late there is time to ask, however short the interval", () => {
+  const after = (seconds: number) => heartbeatOf(heardAgo(seconds, 2), NOW_MS);
+  expect([after(4)?.isOverdue, after(8)?.isLate, after(10)?.isLate]).toEqual([true, false, true]);
+});
+
+it("Z18 without a promise nothing is late, and what has ended or was never heard has no heartbeat", () => {
+  expect(heartbeatOf(heardAgo(9_000, 0), NOW_MS)).toMatchObject({ isOverdue: false, isLate: false });
+  expect(heartbeatOf(heardAgo(3, 30, RunStatus.FINISHED), NOW_MS)).toBeUndefined();
+  expect(heartbeatOf(create(RunSchema, { status: RunStatus.RUNNING }), NOW_MS)).toBeUndefined();
+});
+
+it("Z18 what the page heard itself counts", () => {
+  expect(heartbeatOf(heardAgo(100, 30), NOW_MS, NOW_MS - 2_000)).toEqual({
+    heardUs: (NOW_MS - 2_000) * 1_000,
+    isOverdue: false,
+    isLate: false,
+  });
+});

@@ -1,0 +1,29 @@
+import { Code } from "@connectrpc/connect";
+import { Link } from "@tanstack/react-router";
+import { Failure } from "#sdk/failure.ts";
+import { ErrorNote } from "../../widgets/error-note.tsx";
+import { Notice } from "../../widgets/notice.tsx";
+import styles from "./run.module.css";
+
+/** Where a run should be. `error` undefined when the server answered that there is none. */
+export function NoRun({ id, error, onRetry }: { id: string; error: unknown; onRetry: () => void }) {
+  const code = error === undefined ? Code.NotFound : Failure.from(error).code;
+  const isUnknown = code === Code.NotFound || code === Code.InvalidArgument || code === Code.PermissionDenied;
+  if (!isUnknown) {
+    return (
+      <Notice title="This run could not be read" tone="bad">
+        <ErrorNote error={error} onRetry={onRetry} />
+      </Notice>
+    );
+  }
+  return (
+    <Notice title="There is no such run, or you may not read it">
+      <p>
+        Nothing here answers to <code className={styles.breaking}>{id.slice(0, 200)}</code>. The address may
+        be mistyped, the run may have been purged, or its namespace is closed to you: whoever maintains it can
+        let you in.
+      </p>
+      <Link to="/">Go home</Link>
+    </Notice>
+  );
+}
