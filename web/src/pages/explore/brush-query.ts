@@ -1,0 +1,80 @@
+import { splitOrder } from "../runs/query-order.ts";
+import { queryTokens } from "../runs/query-tokens.ts";
+import type { Brush, Brushes } from "./brush.ts";
+import type { ExploredColumn } from "./explored-column.ts";
+
+/** Of the server, in bytes. */
+const QUERY_BYTES_MAX = 16_384;
+const LIST_MAX = 1_000;
+
+export type BrushQuery = { readonly query: string } | { readonly problem: string };
+
+/** The query with what the brushes ask for, so that it selects the runs that remain. */
+export function withBrushes(
+  query: string,
+  brushes: Brushes,
+  columnOf: (text: string) => ExploredColumn | undefined,
+): BrushQuery {
+  const terms: string[] = [];
+  for (const [text, brush] of Object.entries(brushes)) {
+    const column = columnOf(text);
+    if (column === undefined) continue;
+    // A list is no value in a query, so one cannot be told there from a run that has none.
+    const isUnaskable = column.categories.some(
+      ({ key, isAskable }) => !isAskable && (brush.of?.includes(key) || (brush.none === true && key !== "NaN")),
+    );
+    if (isUnaskable) {
+      return { problem: `A query cannot ask for a list, an object or NaN, such as in ${column.label}.` };
+    }
+    if ((brush.of?.length ?? 0) > LIST_MAX) return { problem: `A query lists at most ${LIST_MAX} values.` };
+    terms.push(termOf(column, brush));
+  }
+  if (terms.length === 0) return { query };
+  const { condition } = splitOrder(query);
+  const order = query.trim().slice(condition.length).trim();
+  const before = condition === "" ? [] : [hasOr(condition) ? `(${condition})` : condition];
+  const whole = [[...before, ...terms].join(" and "), order].filter((part) => part !== "").join(" ");
+  return new TextEncoder().encode(whole).length > QUERY_BYTES_MAX
+    ? { problem: "The query would be longer than 16 KiB: choose ranges instead of single values." }
+    : { query: whole };
+}
+
+function hasOr(condition: string): boolean {
+  return queryTokens(condition).some(({ kind, text }) => kind === "keyword" && text.toLowerCase() === "or");
+}
+
+function termOf({ text, field, kind, hasInfinite }: ExploredColumn, { from, to, of, none }: Brush): string {
+  const wanted: string[] = [];
+  const range = [
+    ...(from === undefined ? [] : [`${text} >= ${numberText(from)}`]),
+    ...(to === undefined ? [] : [`${text} <= ${numberText(to)}`]),
+    // Infinities have no place on an axis, so an open end does not take them in.
+    ...(hasInfinite && from === undefined && to !== undefined ? [`${text} > -inf`] : []),
+    ...(hasInfinite && to === undefined && from !== undefined ? [`${text} < inf`] : []),
+  ];
+  if (range.length > 0) wanted.push(range.join(" and "));
+  const isTextual = field.of === "tags" || field.of === "run";
+  const literals = (of ?? []).flatMap((key) =>
+    key.startsWith('"') || (!isTextual && isPlainLiteral(key)) ? [key.replace("Infinity", "inf")] : [],
+  );
+  if (literals.length === 1) wanted.push(`${text} = ${literals[0]}`);
+  else if (literals.length > 1) wanted.push(`${text} in (${literals.join(", ")})`);
+  if (none === true) {
+    wanted.push(kind === "number" ? `not (${text} > -inf and ${text} < inf)` : `${text} is null`);
+  }
+  // Asked for values that no run can have.
+  if (wanted.length === 0) return `(${text} is null and ${text} is not null)`;
+  return wanted.length === 1 ? wanted[0]! : `(${wanted.map(inParentheses).join(" or ")})`;
+}
+
+function inParentheses(term: string): string {
+  return / and /.test(term) ? `(${term})` : term;
+}
+
+function isPlainLiteral(key: string): boolean {
+  return key === "true" || key === "false" || /^-?(?:Infinity|\d[\d.]*(?:e[+-]?\d+)?)$/.test(key);
+}
+
+function numberText(value: number): string {
+  return Object.is(value, -0) ? "0" : String(value);
+}

@@ -1,0 +1,91 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { parseField } from "../runs/field.ts";
+import { countOf, maskOf, neatRange, withBrush } from "./brush.ts";
+import { withBrushes } from "./brush-query.ts";
+import type { ExploredColumn } from "./explored-column.ts";
+
+function numbers(values: readonly number[], more: Partial<ExploredColumn> = {}): ExploredColumn {
+  return {
+    text: "params.lr",
+    field: parseField("params.lr")!,
+    label: "lr",
+    kind: "number",
+    values: Float64Array.from(values),
+    categories: [],
+    count: values.filter(Number.isFinite).length,
+    low: Math.min(...values),
+    high: Math.max(...values),
+    distinct: new Set(values).size,
+    hasInfinite: false,
+    ...more,
+  };
+}
+
+const opt: ExploredColumn = {
+  ...numbers([0, 1, 2, Number.NaN]),
+  text: "params.opt",
+  label: "opt",
+  kind: "category",
+  categories: ['"adam"', "3", "[1]"].map((key) => ({ key, label: key, count: 1, isAskable: key !== "[1]" })),
+};
+const columns = new Map([
+  ["params.lr", numbers([0.1, 1, 10, Number.NaN])],
+  ["params.opt", opt],
+]);
+const columnOf = (text: string) => columns.get(text);
+const kept = (brushes: Parameters<typeof maskOf>[2]) => [...maskOf(4, columnOf, brushes)].join("");
+
+describe("brushes", () => {
+  it("Z66 a run remains when it has what every brush asks for", () => {
+    expect(kept({})).toBe("1111");
+    expect(kept({ "params.lr": { from: 1 } })).toBe("0110");
+    expect(kept({ "params.lr": { from: 1, to: 1 } })).toBe("0100");
+    expect(kept({ "params.lr": { none: true } })).toBe("0001");
+    expect(kept({ "params.lr": { to: 0.5, none: true } })).toBe("1001");
+    expect(kept({ "params.lr": { of: ["10", "1e0"] } })).toBe("0110");
+    expect(kept({ "params.opt": { of: ['"adam"', "[1]"] } })).toBe("1010");
+    expect(kept({ "params.opt": { from: 2, none: true } })).toBe("0101");
+    expect(kept({ "params.lr": { from: 1 }, "params.opt": { of: ["3"] } })).toBe("0100");
+    expect(kept({ "params.unknown": { from: 1 } })).toBe("1111");
+    expect(countOf(maskOf(4, columnOf, { "params.lr": { from: 1 } }))).toBe(2);
+    expect(withBrush({ "params.lr": { from: 1 } }, "params.lr", {})).toEqual({});
+  });
+
+  it("Z66 a range drawn by hand becomes short numbers that choose the same runs", () => {
+    const value = fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e6, max: 1e6 }), fc.constant(Number.NaN));
+    fc.assert(
+      fc.property(fc.array(value), value, value, (all, a, b) => {
+        fc.pre(!Number.isNaN(a) && !Number.isNaN(b));
+        const [from, to] = a <= b ? [a, b] : [b, a];
+        const brush = neatRange(Float64Array.from(all), from, to);
+        const fits = (v: number) => v >= (brush.from ?? -Infinity) && v <= (brush.to ?? Infinity);
+        expect(all.filter(fits)).toEqual(all.filter((v) => v >= from && v <= to));
+        expect(Object.keys(brush).length).toBeGreaterThan(0);
+      }),
+    );
+    expect(neatRange(Float64Array.of(1e-5, 1e-4, 1e-3, 1e-2), 0.0000873, 0.0014142)).toEqual({
+      from: 0.000087,
+      to: 0.0014,
+    });
+    expect(neatRange(Float64Array.of(1, 2, 3), 0, 2.4142)).toEqual({ to: 2.4 });
+    expect(neatRange(Float64Array.of(1, 2, 3), 0, 9)).toEqual({ from: 1, to: 3 });
+  });
+
+  it("Z66 brushes are added to the query, in front of its order, and what no query can ask for is said", () => {
+    const ask = (query: string, brushes: Parameters<typeof maskOf>[2]) => withBrushes(query, brushes, columnOf);
+    expect(ask("name = 1 order by name", {})).toEqual({ query: "name = 1 order by name" });
+    expect(ask("", { "params.lr": { from: 1e-7, to: 0.5 } })).toEqual({
+      query: "params.lr >= 1e-7 and params.lr <= 0.5",
+    });
+    expect(ask('name = "or" or id = "b" order by params.lr desc', { "params.opt": { of: ['"adam"', "3"] } })).toEqual({
+      query: '(name = "or" or id = "b") and params.opt in ("adam", 3) order by params.lr desc',
+    });
+    expect(ask('name = "a or b"', { "params.opt": { of: ["3"], none: true } })).toEqual({
+      query: 'name = "a or b" and (params.opt = 3 or params.opt is null)',
+    });
+    expect(ask("", { "params.opt": { of: ["[1]"] } })).toHaveProperty("problem");
+    expect(ask("", { "params.opt": { of: Array.from({ length: 1001 }, String) } })).toHaveProperty("problem");
+    expect(ask(`name = "${"x".repeat(16_384)}"`, { "params.lr": { from: 1 } })).toHaveProperty("problem");
+  });
+});
