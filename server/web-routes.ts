@@ -14,6 +14,8 @@ export const PAGE_PATHS = [
   "/n/*namespace",
   "/r/:run",
   "/compare",
+  "/explore",
+  "/explore/*namespace",
   "/about",
   "/access",
   "/login",

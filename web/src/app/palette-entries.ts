@@ -5,7 +5,7 @@ import { readShortId } from "../data/short-id.ts";
 
 /** Something one can go to from the search. */
 export type PaletteEntry =
-  | { kind: "page"; title: string; to: "/" | "/about" | "/access" | "/n" }
+  | { kind: "page"; title: string; to: "/" | "/about" | "/access" | "/explore" | "/n" }
   | { kind: "namespace"; title: string; path: string; runCount: number }
   | { kind: "run"; title: string; run: Run }
   | { kind: "metric"; title: string; query: string; runCount: number };
@@ -13,6 +13,7 @@ export type PaletteEntry =
 const PAGES: readonly PaletteEntry[] = [
   { kind: "page", title: "Home", to: "/" },
   { kind: "page", title: "All runs", to: "/n" },
+  { kind: "page", title: "Explore all runs", to: "/explore" },
   { kind: "page", title: "About this server", to: "/about" },
   { kind: "page", title: "Access and tokens", to: "/access" },
 ];

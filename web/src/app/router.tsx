@@ -10,6 +10,7 @@ import { NotFound } from "./not-found.tsx";
 import { PageError } from "./page-error.tsx";
 import { readAccessSearch } from "../pages/access/search.ts";
 import { readCompareSearch } from "../pages/compare/search.ts";
+import { readExploreSearch } from "../pages/explore/search.ts";
 import { readLoginSearch } from "../pages/login/search.ts";
 import { readRunSearch } from "../pages/run/search.ts";
 import { readRunsSearch } from "../pages/runs/search.ts";
@@ -66,6 +67,13 @@ const compare = createRoute({
   component: lazyRouteComponent(() => import("../pages/compare/compare-page.tsx"), "ComparePage"),
 });
 
+const explore = createRoute({
+  getParentRoute: () => root,
+  path: "/explore/$",
+  validateSearch: only(readExploreSearch),
+  component: lazyRouteComponent(() => import("../pages/explore/explore-page.tsx"), "ExplorePage"),
+});
+
 const about = createRoute({
   getParentRoute: () => root,
   path: "/about",
@@ -87,7 +95,7 @@ const login = createRoute({
 });
 
 export const router = createRouter({
-  routeTree: root.addChildren([home, runs, run, compare, about, access, login]),
+  routeTree: root.addChildren([home, runs, run, compare, explore, about, access, login]),
   // Within the frame: from a page that failed one can go elsewhere.
   defaultErrorComponent: PageError,
   defaultPreload: "intent",

@@ -225,8 +225,8 @@ function useGo(): (entry: PaletteEntry) => void {
   return (entry) => {
     switch (entry.kind) {
       case "page":
-        if (entry.to === "/n") {
-          void navigate({ to: "/n/$", params: { _splat: "" } });
+        if (entry.to === "/n" || entry.to === "/explore") {
+          void navigate({ to: `${entry.to}/$`, params: { _splat: "" } });
         } else void navigate({ to: entry.to });
         break;
       case "namespace":

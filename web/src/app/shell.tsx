@@ -1,7 +1,7 @@
 import { CSPProvider } from "@base-ui/react/csp-provider";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, Outlet, useLocation, useNavigate, useParams } from "@tanstack/react-router";
-import { House, Info, KeyRound, List } from "lucide-react";
+import { ChartScatter, House, Info, KeyRound, List } from "lucide-react";
 import { useState, type ReactNode } from "react";
 import { useRunChanges } from "../data/live-hooks.ts";
 import { namespaces } from "../data/queries.ts";
@@ -52,6 +52,9 @@ function FullShell() {
         <NavLink to="/n/$" icon={<List size={14} aria-hidden />} count={total}>
           Runs
         </NavLink>
+        <NavLink to="/explore/$" icon={<ChartScatter size={14} aria-hidden />} splat={here}>
+          Explore
+        </NavLink>
         <NavLink to="/access" icon={<KeyRound size={14} aria-hidden />}>
           Access
         </NavLink>
@@ -75,19 +78,23 @@ function NavLink({
   to,
   icon,
   count,
+  splat = "",
   children,
 }: {
-  to: "/" | "/n/$" | "/access" | "/about";
+  to: "/" | "/n/$" | "/explore/$" | "/access" | "/about";
   icon: ReactNode;
   count?: number | undefined;
+  /** The namespace that is looked at, where the page has one, too. */
+  splat?: string;
   children: string;
 }) {
   const { pathname } = useLocation();
-  const isHere = pathname === (to.replace(/\/\$$/, "") || "/");
+  const isHere =
+    pathname === (to.replace(/\/\$$/, "") || "/") || (to === "/explore/$" && pathname.startsWith("/explore/"));
   return (
     <Link
       to={to}
-      params={{ _splat: "" }}
+      params={{ _splat: splat }}
       className={isHere ? `${styles.item} ${styles.on}` : styles.item}
       aria-current={isHere ? "page" : undefined}
       activeProps={{}}
@@ -100,11 +107,13 @@ function NavLink({
 
 function useShellKeys(open: (what: "search" | "keys") => void): void {
   const navigate = useNavigate();
+  const { _splat: here = "" } = useParams({ strict: false });
   useControlKey("k", () => open("search"));
   useKey("?", () => open("keys"));
   useKey("t", () => setTheme(isDark() ? "light" : "dark"));
   useGoKeys((key) => {
     if (key === "h") void navigate({ to: "/" });
     else if (key === "r") void navigate({ to: "/n/$", params: { _splat: "" } });
+    else if (key === "e") void navigate({ to: "/explore/$", params: { _splat: here } });
   });
 }

@@ -18,6 +18,7 @@ const EVERYWHERE: ShortcutGroup = {
     { keys: "Ctrl K", does: "Search runs, namespaces, metrics and pages" },
     { keys: "g h", does: "Go home" },
     { keys: "g r", does: "Go to all runs" },
+    { keys: "g e", does: "Explore the runs of the namespace" },
     { keys: "t", does: "Light or dark colours" },
     { keys: "?", does: "This sheet" },
     { keys: "Esc", does: "Close what is open" },
@@ -47,6 +48,14 @@ const OF_PAGES: readonly (ShortcutGroup & { path: RegExp })[] = [
       { keys: "+ -", does: "Zoom in and out, also by wheel with Ctrl" },
       { keys: "[ ]", does: "Move left and right, also by drag or wheel with Shift" },
       { keys: "0", does: "Show everything, also by double click" },
+    ],
+  },
+  {
+    path: /^\/explore(?:\/|$)/,
+    title: "In the parallel coordinates",
+    shortcuts: [
+      { keys: "/", does: "Write a query" },
+      { keys: "Shift ← →", does: "Move the axis whose name has the focus" },
     ],
   },
   {

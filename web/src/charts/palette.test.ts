@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { colourAt, colourOfRun, dashAt, heatColour, PALETTE_SIZE, placeOf } from "./palette.ts";
+import { colourAt, colourOfRun, dashAt, heatColour, PALETTE_SIZE, placeOf, rampColour } from "./palette.ts";
 
 /** Brightness as WCAG counts it. */
 function luminance(colour: string): number {
@@ -41,6 +41,21 @@ describe("colours of runs", () => {
       for (let i = 1; i < away.length; i++) expect(away[i]).toBeGreaterThan(away[i - 1]);
       expect(heatColour(-3, dark)).toBe(heatColour(0, dark));
       expect(heatColour(9, dark)).toBe(heatColour(1, dark));
+    }
+  });
+
+  it("Z30 a ramp of lines stands out from both backgrounds at every step, and its lightness goes one way", () => {
+    for (const [dark, background] of [
+      [false, "#ffffff"],
+      [true, "#161b20"],
+    ] as const) {
+      let last = 0;
+      for (let share = 0; share <= 1; share += 0.05) {
+        const away = contrast(hexOf(rampColour(share, dark)), background);
+        expect(away, rampColour(share, dark)).toBeGreaterThanOrEqual(3);
+        expect(away).toBeGreaterThan(last);
+        last = away;
+      }
     }
   });
 

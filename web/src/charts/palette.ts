@@ -56,9 +56,24 @@ export function colourOfRun(id: string, order: readonly string[]): number {
 const HEAT_LIGHT = ["#edf4f6", "#9fd0d0", "#2f8f9d", "#1d4e7a", "#1c1d4d"] as const;
 const HEAT_DARK = ["#1b2430", "#1d4e7a", "#2f8f9d", "#8fd3b6", "#f4f3c2"] as const;
 
+/**
+ * For lines and points from worst to best: every step stands out from its background, and lightness alone tells the order, so that
+ * it can be read without telling hues apart.
+ */
+const RAMP_LIGHT = ["#b8860b", "#5d8a1f", "#1f7a6e", "#2a5a94", "#2e1f66"] as const;
+const RAMP_DARK = ["#6a6fc8", "#4b93c9", "#3fb8a8", "#8fd26b", "#f7e463"] as const;
+
 /** `share` is 0 to 1; what is beyond counts as the end. */
 export function heatColour(share: number, dark: boolean): string {
-  const stops = dark ? HEAT_DARK : HEAT_LIGHT;
+  return mix(dark ? HEAT_DARK : HEAT_LIGHT, share);
+}
+
+/** The same for lines and points: 1 is the best. */
+export function rampColour(share: number, dark: boolean): string {
+  return mix(dark ? RAMP_DARK : RAMP_LIGHT, share);
+}
+
+function mix(stops: readonly string[], share: number): string {
   const place = Math.min(1, Math.max(0, share)) * (stops.length - 1);
   const index = Math.min(stops.length - 2, Math.floor(place));
   const mixed = [1, 3, 5].map((at) => {

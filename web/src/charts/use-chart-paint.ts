@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useLayoutEffect, useRef, type RefObject } from "react";
+import { inkOf, penOn } from "./canvas.ts";
 import { movedTo, type Frame, type XKind } from "./frame.ts";
 import { paintHeat, type Heat } from "./heat.ts";
 import { paintHeatLegend } from "./heat-legend.ts";
@@ -6,7 +7,6 @@ import { shiftOf, type XRange } from "./motion.ts";
 import { isLit, paintOverlay, type Overlay } from "./overlay.ts";
 import { paintFrame, paintLines, type Drawn } from "./paint.ts";
 import { PaintQueue } from "./paint-queue.ts";
-import type { Ink } from "./pen.ts";
 import styles from "./series-chart.module.css";
 import type { Watched } from "./watched.ts";
 
@@ -140,36 +140,4 @@ function shift(canvas: HTMLCanvasElement, drawnFor: Frame, now: Frame): void {
   const { shiftPx, stretch } = shiftOf(drawnFor.x, [now.x.from, now.x.to]);
   canvas.style.transformOrigin = `${drawnFor.left}px 0`;
   canvas.style.transform = `translateX(${shiftPx}px) scaleX(${stretch})`;
-}
-
-/** Cleared and scaled to the pixels of the screen; undefined while there is no room. */
-function penOn(
-  canvas: HTMLCanvasElement,
-  width: number,
-  height: number,
-): CanvasRenderingContext2D | undefined {
-  if (width < 1) return undefined;
-  const ratio = globalThis.devicePixelRatio || 1;
-  const [wide, high] = [Math.round(width * ratio), Math.round(height * ratio)];
-  if (canvas.width !== wide || canvas.height !== high) {
-    canvas.width = wide;
-    canvas.height = high;
-  }
-  const pen = canvas.getContext("2d") ?? undefined;
-  pen?.setTransform(ratio, 0, 0, ratio, 0, 0);
-  pen?.clearRect(0, 0, width, height);
-  return pen;
-}
-
-export function inkOf(element: Element): Ink {
-  const style = getComputedStyle(element);
-  const of = (name: string): string => style.getPropertyValue(name).trim();
-  return {
-    panel: of("--panel"),
-    grid: of("--line-soft"),
-    label: of("--ink-3"),
-    text: of("--ink"),
-    bad: of("--bad"),
-    font: `11px ${style.fontFamily}`,
-  };
 }

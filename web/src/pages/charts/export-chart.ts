@@ -1,3 +1,4 @@
+import { inkOf } from "../../charts/canvas.ts";
 import { chartCsv } from "../../charts/chart-csv.ts";
 import type { PictureOptions } from "../../charts/chart-picture.ts";
 import {
@@ -10,7 +11,6 @@ import {
 import type { Line } from "../../charts/line.ts";
 import type { Pen } from "../../charts/pen.ts";
 import { SvgPen } from "../../charts/svg-pen.ts";
-import { inkOf } from "../../charts/use-chart-paint.ts";
 import { visibleText } from "../../widgets/text.ts";
 import { drawingOf } from "./catalogue.ts";
 import { axisOf, type PanelView } from "./panel-view.ts";

@@ -27,7 +27,9 @@ export interface AxisTick {
 
 const LABEL_LENGTH_MAX = 18;
 /** Params that reach over so many times their smallest value are looked at by their powers. */
-const LOG_RATIO = 50;
+const LOG_RATIO = 20;
+/** So few values are ticks themselves. */
+const VALUE_TICKS_MAX = 10;
 
 export function axisOf(column: ExploredColumn, wanted: ScaleKind | undefined, ticksMax: number): Axis {
   const hasNone = column.count < column.values.length;
@@ -36,7 +38,7 @@ export function axisOf(column: ExploredColumn, wanted: ScaleKind | undefined, ti
   const isLog = mayBeLog && (wanted ?? defaultScale(column)) === "log";
   const [low, high] = column.count === 0 ? [0, 1] : [column.low, column.high];
   const scale: Scale = (isLog ? logScale : linearScale)(low, high, 0, 1);
-  const at = column.count === 0 ? [] : ticksOf(scale, ticksMax);
+  const at = column.count === 0 ? [] : (valueTicks(column, scale, ticksMax) ?? ticksOf(scale, ticksMax));
   const labels = tickLabels(at);
   return {
     column,
@@ -49,7 +51,17 @@ export function axisOf(column: ExploredColumn, wanted: ScaleKind | undefined, ti
   };
 }
 
-export function defaultScale({ field, low, high, distinct }: ExploredColumn): ScaleKind {
+/** The values of the runs, where they are few and far enough from each other. */
+function valueTicks(column: ExploredColumn, scale: Scale, ticksMax: number): number[] | undefined {
+  if (column.distinct > VALUE_TICKS_MAX) return undefined;
+  const values = [...new Set(column.values)].filter((value) => !Number.isNaN(value)).sort((a, b) => a - b);
+  const isApart = values.every(
+    (value, i) => i === 0 || scale.toPixel(value) - scale.toPixel(values[i - 1]!) >= 0.5 / ticksMax,
+  );
+  return isApart ? values : undefined;
+}
+
+function defaultScale({ field, low, high, distinct }: ExploredColumn): ScaleKind {
   return field.of === "params" && low > 0 && distinct > 2 && high / low >= LOG_RATIO ? "log" : "linear";
 }
 

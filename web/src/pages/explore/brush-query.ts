@@ -68,7 +68,7 @@ function termOf({ text, field, kind, hasInfinite }: ExploredColumn, { from, to, 
 }
 
 function inParentheses(term: string): string {
-  return / and /.test(term) ? `(${term})` : term;
+  return / and /.test(term) && !term.startsWith("not (") ? `(${term})` : term;
 }
 
 function isPlainLiteral(key: string): boolean {

@@ -81,9 +81,11 @@ describe("brushes", () => {
     expect(ask('name = "or" or id = "b" order by params.lr desc', { "params.opt": { of: ['"adam"', "3"] } })).toEqual({
       query: '(name = "or" or id = "b") and params.opt in ("adam", 3) order by params.lr desc',
     });
-    expect(ask('name = "a or b"', { "params.opt": { of: ["3"], none: true } })).toEqual({
-      query: 'name = "a or b" and (params.opt = 3 or params.opt is null)',
+    expect(ask('name = "a or b"', { "params.lr": { to: 1, none: true } })).toEqual({
+      query: 'name = "a or b" and (params.lr <= 1 or not (params.lr > -inf and params.lr < inf))',
     });
+    // A list is no value in a query: runs with one could not be told from runs without any.
+    expect(ask("", { "params.opt": { of: ["3"], none: true } })).toHaveProperty("problem");
     expect(ask("", { "params.opt": { of: ["[1]"] } })).toHaveProperty("problem");
     expect(ask("", { "params.opt": { of: Array.from({ length: 1001 }, String) } })).toHaveProperty("problem");
     expect(ask(`name = "${"x".repeat(16_384)}"`, { "params.lr": { from: 1 } })).toHaveProperty("problem");

@@ -1,6 +1,6 @@
 import type { ExploredColumn } from "./explored-column.ts";
 import { quantileGroups } from "./association.ts";
-import { valueText } from "../../charts/value-text.ts";
+import { figureText } from "./brush-words.ts";
 
 /** Runs that share a value, or lie in one part of a range. */
 export interface FacetValue {
@@ -77,7 +77,7 @@ function numberGroups({ values }: ExploredColumn, mask: Uint8Array, valuesMax: n
     const known = new Map(distinct.map((value, i) => [value, i]));
     places.fill(distinct.length);
     for (const row of rows) places[row] = known.get(values[row]!)!;
-    return { places, labels: [...distinct.map(valueText), NONE] };
+    return { places, labels: [...distinct.map(figureText), NONE] };
   }
   // One place is for runs without a value.
   const bins = Math.max(2, Math.min(4, valuesMax - 1));
@@ -90,7 +90,7 @@ function numberGroups({ values }: ExploredColumn, mask: Uint8Array, valuesMax: n
     ends[group] = [Math.min(ends[group]![0], numbers[i]!), Math.max(ends[group]![1], numbers[i]!)];
   }
   const labels = ends.map(([low, high]) =>
-    low === high ? valueText(low) : `${valueText(low)} – ${valueText(high)}`,
+    low === high ? figureText(low) : `${figureText(low)} – ${figureText(high)}`,
   );
   return { places, labels: [...labels, NONE] };
 }

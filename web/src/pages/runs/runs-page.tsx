@@ -1,9 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
-import { Code } from "@connectrpc/connect";
-import { Failure } from "#sdk/failure.ts";
 import { Button } from "../../widgets/button.tsx";
 import { EmptyState } from "../../widgets/empty-state.tsx";
 import { ErrorNote } from "../../widgets/error-note.tsx";
@@ -14,6 +12,7 @@ import { FooterBar } from "./footer-bar.tsx";
 import { GroupPicker } from "./group-picker.tsx";
 import { knownKeys } from "./known-keys.ts";
 import { moved } from "./layout.ts";
+import { isQueryFault, NamespaceFault } from "./namespace-fault.tsx";
 import { QueryBar } from "./query-bar.tsx";
 import { splitOrder, withNextOrder } from "./query-order.ts";
 import { RunTable, type RowActions, type TableHandle } from "./run-table.tsx";
@@ -94,6 +93,15 @@ function Runs({ namespace }: { namespace: string }) {
           }}
           onReset={() => setSearch({ cols: undefined, pin: undefined, w: undefined })}
         />
+        <Link
+          to="/explore/$"
+          params={{ _splat: namespace }}
+          search={query === "" ? {} : { q: query }}
+          className={styles.explore}
+          title="Explore these runs"
+        >
+          Explore
+        </Link>
         <Button
           aria-pressed={rows.split < 100}
           onClick={() => setSearch({ split: rows.split < 100 ? 100 : undefined })}
@@ -181,10 +189,6 @@ function withPatch(before: RunsSearch, patch: SearchPatch): RunsSearch {
   return after;
 }
 
-function isQueryFault(error: unknown): boolean {
-  return error !== undefined && error !== null && Failure.from(error).code === Code.InvalidArgument;
-}
-
 function Nothing({ query, onClear }: { query: string; onClear: () => void }) {
   if (query === "") {
     return (
@@ -198,30 +202,6 @@ function Nothing({ query, onClear }: { query: string; onClear: () => void }) {
       <p>
         <Button onClick={onClear}>Show all runs</Button>
       </p>
-    </EmptyState>
-  );
-}
-
-function NamespaceFault({
-  namespace,
-  error,
-  onRetry,
-}: {
-  namespace: string;
-  error: unknown;
-  onRetry: () => void;
-}) {
-  const isMissing = Failure.from(error).code === Code.NotFound;
-  return (
-    <EmptyState
-      title={
-        isMissing
-          ? `There is no namespace “${namespace}”, or you may not see it`
-          : "The runs could not be read"
-      }
-    >
-      <ErrorNote error={error} onRetry={onRetry} />
-      {isMissing && <p>Choose another on the left, or ask for access to it.</p>}
     </EmptyState>
   );
 }

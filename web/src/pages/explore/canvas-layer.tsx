@@ -1,0 +1,50 @@
+import { useLayoutEffect, useRef, useState, type RefObject } from "react";
+import { inkOf, penOn } from "../../charts/canvas.ts";
+import type { Ink } from "../../charts/pen.ts";
+import styles from "./explore.module.css";
+
+export type Paint = (pen: CanvasRenderingContext2D, ink: Ink) => void;
+
+/** A canvas of a given size that is painted when `paint` is another one. Several of them lie upon each other. */
+export function CanvasLayer({
+  width,
+  height,
+  paint,
+  faded = false,
+}: {
+  width: number;
+  height: number;
+  paint: Paint;
+  faded?: boolean;
+}) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  useLayoutEffect(() => {
+    const pen = penOn(canvas.current!, width, height);
+    if (pen !== undefined && height >= 1) paint(pen, inkOf(canvas.current!));
+  }, [width, height, paint]);
+  return (
+    <canvas
+      ref={canvas}
+      className={faded ? `${styles.layer} ${styles.faded}` : styles.layer}
+      style={{ width, height }}
+      aria-hidden
+    />
+  );
+}
+
+/** The room there is for a picture, whenever that changes. */
+export function useRoom(box: RefObject<HTMLElement | null>): { width: number; height: number } {
+  const [room, setRoom] = useState({ width: 0, height: 0 });
+  useLayoutEffect(() => {
+    const element = box.current!;
+    const measure = (): void => {
+      const { clientWidth: width, clientHeight: height } = element;
+      setRoom((last) => (last.width === width && last.height === height ? last : { width, height }));
+    };
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [box]);
+  return room;
+}

@@ -1,0 +1,37 @@
+import { rampColour } from "../../charts/palette.ts";
+import { Name } from "../../widgets/name.tsx";
+import { figureText } from "./brush-words.ts";
+import type { ExploredColumn } from "./explored-column.ts";
+import styles from "./explore.module.css";
+import type { Goal } from "./pareto.ts";
+
+const STEPS = 24;
+
+/** What the colours of lines and points mean, from the worst on the left to the best on the right. */
+export function ColourLegend({
+  column,
+  goal,
+  dark,
+  isJudged = false,
+}: {
+  column: ExploredColumn;
+  goal: Goal;
+  dark: boolean;
+  /** Whether the right end is the best, and not only the highest. */
+  isJudged?: boolean;
+}) {
+  const [worst, best] = goal === "min" ? [column.high, column.low] : [column.low, column.high];
+  return (
+    <span className={styles.legend}>
+      <Name text={column.label} />
+      <span>{figureText(worst)}</span>
+      <span className={styles.ramp} aria-hidden>
+        {Array.from({ length: STEPS }, (_, i) => (
+          <span key={i} style={{ background: rampColour(i / (STEPS - 1), dark) }} />
+        ))}
+      </span>
+      <span>{figureText(best)}</span>
+      {isJudged && <span className={styles.of}>best</span>}
+    </span>
+  );
+}

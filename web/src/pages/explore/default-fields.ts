@@ -1,0 +1,29 @@
+import { fieldText } from "../runs/field.ts";
+import type { KnownKeys } from "../runs/infer-keys.ts";
+import type { ExploredTable } from "./explored-table.ts";
+import { bestStat, type Objective } from "./objective.ts";
+import { NO_FIELD, type ExploreSearch, type FieldName } from "./search.ts";
+
+const PARAM_AXES = 6;
+
+/** The params that vary most, and what they are for. */
+export function defaultAxes(
+  table: ExploredTable,
+  objective: Objective | undefined,
+  known: KnownKeys | undefined,
+): string[] {
+  const params = table.params.filter(({ varies, variety }) => varies && variety > 0).slice(0, PARAM_AXES);
+  const texts = params.map(({ text }) => text);
+  if (objective !== undefined) texts.push(objective.text);
+  const others = (known?.metrics ?? [])
+    .filter((key) => key !== objective?.key && !key.startsWith("system/"))
+    .map((key) => fieldText({ of: "metrics", key, stat: bestStat(key, known!) }));
+  // Where hardly a param varies, metrics against each other are what there is to see.
+  return [...new Set([...texts, ...others.slice(0, Math.max(0, 3 - texts.length))])];
+}
+
+/** The field of a view: the chosen one, or what the page proposes; undefined for none. */
+export function fieldFor(search: ExploreSearch, name: FieldName, proposed: string | undefined): string | undefined {
+  const chosen = search[name];
+  return chosen === NO_FIELD ? undefined : (chosen ?? proposed);
+}

@@ -1,0 +1,196 @@
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { lazy, Suspense, useMemo, useRef, useState } from "react";
+import type { Run } from "#proto/cairn/v1/run_pb.ts";
+import { useKey } from "../../app/shortcuts.ts";
+import { Button } from "../../widgets/button.tsx";
+import { CopyButton } from "../../widgets/copy-button.tsx";
+import { EmptyState } from "../../widgets/empty-state.tsx";
+import { ErrorNote } from "../../widgets/error-note.tsx";
+import { formatCount } from "../../widgets/format.ts";
+import { Skeleton } from "../../widgets/skeleton.tsx";
+import { TabPanel, Tabs } from "../../widgets/tabs.tsx";
+import { useDark } from "../compare/use-dark.ts";
+import { knownKeys } from "../runs/known-keys.ts";
+import { isQueryFault, NamespaceFault } from "../runs/namespace-fault.tsx";
+import { QueryBar } from "../runs/query-bar.tsx";
+import { countOf, maskOf, withBrush, type Brushes } from "./brush.ts";
+import styles from "./explore.module.css";
+import type { ExploreViewProps } from "./explore-view.ts";
+import type { ExploredTable } from "./explored-table.ts";
+import { FilterBar } from "./filter-bar.tsx";
+import { ImportanceView } from "./importance-view.tsx";
+import { objectiveOf, type Objective } from "./objective.ts";
+import { ObjectivePicker } from "./objective-picker.tsx";
+import { ParallelView } from "./parallel-view.tsx";
+import { ScatterView } from "./scatter-view.tsx";
+import { EXPLORE_TABS, withPatch, type ExplorePatch } from "./search.ts";
+import { EXPLORED_MAX, useExplored } from "./use-explored.ts";
+
+/** Charts of curves come with it. */
+const FacetView = lazy(async () => ({ default: (await import("./facet-view.tsx")).FacetView }));
+
+const LABELS = {
+  parallel: "Parallel coordinates",
+  scatter: "Scatter",
+  importance: "Importance",
+  facets: "Facets",
+} as const;
+const TABS = EXPLORE_TABS.map((value) => ({ value, label: LABELS[value] }));
+
+/** What many runs have to do with each other, and with what they are judged by. */
+export function ExplorePage() {
+  const { _splat: namespace = "" } = useParams({ from: "/explore/$" });
+  // Another namespace is another page: nothing of the last one stays.
+  return <Explore key={namespace} namespace={namespace} />;
+}
+
+function Explore({ namespace }: { namespace: string }) {
+  const search = useSearch({ from: "/explore/$" });
+  const navigate = useNavigate({ from: "/explore/$" });
+  const known = useQuery(knownKeys(namespace));
+  const objective = objectiveOf(search, known.data);
+  const explored = useExplored(namespace, search, known.data, known.isPending, objective);
+  const queryBar = useRef<{ focus: () => void }>(null);
+  const { table, failure } = explored;
+  useKey("/", () => queryBar.current?.focus());
+  const onSearch = (patch: ExplorePatch, how: "push" | "replace" = "push") =>
+    void navigate({ search: (before) => withPatch(before, patch), replace: how === "replace" });
+  if (known.error && table === undefined && !isQueryFault(known.error)) {
+    return <NamespaceFault namespace={namespace} error={known.error} onRetry={() => void known.refetch()} />;
+  }
+  const ask = (q: string) => {
+    if (q === (search.q ?? "")) explored.refresh();
+    else onSearch({ q: q || undefined });
+  };
+  return (
+    <div className={styles.page}>
+      <h1 className="unseen">Explore {namespace === "" ? "all runs" : namespace}</h1>
+      <div className={styles.bar}>
+        <QueryBar
+          ref={queryBar}
+          query={search.q ?? ""}
+          known={known.data}
+          failure={isQueryFault(failure) ? failure : undefined}
+          onSubmit={ask}
+          onLeave={() => undefined}
+        />
+        <ObjectivePicker objective={objective} known={known.data} onSearch={onSearch} />
+        <CopyButton text={location.href} label="Copy a link to this view" />
+      </div>
+      {failure !== undefined && !isQueryFault(failure) && <ErrorNote error={failure} onRetry={explored.refresh} />}
+      {explored.isStale && (
+        <p className={styles.stale}>
+          Runs have changed. <Button onClick={explored.refresh}>Read them again</Button>
+        </p>
+      )}
+      {table === undefined ? (
+        <div className={styles.waiting}>
+          {failure === undefined && (
+            <>
+              <Skeleton lines={8} height={28} />
+              {explored.read > 0 && (
+                <p className={styles.quiet} role="status">
+                  {formatCount(explored.read)} of {formatCount(Math.min(EXPLORED_MAX, explored.total))} runs
+                </p>
+              )}
+            </>
+          )}
+        </div>
+      ) : table.runs.length === 0 ? (
+        <Nothing query={search.q ?? ""} onClear={() => ask("")} />
+      ) : (
+        <Views
+          namespace={namespace}
+          total={explored.total}
+          table={table}
+          known={known.data}
+          objective={objective}
+          search={search}
+          onSearch={onSearch}
+          onOpen={(run: Run) => void navigate({ to: "/r/$run", params: { run: run.id } })}
+        />
+      )}
+    </div>
+  );
+}
+
+interface ViewsProps extends Pick<ExploreViewProps, "known" | "search" | "onSearch" | "onOpen"> {
+  namespace: string;
+  total: number;
+  table: ExploredTable;
+  objective: Objective | undefined;
+}
+
+const NO_BRUSH: Brushes = {};
+
+function Views({ namespace, total, table, objective, ...rest }: ViewsProps) {
+  const { search, onSearch } = rest;
+  const dark = useDark();
+  const [draft, setDraft] = useState<Brushes>();
+  const settled = search.brush ?? NO_BRUSH;
+  const brushes = draft ?? settled;
+  const mask = useMemo(() => maskOf(table.runs.length, (text) => table.column(text), brushes), [table, brushes]);
+  const remaining = useMemo(() => countOf(mask), [mask]);
+  const view: ExploreViewProps = {
+    ...rest,
+    table,
+    objective,
+    judged: objective && table.column(objective.text),
+    brushes,
+    mask,
+    remaining,
+    dark,
+    onBrush: (changes, isDraft = false) => {
+      const next = Object.entries(changes).reduce((all, [text, brush]) => withBrush(all, text, brush), settled);
+      setDraft(isDraft ? next : undefined);
+      if (!isDraft) onSearch({ brush: next as Record<string, (typeof next)[string]> });
+    },
+  };
+  return (
+    <>
+      <FilterBar namespace={namespace} total={total} view={view} />
+      <Tabs
+        label="Ways to look at the runs"
+        value={search.tab ?? "parallel"}
+        tabs={TABS}
+        onChange={(value) => {
+          const tab = EXPLORE_TABS.find((known) => known === value);
+          onSearch({ tab: tab === "parallel" ? undefined : tab });
+        }}
+      >
+        <TabPanel value="parallel">
+          <ParallelView {...view} />
+        </TabPanel>
+        <TabPanel value="scatter">
+          <ScatterView {...view} />
+        </TabPanel>
+        <TabPanel value="importance">
+          <ImportanceView {...view} />
+        </TabPanel>
+        <TabPanel value="facets">
+          <Suspense fallback={<Skeleton lines={6} height={40} />}>
+            <FacetView {...view} />
+          </Suspense>
+        </TabPanel>
+      </Tabs>
+    </>
+  );
+}
+
+function Nothing({ query, onClear }: { query: string; onClear: () => void }) {
+  if (query === "") {
+    return (
+      <EmptyState title="There are no runs here yet">
+        <p>A run appears here the moment a job creates one; the page need not be loaded again.</p>
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState title="No run matches">
+      <p>
+        <Button onClick={onClear}>Explore all runs</Button>
+      </p>
+    </EmptyState>
+  );
+}

@@ -1,0 +1,36 @@
+import type { Run } from "#proto/cairn/v1/run_pb.ts";
+import type { KnownKeys } from "../runs/infer-keys.ts";
+import { axisOf } from "./axis.ts";
+import type { Brush, Brushes } from "./brush.ts";
+import type { ExploredColumn } from "./explored-column.ts";
+import type { ExploredTable } from "./explored-table.ts";
+import type { Objective } from "./objective.ts";
+import type { ExplorePatch, ExploreSearch } from "./search.ts";
+
+/** What every view of the page is given. */
+export interface ExploreViewProps {
+  readonly table: ExploredTable;
+  readonly known: KnownKeys | undefined;
+  readonly search: ExploreSearch;
+  readonly objective: Objective | undefined;
+  /** Its values, where there are any. */
+  readonly judged: ExploredColumn | undefined;
+  readonly brushes: Brushes;
+  /** Which runs remain: 1 for each that does. */
+  readonly mask: Uint8Array;
+  readonly remaining: number;
+  readonly dark: boolean;
+  onSearch(patch: ExplorePatch, how?: "push" | "replace"): void;
+  /** With `isDraft` while a brush is being drawn: it is shown, and not yet in the address. */
+  onBrush(changes: Readonly<Record<string, Brush | undefined>>, isDraft?: boolean): void;
+  onOpen(run: Run): void;
+}
+
+/** From 0 for the worst to 1 for the best among all runs, along the axis of the column; NaN without a value. */
+export function sharesOf(judged: ExploredColumn | undefined, goal: "min" | "max", count: number): Float64Array {
+  if (judged === undefined || judged.kind !== "number") return new Float64Array(count).fill(Number.NaN);
+  // The axis of a single value has it in the middle; as a colour it is the best there is.
+  if (judged.distinct === 1) return judged.values.map((value) => (Number.isNaN(value) ? value : 1));
+  const { placeOf } = axisOf(judged, undefined, 2);
+  return judged.values.map((value) => (goal === "min" ? 1 - placeOf(value) : placeOf(value)));
+}

@@ -1,0 +1,161 @@
+import { useMemo, useState } from "react";
+import { colourAt, PALETTE_SIZE } from "../../charts/palette.ts";
+import { SeriesChart } from "../../charts/series-chart.tsx";
+import { Watched } from "../../charts/watched.ts";
+import { litRun } from "../../data/hover.ts";
+import { EmptyState } from "../../widgets/empty-state.tsx";
+import { ErrorNote } from "../../widgets/error-note.tsx";
+import { Skeleton } from "../../widgets/skeleton.tsx";
+import { Name } from "../../widgets/name.tsx";
+import { visibleText } from "../../widgets/text.ts";
+import { sharesOf, type ExploreViewProps } from "./explore-view.ts";
+import { useCellCurves, type CellCurves } from "./curve-cells.ts";
+import { FacetFigures } from "./facet-figures.tsx";
+import { chartRun, curvesPerCell, facetFields, facetGrid, hueColour, leftOutOf, spreadOver } from "./facet-grid.ts";
+import { FacetTools } from "./facet-tools.tsx";
+import type { FacetCell } from "./facets.ts";
+import styles from "./facets.module.css";
+import { ObjectiveOffers } from "./objective-offers.tsx";
+import type { Goal } from "./pareto.ts";
+import { StripCell } from "./strip-cell.tsx";
+
+/** The fewer rows, the higher they are. */
+const CELL_HEIGHTS_PX = [320, 232, 176] as const;
+const SMOOTHING = { kind: "none" } as const;
+
+/** Small pictures side by side: one for each value of some property. */
+export function FacetView(props: ExploreViewProps) {
+  const { table, search, objective, judged, mask, dark } = props;
+  const fields = facetFields(props);
+  const grid = useMemo(
+    () => facetGrid(table, fields, mask),
+    [table, mask, fields.rows, fields.cols, fields.hue, fields.dash],
+  );
+  const goal = objective?.goal ?? "min";
+  const shares = useMemo(() => sharesOf(judged, goal, table.runs.length), [judged, goal, table]);
+  const metric = search.metric ?? objective?.key ?? props.known?.metrics[0];
+  const isStrips = search.cell === "strips";
+  const perCell = curvesPerCell(grid.cells.filter(({ runs }) => runs.length > 0).length);
+  const cells = useMemo(
+    () =>
+      grid.cells.map(({ runs: rows }) => {
+        const best = rows.toSorted((a, b) => (shares[b]! || 0) - (shares[a]! || 0) || a - b);
+        const chosen = spreadOver(best, perCell);
+        const plain = colourAt(PALETTE_SIZE - 1, dark);
+        return {
+          runs: chosen.map((row) =>
+            chartRun(grid, table.runs[row]!, row, hueColour(grid, row, shares[row]!, dark, plain)),
+          ),
+          version: chosen.reduce((last, row) => (table.runs[row]!.updatedUs > last ? table.runs[row]!.updatedUs : last), 0n).toString(),
+        };
+      }),
+    [grid, perCell, shares, table, dark],
+  );
+  const { curves, range } = useCellCurves(isStrips ? undefined : metric, cells, dark);
+  const wide = grid.columns?.values.length ?? 1;
+  const height = CELL_HEIGHTS_PX[Math.min(2, (grid.rows?.values.length ?? 1) - 1)] ?? CELL_HEIGHTS_PX[0];
+  const shown = grid.cells.reduce((sum, { runs }) => sum + runs.length, 0);
+  const drawn = cells.reduce((sum, { runs }) => sum + runs.length, 0);
+  const remarks = [
+    ...leftOutOf(grid),
+    ...(!isStrips && drawn < shown
+      ? [`Curves of ${drawn} of ${shown} runs: at most ${perCell} in a cell, spread from the best to the worst.`]
+      : []),
+  ];
+  return (
+    <div className={styles.view}>
+      <FacetTools {...props} fields={fields} metric={metric} grid={grid} />
+      {isStrips && judged === undefined ? (
+        <ObjectiveOffers {...props} />
+      ) : !isStrips && metric === undefined ? (
+        <EmptyState title="No metric was logged in these runs">
+          <p>Curves appear as soon as a run logs one.</p>
+        </EmptyState>
+      ) : (
+        <div className={styles.scroll} tabIndex={0} role="region" aria-label="Facet grid">
+          <div className={styles.grid} style={{ gridTemplateColumns: `repeat(${wide}, minmax(220px, 1fr))` }}>
+            {grid.cells.map((cell, i) => (
+              <section key={i} className={styles.cell} aria-label={visibleText(titleOf(grid, cell))}>
+                <h2 className={styles.head}>
+                  <Name text={titleOf(grid, cell)} />
+                  <span className={styles.count}>{cell.runs.length}</span>
+                </h2>
+                {cell.runs.length === 0 ? (
+                  <p className={styles.nothing}>No run has both.</p>
+                ) : isStrips ? (
+                  <StripCell cell={cell} grid={grid} judged={judged!} shares={shares} dark={dark} height={height} />
+                ) : (
+                  <CurveCell title={metric!} curves={curves[i]!} range={range} goal={goal} dark={dark} height={height} />
+                )}
+              </section>
+            ))}
+          </div>
+          {remarks.map((remark) => (
+            <p key={remark} className={styles.remark}>
+              {visibleText(remark)}
+            </p>
+          ))}
+        </div>
+      )}
+      {search.table && judged !== undefined && <FacetFigures grid={grid} judged={judged} titleOf={(cell) => titleOf(grid, cell)} />}
+    </div>
+  );
+}
+
+function titleOf({ rows, columns }: ReturnType<typeof facetGrid>, cell: FacetCell): string {
+  const words = [
+    ...(columns === undefined ? [] : [`${columns.label} ${columns.values[cell.column]?.label ?? ""}`]),
+    ...(rows === undefined ? [] : [`${rows.label} ${rows.values[cell.row]?.label ?? ""}`]),
+  ];
+  return words.length === 0 ? "All runs" : words.join(" · ");
+}
+
+function CurveCell({
+  title,
+  curves: { lines, error, retry },
+  range,
+  goal,
+  dark,
+  height,
+}: {
+  title: string;
+  curves: CellCurves;
+  range: readonly [number, number] | undefined;
+  goal: Goal;
+  dark: boolean;
+  height: number;
+}) {
+  const [zoom, setZoom] = useState<readonly [number, number]>();
+  const cursor = useMemo(() => new Watched<number | undefined>(undefined), []);
+  if (lines === undefined) {
+    return (
+      <div className={styles.waiting} style={{ height: height }}>
+        {error === null ? <Skeleton lines={1} height={height - 24} /> : <ErrorNote error={error} onRetry={retry} />}
+      </div>
+    );
+  }
+  if (lines.every(({ x }) => x.length === 0))
+    return (
+      <p className={styles.nothing} style={{ height: height }}>
+        No points with a step.
+      </p>
+    );
+  return (
+    <SeriesChart
+      title={visibleText(title)}
+      lines={lines}
+      height={height}
+      dark={dark}
+      order={goal === "min" ? "rising" : "falling"}
+      cursor={cursor}
+      lit={litRun}
+      xKind="step"
+      log={false}
+      clip
+      smoothing={SMOOTHING}
+      zoom={zoom}
+      fixedY={range}
+      onZoom={setZoom}
+    />
+  );
+}

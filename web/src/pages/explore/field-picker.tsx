@@ -1,0 +1,149 @@
+import { useState, type ReactElement } from "react";
+import { Button } from "../../widgets/button.tsx";
+import { Name } from "../../widgets/name.tsx";
+import { Popover } from "../../widgets/popover.tsx";
+import { Select } from "../../widgets/select.tsx";
+import { TextField } from "../../widgets/text-field.tsx";
+import { visibleText } from "../../widgets/text.ts";
+import { fieldLabel, fieldText, METRIC_STATS, parseField, type MetricStat } from "../runs/field.ts";
+import type { KnownKeys } from "../runs/infer-keys.ts";
+import styles from "./explore.module.css";
+import type { ExploredTable } from "./explored-table.ts";
+import { bestStat } from "./objective.ts";
+import { NO_FIELD } from "./search.ts";
+
+interface Offer {
+  text: string;
+  label: string;
+  of: string;
+}
+
+interface FieldPickerProps {
+  /** What is chosen, such as "Colour". */
+  label: string;
+  /** The field, or NO_FIELD. */
+  value?: string | undefined;
+  table: ExploredTable | undefined;
+  known: KnownKeys | undefined;
+  /** Only metrics can be an objective. */
+  metricsOnly?: boolean;
+  /** Whether there may be none. */
+  optional?: boolean;
+  /** In place of a button that names what is chosen. */
+  trigger?: ReactElement;
+  onChange: (text: string) => void;
+}
+
+const OFFERED_MAX = 200;
+const BEST = "best";
+const STATS = [BEST, ...METRIC_STATS] as const;
+
+/** One property of runs out of all there are, found by typing a part of its name. */
+export function FieldPicker(props: FieldPickerProps) {
+  const { label, value, trigger, onChange } = props;
+  const [isOpen, setOpen] = useState(false);
+  const choose = (text: string) => {
+    setOpen(false);
+    onChange(text);
+  };
+  return (
+    <Popover
+      label={`Choose ${label.toLowerCase()}`}
+      open={isOpen}
+      onOpenChange={setOpen}
+      trigger={
+        trigger ?? (
+          <Button className={styles.picked} title={`${label}: ${visibleText(labelOf(value))}`}>
+            <span className={styles.caption}>{label}:</span> <Name text={labelOf(value)} />
+          </Button>
+        )
+      }
+    >
+      <Offers {...props} onChange={choose} />
+    </Popover>
+  );
+}
+
+function labelOf(text: string | undefined): string {
+  const field = text === undefined || text === NO_FIELD ? undefined : parseField(text);
+  return field === undefined ? "none" : fieldLabel(field);
+}
+
+function Offers({ label, value, table, known, metricsOnly, optional, onChange }: FieldPickerProps) {
+  const [wanted, setWanted] = useState("");
+  const [stat, setStat] = useState<MetricStat | typeof BEST>(BEST);
+  const lower = wanted.trim().toLowerCase();
+  const found = offersOf(table, known, stat, metricsOnly === true).filter((offer) =>
+    `${offer.of} ${offer.label}`.toLowerCase().includes(lower),
+  );
+  return (
+    <div className={styles.offers}>
+      <div className={styles.find}>
+        <TextField
+          label={`Find ${label.toLowerCase()}`}
+          quiet
+          placeholder="Find …"
+          value={wanted}
+          onChange={setWanted}
+        />
+        <Select
+          label="What of metrics"
+          quiet
+          value={stat}
+          onChange={setStat}
+          choices={STATS.map((name) => ({ value: name, label: name }))}
+        />
+      </div>
+      <ul className={styles.list}>
+        {optional && lower === "" && (
+          <li>
+            <button type="button" className={styles.offer} onClick={() => onChange(NO_FIELD)}>
+              <span className={styles.offerName}>none</span>
+            </button>
+          </li>
+        )}
+        {found.slice(0, OFFERED_MAX).map((offer) => (
+          <li key={offer.text}>
+            <button
+              type="button"
+              className={styles.offer}
+              aria-pressed={offer.text === value}
+              onClick={() => onChange(offer.text)}
+            >
+              <span className={styles.offerName}>
+                <Name text={offer.label} />
+              </span>
+              <span className={styles.of}>{offer.of}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      {found.length > OFFERED_MAX && (
+        <p className={styles.quiet}>{found.length - OFFERED_MAX} more: type a part of the name.</p>
+      )}
+      {found.length === 0 && <p className={styles.quiet}>Nothing is called so.</p>}
+    </div>
+  );
+}
+
+function offersOf(
+  table: ExploredTable | undefined,
+  known: KnownKeys | undefined,
+  stat: MetricStat | typeof BEST,
+  metricsOnly: boolean,
+): Offer[] {
+  const metrics = (known?.metrics ?? []).map((key): Offer => {
+    const of = stat === BEST ? bestStat(key, known!) : stat;
+    return { text: fieldText({ of: "metrics", key, stat: of }), label: key, of };
+  });
+  if (metricsOnly) return metrics;
+  const params = table?.params ?? [];
+  const paramOffer = ({ text, key }: { text: string; key: string }): Offer => ({ text, label: key, of: "param" });
+  return [
+    ...params.filter(({ varies }) => varies).map(paramOffer),
+    ...metrics,
+    ...(table?.tags ?? []).map((key) => ({ text: fieldText({ of: "tags", key }), label: key, of: "tag" })),
+    ...["status", "namespace", "duration"].map((name) => ({ text: name, label: name, of: "run" })),
+    ...params.filter(({ varies }) => !varies).map((fact) => ({ ...paramOffer(fact), of: "param, the same in all" })),
+  ];
+}

@@ -1,0 +1,76 @@
+import { useNavigate } from "@tanstack/react-router";
+import { X } from "lucide-react";
+import { Button } from "../../widgets/button.tsx";
+import { formatCount } from "../../widgets/format.ts";
+import { Name } from "../../widgets/name.tsx";
+import { visibleText } from "../../widgets/text.ts";
+import { withBrushes } from "./brush-query.ts";
+import { brushWords } from "./brush-words.ts";
+import styles from "./explore.module.css";
+import type { ExploreViewProps } from "./explore-view.ts";
+
+/** How many runs remain and why, and what to do with them. */
+export function FilterBar({
+  namespace,
+  total,
+  view,
+}: {
+  namespace: string;
+  /** How many match the query. */
+  total: number;
+  view: ExploreViewProps;
+}) {
+  const { table, brushes, remaining, search, onBrush } = view;
+  const navigate = useNavigate();
+  const fields = Object.keys(brushes).filter((text) => table.column(text) !== undefined);
+  const made = withBrushes(search.q ?? "", brushes, (text) => table.column(text));
+  const problem = "problem" in made ? made.problem : undefined;
+  const read = table.runs.length;
+  return (
+    <div className={styles.filters}>
+      <span role="status" className={styles.remaining}>
+        {fields.length === 0
+          ? `${formatCount(read)} ${read === 1 ? "run" : "runs"}`
+          : `${formatCount(remaining)} of ${formatCount(read)} runs remain`}
+      </span>
+      {total > read && (
+        <span className={styles.warn}>the first of {formatCount(total)}: narrow the query to see the others</span>
+      )}
+      {fields.map((text) => {
+        const column = table.column(text)!;
+        return (
+          <span key={text} className={styles.chip}>
+            <Name text={`${column.label}: ${brushWords(column, brushes[text]!)}`} />
+            <button
+              type="button"
+              aria-label={`Do not filter by ${visibleText(column.label)}`}
+              onClick={() => onBrush({ [text]: undefined })}
+            >
+              <X size={12} aria-hidden />
+            </button>
+          </span>
+        );
+      })}
+      {fields.length > 1 && (
+        <Button quiet onClick={() => onBrush(Object.fromEntries(fields.map((text) => [text, undefined])))}>
+          Clear filters
+        </Button>
+      )}
+      <span className={styles.space} />
+      {problem !== undefined && <span className={styles.warn}>{visibleText(problem)}</span>}
+      <Button
+        disabled={problem !== undefined}
+        onClick={() => {
+          if (!("query" in made)) return;
+          void navigate({
+            to: "/n/$",
+            params: { _splat: namespace },
+            search: made.query === "" ? {} : { q: made.query },
+          });
+        }}
+      >
+        {fields.length === 0 ? "Show in the table" : "Use as query"}
+      </Button>
+    </div>
+  );
+}

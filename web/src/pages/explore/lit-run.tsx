@@ -1,0 +1,59 @@
+import { useMemo, useSyncExternalStore } from "react";
+import { litRun } from "../../data/hover.ts";
+import { Name } from "../../widgets/name.tsx";
+import { placeWords } from "./brush-words.ts";
+import type { ExploredColumn } from "./explored-column.ts";
+import type { ExploredTable } from "./explored-table.ts";
+import styles from "./explore.module.css";
+
+const NAMED_MAX = 10;
+const CARD_PX = 220;
+
+/** The place of the run that is lit anywhere on the page; -1 for none of these. */
+export function useLitRow(table: ExploredTable): number {
+  const places = useMemo(() => new Map(table.runs.map(({ id }, i) => [id, i])), [table]);
+  const id = useSyncExternalStore(litRun.subscribe, litRun.get);
+  return id === undefined ? -1 : (places.get(id) ?? -1);
+}
+
+/** Names the run under the pointer and says what it has. */
+export function LitCard({
+  table,
+  row,
+  columns,
+  x,
+  y,
+  width,
+}: {
+  table: ExploredTable;
+  row: number;
+  columns: readonly ExploredColumn[];
+  x: number;
+  y: number;
+  /** Of the picture: near its right edge the card stands on the other side. */
+  width: number;
+}) {
+  const run = table.runs[row]!;
+  return (
+    <div
+      className={styles.card}
+      style={{ left: x + CARD_PX + 32 > width ? Math.max(0, x - CARD_PX - 16) : x + 16, top: y + 12, width: CARD_PX }}
+    >
+      <b>
+        <Name text={run.name || run.id} />
+      </b>
+      <dl>
+        {columns.slice(0, NAMED_MAX).map((column) => (
+          <div key={column.text}>
+            <dt>
+              <Name text={column.label} />
+            </dt>
+            <dd>
+              <Name text={placeWords(column, row)} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  );
+}

@@ -1,0 +1,36 @@
+import { Button } from "../../widgets/button.tsx";
+import { EmptyState } from "../../widgets/empty-state.tsx";
+import { Name } from "../../widgets/name.tsx";
+import { fieldText } from "../runs/field.ts";
+import type { ExploreViewProps } from "./explore-view.ts";
+import { bestStat } from "./objective.ts";
+import styles from "./explore.module.css";
+
+const OFFERED_MAX = 6;
+
+/** Where an objective is needed and nobody has set one. */
+export function ObjectiveOffers({ known, onSearch }: Pick<ExploreViewProps, "known" | "onSearch">) {
+  const metrics = (known?.metrics ?? []).slice(0, OFFERED_MAX);
+  return (
+    <EmptyState title="What are runs judged by?">
+      <p>This namespace has no objective. Choose one here for this page, or set it for everybody with cairn.</p>
+      {metrics.length === 0 ? (
+        <p>No metric was logged in these runs.</p>
+      ) : (
+        <div className={styles.menuRow}>
+          {metrics.map((key) => (
+            <Button
+              key={key}
+              className={styles.picked}
+              onClick={() =>
+                onSearch({ objective: fieldText({ of: "metrics", key, stat: bestStat(key, known!) }), goal: undefined })
+              }
+            >
+              <Name text={key} />
+            </Button>
+          ))}
+        </div>
+      )}
+    </EmptyState>
+  );
+}

@@ -1,0 +1,231 @@
+import { useCallback, useMemo, useRef, useState, type PointerEvent } from "react";
+import { litRun } from "../../data/hover.ts";
+import { Button } from "../../widgets/button.tsx";
+import { EmptyState } from "../../widgets/empty-state.tsx";
+import { formatCount } from "../../widgets/format.ts";
+import { Name } from "../../widgets/name.tsx";
+import { visibleText } from "../../widgets/text.ts";
+import { AxisMenu } from "./axis-menu.tsx";
+import { axisOf, brushBetween, type Axis } from "./axis.ts";
+import { CanvasLayer, useRoom, type Paint } from "./canvas-layer.tsx";
+import styles from "./explore.module.css";
+import { sharesOf, type ExploreViewProps } from "./explore-view.ts";
+import { FrontierPanel } from "./frontier-panel.tsx";
+import { LitCard, useLitRow } from "./lit-run.tsx";
+import { paintFrontier, paintPoints, paintRing, paintScatterAxes, pointColours } from "./paint-scatter.ts";
+import { paretoFrontier } from "./pareto.ts";
+import { bestFirst, RunFigures } from "./run-figures.tsx";
+import { layOutScatter, nearestPoint, placeOfX, placeOfY, type ScatterLayout } from "./scatter-points.ts";
+import { ScatterTools } from "./scatter-tools.tsx";
+import { scatterFields } from "./scatter-fields.ts";
+
+const TICK_X_PX = 90;
+const TICK_Y_PX = 40;
+const REACH_PX = 14;
+const DRAG_MIN_PX = 5;
+const CONTEXT_ALPHA = 0.16;
+const POINT_ALPHA = 0.8;
+
+/** Two properties against each other, with the runs that no other beats in both. */
+export function ScatterView(props: ExploreViewProps) {
+  const { table, search, mask, remaining, brushes, dark, onSearch, onBrush } = props;
+  const fields = scatterFields(props);
+  const { x: xColumn, y: yColumn, colour, size, goals } = fields;
+  const box = useRef<HTMLDivElement>(null);
+  const { width, height } = useRoom(box);
+  const axes = useMemo((): [Axis, Axis] | undefined => {
+    if (xColumn === undefined || yColumn === undefined) return undefined;
+    const scaleOf = (text: string) => search.scale?.[text];
+    return [
+      axisOf(xColumn, scaleOf(xColumn.text), Math.max(2, Math.floor(width / TICK_X_PX))),
+      axisOf(yColumn, scaleOf(yColumn.text), Math.max(2, Math.floor(height / TICK_Y_PX))),
+    ];
+  }, [xColumn, yColumn, search.scale, width, height]);
+  const layout = useMemo(
+    () => (axes === undefined ? undefined : layOutScatter(axes[0], axes[1], size, width, height)),
+    [axes, size, width, height],
+  );
+  const shares = useMemo(
+    () => sharesOf(colour, fields.colourGoal, table.runs.length),
+    [colour, fields.colourGoal, table],
+  );
+  const frontier = useMemo(() => {
+    const [goalX, goalY] = goals;
+    if (goalX === undefined || goalY === undefined || xColumn?.kind !== "number" || yColumn?.kind !== "number")
+      return undefined;
+    return paretoFrontier(xColumn.values, yColumn.values, [goalX, goalY], (row) => mask[row] === 1);
+  }, [goals[0], goals[1], xColumn, yColumn, mask]);
+  const missing = useMemo(
+    () => (layout === undefined ? 0 : mask.reduce((sum, bit, i) => sum + (bit === 1 && Number.isNaN(layout.xs[i]!) ? 1 : 0), 0)),
+    [layout, mask],
+  );
+  const context = useCallback<Paint>(
+    (pen, ink) => {
+      if (layout === undefined || axes === undefined) return;
+      paintScatterAxes(pen, ink, layout, ...axes);
+      const all = new Uint8Array(mask.length).fill(1);
+      if (remaining < all.length) paintPoints(pen, layout, all, () => ink.label, CONTEXT_ALPHA);
+    },
+    [layout, axes, remaining < mask.length, dark],
+  );
+  const points = useCallback<Paint>(
+    (pen, ink) => {
+      if (layout === undefined) return;
+      paintPoints(pen, layout, mask, pointColours(colour, shares, dark, ink.label), POINT_ALPHA);
+      if (frontier !== undefined) paintFrontier(pen, ink, layout, frontier, goals[0] === "min");
+    },
+    [layout, mask, colour, shares, dark, frontier, goals[0]],
+  );
+  const columns = [xColumn, yColumn, colour, size].flatMap((column) => column ?? []);
+  const shown = [...new Map(columns.map((column) => [column.text, column])).values()];
+  return (
+    <div className={styles.view}>
+      <ScatterTools {...props} fields={fields} />
+      <div className={styles.halves}>
+        <div className={styles.picture} ref={box}>
+          {axes === undefined || layout === undefined ? (
+            <EmptyState title="Nothing to set against each other">
+              <p>Choose a property for x and one for y above.</p>
+            </EmptyState>
+          ) : (
+            <div className={styles.inner} style={{ width, height }}>
+              <div
+                className={styles.layers}
+                style={{ top: 0, height }}
+                role="img"
+                aria-label={`${remaining - missing} runs by ${axes[0].column.label} and ${axes[1].column.label}${
+                  frontier === undefined ? "" : `, ${frontier.length} on the Pareto frontier`
+                }`}
+              >
+                <CanvasLayer width={width} height={height} paint={context} />
+                <CanvasLayer width={width} height={height} paint={points} />
+              </div>
+              <Pointed {...props} layout={layout} axes={axes} columns={shown} />
+              {axes.map((axis, i) => (
+                <div key={i} className={i === 0 ? styles.xName : styles.yName}>
+                  <AxisMenu
+                    axis={axis}
+                    brush={brushes[axis.column.text]}
+                    trigger={
+                      <Button
+                        quiet
+                        className={brushes[axis.column.text] === undefined ? styles.axisName : `${styles.axisName} ${styles.brushed}`}
+                        aria-label={`Axis ${visibleText(axis.column.label)}`}
+                      >
+                        <Name text={axis.column.label} />
+                      </Button>
+                    }
+                    onBrush={(brush) => onBrush({ [axis.column.text]: brush })}
+                    onScale={(scale) => onSearch({ scale: { ...search.scale, [axis.column.text]: scale } })}
+                  />
+                </div>
+              ))}
+            </div>
+          )}
+        </div>
+        <FrontierPanel table={table} frontier={frontier} columns={shown.slice(0, 2)} />
+      </div>
+      {missing > 0 && (
+        <p className={styles.remark}>
+          {formatCount(missing)} of the runs that remain {missing === 1 ? "has" : "have"} no value for x or y and{" "}
+          {missing === 1 ? "is" : "are"} not drawn.
+        </p>
+      )}
+      {search.table && (
+        <RunFigures label="Figures of the points" table={table} rows={bestFirst(mask, shares)} columns={shown} />
+      )}
+    </div>
+  );
+}
+
+interface Box {
+  fromX: number;
+  fromY: number;
+  toX: number;
+  toY: number;
+}
+
+/** What follows the pointer: the nearest point is named, a click opens its run, a box filters by x and y. */
+function Pointed({
+  table,
+  mask,
+  layout,
+  axes,
+  columns,
+  onBrush,
+  onOpen,
+}: ExploreViewProps & {
+  layout: ScatterLayout;
+  axes: readonly [Axis, Axis];
+  columns: Parameters<typeof LitCard>[0]["columns"];
+}) {
+  const row = useLitRow(table);
+  const [at, setAt] = useState<{ x: number; y: number }>();
+  const [box, setBox] = useState<Box>();
+  const paint = useCallback<Paint>(
+    (pen, ink) => {
+      if (row >= 0) paintRing(pen, ink.text, layout.xs[row]!, layout.ys[row]!, layout.radii[row]! + 4);
+    },
+    [row, layout],
+  );
+  const placeOf = (event: PointerEvent<HTMLElement>) => {
+    const { left, top } = event.currentTarget.getBoundingClientRect();
+    return { x: event.clientX - left, y: event.clientY - top };
+  };
+  const isDrawn = box !== undefined && Math.hypot(box.toX - box.fromX, box.toY - box.fromY) >= DRAG_MIN_PX;
+  const brushOf = ({ fromX, fromY, toX, toY }: Box) => ({
+    [axes[0].column.text]: brushBetween(axes[0], placeOfX(layout, fromX), placeOfX(layout, toX), false),
+    [axes[1].column.text]: brushBetween(axes[1], placeOfY(layout, fromY), placeOfY(layout, toY), false),
+  });
+  return (
+    <div
+      className={row < 0 ? styles.surface : `${styles.surface} ${styles.onLine}`}
+      style={{ top: 0, height: layout.height }}
+      data-surface="scatter"
+      onPointerDown={(event) => {
+        if (event.button !== 0) return;
+        const { x, y } = placeOf(event);
+        setBox({ fromX: x, fromY: y, toX: x, toY: y });
+        event.currentTarget.setPointerCapture(event.pointerId);
+      }}
+      onPointerMove={(event) => {
+        const { x, y } = placeOf(event);
+        if (box !== undefined) {
+          setBox({ ...box, toX: x, toY: y });
+          return;
+        }
+        const found = nearestPoint(layout, mask, x, y, REACH_PX);
+        litRun.set(found < 0 ? undefined : table.runs[found]!.id);
+        setAt({ x, y });
+      }}
+      onPointerUp={() => {
+        setBox(undefined);
+        if (box === undefined) return;
+        if (isDrawn) onBrush(brushOf(box));
+        else if (row >= 0) onOpen(table.runs[row]!);
+      }}
+      onPointerCancel={() => setBox(undefined)}
+      onPointerLeave={() => {
+        litRun.set(undefined);
+        setAt(undefined);
+      }}
+    >
+      <CanvasLayer width={layout.width} height={layout.height} paint={paint} />
+      {box !== undefined && isDrawn && (
+        <div
+          className={styles.brush}
+          style={{
+            left: Math.min(box.fromX, box.toX),
+            right: "auto",
+            top: Math.min(box.fromY, box.toY),
+            width: Math.abs(box.toX - box.fromX),
+            height: Math.abs(box.toY - box.fromY),
+          }}
+        />
+      )}
+      {row >= 0 && at !== undefined && box === undefined && (
+        <LitCard table={table} row={row} columns={columns} x={at.x} y={Math.min(at.y, layout.height - 120)} width={layout.width} />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,105 @@
+import { useEffect, useMemo, useRef, useState } from "react";
+import type { RunsView } from "../../data/live-types.ts";
+import { fieldText, parseField, searchColumn } from "../runs/field.ts";
+import type { KnownKeys } from "../runs/infer-keys.ts";
+import { useRunList } from "../runs/use-run-list.ts";
+import { ExploredTable } from "./explored-table.ts";
+import { bestStat, type Objective } from "./objective.ts";
+import { FIELD_NAMES, NO_FIELD, type ExploreSearch } from "./search.ts";
+
+/** More runs than these are not read; the page says so. */
+export const EXPLORED_MAX = 10_000;
+/** Metrics that come along without being asked for, so that the first picks cost no reading. */
+const METRICS_AT_HAND = 8;
+const REDRAW_MS = 1_000;
+/** What a list reads ahead of what it is asked for. */
+const AHEAD = 100;
+
+export interface Explored {
+  /** Undefined until the first runs are all there. */
+  table: ExploredTable | undefined;
+  /** How many match. */
+  total: number;
+  read: number;
+  failure: unknown;
+  isStale: boolean;
+  refresh: () => void;
+}
+
+/** The runs a query selects, with what the views need of them; read once and then kept current. */
+export function useExplored(
+  namespace: string,
+  search: ExploreSearch,
+  known: KnownKeys | undefined,
+  isKnowing: boolean,
+  objective: Objective | undefined,
+): Explored {
+  const columns = isKnowing ? undefined : columnsOf(search, known, objective).join("\n");
+  const query = search.q ?? "";
+  const view = useMemo(
+    (): RunsView | undefined =>
+      columns === undefined ? undefined : { query, namespace, columns: columns.split("\n") },
+    [query, namespace, columns],
+  );
+  const lookedAt = useRef(0);
+  const { list, failure, isStale, refresh } = useRunList(view, lookedAt, () => undefined);
+  const version = list?.version;
+  const wanted = Math.min(list?.total ?? 0, EXPLORED_MAX);
+  const read = Math.min(list?.rows.length ?? 0, EXPLORED_MAX);
+  const isThere = list !== undefined && (read >= wanted || list.isComplete);
+  useEffect(() => {
+    lookedAt.current = read;
+    if (list !== undefined && !isThere) list.need(EXPLORED_MAX - AHEAD);
+  }, [list, version, isThere, read]);
+  const drawn = useCalm(isThere ? `${list.view.columns.join()} ${version}` : undefined);
+  const kept = useRef<ExploredTable>(undefined);
+  const table = useMemo(() => {
+    if (drawn === undefined || list === undefined || !isThere) return undefined;
+    return new ExploredTable(list.rows.slice(0, EXPLORED_MAX), Date.now());
+    // What is drawn stands for the rows of the list.
+  }, [list, drawn, isThere]);
+  // While other columns or the next rows are on their way, the last picture stays.
+  if (table !== undefined) kept.current = table;
+  return { table: table ?? kept.current, total: list?.total ?? 0, read, failure, isStale, refresh };
+}
+
+/** Changes of a run that goes on come many times a second; a picture of thousands is made once. */
+function useCalm(value: string | undefined): string | undefined {
+  const [calm, setCalm] = useState(value);
+  const changedMs = useRef(0);
+  useEffect(() => {
+    if (value === calm) return undefined;
+    const restMs = calm === undefined || value === undefined ? 0 : changedMs.current + REDRAW_MS - performance.now();
+    const timer = setTimeout(
+      () => {
+        changedMs.current = performance.now();
+        setCalm(value);
+      },
+      Math.max(0, restMs),
+    );
+    return () => clearTimeout(timer);
+  }, [value, calm]);
+  return calm;
+}
+
+/** All params and tags, and the metrics that are in use or likely to be. */
+function columnsOf(
+  search: ExploreSearch,
+  known: KnownKeys | undefined,
+  objective: Objective | undefined,
+): string[] {
+  const used = [
+    ...(objective === undefined ? [] : [objective.text]),
+    ...(search.axes ?? []),
+    ...Object.keys(search.brush ?? {}),
+    ...FIELD_NAMES.flatMap((name) => search[name] ?? []).filter((text) => text !== NO_FIELD),
+    ...(known?.metrics ?? [])
+      .slice(0, METRICS_AT_HAND)
+      .map((key) => fieldText({ of: "metrics", key, stat: bestStat(key, known!) })),
+  ];
+  const metrics = used.flatMap((text) => {
+    const field = parseField(text);
+    return field?.of === "metrics" ? (searchColumn(field) ?? []) : [];
+  });
+  return ["params", "tags", ...new Set(metrics)];
+}
