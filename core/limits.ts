@@ -54,6 +54,10 @@ export const limits = {
   patternMsMax: 250,
   readSeriesMax: 10_000,
   readPointsMax: 5_000_000,
+  /** Runs whose keys are listed together; and what is looked at for them. */
+  keyRunsMax: 1_000,
+  keySeriesPerRunMax: 50_000,
+  keySeriesMax: 500_000,
   bucketsMax: 20_000,
   logLinesDefault: 1_000,
   logLinesMax: 10_000,

@@ -10,6 +10,7 @@ import type { ListedSeries, PointStore, ReadSeries, ReadSeriesResult } from "../
 import type { RunStore } from "../ports/run-store.ts";
 import { compilePattern, globToRegex } from "../query/pattern.ts";
 import { pageSize, type Runs } from "../runs/runs.ts";
+import { KeysOfRuns, type RunKeys } from "./run-keys.ts";
 
 export interface SelectSeries {
   run: RunRef;
@@ -50,6 +51,45 @@ export class Metrics {
       after: request.pageToken === "" ? undefined : request.pageToken,
       limit: pageSize(request.pageSize),
     });
+  }
+
+  /** Runs that are gone, or that the caller may not see, are left out: the others are wanted all the same. */
+  async listRunKeys(caller: Caller, refs: readonly RunRef[], seriesPerRun: number): Promise<RunKeys> {
+    requireAtMost(refs.length, limits.keyRunsMax, "runs whose keys are listed");
+    if (seriesPerRun < 0 || seriesPerRun > limits.keySeriesPerRunMax) {
+      throw new CairnError(
+        "invalid",
+        `cannot look at ${seriesPerRun} series of each run: give 1 to ${limits.keySeriesPerRunMax}, or 0`,
+      );
+    }
+    const found = new KeysOfRuns(seriesPerRun === 0 ? limits.keySeriesPerRunMax : seriesPerRun);
+    for (const ref of refs) {
+      const runId = await this.#locateIfThere(caller, ref);
+      if (runId !== undefined) await this.#addKeys(found, runId);
+    }
+    return found.all();
+  }
+
+  async #locateIfThere(caller: Caller, ref: RunRef): Promise<string | undefined> {
+    try {
+      return await this.#runs.locate(caller, ref);
+    } catch (thrown) {
+      if (thrown instanceof CairnError && thrown.code === "not-found") return undefined;
+      throw thrown;
+    }
+  }
+
+  async #addKeys(found: KeysOfRuns, runId: string): Promise<void> {
+    found.begin(runId);
+    let after: string | undefined;
+    for (let room = found.room(); ; room = found.room()) {
+      if (room === 0) return found.cut();
+      const limit = Math.min(room, limits.pageSizeMax);
+      const { series, next } = await this.#points.listSeries({ runId, pattern: undefined, after, limit });
+      for (const info of series) found.add(info);
+      if (next === undefined) return;
+      after = next;
+    }
   }
 
   async read(caller: Caller, request: ReadRequest): Promise<ReadSeriesResult> {

@@ -59,6 +59,7 @@ const REQUESTS: Readonly<Record<string, JsonObject>> = {
   },
   "MetricService/ListKeys": { namespace: "a" },
   "MetricService/ListSeries": { run: { alias: "job" }, glob: "lo*s" },
+  "MetricService/ListRunKeys": { runs: [{ alias: "job" }] },
   "MetricService/ReadSeries": {
     series: [{ run: { alias: "job" }, key: "loss", labels: { rank: "0" } }],
     buckets: 10,

@@ -43,6 +43,7 @@ const SERVICES: Readonly<Record<string, Readonly<Record<string, Omit<MethodRow, 
     },
     ListKeys: { about: "namespace", message: (_, { namespace }) => ({ namespace }) },
     ListSeries: { about: "run", message: byId },
+    ListRunKeys: { about: "list", message: (_, { runId }) => ({ runs: [{ id: runId }] }) },
     ReadSeries: {
       about: "run",
       message: (world, target) => ({ series: [{ ...byId(world, target), key: "new" }] }),

@@ -139,6 +139,26 @@ function metricService(
         totalCount: BigInt(listed.total),
       };
     },
+    listRunKeys: async (request, context) => {
+      const { keys, runs, truncated } = await metrics.listRunKeys(
+        callerOf(context),
+        request.runs.map(toRunRef),
+        request.seriesPerRun,
+      );
+      return {
+        keys: keys.map(({ seriesCount, runCount, replacedCount, ...each }) => ({
+          ...each,
+          seriesCount: BigInt(seriesCount),
+          runCount: BigInt(runCount),
+          replacedCount: BigInt(replacedCount),
+        })),
+        runs: runs.map(({ runId, firstTimeUs }) => ({
+          runId,
+          ...(firstTimeUs !== undefined && { firstTimeUs: BigInt(firstTimeUs) }),
+        })),
+        truncated,
+      };
+    },
     readSeries: async (request, context) =>
       fromReadResult(await metrics.read(callerOf(context), toReadRequest(request)), request.encoding),
     readGroups: async (request, context) =>

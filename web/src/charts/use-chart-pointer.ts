@@ -32,7 +32,7 @@ interface Down {
   shift: boolean;
   scale: Scale;
   /** What the drag has turned out to be; a click until then. */
-  way?: "x" | "y" | "pan";
+  way?: "x" | "y" | "pan" | undefined;
 }
 
 /** Less is a click. */

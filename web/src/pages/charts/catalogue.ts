@@ -1,21 +1,16 @@
-import { Code } from "@connectrpc/connect";
 import { queryOptions } from "@tanstack/react-query";
-import type { SeriesInfo } from "#proto/cairn/v1/metric_pb.ts";
 import { Picture, type KeyDescription } from "#proto/cairn/v1/metric_pb.ts";
 import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
-import { Failure } from "#sdk/failure.ts";
-import { queryClient } from "../../data/queries.ts";
 import { cairn } from "../../data/server.ts";
-import { inTurns } from "./in-turns.ts";
 
 /** What is known of one metric key over the runs that are shown. */
 export interface KeyEntry {
   readonly key: string;
   /** How many series of it there are in all runs: more than runs where there are labels. */
-  seriesCount: number;
-  hasLabels: boolean;
+  readonly seriesCount: number;
+  readonly hasLabels: boolean;
   /** Points that restarts replaced. */
-  replacedCount: number;
+  readonly replacedCount: number;
 }
 
 export interface Catalogue {
@@ -28,103 +23,37 @@ export interface Catalogue {
   readonly isCut: boolean;
 }
 
-interface RunSeries {
-  readonly runId: string;
-  readonly series: readonly KeyOfRun[];
-  readonly startUs: number | undefined;
-  readonly isCut: boolean;
-  readonly isMissing: boolean;
-}
-
-interface KeyOfRun {
-  readonly key: string;
-  seriesCount: number;
-  hasLabels: boolean;
-  replacedCount: number;
-}
-
-const PAGE_SIZE = 10_000;
-/** A run may have a million series; charts are made of the first so many. */
-const SERIES_PER_RUN_MAX = 50_000;
-const CALLS_AT_ONCE = 6;
-
-async function listRun(runId: string, signal: AbortSignal): Promise<RunSeries> {
-  const series = new Map<string, KeyOfRun>();
-  let startUs: number | undefined;
-  let seen = 0;
-  let pageToken = "";
-  do {
-    const page = await cairn.metrics.listSeries(
-      { run: { id: runId }, pageSize: PAGE_SIZE, pageToken },
-      { signal },
-    );
-    for (const info of page.series) {
-      seen++;
-      const first = info.summary?.first?.timeUs;
-      if (first !== undefined) startUs = Math.min(startUs ?? Infinity, Number(first));
-      addKey(series, info);
-    }
-    pageToken = page.nextPageToken;
-  } while (pageToken !== "" && seen < SERIES_PER_RUN_MAX);
-  return { runId, series: [...series.values()], startUs, isCut: pageToken !== "", isMissing: false };
-}
-
-/** A run that is gone has no series; the others are shown all the same. */
-async function listIfThere(runId: string, signal: AbortSignal): Promise<RunSeries> {
-  try {
-    return await listRun(runId, signal);
-  } catch (thrown) {
-    if (Failure.from(thrown).code !== Code.NotFound) throw thrown;
-    return { runId, series: [], startUs: undefined, isCut: false, isMissing: true };
-  }
-}
-
-function addKey(series: Map<string, KeyOfRun>, { key, labels, summary }: SeriesInfo): void {
-  const replacedCount = Number(summary?.replacedCount ?? 0n);
-  const hasLabels = Object.keys(labels).length > 0;
-  const known = series.get(key);
-  if (known === undefined) series.set(key, { key, seriesCount: 1, hasLabels, replacedCount });
-  else {
-    known.replacedCount += replacedCount;
-    known.seriesCount++;
-    known.hasLabels ||= hasLabels;
-  }
-}
-
-const runSeries = (runId: string) =>
-  queryOptions({
-    queryKey: ["run-series", runId],
-    queryFn: ({ signal }) => listIfThere(runId, signal),
-    // A new key is heard of with its first point.
-    staleTime: 300_000,
-  });
-
-/** The keys of all these runs together. Runs that were asked before are not asked again. */
+/** The keys of all these runs together, in one call. A new key is heard of with its first point. */
 export const catalogueOf = (runIds: readonly string[]) =>
   queryOptions({
     queryKey: ["catalogue", runIds],
-    queryFn: async () =>
-      joinSeries(await inTurns(runIds, CALLS_AT_ONCE, (id) => queryClient.fetchQuery(runSeries(id)))),
+    queryFn: async ({ signal }): Promise<Catalogue> => {
+      if (runIds.length === 0) return NOTHING;
+      const { keys, runs, truncated } = await cairn.metrics.listRunKeys(
+        { runs: runIds.map((id) => ({ id })) },
+        { signal },
+      );
+      const found = new Set(runs.map(({ runId }) => runId));
+      return {
+        entries: new Map(
+          keys.map(({ key, seriesCount, hasLabels, replacedCount }) => [
+            key,
+            { key, seriesCount: Number(seriesCount), hasLabels, replacedCount: Number(replacedCount) },
+          ]),
+        ),
+        startsUs: new Map(
+          runs.flatMap(({ runId, firstTimeUs }) =>
+            firstTimeUs === undefined ? [] : [[runId, Number(firstTimeUs)] as const],
+          ),
+        ),
+        missing: new Set(runIds.filter((id) => !found.has(id))),
+        isCut: truncated,
+      };
+    },
+    staleTime: 300_000,
   });
 
-function joinSeries(runs: readonly RunSeries[]): Catalogue {
-  const entries = new Map<string, KeyEntry>();
-  const startsUs = new Map<string, number>();
-  for (const { runId, series, startUs } of runs) {
-    if (startUs !== undefined) startsUs.set(runId, startUs);
-    for (const { key, seriesCount, hasLabels, replacedCount } of series) {
-      const entry = entries.get(key);
-      if (entry === undefined) entries.set(key, { key, seriesCount, hasLabels, replacedCount });
-      else {
-        entry.seriesCount += seriesCount;
-        entry.replacedCount += replacedCount;
-        entry.hasLabels ||= hasLabels;
-      }
-    }
-  }
-  const missing = new Set(runs.filter(({ isMissing }) => isMissing).map(({ runId }) => runId));
-  return { entries, startsUs, missing, isCut: runs.some(({ isCut }) => isCut) };
-}
+const NOTHING: Catalogue = { entries: new Map(), startsUs: new Map(), missing: new Set(), isCut: false };
 
 /** What keys mean in a namespace. One that the caller may not read has none. */
 export const keyDescriptions = (namespace: string) =>

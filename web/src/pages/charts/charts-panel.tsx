@@ -55,7 +55,8 @@ export function ChartsPanel(props: ChartsPanelProps) {
   const { search, onSearch, baseline, namespace = "" } = props;
   const runs = useMemo(() => props.runs.slice(0, RUNS_MAX), [props.runs]);
   const given = useMemo(() => runs.map(({ id }) => id).toSorted(), [runs]);
-  const catalogue = useCatalogue(given);
+  const catalogue = useQuery({ ...catalogueOf(given), placeholderData: (last) => last });
+  const isWhole = catalogue.data !== undefined && !catalogue.isPlaceholderData;
   const missing = catalogue.data?.missing;
   const runIds = useMemo(() => given.filter((id) => !missing?.has(id)), [given, missing]);
   const { data: descriptions } = useQuery(keyDescriptions(namespace));
@@ -89,7 +90,7 @@ export function ChartsPanel(props: ChartsPanelProps) {
     (): PanelView => ({
       runs,
       runIds,
-      isReady: search.x !== "relative" || catalogue.isWhole,
+      isReady: search.x !== "relative" || isWhole,
       groups: groupsOf(props.groups, runIds, missing, dark),
       grouping: groupOf(search.group),
       labels: search.labels,
@@ -119,7 +120,7 @@ export function ChartsPanel(props: ChartsPanelProps) {
       baseline,
       dark,
       catalogue.data,
-      catalogue.isWhole,
+      isWhole,
       descriptions,
       cursor,
       moving,
@@ -172,20 +173,6 @@ export function ChartsPanel(props: ChartsPanelProps) {
       </div>
     </div>
   );
-}
-
-/** Runs of one project log much the same: a few of them tell which charts there will be while the others are asked. */
-const FIRST_RUNS = 2;
-
-function useCatalogue(runIds: readonly string[]) {
-  const few = useQuery(catalogueOf(runIds.slice(0, FIRST_RUNS)));
-  const all = useQuery({ ...catalogueOf(runIds), placeholderData: (last) => last });
-  return {
-    data: all.data ?? few.data,
-    error: all.error,
-    isWhole: all.data !== undefined && !all.isPlaceholderData,
-    refetch: all.refetch,
-  };
 }
 
 function NothingToDraw(props: { runs: number; filtered: boolean; onSearch: ChartsPanelProps["onSearch"] }) {

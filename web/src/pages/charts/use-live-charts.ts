@@ -13,7 +13,6 @@ export function useLiveCharts(runIds: readonly string[], catalogue: Catalogue | 
   }, [refresher]);
   useLive(runIds.length === 0 ? undefined : { kind: "series", runIds, glob: "" }, (event) => {
     if (event.kind === "stale") {
-      void queryClient.invalidateQueries({ queryKey: ["run-series"] });
       void queryClient.invalidateQueries({ queryKey: ["catalogue"] });
       void queryClient.invalidateQueries({ queryKey: ["chart"] });
     }
@@ -26,7 +25,6 @@ export function useLiveCharts(runIds: readonly string[], catalogue: Catalogue | 
 }
 
 async function refetch(keys: ReadonlySet<string>, runIds: ReadonlySet<string>): Promise<void> {
-  await Promise.all([...runIds].map((id) => queryClient.invalidateQueries({ queryKey: ["run-series", id] })));
   if (runIds.size > 0) await queryClient.invalidateQueries({ queryKey: ["catalogue"] });
   await queryClient.invalidateQueries({
     predicate: ({ queryKey }) =>

@@ -18,7 +18,12 @@ const RUNS = [
 const SAMPLE = {
   runs: RUNS,
   environments: [{ CUDA_VERSION: "12" }, {}],
-  metrics: [["train/loss", "val/acc", "system/gpu"], ["train/loss"]],
+  metrics: [
+    { key: "a/rare", runCount: 1 },
+    { key: "train/loss", runCount: 2 },
+    { key: "val/acc", runCount: 1 },
+    { key: "system/gpu", runCount: 1 },
+  ],
   described: [{ key: "lr", direction: Direction.UNSPECIFIED }],
   objective: { metric: "val/acc", isMinimized: false },
 };
@@ -27,7 +32,7 @@ describe("what there is to choose from", () => {
   it("Z5 params come by their path, tags and metrics too, what is judged by first", () => {
     const known = inferKeys(SAMPLE);
     expect(known.params.toSorted()).toEqual(["aaa", "lr", "optim.betas", "optim.name", "same", "seed"]);
-    expect(known.metrics).toEqual(["val/acc", "lr", "train/loss", "system/gpu"]);
+    expect(known.metrics).toEqual(["val/acc", "lr", "train/loss", "a/rare", "system/gpu"]);
     expect(known.values.get("tags.team")).toEqual(['"mt"', '"asr"']);
     expect(known.values.get("params.lr")).toEqual(["0.1", "0.2"]);
     expect([...known.varying]).not.toContain("same");

@@ -26,8 +26,8 @@ export interface KnownKeys {
 interface Sample {
   runs: readonly Run[];
   environments: readonly Readonly<Record<string, string>>[];
-  /** Per run that was looked at. */
-  metrics: readonly (readonly string[])[];
+  /** Of the runs that were looked at, and how many of them have it. */
+  metrics: readonly { key: string; runCount: number }[];
   described: readonly { key: string; direction: Direction }[];
   objective: ObjectiveHint | undefined;
 }
@@ -119,8 +119,7 @@ function orderMetrics(
   described: Sample["described"],
   objective: ObjectiveHint | undefined,
 ): string[] {
-  const seen = new Map<string, number>();
-  for (const keys of metrics) for (const key of new Set(keys)) seen.set(key, (seen.get(key) ?? 0) + 1);
+  const seen = new Map(metrics.map(({ key, runCount }) => [key, runCount]));
   for (const { key } of described) if (!seen.has(key)) seen.set(key, 0);
   if (objective !== undefined && !seen.has(objective.metric)) seen.set(objective.metric, 0);
   const isDescribed = new Set(described.map(({ key }) => key));

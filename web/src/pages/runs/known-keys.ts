@@ -25,16 +25,15 @@ export const knownKeys = (namespace: string) =>
           ? Promise.resolve(undefined)
           : cairn.namespaces.getNamespace({ path: namespace }, { signal }),
       ]);
-      const [objective, ...listed] = await Promise.all([
+      const listed = spread(found.runs, LISTED_RUNS).map(({ id }) => ({ id }));
+      const [objective, { keys }] = await Promise.all([
         spaces?.objective ?? inheritedObjective(namespace, signal),
-        ...spread(found.runs, LISTED_RUNS).map(({ id }) =>
-          cairn.metrics.listSeries({ run: { id }, pageSize: SERIES_MAX }, { signal }),
-        ),
+        cairn.metrics.listRunKeys({ runs: listed, seriesPerRun: SERIES_MAX }, { signal }),
       ]);
       return inferKeys({
         runs: found.runs,
         environments: recorded.runs.map(({ provenance }) => provenance?.environment ?? {}),
-        metrics: listed.map(({ series }) => series.map(({ key }) => key)),
+        metrics: keys.map(({ key, runCount }) => ({ key, runCount: Number(runCount) })),
         described: described.keys.map(({ key, direction }) => ({ key, direction })),
         objective:
           objective === undefined
