@@ -76,6 +76,11 @@ export class RunList {
     return this.#hasFirst && this.#prefix.length >= this.total;
   }
 
+  /** How many rows somebody needs, looked at or not. */
+  get needed(): number {
+    return Math.min(this.#needed, this.total);
+  }
+
   placeOf(runId: string): number | undefined {
     return this.#places.get(runId);
   }

@@ -79,11 +79,6 @@ function Explore({ namespace }: { namespace: string }) {
         <CopyButton text={location.href} label="Copy a link to this view" />
       </div>
       {failure !== undefined && !isQueryFault(failure) && <ErrorNote error={failure} onRetry={explored.refresh} />}
-      {explored.isStale && (
-        <p className={styles.stale}>
-          Runs have changed. <Button onClick={explored.refresh}>Read them again</Button>
-        </p>
-      )}
       {table === undefined ? (
         <div className={styles.waiting}>
           {failure === undefined && (

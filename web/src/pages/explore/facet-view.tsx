@@ -127,6 +127,7 @@ function CurveCell({
 }) {
   const [zoom, setZoom] = useState<readonly [number, number]>();
   const cursor = useMemo(() => new Watched<number | undefined>(undefined), []);
+  const moving = useMemo(() => new Watched<readonly [number, number] | undefined>(undefined), []);
   if (lines === undefined) {
     return (
       <div className={styles.waiting} style={{ height: height }}>
@@ -148,6 +149,7 @@ function CurveCell({
       dark={dark}
       order={goal === "min" ? "rising" : "falling"}
       cursor={cursor}
+      moving={moving}
       lit={litRun}
       xKind="step"
       log={false}

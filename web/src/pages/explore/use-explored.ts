@@ -12,8 +12,6 @@ export const EXPLORED_MAX = 10_000;
 /** Metrics that come along without being asked for, so that the first picks cost no reading. */
 const METRICS_AT_HAND = 8;
 const REDRAW_MS = 1_000;
-/** What a list reads ahead of what it is asked for. */
-const AHEAD = 100;
 
 export interface Explored {
   /** Undefined until the first runs are all there. */
@@ -22,7 +20,6 @@ export interface Explored {
   total: number;
   read: number;
   failure: unknown;
-  isStale: boolean;
   refresh: () => void;
 }
 
@@ -41,15 +38,15 @@ export function useExplored(
       columns === undefined ? undefined : { query, namespace, columns: columns.split("\n") },
     [query, namespace, columns],
   );
-  const lookedAt = useRef(0);
-  const { list, failure, isStale, refresh } = useRunList(view, lookedAt, () => undefined);
+  const lookedAt = useRef({ from: 0, end: 0 });
+  const { list, failure, refresh } = useRunList(view, lookedAt, () => undefined);
   const version = list?.version;
   const wanted = Math.min(list?.total ?? 0, EXPLORED_MAX);
   const read = Math.min(list?.rows.length ?? 0, EXPLORED_MAX);
   const isThere = list !== undefined && (read >= wanted || list.isComplete);
   useEffect(() => {
-    lookedAt.current = read;
-    if (list !== undefined && !isThere) list.need(EXPLORED_MAX - AHEAD);
+    lookedAt.current = { from: 0, end: read };
+    if (list !== undefined && !isThere) list.need(EXPLORED_MAX);
   }, [list, version, isThere, read]);
   const drawn = useCalm(isThere ? `${list.view.columns.join()} ${version}` : undefined);
   const kept = useRef<ExploredTable>(undefined);
@@ -60,7 +57,7 @@ export function useExplored(
   }, [list, drawn, isThere]);
   // While other columns or the next rows are on their way, the last picture stays.
   if (table !== undefined) kept.current = table;
-  return { table: table ?? kept.current, total: list?.total ?? 0, read, failure, isStale, refresh };
+  return { table: table ?? kept.current, total: list?.total ?? 0, read, failure, refresh };
 }
 
 /** Changes of a run that goes on come many times a second; a picture of thousands is made once. */

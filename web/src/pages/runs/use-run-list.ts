@@ -8,7 +8,7 @@ import { mayMove } from "./query-order.ts";
 const searchPage: SearchPage = ({ query, namespace, columns }, { offset, size }, signal) =>
   cairn.runs.searchRuns({ query, namespace, columns: [...columns], pageSize: size, offset }, { signal });
 
-/** Changes that come in a burst are one. */
+/** Changes that come in a burst are one; thousands of rows, once they are needed, are read anew less often. */
 const REFRESH_EVERY_MS = 400;
 
 export interface ShownList {
@@ -85,10 +85,11 @@ export function useRunList(
     }
   };
   const refreshSoon = () => {
+    const everyMs = Math.max(REFRESH_EVERY_MS, shown.current?.needed ?? 0);
     timer.current ??= setTimeout(() => {
       timer.current = undefined;
       void shown.current?.refresh();
-    }, REFRESH_EVERY_MS);
+    }, everyMs);
   };
   useLive(list && { kind: "runs", ...list.view }, (event) => {
     if (event.kind === "runs") onChanged(event.runs.map(({ id }) => id));
