@@ -1,28 +1,15 @@
-import type { Locator, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { SeriesKind } from "#proto/cairn/v1/metric_pb.ts";
+import { chartOf, isPainted, rangeOf, savedText, settingOf } from "./chart-looks.ts";
 import { expectAccessible, hoverUntil, useWebPages } from "./web-page.ts";
 
 const pages = useWebPages();
 
 const steps = (count: number) => Array.from({ length: count }, (_, i) => BigInt(i));
 
-/** The canvases of a chart hold more than a background. */
-async function isPainted(chart: Locator): Promise<boolean> {
-  return await chart.evaluate((element) => {
-    const canvas = element.querySelectorAll("canvas")[1]!;
-    if (canvas.width === 0) return false;
-    const { data } = canvas.getContext("2d")!.getImageData(0, 0, canvas.width, canvas.height);
-    return data.some((part: number) => part !== 0);
-  });
-}
-
 async function openCharts(runId: string, search = ""): Promise<Page> {
   return await pages().open(`/r/${runId}?tab=charts${search}`);
-}
-
-function chartOf(page: Page, key: string): Locator {
-  return page.getByRole("img", { name: new RegExp(`^${key} by`) });
 }
 
 async function createRun(name: string): Promise<string> {
@@ -102,18 +89,11 @@ describe("charts in a browser", () => {
     const page = await openCharts(pages().demo.ids.get("spike")!);
     await expect.poll(() => isPainted(chartOf(page, "train/loss"))).toBe(true);
     for (const [item, begins] of [
-      ["Save as PNG", ""],
+      ["Save as PNG", ".PNG"],
       ["Save as SVG", "<svg "],
       ["Save data as CSV", "run,step,train/loss"],
     ] as const) {
-      await page.getByRole("button", { name: "More about train/loss" }).click();
-      const saved = page.waitForEvent("download");
-      await page.getByRole("menuitem", { name: item }).click();
-      const chunks: Buffer[] = [];
-      for await (const chunk of await (await saved).createReadStream()) chunks.push(chunk as Buffer);
-      const content = Buffer.concat(chunks);
-      if (item === "Save as PNG") expect(content.subarray(1, 4).toString("latin1")).toBe("PNG");
-      else expect(content.toString()).toMatch(new RegExp(`^${begins}`));
+      expect(await savedText(page, "train/loss", item)).toMatch(new RegExp(`^${begins}`));
     }
   });
 
@@ -141,6 +121,151 @@ describe("charts in a browser", () => {
     await choose("Lines", "Mean, min to max");
     await page.getByRole("img", { name: "wait by step, 1 line: 1 run last 44" }).waitFor();
     await expectAccessible(page);
+  });
+
+  it("Z93 labels are their 95th percentile, or a heat map with a legend that is saved as it is seen", async () => {
+    const id = await createRun("many-ranks");
+    const series = Array.from({ length: 21 }, (_, rank) => ({
+      key: "wait",
+      labels: { rank: String(rank) },
+      steps: steps(10),
+      values: steps(10).map(() => rank),
+    }));
+    await pages().cairn.metrics.writeEnvelope({ run: { id }, series });
+    const page = await openCharts(id, "&labels=p95");
+    await page.getByRole("img", { name: "wait by step, 1 line: many-ranks last 19" }).waitFor();
+    await page.getByRole("combobox", { name: "Labels" }).click();
+    await page.getByRole("option", { name: "Heat map", exact: true }).click();
+    await page.getByRole("img", { name: "wait by step, 21 lines" }).waitFor();
+    const svg = await savedText(page, "wait", "Save as SVG");
+    expect(svg).toContain(">rank=0</text>");
+    // The range has a little room: the legend tells from below 0 to above 20.
+    expect(svg).toContain(">-0.8</text>");
+    expect(svg).toContain(">20.8</text>");
+    expect(await savedText(page, "wait", "Save as PNG")).toMatch(/^.PNG/);
+    const csv = await savedText(page, "wait", "Save data as CSV");
+    expect(csv.split("\r\n").slice(0, 2)).toEqual(["run,step,wait", "rank=0,0,0"]);
+    expect(csv.split("\r\n").length).toBe(1 + 21 * 10 + 1);
+  });
+
+  it("Z91 any metric is along x: found by name, joined by step, in the address, with what has no partner", async () => {
+    const id = await createRun("over-tokens");
+    const log = (key: string, at: bigint[], values: number[]) =>
+      pages().cairn.metrics.writeEnvelope({ run: { id }, series: [{ key, steps: at, values }] });
+    await log("loss", steps(10), [9, 8, 7, 6, 5, 4, 3, 2, 1, 0.5]);
+    await log("tokens", [0n, 2n, 4n, 6n], [0, 200, 400, 600]);
+    await log("elsewhere", [100n], [1]);
+    const page = await openCharts(id);
+    await chartOf(page, "loss").waitFor();
+    await page.getByRole("combobox", { name: "x" }).click();
+    await page.getByRole("option", { name: "Metric…" }).click();
+    await page.getByRole("searchbox", { name: "Find a metric" }).fill("TOK");
+    await expectAccessible(page);
+    await page.keyboard.press("Enter");
+    await page.getByRole("img", { name: "loss by tokens, 1 line: over-tokens last 3" }).waitFor();
+    await page.getByRole("region", { name: "loss" }).getByText("exact, 6 unmatched").waitFor();
+    expect([settingOf(page, "x"), settingOf(page, "xkey")]).toEqual(["metric", "tokens"]);
+    const alone = page.getByRole("region", { name: "elsewhere" });
+    await alone.getByText("1 points, none with a value of tokens at the same step").waitFor();
+    await log("tokens", [8n], [800]);
+    await page.getByRole("img", { name: "loss by tokens, 1 line: over-tokens last 1" }).waitFor();
+    expect(await savedText(page, "loss", "Save data as CSV")).toContain("run,tokens,loss\r\nover-tokens,0,9");
+    await page.reload();
+    await page.getByRole("img", { name: "loss by tokens, 1 line: over-tokens last 1" }).waitFor();
+    await alone.getByRole("button", { name: "Show by step" }).click();
+    await page.getByRole("img", { name: "loss by step, 1 line: over-tokens last 0.5" }).waitFor();
+    await page.goBack();
+    await page.getByRole("img", { name: "loss by tokens, 1 line: over-tokens last 1" }).waitFor();
+  });
+
+  it("Z92 what a restart replaced is drawn when it is asked for", async () => {
+    const id = await createRun("resumed");
+    const log = (writer: string, at: bigint[], values: number[]) =>
+      pages().cairn.metrics.writeEnvelope({
+        run: { id },
+        writer,
+        seq: 1n,
+        series: [{ key: "loss", steps: at, values }],
+      });
+    await log("a", steps(10), steps(10).map(Number));
+    await log("b", [5n, 6n], [50, 60]);
+    const page = await openCharts(id);
+    await page.getByRole("img", { name: "loss by step, 1 line: resumed last 60" }).waitFor();
+    await page.getByRole("button", { name: "Rewound" }).click();
+    const both = "loss by step, 2 lines: resumed last 60, resumed (rewound) last 9";
+    await page.getByRole("img", { name: both }).waitFor();
+    expect(settingOf(page, "rewound")).toBe("true");
+    await expectAccessible(page);
+    await page.goBack();
+    await page.getByRole("img", { name: "loss by step, 1 line: resumed last 60" }).waitFor();
+  });
+
+  it("Z94 groups since the start of each run lay runs of many days over each other, not in a call for each", async () => {
+    const days = 6;
+    for (let day = 0; day < days; day++) {
+      const { run } = await pages().cairn.runs.createRun({ namespace: "days", name: `day-${day}` });
+      const startUs = 1_790_000_000_000_000n + BigInt(day) * 86_400_000_000n;
+      const timesUs = steps(5).map((step) => startUs + step * 1_000_000n);
+      const values = steps(5).map((step) => Number(step) + 2 * day);
+      const series = [{ key: "loss", steps: steps(5), timesUs, values }];
+      await pages().cairn.metrics.writeEnvelope({ run: { id: run!.id }, series });
+    }
+    const page = await pages().context.newPage();
+    const calls: string[] = [];
+    page.on("request", (request) => calls.push(new URL(request.url()).pathname.split("/").at(-1)!));
+    const charts = encodeURIComponent(JSON.stringify({ x: "relative", group: "mean-minmax" }));
+    await page.goto(`${pages().url}/n/days?charts=${charts}`);
+    await page.getByRole("img", { name: `loss by relative, 1 line: all ${days} runs last 9` }).waitFor();
+    const reads = calls.filter((name) => name === "ReadGroups").length;
+    // Once more when the chart has its width.
+    expect(reads).toBeGreaterThan(0);
+    expect(reads).toBeLessThan(days - 1);
+  });
+
+  it("Z95 wheel, drag and keys move charts and zoom them; the page scrolls as ever; Back undoes each", async () => {
+    const id = await createRun("moved");
+    const series = ["a", "b"].map((key) => ({
+      key,
+      steps: steps(1_000),
+      values: steps(1_000).map((step) => Math.sin(Number(step) / 50)),
+    }));
+    await pages().cairn.metrics.writeEnvelope({ run: { id }, series });
+    const page = await openCharts(id);
+    const chart = chartOf(page, "a");
+    await expect.poll(() => isPainted(chart)).toBe(true);
+    const box = (await chart.boundingBox())!;
+    const middle = { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+    await page.mouse.move(middle.x, middle.y);
+    await page.keyboard.down("Control");
+    for (let i = 0; i < 5; i++) await page.mouse.wheel(0, -100);
+    await page.keyboard.up("Control");
+    await expect.poll(() => rangeOf(page)).toBeDefined();
+    const near = rangeOf(page)!;
+    expect(near[1] - near[0]).toBeLessThan(500);
+    expect(near[0] < 500 && near[1] > 500).toBe(true);
+
+    await page.keyboard.down("Shift");
+    await page.mouse.down();
+    await page.mouse.move(middle.x + 60, middle.y + 5, { steps: 4 });
+    await page.mouse.up();
+    await page.keyboard.up("Shift");
+    await expect.poll(() => rangeOf(page)?.[0]).toBeLessThan(near[0]);
+    const left = rangeOf(page)!;
+    expect(left[1] - left[0]).toBeCloseTo(near[1] - near[0], 0);
+    // Both charts are where they should be, and sharp: nothing is shifted any more.
+    for (const key of ["a", "b"]) {
+      const transform = () =>
+        chartOf(page, key).evaluate((element) => element.querySelectorAll("canvas")[1]!.style.transform);
+      await expect.poll(transform).toBe("");
+    }
+    await chart.press("]");
+    await expect.poll(() => rangeOf(page)?.[0]).toBeGreaterThan(left[0]);
+    await page.goBack();
+    await expect.poll(() => rangeOf(page)).toEqual(left);
+    await page.goBack();
+    await expect.poll(() => rangeOf(page)).toEqual(near);
+    await page.goBack();
+    await expect.poll(() => rangeOf(page)).toBeUndefined();
   });
 
   it("Z38 a point that is logged is drawn in an open page, and a new key gets a chart", async () => {
@@ -200,7 +325,7 @@ describe("charts in a browser", () => {
       await pages().cairn.metrics.writeEnvelope({ run: { id }, series });
     }
     const page = await openCharts(id);
-    await page.getByText("12K charts, 1 run").waitFor();
+    await page.getByText("12K charts, 1 run").waitFor({ timeout: 60_000 });
     await expect.poll(() => isPainted(chartOf(page, "layer0/w0"))).toBe(true);
     expect(await page.locator("canvas").count()).toBeLessThan(120);
     await page.getByRole("searchbox", { name: "Filter charts" }).fill("layer7/w99?");

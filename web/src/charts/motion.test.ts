@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { panned, shiftOf, zoomed } from "./motion.ts";
+import { isWorn, panned, shiftOf, zoomed } from "./motion.ts";
 import { linearScale } from "./scale.ts";
 
 const place = fc.double({ min: -1e9, max: 1e9, noNaN: true });
@@ -44,6 +44,14 @@ describe("moving along x", () => {
     );
     const [a, b] = zoomed(linearScale(0, 1, 0, 100), 0.5, 1e-30, [0, 1]);
     expect(b - a).toBeGreaterThan(1e-10);
+  });
+
+  it("Z95 a picture that covers the range is only stretched; one that does not is drawn anew", () => {
+    const drawn = linearScale(100, 200, 40, 440);
+    expect(isWorn(drawn, [120, 180])).toBe(false);
+    expect(isWorn(drawn, [99, 180])).toBe(true);
+    expect(isWorn(drawn, [120, 201])).toBe(true);
+    expect(isWorn(drawn, [140, 160])).toBe(true);
   });
 
   it("Z95 a shifted picture shows every value where a new one would", () => {

@@ -30,6 +30,15 @@ export function zoomed({ from, to }: Scale, around: number, factor: number, exte
   return [low, low + next];
 }
 
+/** Stretched further than this a picture is too coarse to look at. */
+const STRETCH_MAX = 4;
+
+/** The picture lacks something of the range, or shows too little of it. */
+export function isWorn(drawn: Scale, [from, to]: XRange): boolean {
+  if (from < drawn.from || to > drawn.to) return true;
+  return drawn.to - drawn.from > STRETCH_MAX * (to - from);
+}
+
 /** How a picture that was drawn for one range is shifted and stretched to stand for another. */
 export function shiftOf(drawn: Scale, [from, to]: XRange): { shiftPx: number; stretch: number } {
   const room = drawn.end - drawn.start;

@@ -143,7 +143,8 @@ function strokeValues(pen: Pen, frame: Frame, line: Line, values: Float64Array, 
     lastY = place(frame, last[i]!);
     down = true;
   }
-  if (words !== undefined && down) pen.lineTo(frame.right, lastY);
+  // What was said last holds on; where it was said beyond the edge, there is nothing to add.
+  if (words !== undefined && down && pixel[size - 1]! < frame.right) pen.lineTo(frame.right, lastY);
   pen.stroke();
   pen.setLineDash([]);
   const dotted = dots ? Array.from({ length: size }, (_, i) => i) : lonely;

@@ -3,7 +3,7 @@ import { inkOf, penOn } from "./canvas.ts";
 import { movedTo, type Frame, type XKind } from "./frame.ts";
 import { paintHeat, type Heat } from "./heat.ts";
 import { paintHeatLegend } from "./heat-legend.ts";
-import { shiftOf, type XRange } from "./motion.ts";
+import { isWorn, shiftOf, type XRange } from "./motion.ts";
 import { isLit, paintOverlay, type Overlay } from "./overlay.ts";
 import { paintFrame, paintLines, type Drawn } from "./paint.ts";
 import { PaintQueue } from "./paint-queue.ts";
@@ -36,7 +36,7 @@ const queue = new PaintQueue();
 
 /**
  * Draws a chart when something of it changes. While it is moved along x, the lines that are there are shifted with every
- * frame, and drawn anew when their turn comes.
+ * frame; those that do not reach as far are drawn anew when their turn comes.
  */
 export function useChartPaint(parts: ChartPaint) {
   const { box, grid, base, over, frame, heat, drawn, width, height, xKind, log, dark, zoom } = parts;
@@ -86,7 +86,7 @@ export function useChartPaint(parts: ChartPaint) {
         if (drawnFor !== frame) paintBase(frame);
       } else if (now !== undefined && drawnFor !== undefined) {
         shift(base.current!, drawnFor, now);
-        queue.add(owner, () => paintBase(frameNow()));
+        if (isWorn(drawnFor.x, [now.x.from, now.x.to])) queue.add(owner, () => paintBase(frameNow()));
       }
     };
     paintGrid(frameNow());
