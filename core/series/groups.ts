@@ -82,7 +82,9 @@ export class Groups {
       numbersMax: limits.groupNumbersMax,
     });
     return {
-      groups: groups.map(({ name, values, runIds }, i) => ({ name, values, runIds, ...read.groups[i]! })),
+      groups: groups.map(({ name, values, runIds }, i) =>
+        Object.assign({ name, values, runIds }, read.groups[i]!),
+      ),
       grid: read.grid,
     };
   }
@@ -91,7 +93,7 @@ export class Groups {
     const { groups, query, namespace, groupBy } = request;
     if (groups.length === 0) {
       const found = await this.#groupByQuery(caller, request);
-      return found.map((group) => ({ ...group, startsUs: [] }));
+      return found.map((group) => Object.assign(group, { startsUs: [] }));
     }
     if (query !== "" || namespace !== "" || groupBy.length > 0) {
       throw new CairnError("invalid", "cannot read groups that are given and groups by a query at once", {

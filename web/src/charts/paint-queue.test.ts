@@ -12,13 +12,13 @@ describe("pictures in turns", () => {
     const painted: string[] = [];
     const owners = ["a", "b", "c", "d", "gone"].map((name) => ({ name }));
     const add = (index: number, version: number) =>
-      queue.add(owners[index]!, () => {
-        painted.push(owners[index]!.name + version);
+      queue.add(owners[index], () => {
+        painted.push(owners[index].name + version);
         nowMs += 4;
       });
     for (const [i] of owners.entries()) add(i, 1);
     add(0, 2);
-    queue.remove(owners[4]!);
+    queue.remove(owners[4]);
     expect(frames.length).toBe(1);
     frames.shift()!();
     expect(painted).toEqual(["a2", "b1"]);

@@ -107,15 +107,15 @@ export function SeriesChart(props: SeriesChartProps) {
     extent,
     isZoomed: zoom !== undefined,
     onPoint: ({ x: pixelX, y: pixelY, clientX, clientY }) => {
-      const frame = frameNow();
-      if (frame === undefined) return;
-      const x = frame.x.toValue(pixelX);
-      const slack = Math.abs(frame.x.toValue(pixelX + REACH_PX) - x);
+      const now = frameNow();
+      if (now === undefined) return;
+      const x = now.x.toValue(pixelX);
+      const slack = Math.abs(now.x.toValue(pixelX + REACH_PX) - x);
       const readings = readingsAt(drawn, x, slack, order);
       const near =
         heat === undefined
-          ? nearestReading(readings, frame, x, pixelY, REACH_PX)
-          : readingOfRow(readings, drawn, frame, pixelY);
+          ? nearestReading(readings, now, x, pixelY, REACH_PX)
+          : readingOfRow(readings, drawn, now, pixelY);
       cursor.set(x);
       lit.set(near?.drawn.line.runId);
       pointed.set({ x, clientX, clientY, readings, near: near?.drawn.line.id });

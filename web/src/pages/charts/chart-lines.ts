@@ -80,12 +80,10 @@ export function fadedLines(
 ): Line[] {
   return linesOf(read, runs, options)
     .filter(({ x }) => x.length > 0)
-    .map(({ bold: _, ...line }) => ({
-      ...line,
-      id: `${line.id} rewound`,
-      name: `${line.name} (rewound)`,
-      faded: true,
-    }));
+    .map((line) => {
+      const more = { id: `${line.id} rewound`, name: `${line.name} (rewound)`, bold: false, faded: true };
+      return Object.assign({}, line, more);
+    });
 }
 
 function idOf({ runId, label }: ReadPoints): string {

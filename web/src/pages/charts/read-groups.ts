@@ -34,7 +34,7 @@ export async function readGroups(request: GroupRequest, signal: AbortSignal): Pr
       groups: groups.map(({ name, runIds }) => ({
         name,
         runs: runIds.map((id) => ({ id })),
-        ...(xKind === "relative" && { startsUs: runIds.map(startOf) }),
+        startsUs: xKind === "relative" ? runIds.map(startOf) : [],
       })),
       axis: xKind === "step" ? Axis.STEP : Axis.TIME,
       buckets,
