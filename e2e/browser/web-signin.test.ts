@@ -45,6 +45,33 @@ describe("signing in", () => {
     pages().forgive(REFUSED);
   });
 
+  it("Z76 who is not signed in is asked to without a single call that would be refused", async () => {
+    const { url, server } = pages();
+    const context = await pages().newContext();
+    const refused: string[] = [];
+    const calls: string[] = [];
+    context.on("request", (request) => calls.push(new URL(request.url()).pathname));
+    context.on("response", (response) => {
+      if (response.status() === 401) refused.push(response.url());
+    });
+    const page = await pages().open("/n/demo?split=100", context);
+    await page.waitForURL("**/login?next=**");
+    await page.getByRole("textbox", { name: "Token" }).waitFor();
+    expect(calls.filter((path) => path.includes("cairn.v1"))).toEqual([]);
+    await signIn(page, server.newToken!);
+    await page.waitForURL(`${url}/n/demo?split=100`);
+    await page.locator("#row-0 a").waitFor();
+    // A link on another site leads here without the cookie, whoever is signed in.
+    const other = await context.newPage();
+    await other.route("http://elsewhere.test/", (route) =>
+      route.fulfill({ contentType: "text/html", body: `<a href="${url}/n/demo">here</a>` }),
+    );
+    await other.goto("http://elsewhere.test/");
+    await other.getByRole("link").click();
+    await other.locator("#row-0 a").waitFor();
+    expect(refused).toEqual([]);
+  });
+
   it("Z76 signs in with a name and a password, by keyboard alone", async () => {
     const ada = `ada-${Date.now()}`;
     await pages().cairn.access.createPrincipal({ name: ada, kind: 1, password: "correct horse battery" });

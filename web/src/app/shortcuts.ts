@@ -37,6 +37,8 @@ const OF_PAGES: readonly (ShortcutGroup & { path: RegExp })[] = [
       { keys: "e", does: "Show or hide the run in charts" },
       { keys: "x", does: "Compare what is selected" },
       { keys: "Enter", does: "Open the run" },
+      { keys: "Home End", does: "First and last run" },
+      { keys: "Ctrl Z", does: "Take back the last change of columns, order, groups or charts" },
     ],
   },
   {

@@ -21,6 +21,7 @@ import { RunCharts } from "./run-charts.tsx";
 import type { RunsSearch, SearchPatch } from "./search.ts";
 import { SplitView } from "./split-view.tsx";
 import { useRunRows } from "./use-run-rows.ts";
+import { useUndo } from "./use-undo.ts";
 
 /** The runs of a namespace and below it. */
 export function RunsPage() {
@@ -36,7 +37,11 @@ function Runs({ namespace }: { namespace: string }) {
   const table = useRef<TableHandle>(null);
   const queryBar = useRef<{ focus: () => void }>(null);
   const setSearch = (patch: SearchPatch, replace = true) =>
-    void navigate({ search: (before) => withPatch(before, patch), replace });
+    void navigate({
+      search: (before) => withPatch(before, patch),
+      replace,
+      state: (before) => (replace ? before : { isChange: true }),
+    });
   const rows = useRunRows(namespace, search, setSearch, known.data, known.isPending);
   const { columns, list, failure } = rows;
   const query = search.q ?? "";
@@ -47,6 +52,7 @@ function Runs({ namespace }: { namespace: string }) {
     table.current?.toTop();
   };
   useKey("/", () => queryBar.current?.focus());
+  useUndo();
 
   if (known.error && (list === undefined || list.total === 0) && !isQueryFault(known.error)) {
     return <NamespaceFault namespace={namespace} error={known.error} onRetry={() => void known.refetch()} />;
@@ -58,7 +64,7 @@ function Runs({ namespace }: { namespace: string }) {
     else charts.group ??= "mean-std";
     setSearch({ group, shut: undefined, charts }, false);
   };
-  const setColumns = (cols: string[]) => setSearch({ cols });
+  const setColumns = (cols: string[]) => setSearch({ cols }, false);
   const actions: RowActions = {
     ...rows.actions,
     open: (run: Run) => void navigate({ to: "/r/$run", params: { run: run.id } }),
@@ -89,9 +95,9 @@ function Runs({ namespace }: { namespace: string }) {
           onChange={setColumns}
           onPin={(text, isPinned) => {
             const pin = (search.pin ?? []).filter((each) => each !== text);
-            setSearch({ pin: isPinned ? [...pin, text] : pin });
+            setSearch({ pin: isPinned ? [...pin, text] : pin }, false);
           }}
-          onReset={() => setSearch({ cols: undefined, pin: undefined, w: undefined })}
+          onReset={() => setSearch({ cols: undefined, pin: undefined, w: undefined }, false)}
         />
         <Link
           to="/explore/$"

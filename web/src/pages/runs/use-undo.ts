@@ -1,0 +1,26 @@
+import { useRouter } from "@tanstack/react-router";
+import { useEffect } from "react";
+
+declare module "@tanstack/react-router" {
+  interface HistoryState {
+    /** This address came about by a change of the view that can be undone: the one before it shows the same page. */
+    isChange?: boolean;
+  }
+}
+
+/** Ctrl Z takes back the last change of columns, order, groups or charts, as Back does, but never leaves the page. Where somebody types it is theirs. */
+export function useUndo(): void {
+  const router = useRouter();
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      const isUndo = event.key.toLowerCase() === "z" && (event.ctrlKey || event.metaKey) && !event.shiftKey;
+      const target = event.target as HTMLElement;
+      if (!isUndo || target.closest("input:not([type=checkbox]), textarea") !== null) return;
+      if (router.state.location.state.isChange !== true) return;
+      event.preventDefault();
+      router.history.back();
+    };
+    document.addEventListener("keydown", listen);
+    return () => document.removeEventListener("keydown", listen);
+  }, [router]);
+}
