@@ -64,7 +64,7 @@ describe("signing in", () => {
     // A link on another site leads here without the cookie, whoever is signed in.
     const other = await context.newPage();
     await other.route("http://elsewhere.test/", (route) =>
-      route.fulfill({ contentType: "text/html", body: `<a href="${url}/n/demo">here</a>` }),
+      route.fulfill({ contentType: "text/html", body: `<a href="${url}/n/demo?split=100">here</a>` }),
     );
     await other.goto("http://elsewhere.test/");
     await other.getByRole("link").click();
