@@ -12,7 +12,21 @@ import { fieldText } from "../web/src/pages/runs/field.ts";
 
 /** The pages may not import the core; here both stand side by side. */
 const hostile = fc.oneof(
-  fc.constantFrom("lr", "a b", 'q"uote', "b\\slash", "tick`", "ünï", "🎙", "or", "max", "x-y/z", "in (", "\u202e", "'"),
+  fc.constantFrom(
+    "lr",
+    "a b",
+    'q"uote',
+    "b\\slash",
+    "tick`",
+    "ünï",
+    "🎙",
+    "or",
+    "max",
+    "x-y/z",
+    "in (",
+    "\u202e",
+    "'",
+  ),
   fc.string({ unit: "grapheme", minLength: 1, maxLength: 8 }),
 );
 const key = fc
@@ -45,7 +59,12 @@ describe("brushes as a query", () => {
       chosen: fc.array(fc.nat({ max: 7 }), { maxLength: 4 }),
       ends: fc.tuple(fc.option(fc.nat({ max: 7 })), fc.option(fc.nat({ max: 7 }))),
       none: fc.boolean(),
-      before: fc.constantFrom("", "order by name", 'name = "x" or name != "x"', 'not id = "b" order by id desc'),
+      before: fc.constantFrom(
+        "",
+        "order by name",
+        'name = "x" or name != "x"',
+        'not id = "b" order by id desc',
+      ),
     });
     fc.assert(
       fc.property(world, ({ param, params, tag, teams, losses, metric, chosen, ends, none, before }) => {
@@ -69,7 +88,9 @@ describe("brushes as a query", () => {
         for (const text of fields) {
           const { categories, values } = table.column(text)!;
           const of = chosen.flatMap((place) => categories[place]?.key ?? []);
-          const [from, to] = ends.map((place) => (place === null ? Number.NaN : (values[place] ?? Number.NaN)));
+          const [from, to] = ends.map((place) =>
+            place === null ? Number.NaN : (values[place] ?? Number.NaN),
+          );
           const brush: Brush = {
             ...(of.length > 0 && { of }),
             ...(categories.length === 0 && from === from && { from }),
@@ -91,7 +112,9 @@ describe("brushes as a query", () => {
               aliases: [],
               status: "finished",
               notes: "",
-              params: `{${Object.entries(run.params).map(([name, text]) => `${JSON.stringify(name)}:${text}`).join()}}`,
+              params: `{${Object.entries(run.params)
+                .map(([name, text]) => `${JSON.stringify(name)}:${text}`)
+                .join()}}`,
               tags: new Map(Object.entries(run.tags)),
               createdUs: 0,
               startedUs: undefined,
@@ -101,7 +124,9 @@ describe("brushes as a query", () => {
             (name, stat) => run.metrics[`${name}.${stat}`],
             0,
           );
-          expect(where === undefined || matches(where, view), `${made.query} of run ${i}`).toBe(mask[i] === 1);
+          expect(where === undefined || matches(where, view), `${made.query} of run ${i}`).toBe(
+            mask[i] === 1,
+          );
         }
       }),
       { numRuns: 2_000 },

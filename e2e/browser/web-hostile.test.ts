@@ -154,6 +154,16 @@ describe("S3 Z84 names and files that hope to be run", () => {
     }
   });
 
+  it("S3 Z84 explore, in every view", async () => {
+    const path = namespace.split("/").map(encodeURIComponent).join("/");
+    for (const view of ["parallel", "scatter", "importance", "facets"])
+      await visit(`/explore/${path}?tab=${view}`);
+    await visit(`/explore/hostile?table=true&objective=metrics.shared/metric.last`);
+    for (const name of names.filter((_, i) => i % 40 === 0))
+      await visit(`/explore/hostile?x=${encodeURIComponent(name)}&brush=${encodeURIComponent(name)}`);
+    pages().forgive(/status of 400/);
+  });
+
   it("S3 Z84 compare", async () => {
     await visit(`/compare?runs=${runIds.slice(0, 4).join(",")}`);
     pages().forgive(/status of 400/);

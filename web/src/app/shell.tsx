@@ -90,7 +90,8 @@ function NavLink({
 }) {
   const { pathname } = useLocation();
   const isHere =
-    pathname === (to.replace(/\/\$$/, "") || "/") || (to === "/explore/$" && pathname.startsWith("/explore/"));
+    pathname === (to.replace(/\/\$$/, "") || "/") ||
+    (to === "/explore/$" && pathname.startsWith("/explore/"));
   return (
     <Link
       to={to}

@@ -1,19 +1,6 @@
-import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
+import type { RunStatus } from "#proto/cairn/v1/run_pb.ts";
 import styles from "./status-dot.module.css";
-
-const WORDS: Readonly<Record<number, string>> = {
-  [RunStatus.SCHEDULED]: "scheduled",
-  [RunStatus.RUNNING]: "running",
-  [RunStatus.FINISHED]: "finished",
-  [RunStatus.FAILED]: "failed",
-  [RunStatus.KILLED]: "killed",
-  [RunStatus.LOST]: "lost",
-};
-
-/** As the query language has it. */
-export function statusWord(status: RunStatus): string {
-  return WORDS[status] ?? "unknown";
-}
+import { statusWord } from "./status-word.ts";
 
 /** A dot in the colour of the status, with its word beside it or, with `bare`, in its title. One whose heartbeat is late is not lost yet, but no longer well. */
 export function StatusDot({

@@ -77,13 +77,7 @@ export function AxisMenu({ axis, brush, trigger, onBrush, onScale, onMove, onRem
   );
 }
 
-function Range({
-  brush,
-  onBrush,
-}: {
-  brush: Brush | undefined;
-  onBrush: (brush: Brush) => void;
-}) {
+function Range({ brush, onBrush }: { brush: Brush | undefined; onBrush: (brush: Brush) => void }) {
   const [from, setFrom] = useState(brush?.from === undefined ? "" : String(brush.from));
   const [to, setTo] = useState(brush?.to === undefined ? "" : String(brush.to));
   const isBad = (text: string) => text.trim() !== "" && !Number.isFinite(Number(text));
@@ -149,7 +143,9 @@ function Values({
         ))}
       </ul>
       {categories.length > CATEGORIES_MAX && (
-        <p className={styles.quiet}>{categories.length - CATEGORIES_MAX} more values: ask for them in the query.</p>
+        <p className={styles.quiet}>
+          {categories.length - CATEGORIES_MAX} more values: ask for them in the query.
+        </p>
       )}
     </>
   );

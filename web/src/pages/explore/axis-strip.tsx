@@ -53,7 +53,13 @@ export function AxisStrip(props: AxisStripProps) {
           }
         />
       </div>
-      <BrushArea axis={axis} brush={brush} layout={layout} left={width / 2 - STRIP_PX / 2} onBrush={onBrush} />
+      <BrushArea
+        axis={axis}
+        brush={brush}
+        layout={layout}
+        left={width / 2 - STRIP_PX / 2}
+        onBrush={onBrush}
+      />
     </div>
   );
 }
@@ -79,7 +85,8 @@ function Grip({ x, onDrop }: { x: number; onDrop: (x: number) => void }) {
         start.current = undefined;
         const strip = event.currentTarget.closest<HTMLElement>(`.${styles.axis}`);
         if (strip) strip.style.transform = "";
-        if (from !== undefined && Math.abs(event.clientX - from) >= DRAG_MIN_PX) onDrop(x + event.clientX - from);
+        if (from !== undefined && Math.abs(event.clientX - from) >= DRAG_MIN_PX)
+          onDrop(x + event.clientX - from);
       }}
       onPointerCancel={(event) => {
         start.current = undefined;

@@ -30,7 +30,8 @@ describe("axes", () => {
           if (Number.isNaN(place)) continue;
           expect(place).toBeGreaterThanOrEqual(-1e-6);
           expect(place).toBeLessThanOrEqual(1 + 1e-6);
-          for (let j = 0; j < i; j++) if (values[j]! < values[i]!) expect(places[j]).toBeLessThanOrEqual(place);
+          for (let j = 0; j < i; j++)
+            if (values[j]! < values[i]!) expect(places[j]).toBeLessThanOrEqual(place);
         }
         for (const tick of axis.ticks) expect(tick.place).toBeGreaterThanOrEqual(-1e-6);
       }),
@@ -51,10 +52,16 @@ describe("axes", () => {
   });
 
   it("Z66 a part of an axis asks for the runs that stand in it, and covers that part", () => {
-    const part = fc.tuple(fc.double({ min: -0.2, max: 1.2, noNaN: true }), fc.double({ min: -0.2, max: 1.2, noNaN: true }));
-    const texts = fc.array(fc.oneof(fc.integer({ min: 1, max: 60 }).map(String), fc.constantFrom('"a"', '"b"', undefined)), {
-      minLength: 1,
-    });
+    const part = fc.tuple(
+      fc.double({ min: -0.2, max: 1.2, noNaN: true }),
+      fc.double({ min: -0.2, max: 1.2, noNaN: true }),
+    );
+    const texts = fc.array(
+      fc.oneof(fc.integer({ min: 1, max: 60 }).map(String), fc.constantFrom('"a"', '"b"', undefined)),
+      {
+        minLength: 1,
+      },
+    );
     fc.assert(
       fc.property(texts, part, fc.boolean(), (given, [a, b], none) => {
         const axis = axisFor(given, "log");

@@ -21,7 +21,8 @@ export function withBrushes(
     if (column === undefined) continue;
     // A list is no value in a query, so one cannot be told there from a run that has none.
     const isUnaskable = column.categories.some(
-      ({ key, isAskable }) => !isAskable && (brush.of?.includes(key) || (brush.none === true && key !== "NaN")),
+      ({ key, isAskable }) =>
+        !isAskable && (brush.of?.includes(key) || (brush.none === true && key !== "NaN")),
     );
     if (isUnaskable) {
       return { problem: `A query cannot ask for a list, an object or NaN, such as in ${column.label}.` };

@@ -7,7 +7,9 @@ const DIGITS = 5;
 
 /** A number as people write it: 0.0003 rather than 3.000e-4. */
 export function figureText(value: number): string {
-  return Math.abs(value) >= 1e4 || !Number.isFinite(value) ? valueText(value) : String(Number(value.toPrecision(DIGITS)));
+  return Math.abs(value) >= 1e4 || !Number.isFinite(value)
+    ? valueText(value)
+    : String(Number(value.toPrecision(DIGITS)));
 }
 
 /** What a brush asks for, in a few words. */

@@ -53,7 +53,10 @@ describe("brushes", () => {
   });
 
   it("Z66 a range drawn by hand becomes short numbers that choose the same runs", () => {
-    const value = fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e6, max: 1e6 }), fc.constant(Number.NaN));
+    const value = fc.oneof(
+      fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e6, max: 1e6 }),
+      fc.constant(Number.NaN),
+    );
     fc.assert(
       fc.property(fc.array(value), value, value, (all, a, b) => {
         fc.pre(!Number.isNaN(a) && !Number.isNaN(b));
@@ -73,12 +76,15 @@ describe("brushes", () => {
   });
 
   it("Z66 brushes are added to the query, in front of its order, and what no query can ask for is said", () => {
-    const ask = (query: string, brushes: Parameters<typeof maskOf>[2]) => withBrushes(query, brushes, columnOf);
+    const ask = (query: string, brushes: Parameters<typeof maskOf>[2]) =>
+      withBrushes(query, brushes, columnOf);
     expect(ask("name = 1 order by name", {})).toEqual({ query: "name = 1 order by name" });
     expect(ask("", { "params.lr": { from: 1e-7, to: 0.5 } })).toEqual({
       query: "params.lr >= 1e-7 and params.lr <= 0.5",
     });
-    expect(ask('name = "or" or id = "b" order by params.lr desc', { "params.opt": { of: ['"adam"', "3"] } })).toEqual({
+    expect(
+      ask('name = "or" or id = "b" order by params.lr desc', { "params.opt": { of: ['"adam"', "3"] } }),
+    ).toEqual({
       query: '(name = "or" or id = "b") and params.opt in ("adam", 3) order by params.lr desc',
     });
     expect(ask('name = "a or b"', { "params.lr": { to: 1, none: true } })).toEqual({

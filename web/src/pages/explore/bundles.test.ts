@@ -16,7 +16,9 @@ describe("bundles of lines", () => {
           mask,
           bins,
         );
-        expect(bundles.reduce((sum, { count }) => sum + count, 0)).toBe(mask.reduce((sum, bit) => sum + bit, 0));
+        expect(bundles.reduce((sum, { count }) => sum + count, 0)).toBe(
+          mask.reduce((sum, bit) => sum + bit, 0),
+        );
         expect(bundles.length).toBeLessThanOrEqual((bins + 1) ** 2);
         const near = (one: number, other: number) =>
           (Number.isNaN(one) && Number.isNaN(other)) || Math.abs(one - other) <= 1 / bins + 1e-6;

@@ -32,7 +32,15 @@ export function useCellCurves(
         queryKey: ["facet-curves", key, runIds, version],
         queryFn: ({ signal }: { signal: AbortSignal }) =>
           readLines(
-            { key: key!, runIds, hasLabels: true, xKind: "step", range: undefined, buckets: BUCKETS, startsUs: new Map() },
+            {
+              key: key!,
+              runIds,
+              hasLabels: true,
+              xKind: "step",
+              range: undefined,
+              buckets: BUCKETS,
+              startsUs: new Map(),
+            },
             signal,
           ),
         enabled: key !== undefined && runIds.length > 0,
@@ -40,7 +48,9 @@ export function useCellCurves(
       };
     }),
   });
-  const stamp = read.map(({ dataUpdatedAt, isPlaceholderData }) => `${dataUpdatedAt} ${isPlaceholderData}`).join();
+  const stamp = read
+    .map(({ dataUpdatedAt, isPlaceholderData }) => `${dataUpdatedAt} ${isPlaceholderData}`)
+    .join();
   const lines = useMemo(
     () =>
       cells.map(({ runs }, i) => {
@@ -51,7 +61,10 @@ export function useCellCurves(
     [cells, dark, stamp],
   );
   const range = useMemo(() => {
-    const all = valueRange(lines.flatMap((each) => each ?? []), { from: -Infinity, to: Infinity, log: false, clip: true });
+    const all = valueRange(
+      lines.flatMap((each) => each ?? []),
+      { from: -Infinity, to: Infinity, log: false, clip: true },
+    );
     return all && ([all.from, all.to] as const);
   }, [lines]);
   return {

@@ -23,7 +23,11 @@ export function defaultAxes(
 }
 
 /** The field of a view: the chosen one, or what the page proposes; undefined for none. */
-export function fieldFor(search: ExploreSearch, name: FieldName, proposed: string | undefined): string | undefined {
+export function fieldFor(
+  search: ExploreSearch,
+  name: FieldName,
+  proposed: string | undefined,
+): string | undefined {
   const chosen = search[name];
   return chosen === NO_FIELD ? undefined : (chosen ?? proposed);
 }

@@ -78,7 +78,9 @@ function Explore({ namespace }: { namespace: string }) {
         <ObjectivePicker objective={objective} known={known.data} onSearch={onSearch} />
         <CopyButton text={location.href} label="Copy a link to this view" />
       </div>
-      {failure !== undefined && !isQueryFault(failure) && <ErrorNote error={failure} onRetry={explored.refresh} />}
+      {failure !== undefined && !isQueryFault(failure) && (
+        <ErrorNote error={failure} onRetry={explored.refresh} />
+      )}
       {table === undefined ? (
         <div className={styles.waiting}>
           {failure === undefined && (
@@ -125,7 +127,10 @@ function Views({ namespace, total, table, objective, ...rest }: ViewsProps) {
   const [draft, setDraft] = useState<Brushes>();
   const settled = search.brush ?? NO_BRUSH;
   const brushes = draft ?? settled;
-  const mask = useMemo(() => maskOf(table.runs.length, (text) => table.column(text), brushes), [table, brushes]);
+  const mask = useMemo(
+    () => maskOf(table.runs.length, (text) => table.column(text), brushes),
+    [table, brushes],
+  );
   const remaining = useMemo(() => countOf(mask), [mask]);
   const view: ExploreViewProps = {
     ...rest,
@@ -137,7 +142,10 @@ function Views({ namespace, total, table, objective, ...rest }: ViewsProps) {
     remaining,
     dark,
     onBrush: (changes, isDraft = false) => {
-      const next = Object.entries(changes).reduce((all, [text, brush]) => withBrush(all, text, brush), settled);
+      const next = Object.entries(changes).reduce(
+        (all, [text, brush]) => withBrush(all, text, brush),
+        settled,
+      );
       setDraft(isDraft ? next : undefined);
       if (!isDraft) onSearch({ brush: next as Record<string, (typeof next)[string]> });
     },

@@ -27,7 +27,11 @@ export interface ExploreViewProps {
 }
 
 /** From 0 for the worst to 1 for the best among all runs, along the axis of the column; NaN without a value. */
-export function sharesOf(judged: ExploredColumn | undefined, goal: "min" | "max", count: number): Float64Array {
+export function sharesOf(
+  judged: ExploredColumn | undefined,
+  goal: "min" | "max",
+  count: number,
+): Float64Array {
   if (judged === undefined || judged.kind !== "number") return new Float64Array(count).fill(Number.NaN);
   // The axis of a single value has it in the middle; as a colour it is the best there is.
   if (judged.distinct === 1) return judged.values.map((value) => (Number.isNaN(value) ? value : 1));

@@ -1,5 +1,5 @@
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
-import { statusWord } from "../../widgets/status-dot.tsx";
+import { statusWord } from "../../widgets/status-word.ts";
 import { paramText } from "../runs/cell.ts";
 import { fieldLabel, type Field } from "../runs/field.ts";
 import { leavesOf } from "../runs/infer-keys.ts";
@@ -60,15 +60,12 @@ export function isExplorable(field: Field): boolean {
 
 type Raw = string | number | undefined;
 
-function rawOf(
-  run: Run,
-  flat: Readonly<Record<string, string>>,
-  field: Field,
-  nowMs: number,
-): Raw {
+function rawOf(run: Run, flat: Readonly<Record<string, string>>, field: Field, nowMs: number): Raw {
   switch (field.of) {
     case "params":
-      return (Object.hasOwn(flat, field.key) ? flat[field.key] : undefined) ?? paramText(run.params, field.key);
+      return (
+        (Object.hasOwn(flat, field.key) ? flat[field.key] : undefined) ?? paramText(run.params, field.key)
+      );
     case "tags":
       return Object.hasOwn(run.tags, field.key) ? JSON.stringify(run.tags[field.key]) : undefined;
     case "metrics":
@@ -78,7 +75,8 @@ function rawOf(
       if (field.name === "namespace") return JSON.stringify(run.namespace);
       return run.startedUs === 0n
         ? undefined
-        : Math.max(0, (run.endedUs === 0n ? nowMs * 1000 : Number(run.endedUs)) - Number(run.startedUs)) / 1e6;
+        : Math.max(0, (run.endedUs === 0n ? nowMs * 1000 : Number(run.endedUs)) - Number(run.startedUs)) /
+            1e6;
     default:
       return undefined;
   }
@@ -124,7 +122,16 @@ function numbersOf(raw: readonly Raw[]): Content {
     if (value > high) high = value;
   }
   const [from, to] = count === 0 ? [Number.NaN, Number.NaN] : [low, high];
-  return { kind: "number", values, categories: [], count, low: from, high: to, distinct: seen.size, hasInfinite };
+  return {
+    kind: "number",
+    values,
+    categories: [],
+    count,
+    low: from,
+    high: to,
+    distinct: seen.size,
+    hasInfinite,
+  };
 }
 
 function categoriesOf(raw: readonly Raw[]): Content {

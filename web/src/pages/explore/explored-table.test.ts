@@ -18,7 +18,14 @@ describe("what is explored", () => {
       0,
     );
     const lr = table.column("params.lr")!;
-    expect(lr).toMatchObject({ kind: "number", count: 2, low: 0.001, high: 0.1, distinct: 2, hasInfinite: true });
+    expect(lr).toMatchObject({
+      kind: "number",
+      count: 2,
+      low: 0.001,
+      high: 0.1,
+      distinct: 2,
+      hasInfinite: true,
+    });
     expect([...lr.values]).toEqual([0.1, Number.NaN, Number.NaN, 0.001]);
     const mixed = table.column("params.mixed")!;
     expect(mixed.kind).toBe("category");
@@ -42,7 +49,15 @@ describe("what is explored", () => {
   it("Z65 metrics, tags, status and duration are explored, too, and names of prototypes are only names", () => {
     const table = new ExploredTable(
       [
-        run({}, { metrics: { "val/wer.min": 0.2 }, tags: { team: "asr 🎙" }, startedUs: 1_000_000n, endedUs: 4_000_000n }),
+        run(
+          {},
+          {
+            metrics: { "val/wer.min": 0.2 },
+            tags: { team: "asr 🎙" },
+            startedUs: 1_000_000n,
+            endedUs: 4_000_000n,
+          },
+        ),
         run({ constructor: "1" }, { tags: { toString: "x" }, startedUs: 2_000_000n }),
       ],
       5_000,

@@ -1,6 +1,12 @@
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { fieldText, parseField } from "../runs/field.ts";
-import { columnOf, flatParams, isExplorable, type ColumnSource, type ExploredColumn } from "./explored-column.ts";
+import {
+  columnOf,
+  flatParams,
+  isExplorable,
+  type ColumnSource,
+  type ExploredColumn,
+} from "./explored-column.ts";
 
 /** What is known of a param before it is looked at closely. */
 export interface ParamFact {

@@ -32,9 +32,17 @@ export function FacetFigures({
         columns={[
           { title: "Cell", cell: ({ title }) => <Name text={title} /> },
           { title: "Runs", isNumber: true, cell: ({ cell }) => cell.runs.length },
-          { title: "Lowest", isNumber: true, cell: ({ values }) => text(values.length === 0 ? undefined : Math.min(...values)) },
+          {
+            title: "Lowest",
+            isNumber: true,
+            cell: ({ values }) => text(values.length === 0 ? undefined : Math.min(...values)),
+          },
           { title: "Median", isNumber: true, cell: ({ median }) => text(median) },
-          { title: "Highest", isNumber: true, cell: ({ values }) => text(values.length === 0 ? undefined : Math.max(...values)) },
+          {
+            title: "Highest",
+            isNumber: true,
+            cell: ({ values }) => text(values.length === 0 ? undefined : Math.max(...values)),
+          },
         ]}
       />
     </div>

@@ -24,7 +24,12 @@ export interface FacetGrid {
 export function facetFields({ table, known, search, objective }: ExploreViewProps) {
   const few = defaultAxes(table, objective, known).filter((text) => {
     const column = table.column(text);
-    return text.startsWith("params.") && column !== undefined && column.distinct >= 2 && column.distinct <= COLUMNS_MAX;
+    return (
+      text.startsWith("params.") &&
+      column !== undefined &&
+      column.distinct >= 2 &&
+      column.distinct <= COLUMNS_MAX
+    );
   });
   return {
     rows: fieldFor(search, "rows", undefined),
@@ -66,7 +71,13 @@ export function spreadOver<T>(all: readonly T[], count: number): T[] {
 }
 
 /** Which colour a run has in the grid: that of its hue, or of how good it is. */
-export function hueColour({ hue }: FacetGrid, row: number, share: number, dark: boolean, plain: string): string {
+export function hueColour(
+  { hue }: FacetGrid,
+  row: number,
+  share: number,
+  dark: boolean,
+  plain: string,
+): string {
   if (hue !== undefined) {
     const place = hue.places[row]!;
     return place < 0 ? plain : colourAt(place, dark);

@@ -70,7 +70,10 @@ export function FacetTools({
           />
         )}
         <span className={styles.space} />
-        <Button aria-pressed={search.table === true} onClick={() => onSearch({ table: search.table ? undefined : true })}>
+        <Button
+          aria-pressed={search.table === true}
+          onClick={() => onSearch({ table: search.table ? undefined : true })}
+        >
           Figures
         </Button>
       </div>
@@ -87,7 +90,15 @@ export function FacetTools({
               grid.dash?.values.map(({ label }, i) => (
                 <li key={`dash ${label}`}>
                   <svg width="26" height="10" aria-hidden>
-                    <line x1="0" y1="5" x2="26" y2="5" stroke="currentColor" strokeWidth="2" strokeDasharray={dashAt(i * PALETTE_SIZE).join(" ")} />
+                    <line
+                      x1="0"
+                      y1="5"
+                      x2="26"
+                      y2="5"
+                      stroke="currentColor"
+                      strokeWidth="2"
+                      strokeDasharray={dashAt(i * PALETTE_SIZE).join(" ")}
+                    />
                   </svg>
                   <Name text={`${grid.dash!.label} ${label}`} />
                 </li>

@@ -11,7 +11,15 @@ import { visibleText } from "../../widgets/text.ts";
 import { sharesOf, type ExploreViewProps } from "./explore-view.ts";
 import { useCellCurves, type CellCurves } from "./curve-cells.ts";
 import { FacetFigures } from "./facet-figures.tsx";
-import { chartRun, curvesPerCell, facetFields, facetGrid, hueColour, leftOutOf, spreadOver } from "./facet-grid.ts";
+import {
+  chartRun,
+  curvesPerCell,
+  facetFields,
+  facetGrid,
+  hueColour,
+  leftOutOf,
+  spreadOver,
+} from "./facet-grid.ts";
 import { FacetTools } from "./facet-tools.tsx";
 import type { FacetCell } from "./facets.ts";
 import styles from "./facets.module.css";
@@ -46,7 +54,12 @@ export function FacetView(props: ExploreViewProps) {
           runs: chosen.map((row) =>
             chartRun(grid, table.runs[row]!, row, hueColour(grid, row, shares[row]!, dark, plain)),
           ),
-          version: chosen.reduce((last, row) => (table.runs[row]!.updatedUs > last ? table.runs[row]!.updatedUs : last), 0n).toString(),
+          version: chosen
+            .reduce(
+              (last, row) => (table.runs[row]!.updatedUs > last ? table.runs[row]!.updatedUs : last),
+              0n,
+            )
+            .toString(),
         };
       }),
     [grid, perCell, shares, table, dark],
@@ -59,7 +72,9 @@ export function FacetView(props: ExploreViewProps) {
   const remarks = [
     ...leftOutOf(grid),
     ...(!isStrips && drawn < shown
-      ? [`Curves of ${drawn} of ${shown} runs: at most ${perCell} in a cell, spread from the best to the worst.`]
+      ? [
+          `Curves of ${drawn} of ${shown} runs: at most ${perCell} in a cell, spread from the best to the worst.`,
+        ]
       : []),
   ];
   return (
@@ -83,9 +98,23 @@ export function FacetView(props: ExploreViewProps) {
                 {cell.runs.length === 0 ? (
                   <p className={styles.nothing}>No run has both.</p>
                 ) : isStrips ? (
-                  <StripCell cell={cell} grid={grid} judged={judged!} shares={shares} dark={dark} height={height} />
+                  <StripCell
+                    cell={cell}
+                    grid={grid}
+                    judged={judged!}
+                    shares={shares}
+                    dark={dark}
+                    height={height}
+                  />
                 ) : (
-                  <CurveCell title={metric!} curves={curves[i]!} range={range} goal={goal} dark={dark} height={height} />
+                  <CurveCell
+                    title={metric!}
+                    curves={curves[i]!}
+                    range={range}
+                    goal={goal}
+                    dark={dark}
+                    height={height}
+                  />
                 )}
               </section>
             ))}
@@ -97,7 +126,9 @@ export function FacetView(props: ExploreViewProps) {
           ))}
         </div>
       )}
-      {search.table && judged !== undefined && <FacetFigures grid={grid} judged={judged} titleOf={(cell) => titleOf(grid, cell)} />}
+      {search.table && judged !== undefined && (
+        <FacetFigures grid={grid} judged={judged} titleOf={(cell) => titleOf(grid, cell)} />
+      )}
     </div>
   );
 }
@@ -131,7 +162,11 @@ function CurveCell({
   if (lines === undefined) {
     return (
       <div className={styles.waiting} style={{ height: height }}>
-        {error === null ? <Skeleton lines={1} height={height - 24} /> : <ErrorNote error={error} onRetry={retry} />}
+        {error === null ? (
+          <Skeleton lines={1} height={height - 24} />
+        ) : (
+          <ErrorNote error={error} onRetry={retry} />
+        )}
       </div>
     );
   }

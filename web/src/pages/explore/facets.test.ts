@@ -13,7 +13,10 @@ const tableOf = (texts: readonly (string | undefined)[]) =>
 
 describe("the facet grid", () => {
   it("Z69 values are bounded, numbers of many values are cut into ranges, and what is left out is counted", () => {
-    const text = fc.oneof(fc.integer({ min: 0, max: 40 }).map(String), fc.constantFrom('"a"', '"b"', undefined));
+    const text = fc.oneof(
+      fc.integer({ min: 0, max: 40 }).map(String),
+      fc.constantFrom('"a"', '"b"', undefined),
+    );
     fc.assert(
       fc.property(fc.array(fc.tuple(text, fc.boolean())), fc.integer({ min: 3, max: 8 }), (rows, max) => {
         const table = tableOf(rows.map(([each]) => each));
@@ -36,7 +39,11 @@ describe("the facet grid", () => {
       { label: "2", count: 2 },
       { label: "none", count: 1 },
     ]);
-    const many = facetOf(tableOf(Array.from({ length: 100 }, (_, i) => String(i))).column("params.p"), all(100), 6)!;
+    const many = facetOf(
+      tableOf(Array.from({ length: 100 }, (_, i) => String(i))).column("params.p"),
+      all(100),
+      6,
+    )!;
     expect(many.values.map(({ label, count }) => `${label}: ${count}`)).toEqual([
       "0 – 24: 25",
       "25 – 49: 25",
@@ -51,7 +58,14 @@ describe("the facet grid", () => {
   it("Z69 cells are every pair of row and column", () => {
     const table = tableOf(['"a"', '"b"', '"a"', '"b"']);
     const facet = facetOf(table.column("params.p"), new Uint8Array(4).fill(1), 6);
-    expect(facetCells(facet, facet, new Uint8Array(4).fill(1)).map(({ runs }) => runs)).toEqual([[0, 2], [], [], [1, 3]]);
-    expect(facetCells(undefined, undefined, Uint8Array.of(1, 0, 1, 0))).toEqual([{ row: 0, column: 0, runs: [0, 2] }]);
+    expect(facetCells(facet, facet, new Uint8Array(4).fill(1)).map(({ runs }) => runs)).toEqual([
+      [0, 2],
+      [],
+      [],
+      [1, 3],
+    ]);
+    expect(facetCells(undefined, undefined, Uint8Array.of(1, 0, 1, 0))).toEqual([
+      { row: 0, column: 0, runs: [0, 2] },
+    ]);
   });
 });

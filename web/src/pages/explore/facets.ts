@@ -1,5 +1,5 @@
 import type { ExploredColumn } from "./explored-column.ts";
-import { quantileGroups } from "./association.ts";
+import { quantileGroups, ranksOf } from "./association.ts";
 import { figureText } from "./brush-words.ts";
 
 /** Runs that share a value, or lie in one part of a range. */
@@ -41,7 +41,9 @@ export function facetOf(
     .map(([group]) => group)
     .toSorted((a, b) => a - b);
   const place = new Map(kept.map((group, i) => [group, i]));
-  const places = Int16Array.from(groups.places, (group, i) => (mask[i] === 1 ? (place.get(group) ?? -1) : -1));
+  const places = Int16Array.from(groups.places, (group, i) =>
+    mask[i] === 1 ? (place.get(group) ?? -1) : -1,
+  );
   const values = kept.map((group) => ({ label: groups.labels[group] ?? NONE, count: counts.get(group)! }));
   const shown = values.reduce((sum, { count }) => sum + count, 0);
   const all = counts.values().reduce((sum, each) => sum + each, 0);
@@ -81,7 +83,7 @@ function numberGroups({ values }: ExploredColumn, mask: Uint8Array, valuesMax: n
   }
   // One place is for runs without a value.
   const bins = Math.max(2, Math.min(4, valuesMax - 1));
-  const groups = quantileGroups(numbers, bins);
+  const groups = quantileGroups(ranksOf(numbers), bins);
   places.fill(bins);
   const ends = Array.from({ length: bins }, () => [Infinity, -Infinity] as [number, number]);
   for (const [i, row] of rows.entries()) {

@@ -138,12 +138,18 @@ function offersOf(
   });
   if (metricsOnly) return metrics;
   const params = table?.params ?? [];
-  const paramOffer = ({ text, key }: { text: string; key: string }): Offer => ({ text, label: key, of: "param" });
+  const paramOffer = ({ text, key }: { text: string; key: string }): Offer => ({
+    text,
+    label: key,
+    of: "param",
+  });
   return [
     ...params.filter(({ varies }) => varies).map(paramOffer),
     ...metrics,
     ...(table?.tags ?? []).map((key) => ({ text: fieldText({ of: "tags", key }), label: key, of: "tag" })),
     ...["status", "namespace", "duration"].map((name) => ({ text: name, label: name, of: "run" })),
-    ...params.filter(({ varies }) => !varies).map((fact) => ({ ...paramOffer(fact), of: "param, the same in all" })),
+    ...params
+      .filter(({ varies }) => !varies)
+      .map((fact) => ({ ...paramOffer(fact), of: "param, the same in all" })),
   ];
 }

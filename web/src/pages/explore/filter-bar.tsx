@@ -34,7 +34,9 @@ export function FilterBar({
           : `${formatCount(remaining)} of ${formatCount(read)} runs remain`}
       </span>
       {total > read && (
-        <span className={styles.warn}>the first of {formatCount(total)}: narrow the query to see the others</span>
+        <span className={styles.warn}>
+          the first of {formatCount(total)}: narrow the query to see the others
+        </span>
       )}
       {fields.map((text) => {
         const column = table.column(text)!;

@@ -29,10 +29,18 @@ export function FrontierPanel({
       ) : (
         <>
           <p className={styles.quiet}>
-            {frontier.length === 1 ? "One run beats or equals" : `${formatCount(frontier.length)} runs: no other run beats`}
+            {frontier.length === 1
+              ? "One run beats or equals"
+              : `${formatCount(frontier.length)} runs: no other run beats`}
             {frontier.length === 1 ? " all others in both." : " any of them in both."}
           </p>
-          <RunFigures label="Runs of the frontier" table={table} rows={frontier} columns={columns} max={SHOWN_MAX} />
+          <RunFigures
+            label="Runs of the frontier"
+            table={table}
+            rows={frontier}
+            columns={columns}
+            max={SHOWN_MAX}
+          />
         </>
       )}
     </section>

@@ -31,8 +31,8 @@ export function ImportanceView(props: ExploreViewProps) {
       <p className={styles.note}>
         How much each param goes along with <Name text={judged.label} /> in {formatCount(remaining)} runs, by
         ranks: Spearman’s correlation for numbers, and for categories the root of ε², the share of variance
-        between groups without what chance gives. It is association, not cause: a param can look strong because
-        it was changed together with another, and weak because it was hardly varied.
+        between groups without what chance gives. It is association, not cause: a param can look strong
+        because it was changed together with another, and weak because it was hardly varied.
       </p>
       <div className={styles.scroll} tabIndex={0} role="region" aria-label="Importance of params">
         <table className={styles.table}>
@@ -63,12 +63,21 @@ export function ImportanceView(props: ExploreViewProps) {
             <Button onClick={() => setLong(true)}>Show all {rows.length} params</Button>
           </p>
         )}
-        {leftOut > 0 && <p className={styles.quiet}>{formatCount(leftOut)} more params that vary are left out.</p>}
+        {leftOut > 0 && (
+          <p className={styles.quiet}>{formatCount(leftOut)} more params that vary are left out.</p>
+        )}
         <Folded title="The same in all these runs" names={constant} />
         <Folded title="In too few runs, or different in each" names={rare} />
       </div>
       <p className={styles.note}>
-        <Button onClick={() => onSearch({ axes: [...rows.slice(0, 6).map(({ column }) => column.text), objective.text], tab: undefined })}>
+        <Button
+          onClick={() =>
+            onSearch({
+              axes: [...rows.slice(0, 6).map(({ column }) => column.text), objective.text],
+              tab: undefined,
+            })
+          }
+        >
           Strongest as parallel coordinates
         </Button>
       </p>
@@ -134,7 +143,9 @@ function Folded({ title, names }: { title: string; names: readonly string[] }) {
             <Name text={name} mono />
           </li>
         ))}
-        {names.length > NAMED_MAX && <li className={styles.quiet}>{formatCount(names.length - NAMED_MAX)} more</li>}
+        {names.length > NAMED_MAX && (
+          <li className={styles.quiet}>{formatCount(names.length - NAMED_MAX)} more</li>
+        )}
       </ul>
     </details>
   );
@@ -153,7 +164,10 @@ function NothingToSay({ table, judged, remaining, isConstant }: ExploreViewProps
             : "No param varies among these runs";
   return (
     <EmptyState title={title}>
-      <p>At least five runs with a number for the objective and different params are needed. Widen the query, or clear a filter.</p>
+      <p>
+        At least five runs with a number for the objective and different params are needed. Widen the query,
+        or clear a filter.
+      </p>
     </EmptyState>
   );
 }

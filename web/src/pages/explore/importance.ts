@@ -4,6 +4,8 @@ import {
   cramersV,
   groupEffect,
   quantileGroups,
+  rankCorrelation,
+  ranksOf,
   spearman,
 } from "./association.ts";
 import type { ExploredColumn } from "./explored-column.ts";
@@ -35,7 +37,9 @@ export interface Importance {
 }
 
 const PARAMS_MAX = 200;
-const RELATED_AMONG = 24;
+const RELATED_AMONG = 16;
+/** Whether two params go along with each other is seen in a sample. */
+const RELATED_RUNS = 2_000;
 const RELATED_FROM = 0.7;
 const RUNS_MIN = 5;
 const BINS = 5;
@@ -63,7 +67,7 @@ export function importanceOf(table: ExploredTable, objective: ExploredColumn, ma
   rows.sort((a, b) => b.strength - a.strength || a.column.label.localeCompare(b.column.label));
   const related = relatedOf(
     rows.slice(0, RELATED_AMONG).map(({ column }) => column),
-    mask,
+    sampleOf(mask, RELATED_RUNS),
   );
   return {
     rows: rows.map((row) => ({ ...row, related: related.get(row.column.text) ?? [] })),
@@ -97,8 +101,9 @@ function rowOf(
   objective: Float64Array,
 ): Omit<ImportanceRow, "related"> | undefined {
   const count = own.length;
+  const ranks = ranksOf(objective);
   if (column.kind === "category") {
-    const effect = groupEffect(own, objective);
+    const effect = groupEffect(own, ranks);
     if (effect === undefined) return undefined;
     return {
       column,
@@ -109,10 +114,11 @@ function rowOf(
       isCurved: false,
     };
   }
-  const rho = spearman(own, objective);
+  const ownRanks = ranksOf(own);
+  const rho = rankCorrelation(ownRanks, ranks);
   // All values of the objective are the same.
   if (Number.isNaN(rho)) return undefined;
-  const bins = groupEffect(quantileGroups(own, BINS), objective);
+  const bins = groupEffect(quantileGroups(ownRanks, BINS), ranks);
   const byBins = Math.sqrt(Math.max(0, bins?.epsilonSquared ?? 0));
   const isBinChance = bins === undefined || bins.etaSquared < chanceOfGroups(count, bins.groups);
   const isCurved = !isBinChance && byBins > Math.abs(rho) + CURVE_MARGIN;
@@ -124,6 +130,14 @@ function rowOf(
     isChance: !isCurved && Math.abs(rho) < chanceOfRank(count),
     isCurved,
   };
+}
+
+/** The same with at most so many runs, evenly spread over them. */
+function sampleOf(mask: Uint8Array, countMax: number): Uint8Array {
+  const every = Math.ceil(mask.reduce((sum, bit) => sum + bit, 0) / countMax);
+  if (every <= 1) return mask;
+  let seen = 0;
+  return mask.map((bit) => (bit === 1 && seen++ % every === 0 ? 1 : 0));
 }
 
 function relatedOf(columns: readonly ExploredColumn[], mask: Uint8Array): Map<string, string[]> {
@@ -146,6 +160,6 @@ function associationOf(one: ExploredColumn, other: ExploredColumn, mask: Uint8Ar
   if (a.length < RUNS_MIN) return Number.NaN;
   if (one.kind === "number" && other.kind === "number") return Math.abs(spearman(a, b));
   if (one.kind === "category" && other.kind === "category") return cramersV(a, b);
-  const effect = one.kind === "category" ? groupEffect(a, b) : groupEffect(b, a);
+  const effect = one.kind === "category" ? groupEffect(a, ranksOf(b)) : groupEffect(b, ranksOf(a));
   return Math.sqrt(Math.max(0, effect?.epsilonSquared ?? Number.NaN));
 }

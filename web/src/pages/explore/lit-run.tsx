@@ -37,7 +37,11 @@ export function LitCard({
   return (
     <div
       className={styles.card}
-      style={{ left: x + CARD_PX + 32 > width ? Math.max(0, x - CARD_PX - 16) : x + 16, top: y + 12, width: CARD_PX }}
+      style={{
+        left: x + CARD_PX + 32 > width ? Math.max(0, x - CARD_PX - 16) : x + 16,
+        top: y + 12,
+        width: CARD_PX,
+      }}
     >
       <b>
         <Name text={run.name || run.id} />

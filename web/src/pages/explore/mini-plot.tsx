@@ -45,7 +45,9 @@ export function MiniPlot({
       pen.fillStyle = ink.text;
       const half = Math.max(2, Math.min(8, (WIDTH - 2 * PAD) / (3 * column.categories.length)));
       for (const [place] of column.categories.entries()) {
-        const median = medianOf(rows.filter((row) => column.values[row] === place).map((row) => judged.values[row]!));
+        const median = medianOf(
+          rows.filter((row) => column.values[row] === place).map((row) => judged.values[row]!),
+        );
         if (median !== undefined) pen.fillRect(xAt(place) - half, yAt(median) - 1, 2 * half, 2);
       }
     },

@@ -13,7 +13,10 @@ export function ObjectiveOffers({ known, onSearch }: Pick<ExploreViewProps, "kno
   const metrics = (known?.metrics ?? []).slice(0, OFFERED_MAX);
   return (
     <EmptyState title="What are runs judged by?">
-      <p>This namespace has no objective. Choose one here for this page, or set it for everybody with cairn.</p>
+      <p>
+        This namespace has no objective. Choose one for this page, or set it for everybody with{" "}
+        <code>cairn ns describe</code>.
+      </p>
       {metrics.length === 0 ? (
         <p>No metric was logged in these runs.</p>
       ) : (
@@ -23,7 +26,10 @@ export function ObjectiveOffers({ known, onSearch }: Pick<ExploreViewProps, "kno
               key={key}
               className={styles.picked}
               onClick={() =>
-                onSearch({ objective: fieldText({ of: "metrics", key, stat: bestStat(key, known!) }), goal: undefined })
+                onSearch({
+                  objective: fieldText({ of: "metrics", key, stat: bestStat(key, known!) }),
+                  goal: undefined,
+                })
               }
             >
               <Name text={key} />

@@ -21,7 +21,11 @@ export interface LinesToPaint {
 }
 
 /** All runs as a quiet background, against which those that remain are seen. */
-export function paintContext(pen: Pen, ink: Ink, { layout, count, shares }: Omit<LinesToPaint, "mask">): void {
+export function paintContext(
+  pen: Pen,
+  ink: Ink,
+  { layout, count, shares }: Omit<LinesToPaint, "mask">,
+): void {
   const all = new Uint8Array(shares.length).fill(1);
   pen.strokeStyle = ink.label;
   pen.globalAlpha = Math.max(0.06, Math.min(0.25, 12 / Math.sqrt(count)));
@@ -30,7 +34,13 @@ export function paintContext(pen: Pen, ink: Ink, { layout, count, shares }: Omit
   if (count <= LINES_MAX) for (let run = 0; run < all.length; run++) trace(pen, layout, run);
   else {
     for (let gap = 0; gap + 1 < layout.xs.length; gap++) {
-      for (const { from, to } of bundlesOf(layout.places[gap]!, layout.places[gap + 1]!, shares, all, BUNDLE_BINS)) {
+      for (const { from, to } of bundlesOf(
+        layout.places[gap]!,
+        layout.places[gap + 1]!,
+        shares,
+        all,
+        BUNDLE_BINS,
+      )) {
         pen.moveTo(layout.xs[gap]!, yOf(layout, from));
         pen.lineTo(layout.xs[gap + 1]!, yOf(layout, to));
       }

@@ -25,7 +25,8 @@ const AXIS_WIDTH_MAX = 128;
 
 /** A line per run through its values; a part of an axis filters. */
 export function ParallelView(props: ExploreViewProps) {
-  const { table, known, search, objective, judged, brushes, mask, remaining, dark, onSearch, onBrush } = props;
+  const { table, known, search, objective, judged, brushes, mask, remaining, dark, onSearch, onBrush } =
+    props;
   const texts = search.axes ?? defaultAxes(table, objective, known);
   const box = useRef<HTMLDivElement>(null);
   const room = useRoom(box);
@@ -87,7 +88,10 @@ export function ParallelView(props: ExploreViewProps) {
               : "No run has a number for the objective."}
           </span>
         )}
-        <Button aria-pressed={search.table === true} onClick={() => onSearch({ table: search.table ? undefined : true })}>
+        <Button
+          aria-pressed={search.table === true}
+          onClick={() => onSearch({ table: search.table ? undefined : true })}
+        >
           Figures
         </Button>
       </div>
@@ -118,7 +122,10 @@ export function ParallelView(props: ExploreViewProps) {
                   brush={brushes[text]}
                   layout={layout}
                   x={layout.xs[i]!}
-                  width={Math.min(AXIS_WIDTH_MAX, axes.length > 1 ? layout.xs[1]! - layout.xs[0]! - 4 : AXIS_WIDTH_MAX)}
+                  width={Math.min(
+                    AXIS_WIDTH_MAX,
+                    axes.length > 1 ? layout.xs[1]! - layout.xs[0]! - 4 : AXIS_WIDTH_MAX,
+                  )}
                   onBrush={(brush, isDraft) => onBrush({ [text]: brush }, isDraft)}
                   onScale={(scale) => onSearch({ scale: { ...search.scale, [text]: scale } })}
                   onMove={(step) => moveTo(text, i + step)}
@@ -187,7 +194,14 @@ function Pointed({
     >
       <CanvasLayer width={layout.width} height={layout.height} paint={paint} />
       {row >= 0 && at !== undefined && (
-        <LitCard table={table} row={row} columns={columns} x={at.x} y={Math.min(at.y, layout.height - 160)} width={layout.width} />
+        <LitCard
+          table={table}
+          row={row}
+          columns={columns}
+          x={at.x}
+          y={Math.min(at.y, layout.height - 160)}
+          width={layout.width}
+        />
       )}
     </div>
   );

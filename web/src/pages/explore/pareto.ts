@@ -16,8 +16,7 @@ export function paretoFrontier(
     if (isIn(row) && Number.isFinite(x[row]!) && Number.isFinite(y[row]!)) rows.push(row);
   }
   rows.sort(
-    (a, b) =>
-      cost(x[a]!, goalX) - cost(x[b]!, goalX) || cost(y[a]!, goalY) - cost(y[b]!, goalY) || a - b,
+    (a, b) => cost(x[a]!, goalX) - cost(x[b]!, goalX) || cost(y[a]!, goalY) - cost(y[b]!, goalY) || a - b,
   );
   const frontier: number[] = [];
   for (const row of rows) {

@@ -30,7 +30,11 @@ export function RunFigures({
           <tr>
             <th scope="col">Run</th>
             {columns.map((column) => (
-              <th key={column.text} scope="col" className={column.kind === "number" ? styles.number : undefined}>
+              <th
+                key={column.text}
+                scope="col"
+                className={column.kind === "number" ? styles.number : undefined}
+              >
                 <Name text={column.label} />
               </th>
             ))}
@@ -40,7 +44,11 @@ export function RunFigures({
           {rows.slice(0, max).map((row) => {
             const run = table.runs[row]!;
             return (
-              <tr key={run.id} onPointerEnter={() => litRun.set(run.id)} onPointerLeave={() => litRun.set(undefined)}>
+              <tr
+                key={run.id}
+                onPointerEnter={() => litRun.set(run.id)}
+                onPointerLeave={() => litRun.set(undefined)}
+              >
                 <th scope="row">
                   <Link to="/r/$run" params={{ run: run.id }}>
                     <Name text={run.name || run.id} />

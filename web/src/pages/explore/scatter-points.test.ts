@@ -8,13 +8,18 @@ import { layOutScatter, nearestPoint, placeOfX, placeOfY, xOf, heightOf } from "
 
 describe("the points of a scatter", () => {
   it("Z69 points stand within the frame, categories beside each other, and runs without a value nowhere", () => {
-    const text = fc.oneof(fc.integer({ min: -5, max: 5 }).map(String), fc.constantFrom('"a"', '"b"', undefined));
+    const text = fc.oneof(
+      fc.integer({ min: -5, max: 5 }).map(String),
+      fc.constantFrom('"a"', '"b"', undefined),
+    );
     fc.assert(
       fc.property(fc.array(fc.tuple(text, text, text), { minLength: 1, maxLength: 40 }), (rows) => {
         const table = new ExploredTable(
           rows.map((row) =>
             create(RunSchema, {
-              params: Object.fromEntries(row.flatMap((each, i) => (each === undefined ? [] : [["xyz"[i]!, each]]))),
+              params: Object.fromEntries(
+                row.flatMap((each, i) => (each === undefined ? [] : [["xyz"[i]!, each]])),
+              ),
             }),
           ),
           0,
@@ -31,7 +36,13 @@ describe("the points of a scatter", () => {
           expect(layout.ys[i]).toBeGreaterThanOrEqual(layout.top);
           expect(layout.ys[i]).toBeLessThanOrEqual(layout.bottom);
           // Whoever points at it finds it, or another that is as near.
-          const found = nearestPoint(layout, new Uint8Array(rows.length).fill(1), layout.xs[i]!, layout.ys[i]!, 5);
+          const found = nearestPoint(
+            layout,
+            new Uint8Array(rows.length).fill(1),
+            layout.xs[i]!,
+            layout.ys[i]!,
+            5,
+          );
           expect([layout.xs[found], layout.ys[found]]).toEqual([layout.xs[i], layout.ys[i]]);
           if (x!.scale === "category")
             expect(x!.valueAt(placeOfX(layout, layout.xs[i]!))).toBe(x!.column.values[i]);
@@ -43,6 +54,8 @@ describe("the points of a scatter", () => {
       expect(placeOfX(frame, xOf(frame, place))).toBeCloseTo(place);
       expect(placeOfY(frame, heightOf(frame, place))).toBeCloseTo(place);
     }
-    expect(nearestPoint({ xs: Float32Array.of(0), ys: Float32Array.of(0) }, Uint8Array.of(0), 0, 0, 9)).toBe(-1);
+    expect(nearestPoint({ xs: Float32Array.of(0), ys: Float32Array.of(0) }, Uint8Array.of(0), 0, 0, 9)).toBe(
+      -1,
+    );
   });
 });

@@ -70,7 +70,9 @@ function spreadPlaces(axis: Axis, salt: number): Float32Array {
   if (axis.scale !== "category") return places;
   const room = JITTER / Math.max(1, axis.column.categories.length);
   // The same run always stands in the same place.
-  return places.map((place, i) => place + (((Math.imul(i + 1, 0x9e3779b1 * salt) >>> 8) & 0xffff) / 0xffff - 0.5) * room);
+  return places.map(
+    (place, i) => place + (((Math.imul(i + 1, 0x9e3779b1 * salt) >>> 8) & 0xffff) / 0xffff - 0.5) * room,
+  );
 }
 
 function radiiOf(size: ExploredColumn | undefined, count: number): Float32Array {

@@ -31,7 +31,12 @@ export function ScatterTools({
   return (
     <>
       <div className={styles.tools}>
-        <FieldPicker {...pick} label="X" value={x?.text} onChange={(text) => onSearch({ x: text, goalx: undefined })} />
+        <FieldPicker
+          {...pick}
+          label="X"
+          value={x?.text}
+          onChange={(text) => onSearch({ x: text, goalx: undefined })}
+        />
         <Select
           label="Which way x is better"
           quiet
@@ -39,7 +44,12 @@ export function ScatterTools({
           choices={WAYS}
           onChange={(goalx) => onSearch({ goalx })}
         />
-        <FieldPicker {...pick} label="Y" value={y?.text} onChange={(text) => onSearch({ y: text, goaly: undefined })} />
+        <FieldPicker
+          {...pick}
+          label="Y"
+          value={y?.text}
+          onChange={(text) => onSearch({ y: text, goaly: undefined })}
+        />
         <Select
           label="Which way y is better"
           quiet
@@ -47,10 +57,25 @@ export function ScatterTools({
           choices={WAYS}
           onChange={(goaly) => onSearch({ goaly })}
         />
-        <FieldPicker {...pick} label="Colour" optional value={colour?.text} onChange={(text) => onSearch({ colour: text })} />
-        <FieldPicker {...pick} label="Size" optional value={size?.text} onChange={(text) => onSearch({ size: text })} />
+        <FieldPicker
+          {...pick}
+          label="Colour"
+          optional
+          value={colour?.text}
+          onChange={(text) => onSearch({ colour: text })}
+        />
+        <FieldPicker
+          {...pick}
+          label="Size"
+          optional
+          value={size?.text}
+          onChange={(text) => onSearch({ size: text })}
+        />
         <span className={styles.space} />
-        <Button aria-pressed={search.table === true} onClick={() => onSearch({ table: search.table ? undefined : true })}>
+        <Button
+          aria-pressed={search.table === true}
+          onClick={() => onSearch({ table: search.table ? undefined : true })}
+        >
           Figures
         </Button>
       </div>

@@ -51,12 +51,20 @@ export function ScatterView(props: ExploreViewProps) {
   );
   const frontier = useMemo(() => {
     const [goalX, goalY] = goals;
-    if (goalX === undefined || goalY === undefined || xColumn?.kind !== "number" || yColumn?.kind !== "number")
+    if (
+      goalX === undefined ||
+      goalY === undefined ||
+      xColumn?.kind !== "number" ||
+      yColumn?.kind !== "number"
+    )
       return undefined;
     return paretoFrontier(xColumn.values, yColumn.values, [goalX, goalY], (row) => mask[row] === 1);
   }, [goals[0], goals[1], xColumn, yColumn, mask]);
   const missing = useMemo(
-    () => (layout === undefined ? 0 : mask.reduce((sum, bit, i) => sum + (bit === 1 && Number.isNaN(layout.xs[i]!) ? 1 : 0), 0)),
+    () =>
+      layout === undefined
+        ? 0
+        : mask.reduce((sum, bit, i) => sum + (bit === 1 && Number.isNaN(layout.xs[i]!) ? 1 : 0), 0),
     [layout, mask],
   );
   const context = useCallback<Paint>(
@@ -109,7 +117,11 @@ export function ScatterView(props: ExploreViewProps) {
                     trigger={
                       <Button
                         quiet
-                        className={brushes[axis.column.text] === undefined ? styles.axisName : `${styles.axisName} ${styles.brushed}`}
+                        className={
+                          brushes[axis.column.text] === undefined
+                            ? styles.axisName
+                            : `${styles.axisName} ${styles.brushed}`
+                        }
                         aria-label={`Axis ${visibleText(axis.column.label)}`}
                       >
                         <Name text={axis.column.label} />
@@ -127,12 +139,17 @@ export function ScatterView(props: ExploreViewProps) {
       </div>
       {missing > 0 && (
         <p className={styles.remark}>
-          {formatCount(missing)} of the runs that remain {missing === 1 ? "has" : "have"} no value for x or y and{" "}
-          {missing === 1 ? "is" : "are"} not drawn.
+          {formatCount(missing)} of the runs that remain {missing === 1 ? "has" : "have"} no value for x or y
+          and {missing === 1 ? "is" : "are"} not drawn.
         </p>
       )}
       {search.table && (
-        <RunFigures label="Figures of the points" table={table} rows={bestFirst(mask, shares)} columns={shown} />
+        <RunFigures
+          label="Figures of the points"
+          table={table}
+          rows={bestFirst(mask, shares)}
+          columns={shown}
+        />
       )}
     </div>
   );
@@ -224,7 +241,14 @@ function Pointed({
         />
       )}
       {row >= 0 && at !== undefined && box === undefined && (
-        <LitCard table={table} row={row} columns={columns} x={at.x} y={Math.min(at.y, layout.height - 120)} width={layout.width} />
+        <LitCard
+          table={table}
+          row={row}
+          columns={columns}
+          x={at.x}
+          y={Math.min(at.y, layout.height - 120)}
+          width={layout.width}
+        />
       )}
     </div>
   );

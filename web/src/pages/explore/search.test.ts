@@ -25,7 +25,19 @@ describe("the address of the explore page", () => {
 
   it("Z64 whatever somebody typed is forgiven, and what is read is read the same again", () => {
     const anything = fc.dictionary(
-      fc.constantFrom("q", "tab", "axes", "brush", "scale", "x", "objective", "goal", "metric", "table", "cell"),
+      fc.constantFrom(
+        "q",
+        "tab",
+        "axes",
+        "brush",
+        "scale",
+        "x",
+        "objective",
+        "goal",
+        "metric",
+        "table",
+        "cell",
+      ),
       fc.oneof(
         fc.anything({ withNullPrototype: true }),
         fc.constantFrom("params.lr", "none", "metrics.loss", "params.", "log", ["params.lr", "params.lr", 3]),
@@ -44,7 +56,9 @@ describe("the address of the explore page", () => {
     expect(readExploreSearch({ brush: { "params.lr": { of: [1, "2"], from: "1" } } }).brush).toEqual({
       "params.lr": { of: ["2"] },
     });
-    expect(readExploreSearch({ tab: "nothing", axes: ["", "lr", "params.lr"], objective: "params.lr" })).toEqual({
+    expect(
+      readExploreSearch({ tab: "nothing", axes: ["", "lr", "params.lr"], objective: "params.lr" }),
+    ).toEqual({
       axes: ["params.lr"],
     });
   });

@@ -87,7 +87,10 @@ function readField(given: unknown): string | undefined {
   return typeof given === "string" && parseField(given) !== undefined ? given : undefined;
 }
 
-function readRecord<T>(given: unknown, read: (value: unknown) => T | undefined): Record<string, T> | undefined {
+function readRecord<T>(
+  given: unknown,
+  read: (value: unknown) => T | undefined,
+): Record<string, T> | undefined {
   if (typeof given !== "object" || given === null || Array.isArray(given)) return undefined;
   const found: [string, T][] = [];
   for (const [text, value] of Object.entries(given)) {
@@ -117,7 +120,9 @@ export function withPatch(before: ExploreSearch, patch: ExplorePatch): ExploreSe
   const after: Record<string, unknown> = { ...before, ...patch };
   for (const [name, value] of Object.entries(after)) {
     const isEmpty =
-      value === undefined || value === "" || (typeof value === "object" && Object.keys(value as object).length === 0);
+      value === undefined ||
+      value === "" ||
+      (typeof value === "object" && Object.keys(value as object).length === 0);
     if (isEmpty) delete after[name];
   }
   return after;

@@ -50,7 +50,8 @@ export function StripCell({
         const group = grid.hue === undefined ? 0 : grid.hue.places[row]!;
         if (Number.isNaN(value) || group < 0) continue;
         perGroup[group]!.push(value);
-        const jitter = (((Math.imul(i + 1, 0x9e3779b1) >>> 8) & 0xffff) / 0xffff - 0.5) * Math.min(room * 0.6, 60);
+        const jitter =
+          (((Math.imul(i + 1, 0x9e3779b1) >>> 8) & 0xffff) / 0xffff - 0.5) * Math.min(room * 0.6, 60);
         pen.fillStyle = hueColour(grid, row, shares[row]!, dark, ink.label);
         pen.globalAlpha = 0.7;
         pen.fillRect(LEFT + room * (group + 0.5) + jitter - 2, yAt(value) - 2, 4, 4);
@@ -61,14 +62,21 @@ export function StripCell({
         // Of one value it says nothing.
         const median = values.length < 2 ? undefined : medianOf(values);
         const half = Math.min(room * 0.35, 36);
-        if (median !== undefined) pen.fillRect(LEFT + room * (group + 0.5) - half, yAt(median) - 1, 2 * half, 2);
+        if (median !== undefined)
+          pen.fillRect(LEFT + room * (group + 0.5) - half, yAt(median) - 1, 2 * half, 2);
       }
     },
     [cell, grid, judged, shares, dark, width, height],
   );
   const count = cell.runs.filter((row) => !Number.isNaN(judged.values[row]!)).length;
   return (
-    <div ref={box} className={styles.strip} style={{ height }} role="img" aria-label={`${count} values of ${judged.label}`}>
+    <div
+      ref={box}
+      className={styles.strip}
+      style={{ height }}
+      role="img"
+      aria-label={`${count} values of ${judged.label}`}
+    >
       <CanvasLayer width={width} height={height} paint={paint} />
     </div>
   );

@@ -66,7 +66,8 @@ function useCalm(value: string | undefined): string | undefined {
   const changedMs = useRef(0);
   useEffect(() => {
     if (value === calm) return undefined;
-    const restMs = calm === undefined || value === undefined ? 0 : changedMs.current + REDRAW_MS - performance.now();
+    const restMs =
+      calm === undefined || value === undefined ? 0 : changedMs.current + REDRAW_MS - performance.now();
     const timer = setTimeout(
       () => {
         changedMs.current = performance.now();

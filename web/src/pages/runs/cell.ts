@@ -1,6 +1,6 @@
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { formatAgo, formatDuration, formatNumber } from "../../widgets/format.ts";
-import { statusWord } from "../../widgets/status-dot.tsx";
+import { statusWord } from "../../widgets/status-word.ts";
 import type { Field, ProvenanceField, RunField } from "./field.ts";
 
 /** What a run has in a column: the words to show, and the number behind them where there is one. */
