@@ -21,7 +21,7 @@ describe("association", () => {
         const n = values.length;
         expect(ranks.reduce((sum, each) => sum + each, 0)).toBeCloseTo((n * (n + 1)) / 2);
         for (let i = 1; i < n; i++)
-          expect(Math.sign(ranks[i]! - ranks[i - 1]!)).toBe(Math.sign(values[i]! - values[i - 1]!));
+          expect(Math.sign(ranks[i] - ranks[i - 1])).toBe(Math.sign(values[i] - values[i - 1]));
       }),
     );
     expect([...ranksOf(f([10, 20, 20, 5]))]).toEqual([2, 3.5, 3.5, 1]);
@@ -52,11 +52,11 @@ describe("association", () => {
   });
 
   it("Z68 the share between groups is all for groups that explain everything, and corrected it is nothing for noise", () => {
-    const effect = groupEffect([0, 0, 1, 1], ranksOf(f([1, 1, 5, 5])))!;
+    const effect = groupEffect([0, 0, 1, 1], ranksOf(f([1, 1, 5, 5])));
     expect(effect.etaSquared).toBeCloseTo(1, 10);
     expect(effect.epsilonSquared).toBeCloseTo(1, 10);
     // By hand: ranks 1..6, means 2.5, 3.5, 4.5; between 2·(1+0+1) = 4 of 17.5 in all, within 13.5 / 3 = 4.5.
-    const mild = groupEffect([0, 1, 2, 0, 1, 2], ranksOf(f([1, 2, 3, 4, 5, 6])))!;
+    const mild = groupEffect([0, 1, 2, 0, 1, 2], ranksOf(f([1, 2, 3, 4, 5, 6])));
     expect(mild.etaSquared).toBeCloseTo(4 / 17.5, 10);
     expect(mild.epsilonSquared).toBeCloseTo((4 - 2 * 4.5) / 17.5, 10);
     expect(groupEffect([0, 0, 0], ranksOf(f([1, 2, 3])))).toBeUndefined();
@@ -90,7 +90,7 @@ describe("association", () => {
       const effect = groupEffect(
         Array.from({ length: n }, () => Math.floor(random() * 4)),
         ranksOf(b),
-      )!;
+      );
       if (effect.etaSquared > chanceOfGroups(n, 4)) beyondGroups++;
       sum += effect.epsilonSquared;
     }
@@ -108,7 +108,7 @@ describe("association", () => {
         for (const [i, a] of values.entries())
           for (const [j, b] of values.entries()) {
             if (a === b) expect(groups[i]).toBe(groups[j]);
-            if (a < b) expect(groups[i]).toBeLessThanOrEqual(groups[j]!);
+            if (a < b) expect(groups[i]).toBeLessThanOrEqual(groups[j]);
           }
       }),
     );

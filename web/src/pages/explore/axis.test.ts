@@ -8,7 +8,7 @@ import { ExploredTable } from "./explored-table.ts";
 
 function axisFor(texts: readonly (string | undefined)[], scale?: "log" | "linear") {
   const runs = texts.map((text) => create(RunSchema, { params: text === undefined ? {} : { p: text } }));
-  return axisOf(new ExploredTable(runs, 0).column("params.p")!, scale, 8);
+  return axisOf(new ExploredTable(runs, 0).column("params.p"), scale, 8);
 }
 
 describe("axes", () => {
@@ -30,8 +30,7 @@ describe("axes", () => {
           if (Number.isNaN(place)) continue;
           expect(place).toBeGreaterThanOrEqual(-1e-6);
           expect(place).toBeLessThanOrEqual(1 + 1e-6);
-          for (let j = 0; j < i; j++)
-            if (values[j]! < values[i]!) expect(places[j]).toBeLessThanOrEqual(place);
+          for (let j = 0; j < i; j++) if (values[j] < values[i]) expect(places[j]).toBeLessThanOrEqual(place);
         }
         for (const tick of axis.ticks) expect(tick.place).toBeGreaterThanOrEqual(-1e-6);
       }),

@@ -8,7 +8,7 @@ import type { ExploredColumn } from "./explored-column.ts";
 function numbers(values: readonly number[], more: Partial<ExploredColumn> = {}): ExploredColumn {
   return {
     text: "params.lr",
-    field: parseField("params.lr")!,
+    field: parseField("params.lr"),
     label: "lr",
     kind: "number",
     values: Float64Array.from(values),

@@ -26,7 +26,7 @@ describe("bundles of lines", () => {
           if (mask[i] === 1) expect(bundles.some(({ from, to }) => near(from, a) && near(to, b))).toBe(true);
         }
         for (let i = 1; i < bundles.length; i++)
-          expect(bundles[i]!.count).toBeGreaterThanOrEqual(bundles[i - 1]!.count);
+          expect(bundles[i].count).toBeGreaterThanOrEqual(bundles[i - 1].count);
       }),
     );
   });

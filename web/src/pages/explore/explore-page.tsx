@@ -147,7 +147,7 @@ function Views({ namespace, total, table, objective, ...rest }: ViewsProps) {
         settled,
       );
       setDraft(isDraft ? next : undefined);
-      if (!isDraft) onSearch({ brush: next as Record<string, (typeof next)[string]> });
+      if (!isDraft) onSearch({ brush: next });
     },
   };
   return (

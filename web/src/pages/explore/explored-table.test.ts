@@ -17,7 +17,7 @@ describe("what is explored", () => {
       ],
       0,
     );
-    const lr = table.column("params.lr")!;
+    const lr = table.column("params.lr");
     expect(lr).toMatchObject({
       kind: "number",
       count: 2,
@@ -27,19 +27,19 @@ describe("what is explored", () => {
       hasInfinite: true,
     });
     expect([...lr.values]).toEqual([0.1, Number.NaN, Number.NaN, 0.001]);
-    const mixed = table.column("params.mixed")!;
+    const mixed = table.column("params.mixed");
     expect(mixed.kind).toBe("category");
     expect(new Set(mixed.categories.map(({ key, count }) => `${key} ${count}`))).toEqual(
       new Set(["1 2", '"1" 1', "[1] 1"]),
     );
     expect(mixed.categories.filter(({ isAskable }) => !isAskable).map(({ key }) => key)).toEqual(["[1]"]);
-    const opt = table.column("params.opt")!;
+    const opt = table.column("params.opt");
     expect(opt.categories.map(({ label, count }) => [label, count])).toEqual([
       ["adam", 1],
       ["é", 2],
     ]);
     expect(opt.values[3]).toBeNaN();
-    expect([...table.column("params.deep.a.b")!.values]).toEqual([2, 3, 9, Number.NaN]);
+    expect([...table.column("params.deep.a.b").values]).toEqual([2, 3, 9, Number.NaN]);
     expect(table.column("params.only")).toMatchObject({ kind: "number", count: 0, distinct: 0 });
     expect(table.column("params.absent")).toMatchObject({ count: 0 });
     expect(table.column("notes")).toBeUndefined();
@@ -62,13 +62,13 @@ describe("what is explored", () => {
       ],
       5_000,
     );
-    expect([...table.column("metrics.val/wer.min")!.values]).toEqual([0.2, Number.NaN]);
-    expect(table.column("tags.team")!.categories).toMatchObject([{ key: '"asr 🎙"', label: "asr 🎙" }]);
-    expect(table.column("status")!.categories).toMatchObject([{ key: '"finished"', count: 2 }]);
-    expect([...table.column("duration")!.values]).toEqual([3, 3]);
-    expect([...table.column("params.constructor")!.values]).toEqual([Number.NaN, 1]);
-    expect(table.column("params.toString")!.count).toBe(0);
-    expect(table.column("tags.constructor")!.count).toBe(0);
+    expect([...table.column("metrics.val/wer.min").values]).toEqual([0.2, Number.NaN]);
+    expect(table.column("tags.team").categories).toMatchObject([{ key: '"asr 🎙"', label: "asr 🎙" }]);
+    expect(table.column("status").categories).toMatchObject([{ key: '"finished"', count: 2 }]);
+    expect([...table.column("duration").values]).toEqual([3, 3]);
+    expect([...table.column("params.constructor").values]).toEqual([Number.NaN, 1]);
+    expect(table.column("params.toString").count).toBe(0);
+    expect(table.column("tags.constructor").count).toBe(0);
   });
 
   it("Z65 params that vary come first, those with most to see before others; seeds and names of single runs last", () => {
@@ -88,6 +88,6 @@ describe("what is explored", () => {
     const order = table.params.map(({ key }) => key);
     expect(order.slice(0, 3)).toEqual(["lr", "opt", "rare"]);
     expect(order.at(-1)).toBe("fixed");
-    expect(table.params.at(-1)!.varies).toBe(false);
+    expect(table.params.at(-1).varies).toBe(false);
   });
 });

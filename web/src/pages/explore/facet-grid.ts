@@ -4,8 +4,8 @@ import { defaultAxes, fieldFor } from "./default-fields.ts";
 import type { ExploreViewProps } from "./explore-view.ts";
 import { facetCells, facetOf, type Facet, type FacetCell } from "./facets.ts";
 
-export const ROWS_MAX = 6;
-export const COLUMNS_MAX = 6;
+const ROWS_MAX = 6;
+const COLUMNS_MAX = 6;
 const HUES_MAX = 8;
 const DASHES_MAX = 4;
 /** Curves of the whole grid. */

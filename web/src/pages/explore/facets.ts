@@ -74,7 +74,7 @@ function numberGroups({ values }: ExploredColumn, mask: Uint8Array, valuesMax: n
   for (let i = 0; i < mask.length; i++) if (mask[i] === 1 && values[i] === values[i]) rows.push(i);
   const numbers = Float64Array.from(rows, (row) => values[row]!);
   const distinct = [...new Set(numbers)].sort((a, b) => a - b);
-  const places = new Array<number>(values.length);
+  const places = new Int32Array(values.length);
   if (distinct.length <= valuesMax) {
     const known = new Map(distinct.map((value, i) => [value, i]));
     places.fill(distinct.length);

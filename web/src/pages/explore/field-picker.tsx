@@ -150,6 +150,6 @@ function offersOf(
     ...["status", "namespace", "duration"].map((name) => ({ text: name, label: name, of: "run" })),
     ...params
       .filter(({ varies }) => !varies)
-      .map((fact) => ({ ...paramOffer(fact), of: "param, the same in all" })),
+      .map(({ text, key }) => ({ text, label: key, of: "param, the same in all" })),
   ];
 }

@@ -28,7 +28,7 @@ export function FilterBar({
   const read = table.runs.length;
   return (
     <div className={styles.filters}>
-      <span role="status" className={styles.remaining}>
+      <span role="status" aria-label="Runs that remain" className={styles.remaining}>
         {fields.length === 0
           ? `${formatCount(read)} ${read === 1 ? "run" : "runs"}`
           : `${formatCount(remaining)} of ${formatCount(read)} runs remain`}

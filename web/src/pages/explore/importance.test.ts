@@ -29,8 +29,8 @@ const table = new ExploredTable(runs, 0);
 const all = new Uint8Array(N).fill(1);
 
 describe("importance", () => {
-  const { rows, constant, rare } = importanceOf(table, table.column("metrics.loss.min")!, all);
-  const row = (label: string) => rows.find(({ column }) => column.label === label)!;
+  const { rows, constant, rare } = importanceOf(table, table.column("metrics.loss.min"), all);
+  const row = (label: string) => rows.find(({ column }) => column.label === label);
 
   it("Z68 params are sorted by how much they go along with the objective, curved ones included", () => {
     expect(row("lr")).toMatchObject({ isChance: false, count: N });
@@ -39,7 +39,7 @@ describe("importance", () => {
     expect(Math.abs(row("width").rho)).toBeLessThan(0.2);
     expect(row("opt").strength).toBeGreaterThan(0.2);
     expect(row("noise")).toMatchObject({ isChance: true, isCurved: false });
-    expect(rows[0]!.column.label).toBe("width");
+    expect(rows[0].column.label).toBe("width");
     const strengths = rows.map(({ strength }) => strength);
     expect(strengths).toEqual(strengths.toSorted((a, b) => b - a));
   });
@@ -53,9 +53,9 @@ describe("importance", () => {
 
   it("Z68 one run, or an objective that is always the same, is no fault and says nothing", () => {
     const one = Uint8Array.from(all, (_, i) => Number(i === 0));
-    expect(importanceOf(table, table.column("metrics.loss.min")!, one).rows).toEqual([]);
-    expect(importanceOf(table, table.column("params.fixed")!, all).rows).toEqual([]);
-    expect(importanceOf(table, table.column("metrics.none.last")!, all).rows).toEqual([]);
+    expect(importanceOf(table, table.column("metrics.loss.min"), one).rows).toEqual([]);
+    expect(importanceOf(table, table.column("params.fixed"), all).rows).toEqual([]);
+    expect(importanceOf(table, table.column("metrics.none.last"), all).rows).toEqual([]);
   });
 
   it("Z64 the objective is the one of the address, else that of the namespace, with its direction", () => {

@@ -25,7 +25,7 @@ export interface ImportanceRow {
   /** A number that matters without the objective rising or falling with it all along. */
   readonly isCurved: boolean;
   /** Other params that go along with it, so that their parts cannot be told apart. */
-  readonly related: readonly string[];
+  readonly related: string[];
 }
 
 export interface Importance {
@@ -51,7 +51,7 @@ export function importanceOf(table: ExploredTable, objective: ExploredColumn, ma
   const varying = table.params.filter(({ varies }) => varies);
   const constant = table.params.filter(({ varies }) => !varies).map(({ key }) => key);
   const rare: string[] = [];
-  const rows: Omit<ImportanceRow, "related">[] = [];
+  const rows: ImportanceRow[] = [];
   for (const { key, text } of varying.slice(0, PARAMS_MAX)) {
     const column = table.column(text);
     if (column === undefined) continue;
@@ -65,12 +65,9 @@ export function importanceOf(table: ExploredTable, objective: ExploredColumn, ma
     }
   }
   rows.sort((a, b) => b.strength - a.strength || a.column.label.localeCompare(b.column.label));
-  const related = relatedOf(
-    rows.slice(0, RELATED_AMONG).map(({ column }) => column),
-    sampleOf(mask, RELATED_RUNS),
-  );
+  addRelated(rows.slice(0, RELATED_AMONG), sampleOf(mask, RELATED_RUNS));
   return {
-    rows: rows.map((row) => ({ ...row, related: related.get(row.column.text) ?? [] })),
+    rows,
     constant,
     rare,
     leftOut: Math.max(0, varying.length - PARAMS_MAX),
@@ -99,7 +96,7 @@ function rowOf(
   column: ExploredColumn,
   own: Float64Array,
   objective: Float64Array,
-): Omit<ImportanceRow, "related"> | undefined {
+): ImportanceRow | undefined {
   const count = own.length;
   const ranks = ranksOf(objective);
   if (column.kind === "category") {
@@ -112,6 +109,7 @@ function rowOf(
       count,
       isChance: effect.etaSquared < chanceOfGroups(count, effect.groups),
       isCurved: false,
+      related: [],
     };
   }
   const ownRanks = ranksOf(own);
@@ -129,6 +127,7 @@ function rowOf(
     count,
     isChance: !isCurved && Math.abs(rho) < chanceOfRank(count),
     isCurved,
+    related: [],
   };
 }
 
@@ -140,18 +139,14 @@ function sampleOf(mask: Uint8Array, countMax: number): Uint8Array {
   return mask.map((bit) => (bit === 1 && seen++ % every === 0 ? 1 : 0));
 }
 
-function relatedOf(columns: readonly ExploredColumn[], mask: Uint8Array): Map<string, string[]> {
-  const related = new Map<string, string[]>();
-  const add = (one: ExploredColumn, other: ExploredColumn) =>
-    related.set(one.text, [...(related.get(one.text) ?? []), other.label]);
-  for (const [i, one] of columns.entries()) {
-    for (const other of columns.slice(i + 1)) {
-      if (!(associationOf(one, other, mask) >= RELATED_FROM)) continue;
-      add(one, other);
-      add(other, one);
+function addRelated(rows: readonly ImportanceRow[], mask: Uint8Array): void {
+  for (const [i, one] of rows.entries()) {
+    for (const other of rows.slice(i + 1)) {
+      if (!(associationOf(one.column, other.column, mask) >= RELATED_FROM)) continue;
+      one.related.push(other.column.label);
+      other.related.push(one.column.label);
     }
   }
-  return related;
 }
 
 /** NaN where too few runs have both. */

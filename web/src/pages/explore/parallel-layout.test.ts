@@ -12,8 +12,8 @@ describe("the layout of parallel coordinates", () => {
         const mask = Uint8Array.from(lines, ([, , isIn]) => Number(isIn));
         const found = nearestLine({ xs: [0, 200], ys }, mask, x, at, 30);
         const far = (i: number) => {
-          const rise = ys[1]![i]! - ys[0]![i]!;
-          return (Math.abs(ys[0]![i]! + (rise * x) / 200 - at) * 200) / Math.hypot(200, rise);
+          const rise = ys[1][i] - ys[0][i];
+          return (Math.abs(ys[0][i] + (rise * x) / 200 - at) * 200) / Math.hypot(200, rise);
         };
         const within = lines.flatMap((_, i) => (mask[i] === 1 && far(i) <= 30 ? [far(i)] : []));
         if (within.length === 0) expect(found).toBe(-1);

@@ -18,13 +18,13 @@ describe("the points of a scatter", () => {
           rows.map((row) =>
             create(RunSchema, {
               params: Object.fromEntries(
-                row.flatMap((each, i) => (each === undefined ? [] : [["xyz"[i]!, each]])),
+                row.flatMap((each, i) => (each === undefined ? [] : [["xyz"[i], each]])),
               ),
             }),
           ),
           0,
         );
-        const [x, y] = ["params.x", "params.y"].map((each) => axisOf(table.column(each)!, undefined, 5));
+        const [x, y] = ["params.x", "params.y"].map((each) => axisOf(table.column(each), undefined, 5));
         const layout = layOutScatter(x!, y!, table.column("params.z"), 400, 300);
         for (const [i, row] of rows.entries()) {
           const isThere = row[0] !== undefined && row[1] !== undefined;
@@ -39,13 +39,13 @@ describe("the points of a scatter", () => {
           const found = nearestPoint(
             layout,
             new Uint8Array(rows.length).fill(1),
-            layout.xs[i]!,
-            layout.ys[i]!,
+            layout.xs[i],
+            layout.ys[i],
             5,
           );
           expect([layout.xs[found], layout.ys[found]]).toEqual([layout.xs[i], layout.ys[i]]);
           if (x!.scale === "category")
-            expect(x!.valueAt(placeOfX(layout, layout.xs[i]!))).toBe(x!.column.values[i]);
+            expect(x!.valueAt(placeOfX(layout, layout.xs[i]))).toBe(x!.column.values[i]);
         }
       }),
     );
