@@ -28,6 +28,9 @@ describe("the layout of parallel coordinates", () => {
     const layout = { top: 10, bottom: 210, noneY: 230 };
     expect(yOf(layout, Number.NaN)).toBe(230);
     for (const place of [0, 0.25, 1]) expect(placeAt(layout, yOf(layout, place))).toBeCloseTo(place);
+    // Nobody hits the last pixel.
+    expect([placeAt(layout, 207), placeAt(layout, 14)]).toEqual([0, 1]);
+    expect(placeAt(layout, 225)).toBeLessThan(0);
     expect(parallelWidth(3, 900)).toBe(900);
     expect(parallelWidth(24, 900)).toBeGreaterThan(2_000);
   });

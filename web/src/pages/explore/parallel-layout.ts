@@ -42,8 +42,13 @@ export function yOf(
   return place === place ? bottom - place * (bottom - top) : noneY;
 }
 
+/** So near to an end of an axis its end is meant. */
+const END_PX = 6;
+
 /** The place on an axis at a height; beyond its ends below 0 or above 1. */
 export function placeAt({ top, bottom }: Pick<ParallelLayout, "top" | "bottom">, y: number): number {
+  if (Math.abs(y - bottom) <= END_PX) return 0;
+  if (Math.abs(y - top) <= END_PX) return 1;
   return (bottom - y) / (bottom - top);
 }
 
