@@ -1,9 +1,10 @@
 /**
  * Measures what the bars are about, on this machine and in one run, and prints one table. Wall time is
  * colour on a shared machine; points per CPU-second and the ratio to one-row-per-point SQLite are the
- * figures. `npm run bench -- --quick` uses a tenth of the data; `--only ingest,reads` picks sections.
+ * figures. `npm run bench -- --quick` uses a tenth of the data; `--only ingest,reads` picks sections; `--json FILE`
+ * also writes the figures there.
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -21,6 +22,7 @@ import { benchSearch } from "./sections/search.ts";
 import { benchSize } from "./sections/size.ts";
 import { benchStart } from "./sections/start.ts";
 import { benchWatch } from "./sections/watch.ts";
+import { benchWeb } from "./sections/web.ts";
 
 /** What a section gets to work with. */
 export interface Bench {
@@ -44,12 +46,17 @@ const sections: Record<string, (bench: Bench) => Promise<void>> = {
   python: benchPython,
   access: benchAccess,
   start: benchStart,
+  web: benchWeb,
 };
 
 for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
 
 const { values } = parseArgs({
-  options: { quick: { type: "boolean", default: false }, only: { type: "string" } },
+  options: {
+    quick: { type: "boolean", default: false },
+    only: { type: "string" },
+    json: { type: "string" },
+  },
 });
 const chosen = values.only?.split(",") ?? Object.keys(sections);
 const report = new Report();
@@ -59,10 +66,15 @@ for (const name of chosen) {
     throw new Error(`no section "${name}"; there are ${Object.keys(sections).join(", ")}`);
   process.stderr.write(`\n# ${name}\n`);
   const directory = mkdtempSync(join(tmpdir(), "cairn-bench-"));
+  const remove = () => rmSync(directory, { recursive: true, force: true });
+  // Also when it is cut short.
+  process.once("exit", remove);
   try {
     await section({ report, directory, scale: values.quick ? 0.1 : 1 });
   } finally {
-    rmSync(directory, { recursive: true, force: true });
+    process.off("exit", remove);
+    remove();
   }
 }
 process.stdout.write(`\n${report.toString()}\n`);
+if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(report.figures, null, 2)}\n`);

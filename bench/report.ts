@@ -4,6 +4,8 @@ export interface Figure {
   bar: string;
   stretch: string;
   measured: string;
+  /** What was measured, in the unit it was counted in: milliseconds, bytes, points per second. */
+  value: number;
   /** Whether the bar, and whether the stretch figure, was reached; undefined where there is none. */
   reached: "stretch" | "bar" | "missed" | undefined;
   /** CPU-seconds, writers, ratios. */
@@ -31,6 +33,7 @@ export class Report {
       bar: bar === undefined ? "" : format(bar),
       stretch: stretch === undefined ? "" : format(stretch),
       measured: format(value),
+      value,
       reached: bar === undefined ? undefined : meets(stretch) ? "stretch" : meets(bar) ? "bar" : "missed",
       notes: row.notes ?? "",
     };

@@ -146,16 +146,16 @@ function metricService(
         request.seriesPerRun,
       );
       return {
-        keys: keys.map(({ seriesCount, runCount, replacedCount, ...each }) => ({
-          ...each,
+        keys: keys.map(({ key, seriesCount, hasLabels, runCount, replacedCount }) => ({
+          key,
           seriesCount: BigInt(seriesCount),
+          hasLabels,
           runCount: BigInt(runCount),
           replacedCount: BigInt(replacedCount),
         })),
-        runs: runs.map(({ runId, firstTimeUs }) => ({
-          runId,
-          ...(firstTimeUs !== undefined && { firstTimeUs: BigInt(firstTimeUs) }),
-        })),
+        runs: runs.map(({ runId, firstTimeUs }) =>
+          firstTimeUs === undefined ? { runId } : { runId, firstTimeUs: BigInt(firstTimeUs) },
+        ),
         truncated,
       };
     },

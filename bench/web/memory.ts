@@ -1,0 +1,91 @@
+import type { Browser } from "playwright-core";
+import { megabytes, type Report } from "../report.ts";
+import type { BenchServer } from "../server.ts";
+import { startRun, type LoggedRun } from "./log-points.ts";
+import { ask, openPage, pause, type OpenPage } from "./open-page.ts";
+
+const RUNS = 20;
+const METRICS = 10;
+const HOUR_POINTS = 3_600;
+/** Logged before the page is opened, so that lines have their full resolution from the start. */
+const BEFORE_POINTS = 1_500;
+const HOUR_MS = 60_000;
+const ROUNDS = 240;
+const NAMESPACE = "hour";
+/** What an hour may add, as a part of what there was. */
+const GROWTH_MAX = 0.1;
+
+interface Held {
+  heapBytes: number;
+  /** Of typed arrays, which are not on the heap. */
+  arrayBytes: number;
+  nodes: number;
+}
+
+/** An hour of 20 runs that log 10 metrics once a second, in a minute, before an open page. */
+export async function measureMemory(
+  report: Report,
+  browser: Browser,
+  server: BenchServer,
+  scale: number,
+): Promise<void> {
+  const runs: LoggedRun[] = [];
+  for (let i = 0; i < RUNS; i++) runs.push(await startRun(server, NAMESPACE, `run-${i}`, METRICS));
+  await Promise.all(runs.map((run) => run.log(BEFORE_POINTS)));
+  const show = encodeURIComponent(JSON.stringify(runs.map(({ id }) => id)));
+  const opened = await openPage(browser, `${server.url}/n/${NAMESPACE}?split=25&show=${show}`, {
+    width: 1920,
+    height: 1080,
+  });
+  await ask(opened.page, `probe.chartsOf(${METRICS}, ${RUNS})`);
+  const rounds = Math.round(ROUNDS * scale);
+  const points = HOUR_POINTS / ROUNDS;
+  const held: Held[] = [];
+  const busyBefore = await opened.busySeconds();
+  const startMs = performance.now();
+  for (let round = 0; round < rounds; round++) {
+    if (round === Math.round(rounds * 0.1) || round === Math.round(rounds * 0.5))
+      held.push(await weigh(opened));
+    const dueMs = startMs + (round * HOUR_MS) / ROUNDS;
+    await Promise.all([...runs.map((run) => run.log(points)), pause(Math.max(0, dueMs - performance.now()))]);
+  }
+  const seconds = (performance.now() - startMs) / 1_000;
+  const busySeconds = (await opened.busySeconds()) - busyBefore;
+  held.push(await weigh(opened));
+  for (const run of runs) run.close();
+  await opened.close();
+  const bytes = held.map(({ heapBytes, arrayBytes }) => heapBytes + arrayBytes);
+  const slope = (bytes[2]! - bytes[0]!) / 0.9;
+  report.add({
+    what: "web, memory that an hour of 20 live runs adds to an open page",
+    value: slope / bytes[0]!,
+    format: (value) => `${(100 * value).toFixed(1)} %`,
+    bar: GROWTH_MAX,
+    stretch: GROWTH_MAX / 5,
+    better: "lower",
+    notes: [
+      `at 6, 30 and 60 min heap ${list(held.map(({ heapBytes }) => heapBytes))}`,
+      `arrays ${list(held.map(({ arrayBytes }) => arrayBytes))}`,
+      `nodes ${held.map(({ nodes }) => nodes).join(", ")}`,
+      `slope ${(slope / 2 ** 20).toFixed(2)} MB an hour`,
+      `sent in ${seconds.toFixed(0)} s, page's thread busy ${Math.round((100 * busySeconds) / seconds)} %`,
+    ].join("; "),
+  });
+}
+
+/** What is left when everything is thrown away that nobody holds. */
+async function weigh({ debug }: OpenPage): Promise<Held> {
+  // What a finalizer lets go is collected by the next.
+  await debug.send("HeapProfiler.collectGarbage");
+  await debug.send("HeapProfiler.collectGarbage");
+  const { usedSize, backingStorageSize } = (await debug.send("Runtime.getHeapUsage")) as {
+    usedSize: number;
+    backingStorageSize: number;
+  };
+  const { nodes } = await debug.send("Memory.getDOMCounters");
+  return { heapBytes: usedSize, arrayBytes: backingStorageSize, nodes };
+}
+
+function list(bytes: readonly number[]): string {
+  return bytes.map((each) => megabytes(each)).join(", ");
+}
