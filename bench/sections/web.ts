@@ -24,6 +24,7 @@ export async function benchWeb({ report, directory, scale }: Bench): Promise<voi
   const browser = await launchChromium();
   try {
     const rows = 100_000 * scale;
+    process.stderr.write(`filling a store with ${rows} runs\n`);
     const runIds = fillRuns(`${directory}/table`, rows, 20);
     const many = await startServer(`${directory}/table`);
     await measureStartUp(report, browser, many, runIds);

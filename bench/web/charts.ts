@@ -23,6 +23,7 @@ export async function measureCharts(
   server: BenchServer,
   runs: number,
 ): Promise<void> {
+  process.stderr.write(`logging ${runs} runs by ${METRICS} metrics by ${POINTS} points\n`);
   const ids = await logRuns(server, runs);
   const show = encodeURIComponent(JSON.stringify(ids));
   const url = `${server.url}/n/${NAMESPACE}?split=25&show=${show}`;

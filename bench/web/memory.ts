@@ -1,4 +1,4 @@
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { megabytes, type Report } from "../report.ts";
 import type { BenchServer } from "../server.ts";
 import { startRun, type LoggedRun } from "./log-points.ts";
@@ -12,6 +12,9 @@ const BEFORE_POINTS = 1_500;
 const HOUR_MS = 60_000;
 const ROUNDS = 240;
 const NAMESPACE = "hour";
+const PROGRESS_EVERY = 40;
+/** Longer than the page rests between two reads. */
+const QUIET_MS = 2_000;
 /** What an hour may add, as a part of what there was. */
 const GROWTH_MAX = 0.1;
 
@@ -37,6 +40,7 @@ export async function measureMemory(
     width: 1920,
     height: 1080,
   });
+  const rest = watchCalls(opened.page);
   await ask(opened.page, `probe.chartsOf(${METRICS}, ${RUNS})`);
   const rounds = Math.round(ROUNDS * scale);
   const points = HOUR_POINTS / ROUNDS;
@@ -44,14 +48,16 @@ export async function measureMemory(
   const busyBefore = await opened.busySeconds();
   const startMs = performance.now();
   for (let round = 0; round < rounds; round++) {
+    if (round % PROGRESS_EVERY === 0)
+      process.stderr.write(`live data: ${round} of ${rounds} quarter minutes\n`);
     if (round === Math.round(rounds * 0.1) || round === Math.round(rounds * 0.5))
-      held.push(await weigh(opened));
+      held.push(await weigh(opened, rest));
     const dueMs = startMs + (round * HOUR_MS) / ROUNDS;
     await Promise.all([...runs.map((run) => run.log(points)), pause(Math.max(0, dueMs - performance.now()))]);
   }
   const seconds = (performance.now() - startMs) / 1_000;
   const busySeconds = (await opened.busySeconds()) - busyBefore;
-  held.push(await weigh(opened));
+  held.push(await weigh(opened, rest));
   for (const run of runs) run.close();
   await opened.close();
   const bytes = held.map(({ heapBytes, arrayBytes }) => heapBytes + arrayBytes);
@@ -74,7 +80,8 @@ export async function measureMemory(
 }
 
 /** What is left when everything is thrown away that nobody holds. */
-async function weigh({ debug }: OpenPage): Promise<Held> {
+async function weigh({ debug }: OpenPage, rest: () => Promise<void>): Promise<Held> {
+  await rest();
   // What a finalizer lets go is collected by the next.
   await debug.send("HeapProfiler.collectGarbage");
   await debug.send("HeapProfiler.collectGarbage");
@@ -84,6 +91,23 @@ async function weigh({ debug }: OpenPage): Promise<Held> {
   };
   const { nodes } = await debug.send("Memory.getDOMCounters");
   return { heapBytes: usedSize, arrayBytes: backingStorageSize, nodes };
+}
+
+/** Returns how to wait until no answer is on its way, which would be weighed beside the one it replaces. */
+function watchCalls(page: Page): () => Promise<void> {
+  const waiting = new Set<unknown>();
+  let changedMs = performance.now();
+  const note = (change: () => void) => {
+    change();
+    changedMs = performance.now();
+  };
+  page.on("request", (request) => note(() => waiting.add(request)));
+  for (const end of ["requestfinished", "requestfailed"] as const) {
+    page.on(end as "requestfinished", (request) => note(() => waiting.delete(request)));
+  }
+  return async () => {
+    while (waiting.size > 0 || performance.now() - changedMs < QUIET_MS) await pause(QUIET_MS / 10);
+  };
 }
 
 function list(bytes: readonly number[]): string {
