@@ -12,12 +12,13 @@ import { buildProgram, ROWS } from "./program.ts";
 
 /** Who waits longer has typed on. */
 const DEADLINE_MS = 1_000;
+const DEADLINE_MS_MAX = 600_000;
 const FILES = ":files";
 /** A tab or a line break would be read as the end of a candidate, and the others could move the cursor. */
 const UNFIT = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
 export async function complete(cli: Cli, request: readonly string[]): Promise<void> {
-  const giveUp = setTimeout(() => process.exit(0), DEADLINE_MS);
+  const giveUp = setTimeout(() => process.exit(0), deadlineMs(cli.env["CAIRN_COMPLETION_MS"]));
   try {
     const lines = request[0] === "bash" ? await forBash(cli, request) : await forWords(cli, request.slice(1));
     if (lines.length > 0) process.stdout.write(`${lines.join("\n")}\n`);
@@ -26,6 +27,12 @@ export async function complete(cli: Cli, request: readonly string[]): Promise<vo
   } finally {
     clearTimeout(giveUp);
   }
+}
+
+/** Who is far from the server, or on a busy machine, may choose to wait longer. */
+function deadlineMs(wanted: string | undefined): number {
+  const ms = Number(wanted);
+  return ms > 0 && ms <= DEADLINE_MS_MAX ? ms : DEADLINE_MS;
 }
 
 async function forBash(cli: Cli, [, line = "", breaks = ""]: readonly string[]): Promise<string[]> {

@@ -9,7 +9,7 @@ import { Cairn } from "#sdk/client.ts";
 import { startChild, type ChildServer } from "#server/testing/child.ts";
 
 const START = fileURLToPath(new URL("../../cli/start.js", import.meta.url));
-const COMMAND_MS_MAX = 60_000;
+const COMMAND_MS_MAX = 240_000;
 
 export interface Ended {
   code: number | null;

@@ -13,6 +13,8 @@ import { asNpmStart, Paired } from "./measure.ts";
 const QUOTA_PER_SECOND = 200;
 const HOSTILE_PER_SECOND = 10 * QUOTA_PER_SECOND;
 const LOAD_MS = 20_000;
+/** A slow machine measures longer, so that it has as many samples. */
+const ROUNDS_MIN = 250;
 const WINDOW_MS = 4_000;
 const FACTOR_MAX = 1.5;
 /** A flood takes a processor's time; what matters is that nobody waits behind it. */
@@ -77,13 +79,13 @@ it("K1, S24 one principal at ten times its quota gets no more than it, and does 
   };
   const startMs = performance.now();
   hammer.send(start);
-  await expect.poll(() => counts[EXHAUSTED] ?? 0, { timeout: 20_000 }).toBeGreaterThan(0);
+  await expect.poll(() => counts[EXHAUSTED] ?? 0).toBeGreaterThan(0);
 
   const paired = new Paired(WINDOW_MS);
   const write = (subject: Subject) => () =>
     subject.metrics.writeEnvelope({ run: { id: subject.runId }, series: [{ key: "good", values: [1] }] });
   const endMs = performance.now() + LOAD_MS;
-  for (let round = 0; performance.now() < endMs; round++) {
+  for (let round = 0; performance.now() < endMs || round < ROUNDS_MIN; round++) {
     const pair = [() => paired.time("plain", write(control)), () => paired.time("loaded", write(victim))];
     if (round % 2 === 1) pair.reverse();
     for (const one of pair) await one();

@@ -13,6 +13,8 @@ const SENDERS = 500;
 const READERS = 200;
 const LOAD_MS = 60_000;
 const WARM_UP_MS = 5_000;
+/** A slow machine measures longer, so that it has as many samples. */
+const ROUNDS_MIN = 200;
 const WINDOW_MS = 5_000;
 /** All times of the server's policy are well below; who does not read has twice 75 s at worst. */
 const CLOSED_MS_MAX = 240_000;
@@ -78,11 +80,17 @@ async function wakeReaders({ metrics, runId }: Subject): Promise<void> {
   }
 }
 
-async function measure(plain: Subject, loaded: Subject, paired: Paired, durationMs: number): Promise<void> {
+async function measure(
+  plain: Subject,
+  loaded: Subject,
+  paired: Paired,
+  durationMs: number,
+  roundsMin = 0,
+): Promise<void> {
   const plainWorks = works(plain);
   const loadedWorks = works(loaded);
   const endMs = performance.now() + durationMs;
-  for (let round = 0; performance.now() < endMs; round++) {
+  for (let round = 0; performance.now() < endMs || round < roundsMin; round++) {
     for (const [at, work] of plainWorks.entries()) {
       const pair = [() => paired.time("plain", work), () => paired.time("loaded", loadedWorks[at]!)];
       // Neither is always the one that finds the machine awake.
@@ -129,14 +137,12 @@ it("R8, S19 700 slow clients do not slow down a healthy one, take little memory,
     readers: READERS,
     byteMs: 1_000,
   });
-  await expect
-    .poll(() => gauge(url, "cairn_connections_open"), { timeout: 30_000 })
-    .toBeGreaterThan(SENDERS + READERS);
+  await expect.poll(() => gauge(url, "cairn_connections_open")).toBeGreaterThan(SENDERS + READERS);
   let rssMax = 0;
   const sampling = setInterval(() => (rssMax = Math.max(rssMax, rssBytes(child.pid!))), 200);
   onTestFinished(() => clearInterval(sampling));
   const paired = new Paired(WINDOW_MS);
-  await measure(control, victim, paired, LOAD_MS);
+  await measure(control, victim, paired, LOAD_MS, ROUNDS_MIN);
   const openAtEnd = sum(crowd.counts(), "open");
 
   const endMs = performance.now();
@@ -160,18 +166,18 @@ it("R8, S19 700 slow clients do not slow down a healthy one, take little memory,
 
   // What they held is given back: to the next client at once, to the system when the heap is cleaned.
   for (const name of ["cairn_bodies_bytes", "cairn_answers_bytes"]) {
-    await expect.poll(() => gauge(url, name), { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => gauge(url, name)).toBe(0);
   }
-  await expect.poll(() => gauge(url, "cairn_connections_open"), { timeout: 30_000 }).toBeLessThan(10);
+  await expect.poll(() => gauge(url, "cairn_connections_open")).toBeLessThan(10);
   await expect
     .poll(
       () => {
         child.kill("SIGUSR2");
         return rssBytes(child.pid!) - rssBefore;
       },
-      { timeout: 60_000, interval: 2_000 },
+      { interval: 2_000 },
     )
     .toBeLessThan(RSS_LEFT_BYTES_MAX);
   console.log(`memory given back ${Math.round((performance.now() - endMs - closedMs) / 1000)} s after that`);
   expect(await victim.system.verifyRun({ run: { id: victim.runId } })).toMatchObject({ problems: [] });
-}, 420_000);
+}, 900_000);

@@ -45,7 +45,7 @@ async function runJob(script: string, { dir, env, args = [] }: Job, until: Promi
     cwd: dir,
     env: { PATH: process.env["PATH"], HOME: await temporaryFolder(), CAIRN_SERVER: server.url, ...env },
     stdio: ["pipe", "pipe", "pipe"],
-    timeout: 60_000,
+    timeout: 240_000,
   });
   let said = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => (said += text));

@@ -15,6 +15,7 @@ import { init } from "#sdk/run/init.ts";
 import type { InitOptions } from "#sdk/run/init-options.ts";
 import { envelopeNames } from "#sdk/spool/envelope-names.ts";
 import { startChild } from "#server/testing/child.ts";
+import { allowedMs } from "../allowed-ms.ts";
 import { readNumbers } from "./job.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "cairn-hostile-"));
@@ -69,7 +70,7 @@ function begin(url: string, options: InitOptions = {}) {
     capture: false,
     handleExit: false,
     heartbeatSeconds: 0,
-    openMs: 300,
+    openMs: 10_000,
     backoff: { firstMs: 5, mostMs: 30, refusedMs: 30 },
     tell: (text) => told.push(text),
     ...options,
@@ -81,9 +82,9 @@ describe("servers that are not what they should be", () => {
   it("C9 one that never answers holds up init for its deadline, and nothing else", async () => {
     const url = await listen(() => {});
     const before = performance.now();
-    const { starting } = begin(url);
+    const { starting } = begin(url, { openMs: 300 });
     const run = await starting;
-    expect(performance.now() - before).toBeLessThan(2_000);
+    expect(performance.now() - before).toBeLessThan(await allowedMs(2_000));
     expect(run.id).toBeUndefined();
     const times: number[] = [];
     for (let i = 0; i < 20_000; i++) {
@@ -95,7 +96,7 @@ describe("servers that are not what they should be", () => {
     expect(times[Math.floor(times.length * 0.99)]!).toBeLessThan(1);
     const ending = performance.now();
     const report = await run.finish("finished", { deadlineMs: 200 });
-    expect(performance.now() - ending).toBeLessThan(2_000);
+    expect(performance.now() - ending).toBeLessThan(await allowedMs(2_000));
     expect(report).toMatchObject({ delivered: false, runId: undefined });
     expect(report.envelopesLeft).toBeGreaterThanOrEqual(21);
     expect(readdirSync(report.spool!)).toContain("00000001.frames");
@@ -189,8 +190,10 @@ describe("servers that are not what they should be", () => {
     const { starting, told } = begin(cairnServer.url, { env });
     const run = await starting;
     run.log({ a: 1 });
+    const refusals = () => told.filter((text) => text.includes("refuses this run")).length;
+    await expect.poll(refusals).toBe(1);
     expect(await run.delivered(300)).toBe(false);
-    expect(told.filter((text) => text.includes("refuses this run")).length).toBe(1);
+    expect(refusals()).toBe(1);
     expect(told.join("\n")).not.toContain("cairn_wrong");
     await writeLogins({ servers: { [cairnServer.url]: { token: token! } } }, loginPath(env));
     expect(await run.finish("finished", { deadlineMs: 30_000 })).toMatchObject({ delivered: true });

@@ -9,7 +9,7 @@ import { Cairn } from "#sdk/client.ts";
 import { startChild, type ChildServer } from "#server/testing/child.ts";
 
 const SDK = new URL("../../sdk/typescript/index.ts", import.meta.url).href;
-const JOB_MS_MAX = 120_000;
+const JOB_MS_MAX = 240_000;
 
 export interface JobOptions {
   env?: NodeJS.ProcessEnv;

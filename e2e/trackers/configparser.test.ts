@@ -9,7 +9,7 @@ import { configuredTrackers } from "#sdk/tracker/torchx-config.ts";
 import { pythonCommand } from "../../tools/suites.ts";
 
 const FILES = 1_000;
-const PYTHON_MS_MAX = 60_000;
+const PYTHON_MS_MAX = 240_000;
 
 type Answer = { refused: string } | { sections: [string, [string, string][] | string][] };
 

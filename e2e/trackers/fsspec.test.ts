@@ -11,7 +11,7 @@ import { LocalFileSystem } from "#sdk/tracker/fsspec/local-file-system.ts";
 import { nameOf } from "#sdk/tracker/fsspec/run-names.ts";
 import { pythonCommand, torchxNightly } from "../../tools/suites.ts";
 
-const PYTHON_MS_MAX = 60_000;
+const PYTHON_MS_MAX = 240_000;
 const SCRIPT = fileURLToPath(new URL("fsspec_directory.py", import.meta.url));
 
 const BASE = "local_cwd://torchx/base-x2f";

@@ -14,7 +14,7 @@ import { pythonCommand } from "../../tools/suites.ts";
 import { startMLflow, type MLflowServer } from "./mlflow-server.ts";
 
 const SCRIPT = fileURLToPath(new URL("mlflow_tracker.py", import.meta.url));
-const PYTHON_MS_MAX = 60_000;
+const PYTHON_MS_MAX = 240_000;
 const MIB = 2 ** 20;
 
 let server: MLflowServer;
