@@ -164,6 +164,28 @@ describe("S3 Z84 names and files that hope to be run", () => {
     pages().forgive(/status of 400/);
   });
 
+  it("S3 Z84 Z98 a page with all of them in it, and styles that hide what they ask for", async () => {
+    const { port } = beacon.address() as AddressInfo;
+    const home = `http://127.0.0.1:${port}`;
+    const hidden = `background:u\\72l(${home}/hidden.png)`;
+    const body = [
+      `<style>p { ${hidden} } @\\69mport "${home}/sheet.css"; </style><p style="${hidden}">seen</p>`,
+      ...payloads(home)
+        .filter(({ mediaType }) => mediaType.startsWith("text/html"))
+        .map(({ content }) => content),
+      `<b style="color:red;</style><script>top.canary=1</script>">`,
+    ].join("\n");
+    const [id] = runIds;
+    const headers = { "content-type": "text/html" };
+    const put = await pages().cairn.fetch(`/artifacts/${id}/all.html`, { method: "PUT", headers, body });
+    expect([200, 201]).toContain(put.status);
+    await visit(`/r/${id}?tab=artifacts&artifact=all.html`, async (page) => {
+      await page.locator("iframe").contentFrame().getByText("seen").waitFor();
+    });
+    // The browser says what the policy of the frame has stopped.
+    pages().forgive(/Content Security Policy/);
+  });
+
   it("S3 Z84 compare", async () => {
     await visit(`/compare?runs=${runIds.slice(0, 4).join(",")}`);
     pages().forgive(/status of 400/);

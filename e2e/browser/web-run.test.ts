@@ -78,7 +78,7 @@ describe("the page of a run", () => {
     await expect.poll(async () => (await cairn.runs.getRun({ run: { id } })).tags).toEqual({});
   });
 
-  it("Z43 shows artifacts as what they are", async () => {
+  it("Z43 Z98 shows artifacts as what they are, a page with its own styles", async () => {
     const { cairn } = web();
     const id = await newRun("filing");
     const record = (name: string, mediaType: string, content: string) =>
@@ -90,7 +90,9 @@ describe("the page of a run", () => {
     await record(
       "page.html",
       "text/html",
-      '<h1 style="color:red">Title</h1><script>parent.document.title="owned"</script><img src=x onerror=alert(1)>',
+      '<style>.warm { background: rgb(255, 200, 0); list-style-image: url("/never-asked-for") }</style>' +
+        '<h1 style="color:rgb(255, 0, 0)" class="warm">Title</h1><script>parent.document.title="owned"</script>' +
+        '<p style="background:url(http://127.0.0.1:9/p.png)"><img src=x onerror=alert(1)>',
     );
     await record("tree.json", "application/json", '{"big": 9007199254740993}');
     await cairn.artifacts.recordArtifact({
@@ -108,10 +110,21 @@ describe("the page of a run", () => {
     const frame = page.locator("iframe");
     expect(await frame.getAttribute("sandbox")).toBe("");
     await frame.contentFrame().getByRole("heading", { name: "Title" }).waitFor();
+    const looks = frame
+      .contentFrame()
+      .getByRole("heading", { name: "Title" })
+      .evaluate((title) => {
+        const { getComputedStyle } = globalThis as unknown as {
+          getComputedStyle: (element: unknown) => { color: string; backgroundColor: string };
+        };
+        const { color, backgroundColor } = getComputedStyle(title);
+        return { color, backgroundColor };
+      });
+    expect(await looks).toEqual({ color: "rgb(255, 0, 0)", backgroundColor: "rgb(255, 200, 0)" });
     expect(await page.title()).not.toBe("owned");
     await page.getByRole("option", { name: "model" }).click();
     await page.getByText("http://127.0.0.1:9/never").waitFor();
-    expect(asked.filter((url) => url.includes(":9/"))).toEqual([]);
+    expect(asked.filter((url) => /:9\/|never-asked-for/.test(url))).toEqual([]);
     await expectAccessible(page);
   });
 

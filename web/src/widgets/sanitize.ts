@@ -42,6 +42,22 @@ purifier.addHook("afterSanitizeAttributes", (node) => {
   }
 });
 
+/** For a frame of its own, where names and classes cannot be taken for ours: what its style sheet goes by stays. */
+const FRAME_CONFIG = {
+  ...CONFIG,
+  FORBID_ATTR: CONFIG.FORBID_ATTR.filter((name) => name !== "class" && name !== "id"),
+} satisfies Config;
+
+/** As elements that are in no page; `kept` is an attribute with any text that stays, too. */
+export function sanitizeForFrame(markup: string, kept: string): HTMLElement {
+  return purifier.sanitize(markup, {
+    ...FRAME_CONFIG,
+    ADD_ATTR: [kept],
+    ADD_URI_SAFE_ATTR: [kept],
+    RETURN_DOM: true,
+  }) as HTMLElement;
+}
+
 export function sanitize(markup: string): string {
   return purifier.sanitize(markup, CONFIG);
 }

@@ -3,13 +3,13 @@ import { formatBytes } from "../../widgets/format.ts";
 import { parseJsonNodes } from "../../widgets/json-nodes.ts";
 import { JsonTree } from "../../widgets/json-tree.tsx";
 import { Markdown } from "../../widgets/markdown.tsx";
-import { sanitize } from "../../widgets/sanitize.ts";
+import { sanitizeForFrame } from "../../widgets/sanitize.ts";
 import { cutText, visibleLines, visibleText } from "../../widgets/text.ts";
 import { treeOfJson } from "../../widgets/tree-rows.ts";
 import { TEXT_BYTES_MAX, type PreviewKind } from "./artifact-preview-kind.ts";
 import styles from "./artifacts.module.css";
+import { frameDocument, STYLE_KEPT, styleRule, takeStyles } from "./page-styles.ts";
 import { parseCsv } from "./parse-csv.ts";
-import { withoutStyles } from "./without-styles.ts";
 
 const TEXT_SHOWN_MAX = 200_000;
 const CELL_MAX = 200;
@@ -95,20 +95,32 @@ function CsvPreview({ text }: { text: string }) {
 
 /** A frame that may do nothing, with what is left when everything that runs or loads is taken out. */
 function HtmlPreview({ text }: { text: string }) {
-  const markup = useMemo(() => sanitize(withoutStyles(text)), [text]);
+  const page = useMemo(() => styledPage(text), [text]);
   return (
     <>
       <p className={styles.quiet}>
-        Shown without scripts, styles and anything from elsewhere. Download it to see the page as it was
-        meant.
+        Shown without scripts and anything from elsewhere. Download it to see the page as it was meant.
       </p>
       <iframe
         className={styles.frame}
         sandbox=""
-        srcDoc={markup}
+        srcDoc={page}
         title="Content of the page"
         referrerPolicy="no-referrer"
       />
     </>
   );
+}
+
+/** Its styles go by the nonce of our own page, whose policy the frame inherits; what they may load, the frame says itself. */
+function styledPage(text: string): string {
+  const { markup, sheet } = takeStyles(text);
+  const body = sanitizeForFrame(markup, STYLE_KEPT);
+  const rules = Array.from(body.querySelectorAll(`[${STYLE_KEPT}]`), (element, place) => {
+    const declarations = element.getAttribute(STYLE_KEPT)!;
+    element.setAttribute(STYLE_KEPT, String(place));
+    return styleRule(place, declarations);
+  });
+  const nonce = document.querySelector<HTMLScriptElement>("script[nonce]")?.nonce ?? "";
+  return frameDocument(body.innerHTML, [sheet, ...rules].join("\n"), nonce);
 }
