@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { mayMove, splitOrder, withNextOrder } from "./query-order.ts";
+import { mayMove, sameField, splitOrder, withNextOrder } from "./query-order.ts";
 
 describe("the order of a query", () => {
   it.each([
@@ -52,6 +52,14 @@ describe("the order of a query", () => {
     expect(withNextOrder("order by metrics.loss", "metrics.loss.last")).toBe(
       "order by metrics.loss.last desc",
     );
+  });
+
+  it("Z2 a column is that of the order however its key is quoted", () => {
+    expect(sameField('metrics."val/wer".min', "metrics.val/wer.min")).toBe(true);
+    expect(sameField('metrics."val/wer"', "metrics.val/wer.last")).toBe(true);
+    expect(sameField("params.`a b`", 'params."a b"')).toBe(true);
+    expect(sameField('params."a.b"', "params.c")).toBe(false);
+    expect(sameField("no field", "no field")).toBe(true);
   });
 
   it("Z9 only a query about what changes can move a run", () => {

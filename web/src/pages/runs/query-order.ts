@@ -1,3 +1,5 @@
+import { fieldText, parseField } from "./field.ts";
+
 /** The order in a query, read and written as text: everything else of the query stays as it was typed. */
 export interface Order {
   /** As it stands in the query. */
@@ -73,13 +75,13 @@ export function withNextOrder(
 
 /** `metrics.loss` and `metrics.loss.last` are the same. */
 export function sameField(one: string, other: string): boolean {
-  return withStat(one) === withStat(other);
+  return plainField(one) === plainField(other);
 }
 
-function withStat(field: string): string {
-  return /^metrics\./i.test(field) && !/\.(?:last|first|min|max|mean|count)$/.test(field)
-    ? `${field}.last`
-    : field;
+/** A key may be quoted, and a metric without a statistic is its last value. */
+function plainField(text: string): string {
+  const field = parseField(text);
+  return field === undefined ? text : fieldText(field);
 }
 
 /** Whether a change of a run's numbers may move it in the list, or in and out of it. */
