@@ -14,7 +14,7 @@ export interface Story {
 export function tellStory(seed: number, scale: DemoScaleName): Story {
   const options = { random: new Random(`cairn demo ${seed}`), scale: SCALES[scale] };
   const teams = [speechTeam(options), visionTeam(options), translationTeam(options)];
-  const root = { path: "", description: "Three teams that do not exist. Made by `cairn demo`." };
+  const root = { path: "", description: "Three teams that do not exist. Made by cairn demo." };
   return {
     namespaces: [root, ...teams.flatMap(({ namespaces }) => namespaces)],
     runs: teams.flatMap(({ runs }) => runs),

@@ -96,6 +96,11 @@ function sweepRun(number: number, setting: Setting, random: Random, story: Rando
   };
 }
 
+/** Large steps at first, then ever smaller ones. */
+function normAt(step: number, steps: number): number {
+  return 0.5 + 2.5 * (1 + (12 * step) / steps) ** -0.8;
+}
+
 function sweepParts(
   setting: Setting,
   random: Random,
@@ -122,7 +127,7 @@ function sweepParts(
     seriesOf(
       "train/grad_norm",
       every,
-      (step) => Math.exp(0.3 * random.normal()) * (1 + trouble(step)),
+      (step) => normAt(step, steps) * Math.exp(0.3 * random.normal()) * (1 + trouble(step)),
       clock,
     ),
     seriesOf("train/lr", every, (step) => learningRateAt(step, steps, setting.lr, setting.warmup), clock),

@@ -4,7 +4,14 @@ import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
 import { Picture } from "#proto/cairn/v1/metric_pb.ts";
 import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
 import { lossAt, scoreAt, stepsOf } from "../curves.ts";
-import { daysAgo, type DemoPart, type DemoRun, type DemoTeam, type StoryOptions } from "../demo-run.ts";
+import {
+  daysAgo,
+  type DemoPart,
+  type DemoRun,
+  type DemoSeries,
+  type DemoTeam,
+  type StoryOptions,
+} from "../demo-run.ts";
 import { confusionMatrix, histogram, prCurve, rocCurve, sampleGrid } from "../media.ts";
 import { commitOf, provenanceOf } from "../story-provenance.ts";
 import { progressLines, seriesOf } from "../story-series.ts";
@@ -41,6 +48,18 @@ export function visionTeam(options: StoryOptions): DemoTeam {
             unit: "s",
             direction: Direction.MINIMIZE,
             description: "wall time of one step",
+          },
+          {
+            key: "system/gpu.temperature",
+            unit: "°C",
+            direction: Direction.MINIMIZE,
+            description: "hottest spot of the GPU",
+          },
+          {
+            key: "system/gpu.utilization",
+            unit: "%",
+            direction: Direction.MAXIMIZE,
+            description: "share of a step that the GPU was busy",
           },
           {
             key: "eval/confusion.json",
@@ -184,6 +203,7 @@ function rankPart(
       labels,
     ),
   ];
+  series.push(...hostSeries(random.fork("system"), rank, busy / stepSeconds, steps, clock, labels));
   const told = stepsOf(20, Math.max(1, Math.floor(steps / 20)));
   const log = told.map((step) => ({
     timeS: startS + step * stepSeconds,
@@ -198,6 +218,36 @@ function rankPart(
     });
   }
   return { writer: `rank-${rank}`, series, log };
+}
+
+/** What the machines measured: the GPU that repairs its memory all the time is the hottest, too. */
+function hostSeries(
+  random: StoryOptions["random"],
+  rank: number,
+  busyShare: number,
+  steps: number,
+  clock: { startS: number; stepSeconds: number },
+  labels: Readonly<Record<string, string>>,
+): DemoSeries[] {
+  const warm = rank === STRAGGLER ? 88 : 62 + 2 * (rank % 4);
+  const every = Math.max(1, Math.floor(steps / 100));
+  const checks = stepsOf(Math.floor(steps / every), every);
+  return [
+    seriesOf(
+      "system/gpu.temperature",
+      checks,
+      (step) => warm - (warm - 36) * Math.exp((-12 * step) / steps) + 0.6 * random.normal(),
+      clock,
+      labels,
+    ),
+    seriesOf(
+      "system/gpu.utilization",
+      checks,
+      () => Math.min(100, 100 * busyShare + 1.5 * random.normal()),
+      clock,
+      labels,
+    ),
+  ];
 }
 
 function scheduledRun(): DemoRun {
