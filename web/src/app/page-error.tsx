@@ -26,10 +26,10 @@ export function PageError({ error }: { error: unknown }) {
   );
 }
 
-/** How browsers say that a part of the pages is not there any more. */
+/** How browsers, and our loader of styles, say that a part of the pages is not there any more. */
 function isOldPage(error: unknown): boolean {
   return (
-    error instanceof TypeError &&
-    /dynamically imported module|Importing a module script failed/i.test(error.message)
+    error instanceof Error &&
+    /dynamically imported module|Importing a module script failed|Unable to preload CSS/i.test(error.message)
   );
 }

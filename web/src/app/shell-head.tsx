@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { Keyboard, Moon, Search, Sun } from "lucide-react";
+import { Keyboard, Menu, Moon, Search, Sun } from "lucide-react";
 import { useSyncExternalStore } from "react";
 import { Button } from "../widgets/button.tsx";
 import { Name } from "../widgets/name.tsx";
@@ -11,23 +11,44 @@ import { isDark, onThemeChange, setTheme } from "./theme.ts";
 
 export function ShellHead({
   path,
+  isNavOpen,
+  onNav,
   onSearch,
   onKeys,
 }: {
   path: string;
+  isNavOpen: boolean;
+  onNav: () => void;
   onSearch: () => void;
   onKeys: () => void;
 }) {
   return (
     <header className={styles.head}>
-      <Link to="/" className={styles.logo}>
-        <Logo /> Cairn
+      <Button
+        label="Pages and namespaces"
+        onClick={onNav}
+        aria-expanded={isNavOpen}
+        aria-controls="nav"
+        className={styles.menu}
+        quiet
+      >
+        <Menu size={16} />
+      </Button>
+      <Link to="/" className={styles.logo} aria-label="Cairn, home">
+        <Logo /> <span className={styles.wide}>Cairn</span>
       </Link>
       <Crumbs path={path} />
       <span className={styles.space} />
       <ConnectionDot />
-      <button type="button" className={styles.search} onClick={onSearch} aria-keyshortcuts="Control+K">
-        <Search size={14} aria-hidden /> Search everything <kbd className={styles.key}>Ctrl K</kbd>
+      <button
+        type="button"
+        className={styles.search}
+        onClick={onSearch}
+        aria-label="Search everything"
+        aria-keyshortcuts="Control+K"
+      >
+        <Search size={14} aria-hidden /> <span className={styles.wide}>Search everything</span>
+        <kbd className={styles.key}>Ctrl K</kbd>
       </button>
       <Button label="Keys" onClick={onKeys} aria-keyshortcuts="?" quiet>
         <Keyboard size={16} />

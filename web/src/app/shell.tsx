@@ -2,7 +2,7 @@ import { CSPProvider } from "@base-ui/react/csp-provider";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, Outlet, useLocation, useNavigate, useParams } from "@tanstack/react-router";
 import { ChartScatter, House, Info, KeyRound, List } from "lucide-react";
-import { useState, type ReactNode } from "react";
+import { useEffect, useState, type ReactNode } from "react";
 import { useRunChanges } from "../data/live-hooks.ts";
 import { namespaces } from "../data/queries.ts";
 import { formatCount } from "../widgets/format.ts";
@@ -33,19 +33,33 @@ function BareShell() {
 
 function FullShell() {
   const [opened, setOpened] = useState<"search" | "keys" | undefined>(undefined);
+  const [isNavOpen, setNavOpen] = useState(false);
   const { _splat: here = "" } = useParams({ strict: false });
+  const { href } = useLocation();
   const { data: tree } = useQuery(namespaces);
   const client = useQueryClient();
   useRunChanges(() => void client.invalidateQueries({ queryKey: namespaces.queryKey }));
   useShellKeys(setOpened);
+  // On a narrow screen the tree lies over the page; whoever has chosen wants to see the page.
+  useEffect(() => setNavOpen(false), [href]);
   const total = tree?.reduce((sum, { runCount }) => sum + Number(runCount), 0);
   return (
     <div className={styles.shell}>
       <a href="#main" className={styles.skip}>
         Skip to the page
       </a>
-      <ShellHead path={here} onSearch={() => setOpened("search")} onKeys={() => setOpened("keys")} />
-      <nav className={styles.nav} aria-label="Pages and namespaces">
+      <ShellHead
+        path={here}
+        isNavOpen={isNavOpen}
+        onNav={() => setNavOpen(!isNavOpen)}
+        onSearch={() => setOpened("search")}
+        onKeys={() => setOpened("keys")}
+      />
+      <nav
+        id="nav"
+        className={isNavOpen ? `${styles.nav} ${styles.navOpen}` : styles.nav}
+        aria-label="Pages and namespaces"
+      >
         <NavLink to="/" icon={<House size={14} aria-hidden />}>
           Home
         </NavLink>
@@ -61,7 +75,7 @@ function FullShell() {
         <NavLink to="/about" icon={<Info size={14} aria-hidden />}>
           About
         </NavLink>
-        <h2 className={styles.title}>Namespaces</h2>
+        {tree?.length !== 0 && <h2 className={styles.title}>Namespaces</h2>}
         <NamespaceTree namespaces={tree ?? []} here={here} />
       </nav>
       <main id="main" className={styles.main} tabIndex={-1}>
