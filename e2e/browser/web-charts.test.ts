@@ -325,7 +325,7 @@ describe("charts in a browser", () => {
       await pages().cairn.metrics.writeEnvelope({ run: { id }, series });
     }
     const page = await openCharts(id);
-    await page.getByText("12K charts, 1 run").waitFor({ timeout: 60_000 });
+    await page.getByText("12k charts, 1 run").waitFor({ timeout: 60_000 });
     await expect.poll(() => isPainted(chartOf(page, "layer0/w0"))).toBe(true);
     expect(await page.locator("canvas").count()).toBeLessThan(120);
     await page.getByRole("searchbox", { name: "Filter charts" }).fill("layer7/w99?");

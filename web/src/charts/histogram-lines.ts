@@ -1,5 +1,4 @@
 import type { Line } from "./line.ts";
-import { valueText } from "./value-text.ts";
 
 /** Counts between edges at one step: one edge more than counts. */
 export interface StepHistogram {
@@ -29,7 +28,7 @@ export function histogramLines(histograms: readonly StepHistogram[]): Line[] {
     return {
       id: String(bin),
       runId: String(bin),
-      name: valueText(Number(from.toPrecision(4))),
+      name: String(Number(from.toPrecision(4))),
       colour: "currentColor",
       dash: [],
       x,

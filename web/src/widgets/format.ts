@@ -1,9 +1,9 @@
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
 const whole = new Intl.NumberFormat("en");
 
-/** 1,284 as it is, 12,840 as 12.8K. */
+/** 1,284 as it is, 12,840 as 12.8k, as the axes of charts have it. */
 export function formatCount(count: number): string {
-  return count < 10_000 ? whole.format(count) : compact.format(count);
+  return count < 10_000 ? whole.format(count) : compact.format(count).replace("K", "k");
 }
 
 /** Four significant digits; whole numbers as they are; very small and large ones with an exponent. */
@@ -14,6 +14,14 @@ export function formatNumber(value: number): string {
   const size = Math.abs(value);
   if (size !== 0 && (size < 1e-3 || size >= 1e9)) return value.toExponential(2).replace("e+", "e");
   return String(Number(value.toPrecision(4)));
+}
+
+/** The same, but with its last zeros: in a column the digits stand below each other. */
+export function evenNumber(value: number): string {
+  const size = Math.abs(value);
+  return Number.isInteger(value) || size < 1e-3 || size >= 1e3 || Number.isNaN(size)
+    ? formatNumber(value)
+    : value.toPrecision(4);
 }
 
 /** 42 s, 6.6 min, 3.2 h, 5.1 d. */

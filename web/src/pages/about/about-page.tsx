@@ -19,44 +19,48 @@ export function AboutPage() {
         <ErrorNote error={info.error} onRetry={() => void info.refetch()} />
       ) : (
         <div className={styles.columns}>
-          <Panel title="This server">
-            {info.data === undefined ? (
-              <Skeleton lines={5} />
-            ) : (
-              <Facts
-                facts={[
-                  ["Version", info.data.version],
-                  ["Address", location.origin],
-                  ["Started", formatAgo(Number(info.data.startedUs))],
-                  ["Format of its data", String(info.data.formatVersion)],
-                  ...Object.entries(info.data.engines).map(
-                    ([what, engine]) => [`Engine for ${what}`, engine] as const,
-                  ),
-                ]}
-              />
-            )}
-          </Panel>
-          <Panel title="What it holds">
-            {info.data === undefined ? (
-              <Skeleton lines={4} />
-            ) : info.data.sizeBytes === 0n && info.data.runCount === 0n ? (
-              <p className={styles.quiet}>
-                Counts are for those who administer the whole server, and there may be none.
-              </p>
-            ) : (
-              <Facts
-                facts={[
-                  ["Runs", formatCount(Number(info.data.runCount))],
-                  ["Series", formatCount(Number(info.data.seriesCount))],
-                  ["Points", formatCount(Number(info.data.pointCount))],
-                  ["Size", formatBytes(Number(info.data.sizeBytes))],
-                ]}
-              />
-            )}
-          </Panel>
-          <HealthPanel />
-          <IntegrityPanel />
-          <BackupPanel isInMemory={info.data?.engines["store"]?.endsWith("in memory")} />
+          <div className={styles.column}>
+            <Panel title="This server">
+              {info.data === undefined ? (
+                <Skeleton lines={5} />
+              ) : (
+                <Facts
+                  facts={[
+                    ["Version", info.data.version],
+                    ["Address", location.origin],
+                    ["Started", formatAgo(Number(info.data.startedUs))],
+                    ["Format of its data", String(info.data.formatVersion)],
+                    ...Object.entries(info.data.engines).map(
+                      ([what, engine]) => [`Engine for ${what}`, engine] as const,
+                    ),
+                  ]}
+                />
+              )}
+            </Panel>
+            <HealthPanel />
+          </div>
+          <div className={styles.column}>
+            <Panel title="What it holds">
+              {info.data === undefined ? (
+                <Skeleton lines={4} />
+              ) : info.data.sizeBytes === 0n && info.data.runCount === 0n ? (
+                <p className={styles.quiet}>
+                  Counts are for those who administer the whole server, and there may be none.
+                </p>
+              ) : (
+                <Facts
+                  facts={[
+                    ["Runs", formatCount(Number(info.data.runCount))],
+                    ["Series", formatCount(Number(info.data.seriesCount))],
+                    ["Points", formatCount(Number(info.data.pointCount))],
+                    ["Size", formatBytes(Number(info.data.sizeBytes))],
+                  ]}
+                />
+              )}
+            </Panel>
+            <IntegrityPanel />
+            <BackupPanel isInMemory={info.data?.engines["store"]?.endsWith("in memory")} />
+          </div>
         </div>
       )}
     </div>

@@ -54,7 +54,7 @@ export function LoginPage() {
                 placeholder="cairn_…"
                 autoFocus
                 mono
-                hint="The server shows one at its first start; later ones come from the page Access, or from `cairn token create`."
+                hint="The server shows one at its first start; later ones are made on the page Access, or by the command cairn token create."
               />
             </div>
           </TabPanel>

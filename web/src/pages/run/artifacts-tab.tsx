@@ -69,7 +69,8 @@ export function ArtifactsTab({ run }: { run: Run }) {
           <TextField label="Find artifacts" quiet placeholder="Find artifacts" {...field} />
           <span className={styles.quiet}>
             {formatCount(data.items.length)}
-            {data.hasMore && "+"}, {formatBytes(bytes)} here
+            {data.hasMore && "+"} {data.items.length === 1 ? "artifact" : "artifacts"}, {formatBytes(bytes)}{" "}
+            here
           </span>
         </div>
         {rows.length === 0 ? (

@@ -1,8 +1,8 @@
 import type { Lineage } from "#proto/cairn/v1/lineage_pb.ts";
 
-export const NODE_WIDTH = 200;
+export const NODE_WIDTH = 208;
 export const NODE_HEIGHT = 44;
-const COLUMN_GAP = 72;
+const COLUMN_GAP = 64;
 const ROW_GAP = 14;
 const MARGIN = 16;
 const SWEEPS = 6;

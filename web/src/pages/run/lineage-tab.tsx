@@ -119,7 +119,7 @@ function Node({ node, place }: { node: LineageNode; place: PlacedNode }) {
         <StatusDot status={node.status} bare /> <bdi>{name}</bdi>
       </span>
       <span className={styles.where}>
-        {visibleText(node.namespace)}
+        {visibleText(node.namespace.slice(node.namespace.lastIndexOf("/") + 1))}
         {models}
       </span>
     </Link>

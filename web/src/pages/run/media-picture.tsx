@@ -47,7 +47,7 @@ function Confusion({ classes, counts }: Extract<Picture, { kind: "confusion" }>)
                       key={j}
                       title={`${(share * 100).toFixed(1)} % of ${visibleText(classes[i]!)}`}
                       style={{
-                        background: `color-mix(in srgb, var(${tone}) ${Math.round(share * 45)}%, transparent)`,
+                        background: `color-mix(in srgb, var(${tone}) ${Math.round(share * 60)}%, transparent)`,
                       }}
                     >
                       {count}

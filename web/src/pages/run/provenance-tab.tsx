@@ -20,7 +20,7 @@ export function ProvenanceTab({ run }: { run: Run }) {
   const parts = useMemo(() => provenanceParts(run), [run]);
   const recorded = parts.filter(({ values }) => values.length > 0).length;
   return (
-    <div className={page.overview}>
+    <div className={`${page.overview} ${styles.halves}`}>
       <div className={page.column}>
         <Card title="Recorded" count={`${recorded} of ${parts.length}`}>
           <table className={styles.parts}>

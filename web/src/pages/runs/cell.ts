@@ -1,5 +1,5 @@
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
-import { formatAgo, formatDuration, formatNumber } from "../../widgets/format.ts";
+import { evenNumber, formatAgo, formatDuration } from "../../widgets/format.ts";
 import { statusWord } from "../../widgets/status-word.ts";
 import type { Field, ProvenanceField, RunField } from "./field.ts";
 
@@ -35,14 +35,6 @@ export function cellOf(run: Run, field: Field, nowMs: number): Cell {
     case "line":
       return NOTHING;
   }
-}
-
-/** As everywhere, but with its last zeros: in a column the digits stand below each other. */
-export function evenNumber(value: number): string {
-  const size = Math.abs(value);
-  return Number.isInteger(value) || size < 1e-3 || size >= 1e3 || Number.isNaN(size)
-    ? formatNumber(value)
-    : value.toPrecision(4);
 }
 
 function plain(text: string): Cell {

@@ -1,8 +1,7 @@
 import { ChevronDown, ChevronRight, Eye, EyeOff } from "lucide-react";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
-import { formatCount, formatNumber } from "../../widgets/format.ts";
+import { evenNumber, formatCount, formatNumber } from "../../widgets/format.ts";
 import { cutText, visibleText } from "../../widgets/text.ts";
-import { evenNumber } from "./cell.ts";
 import { aggregate, type Item } from "./grouping.ts";
 import type { Column } from "./layout.ts";
 import type { RowPlace } from "./run-row.tsx";
