@@ -143,25 +143,24 @@ export async function copiedText(page: Page, pattern: RegExp): Promise<string> {
   return text;
 }
 
-/** Fails with every accessibility rule the page breaks, as it is now. A frame of a stranger's file is not ours. */
-export async function expectAccessible(page: Page): Promise<void> {
+const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"];
+
+/** Fails with every accessibility rule the page breaks, as it is now, of those given. A frame of a stranger's file is not ours. */
+export async function expectAccessible(page: Page, rules: readonly string[] = RULES): Promise<void> {
   // What moves is judged when it stands still. As text, because there is no page where this is checked.
   await page.evaluate(
     "Promise.all(document.getAnimations().filter(({ effect }) => effect?.getTiming().iterations !== Infinity)" +
       ".map((animation) => animation.finished.catch(() => undefined)))",
   );
   await page.evaluate(AXE);
-  const broken = await page.evaluate(async () => {
+  const broken = await page.evaluate(async (runOnly) => {
     const { axe } = globalThis as unknown as { axe: typeof import("axe-core") };
-    const { violations } = await axe.run(
-      { exclude: [["iframe"]] },
-      { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"] },
-    );
+    const { violations } = await axe.run({ exclude: [["iframe"]] }, { runOnly: [...runOnly] });
     return violations.flatMap(({ id, help, nodes }) =>
       nodes.map(
         ({ target, failureSummary }) => `${id}: ${help}: ${target.join(" ")} ${failureSummary ?? ""}`,
       ),
     );
-  });
+  }, rules);
   expect(broken, `accessibility of ${page.url()}`).toEqual([]);
 }

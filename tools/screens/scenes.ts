@@ -1,0 +1,367 @@
+import type { Page } from "playwright-core";
+
+/** Where a scene plays: with the data of the demo, without any run, where everybody has to sign in, or on a server of its own that it stops. */
+type Stage = "demo" | "empty" | "closed" | "leaving";
+
+/** The server of a scene. */
+export interface Visit {
+  /** The whole address at which it begins. */
+  address: string;
+  /** Of the administrator, where one is needed. */
+  token: string;
+  stop(): Promise<void>;
+}
+
+/** What somebody sees after a few steps. The pictures in docs/screens and the test of the layout go through all of them. */
+export interface Scene {
+  /** Of the file, too. */
+  name: string;
+  /** What there is to see, for the table of pictures. */
+  about: string;
+  stage?: Stage;
+  path: string | ((id: (key: string) => string) => string);
+  /** From the page as it opens to what is shown. */
+  act?: (page: Page, visit: Visit) => Promise<void>;
+}
+
+const SWEEP = "/n/demo/speech/sweep";
+const chartOf = (page: Page, key: string) => page.getByRole("img", { name: new RegExp(`^${key} by`) });
+const queryBar = (page: Page) => page.getByRole("combobox", { name: "Query" });
+const charts = (of: Record<string, unknown>) => `charts=${encodeURIComponent(JSON.stringify(of))}`;
+const list = (name: string, ...values: string[]) => `${name}=${encodeURIComponent(JSON.stringify(values))}`;
+const query = (text: string) => `q=${encodeURIComponent(text)}`;
+
+async function tab(page: Page, name: string): Promise<void> {
+  await page.getByRole("tab", { name, selected: true }).waitFor();
+}
+
+/** In the middle of a chart, where something is drawn; a click pins what is shown there. */
+async function pin(page: Page, key: string): Promise<void> {
+  const box = (await chartOf(page, key).first().boundingBox())!;
+  await page.mouse.move(box.x + box.width * 0.5, box.y + box.height * 0.5);
+  await page.getByRole("tooltip").waitFor();
+  await page.mouse.down();
+  await page.mouse.up();
+  await page.getByRole("dialog", { name: /^Values at/ }).waitFor();
+}
+
+async function action(page: Page, name: string): Promise<void> {
+  await page.getByRole("button", { name: "Actions" }).click();
+  await page.getByRole("menuitem", { name }).click();
+  await page.getByRole("dialog").waitFor();
+}
+
+async function signIn(page: Page, { token }: Visit): Promise<void> {
+  await page.getByRole("textbox", { name: "Token" }).fill(token);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("tab", { selected: true }).waitFor();
+}
+
+const HOME: readonly Scene[] = [
+  {
+    name: "home-empty",
+    about: "The first start: ways to log a first run, and the demo",
+    stage: "empty",
+    path: "/",
+    act: (page) => page.getByRole("heading", { name: "No runs yet" }).waitFor(),
+  },
+  {
+    name: "home",
+    about: "Namespaces with what runs in them and the best value of each objective",
+    path: "/",
+    act: (page) => page.getByRole("region", { name: "Recent runs" }).waitFor(),
+  },
+  {
+    name: "search",
+    about: "Ctrl K finds runs, namespaces, metrics and pages",
+    path: "/",
+    async act(page) {
+      await page.getByRole("region", { name: "Recent runs" }).waitFor();
+      await page.keyboard.press("Control+k");
+      await page.getByRole("combobox").fill("wav");
+      await page.getByRole("option").nth(3).waitFor();
+    },
+  },
+  {
+    name: "keys",
+    about: "? shows all keys",
+    path: SWEEP,
+    async act(page) {
+      await chartOf(page, "train/loss").waitFor();
+      await page.keyboard.press("?");
+      await page.getByRole("dialog").waitFor();
+    },
+  },
+];
+
+const RUNS: readonly Scene[] = [
+  {
+    name: "runs",
+    about: "Runs as a table with charts of those whose eye is open, live",
+    path: "/n/demo",
+    act: (page) => chartOf(page, "train/loss").waitFor(),
+  },
+  {
+    name: "runs-sorted",
+    about: "The best of a sweep, by a query; hovering a line lights up its run everywhere",
+    path: `${SWEEP}?${query('params.lr <= 0.001 and status = "finished" order by metrics."val/wer".min')}`,
+    async act(page) {
+      const box = (await chartOf(page, "train/loss").boundingBox())!;
+      await page.mouse.move(box.x + box.width * 0.6, box.y + box.height * 0.7);
+      await page.getByRole("tooltip").waitFor();
+    },
+  },
+  {
+    name: "runs-table",
+    about: "The table alone, with columns of one's own",
+    path: `${SWEEP}?split=100&${query('order by metrics."val/wer".min')}`,
+    act: (page) => page.getByRole("row").nth(3).waitFor(),
+  },
+  {
+    name: "runs-grouped",
+    about: "Groups with their figures; each is one line with a band",
+    path: `${SWEEP}?${query('status = "finished" order by metrics."val/wer".min')}&${list("group", "params.depth", "params.lr")}&${charts({ group: "mean-std" })}`,
+    act: (page) => chartOf(page, "train/loss").waitFor(),
+  },
+  {
+    name: "runs-selected",
+    about: "What can be done with a selection",
+    path: `${SWEEP}?${query("order by name")}`,
+    async act(page) {
+      for (const at of [2, 3, 5]) await page.getByRole("row").nth(at).getByRole("checkbox").check();
+      await page.getByText("3 selected").waitFor();
+    },
+  },
+  {
+    name: "query-completion",
+    about: "Fields, operators and values are completed",
+    path: SWEEP,
+    async act(page) {
+      await chartOf(page, "train/loss").waitFor();
+      await queryBar(page).pressSequentially("params.");
+      await page.getByRole("option").nth(3).waitFor();
+    },
+  },
+  {
+    name: "query-error",
+    about: "A mistake is shown at its column while the rows stay",
+    path: SWEEP,
+    async act(page) {
+      await chartOf(page, "train/loss").waitFor();
+      await queryBar(page).fill("params.lr > 0.0003 adn params.depth = 12");
+      await queryBar(page).press("Enter");
+      await page.getByRole("alert").waitFor();
+    },
+  },
+  {
+    name: "columns",
+    about: "Columns from any param, tag, metric or field",
+    path: SWEEP,
+    async act(page) {
+      await chartOf(page, "train/loss").waitFor();
+      await page.getByRole("button", { name: /^Columns/ }).click();
+      await page.getByRole("textbox", { name: "Find a column" }).waitFor();
+    },
+  },
+];
+
+const CHARTS: readonly Scene[] = [
+  {
+    name: "charts",
+    about: "All charts of many runs, smoothed, with the raw line behind",
+    path: `${SWEEP}?split=25&${query("params.seed = 2")}&${charts({ smooth: "ema-0.8" })}`,
+    act: (page) => chartOf(page, "train/loss").waitFor(),
+  },
+  {
+    name: "charts-zoomed",
+    about: "A zoom is read again at its resolution, in all charts with the same x",
+    path: `${SWEEP}?split=40&${charts({ range: "100..220", smooth: "gauss-3", keys: "train/*" })}`,
+    act: (page) => chartOf(page, "train/loss").waitFor(),
+  },
+  {
+    name: "charts-bands",
+    about: "Mean and 95 % interval of groups, on a log axis",
+    path: `${SWEEP}?split=25&${query('status = "finished"')}&${list("group", "params.lr")}&${charts({ group: "mean-ci95", logy: true, keys: "/loss|norm|lr/" })}`,
+    act: (page) => chartOf(page, "train/loss").waitFor(),
+  },
+  {
+    name: "charts-pinned",
+    about: "Values under the crosshair, sorted, pinned and searchable",
+    path: `${SWEEP}?split=40&${query("params.seed = 2")}`,
+    act: (page) => pin(page, "train/loss"),
+  },
+  {
+    name: "charts-ranks",
+    about: "Eight ranks as lines",
+    path: (id) => `/r/${id("distributed")}?tab=charts`,
+    act: (page) => chartOf(page, "perf/step_seconds").waitFor(),
+  },
+  {
+    name: "charts-heat",
+    about: "The same ranks as a heat map: the straggler",
+    path: (id) => `/r/${id("distributed")}?tab=charts&labels=heat`,
+    act: (page) => chartOf(page, "perf/step_seconds").waitFor(),
+  },
+  {
+    name: "charts-spike",
+    about: "One damaged batch among 100,000 points",
+    path: (id) => `/r/${id("spike")}?tab=charts`,
+    act: (page) => chartOf(page, "train/loss").waitFor(),
+  },
+];
+
+const RUN: readonly Scene[] = [
+  {
+    name: "run-overview",
+    about: "One run: what it is, how it went, what was set",
+    path: (id) => `/r/${id("finetune-960")}`,
+    act: (page) => tab(page, "Overview"),
+  },
+  {
+    name: "run-charts",
+    about: "Its charts",
+    path: (id) => `/r/${id("restarted")}?tab=charts`,
+    act: (page) => chartOf(page, "train/loss").waitFor(),
+  },
+  {
+    name: "run-artifacts",
+    about: "Its files, shown as what they are",
+    path: (id) => `/r/${id("unet-wide")}?tab=artifacts&artifact=samples/masks.png&step=299`,
+    act: (page) => tab(page, "Artifacts"),
+  },
+  {
+    name: "run-media",
+    about: "Media of all steps with one stepper",
+    path: (id) => `/r/${id("unet-wide")}?tab=media`,
+    act: (page) => tab(page, "Media"),
+  },
+  {
+    name: "run-logs",
+    about: "Its log: live, searched, from every rank",
+    path: (id) => `/r/${id("restarted")}?tab=logs&find=Error`,
+    act: (page) => tab(page, "Logs"),
+  },
+  {
+    name: "run-system",
+    about: "What its machines did: one GPU is too hot",
+    path: (id) => `/r/${id("distributed")}?tab=system`,
+    act: (page) => tab(page, "System"),
+  },
+  {
+    name: "run-provenance",
+    about: "What is recorded, what is missing, and how to do it again",
+    path: (id) => `/r/${id("sweep-50")}?tab=provenance`,
+    act: (page) => tab(page, "Provenance"),
+  },
+  {
+    name: "run-lineage",
+    about: "Where it came from and what came of it",
+    path: (id) => `/r/${id("finetune-960")}?tab=lineage`,
+    act: (page) => tab(page, "Lineage"),
+  },
+  ...(
+    [
+      ["action-tensorboard", "Examine in TensorBoard"],
+      ["action-retrain", "Train with new data"],
+      ["action-inference", "Spawn inference cluster"],
+      ["action-tests", "Run tests"],
+      ["action-pipeline", "Show provenance pipeline"],
+    ] as const
+  ).map(([name, about]): Scene => ({
+    name,
+    about,
+    path: (id) => `/r/${id("finetune-960")}`,
+    act: (page) => action(page, about),
+  })),
+];
+
+const compared = (id: (key: string) => string) =>
+  `/compare?runs=${["sweep-50", "sweep-11", "sweep-23"].map(id).join(",")}`;
+
+const OTHERS: readonly Scene[] = [
+  {
+    name: "compare",
+    about: "Runs side by side: what differs comes first",
+    path: compared,
+    act: (page) => page.getByRole("table").first().waitFor(),
+  },
+  {
+    name: "compare-charts",
+    about: "Their charts on top of each other",
+    path: (id) => `${compared(id)}&tab=charts`,
+    act: (page) => chartOf(page, "train/loss").waitFor(),
+  },
+  {
+    name: "compare-media",
+    about: "Their media at the same step",
+    path: (id) => `/compare?tab=media&runs=${["unet-base", "unet-augmented", "unet-wide"].map(id).join(",")}`,
+    act: (page) => tab(page, "Media"),
+  },
+  {
+    name: "access-tokens",
+    about: "Tokens",
+    stage: "closed",
+    path: "/access?tab=tokens",
+    act: signIn,
+  },
+  {
+    name: "access-scopes",
+    about: "Who may do what where, and why",
+    stage: "closed",
+    path: "/access?tab=scopes&scope=demo/translation/confidential",
+    act: signIn,
+  },
+  {
+    name: "access-people",
+    about: "People, teams and services",
+    stage: "closed",
+    path: "/access?tab=people",
+    act: signIn,
+  },
+  {
+    name: "access-audit",
+    about: "Who did what",
+    stage: "closed",
+    path: "/access?tab=audit",
+    act: signIn,
+  },
+  {
+    name: "about",
+    about: "The server: health, what it holds, checks and backups",
+    path: "/about",
+    act: (page) => page.getByRole("heading").nth(2).waitFor(),
+  },
+  {
+    name: "login",
+    about: "Signing in",
+    stage: "closed",
+    path: "/",
+    act: (page) => page.getByRole("textbox", { name: "Token" }).waitFor(),
+  },
+  {
+    name: "not-found",
+    about: "A namespace that does not exist, or is not for everybody",
+    path: "/n/demo/nowhere",
+    act: (page) => page.getByText(/There is no namespace/).waitFor(),
+  },
+  {
+    name: "no-such-run",
+    about: "A run that does not exist, or is not for everybody",
+    path: "/r/0",
+    act: (page) => page.getByText(/There is no such run/).waitFor(),
+  },
+  {
+    name: "offline",
+    about: "The server is away: what is shown stays, and how old it is",
+    stage: "leaving",
+    path: SWEEP,
+    async act(page, { stop }) {
+      await chartOf(page, "train/loss").waitFor();
+      await page.getByRole("banner").getByText("live", { exact: true }).waitFor();
+      await stop();
+      await page.getByText("The connection to the server is lost").waitFor();
+    },
+  },
+];
+
+export const scenes: readonly Scene[] = [...HOME, ...RUNS, ...CHARTS, ...RUN, ...OTHERS];
