@@ -88,7 +88,8 @@ it.each(scenes)("Z88 $name fits at 1280 and 1920 and can be read, light and dark
       await page.emulateMedia({ colorScheme });
       await waitUntilStill(page);
       await expectFits(page, `${colorScheme} at ${size.width}`);
-      await expectAccessible(page, ["color-contrast"]);
+      // Colours do not depend on the width, and to judge them takes longer than all else.
+      if (size === SIZES[0]) await expectAccessible(page, ["color-contrast"]);
     }
   }
 });

@@ -364,4 +364,22 @@ const OTHERS: readonly Scene[] = [
   },
 ];
 
-export const scenes: readonly Scene[] = [...HOME, ...RUNS, ...CHARTS, ...RUN, ...OTHERS];
+const EXPLORE = (
+  [
+    [
+      "explore",
+      "Params and results of many runs as lines through parallel axes; a brush on an axis filters",
+      "parallel",
+    ],
+    ["explore-scatter", "One against another, with the frontier of those that nobody beats", "scatter"],
+    ["explore-importance", "Which params matter for the objective", "importance"],
+    ["explore-facets", "A grid over any two properties that vary", "facets"],
+  ] as const
+).map(([name, about, shown]): Scene => ({
+  name,
+  about,
+  path: `/explore/demo/speech/sweep?tab=${shown}`,
+  act: (page) => page.getByRole("tab", { selected: true }).waitFor(),
+}));
+
+export const scenes: readonly Scene[] = [...HOME, ...RUNS, ...CHARTS, ...EXPLORE, ...RUN, ...OTHERS];
