@@ -14,7 +14,7 @@ import { runCairn, useTerminal } from "./cairn.ts";
 import { runOnTerminal } from "./pty.ts";
 
 const START = fileURLToPath(new URL("../../cli/start.js", import.meta.url));
-const run = promisify(execFile);
+const execute = promisify(execFile);
 const HOSTILE = "$(touch pwned) `touch pwned`; touch pwned & 'x' \"y\" *";
 
 function has(program: string): boolean {
@@ -65,7 +65,10 @@ describe("completion", () => {
       _cairn
       printf '%s\\n' "\${COMPREPLY[@]}"`;
     // Not in this very thread, where a connection that its server has closed meanwhile would not be noticed.
-    const { stdout } = await run("bash", ["--norc", "-c", script, "bash", line], { env: env(), cwd: bin });
+    const { stdout } = await execute("bash", ["--norc", "-c", script, "bash", line], {
+      env: env(),
+      cwd: bin,
+    });
     return stdout.split("\n").filter((each) => each !== "");
   };
   const words = async (...typed: string[]) => {
