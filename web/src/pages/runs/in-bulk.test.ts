@@ -48,4 +48,15 @@ describe("many runs at once", () => {
     expect(calls).toBeLessThan(30);
     expect(result.failed).toHaveLength(IDS.length);
   });
+
+  it("Z19 it can be stopped: what is under way is finished, the rest is left", async () => {
+    const stop = new AbortController();
+    const onProgress = (done: number) => {
+      if (done >= 10) stop.abort();
+    };
+    const result = await inBulk(IDS, () => Promise.resolve(), onProgress, stop.signal);
+    expect(result.failed).toEqual([]);
+    expect(result.done.length).toBeGreaterThanOrEqual(10);
+    expect(result.done.length).toBeLessThan(20);
+  });
 });

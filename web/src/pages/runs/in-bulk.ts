@@ -20,7 +20,8 @@ export async function inBulk(
   let next = 0;
   let row = 0;
   const work = async () => {
-    for (let id = ids[next++]; id !== undefined && signal?.aborted !== true; id = ids[next++]) {
+    for (let id = ids[next++]; id !== undefined; id = ids[next++]) {
+      if (signal?.aborted === true) return;
       if (row >= FAILURES_MAX) {
         failed.push({ id, error: failed.at(-1)!.error });
         continue;
