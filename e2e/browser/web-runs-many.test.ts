@@ -191,7 +191,7 @@ describe("one run among others", () => {
     await context.clock.fastForward("25:00");
     await expect.poll(() => rowOf("silent").textContent()).toMatch(/heard [\d.]+ min ago, late$/);
     await expect.poll(() => calls.length).toBeGreaterThan(0);
-    await page.getByText(/which is late: it counts as lost after 1800 s/).waitFor();
+    await page.getByText(/which is late: it counts as lost after 30 min/).waitFor();
     for (const each of [table, page]) await expectAccessible(each);
   });
 

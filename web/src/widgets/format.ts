@@ -33,6 +33,14 @@ export function formatDuration(us: number): string {
   return `${(seconds / 86_400).toFixed(1)} d`;
 }
 
+/** 42 s, 7 min, 3 h, 5 d: where there is little room. */
+export function formatAge(us: number): string {
+  const seconds = Math.max(0, us / 1e6);
+  if (seconds < 59.5) return `${Math.round(seconds)} s`;
+  if (seconds < 3_570) return `${Math.round(seconds / 60)} min`;
+  return seconds < 84_600 ? `${Math.round(seconds / 3_600)} h` : `${Math.round(seconds / 86_400)} d`;
+}
+
 /** How long ago that was, in the words of formatDuration. */
 export function formatAgo(timeUs: number, nowMs = Date.now()): string {
   return `${formatDuration(Math.max(0, nowMs * 1000 - timeUs))} ago`;

@@ -9,6 +9,7 @@ import { Name } from "../../widgets/name.tsx";
 import { Notice } from "../../widgets/notice.tsx";
 import { StatusDot } from "../../widgets/status-dot.tsx";
 import { NoRun } from "./no-run.tsx";
+import { shortId } from "./run-facts.ts";
 import styles from "./run.module.css";
 
 const route = getRouteApi("/r/$run");
@@ -47,8 +48,10 @@ function Candidate({ run }: { run: Run }) {
       <Link to="/r/$run" params={{ run: run.id }}>
         <Name text={run.name} />
       </Link>
-      <code className={styles.quiet}>{run.id}</code>
-      <span className={styles.quiet}>
+      <code className={styles.quiet} title={run.id}>
+        {shortId(run.id)}
+      </code>
+      <span className={styles.where}>
         in <Name text={run.namespace} />, {formatAgo(Number(run.createdUs))}
         {run.deletedUs !== 0n && ", in the trash"}
       </span>

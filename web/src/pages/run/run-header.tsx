@@ -9,7 +9,7 @@ import { cairn } from "../../data/server.ts";
 import { Button } from "../../widgets/button.tsx";
 import { CopyButton } from "../../widgets/copy-button.tsx";
 import { ErrorNote } from "../../widgets/error-note.tsx";
-import { formatAgo, formatDuration } from "../../widgets/format.ts";
+import { formatAge, formatAgo, formatDuration } from "../../widgets/format.ts";
 import { Name } from "../../widgets/name.tsx";
 import { StatusDot } from "../../widgets/status-dot.tsx";
 import { RunActions } from "./actions.tsx";
@@ -109,7 +109,7 @@ function Heard({ run, heartbeat, nowMs }: { run: Run; heartbeat: Heartbeat; nowM
   if (!isLate) return <Fact label="heard">{formatAgo(heardUs, nowMs)}</Fact>;
   return (
     <span className={styles.late} title={`It promised to be heard every ${every} s.`}>
-      heard {formatAgo(heardUs, nowMs)}, which is late: it counts as lost after {3 * every} s
+      heard {formatAgo(heardUs, nowMs)}, which is late: it counts as lost after {formatAge(3 * every * 1e6)}
     </span>
   );
 }

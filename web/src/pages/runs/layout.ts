@@ -20,7 +20,7 @@ export interface Column {
 export const LEAD_WIDTH = 76;
 const WIDTHS: Readonly<Record<string, number>> = {
   name: 148,
-  status: 112,
+  status: 126,
   duration: 78,
   started: 96,
   created: 96,
