@@ -252,7 +252,7 @@ describe("one run among others", () => {
     await cairn.runs.createRun({ namespace: "words", name: "alpha-old" });
     const { run } = await cairn.runs.createRun({ namespace: "words", name: "omega-new" });
     const page = await pages().open("/");
-    await page.keyboard.press("Control+k");
+    await page.getByRole("button", { name: /Search everything/ }).click();
     const field = page.getByRole("combobox", { name: "Search everything" });
     await field.fill("alpha");
     await page.getByRole("option", { name: /alpha-old/ }).waitFor();
