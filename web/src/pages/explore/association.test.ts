@@ -145,7 +145,8 @@ describe("association", () => {
         if (Number.isNaN(v)) return;
         expect(v).toBeGreaterThanOrEqual(0);
         expect(v).toBeLessThanOrEqual(1);
-        expect(cramersV(y, x)).toBeCloseTo(v, 10);
+        // By their squares: near 0 a root makes much of the last digit.
+        expect(cramersV(y, x) ** 2).toBeCloseTo(v ** 2, 10);
       }),
     );
   });
