@@ -83,5 +83,22 @@ describe("axes", () => {
         }
       }),
     );
+    // The ends of a log axis are powers that come back with another last digit.
+    for (const [low, high] of [
+      ["0.0001", "0.003"],
+      ["0.3", "7"],
+      ["1e-5", "0.1"],
+    ] as const) {
+      const axis = axisFor([low, high, String(Math.sqrt(Number(low) * Number(high)))], "log");
+      const kept = (from: number, to: number) =>
+        [...maskOf(3, () => axis.column, { p: brushBetween(axis, from, to, false) })].join("");
+      expect([kept(0, 0.6), kept(0.4, 1), kept(0, 1), kept(0, 0), kept(1, 1)]).toEqual([
+        "101",
+        "011",
+        "111",
+        "100",
+        "010",
+      ]);
+    }
   });
 });

@@ -95,7 +95,15 @@ export function brushBetween(axis: Axis, from: number, to: number, none: boolean
       .map(({ key }) => key);
     return of.length === 0 && !none ? undefined : { ...(of.length > 0 && { of }), ...also };
   }
-  return { ...neatRange(column.values, axis.valueAt(low), axis.valueAt(high)), ...also };
+  return { ...neatRange(column.values, endAt(axis, low), endAt(axis, high)), ...also };
+}
+
+/** The value at a place; at the ends the very value that stands there, which an exponent would miss by its last digit. */
+function endAt({ column, placeOf, valueAt }: Axis, place: number): number {
+  const isAt = (value: number) => Math.abs(placeOf(value) - place) < 1e-9;
+  if (isAt(column.low)) return column.low;
+  if (isAt(column.high)) return column.high;
+  return valueAt(place);
 }
 
 /** The parts of the axis that a brush covers, as places. */
