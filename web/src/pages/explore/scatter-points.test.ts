@@ -25,7 +25,7 @@ describe("the points of a scatter", () => {
           0,
         );
         const [x, y] = ["params.x", "params.y"].map((each) => axisOf(table.column(each), undefined, 5));
-        const layout = layOutScatter(x!, y!, table.column("params.z"), 400, 300);
+        const layout = layOutScatter(x, y, table.column("params.z"), 400, 300);
         for (const [i, row] of rows.entries()) {
           const isThere = row[0] !== undefined && row[1] !== undefined;
           expect(Number.isNaN(layout.xs[i]), String(row)).toBe(!isThere);
@@ -44,8 +44,8 @@ describe("the points of a scatter", () => {
             5,
           );
           expect([layout.xs[found], layout.ys[found]]).toEqual([layout.xs[i], layout.ys[i]]);
-          if (x!.scale === "category")
-            expect(x!.valueAt(placeOfX(layout, layout.xs[i]))).toBe(x!.column.values[i]);
+          if (x.scale === "category")
+            expect(x.valueAt(placeOfX(layout, layout.xs[i]))).toBe(x.column.values[i]);
         }
       }),
     );
