@@ -16,7 +16,8 @@ const FOLDER = join(ROOT, "docs", "screens");
 const FOLDER_BYTES_MAX = 8_000_000;
 const PAGE_MS_MAX = 60_000;
 const AT_ONCE = 2;
-const QUALITY = 0.68;
+/** 1 is without loss, which is smaller where a page is mostly flat. The smallest of these is kept. */
+const QUALITIES = [1, 0.5];
 
 async function takeScene(browser: Browser, stages: Stages, encoder: Page, scene: Scene): Promise<void> {
   for (const size of SIZES) {
@@ -35,7 +36,7 @@ async function takeScene(browser: Browser, stages: Stages, encoder: Page, scene:
       for (const colorScheme of THEMES) {
         await page.emulateMedia({ colorScheme });
         await waitUntilStill(page);
-        const png = await page.screenshot();
+        const png = await (scene.part === undefined ? page : page.getByRole(scene.part)).screenshot();
         writeFileSync(join(FOLDER, pictureName(scene, colorScheme, size.width)), await toWebp(encoder, png));
       }
     } finally {
@@ -51,8 +52,9 @@ async function toWebp(encoder: Page, png: Buffer): Promise<Buffer> {
       const picture = await createImageBitmap(await (await fetch("data:image/png;base64,${png.toString("base64")}")).blob());
       const canvas = new OffscreenCanvas(picture.width, picture.height);
       canvas.getContext("2d").drawImage(picture, 0, 0);
-      const blob = await canvas.convertToBlob({ type: "image/webp", quality: ${QUALITY} });
-      return new Uint8Array(await blob.arrayBuffer()).toBase64();
+      const blobs = await Promise.all(${JSON.stringify(QUALITIES)}.map((quality) => canvas.convertToBlob({ type: "image/webp", quality })));
+      const [smallest] = blobs.toSorted((a, b) => a.size - b.size);
+      return new Uint8Array(await smallest.arrayBuffer()).toBase64();
     })()`,
   );
   return Buffer.from(base64, "base64");

@@ -20,6 +20,8 @@ export interface Scene {
   about: string;
   stage?: Stage;
   path: string | ((id: (key: string) => string) => string);
+  /** Only this is in the picture; the page around it is in others. */
+  part?: "dialog";
   /** From the page as it opens to what is shown. */
   act?: (page: Page, visit: Visit) => Promise<void>;
 }
