@@ -86,6 +86,7 @@ const HOME: readonly Scene[] = [
   },
   {
     name: "keys",
+    part: "dialog",
     about: "? shows all keys",
     path: SWEEP,
     async act(page) {
@@ -124,15 +125,6 @@ const RUNS: readonly Scene[] = [
     about: "Groups with their figures; each is one line with a band",
     path: `${SWEEP}?${query('status = "finished" order by metrics."val/wer".min')}&${list("group", "params.depth", "params.lr")}&${charts({ group: "mean-std" })}`,
     act: (page) => chartOf(page, "train/loss").waitFor(),
-  },
-  {
-    name: "runs-selected",
-    about: "What can be done with a selection",
-    path: `${SWEEP}?${query("order by name")}`,
-    async act(page) {
-      for (const at of [2, 3, 5]) await page.getByRole("row").nth(at).getByRole("checkbox").check();
-      await page.getByText("3 selected").waitFor();
-    },
   },
   {
     name: "query-completion",
@@ -191,12 +183,6 @@ const CHARTS: readonly Scene[] = [
     about: "Values under the crosshair, sorted, pinned and searchable",
     path: `${SWEEP}?split=40&${query("params.seed = 2")}`,
     act: (page) => pin(page, "train/loss"),
-  },
-  {
-    name: "charts-ranks",
-    about: "Eight ranks as lines",
-    path: (id) => `/r/${id("distributed")}?tab=charts`,
-    act: (page) => chartOf(page, "perf/step_seconds").waitFor(),
   },
   {
     name: "charts-heat",
