@@ -1,4 +1,4 @@
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Page, Request } from "playwright-core";
 import { megabytes, type Report } from "../report.ts";
 import type { BenchServer } from "../server.ts";
 import { startRun, type LoggedRun } from "./log-points.ts";
@@ -15,6 +15,7 @@ const NAMESPACE = "hour";
 const PROGRESS_EVERY = 40;
 /** Longer than the page rests between two reads. */
 const QUIET_MS = 2_000;
+const REST_MS_MAX = 15_000;
 /** What an hour may add, as a part of what there was. */
 const GROWTH_MAX = 0.1;
 
@@ -40,7 +41,7 @@ export async function measureMemory(
     width: 1920,
     height: 1080,
   });
-  const rest = watchCalls(opened.page);
+  const rest = watchReads(opened.page);
   await ask(opened.page, `probe.chartsOf(${METRICS}, ${RUNS})`);
   const rounds = Math.round(ROUNDS * scale);
   const points = HOUR_POINTS / ROUNDS;
@@ -93,20 +94,24 @@ async function weigh({ debug }: OpenPage, rest: () => Promise<void>): Promise<He
   return { heapBytes: usedSize, arrayBytes: backingStorageSize, nodes };
 }
 
-/** Returns how to wait until no answer is on its way, which would be weighed beside the one it replaces. */
-function watchCalls(page: Page): () => Promise<void> {
-  const waiting = new Set<unknown>();
+/** Returns how to wait until no points are on their way, which would be weighed beside those they replace. */
+function watchReads(page: Page): () => Promise<void> {
+  const waiting = new Set<Request>();
   let changedMs = performance.now();
-  const note = (change: () => void) => {
-    change();
+  page.on("request", (request) => {
+    if (!request.url().endsWith("/ReadSeries")) return;
+    waiting.add(request);
     changedMs = performance.now();
+  });
+  const end = (request: Request) => {
+    if (waiting.delete(request)) changedMs = performance.now();
   };
-  page.on("request", (request) => note(() => waiting.add(request)));
-  for (const end of ["requestfinished", "requestfailed"] as const) {
-    page.on(end as "requestfinished", (request) => note(() => waiting.delete(request)));
-  }
+  page.on("requestfinished", end);
+  page.on("requestfailed", end);
   return async () => {
-    while (waiting.size > 0 || performance.now() - changedMs < QUIET_MS) await pause(QUIET_MS / 10);
+    const lateMs = performance.now() + REST_MS_MAX;
+    const isQuiet = () => waiting.size === 0 && performance.now() - changedMs >= QUIET_MS;
+    while (!isQuiet() && performance.now() < lateMs) await pause(QUIET_MS / 10);
   };
 }
 
