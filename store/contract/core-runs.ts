@@ -177,8 +177,10 @@ export function coreRunsContract(open: OpenStores): void {
     await appendOne(bench.runs, envelope(run.id, 1, { series: [numbers("loss", [3, 1])] }));
     const columns = ["params.optim.lr", "tags.team", "metrics.loss.min", "metrics.none.max", "notes"];
     const [found] = (await runs.search(CALLER, search({ columns }))).runs;
+    const heard = { lastHeardUs: NOW_US, heartbeatSeconds: undefined };
     expect(found!.run).toEqual({
       ...run,
+      ...heard,
       aliases: [],
       notes: "long",
       params: new Map([["optim", '{"lr":0.1}']]),
@@ -186,7 +188,7 @@ export function coreRunsContract(open: OpenStores): void {
     });
     expect(found!.metrics).toEqual(new Map([["loss.min", 1]]));
     const [plain] = (await runs.search(CALLER, search())).runs;
-    expect(plain!.run).toEqual({ ...run, notes: "" });
+    expect(plain!.run).toEqual({ ...run, ...heard, notes: "" });
     for (const page of [search({ columns: ["status"] }), search({ pageSize: -1 }), search({ query: "((" })]) {
       await expect(runs.search(CALLER, page)).rejects.toEqual(refused("invalid"));
     }

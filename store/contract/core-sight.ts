@@ -92,7 +92,15 @@ export function coreSightContract(open: OpenStores): void {
       const errors = [];
       for (const call of calls) {
         const { code, reason, message, hint, facts } = await refusalOf(call({ by: "id", id: run }));
-        errors.push({ code, reason, message: message.replace(run, "ID"), hint, facts });
+        // What was asked for is said back, and nothing else.
+        const isNamed = facts["run"] === run;
+        errors.push({
+          code,
+          reason,
+          message: message.replace(run, "ID"),
+          hint,
+          facts: { ...facts, run: isNamed },
+        });
       }
       return errors;
     };
