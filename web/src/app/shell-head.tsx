@@ -44,10 +44,10 @@ export function ShellHead({
         type="button"
         className={styles.search}
         onClick={onSearch}
-        aria-label="Search everything"
+        aria-label="Search everything Ctrl K"
         aria-keyshortcuts="Control+K"
       >
-        <Search size={14} aria-hidden /> <span className={styles.wide}>Search everything</span>
+        <Search size={14} aria-hidden /> <span className={styles.wide}>Search everything</span>{" "}
         <kbd className={styles.key}>Ctrl K</kbd>
       </button>
       <Button label="Keys" onClick={onKeys} aria-keyshortcuts="?" quiet>

@@ -7,8 +7,9 @@ import { innermost } from "./grouping.ts";
 import styles from "./runs-page.module.css";
 import type { RunRows } from "./use-run-rows.ts";
 
-/** The table is there first. */
-const ChartsPanel = lazy(async () => ({ default: (await import("../charts/charts-panel.tsx")).ChartsPanel }));
+/** The table is there first; what draws charts is on its way meanwhile. */
+const panel = import("../charts/charts-panel.tsx");
+const ChartsPanel = lazy(async () => ({ default: (await panel).ChartsPanel }));
 
 const GROUPS_MAX = 20;
 
