@@ -35,7 +35,7 @@ const OTHER_WIDTHS = {
   params: 104,
   tags: 110,
   environment: 120,
-  metrics: 124,
+  metrics: 120,
   line: 92,
   provenance: 150,
 } as const;

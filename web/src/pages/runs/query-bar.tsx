@@ -174,9 +174,13 @@ export function QueryBar({ ref, query, known, failure, onSubmit, onLeave }: Quer
 /** The server's own words: they quote the query and point at the column. */
 function QueryFault({ id, failure }: { id: string; failure: unknown }) {
   const { message, hint } = Failure.from(failure, location.origin);
+  const said = visibleLines(message);
+  const end = `${said}\n`.indexOf("\n");
   return (
     <div id={id} className={styles.fault} role="alert">
-      <pre>{visibleLines(message)}</pre>
+      <p className={styles.said}>{said.slice(0, end)}</p>
+      {/* Never broken: the mark belongs below its column. */}
+      <pre>{said.slice(end + 1)}</pre>
       {hint !== "" && <p>{visibleText(hint)}</p>}
     </div>
   );
