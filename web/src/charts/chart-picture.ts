@@ -54,7 +54,7 @@ export function pictureOf(
   const range = valueRange(lines, { from: x[0], to: x[1], log: log && words === undefined, clip });
   // Only NaN: there is no height, but there are marks.
   const shown = range ?? { from: log ? 0.1 : 0, to: 1, clipped: false };
-  const y = zoomY ?? yOf(shown, fixedY, words);
+  const y = zoomY ?? yOf(shown, fixedY, words, log);
   const frame = frameOf({
     width,
     height,
@@ -72,8 +72,11 @@ function yOf(
   { from, to }: { from: number; to: number },
   fixed: readonly [number, number] | undefined,
   words: readonly string[] | undefined,
+  log: boolean,
 ): readonly [number, number] {
   if (words !== undefined) return [-0.5, Math.max(0.5, words.length - 0.5)];
-  if (fixed !== undefined) return [Math.min(fixed[0], from), Math.max(fixed[1], to)];
-  return [from, to];
+  if (fixed === undefined) return [from, to];
+  // A log axis never reaches 0: there it begins at the smallest value shown.
+  const low = log && !(fixed[0] > 0) ? from : Math.min(fixed[0], from);
+  return [low, Math.max(fixed[1], to)];
 }

@@ -38,11 +38,13 @@ export interface Tick {
 }
 
 const LABEL_PX = 6.2;
+/** Letters are wider than digits, and a cut word begins with three dots. */
+const WORD_PX = 7.2;
 const TOP = 8;
 const BOTTOM = 20;
 const RIGHT = 10;
 const LEFT_MIN = 34;
-const LEFT_MAX = 88;
+const LEFT_MAX = 96;
 const X_TICK_PX = 56;
 const Y_TICK_PX = 34;
 const WORD_MAX = 11;
@@ -61,7 +63,8 @@ export function frameOf(view: View): Frame {
       ? labelled(ticksOf(y, yCount))
       : wordTicks(words, y, Math.max(1, Math.floor((bottom - top) / WORD_TICK_PX)));
   const longest = yTicks.reduce((most, { label }) => Math.max(most, label.length), 0);
-  const left = Math.min(LEFT_MAX, Math.max(LEFT_MIN, Math.ceil(longest * LABEL_PX) + 12));
+  const signPx = words === undefined ? LABEL_PX : WORD_PX;
+  const left = Math.min(LEFT_MAX, Math.max(LEFT_MIN, Math.ceil(longest * signPx) + 12));
   const right = Math.max(left + 1, width - RIGHT);
   const x = linearScale(view.x[0], view.x[1], left, right);
   const xTicks = xTicksOf(view.xKind, x, xCountMax(left, right));

@@ -23,19 +23,21 @@ interface HeatOptions {
   log: boolean;
   clip: boolean;
   zoom?: readonly [number, number] | undefined;
+  /** Values are counts: their colours begin at 0 and end at a whole number. */
+  counts?: boolean | undefined;
 }
 
 export function heatOf(
   lines: readonly Line[],
   width: number,
   height: number,
-  { xKind, log, clip, zoom }: HeatOptions,
+  { xKind, log, clip, zoom, counts }: HeatOptions,
   headPx = 0,
 ): Heat | undefined {
   const x = zoom ?? extentOfX(lines);
   if (x === undefined) return undefined;
-  const range = valueRange(lines, { from: x[0], to: x[1], log, clip }) ?? { from: 0, to: 1 };
-  const words = lines.map(({ name }) => endOf(name));
+  const range = valueRange(lines, { from: x[0], to: x[1], log, clip, tight: true }) ?? { from: 0, to: 1 };
+  const words = rowNames(lines.map(({ name }) => name)).map(endOf);
   const y = [lines.length - 0.5, -0.5] as const;
   // Rows count from the top, so the axis is upside down: the frame is made the right way up and turned.
   const frame = frameOf({
@@ -48,7 +50,21 @@ export function heatOf(
     log: false,
     words,
   });
-  return { frame: turned(frame, lines.length), from: range.from, to: range.to };
+  const ends = counts === true ? { from: 0, to: Math.ceil(range.to) } : { from: range.from, to: range.to };
+  return { frame: turned(frame, lines.length), ...ends };
+}
+
+const LABEL = /^[^=\s]+=\S*$/;
+
+/** Of names with labels only the last of these, as many as tell the rows apart: "rank=3" of "host=a01 rank=3". */
+function rowNames(names: readonly string[]): readonly string[] {
+  const words = names.map((name) => name.split(" "));
+  const labels = words.map((each) => each.length - 1 - each.findLastIndex((word) => !LABEL.test(word)));
+  for (let kept = 1; kept <= Math.min(...labels); kept++) {
+    const ends = words.map((each) => each.slice(-kept).join(" "));
+    if (new Set(ends).size === names.length) return ends;
+  }
+  return names;
 }
 
 const NAME_MAX = 10;

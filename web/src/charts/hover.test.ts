@@ -102,6 +102,45 @@ describe("a heat map", () => {
   });
 });
 
+describe("the rows and colours of a heat map", () => {
+  it("Z93 rows are named by the last labels that tell them apart, and there is room for the names", () => {
+    const labelsOf = (names: readonly string[]) =>
+      heatOf(
+        names.map((name) => line(name, [1, 2])),
+        400,
+        200,
+        options,
+      )!.frame.yTicks.map(({ label }) => label);
+    expect(labelsOf(["host=gpu-a01 rank=0", "host=gpu-a02 rank=1"])).toEqual(["rank=0", "rank=1"]);
+    expect(labelsOf(["a=1 b=2", "a=2 b=2"])).toEqual(["a=1 b=2", "a=2 b=2"]);
+    expect(labelsOf(["my run", "your run"])).toEqual(["my run", "your run"]);
+    const long = heatOf([line("a-very-long-name", [1, 2])], 400, 200, options)!.frame;
+    expect(long.yTicks[0]!.label).toMatch(/^….{9}$/);
+    expect(long.left).toBeGreaterThanOrEqual(84);
+  });
+
+  it("Z93 colours end at the lowest and the highest value; those of counts begin at 0 and end at a whole number", () => {
+    const lines = [line("a", [0, 0.25]), line("b", [3, 7.4])];
+    expect(heatOf(lines, 400, 200, options)).toMatchObject({ from: 0, to: 7.4 });
+    const counted = [line("a", [2, 2.5]), line("b", [3, 7.4])];
+    expect(heatOf(counted, 400, 200, { ...options, counts: true })).toMatchObject({ from: 0, to: 8 });
+  });
+});
+
+describe("a range that is always shown", () => {
+  it("Z26 on a log axis begins at the smallest value shown where it would begin at 0", () => {
+    const yOf = (log: boolean, fixedY: readonly [number, number]) => {
+      const { y } = pictureOf([line("a", [0, 0.25, 0.5])], 400, 200, { ...options, log, fixedY })!.frame;
+      return [y.from, y.to];
+    };
+    expect(yOf(false, [0, 1])[0]).toBeLessThanOrEqual(0);
+    expect(yOf(true, [0, 1])[0]).toBeGreaterThan(0.2);
+    expect(yOf(true, [0, 1])[0]).toBeLessThanOrEqual(0.25);
+    expect(yOf(true, [0, 1])[1]).toBe(1);
+    expect(yOf(true, [0.01, 1])[0]).toBe(0.01);
+  });
+});
+
 describe("a heat map as a sheet", () => {
   it("Z93 says which value has which colour, and names its rows", () => {
     const lines = [line("rank=0", [0.25, 0.5]), line("rank=1<b>", [1, 4])];

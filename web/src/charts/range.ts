@@ -14,6 +14,8 @@ export interface RangeOptions {
   log: boolean;
   /** Leave the few values out that push all others together. */
   clip: boolean;
+  /** Nothing beyond the lowest and the highest value: where they are said in numbers. */
+  tight?: boolean;
 }
 
 export interface ValueRange {
@@ -23,7 +25,7 @@ export interface ValueRange {
   clipped: boolean;
 }
 
-/** From the lowest to the highest value shown, with a little room; undefined when there is no number. */
+/** From the lowest to the highest value shown, with a little room unless it is tight; undefined when there is no number. */
 export function valueRange(lines: readonly Points[], options: RangeOptions): ValueRange | undefined {
   const { log } = options;
   let from = Infinity;
@@ -60,7 +62,7 @@ export function valueRange(lines: readonly Points[], options: RangeOptions): Val
       [from, to, clipped] = [low, high, true];
     }
   }
-  return { ...withRoom(from, to, log), clipped };
+  return { ...(options.tight === true ? { from, to } : withRoom(from, to, log)), clipped };
 }
 
 function withRoom(from: number, to: number, log: boolean): { from: number; to: number } {

@@ -31,6 +31,8 @@ export interface SeriesChartProps extends Omit<PictureOptions, "zoomY"> {
   baseline?: string | undefined;
   /** A row of colours per line instead of its height. */
   heat?: boolean;
+  /** Of a heat map: the values are counts. */
+  counts?: boolean;
   /** Undefined for everything. */
   onZoom(range: readonly [number, number] | undefined): void;
   /** Where `width` is told, for reads at the right resolution. */
@@ -74,9 +76,10 @@ export function SeriesChart(props: SeriesChartProps) {
     [lines, width, height, xKind, log, clip, smoothing, zoom, zoomY, fixedY],
   );
   const isHeat = props.heat === true && lines.every((line) => line.words === undefined);
+  const { counts } = props;
   const heat = useMemo(
-    () => (isHeat ? heatOf(lines, width, height, { xKind, log, clip, zoom }) : undefined),
-    [isHeat, lines, width, height, xKind, log, clip, zoom],
+    () => (isHeat ? heatOf(lines, width, height, { xKind, log, clip, zoom, counts }) : undefined),
+    [isHeat, lines, width, height, xKind, log, clip, zoom, counts],
   );
   const frame = heat?.frame ?? picture?.frame;
 

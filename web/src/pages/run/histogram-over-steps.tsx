@@ -46,6 +46,7 @@ export function HistogramOverSteps({ versions }: { versions: readonly Artifact[]
       dark={dark}
       order="falling"
       heat
+      counts
       xKind="step"
       log={false}
       clip={false}
