@@ -115,7 +115,7 @@ describe("the rows and colours of a heat map", () => {
     expect(labelsOf(["a=1 b=2", "a=2 b=2"])).toEqual(["a=1 b=2", "a=2 b=2"]);
     expect(labelsOf(["my run", "your run"])).toEqual(["my run", "your run"]);
     const long = heatOf([line("a-very-long-name", [1, 2])], 400, 200, options)!.frame;
-    expect(long.yTicks[0]!.label).toMatch(/^….{9}$/);
+    expect(long.yTicks[0].label).toMatch(/^….{9}$/);
     expect(long.left).toBeGreaterThanOrEqual(84);
   });
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { nearestLine, parallelWidth, placeAt, yOf } from "./parallel-layout.ts";
+import { headWidth, nearestLine, parallelWidth, placeAt, yOf } from "./parallel-layout.ts";
 
 describe("the layout of parallel coordinates", () => {
   it("Z69 the line under the pointer is the nearest of those that remain", () => {
@@ -33,5 +33,11 @@ describe("the layout of parallel coordinates", () => {
     expect(placeAt(layout, 225)).toBeLessThan(0);
     expect(parallelWidth(3, 900)).toBe(900);
     expect(parallelWidth(24, 900)).toBeGreaterThan(2_000);
+    for (const xs of [[64, 236, 408], [64, 536, 1008], [500]]) {
+      const heads = xs.map((x, i) => [x - headWidth(xs, i) / 2, x + headWidth(xs, i) / 2]);
+      expect(heads[0][0]).toBeGreaterThanOrEqual(0);
+      expect(heads.at(-1)![1]).toBeLessThanOrEqual(xs.at(-1)! + 64);
+      for (const [i, [from]] of heads.entries()) if (i > 0) expect(from).toBeGreaterThan(heads[i - 1][1]);
+    }
   });
 });

@@ -25,6 +25,16 @@ export function parallelWidth(axisCount: number, roomPx: number): number {
   return Math.max(roomPx, 2 * SIDE + Math.max(0, axisCount - 1) * AXIS_ROOM_MIN);
 }
 
+const HEAD_PX_MAX = 200;
+const HEAD_GAP_PX = 4;
+
+/** How wide the name of an axis may be: up to its neighbours, and not over the edge. */
+export function headWidth(xs: readonly number[], i: number): number {
+  const gap = xs.length > 1 ? xs[1]! - xs[0]! - HEAD_GAP_PX : HEAD_PX_MAX;
+  const isOuter = i === 0 || i === xs.length - 1;
+  return Math.min(isOuter ? 2 * SIDE : HEAD_PX_MAX, gap);
+}
+
 export function layOutParallel(axes: readonly Axis[], width: number, height: number): ParallelLayout {
   const bottom = Math.max(TOP + 1, height - NONE_ROOM);
   const noneY = height - NONE_ROOM / 2 + 4;

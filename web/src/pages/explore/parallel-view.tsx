@@ -14,14 +14,19 @@ import { sharesOf, type ExploreViewProps } from "./explore-view.ts";
 import { FieldPicker } from "./field-picker.tsx";
 import { LitCard, useLitRow } from "./lit-run.tsx";
 import { paintAxes, paintContext, paintLit, paintRemaining } from "./paint-parallel.ts";
-import { layOutParallel, nearestLine, parallelWidth, type ParallelLayout } from "./parallel-layout.ts";
+import {
+  headWidth,
+  layOutParallel,
+  nearestLine,
+  parallelWidth,
+  type ParallelLayout,
+} from "./parallel-layout.ts";
 import { bestFirst, RunFigures } from "./run-figures.tsx";
 import { AXES_MAX } from "./search.ts";
 
 const TICK_PX = 40;
 const HEAD_PX = 34;
 const REACH_PX = 10;
-const AXIS_WIDTH_MAX = 128;
 
 /** A line per run through its values; a part of an axis filters. */
 export function ParallelView(props: ExploreViewProps) {
@@ -122,10 +127,7 @@ export function ParallelView(props: ExploreViewProps) {
                   brush={brushes[text]}
                   layout={layout}
                   x={layout.xs[i]!}
-                  width={Math.min(
-                    AXIS_WIDTH_MAX,
-                    axes.length > 1 ? layout.xs[1]! - layout.xs[0]! - 4 : AXIS_WIDTH_MAX,
-                  )}
+                  width={headWidth(layout.xs, i)}
                   onBrush={(brush, isDraft) => onBrush({ [text]: brush }, isDraft)}
                   onScale={(scale) => onSearch({ scale: { ...search.scale, [text]: scale } })}
                   onMove={(step) => moveTo(text, i + step)}
