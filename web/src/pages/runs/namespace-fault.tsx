@@ -1,7 +1,9 @@
 import { Code } from "@connectrpc/connect";
 import { Failure } from "#sdk/failure.ts";
-import { EmptyState } from "../../widgets/empty-state.tsx";
+import { Button } from "../../widgets/button.tsx";
 import { ErrorNote } from "../../widgets/error-note.tsx";
+import { Name } from "../../widgets/name.tsx";
+import { Notice } from "../../widgets/notice.tsx";
 
 /** Whether the query itself is wrong, which its bar says. */
 export function isQueryFault(error: unknown): boolean {
@@ -18,17 +20,20 @@ export function NamespaceFault({
   error: unknown;
   onRetry: () => void;
 }) {
-  const isMissing = Failure.from(error).code === Code.NotFound;
+  if (Failure.from(error).code !== Code.NotFound) {
+    return (
+      <Notice title="The runs could not be read" tone="bad">
+        <ErrorNote error={error} onRetry={onRetry} />
+      </Notice>
+    );
+  }
   return (
-    <EmptyState
-      title={
-        isMissing
-          ? `There is no namespace “${namespace}”, or you may not see it`
-          : "The runs could not be read"
-      }
-    >
-      <ErrorNote error={error} onRetry={onRetry} />
-      {isMissing && <p>Choose another on the left, or ask for access to it.</p>}
-    </EmptyState>
+    <Notice title="There is no such namespace, or you may not see it">
+      <p>
+        There is no namespace <Name text={namespace} mono /> that you may read. Choose another on the left, or
+        ask whoever maintains it to let you in.
+      </p>
+      <Button onClick={onRetry}>Try again</Button>
+    </Notice>
   );
 }
