@@ -1,9 +1,12 @@
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { createGrpcTransport } from "@connectrpc/connect-node";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { clientsOf } from "#wire/connect/testing/ways.ts";
 import { homePage } from "./home-page.ts";
 import { callHttp2, usePorts } from "./testing/port.ts";
-import { useServer } from "./testing/servers.ts";
+import { makeFolder, startServer, useServer } from "./testing/servers.ts";
+import { openWebFiles } from "./web-files.ts";
 
 const server = useServer();
 const { session } = usePorts();
@@ -59,6 +62,39 @@ describe("routes", () => {
     expect([missing.status, await missing.json()]).toMatchObject([404, { code: "not-found" }]);
     const wrong = await get("/healthz", { method: "DELETE" });
     expect([wrong.status, wrong.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+  });
+
+  it("Z85 a browser at an unknown address gets the pages with 404, everybody else what they always got", async () => {
+    const folder = makeFolder();
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    writeFileSync(join(folder, "build.json"), "{}");
+    writeFileSync(join(folder, "index.html"), "<html><p>pages</p></html>");
+    const built = await startServer([], { web: openWebFiles(folder) });
+    onTestFinished(() => built.close());
+    const { url } = built.listening;
+    const browser = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
+    const seen = await fetch(`${url}/no/such?page`, { headers: browser });
+    expect([seen.status, await seen.text()]).toEqual([404, "<html><p>pages</p></html>"]);
+    expect(seen.headers.get("content-security-policy")).toContain("script-src 'nonce-");
+    expect(seen.headers.get("x-content-type-options")).toBe("nosniff");
+    const head = await fetch(`${url}/no/such`, { method: "HEAD", headers: browser });
+    expect([head.status, head.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
+    for (const [method, path, headers, status] of [
+      ["GET", "/no/such", { accept: "*/*" }, 404],
+      ["GET", "/no/such", { accept: "application/json" }, 404],
+      ["POST", "/no/such", browser, 404],
+      ["GET", "/cairn.v1.RunService/NoSuchMethod", browser, 404],
+      ["GET", "/assets/none.js", browser, 404],
+      ["DELETE", "/healthz", browser, 405],
+      ["GET", "/no/%5csuch", browser, 400],
+      ["GET", "/healthz", browser, 200],
+    ] as const) {
+      const answer = await fetch(url + path, { method, headers });
+      const type = answer.headers.get("content-type");
+      expect([path, answer.status, type]).toEqual([path, status, "application/json; charset=utf-8"]);
+    }
+    const unbuilt = await get("/no/such", { headers: browser });
+    expect([unbuilt.status, await unbuilt.json()]).toMatchObject([404, { code: "not-found" }]);
   });
 
   it("S3: the front page may run nothing and be framed by nobody", async () => {

@@ -35,7 +35,7 @@ import { serverRoutes } from "./routes.ts";
 import { SessionCookie } from "./session-cookie.ts";
 import { sessionRoutes } from "./session-routes.ts";
 import type { WebFiles } from "./web-files.ts";
-import { webRoutes } from "./web-routes.ts";
+import { sendMissingPage, webRoutes, type WebParts } from "./web-routes.ts";
 import { MEMORY, type Settings } from "./settings.ts";
 import { openStores, type Stores } from "./stores.ts";
 import { VERSION } from "./version.ts";
@@ -161,6 +161,12 @@ async function serveStores(
   });
   const guard = buildGuard(settings);
   let listening: Listening | undefined;
+  const pages: WebParts = {
+    files: web,
+    version: VERSION,
+    cookie,
+    needsToken: authenticate({ address: "127.0.0.1", headers: {} }).principal.kind === "anonymous",
+  };
   const router = buildRouter(
     [
       ...serverRoutes({
@@ -176,12 +182,7 @@ async function serveStores(
       ...artifactRoutes(core.artifacts),
       ...resultRoutes(core.runs),
       ...sessionRoutes(access, cookie),
-      ...webRoutes({
-        files: web,
-        version: VERSION,
-        cookie,
-        needsToken: authenticate({ address: "127.0.0.1", headers: {} }).principal.kind === "anonymous",
-      }),
+      ...webRoutes(pages),
     ],
     {
       enforce: ({ request, response, route }) => {
@@ -191,6 +192,7 @@ async function serveStores(
         return { ...caller, account };
       },
       onFailure,
+      onMissing: (request, response) => sendMissingPage(pages, request, response),
     },
   );
   // The search is ready once it has heard everything: asking for the tally waits for that.

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { CairnError, quote } from "#core/errors.ts";
-import type { HttpRequest } from "#wire/kit/http.ts";
+import type { HttpRequest, HttpResponse } from "#wire/kit/http.ts";
 import { sendBytes } from "#wire/kit/respond.ts";
-import type { Call, Route } from "#wire/kit/router.ts";
+import { contentTypeOf, type Call, type Route } from "#wire/kit/router.ts";
 import { homePage } from "./home-page.ts";
 import type { SessionCookie } from "./session-cookie.ts";
 import type { WebFiles } from "./web-files.ts";
@@ -38,14 +38,7 @@ export function webRoutes(parts: WebParts): Route[] {
       method: "GET",
       path,
       permission: "public",
-      handler: ({ request, response }) => {
-        const nonce = randomBytes(16).toString("base64");
-        response.setHeader("content-security-policy", policy(nonce));
-        // Then the page need not ask to be told so.
-        const isSignedOut = parts.needsToken && parts.cookie.isMissing(request.headers);
-        const page = parts.files?.page(nonce, { isSignedOut }) ?? plainPage(parts, request, nonce);
-        sendBytes(response, 200, "text/html; charset=utf-8", page);
-      },
+      handler: ({ request, response }) => sendPage(parts, request, response, 200),
     })),
     {
       method: "GET",
@@ -54,6 +47,30 @@ export function webRoutes(parts: WebParts): Route[] {
       handler: (call) => sendAsset(parts.files, call),
     },
   ];
+}
+
+/** For addresses that lead nowhere: a browser that asks for a page gets the one that says so. False for all others. */
+export function sendMissingPage(parts: WebParts, request: HttpRequest, response: HttpResponse): boolean {
+  const isReading = request.method === "GET" || request.method === "HEAD";
+  if (parts.files === undefined || !isReading || !takesHtml(request.headers.accept)) return false;
+  // A service or a file, whoever asks for it.
+  if (/^\/[^/?]*\./.test(request.url ?? "")) return false;
+  sendPage(parts, request, response, 404);
+  return true;
+}
+
+/** By name: what takes anything is no browser that opens a page. */
+function takesHtml(accept = ""): boolean {
+  return accept.split(",").some((type) => contentTypeOf(type) === "text/html");
+}
+
+function sendPage(parts: WebParts, request: HttpRequest, response: HttpResponse, status: 200 | 404): void {
+  const nonce = randomBytes(16).toString("base64");
+  response.setHeader("content-security-policy", policy(nonce));
+  // Then the page need not ask to be told so.
+  const isSignedOut = parts.needsToken && parts.cookie.isMissing(request.headers);
+  const page = parts.files?.page(nonce, { isSignedOut }) ?? plainPage(parts, request, nonce);
+  sendBytes(response, status, "text/html; charset=utf-8", page);
 }
 
 function plainPage({ version, needsToken }: WebParts, request: HttpRequest, nonce: string): Buffer {

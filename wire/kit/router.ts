@@ -66,6 +66,11 @@ export interface RouterOptions {
   enforce: (call: UncheckedCall) => Admitted | Promise<Admitted>;
   /** Told of errors that are the server's own, which the caller sees only as a number. */
   onFailure: (incident: string, error: CairnError) => void;
+  /**
+   * Asked for a path that no route has, whatever the method. Answers true when it has answered; what it leaves is told that there
+   * is no such route. Nobody is asked who sends this, so it must tell nothing.
+   */
+  onMissing?: (request: HttpRequest, response: HttpResponse) => boolean;
 }
 
 export interface Router {
@@ -121,6 +126,7 @@ async function serve(
     const method = request.method ?? "";
     const matched = match(method, target.path);
     if (!matched.found) {
+      if (matched.allow.length === 0 && options.onMissing?.(request, response) === true) return;
       if (matched.allow.length > 0) response.setHeader("allow", matched.allow.join(", "));
       throw missing(method, target.path, matched.allow);
     }
