@@ -50,7 +50,16 @@ describe("a server with runs", () => {
     expect(await link.getAttribute("href")).toBe(`/r/${best.runs[0]!.id}`);
     await expect
       .poll(() => page.getByRole("region", { name: "Recent runs" }).getByRole("listitem").count())
-      .toBe(14);
+      .toBe(24);
+    const running = await pages().cairn.runs.searchRuns({ query: 'status = "running"' });
+    const now = page.getByRole("region", { name: "Running now" });
+    expect(await now.getByRole("listitem").count()).toBe(Math.min(10, running.runs.length));
+    await now.getByRole("link", { name: `All ${running.totalCount} running` }).click();
+    await page
+      .getByText(`${running.totalCount} ${running.totalCount === 1n ? "run matches" : "runs match"}`)
+      .waitFor();
+    await page.goBack();
+    await now.waitFor();
     await expectAccessible(page);
     await page.keyboard.press("t");
     await expectAccessible(page);
@@ -184,6 +193,11 @@ describe("a server with runs", () => {
     await page.evaluate("dispatchEvent(new PopStateEvent('popstate'))");
     await page.getByText("There is no such page").waitFor();
     await expectAccessible(page);
+    pages().forgive(/status of 404/);
+    const typed = await pages().open("/nowhere");
+    await typed.getByText("There is no such page").waitFor();
+    await typed.getByRole("link", { name: "Go home" }).click();
+    await typed.getByRole("region", { name: "Recent runs" }).waitFor();
   });
 });
 

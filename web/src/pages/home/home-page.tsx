@@ -3,14 +3,18 @@ import { useRunChanges } from "../../data/live-hooks.ts";
 import { namespaces } from "../../data/queries.ts";
 import { cairn } from "../../data/server.ts";
 import { ErrorNote } from "../../widgets/error-note.tsx";
+import { formatAgo, formatCount, formatDuration } from "../../widgets/format.ts";
 import { Skeleton } from "../../widgets/skeleton.tsx";
 import { findBestValues } from "./best-values.ts";
 import styles from "./home.module.css";
 import { NamespaceTable } from "./namespace-table.tsx";
-import { RecentRuns } from "./recent-runs.tsx";
+import { RunPanel } from "./run-panel.tsx";
 import { Welcome } from "./welcome.tsx";
 
-const RECENT = 14;
+/** As many as fit below each other. */
+const RECENT = 24;
+const RUNNING = 10;
+const IS_RUNNING = 'status = "running"';
 
 /** Where one arrives: what there is, what is going on, and what is best. */
 export function HomePage() {
@@ -21,6 +25,15 @@ export function HomePage() {
     queryFn: ({ signal }) =>
       cairn.runs.searchRuns(
         { query: "order by updated desc", pageSize: RECENT, columns: ["aliases"] },
+        { signal },
+      ),
+  });
+  // By start: they do not change places while they run.
+  const running = useQuery({
+    queryKey: ["home", "running"],
+    queryFn: ({ signal }) =>
+      cairn.runs.searchRuns(
+        { query: `${IS_RUNNING} order by started desc`, pageSize: RUNNING, columns: ["aliases"] },
         { signal },
       ),
   });
@@ -35,7 +48,7 @@ export function HomePage() {
     queryFn: ({ signal }) => findBestValues(cairn.runs, objectives, signal),
   });
   useRunChanges(() => void client.invalidateQueries({ queryKey: ["home"] }));
-  const failure = tree.error ?? recent.error;
+  const failure = tree.error ?? recent.error ?? running.error;
   if (failure !== null) {
     const retry = () => void client.invalidateQueries();
     return (
@@ -45,7 +58,7 @@ export function HomePage() {
       </div>
     );
   }
-  if (tree.data === undefined || recent.data === undefined) {
+  if (tree.data === undefined || recent.data === undefined || running.data === undefined) {
     return (
       <div className={styles.page}>
         <h1 className="unseen">Home</h1>
@@ -58,8 +71,27 @@ export function HomePage() {
     <div className={styles.page}>
       <h1 className="unseen">Home</h1>
       <div className={styles.columns}>
-        <NamespaceTable namespaces={tree.data} best={best.data} />
-        <RecentRuns runs={recent.data.runs} />
+        <div className={styles.column}>
+          <NamespaceTable namespaces={tree.data} best={best.data} />
+          <RunPanel
+            title="Running now"
+            runs={running.data.runs}
+            none="Nothing is running."
+            all={`All ${formatCount(Number(running.data.totalCount))} running`}
+            search={{ q: IS_RUNNING }}
+            isWide
+            timeOf={({ startedUs }) =>
+              startedUs > 0n ? `for ${formatDuration(Date.now() * 1000 - Number(startedUs))}` : ""
+            }
+          />
+        </div>
+        <RunPanel
+          title="Recent runs"
+          runs={recent.data.runs}
+          none="Nothing has happened yet."
+          all="All runs"
+          timeOf={({ updatedUs }) => formatAgo(Number(updatedUs))}
+        />
       </div>
     </div>
   );
