@@ -1,4 +1,4 @@
-import { useMemo, useState } from "react";
+import { useMemo, useRef, useState } from "react";
 import { colourAt, PALETTE_SIZE } from "../../charts/palette.ts";
 import { SeriesChart } from "../../charts/series-chart.tsx";
 import { Watched } from "../../charts/watched.ts";
@@ -8,6 +8,7 @@ import { ErrorNote } from "../../widgets/error-note.tsx";
 import { Skeleton } from "../../widgets/skeleton.tsx";
 import { Name } from "../../widgets/name.tsx";
 import { visibleText } from "../../widgets/text.ts";
+import { useRoom } from "./canvas-layer.tsx";
 import { sharesOf, type ExploreViewProps } from "./explore-view.ts";
 import { useCellCurves, type CellCurves } from "./curve-cells.ts";
 import { FacetFigures } from "./facet-figures.tsx";
@@ -27,8 +28,16 @@ import { ObjectiveOffers } from "./objective-offers.tsx";
 import type { Goal } from "./pareto.ts";
 import { StripCell } from "./strip-cell.tsx";
 
-/** The fewer rows, the higher they are. */
+/** At least. The fewer rows, the higher they are. */
 const CELL_HEIGHTS_PX = [320, 232, 176] as const;
+const CELL_HEIGHT_PX_MAX = 520;
+/** Higher for its width no curve is easier to read. */
+const CELL_SLIMNESS_MAX = 1.5;
+/** Of a cell around its picture, with the gap to the next. */
+const CELL_REST_PX = 40;
+/** Below the cells. */
+const FOOT_PX = 12;
+const REMARK_PX = 28;
 const SMOOTHING = { kind: "none" } as const;
 
 /** Small pictures side by side: one for each value of some property. */
@@ -66,7 +75,6 @@ export function FacetView(props: ExploreViewProps) {
   );
   const { curves, range } = useCellCurves(isStrips ? undefined : metric, cells, dark);
   const wide = grid.columns?.values.length ?? 1;
-  const height = CELL_HEIGHTS_PX[Math.min(2, (grid.rows?.values.length ?? 1) - 1)] ?? CELL_HEIGHTS_PX[0];
   const shown = grid.cells.reduce((sum, { runs }) => sum + runs.length, 0);
   const drawn = cells.reduce((sum, { runs }) => sum + runs.length, 0);
   const remarks = [
@@ -77,55 +85,72 @@ export function FacetView(props: ExploreViewProps) {
         ]
       : []),
   ];
+  const view = useRef<HTMLDivElement>(null);
+  const high = grid.rows?.values.length ?? 1;
+  const room = useRoom(view);
+  const free = room.height - FOOT_PX - remarks.length * REMARK_PX;
+  const height = Math.max(
+    CELL_HEIGHTS_PX[Math.min(2, high - 1)] ?? CELL_HEIGHTS_PX[0],
+    Math.min(
+      CELL_HEIGHT_PX_MAX,
+      Math.floor((CELL_SLIMNESS_MAX * room.width) / wide),
+      Math.floor(free / Math.max(1, high)) - CELL_REST_PX,
+    ),
+  );
   return (
     <div className={styles.view}>
       <FacetTools {...props} fields={fields} metric={metric} grid={grid} />
-      {isStrips && judged === undefined ? (
-        <ObjectiveOffers {...props} />
-      ) : !isStrips && metric === undefined ? (
-        <EmptyState title="No metric was logged in these runs">
-          <p>Curves appear as soon as a run logs one.</p>
-        </EmptyState>
-      ) : (
-        <div className={styles.scroll} tabIndex={0} role="region" aria-label="Facet grid">
-          <div className={styles.grid} style={{ gridTemplateColumns: `repeat(${wide}, minmax(220px, 1fr))` }}>
-            {grid.cells.map((cell, i) => (
-              <section key={i} className={styles.cell} aria-label={visibleText(titleOf(grid, cell))}>
-                <h2 className={styles.head}>
-                  <Name text={titleOf(grid, cell)} />
-                  <span className={styles.count}>{cell.runs.length}</span>
-                </h2>
-                {cell.runs.length === 0 ? (
-                  <p className={styles.nothing}>No run has both.</p>
-                ) : isStrips ? (
-                  <StripCell
-                    cell={cell}
-                    grid={grid}
-                    judged={judged!}
-                    shares={shares}
-                    dark={dark}
-                    height={height}
-                  />
-                ) : (
-                  <CurveCell
-                    title={metric!}
-                    curves={curves[i]!}
-                    range={range}
-                    goal={goal}
-                    dark={dark}
-                    height={height}
-                  />
-                )}
-              </section>
+      <div className={styles.room} ref={view}>
+        {isStrips && judged === undefined ? (
+          <ObjectiveOffers {...props} />
+        ) : !isStrips && metric === undefined ? (
+          <EmptyState title="No metric was logged in these runs">
+            <p>Curves appear as soon as a run logs one.</p>
+          </EmptyState>
+        ) : (
+          <div className={styles.scroll} tabIndex={0} role="region" aria-label="Facet grid">
+            <div
+              className={styles.grid}
+              style={{ gridTemplateColumns: `repeat(${wide}, minmax(220px, 1fr))` }}
+            >
+              {grid.cells.map((cell, i) => (
+                <section key={i} className={styles.cell} aria-label={visibleText(titleOf(grid, cell))}>
+                  <h2 className={styles.head}>
+                    <Name text={titleOf(grid, cell)} />
+                    <span className={styles.count}>{cell.runs.length}</span>
+                  </h2>
+                  {cell.runs.length === 0 ? (
+                    <p className={styles.nothing}>No run has both.</p>
+                  ) : isStrips ? (
+                    <StripCell
+                      cell={cell}
+                      grid={grid}
+                      judged={judged!}
+                      shares={shares}
+                      dark={dark}
+                      height={height}
+                    />
+                  ) : (
+                    <CurveCell
+                      title={metric!}
+                      curves={curves[i]!}
+                      range={range}
+                      goal={goal}
+                      dark={dark}
+                      height={height}
+                    />
+                  )}
+                </section>
+              ))}
+            </div>
+            {remarks.map((remark) => (
+              <p key={remark} className={styles.remark}>
+                {visibleText(remark)}
+              </p>
             ))}
           </div>
-          {remarks.map((remark) => (
-            <p key={remark} className={styles.remark}>
-              {visibleText(remark)}
-            </p>
-          ))}
-        </div>
-      )}
+        )}
+      </div>
       {search.table && judged !== undefined && (
         <FacetFigures grid={grid} judged={judged} titleOf={(cell) => titleOf(grid, cell)} />
       )}

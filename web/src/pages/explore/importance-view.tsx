@@ -66,21 +66,21 @@ export function ImportanceView(props: ExploreViewProps) {
         {leftOut > 0 && (
           <p className={styles.quiet}>{formatCount(leftOut)} more params that vary are left out.</p>
         )}
+        <p>
+          <Button
+            onClick={() =>
+              onSearch({
+                axes: [...rows.slice(0, 6).map(({ column }) => column.text), objective.text],
+                tab: undefined,
+              })
+            }
+          >
+            Strongest as parallel coordinates
+          </Button>
+        </p>
         <Folded title="The same in all these runs" names={constant} />
         <Folded title="In too few runs, or different in each" names={rare} />
       </div>
-      <p className={styles.note}>
-        <Button
-          onClick={() =>
-            onSearch({
-              axes: [...rows.slice(0, 6).map(({ column }) => column.text), objective.text],
-              tab: undefined,
-            })
-          }
-        >
-          Strongest as parallel coordinates
-        </Button>
-      </p>
     </div>
   );
 }
