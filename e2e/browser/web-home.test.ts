@@ -26,6 +26,7 @@ async function gauge(url: string, name: string): Promise<number> {
   return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)![1]);
 }
 
+const recent = (page: Page) => page.getByRole("region", { name: "Recent runs" });
 const waitLive = (page: Page) => page.getByRole("banner").getByText("live", { exact: true }).waitFor();
 
 describe("a server with runs", () => {
@@ -48,9 +49,7 @@ describe("a server with runs", () => {
     const link = row.getByRole("link", { name: /^0\.\d+$/ });
     expect(Number(await link.innerText())).toBeCloseTo(best.runs[0]!.metrics[`${objective!.metric}.min`]!, 4);
     expect(await link.getAttribute("href")).toBe(`/r/${best.runs[0]!.id}`);
-    await expect
-      .poll(() => page.getByRole("region", { name: "Recent runs" }).getByRole("listitem").count())
-      .toBe(24);
+    await expect.poll(() => recent(page).getByRole("listitem").count()).toBe(24);
     const running = await pages().cairn.runs.searchRuns({ query: 'status = "running"' });
     const now = page.getByRole("region", { name: "Running now" });
     expect(await now.getByRole("listitem").count()).toBe(Math.min(10, running.runs.length));
@@ -74,7 +73,7 @@ describe("a server with runs", () => {
     page.on("request", (request) => asked.push(request.url()));
     await pages().cairn.runs.createRun({ namespace: "demo/live", name });
     const beganMs = performance.now();
-    await page.getByRole("link", { name }).waitFor();
+    await recent(page).getByRole("link", { name }).waitFor();
     const tookMs = performance.now() - beganMs;
     await pages().cairn.runs.searchRuns({ pageSize: 14 });
     await page.evaluate("new Promise((resolve) => requestAnimationFrame(resolve))");
@@ -103,7 +102,7 @@ describe("a server with runs", () => {
     await expect.poll(() => gauge(url, "cairn_watchers")).toBe(1);
     const name = `for-all-${Date.now()}`;
     await pages().cairn.runs.createRun({ namespace: "demo/live", name });
-    for (const page of tabs.slice(0, 2)) await page.getByRole("link", { name }).waitFor();
+    for (const page of tabs.slice(0, 2)) await recent(page).getByRole("link", { name }).waitFor();
     for (const page of tabs) await page.close();
     await expect.poll(() => gauge(url, "cairn_watchers")).toBe(0);
   });
@@ -197,7 +196,7 @@ describe("a server with runs", () => {
     const typed = await pages().open("/nowhere");
     await typed.getByText("There is no such page").waitFor();
     await typed.getByRole("link", { name: "Go home" }).click();
-    await typed.getByRole("region", { name: "Recent runs" }).waitFor();
+    await recent(typed).waitFor();
   });
 });
 
@@ -232,7 +231,7 @@ describe("an empty server", () => {
     const { stdout } = await run("sh", ["-ec", curl], options);
     expect(stdout).toContain('"created":true');
     // The first run makes the empty state go.
-    await page.getByRole("link", { name: "first" }).waitFor();
+    await recent(page).getByRole("link", { name: "first" }).waitFor();
     await run(pythonCommand(), ["-c", python], options);
     await run("sh", ["-ec", torchx], options);
     const { runs } = await pages().cairn.runs.searchRuns({ columns: ["params", "metrics.loss.min"] });
@@ -269,14 +268,14 @@ describe("a server that goes away", () => {
     await cairn.runs.createRun({ name: "before" });
     const page = await (await pages().newContext()).newPage();
     await page.goto(url);
-    await page.getByRole("link", { name: "before" }).waitFor();
+    await recent(page).getByRole("link", { name: "before" }).waitFor();
     await waitLive(page);
     await server.close();
     await page.getByText("The connection to the server is lost").waitFor();
     server = await start();
     onTestFinished(() => server.close());
     await cairn.runs.createRun({ name: "after" });
-    await page.getByRole("link", { name: "after" }).waitFor();
+    await recent(page).getByRole("link", { name: "after" }).waitFor();
     await waitLive(page);
     await expect.poll(() => page.getByText("The connection to the server is lost").count()).toBe(0);
     pages().forgive(/Failed to load resource|ERR_/);

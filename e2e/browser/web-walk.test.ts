@@ -134,7 +134,7 @@ it(
     const id = run!.id;
     const other = await context.newPage();
     await other.goto(url);
-    await other.getByRole("link", { name: "walked" }).click();
+    await other.getByRole("region", { name: "Recent runs" }).getByRole("link", { name: "walked" }).click();
     await other.waitForURL(`**/r/${id}`);
     await other.getByRole("tab", { name: "Logs" }).click();
     for (const words of ["first words", "and more of them"]) {
