@@ -139,9 +139,9 @@ describe("charts in a browser", () => {
     await page.getByRole("img", { name: "wait by step, 21 lines" }).waitFor();
     const svg = await savedText(page, "wait", "Save as SVG");
     expect(svg).toContain(">rank=0</text>");
-    // The range has a little room: the legend tells from below 0 to above 20.
-    expect(svg).toContain(">-0.8</text>");
-    expect(svg).toContain(">20.8</text>");
+    // The legend ends at the lowest and highest value.
+    expect(svg).toContain(">0</text>");
+    expect(svg).toContain(">20</text>");
     expect(await savedText(page, "wait", "Save as PNG")).toMatch(/^.PNG/);
     const csv = await savedText(page, "wait", "Save data as CSV");
     expect(csv.split("\r\n").slice(0, 2)).toEqual(["run,step,wait", "rank=0,0,0"]);

@@ -1,5 +1,5 @@
 import type { Line } from "./line.ts";
-import { valueText } from "./value-text.ts";
+import { plainValue, valueText } from "./value-text.ts";
 
 /** One row per line, for people who do not see the picture and for those who want figures. */
 export interface LineFacts {
@@ -58,7 +58,13 @@ export function badgeOf(lines: readonly Line[], xName?: string): { text: string;
 /** The chart in a sentence. */
 export function sentenceOf(title: string, lines: readonly Line[], axis: string): string {
   if (lines.length === 0) return `${title}: nothing to draw`;
-  const named = lines.slice(0, 3).map((line) => `${line.name} last ${factsOf(line).last}`);
+  const named = lines.slice(0, 3).map((line) => `${line.name} last ${lastOf(line)}`);
   const rest = lines.length > 3 ? `, and ${lines.length - 3} more` : "";
   return `${title} by ${axis}, ${lines.length} ${lines.length === 1 ? "line" : "lines"}: ${named.join(", ")}${rest}`;
+}
+
+function lastOf({ y, words }: Line): string {
+  const last = y.at(-1);
+  if (last === undefined) return "–";
+  return words === undefined ? plainValue(last) : (words[last] ?? "");
 }
