@@ -219,7 +219,7 @@ describe("the compare page", () => {
     await expect.poll(() => cellsOf(page, "stage")).toEqual(["one", "two"]);
     const series = (value: number) => [{ key: "loss", steps: [1n], values: [value] }];
     await pages().cairn.metrics.writeEnvelope({ run: { id: busy }, series: series(0.5) });
-    await expect.poll(() => cellsOf(page, "loss")).toEqual(["—", "0.5"]);
+    await expect.poll(() => cellsOf(page, "loss")).toEqual(["—", "0.5000"]);
   });
 
   it("Z63 is readable in the dark, too", async () => {
