@@ -128,8 +128,8 @@ describe("outages", () => {
       for (const { name, job } of jobs) points += await check(client, name, job, `round ${round}`);
     }
     await server.kill();
-    // The schedules must be what they are meant to be.
-    expect(killed).toBeGreaterThan((ROUNDS * JOBS) / 3);
+    // The schedules must be what they are meant to be: seven in ten are to be killed, and about half of these have not ended by then.
+    expect(killed).toBeGreaterThan((ROUNDS * JOBS) / 5);
     expect(leftovers).toBeGreaterThan(ROUNDS / 2);
     expect(points).toBeGreaterThan(ROUNDS * 1_000);
   });
