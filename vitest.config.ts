@@ -6,6 +6,7 @@ export default defineConfig({
   test: {
     include: ["{base,core,wire,store,blob,server,sdk,cli,web,tools}/**/*.test.ts"],
     isolate: false,
+    setupFiles: ["tools/seed.ts"],
     pool: "forks",
     maxWorkers: 2,
     testTimeout: 60_000,

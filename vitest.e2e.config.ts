@@ -5,6 +5,7 @@ export default defineConfig({
   test: {
     include: ["e2e/**/*.test.ts"],
     isolate: true,
+    setupFiles: ["tools/seed.ts"],
     pool: "forks",
     fileParallelism: false,
     testTimeout: 300_000,

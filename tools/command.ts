@@ -5,11 +5,8 @@ import { ROOT } from "./sources.ts";
 
 const TIME_LIMIT_MS = 60 * 60_000;
 
-/** The environment of child processes: our own tools, and the Node they need, come first in PATH. */
-const ENVIRONMENT: NodeJS.ProcessEnv = {
-  ...process.env,
-  PATH: [join(ROOT, "node_modules", ".bin"), process.env["PATH"] ?? ""].join(delimiter),
-};
+/** For child processes: our own tools, and the Node they need, come first. */
+const PATH = [join(ROOT, "node_modules", ".bin"), process.env["PATH"] ?? ""].join(delimiter);
 
 export interface CommandResult {
   /** undefined when the program could not be started or was killed. */
@@ -28,7 +25,7 @@ export async function runCommand(
   const [program = "", ...args] = command;
   const child = spawn(program, args, {
     cwd: ROOT,
-    env: ENVIRONMENT,
+    env: { ...process.env, PATH },
     stdio: options.show ? "inherit" : ["ignore", "pipe", "pipe"],
     timeout: TIME_LIMIT_MS,
   });

@@ -14,6 +14,9 @@ import { type Counts, countsFrom } from "./test-report.ts";
 
 const inCi = process.env["CI"] === "true";
 
+/** Generated cases begin here. CI repeats itself, so that what it says is about the change; others try new ones. */
+const seed = (process.env["CAIRN_SEED"] ??= inCi ? "1" : `${Math.floor(Math.random() * 2 ** 31)}`);
+
 function choose(names: readonly string[]): readonly Suite[] {
   const unknown = names.find((name) => !suites.some((suite) => suite.name === name));
   if (unknown !== undefined) {
@@ -79,6 +82,7 @@ for (const suite of chosen) {
   total.skipped += counts.skipped;
 }
 
+console.log(`CAIRN_SEED=${seed} generates the same cases again`);
 for (const file of stray) console.log(`${file} does not belong to exactly one suite of tools/suites.ts`);
 if (notRun.length > 0) {
   console.log(inCi ? "suites that could not run, failures unless it says otherwise:" : "suites skipped:");

@@ -42,6 +42,11 @@ test("a broken pattern with a line break in it is quoted on one line", () => {
   parseAnything('name ~ "[\n" order by name');
 });
 
+test("so is a key with one", () => {
+  parseAnything('metrics."top\n5" < "a"');
+  parseAnything('params."\ud800\n".x < true');
+});
+
 test("random text never throws anything but a syntax error", () => {
   const text = fc.oneof(
     fc.string({ unit: "binary", maxLength: 200 }),

@@ -21,7 +21,7 @@ export function syntaxError(
   options: SyntaxErrorOptions = {},
 ): CairnError {
   const column = columnAt(text, index);
-  const message = `cannot parse query: ${problem} at column ${column}\n${excerpt(text, index)}`;
+  const message = `cannot parse query: ${printable(problem)} at column ${column}\n${excerpt(text, index)}`;
   return new CairnError("invalid", message, {
     reason: "QUERY_SYNTAX",
     facts: { column: String(column) },
@@ -37,12 +37,13 @@ function excerpt(text: string, index: number): string {
   const shown = before.slice(-WINDOW);
   const cutBefore = before.length > WINDOW ? "…" : "";
   const cutAfter = after.length > WINDOW ? "…" : "";
-  const line = [...shown, ...after.slice(0, WINDOW)].map(printable).join("");
+  const line = printable([...shown, ...after.slice(0, WINDOW)].join(""));
   return `  ${cutBefore}${line}${cutAfter}\n  ${" ".repeat(cutBefore.length + shown.length)}^`;
 }
 
-function printable(char: string): string {
-  return /[\p{C}\p{Zl}\p{Zp}]/u.test(char) ? " " : char;
+/** The same number of code points, on one line. */
+function printable(text: string): string {
+  return text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, " ");
 }
 
 /** ` (did you mean …?)` or nothing, ready to follow a problem. */

@@ -177,7 +177,7 @@ function makeFile(random: () => number): Buffer {
 }
 
 describe(".torchxconfig", () => {
-  const seed = Number(process.env["SEED"] ?? Math.floor(Math.random() * 2 ** 32));
+  const seed = Number(process.env["CAIRN_SEED"] ?? Math.floor(Math.random() * 2 ** 32));
   let dir: string;
   beforeAll(async () => {
     dir = await mkdtemp(join(tmpdir(), "cairn-torchxconfig-"));

@@ -62,7 +62,7 @@ const table = fc
 
 describe("tables", () => {
   it(`X16 ${TABLES} generated tables are printed as Python's tabulate prints them`, () => {
-    const seed = Number(process.env["SEED"] ?? Math.floor(Math.random() * 2 ** 31));
+    const seed = Number(process.env["CAIRN_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
     const tables = fc.sample(table, { numRuns: TABLES, seed });
     const { stdout, stderr, status } = spawnSync(pythonCommand(), [SCRIPT], {
       input: tables.map((each) => `${JSON.stringify(each)}\n`).join(""),

@@ -7,6 +7,8 @@ import { clockLabels, durationLabel, timeTicks } from "./time-ticks.ts";
 const number = fc.double({ min: -1e12, max: 1e12, noNaN: true });
 const positive = fc.double({ min: 1e-9, max: 1e12, noNaN: true });
 
+const isOnAxis = (pixel: number) => pixel >= 0 && pixel <= 100;
+
 describe("scales", () => {
   it("Z20 a value and its pixel lead to each other, on both kinds of scale", () => {
     fc.assert(
@@ -32,6 +34,9 @@ describe("scales", () => {
     );
     expect(linearScale(-1e308, 1e308, 0, 100).toPixel(0)).toBeCloseTo(50, 6);
     expect(logScale(5, 5, 0, 100).toPixel(5)).toBeCloseTo(50, 6);
+    for (const end of [Number.MIN_VALUE, Number.MAX_VALUE]) {
+      for (const from of [0, end]) expect(logScale(from, end, 0, 100).toPixel(end)).toSatisfy(isOnAxis);
+    }
   });
 
   it("Z20 what a log axis has no place for is NaN, and a range that begins at 0 is drawn all the same", () => {

@@ -29,8 +29,11 @@ export function linearScale(from: number, to: number, start: number, end: number
 /** For ranges above 0; `from` at or below it is raised to a millionth of `to`. */
 export function logScale(from: number, to: number, start: number, end: number): Scale {
   const top = to > 0 ? to : 1;
-  const bottom = from > 0 ? from : top / 1e6;
-  const [low, high] = bottom < top ? [bottom, top] : [top / 10, Math.min(top * 10, Number.MAX_VALUE)];
+  const bottom = from > 0 ? from : Math.max(Number.MIN_VALUE, top / 1e6);
+  const [low, high] =
+    bottom < top
+      ? [bottom, top]
+      : [Math.max(Number.MIN_VALUE, top / 10), Math.min(Number.MAX_VALUE, top * 10)];
   const lowLog = Math.log(low);
   const perUnit = (end - start) / (Math.log(high) - lowLog);
   return {

@@ -16,7 +16,7 @@ describe("axes", () => {
     const texts = fc.array(
       fc.oneof(
         fc.double({ noNaN: true, min: -1e9, max: 1e9 }).map(String),
-        fc.constantFrom("NaN", "Infinity", "1e-300", "1e300"),
+        fc.constantFrom("NaN", "Infinity", "5e-324", "1e-300", "1e300", "1.7976931348623157e308"),
       ),
       { minLength: 1 },
     );

@@ -40,13 +40,15 @@ export function axisOf(column: ExploredColumn, wanted: ScaleKind | undefined, ti
   const scale: Scale = (isLog ? logScale : linearScale)(low, high, 0, 1);
   const at = column.count === 0 ? [] : (valueTicks(column, scale, ticksMax) ?? ticksOf(scale, ticksMax));
   const labels = tickLabels(at);
+  // Numbers near the largest one stand beyond the end of a linear scale.
+  const placeOf = (value: number) => Math.min(1, Math.max(0, scale.toPixel(value)));
   return {
     column,
     scale: isLog ? "log" : "linear",
     mayBeLog,
     hasNone,
-    ticks: at.map((value, i) => ({ place: scale.toPixel(value), label: labels[i]! })),
-    placeOf: scale.toPixel,
+    ticks: at.map((value, i) => ({ place: placeOf(value), label: labels[i]! })),
+    placeOf,
     valueAt: scale.toValue,
   };
 }
@@ -111,17 +113,16 @@ export function partsOf(axis: Axis, { from, to, of }: Brush): [number, number][]
   const { column } = axis;
   const parts: [number, number][] = [];
   if (axis.scale !== "category") {
-    const clamp = (place: number, otherwise: number) =>
-      Number.isNaN(place) ? otherwise : Math.min(1, Math.max(0, place));
+    // What has no place on a log axis is below it.
+    const endOf = (value: number) => axis.placeOf(value) || 0;
     if (from !== undefined || to !== undefined) {
-      parts.push([
-        from === undefined ? 0 : clamp(axis.placeOf(from), 0),
-        to === undefined ? 1 : clamp(axis.placeOf(to), 0),
-      ]);
+      parts.push([from === undefined ? 0 : endOf(from), to === undefined ? 1 : endOf(to)]);
     }
     for (const key of of ?? []) {
-      const place = axis.placeOf(Number(key));
-      if (place >= 0 && place <= 1) parts.push([place, place]);
+      const value = Number(key);
+      if (value < column.low || value > column.high) continue;
+      const place = axis.placeOf(value);
+      if (!Number.isNaN(place)) parts.push([place, place]);
     }
     return parts;
   }
