@@ -43,8 +43,9 @@ function rowCalls(page: Page): Request[] {
 
 describe("a table of very many runs", () => {
   const space = "many";
+  let ids: readonly string[];
   beforeAll(async () => {
-    await createRuns(space, RUNS);
+    ids = await createRuns(space, RUNS);
   }, 600_000);
 
   it("Z17 the end, the middle and the top are one call away each", async () => {
@@ -64,6 +65,24 @@ describe("a table of very many runs", () => {
     await page.keyboard.press("Home");
     await expect.poll(() => nameAt(page, 0)).toBe(nameOf(0));
     expect(calls).toHaveLength(2);
+  });
+
+  it("Z8 a link shows a run in the charts that stands far below what the table has read, while the query selects it", async () => {
+    const id = ids[RUNS - 1]!;
+    await pages().cairn.metrics.writeEnvelope({
+      run: { id },
+      series: [{ key: "far", steps: [1n, 2n], values: [0.5, 0.25] }],
+    });
+    const link = `/n/${space}?cols=["status"]&show=["${id}"]`;
+    const chart = { name: `far by step, 1 line: ${nameOf(RUNS - 1)} last 0.25` };
+    const page = await openRuns(`${link}&q=order+by+name`);
+    await page.getByRole("img", chart).waitFor();
+    await queryBar(page).fill('name < "many-02000" order by name');
+    await queryBar(page).press("Enter");
+    await page.getByRole("img", chart).waitFor({ state: "detached" });
+    await queryBar(page).fill('name > "many-02000" order by name');
+    await queryBar(page).press("Enter");
+    await page.getByRole("img", chart).waitFor();
   });
 
   it("Z17 Z9 runs that come and go above do not move what is looked at, and are counted", async () => {

@@ -1,3 +1,6 @@
+// Evaluated before the others, which is what it is for.
+// oxlint-disable-next-line no-unassigned-import
+import "./first.ts";
 import "../widgets/tokens.css";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";

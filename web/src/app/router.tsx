@@ -8,6 +8,7 @@ import {
 import { isSignedOut } from "../data/signed-out.ts";
 import { NotFound } from "./not-found.tsx";
 import { PageError } from "./page-error.tsx";
+import { pages } from "./pages.ts";
 import { readAccessSearch } from "../pages/access/search.ts";
 import { readCompareSearch } from "../pages/compare/search.ts";
 import { readExploreSearch } from "../pages/explore/search.ts";
@@ -43,55 +44,55 @@ const root = createRootRoute({
 const home = createRoute({
   getParentRoute: () => root,
   path: "/",
-  component: lazyRouteComponent(() => import("../pages/home/home-page.tsx"), "HomePage"),
+  component: lazyRouteComponent(pages[""], "HomePage"),
 });
 
 const runs = createRoute({
   getParentRoute: () => root,
   path: "/n/$",
   validateSearch: only(readRunsSearch),
-  component: lazyRouteComponent(() => import("../pages/runs/runs-page.tsx"), "RunsPage"),
+  component: lazyRouteComponent(pages.n, "RunsPage"),
 });
 
 const run = createRoute({
   getParentRoute: () => root,
   path: "/r/$run",
   validateSearch: only(readRunSearch),
-  component: lazyRouteComponent(() => import("../pages/run/run-page.tsx"), "RunPage"),
+  component: lazyRouteComponent(pages.r, "RunPage"),
 });
 
 const compare = createRoute({
   getParentRoute: () => root,
   path: "/compare",
   validateSearch: only(readCompareSearch),
-  component: lazyRouteComponent(() => import("../pages/compare/compare-page.tsx"), "ComparePage"),
+  component: lazyRouteComponent(pages.compare, "ComparePage"),
 });
 
 const explore = createRoute({
   getParentRoute: () => root,
   path: "/explore/$",
   validateSearch: only(readExploreSearch),
-  component: lazyRouteComponent(() => import("../pages/explore/explore-page.tsx"), "ExplorePage"),
+  component: lazyRouteComponent(pages.explore, "ExplorePage"),
 });
 
 const about = createRoute({
   getParentRoute: () => root,
   path: "/about",
-  component: lazyRouteComponent(() => import("../pages/about/about-page.tsx"), "AboutPage"),
+  component: lazyRouteComponent(pages.about, "AboutPage"),
 });
 
 const access = createRoute({
   getParentRoute: () => root,
   path: "/access",
   validateSearch: only(readAccessSearch),
-  component: lazyRouteComponent(() => import("../pages/access/access-page.tsx"), "AccessPage"),
+  component: lazyRouteComponent(pages.access, "AccessPage"),
 });
 
 const login = createRoute({
   getParentRoute: () => root,
   path: "/login",
   validateSearch: only(readLoginSearch),
-  component: lazyRouteComponent(() => import("../pages/login/login-page.tsx"), "LoginPage"),
+  component: lazyRouteComponent(pages.login, "LoginPage"),
 });
 
 export const router = createRouter({

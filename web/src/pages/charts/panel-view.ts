@@ -50,7 +50,7 @@ export function axisOf({ xKind, range, grouping }: PanelView): Pick<PanelView, "
 const BUCKETS_PER_PIXEL = 2;
 const BUCKETS_MIN = 100;
 /** Of all lines of one chart together: what a browser still draws without being noticed. */
-const BUCKETS_TOTAL_MAX = 20_000;
+const BUCKETS_TOTAL_MAX = 12_000;
 /** Charts that are a little wider or narrower ask the same. */
 const WIDTH_STEP_PX = 64;
 

@@ -14,6 +14,7 @@ import type { RowActions } from "./run-table.tsx";
 import { ALL_BUT, type RunsSearch, type SearchPatch } from "./search.ts";
 import { assignPlaces, firstRuns, SHOWN_MAX, shownRuns, withEye } from "./shown-runs.ts";
 import { SparkLines } from "./spark-lines.ts";
+import { useFarRuns } from "./use-far-runs.ts";
 import { useHeartbeats } from "./use-heartbeats.ts";
 import { useNow } from "./use-now.ts";
 import { useRunList } from "./use-run-list.ts";
@@ -241,6 +242,7 @@ function useShown(
   const dark = useSyncExternalStore(onThemeChange, isDark);
   const [kept] = useState(() => ({ places: new Map<string, number>() }));
   const version = list?.version;
+  const far = useFarRuns(list, search.show);
   return useMemo(() => {
     const last = innermost(groups);
     const first = firstRuns(rows, last);
@@ -248,7 +250,7 @@ function useShown(
       first,
       (id) => {
         const place = list?.placeOf(id);
-        return place === undefined ? undefined : list?.at(place);
+        return place === undefined ? far.get(id) : list?.at(place);
       },
       search,
     );
@@ -272,5 +274,5 @@ function useShown(
         return place === undefined ? undefined : colourAt(place, dark);
       },
     };
-  }, [rows, version, groups, list, search.hide, search.show, dark, kept]);
+  }, [rows, version, groups, list, far, search.hide, search.show, dark, kept]);
 }

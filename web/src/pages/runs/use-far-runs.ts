@@ -1,0 +1,34 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+import type { Run } from "#proto/cairn/v1/run_pb.ts";
+import { queryAmong } from "../../data/live-merge.ts";
+import type { RunList } from "../../data/runs.ts";
+import { cairn } from "../../data/server.ts";
+import { SHOWN_MAX } from "./shown-runs.ts";
+
+const NONE: ReadonlyMap<string, Run> = new Map();
+
+/** Those of the given runs that belong to the table and stand where it was not read, such as runs that a link shows. */
+export function useFarRuns(
+  list: RunList | undefined,
+  runIds: readonly string[] = [],
+): ReadonlyMap<string, Run> {
+  const version = list?.version;
+  const far = useMemo(
+    () => (list === undefined ? [] : runIds.filter((id) => list.placeOf(id) === undefined)),
+    [list, version, runIds],
+  );
+  const asked = far.slice(0, SHOWN_MAX).toSorted();
+  const { data } = useQuery({
+    queryKey: ["far-runs", list?.view.namespace, list?.view.query, asked],
+    queryFn: async ({ signal }) => {
+      const { view } = list!;
+      const request = { namespace: view.namespace, query: queryAmong(view, asked), columns: ["aliases"] };
+      const { runs } = await cairn.runs.searchRuns({ ...request, pageSize: SHOWN_MAX }, { signal });
+      return new Map(runs.map((run) => [run.id, run]));
+    },
+    enabled: asked.length > 0,
+    placeholderData: keepPreviousData,
+  });
+  return asked.length === 0 ? NONE : (data ?? NONE);
+}
