@@ -49,7 +49,7 @@ describe("reading again", () => {
   it("Z36 a chart asks for two buckets per pixel, for fewer when it has very many lines", () => {
     expect(bucketsFor(640, 1)).toBe(1280);
     expect(bucketsFor(610, 1)).toBe(1280);
-    expect(bucketsFor(640, 100)).toBe(200);
+    expect(bucketsFor(640, 100)).toBe(120);
     expect(bucketsFor(640, 100_000)).toBe(100);
   });
 });
