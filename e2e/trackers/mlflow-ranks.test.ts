@@ -64,6 +64,23 @@ describe("ranks of a job in MLflow", () => {
     expect(await tracker.sources("job")).toMatchObject([{ sourceRunId: "parent", artifactName: "weights" }]);
   }, 90_000);
 
+  it("X28 a rank that comes after the first has ended writes to the run and leaves it ended", async () => {
+    const rank = (place: string) =>
+      new MLflowTracker("late", server.url, null, { env: { ...process.env, RANK: place } });
+    const stateOf = async () => (await runsOf("late")).map(({ info }) => info.status);
+    const first = rank("0");
+    await first.addMetadata("job", { first: 1 });
+    await first.close();
+    expect(await stateOf()).toEqual(["FINISHED"]);
+    const late = rank("1");
+    await late.addMetadata("job", { late: 1 });
+    await late.close();
+    expect(await stateOf()).toEqual(["FINISHED"]);
+    expect((await late.metadata("job")).get("late")).toBe("1");
+    await first.addMetadata("job", { again: 1 });
+    expect(await stateOf()).toEqual(["RUNNING"]);
+  });
+
   it("X28 many who ask within a moment agree, again and again", async () => {
     for (let round = 0; round < 5; round++) {
       const name = `job-${round}`;

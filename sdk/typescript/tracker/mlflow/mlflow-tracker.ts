@@ -110,13 +110,12 @@ export class MLflowTracker extends TrackerBase {
 
   /**
    * Ends the runs this tracker has written to. Of the ranks of a job (RANK) only the first does: the others may end
-   * earlier. Writing afterwards starts the run again.
+   * earlier. Its writing afterwards starts the run again; that of the others does not, for they may begin later, too.
    */
   async close(status: EndStatus = "FINISHED"): Promise<void> {
     const runs = await Promise.all(this.#active.values());
     this.#active.clear();
-    const rank = this.#env["RANK"];
-    if (rank !== undefined && rank !== "" && rank !== "0") return;
+    if (!this.#isFirstRank()) return;
     for (const { info } of runs) {
       await this.#rest.call("runs/update", { run_id: info.run_id, status, end_time: Date.now() });
     }
@@ -228,10 +227,14 @@ export class MLflowTracker extends TrackerBase {
   async #start(runName: string): Promise<MLflowRun> {
     if (runName === "") throw new Error('cannot use run "": MLflow would make up a name');
     const run = await (await this.#open()).runs.getOrCreate(runName);
-    if (run.info.status !== "RUNNING") {
+    if (run.info.status !== "RUNNING" && this.#isFirstRank()) {
       await this.#rest.call("runs/update", { run_id: run.info.run_id, status: "RUNNING" });
     }
     return run;
+  }
+
+  #isFirstRank(): boolean {
+    return ["0", ""].includes(this.#env["RANK"] ?? "");
   }
 
   /** For reading: never makes one. */
