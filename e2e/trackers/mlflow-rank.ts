@@ -1,12 +1,13 @@
-/** One rank of a job, in a process of its own: `node mlflow-rank.ts URL EXPERIMENT RUN RANK`. Prints the run's id. */
+/** One rank of a job, in a process of its own: `node mlflow-rank.ts URL EXPERIMENT RUN RANK RANKS`. Prints the run's id. */
 import { once } from "node:events";
 import { MLflowTracker } from "#sdk/tracker/mlflow/mlflow-tracker.ts";
 
-const [url, experiment, run, rank] = process.argv.slice(2) as [string, string, string, string];
+const [url, experiment, run, rank, ranks] = process.argv.slice(2) as [string, string, string, string, string];
 // All of them begin when they are told to.
 await once(process.stdin, "data");
 process.stdin.destroy();
-const tracker = new MLflowTracker(experiment, url, null, { env: { ...process.env, RANK: rank } });
+const env = { ...process.env, RANK: rank, WORLD_SIZE: ranks };
+const tracker = new MLflowTracker(experiment, url, null, { env });
 await tracker.addSource(run, "parent", "weights");
 await tracker.addMetadata(run, { [`rank-${rank}`]: rank });
 await tracker.addArtifact(run, `file-${rank}`, import.meta.filename);

@@ -19,7 +19,7 @@ afterAll(() => server?.stop());
 
 /** A rank that waits for `begin`. */
 function startRank(experiment: string, run: string, rank: number) {
-  const child = spawn(process.execPath, [RANK, server.url, experiment, run, String(rank)], {
+  const child = spawn(process.execPath, [RANK, server.url, experiment, run, String(rank), String(RANKS)], {
     stdio: ["pipe", "pipe", "pipe"],
     timeout: RANK_MS_MAX,
   });
@@ -29,6 +29,10 @@ function startRank(experiment: string, run: string, rank: number) {
   child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
   const ended = once(child, "close").then(([code]) => ({ code: code as number | null, stdout, stderr }));
   return { begin: () => void child.stdin.end("go\n"), ended };
+}
+
+function trackerOf(experiment: string, env: Record<string, string>): MLflowTracker {
+  return new MLflowTracker(experiment, server.url, null, { env });
 }
 
 async function runsOf(experiment: string): Promise<MLflowRun[]> {
@@ -66,7 +70,7 @@ describe("ranks of a job in MLflow", () => {
 
   it("X28 a rank that comes after the first has ended writes to the run and leaves it ended", async () => {
     const rank = (place: string) =>
-      new MLflowTracker("late", server.url, null, { env: { ...process.env, RANK: place } });
+      trackerOf("late", { SLURM_PROCID: place, SLURM_NTASKS: "2", SLURM_STEP_ID: "0" });
     const stateOf = async () => (await runsOf("late")).map(({ info }) => info.status);
     const first = rank("0");
     await first.addMetadata("job", { first: 1 });
@@ -122,11 +126,11 @@ describe("ranks of a job in MLflow", () => {
   }, 30_000);
 
   it("X34 only the first rank ends the run", async () => {
-    const last = new MLflowTracker("ends", server.url, null, { env: { RANK: "3" } });
+    const last = trackerOf("ends", { RANK: "3", WORLD_SIZE: "4" });
     await last.addMetadata("job", { a: 1 });
     await last.close();
     expect((await runsOf("ends"))[0]!.info.status).toBe("RUNNING");
-    const first = new MLflowTracker("ends", server.url, null, { env: { RANK: "0" } });
+    const first = trackerOf("ends", { RANK: "0", WORLD_SIZE: "4" });
     await first.addMetadata("job", { a: 2 });
     await first.close();
     expect((await runsOf("ends"))[0]!.info.status).toBe("FINISHED");

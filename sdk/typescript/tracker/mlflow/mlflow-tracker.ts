@@ -1,4 +1,5 @@
 import { userInfo } from "node:os";
+import { readRank } from "../../capture/ranks.ts";
 import {
   metadataEntries,
   TrackerBase,
@@ -109,7 +110,7 @@ export class MLflowTracker extends TrackerBase {
   }
 
   /**
-   * Ends the runs this tracker has written to. Of the ranks of a job (RANK) only the first does: the others may end
+   * Ends the runs this tracker has written to. Of the ranks of a job only the first does: the others may end
    * earlier. Its writing afterwards starts the run again; that of the others does not, for they may begin later, too.
    */
   async close(status: EndStatus = "FINISHED"): Promise<void> {
@@ -234,7 +235,7 @@ export class MLflowTracker extends TrackerBase {
   }
 
   #isFirstRank(): boolean {
-    return ["0", ""].includes(this.#env["RANK"] ?? "");
+    return (readRank(this.#env).rank ?? 0) === 0;
   }
 
   /** For reading: never makes one. */
