@@ -18,9 +18,9 @@ describe("the one stream of a browser", () => {
   afterEach(() => hub.close());
 
   /** Listens, and waits until the watch stands, which is told as `stale` or seen by what comes. */
-  function listen(subscription: Subscription): LiveEvent[] {
+  function listen(subscription: Subscription, sinceMs?: number): LiveEvent[] {
     const events: LiveEvent[] = [];
-    hub.add(++lastId, subscription, (event) => events.push(event));
+    hub.add(++lastId, subscription, (event) => events.push(event), sinceMs);
     return events;
   }
 
@@ -61,6 +61,44 @@ describe("the one stream of a browser", () => {
     expect(new Set(named(b))).toEqual(new Set(["of b"]));
     expect(left(b)).toContain(inA!.id);
     expect(any.filter(({ kind }) => kind === "changes").length).toBeGreaterThan(0);
+  });
+
+  it("Z71 what happened between a read and its watch is told", async () => {
+    const any = listen({ kind: "changes" });
+    await standing(any);
+    const askedMs = Date.now();
+    const { run } = await cairn.runs.createRun({ namespace: "hub/late", name: "missed" });
+    await expect.poll(() => any.some(({ kind }) => kind === "changes")).toBe(true);
+    await standing(
+      listen(view("hub/late"), askedMs),
+      listen({ kind: "series", runIds: [run!.id], glob: "" }, askedMs),
+      listen({ kind: "changes" }, askedMs),
+    );
+  });
+
+  it("Z71 where nothing happened since the read, nothing is to be read again", async () => {
+    const { run } = await cairn.runs.createRun({ namespace: "hub/calm" });
+    const { id } = run!;
+    await cairn.metrics.writeEnvelope({ run: { id }, log: [{ lines: ["here"] }] });
+    await standing(listen({ kind: "changes" }));
+    const stoodMs = Date.now();
+    await expect.poll(() => Date.now()).toBeGreaterThan(stoodMs);
+    const calm = [listen(view("hub/calm")), listen({ kind: "series", runIds: [id], glob: "" })];
+    const log = listen({ kind: "log", runId: id, from: 0n });
+    // Its lines come only once the request stands.
+    await expect.poll(() => log.some(({ kind }) => kind === "lines")).toBe(true);
+    expect(calm).toEqual([[], []]);
+  });
+
+  it("Z71 a view that is being added hears nothing of the runs of another", async () => {
+    const a = listen(view("hub/sole-a"));
+    await standing(a);
+    const b = listen(view("hub/sole-b"));
+    await cairn.runs.createRun({ namespace: "hub/sole-a", name: "of a" });
+    await expect.poll(() => named(a)).toContain("of a");
+    await cairn.runs.createRun({ namespace: "hub/sole-b", name: "of b" });
+    await expect.poll(() => named(b)).toContain("of b");
+    expect(named(b)).not.toContain("of a");
   });
 
   it("Z71 points come to those who want the key, lines from where each has got to", async () => {

@@ -38,7 +38,7 @@ function FullShell() {
   const { href } = useLocation();
   const { data: tree } = useQuery(namespaces);
   const client = useQueryClient();
-  useRunChanges(() => void client.invalidateQueries({ queryKey: namespaces.queryKey }));
+  useRunChanges(namespaces.queryKey, () => void client.invalidateQueries({ queryKey: namespaces.queryKey }));
   useShellKeys(setOpened);
   // On a narrow screen the tree lies over the page; whoever has chosen wants to see the page.
   useEffect(() => setNavOpen(false), [href]);

@@ -1,20 +1,30 @@
+import type { QueryKey } from "@tanstack/react-query";
 import { useEffect, useEffectEvent, useSyncExternalStore } from "react";
-import { connectionNow, onConnection, subscribe, watchChanges } from "./live.ts";
+import { connectionNow, onConnection, subscribe } from "./live.ts";
 import type { Connection, LiveEvent, Subscription } from "./live-types.ts";
+import { askedTimes } from "./queries.ts";
 import { throttle } from "./throttle.ts";
 
 /**
  * Hears of what the subscription names while the component is there; undefined for nothing. It is compared by its content, so it may be made anew on every draw; the
  * latest `onEvent` is the one that is called.
+ *
+ * `askedMs` says when what is shown was asked for, by Date.now(): should anything have happened since, what comes first is `stale`. Lines of a log have numbers and need
+ * no time.
  */
-export function useLive(subscription: Subscription | undefined, onEvent: (event: LiveEvent) => void): void {
+export function useLive(
+  subscription: Subscription | undefined,
+  askedMs: () => number,
+  onEvent: (event: LiveEvent) => void,
+): void {
   const tell = useEffectEvent(onEvent);
+  const since = useEffectEvent(askedMs);
   const key = JSON.stringify(subscription, (_, value: unknown) =>
     typeof value === "bigint" ? String(value) : value,
   );
   useEffect(() => {
     if (subscription === undefined) return undefined;
-    return subscribe(subscription, (event) => tell(event));
+    return subscribe(subscription, since(), (event) => tell(event));
     // The key stands for the subscription.
   }, [key]);
 }
@@ -25,12 +35,12 @@ export function useConnection(): Connection {
 
 const REFRESH_MS = 1_000;
 
-/** Calls when some run has changed, at most once a second. */
-export function useRunChanges(onChange: () => void): void {
+/** Calls when some run has changed after what is shown under the key was asked for, at most once a second. */
+export function useRunChanges(shown: QueryKey, onChange: () => void): void {
   const tell = useEffectEvent(onChange);
   useEffect(() => {
     const { ask, stop } = throttle(REFRESH_MS, () => tell());
-    const unwatch = watchChanges(() => ask());
+    const unwatch = subscribe({ kind: "changes" }, askedTimes.oldestOf(shown), () => ask());
     return () => {
       unwatch();
       stop();

@@ -28,6 +28,8 @@ const ASKED_MAX = 1_200;
 
 interface Listener {
   subscription: Subscription;
+  /** When the oldest of what the listener shows was asked for, by Date.now(). */
+  sinceMs: number;
   deliver: (event: LiveEvent) => void;
 }
 
@@ -41,6 +43,8 @@ export class LiveHub {
   readonly #listeners = new Map<number, Listener>();
   #connection: Connection = { state: "connecting", heardMs: 0 };
   #position = "";
+  /** When that was last another one, by Date.now(). */
+  #movedMs = 0;
   #current: AbortController | undefined;
   #gathering: ReturnType<typeof setTimeout> | undefined;
   #retry: ReturnType<typeof setTimeout> | undefined;
@@ -61,9 +65,18 @@ export class LiveHub {
     return this.#connection;
   }
 
-  add(id: number, subscription: Subscription, deliver: (event: LiveEvent) => void): void {
+  /**
+   * Tells of what happens from now on, and of `stale` should something have happened after `sinceMs`, when what is shown was asked for. A new stream begins where the last
+   * one was, which knew nothing of this subscription.
+   */
+  add(
+    id: number,
+    subscription: Subscription,
+    deliver: (event: LiveEvent) => void,
+    sinceMs: number = Date.now(),
+  ): void {
     // A copy: how far a log was heard is noted in it.
-    this.#listeners.set(id, { subscription: { ...subscription }, deliver });
+    this.#listeners.set(id, { subscription: { ...subscription }, sinceMs, deliver });
     this.#gather();
   }
 
@@ -132,12 +145,15 @@ export class LiveHub {
         this.#failures = 0;
         this.#tell("live");
         if (event.event.case === "started") {
-          this.#accepted = ids;
           // What was read before the watch stood may have changed since.
-          if (isFirst) this.#tellStale(["runs", "series"]);
+          const mayHaveMissed = ({ sinceMs }: Listener) => isFirst || sinceMs <= this.#movedMs;
+          const fresh = [...ids].filter((each) => isFirst || !this.#accepted.has(each));
+          this.#tellStale(["runs", "series"], this.#among(fresh).filter(mayHaveMissed));
+          this.#accepted = ids;
           if (this.#untried.shift() !== undefined) this.#gather();
         }
-        await this.#take(event, merged, signal);
+        await this.#take(event, merged, this.#among(ids), signal);
+        if (this.#position !== event.position) this.#movedMs = Date.now();
         this.#position = event.position;
       }
       this.#lose(new Error("the stream ended"), ids, call);
@@ -219,17 +235,29 @@ export class LiveHub {
     this.#onConnection(this.#connection);
   }
 
-  async #take({ event }: WatchEvent, merged: Merged, signal: AbortSignal): Promise<void> {
+  /** Those of them that are still there. */
+  #among(ids: Iterable<number>): Listener[] {
+    return [...ids].flatMap((id) => this.#listeners.get(id) ?? []);
+  }
+
+  /** Tells those whom the stream was opened for: whoever came since is told by the next one. */
+  async #take(
+    { event }: WatchEvent,
+    merged: Merged,
+    listeners: readonly Listener[],
+    signal: AbortSignal,
+  ): Promise<void> {
     switch (event.case) {
       case "runs":
-        for (const { subscription, deliver } of this.#listeners.values()) {
+        for (const { subscription, deliver } of listeners) {
           if (subscription.kind === "changes") deliver({ kind: "changes" });
         }
-        await (merged.isSole ? this.#deliverRuns(event.value) : this.#askViews(event.value, signal));
+        if (merged.isSole) this.#deliverRuns(event.value, listeners);
+        else await this.#askViews(event.value, listeners, signal);
         break;
       case "points": {
         const { runId, series } = event.value;
-        for (const { subscription, deliver } of this.#listeners.values()) {
+        for (const { subscription, deliver } of listeners) {
           if (subscription.kind !== "series" || !subscription.runIds.includes(runId)) continue;
           const fits = globMatcher(subscription.glob);
           const wanted = series.filter(({ key }) => fits(key));
@@ -239,7 +267,7 @@ export class LiveHub {
       }
       case "lines": {
         const { runId, lines, next } = event.value;
-        for (const { subscription, deliver } of this.#listeners.values()) {
+        for (const { subscription, deliver } of listeners) {
           if (subscription.kind !== "log" || subscription.runId !== runId) continue;
           // Others may have asked from farther back.
           const wanted = lines.filter(({ number }) => number >= subscription.from);
@@ -249,31 +277,35 @@ export class LiveHub {
         break;
       }
       case "behind":
-        this.#tellStale(event.value.what);
+        this.#tellStale(event.value.what, listeners);
         break;
       default:
     }
   }
 
-  #tellStale(kinds: readonly string[]): void {
-    for (const { subscription, deliver } of this.#listeners.values()) {
+  #tellStale(kinds: readonly string[], listeners: readonly Listener[]): void {
+    for (const { subscription, deliver } of listeners) {
       const { kind } = subscription;
       const what = kind === "series" ? "series" : kind === "log" ? "logs" : "runs";
       if (kinds.includes(what)) deliver({ kind: "stale" });
     }
   }
 
-  #deliverRuns({ runs, left }: RunsChanged): void {
-    for (const { subscription, deliver } of this.#listeners.values()) {
+  #deliverRuns({ runs, left }: RunsChanged, listeners: readonly Listener[]): void {
+    for (const { subscription, deliver } of listeners) {
       if (subscription.kind === "runs") deliver({ kind: "runs", runs, left });
     }
   }
 
   /** Asks for each view which of the changed runs it selects, once for all who have the same. */
-  async #askViews({ runs, left }: RunsChanged, signal: AbortSignal): Promise<void> {
+  async #askViews(
+    { runs, left }: RunsChanged,
+    listeners: readonly Listener[],
+    signal: AbortSignal,
+  ): Promise<void> {
     const ids = [...runs.map(({ id }) => id), ...left];
     const sharing = new Map<string, { view: RunsView; tell: ((event: LiveEvent) => void)[] }>();
-    for (const { subscription, deliver } of this.#listeners.values()) {
+    for (const { subscription, deliver } of listeners) {
       if (subscription.kind !== "runs") continue;
       const key = viewKey(subscription);
       const known = sharing.get(key) ?? { view: subscription, tell: [] };

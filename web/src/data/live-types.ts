@@ -40,7 +40,8 @@ export interface Connection {
 
 /** From a page to what holds the stream. */
 export type ToHub =
-  | { do: "add"; id: number; subscription: Subscription }
+  /** What is shown was asked for at `sinceMs`, by Date.now(). */
+  | { do: "add"; id: number; subscription: Subscription; sinceMs: number }
   | { do: "remove"; id: number }
   /** Try now; the session may be another. */
   | { do: "again" }

@@ -1,6 +1,6 @@
 /** Lives once per browser and holds the stream for all tabs: a server without TLS gives a browser six connections in all. */
 import { LiveHub } from "./live-hub.ts";
-import type { FromHub, ToHub } from "./live-types.ts";
+import type { FromHub, LiveEvent, ToHub } from "./live-types.ts";
 import { cairn } from "./server.ts";
 
 declare const self: SharedWorkerGlobalScope;
@@ -44,7 +44,8 @@ function take(port: MessagePort, message: ToHub): void {
     case "add": {
       const id = ++lastId;
       tab.ids.set(message.id, id);
-      hub.add(id, message.subscription, (event) => post(port, { tell: "event", id: message.id, event }));
+      const deliver = (event: LiveEvent) => post(port, { tell: "event", id: message.id, event });
+      hub.add(id, message.subscription, deliver, message.sinceMs);
       break;
     }
     case "remove": {

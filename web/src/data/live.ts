@@ -13,6 +13,7 @@ const ALIVE_MS = 20_000;
 type OnEvent = (event: LiveEvent) => void;
 interface Kept {
   subscription: Subscription;
+  sinceMs: number;
   onEvent: OnEvent;
   missed: MissedEvents;
 }
@@ -33,7 +34,7 @@ function openLink(): (message: ToHub) => void {
   worker.addEventListener("error", () => {
     if (fallback !== undefined) return;
     fallback = openOwnHub();
-    for (const [id, { subscription }] of kept) fallback({ do: "add", id, subscription });
+    for (const [id, { subscription, sinceMs }] of kept) fallback({ do: "add", id, subscription, sinceMs });
   });
   worker.port.start();
   const send = (message: ToHub) =>
@@ -44,7 +45,7 @@ function openLink(): (message: ToHub) => void {
     if (!persisted) return;
     // The page comes back from where browsers keep pages for a while, and has missed whatever happened.
     for (const [id, { subscription, onEvent }] of kept) {
-      send({ do: "add", id, subscription });
+      send({ do: "add", id, subscription, sinceMs: Date.now() });
       onEvent({ kind: "stale" });
     }
   });
@@ -55,8 +56,8 @@ function openOwnHub(): (message: ToHub) => void {
   const hub = new LiveHub(cairn, (now) => take({ tell: "connection", connection: now }));
   return (message) => {
     if (message.do === "add") {
-      const { id, subscription } = message;
-      hub.add(id, subscription, (event) => take({ tell: "event", id, event }));
+      const { id, subscription, sinceMs } = message;
+      hub.add(id, subscription, (event) => take({ tell: "event", id, event }), sinceMs);
     } else if (message.do === "remove") hub.remove(message.id);
     else if (message.do === "again") hub.again();
   };
@@ -84,19 +85,14 @@ document.addEventListener("visibilitychange", () => {
 });
 window.addEventListener("online", () => post({ do: "again" }));
 
-/** Calls back with what happens to whatever the subscription names. Returns how to stop. */
-export function subscribe(subscription: Subscription, onEvent: OnEvent): () => void {
+/** Calls back with what happened since `sinceMs`, by Date.now(), to whatever the subscription names. Returns how to stop. */
+export function subscribe(subscription: Subscription, sinceMs: number, onEvent: OnEvent): () => void {
   const id = ++lastId;
-  kept.set(id, { subscription: { ...subscription }, onEvent, missed: new MissedEvents() });
-  post({ do: "add", id, subscription });
+  kept.set(id, { subscription: { ...subscription }, sinceMs, onEvent, missed: new MissedEvents() });
+  post({ do: "add", id, subscription, sinceMs });
   return () => {
     if (kept.delete(id)) post({ do: "remove", id });
   };
-}
-
-/** That some run has changed, which makes counts of namespaces stale. */
-export function watchChanges(onEvent: OnEvent): () => void {
-  return subscribe({ kind: "changes" }, onEvent);
 }
 
 /** Try to connect now: somebody has signed in, or is impatient. */

@@ -3,6 +3,7 @@ import { Code } from "@connectrpc/connect";
 import type { Namespace } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { Failure } from "#sdk/failure.ts";
+import { AskedTimes } from "./asked.ts";
 import { cairn } from "./server.ts";
 import { SHORT_ID_CANDIDATES } from "./short-id.ts";
 import { tellSignedOut } from "./signed-out.ts";
@@ -25,6 +26,8 @@ export const queryClient = new QueryClient({
     },
   },
 });
+
+export const askedTimes = new AskedTimes(queryClient);
 
 export const whoAmI = queryOptions({
   queryKey: ["who-am-i"],

@@ -32,6 +32,8 @@ const AHEAD = 100;
  */
 export class RunList {
   readonly view: RunsView;
+  /** No row was asked for before, by Date.now(). */
+  readonly askedMs = Date.now();
   /** How many match; 0 before the first page. */
   total = 0;
   /** Why reading stopped; reading goes on with `retry`. */

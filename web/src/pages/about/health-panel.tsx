@@ -30,7 +30,7 @@ export function HealthPanel() {
       return { values, rate };
     },
   });
-  useRunChanges(() => void health.refetch());
+  useRunChanges(["metrics"], () => void health.refetch());
   return (
     <Panel
       title="How it does"

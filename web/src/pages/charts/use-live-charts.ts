@@ -1,6 +1,6 @@
 import { useEffect, useMemo } from "react";
 import { useLive } from "../../data/live-hooks.ts";
-import { queryClient } from "../../data/queries.ts";
+import { askedTimes, queryClient } from "../../data/queries.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { Refresher } from "./refresher.ts";
 
@@ -11,7 +11,8 @@ export function useLiveCharts(runIds: readonly string[], catalogue: Catalogue | 
     refresher.start();
     return () => refresher.stop();
   }, [refresher]);
-  useLive(runIds.length === 0 ? undefined : { kind: "series", runIds, glob: "" }, (event) => {
+  const askedMs = () => askedTimes.oldestOf(["catalogue"], ["chart"]);
+  useLive(runIds.length === 0 ? undefined : { kind: "series", runIds, glob: "" }, askedMs, (event) => {
     if (event.kind === "stale") {
       void queryClient.invalidateQueries({ queryKey: ["catalogue"] });
       void queryClient.invalidateQueries({ queryKey: ["chart"] });

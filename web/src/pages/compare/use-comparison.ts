@@ -3,7 +3,7 @@ import { useEffect, useMemo } from "react";
 import type { SeriesInfo } from "#proto/cairn/v1/metric_pb.ts";
 import { RunStatus, type Run } from "#proto/cairn/v1/run_pb.ts";
 import { useLive } from "../../data/live-hooks.ts";
-import { namespaces, runById } from "../../data/queries.ts";
+import { askedTimes, namespaces, runById } from "../../data/queries.ts";
 import { quoteText } from "../../data/query-text.ts";
 import { cairn } from "../../data/server.ts";
 import { throttle } from "../../data/throttle.ts";
@@ -63,9 +63,14 @@ export function useComparedSeries(runs: readonly Run[]): ComparedSeries {
     [running.join(), queryClient],
   );
   useEffect(() => again.stop, [again]);
-  useLive(running.length === 0 ? undefined : { kind: "series", runIds: running, glob: "" }, ({ kind }) => {
-    if (kind === "points" || kind === "stale") again.ask();
-  });
+  const askedMs = () => askedTimes.oldestOf(...running.map((id) => seriesOfRun(id).queryKey));
+  useLive(
+    running.length === 0 ? undefined : { kind: "series", runIds: running, glob: "" },
+    askedMs,
+    ({ kind }) => {
+      if (kind === "points" || kind === "stale") again.ask();
+    },
+  );
   return useQueries({ queries: runs.map(({ id }) => seriesOfRun(id)), combine: combineSeries });
 }
 
@@ -103,6 +108,7 @@ function useRunsLive(ids: readonly string[]): void {
   const query = `id in (${ids.map(quoteText).join(", ")})`;
   useLive(
     ids.length === 0 ? undefined : { kind: "runs", query, namespace: "", columns: ["notes"] },
+    () => askedTimes.oldestOf(...ids.map((id) => runById(id).queryKey)),
     (event) => {
       const changed =
         event.kind === "runs"

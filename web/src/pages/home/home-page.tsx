@@ -47,7 +47,7 @@ export function HomePage() {
     enabled: objectives.length > 0,
     queryFn: ({ signal }) => findBestValues(cairn.runs, objectives, signal),
   });
-  useRunChanges(() => void client.invalidateQueries({ queryKey: ["home"] }));
+  useRunChanges(["home"], () => void client.invalidateQueries({ queryKey: ["home"] }));
   const failure = tree.error ?? recent.error ?? running.error;
   if (failure !== null) {
     const retry = () => void client.invalidateQueries();

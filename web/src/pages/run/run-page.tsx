@@ -3,7 +3,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState, type ReactNode } from "react";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { useLive } from "../../data/live-hooks.ts";
-import { runById } from "../../data/queries.ts";
+import { askedTimes, runById } from "../../data/queries.ts";
 import { readShortId } from "../../data/short-id.ts";
 import { Skeleton } from "../../widgets/skeleton.tsx";
 import { TabPanel, Tabs } from "../../widgets/tabs.tsx";
@@ -88,7 +88,8 @@ function LoadedRun({ run }: { run: Run }) {
     void client.invalidateQueries({ queryKey: ["run", id, "sparklines"] });
   });
   // Everything about the run is read anew when it changes: also when it goes to the trash, where no query finds it.
-  useLive({ kind: "runs", query: `id = "${id}"`, namespace: "", columns: ["aliases"] }, (event) => {
+  const askedMs = () => askedTimes.oldestOf(["run", id]);
+  useLive({ kind: "runs", query: `id = "${id}"`, namespace: "", columns: ["aliases"] }, askedMs, (event) => {
     if (
       event.kind === "stale" ||
       (event.kind === "runs" && (event.runs.some((one) => one.id === id) || event.left.includes(id)))
@@ -97,7 +98,7 @@ function LoadedRun({ run }: { run: Run }) {
     }
     if (event.kind === "runs") setHeardMs(Date.now());
   });
-  useLive({ kind: "series", runIds: [id], glob: "" }, (event) => {
+  useLive({ kind: "series", runIds: [id], glob: "" }, askedMs, (event) => {
     if (event.kind === "points" || event.kind === "stale") readSeries();
     if (event.kind === "points") setHeardMs(Date.now());
   });

@@ -91,12 +91,16 @@ export function useRunList(
       void shown.current?.refresh();
     }, everyMs);
   };
-  useLive(list && { kind: "runs", ...list.view }, (event) => {
-    if (event.kind === "runs") onChanged(event.runs.map(({ id }) => id));
-    // The server is back: a view that could not be read is what is wanted.
-    if (event.kind === "stale" && wanted.current !== shown.current) refresh();
-    else if (list !== undefined && needsReading(list, event)) refreshSoon();
-  });
+  useLive(
+    list && { kind: "runs", ...list.view },
+    () => list?.askedMs ?? Date.now(),
+    (event) => {
+      if (event.kind === "runs") onChanged(event.runs.map(({ id }) => id));
+      // The server is back: a view that could not be read is what is wanted.
+      if (event.kind === "stale" && wanted.current !== shown.current) refresh();
+      else if (list !== undefined && needsReading(list, event)) refreshSoon();
+    },
+  );
 
   const ownFailure = list?.failure;
   return { list, failure: failure ?? ownFailure, isPending, refresh };
