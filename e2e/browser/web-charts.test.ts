@@ -268,6 +268,42 @@ describe("charts in a browser", () => {
     await expect.poll(() => rangeOf(page)).toBeUndefined();
   });
 
+  it("Z37 a part of y is in the address, shows the same in what is saved and after a reload, and goes with the zoom", async () => {
+    const id = await createRun("tall");
+    const values = steps(100).map((step) => (Number(step) / 99) * 8);
+    const series = ["a", "b"].map((key) => ({ key, steps: steps(100), values }));
+    await pages().cairn.metrics.writeEnvelope({ run: { id }, series });
+    const page = await openCharts(id);
+    const yRange = () => new URL(page.url()).searchParams.get("yrange");
+    const hasTick = async (key: string, tick: number) =>
+      (await savedText(page, key, "SVG")).includes(`>${tick}</text>`);
+    await expect.poll(() => isPainted(chartOf(page, "a"))).toBe(true);
+    expect(await hasTick("a", 8)).toBe(true);
+    const box = (await chartOf(page, "a").boundingBox())!;
+    await page.keyboard.down("Shift");
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height * 0.5);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width / 2 + 2, box.y + box.height * 0.8, { steps: 4 });
+    await page.mouse.up();
+    await page.keyboard.up("Shift");
+    await expect.poll(yRange).toMatch(/^a:[\d.]+\.\.[\d.]+$/);
+    const chosen = yRange();
+    for (let times = 0; times < 2; times++) {
+      expect(await hasTick("a", 8)).toBe(false);
+      expect(await hasTick("b", 8)).toBe(true);
+      await page.reload();
+      await expect.poll(() => isPainted(chartOf(page, "a"))).toBe(true);
+    }
+    expect(yRange()).toBe(chosen);
+    await page.getByRole("button", { name: "Reset zoom" }).click();
+    await expect.poll(yRange).toBeNull();
+    await page.goBack();
+    await expect.poll(yRange).toBe(chosen);
+    await chartOf(page, "a").press("0");
+    await expect.poll(yRange).toBeNull();
+    expect(await hasTick("a", 8)).toBe(true);
+  });
+
   it("Z38 a point that is logged is drawn in an open page, and a new key gets a chart", async () => {
     const id = await createRun("live");
     const log = (key: string, step: bigint, value: number) =>

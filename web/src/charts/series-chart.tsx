@@ -12,7 +12,7 @@ import { useChartPaint } from "./use-chart-paint.ts";
 import { useChartPointer } from "./use-chart-pointer.ts";
 import { Watched } from "./watched.ts";
 
-export interface SeriesChartProps extends Omit<PictureOptions, "zoomY"> {
+export interface SeriesChartProps extends PictureOptions {
   /** What is drawn, for people who do not see it. */
   title: string;
   lines: readonly Line[];
@@ -33,8 +33,10 @@ export interface SeriesChartProps extends Omit<PictureOptions, "zoomY"> {
   heat?: boolean;
   /** Of a heat map: the values are counts. */
   counts?: boolean;
-  /** Undefined for everything. */
-  onZoom(range: readonly [number, number] | undefined): void;
+  onZoom(range: XRange): void;
+  onZoomY(range: XRange): void;
+  /** Everything is to be shown. */
+  onReset(): void;
   /** Where `width` is told, for reads at the right resolution. */
   onWidth?(width: number): void;
 }
@@ -43,14 +45,13 @@ const REACH_PX = 28;
 
 /** Lines on a canvas, over one with the grid, which stays when lines step back, and under one for what follows the pointer. */
 export function SeriesChart(props: SeriesChartProps) {
-  const { title, lines, height, dark, order, cursor, lit, xKind, xName, log, clip, smoothing, zoom, fixedY } =
-    props;
+  const { title, lines, height, dark, order, cursor, lit, xKind, xName, log, clip, smoothing } = props;
+  const { zoom, zoomY, fixedY } = props;
   const box = useRef<HTMLDivElement>(null);
   const grid = useRef<HTMLCanvasElement>(null);
   const base = useRef<HTMLCanvasElement>(null);
   const over = useRef<HTMLCanvasElement>(null);
   const [width, setWidth] = useState(0);
-  const [zoomY, setZoomY] = useState<readonly [number, number]>();
   const [pinned, setPinned] = useState<Pointed>();
   const pointed = useMemo(() => new Watched<Pointed | undefined>(undefined), []);
   const plot = useRef<HTMLDivElement>(null);
@@ -131,7 +132,7 @@ export function SeriesChart(props: SeriesChartProps) {
     onPin: () => setPinned((now) => (now === undefined ? pointed.get() : undefined)),
     onDrag: setDrag,
     onZoomX: props.onZoom,
-    onZoomY: (range) => heat === undefined && setZoomY(range),
+    onZoomY: (range) => heat === undefined && props.onZoomY(range),
     onMove: (range) => {
       pointed.set(undefined);
       moving.set(range);
@@ -142,9 +143,8 @@ export function SeriesChart(props: SeriesChartProps) {
     },
     onReset: () => {
       moving.set(undefined);
-      setZoomY(undefined);
       setPinned(undefined);
-      props.onZoom(undefined);
+      props.onReset();
     },
   });
 

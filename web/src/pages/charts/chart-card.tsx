@@ -152,10 +152,13 @@ function CardBody({
       clip={view.clip}
       smoothing={view.smoothing}
       zoom={range}
+      zoomY={view.yRanges.get(entry.key)}
       fixedY={fixedY}
       heat={isHeat(entry, view, read)}
       baseline={view.baseline}
       onZoom={view.onZoom}
+      onZoomY={(y) => view.onZoomY(entry.key, y)}
+      onReset={() => view.onReset(entry.key)}
     />
   );
 }

@@ -22,8 +22,8 @@ export function ChartMenu(props: { shown: ShownChart; isTable: boolean; onTable:
         {props.isTable ? "Show as a chart" : "Show as a table"}
       </MenuItem>
       <MenuItem
-        onClick={() => view.onZoom(undefined)}
-        disabled={view.range === undefined}
+        onClick={() => view.onReset(key)}
+        disabled={view.range === undefined && !view.yRanges.has(key)}
         hint="double click"
       >
         Show everything

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { useCallback, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import { useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { colourAt } from "../../charts/palette.ts";
 import { Watched } from "../../charts/watched.ts";
 import { isDark, onThemeChange } from "../../app/theme.ts";
@@ -16,11 +16,14 @@ import { ChartsToolbar } from "./charts-toolbar.tsx";
 import { parseKeyFilter } from "./key-filter.ts";
 import type { PanelView } from "./panel-view.ts";
 import {
+  decoded,
   groupOf,
   rangeOf,
   rangeText,
   smoothingOf,
+  withYRange,
   xKindOf,
+  yRangesOf,
   type ChartSearch,
   type ChartSearchPatch,
 } from "./search.ts";
@@ -78,13 +81,17 @@ export function ChartsPanel(props: ChartsPanelProps) {
   const shut = useMemo(() => new Set(search.shut?.split(",").map(decoded)), [search.shut]);
   const rows = useMemo(() => rowsOf(sections, columns, shut), [sections, columns, shut]);
 
-  const latest = useRef(onSearch);
-  latest.current = onSearch;
-  const onZoom = useCallback((range: readonly [number, number] | undefined) => {
-    latest.current({ range: range === undefined ? undefined : rangeText(range) });
-  }, []);
-  const onX = useCallback((x: "time" | undefined) => {
-    latest.current({ x, xkey: undefined, range: undefined });
+  const latest = useRef({ onSearch, yrange: search.yrange });
+  latest.current = { onSearch, yrange: search.yrange };
+  const moves = useMemo((): Pick<PanelView, "onZoom" | "onZoomY" | "onReset" | "onX"> => {
+    const withY = (...of: [key: string, range: readonly [number, number] | undefined]) =>
+      withYRange(latest.current.yrange, ...of);
+    return {
+      onZoom: (range) => latest.current.onSearch({ range: rangeText(range) }),
+      onZoomY: (key, range) => latest.current.onSearch({ yrange: withY(key, range) }),
+      onReset: (key) => latest.current.onSearch({ range: undefined, yrange: withY(key, undefined) }),
+      onX: (x) => latest.current.onSearch({ x, xkey: undefined, range: undefined }),
+    };
   }, []);
   const view = useMemo(
     (): PanelView => ({
@@ -97,6 +104,7 @@ export function ChartsPanel(props: ChartsPanelProps) {
       xKind: xKindOf(search),
       xKey: search.xkey,
       range: rangeOf(search.range),
+      yRanges: yRangesOf(search.yrange),
       log: search.logy === true,
       clip: search.clip === true,
       rewound: search.rewound === true,
@@ -108,8 +116,7 @@ export function ChartsPanel(props: ChartsPanelProps) {
       cursor,
       moving,
       chartWidth: Math.max(CARD_MIN_PX, Math.floor((width - GAP_PX) / columns) - GAP_PX),
-      onZoom,
-      onX,
+      ...moves,
     }),
     [
       runs,
@@ -126,8 +133,7 @@ export function ChartsPanel(props: ChartsPanelProps) {
       moving,
       width,
       columns,
-      onZoom,
-      onX,
+      moves,
     ],
   );
 
@@ -228,13 +234,4 @@ function useWidth(element: HTMLElement | null): number {
     return () => observer.disconnect();
   }, [element]);
   return width;
-}
-
-/** What somebody typed may be no such text. */
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

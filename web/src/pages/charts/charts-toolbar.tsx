@@ -80,8 +80,8 @@ export function ChartsToolbar(props: ToolbarProps) {
       ) : (
         <DrawingFields {...props} />
       )}
-      {search.range !== undefined && (
-        <Button onClick={() => onSearch({ range: undefined })}>Reset zoom</Button>
+      {(search.range !== undefined || search.yrange !== undefined) && (
+        <Button onClick={() => onSearch({ range: undefined, yrange: undefined })}>Reset zoom</Button>
       )}
       {!isNarrow && <span className={styles.words}>{words}</span>}
     </div>

@@ -65,7 +65,7 @@ function optionsOf(key: string, view: PanelView): PictureOptions {
   const { log, clip, smoothing } = view;
   const { xKind, range } = axisOf(view);
   const { fixedY } = drawingOf(view.descriptions?.get(key));
-  return { xKind, log, clip, smoothing, zoom: range, fixedY };
+  return { xKind, log, clip, smoothing, zoom: range, zoomY: view.yRanges.get(key), fixedY };
 }
 
 const KEPT_MS = 60_000;

@@ -20,6 +20,8 @@ export interface PanelView {
   /** The metric along the x axis; only for the kind "metric". */
   readonly xKey: string | undefined;
   readonly range: readonly [number, number] | undefined;
+  /** The part of y that is shown, by key; the others show everything. */
+  readonly yRanges: ReadonlyMap<string, readonly [number, number]>;
   readonly log: boolean;
   readonly clip: boolean;
   /** What restarts replaced is drawn, too. */
@@ -34,7 +36,10 @@ export interface PanelView {
   readonly moving: Watched<readonly [number, number] | undefined>;
   /** Of a chart, in pixels. */
   readonly chartWidth: number;
-  onZoom(range: readonly [number, number] | undefined): void;
+  onZoom(range: readonly [number, number]): void;
+  onZoomY(key: string, range: readonly [number, number]): void;
+  /** Everything of x, and of y of this chart. */
+  onReset(key: string): void;
   onX(x: "time" | undefined): void;
 }
 

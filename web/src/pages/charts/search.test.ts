@@ -1,6 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { groupOf, rangeOf, rangeText, readChartSearch, smoothingOf, smoothingParts } from "./search.ts";
+import {
+  groupOf,
+  rangeOf,
+  rangeText,
+  readChartSearch,
+  smoothingOf,
+  smoothingParts,
+  withYRange,
+  yRangesOf,
+} from "./search.ts";
 
 describe("what an address says about charts", () => {
   it("Z31 what is right is read, whatever else is there is passed over", () => {
@@ -13,6 +22,7 @@ describe("what an address says about charts", () => {
       smooth: "ema-0.6",
       keys: "val/*",
       range: "100..2000",
+      yrange: "loss:0.1..0.5,val%2Facc:0.9..1",
       group: "mean-ci95",
       labels: "p95",
       shut: "system",
@@ -24,6 +34,7 @@ describe("what an address says about charts", () => {
         logy: "no",
         smooth: "ema-much",
         range: "9..1",
+        yrange: "loss,acc:1..0,:",
         group: "mode-x",
         labels: {},
         shut: [],
@@ -39,7 +50,18 @@ describe("what an address says about charts", () => {
     fc.assert(
       fc.property(
         fc.dictionary(
-          fc.constantFrom("x", "xkey", "logy", "rewound", "smooth", "range", "keys", "group", "shut"),
+          fc.constantFrom(
+            "x",
+            "xkey",
+            "logy",
+            "rewound",
+            "smooth",
+            "range",
+            "yrange",
+            "keys",
+            "group",
+            "shut",
+          ),
           fc.anything(),
         ),
         (given) => {
@@ -63,6 +85,43 @@ describe("what an address says about charts", () => {
         },
       ),
     );
+  });
+
+  it("Z31 a part of y is kept by key, whatever the key and however small the part, the latest ones of many", () => {
+    const range = fc
+      .tuple(
+        fc.double({ noNaN: true, min: -1e300, max: 1e300 }),
+        fc.double({ min: 1e-290, max: 1e300, noNaN: true }),
+      )
+      .map(([from, width]): [number, number] => [from, from + width])
+      .filter(([from, to]) => to - from > Math.abs(from) * 1e-9);
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.string({ unit: "grapheme", minLength: 1, maxLength: 2 }), range), {
+          maxLength: 12,
+        }),
+        (zooms) => {
+          let text: string | undefined;
+          for (const [key, [from, to]] of zooms) text = withYRange(text, key, [from, to]);
+          const read = yRangesOf(readChartSearch({ yrange: text }).yrange);
+          for (const [key, [from, to]] of new Map(zooms)) {
+            expect(Math.abs(read.get(key)![0] - from)).toBeLessThanOrEqual((to - from) / 500);
+            expect(Math.abs(read.get(key)![1] - to)).toBeLessThanOrEqual((to - from) / 500);
+          }
+          for (const [key] of zooms) text = withYRange(text, key, undefined);
+          expect(text).toBeUndefined();
+        },
+      ),
+    );
+    let many: string | undefined;
+    for (let i = 0; i < 20; i++) many = withYRange(many, `key ${i}`, [i, i + 1]);
+    expect([...yRangesOf(many).keys()].at(0)).toBe("key 8");
+    for (let i = 0; i < 20; i++) many = withYRange(many, `${i} ${"/".repeat(500)}`, [i, i + 1]);
+    const last = yRangesOf(readChartSearch({ yrange: many }).yrange);
+    expect([...last.values()]).toEqual([
+      [18, 19],
+      [19, 20],
+    ]);
   });
 
   it("Z31 amounts of smoothing stay within what the slider has", () => {

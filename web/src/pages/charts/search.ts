@@ -21,6 +21,8 @@ export interface ChartSearch {
   keys?: string;
   /** The part of x that is shown: 100..2000, in steps or microseconds. */
   range?: string;
+  /** The part of y that is shown, of single charts: loss:0.1..0.5,val%2Facc:0.9..1 */
+  yrange?: string;
   /** Groups instead of runs: mean-std, median-minmax and so on. */
   group?: string;
   /** One line for all labels of a run, or a row of colours for each. */
@@ -33,14 +35,17 @@ export interface ChartSearch {
 export type ChartSearchPatch = { [Name in keyof ChartSearch]: ChartSearch[Name] | undefined };
 
 const TEXT_MAX = 500;
+const Y_TEXT_MAX = 4_000;
+/** Of more charts than that, the part of y that was chosen first is forgotten. */
+const Y_RANGES_MAX = 12;
 const LABEL_WAYS = ["mean", "min", "max", "p95", "heat"] as const;
 
 export function readChartSearch(given: Record<string, unknown>): ChartSearch {
   const search: ChartSearch = {};
-  const text = (name: string): string => {
+  const text = (name: string, lengthMax = TEXT_MAX): string => {
     const value = given[name];
     if (typeof value !== "string" && typeof value !== "number") return "";
-    return String(value).slice(0, TEXT_MAX);
+    return String(value).slice(0, lengthMax);
   };
   const x = text("x");
   if (x === "time" || x === "relative") search.x = x;
@@ -54,6 +59,8 @@ export function readChartSearch(given: Record<string, unknown>): ChartSearch {
   if (smoothingOf(text("smooth")).kind !== "none") search.smooth = text("smooth");
   if (text("keys") !== "") search.keys = text("keys");
   if (rangeOf(text("range")) !== undefined) search.range = text("range");
+  const yrange = text("yrange", Y_TEXT_MAX);
+  if (yRangesOf(yrange).size > 0) search.yrange = yrange;
   if (groupOf(text("group")) !== undefined) search.group = text("group");
   const labels = text("labels");
   const known = LABEL_WAYS.find((each) => each === labels);
@@ -115,11 +122,47 @@ export function rangeOf(text: string | undefined): readonly [number, number] | u
   return Number.isFinite(from) && Number.isFinite(to) && from < to ? [from, to] : undefined;
 }
 
+const FIXED_MAX = 20;
+
 /** As few digits as tell the pixels of a chart apart. */
 export function rangeText([from, to]: readonly [number, number]): string {
   const digits = Math.max(0, 3 - Math.floor(Math.log10(to - from)));
-  const text = (value: number): string => String(Number(value.toFixed(Math.min(20, digits))));
+  const text = (value: number): string => String(digits > FIXED_MAX ? value : Number(value.toFixed(digits)));
   return `${text(from)}..${text(to)}`;
+}
+
+/** By key. Whatever is no range of a key is passed over. */
+export function yRangesOf(text: string | undefined): ReadonlyMap<string, readonly [number, number]> {
+  const ranges = new Map<string, readonly [number, number]>();
+  for (const part of (text ?? "").split(",")) {
+    const [key = "", range] = part.split(":", 2);
+    const read = rangeOf(range);
+    if (read !== undefined) ranges.set(decoded(key), read);
+  }
+  return ranges;
+}
+
+/** The text with another part of y for one chart, or without one. */
+export function withYRange(
+  text: string | undefined,
+  key: string,
+  range: readonly [number, number] | undefined,
+): string | undefined {
+  const ranges = new Map(yRangesOf(text));
+  ranges.delete(key);
+  if (range !== undefined) ranges.set(key, range);
+  const parts = [...ranges].map(([name, each]) => `${encodeURIComponent(name)}:${rangeText(each)}`);
+  while (parts.length > Y_RANGES_MAX || parts.join().length > Y_TEXT_MAX) parts.shift();
+  return parts.join() || undefined;
+}
+
+/** What was encoded, or what is there when it was not. */
+export function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 const MIDDLES: readonly Middle[] = ["mean", "median"];

@@ -1,6 +1,7 @@
-import { useMemo, useRef, useState } from "react";
+import { useMemo, useRef } from "react";
 import { colourAt, PALETTE_SIZE } from "../../charts/palette.ts";
 import { SeriesChart } from "../../charts/series-chart.tsx";
+import { useZooms } from "../../charts/use-zooms.ts";
 import { Watched } from "../../charts/watched.ts";
 import { litRun } from "../../data/hover.ts";
 import { EmptyState } from "../../widgets/empty-state.tsx";
@@ -181,7 +182,7 @@ function CurveCell({
   dark: boolean;
   height: number;
 }) {
-  const [zoom, setZoom] = useState<readonly [number, number]>();
+  const zooms = useZooms();
   const cursor = useMemo(() => new Watched<number | undefined>(undefined), []);
   const moving = useMemo(() => new Watched<readonly [number, number] | undefined>(undefined), []);
   if (lines === undefined) {
@@ -215,9 +216,8 @@ function CurveCell({
       log={false}
       clip
       smoothing={SMOOTHING}
-      zoom={zoom}
       fixedY={range}
-      onZoom={setZoom}
+      {...zooms}
     />
   );
 }

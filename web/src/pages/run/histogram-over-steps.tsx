@@ -1,9 +1,10 @@
 import { useQueries } from "@tanstack/react-query";
-import { useMemo, useState, useSyncExternalStore } from "react";
+import { useMemo, useSyncExternalStore } from "react";
 import type { Artifact } from "#proto/cairn/v1/artifact_pb.ts";
 import { isDark, onThemeChange } from "../../app/theme.ts";
 import { histogramLines } from "../../charts/histogram-lines.ts";
 import { SeriesChart } from "../../charts/series-chart.tsx";
+import { useZooms } from "../../charts/use-zooms.ts";
 import { Watched } from "../../charts/watched.ts";
 import { artifactText } from "./artifact-text.ts";
 import { readPicture } from "./picture-data.ts";
@@ -24,7 +25,7 @@ export function HistogramOverSteps({ versions }: { versions: readonly Artifact[]
     }),
   });
   const dark = useSyncExternalStore(onThemeChange, isDark);
-  const [zoom, setZoom] = useState<readonly [number, number]>();
+  const zooms = useZooms();
   const cursor = useMemo(() => new Watched<number | undefined>(undefined), []);
   const moving = useMemo(() => new Watched<readonly [number, number] | undefined>(undefined), []);
   const lit = useMemo(() => new Watched<string | undefined>(undefined), []);
@@ -51,11 +52,10 @@ export function HistogramOverSteps({ versions }: { versions: readonly Artifact[]
       log={false}
       clip={false}
       smoothing={NO_SMOOTHING}
-      zoom={zoom}
       cursor={cursor}
       moving={moving}
       lit={lit}
-      onZoom={setZoom}
+      {...zooms}
     />
   );
 }
