@@ -1,6 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { WatchRequestSchema } from "#proto/cairn/v1/watch_pb.ts";
 import type { RunsView, Subscription } from "./live-types.ts";
+import { splitAtOrder } from "./query-text.ts";
 
 /**
  * Many parts of many pages want to hear of things, and the server is asked once: a request holds one query for runs, any number of runs whose points are wanted, and
@@ -104,7 +105,8 @@ function mergeViews(views: readonly RunsView[], changes: boolean) {
 }
 
 function asCondition({ query, namespace }: RunsView): string {
-  const condition = withoutOrder(query);
+  // An order cannot stand in parentheses.
+  const { condition } = splitAtOrder(query);
   const parts = [
     ...(condition === "" ? [] : [`(${condition})`]),
     ...(namespace === "" ? [] : [`namespace under ${JSON.stringify(namespace)}`]),
@@ -114,20 +116,10 @@ function asCondition({ query, namespace }: RunsView): string {
 
 /** A query that finds those of the given runs that the view selects. */
 export function queryAmong({ query }: RunsView, ids: readonly string[]): string {
-  const condition = withoutOrder(query);
+  // An order cannot stand in parentheses.
+  const { condition } = splitAtOrder(query);
   const among = `id in (${ids.map((id) => JSON.stringify(id)).join(", ")})`;
   return condition === "" ? among : `(${condition}) and ${among}`;
-}
-
-/** Quoted text of the query language, or the keyword at which the condition ends. */
-const QUOTED_OR_ORDER = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`|\border\s+by\b/gi;
-
-/** The condition of a query alone: an order cannot stand in parentheses. */
-export function withoutOrder(query: string): string {
-  for (const found of query.matchAll(QUOTED_OR_ORDER)) {
-    if (/^o/i.test(found[0])) return query.slice(0, found.index).trim();
-  }
-  return query.trim();
 }
 
 /**

@@ -14,3 +14,18 @@ export type MetricStat = "last" | "first" | "min" | "max" | "mean" | "count";
 export function metricField(key: string, stat: MetricStat): string {
   return `metrics.${quoteText(key)}.${stat}`;
 }
+
+/** Quoted text of the query language, or the keyword at which the condition ends. */
+const QUOTED_OR_ORDER = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`|\border\s+by\b/gi;
+
+/** The condition of a query, and what stands behind `order by`; empty where there is none. */
+export function splitAtOrder(query: string): { condition: string; order: string } {
+  for (const found of query.matchAll(QUOTED_OR_ORDER)) {
+    if (!/^o/i.test(found[0])) continue;
+    return {
+      condition: query.slice(0, found.index).trim(),
+      order: query.slice(found.index + found[0].length),
+    };
+  }
+  return { condition: query.trim(), order: "" };
+}

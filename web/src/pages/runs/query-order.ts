@@ -1,3 +1,4 @@
+import { splitAtOrder } from "../../data/query-text.ts";
 import { fieldText, parseField } from "./field.ts";
 
 /** The order in a query, read and written as text: everything else of the query stays as it was typed. */
@@ -7,21 +8,13 @@ export interface Order {
   descending: boolean;
 }
 
-/** Quoted text of the query language, or the keyword at which the condition ends. */
-const QUOTED_OR_ORDER = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`|\border\s+by\b/gi;
 const QUOTED_OR_COMMA = /"(?:[^"\\]|\\.)*"|`[^`]*`|,/g;
 const DIRECTION = /\s+(asc|desc)\s*$/i;
 
 export function splitOrder(query: string): { condition: string; orders: Order[] } {
-  for (const found of query.matchAll(QUOTED_OR_ORDER)) {
-    if (!/^o/i.test(found[0])) continue;
-    const orders = splitCommas(query.slice(found.index + found[0].length)).map(parseOrder);
-    return {
-      condition: query.slice(0, found.index).trim(),
-      orders: orders.filter(({ field }) => field !== ""),
-    };
-  }
-  return { condition: query.trim(), orders: [] };
+  const { condition, order } = splitAtOrder(query);
+  const orders = splitCommas(order).map(parseOrder);
+  return { condition, orders: orders.filter(({ field }) => field !== "") };
 }
 
 function splitCommas(text: string): string[] {
