@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { WORKER_FLAGS } from "./tools/worker-flags.ts";
 
 // Two processes share the unit tests. Within one, test files share all modules: they are pure, or own a
 // temporary directory each.
@@ -8,6 +9,7 @@ export default defineConfig({
     isolate: false,
     setupFiles: ["tools/seed.ts"],
     pool: "forks",
+    execArgv: WORKER_FLAGS,
     maxWorkers: 2,
     testTimeout: 60_000,
     // A condition that comes true late on a busy machine is still true.

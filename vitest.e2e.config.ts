@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { WORKER_FLAGS } from "./tools/worker-flags.ts";
 
 // These start real servers and kill them: one file at a time, each in a process of its own.
 export default defineConfig({
@@ -7,6 +8,7 @@ export default defineConfig({
     isolate: true,
     setupFiles: ["tools/seed.ts"],
     pool: "forks",
+    execArgv: WORKER_FLAGS,
     fileParallelism: false,
     testTimeout: 300_000,
     // A condition that comes true late on a busy machine is still true.
