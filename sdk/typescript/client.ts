@@ -36,7 +36,14 @@ export class Cairn {
   readonly watch: Client<typeof WatchService>;
   readonly #token: string | undefined;
 
-  constructor({ url, token }: ServerAddress, { timeoutMs = CALL_MS_MAX }: { timeoutMs?: number } = {}) {
+  /** Interceptors see every call, as those of Connect do. */
+  constructor(
+    { url, token }: ServerAddress,
+    {
+      timeoutMs = CALL_MS_MAX,
+      interceptors = [],
+    }: { timeoutMs?: number; interceptors?: readonly Interceptor[] } = {},
+  ) {
     this.url = url.replace(/\/+$/, "");
     this.#token = token;
     const authorize: Interceptor = (next) => (request) => {
@@ -46,7 +53,7 @@ export class Cairn {
     const transport = createConnectTransport({
       baseUrl: this.url,
       useBinaryFormat: true,
-      interceptors: [authorize],
+      interceptors: [authorize, ...interceptors],
       defaultTimeoutMs: timeoutMs,
     });
     this.access = createClient(AccessService, transport);

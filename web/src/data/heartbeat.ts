@@ -16,7 +16,7 @@ const LATE_INTERVALS = 2;
 /** An answer to a question takes that long at most. */
 const ANSWER_US = 6 * SECOND_US;
 
-/** Undefined for a run that does not run, or was never heard. `heardMs`: when this page heard of it otherwise, by Date.now(). */
+/** Undefined for a run that does not run, or was never heard. Times are by the clock of the server; `heardMs` is when this page heard of it otherwise. */
 export function heartbeatOf(
   { status, lastHeardUs, heartbeatSeconds }: Pick<Run, "status" | "lastHeardUs" | "heartbeatSeconds">,
   nowMs: number,

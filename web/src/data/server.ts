@@ -1,4 +1,7 @@
 import { Cairn } from "#sdk/client.ts";
+import { ServerClock } from "./server-clock.ts";
+
+export const serverClock = new ServerClock();
 
 /** The server this page came from. The browser sends the session's cookie along. */
-export const cairn = new Cairn({ url: location.origin });
+export const cairn = new Cairn({ url: location.origin }, { interceptors: [serverClock.interceptor] });

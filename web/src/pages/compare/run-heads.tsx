@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { Flag, X } from "lucide-react";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
+import { serverClock } from "../../data/server.ts";
 import { Button } from "../../widgets/button.tsx";
 import { formatDuration } from "../../widgets/format.ts";
 import { Name } from "../../widgets/name.tsx";
@@ -55,7 +56,7 @@ export function RunHeads({ runs, order, search, onChange }: PanelProps) {
 }
 
 function Facts({ run, isBase }: { run: Run; isBase: boolean }) {
-  const duration = durationUs(run, Date.now());
+  const duration = durationUs(run, serverClock.now());
   return (
     <div className={styles.facts}>
       {isBase && <span className={styles.badge}>baseline</span>}

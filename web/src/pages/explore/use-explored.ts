@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { RunsView } from "../../data/live-types.ts";
+import { serverClock } from "../../data/server.ts";
 import { fieldText, parseField, searchColumn } from "../runs/field.ts";
 import type { KnownKeys } from "../runs/infer-keys.ts";
 import { useRunList } from "../runs/use-run-list.ts";
@@ -52,7 +53,7 @@ export function useExplored(
   const kept = useRef<ExploredTable>(undefined);
   const table = useMemo(() => {
     if (drawn === undefined || list === undefined || !isThere) return undefined;
-    return new ExploredTable(list.rows.slice(0, EXPLORED_MAX), Date.now());
+    return new ExploredTable(list.rows.slice(0, EXPLORED_MAX), serverClock.now());
     // What is drawn stands for the rows of the list.
   }, [list, drawn, isThere]);
   // While other columns or the next rows are on their way, the last picture stays.

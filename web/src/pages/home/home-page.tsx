@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useRunChanges } from "../../data/live-hooks.ts";
 import { namespaces } from "../../data/queries.ts";
-import { cairn } from "../../data/server.ts";
+import { cairn, serverClock } from "../../data/server.ts";
 import { ErrorNote } from "../../widgets/error-note.tsx";
 import { formatAgo, formatCount, formatDuration } from "../../widgets/format.ts";
 import { Skeleton } from "../../widgets/skeleton.tsx";
@@ -81,7 +81,7 @@ export function HomePage() {
             search={{ q: IS_RUNNING }}
             isWide
             timeOf={({ startedUs }) =>
-              startedUs > 0n ? `for ${formatDuration(Date.now() * 1000 - Number(startedUs))}` : ""
+              startedUs > 0n ? `for ${formatDuration(serverClock.now() * 1000 - Number(startedUs))}` : ""
             }
           />
         </div>

@@ -4,6 +4,7 @@ import { RotateCcw, Trash2 } from "lucide-react";
 import { useEffect } from "react";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { heartbeatOf, type Heartbeat } from "../../data/heartbeat.ts";
+import { useNow } from "../../data/use-now.ts";
 import { runById } from "../../data/queries.ts";
 import { cairn } from "../../data/server.ts";
 import { Button } from "../../widgets/button.tsx";
@@ -16,14 +17,13 @@ import { RunActions } from "./actions.tsx";
 import { durationUs, isGoingOn, machineOf, ownerOf, shortId } from "./run-facts.ts";
 import styles from "./run.module.css";
 import type { RunSearch } from "./search.ts";
-import { useNow } from "./use-now.ts";
 
 const route = getRouteApi("/r/$run");
 const SECOND_MS = 1_000;
 const CALM_MS = 30_000;
 const ASK_MS = 5_000;
 
-/** Which run this is, how it is, and what can be done with it. `heardMs`: when something of it last came, by Date.now(). */
+/** Which run this is, how it is, and what can be done with it. `heardMs`: when something of it last came, by the clock of the server. */
 export function RunHeader({ run, heardMs }: { run: Run; heardMs: number }) {
   const isRunning = isGoingOn(run);
   const nowMs = useNow(isRunning ? SECOND_MS : CALM_MS);

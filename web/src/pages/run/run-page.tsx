@@ -4,6 +4,7 @@ import { lazy, Suspense, useEffect, useState, type ReactNode } from "react";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { useLive } from "../../data/live-hooks.ts";
 import { askedTimes, runById } from "../../data/queries.ts";
+import { serverClock } from "../../data/server.ts";
 import { readShortId } from "../../data/short-id.ts";
 import { Skeleton } from "../../widgets/skeleton.tsx";
 import { TabPanel, Tabs } from "../../widgets/tabs.tsx";
@@ -14,7 +15,7 @@ import { RunByShortId } from "./run-by-short-id.tsx";
 import { RunHeader } from "./run-header.tsx";
 import styles from "./run.module.css";
 import { RUN_TABS, type RunTab } from "./search.ts";
-import { useAtMostEvery } from "./use-now.ts";
+import { useAtMostEvery } from "./use-at-most-every.ts";
 
 const route = getRouteApi("/r/$run");
 /** Summaries are read again at most this often while points come. */
@@ -96,11 +97,11 @@ function LoadedRun({ run }: { run: Run }) {
     ) {
       readRun();
     }
-    if (event.kind === "runs") setHeardMs(Date.now());
+    if (event.kind === "runs") setHeardMs(serverClock.now());
   });
   useLive({ kind: "series", runIds: [id], glob: "" }, askedMs, (event) => {
     if (event.kind === "points" || event.kind === "stale") readSeries();
-    if (event.kind === "points") setHeardMs(Date.now());
+    if (event.kind === "points") setHeardMs(serverClock.now());
   });
   useEffect(() => {
     const before = document.title;

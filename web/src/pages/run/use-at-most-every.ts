@@ -1,15 +1,5 @@
 import { useEffect, useRef, useState } from "react";
 
-/** The time, by Date.now(), which goes on while the page is open. */
-export function useNow(everyMs: number): number {
-  const [now, setNow] = useState(() => Date.now());
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), everyMs);
-    return () => clearInterval(timer);
-  }, [everyMs]);
-  return now;
-}
-
 /** Calls at once, and then at most every so often; what is called for meanwhile is done once, at the end. */
 export function useAtMostEvery(waitMs: number, act: () => void): () => void {
   const latest = useRef(act);

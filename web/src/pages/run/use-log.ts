@@ -4,7 +4,7 @@ import { useLive } from "../../data/live-hooks.ts";
 import { cairn } from "../../data/server.ts";
 import { LogBook } from "./log-book.ts";
 import { MATCHES_MAX, readMatches, type LogView } from "./log-search.ts";
-import { useAtMostEvery } from "./use-now.ts";
+import { useAtMostEvery } from "./use-at-most-every.ts";
 
 /** New lines are looked through at most this often. */
 const NEW_EVERY_MS = 400;

@@ -3,7 +3,7 @@ import { useState } from "react";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { queryAmong } from "../../data/live-merge.ts";
 import type { RunList } from "../../data/runs.ts";
-import { cairn } from "../../data/server.ts";
+import { cairn, serverClock } from "../../data/server.ts";
 import { Button } from "../../widgets/button.tsx";
 import { formatCount } from "../../widgets/format.ts";
 import { tableCsv } from "./table-csv.ts";
@@ -23,7 +23,7 @@ export function ExportButton({ rows }: { rows: RunRows }) {
     setReading(true);
     try {
       const runs = await (selected.size > 0 ? readRuns(list, [...selected]) : list.range(0, EXPORTED_MAX));
-      save(tableCsv(runs, columns, Date.now()));
+      save(tableCsv(runs, columns, serverClock.now()));
       setFailed(false);
     } catch {
       setFailed(true);

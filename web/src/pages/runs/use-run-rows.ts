@@ -5,6 +5,8 @@ import { isDark, onThemeChange } from "../../app/theme.ts";
 import { colourAt, dashAt } from "../../charts/palette.ts";
 import { litRun } from "../../data/hover.ts";
 import type { RunList } from "../../data/runs.ts";
+import { serverClock } from "../../data/server.ts";
+import { useNow } from "../../data/use-now.ts";
 import { formatCount } from "../../widgets/format.ts";
 import { parseField, searchColumn } from "./field.ts";
 import { flatten, GROUPED_MAX, groupRuns, innermost, type Group, type Item } from "./grouping.ts";
@@ -16,7 +18,6 @@ import { assignPlaces, firstRuns, SHOWN_MAX, shownRuns, withEye } from "./shown-
 import { SparkLines } from "./spark-lines.ts";
 import { useFarRuns } from "./use-far-runs.ts";
 import { useHeartbeats } from "./use-heartbeats.ts";
-import { useNow } from "./use-now.ts";
 import { useRunList } from "./use-run-list.ts";
 import { SELECTED_MAX, useSelection } from "./use-selection.ts";
 
@@ -57,6 +58,7 @@ export interface RunRows {
 
 /** At 1280 pixels the columns up to the objective are seen whole. */
 const SPLIT = 62;
+const NOW_EVERY_MS = 5_000;
 const NO_GROUPS: readonly string[] = [];
 const NO_ROWS: readonly Run[] = [];
 
@@ -89,7 +91,7 @@ export function useRunRows(
   const lookedAt = useRef({ from: 0, end: 0 });
   const seenIds = useRef<readonly string[]>([]);
   const { list, failure, refresh } = useRunList(view, lookedAt, (ids) => lines.forget(ids));
-  const nowMs = useNow();
+  const nowMs = useNow(NOW_EVERY_MS);
   useHeartbeats(list, seenIds, nowMs);
   const version = list?.version;
   const isGrouped = group.length > 0;
@@ -100,7 +102,7 @@ export function useRunRows(
   const { groups, items } = useMemo(() => {
     if (!isGrouped) return { groups: [], items: undefined };
     const shut = new Set(search.shut);
-    const made = groupRuns(rows.slice(0, GROUPED_MAX), group, Date.now());
+    const made = groupRuns(rows.slice(0, GROUPED_MAX), group, serverClock.now());
     return { groups: made, items: flatten(made, (key) => shut.has(key)) };
   }, [rows, version, group, isGrouped, search.shut]);
   const itemAt = useCallback(
