@@ -235,6 +235,23 @@ describe("the runs page", () => {
     await expect.poll(() => names(other)).toEqual(["first"]);
   });
 
+  it("Z71 a tab that slept so long that it was given up hears again, also of what it slept through", async () => {
+    const space = "demo/sleeper";
+    await pages().cairn.runs.createRun({ namespace: space, name: "before" });
+    const page = await openRuns(`/n/${space}`);
+    await page.getByText("live", { exact: true }).first().waitFor();
+    // What the worker does with a tab that is silent for minutes, it does with one that says goodbye.
+    await page.evaluate(`window.dispatchEvent(new PageTransitionEvent("pagehide", { persisted: true }))`);
+    await pages().cairn.runs.createRun({ namespace: space, name: "meanwhile" });
+    await page.evaluate(`document.dispatchEvent(new Event("visibilitychange"))`);
+    await expect.poll(() => names(page)).toContain("meanwhile");
+    await pages().cairn.runs.createRun({ namespace: space, name: "after" });
+    await expect.poll(() => names(page)).toContain("after");
+    // Everything else of the page hears, too, such as the tree.
+    const inTree = page.getByRole("navigation").getByRole("link", { name: /sleeper/ });
+    await expect.poll(() => inTree.innerText()).toMatch(/\b3\b/);
+  });
+
   it("Z8 the charts follow the table", async () => {
     const page = await openRuns("/n/demo/speech/sweep");
     const charts = page.getByRole("region", { name: "Charts", exact: true });

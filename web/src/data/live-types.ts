@@ -50,4 +50,6 @@ export type ToHub =
 
 export type FromHub =
   | { tell: "event"; id: number; event: LiveEvent }
-  | { tell: "connection"; connection: Connection };
+  | { tell: "connection"; connection: Connection }
+  /** Nothing is known of the tab's subscriptions: it was silent for long. */
+  | { tell: "forgotten" };

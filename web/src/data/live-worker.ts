@@ -25,6 +25,12 @@ function post(port: MessagePort, message: FromHub): void {
   port.postMessage(message);
 }
 
+function greet(port: MessagePort): Tab {
+  const tab = { ids: new Map<number, number>(), seenMs: Date.now() };
+  tabs.set(port, tab);
+  return tab;
+}
+
 function forget(port: MessagePort): void {
   const tab = tabs.get(port);
   if (tab === undefined) return;
@@ -36,13 +42,15 @@ function forget(port: MessagePort): void {
 function take(port: MessagePort, message: ToHub): void {
   let tab = tabs.get(port);
   if (tab === undefined) {
-    tab = { ids: new Map(), seenMs: 0 };
-    tabs.set(port, tab);
+    tab = greet(port);
+    // A tab that its browser had put to sleep does not know that it was given up.
+    post(port, { tell: "forgotten" });
   }
   tab.seenMs = Date.now();
   switch (message.do) {
     case "add": {
-      const id = ++lastId;
+      const [id, before] = [++lastId, tab.ids.get(message.id)];
+      if (before !== undefined) hub.remove(before);
       tab.ids.set(message.id, id);
       const deliver = (event: LiveEvent) => post(port, { tell: "event", id: message.id, event });
       hub.add(id, message.subscription, deliver, message.sinceMs);
@@ -68,6 +76,7 @@ self.addEventListener("connect", ({ ports: [port] }) => {
   if (port === undefined) return;
   port.addEventListener("message", ({ data }: MessageEvent<ToHub>) => take(port, data));
   port.start();
+  greet(port);
   post(port, { tell: "connection", connection: hub.connection });
 });
 

@@ -29,12 +29,15 @@ function openLink(): (message: ToHub) => void {
   if (typeof SharedWorker === "undefined") return openOwnHub();
   const worker = new SharedWorker(new URL("./live-worker.ts", import.meta.url), { type: "module" });
   let fallback: ((message: ToHub) => void) | undefined;
-  worker.port.addEventListener("message", ({ data }: MessageEvent<FromHub>) => take(data));
+  worker.port.addEventListener("message", ({ data }: MessageEvent<FromHub>) => {
+    if (data.tell === "forgotten") addAll(send);
+    else take(data);
+  });
   // It could not be loaded: a private window, or a policy of somebody in between.
   worker.addEventListener("error", () => {
     if (fallback !== undefined) return;
     fallback = openOwnHub();
-    for (const [id, { subscription, sinceMs }] of kept) fallback({ do: "add", id, subscription, sinceMs });
+    addAll(fallback);
   });
   worker.port.start();
   const send = (message: ToHub) =>
@@ -52,6 +55,10 @@ function openLink(): (message: ToHub) => void {
   return send;
 }
 
+function addAll(send: (message: ToHub) => void): void {
+  for (const [id, { subscription, sinceMs }] of kept) send({ do: "add", id, subscription, sinceMs });
+}
+
 function openOwnHub(): (message: ToHub) => void {
   const hub = new LiveHub(cairn, (now) => take({ tell: "connection", connection: now }));
   return (message) => {
@@ -63,7 +70,7 @@ function openOwnHub(): (message: ToHub) => void {
   };
 }
 
-function take(message: FromHub): void {
+function take(message: Exclude<FromHub, { tell: "forgotten" }>): void {
   if (message.tell === "connection") {
     connection = message.connection;
     for (const watcher of watchers) watcher();
@@ -81,6 +88,7 @@ function take(message: FromHub): void {
 
 document.addEventListener("visibilitychange", () => {
   if (document.hidden) return;
+  post({ do: "alive" });
   for (const { missed, onEvent } of kept.values()) for (const event of missed.take()) onEvent(event);
 });
 window.addEventListener("online", () => post({ do: "again" }));
