@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import { useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { colourAt } from "../../charts/palette.ts";
 import { Watched } from "../../charts/watched.ts";
 import { isDark, onThemeChange } from "../../app/theme.ts";
@@ -7,6 +7,7 @@ import { EmptyState } from "../../widgets/empty-state.tsx";
 import { ErrorNote } from "../../widgets/error-note.tsx";
 import { formatCount } from "../../widgets/format.ts";
 import { Skeleton } from "../../widgets/skeleton.tsx";
+import { useWidth } from "../../widgets/use-width.ts";
 import { catalogueOf, keyDescriptions } from "./catalogue.ts";
 import { ChartCard } from "./chart-card.tsx";
 import type { ChartGroup, ChartRun } from "./chart-lines.ts";
@@ -221,17 +222,4 @@ function wordsOf(charts: number, runs: number, given: number, isCut: boolean): s
       : `${runs} ${runs === 1 ? "run" : "runs"}`;
   const more = isCut ? "the first " : "";
   return `${more}${formatCount(charts)} ${charts === 1 ? "chart" : "charts"}, ${shown}`;
-}
-
-function useWidth(element: HTMLElement | null): number {
-  const [width, setWidth] = useState(0);
-  useLayoutEffect(() => {
-    if (element === null) return undefined;
-    const measure = (): void => setWidth(element.clientWidth);
-    measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, [element]);
-  return width;
 }

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useEffect, useMemo, useRef } from "react";
+import { useEffect, useMemo, useState } from "react";
 import type { LineageNode } from "#proto/cairn/v1/lineage_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { EmptyState } from "../../widgets/empty-state.tsx";
@@ -8,25 +8,32 @@ import { ErrorNote } from "../../widgets/error-note.tsx";
 import { Skeleton } from "../../widgets/skeleton.tsx";
 import { StatusDot } from "../../widgets/status-dot.tsx";
 import { cutText, visibleText } from "../../widgets/text.ts";
+import { useWidth } from "../../widgets/use-width.ts";
 import { layOutLineage, NODE_HEIGHT, NODE_WIDTH, type PlacedNode } from "./lineage-layout.ts";
 import styles from "./lineage.module.css";
 import { lineageOfRun } from "./queries.ts";
 
 const NAME_MAX = 200;
 const ARTIFACT_MAX = 14;
+/** Smaller than that nobody can read it. */
+const SCALE_MIN = 0.8;
 
 /** What the run came from and what came from it, as a picture: sources on the left, children on the right. */
 export function LineageTab({ run }: { run: Run }) {
   const { data, error, refetch } = useQuery(lineageOfRun(run.id));
   const layout = useMemo(() => (data === undefined ? undefined : layOutLineage(data)), [data]);
-  const box = useRef<HTMLDivElement>(null);
+  const [box, setBox] = useState<HTMLDivElement | null>(null);
+  const width = useWidth(box);
   const self = layout?.nodes[0];
+  // One that is a little too wide is drawn smaller instead of being cut.
+  const scale =
+    layout === undefined || width === 0 ? 1 : Math.min(1, Math.max(SCALE_MIN, width / layout.width));
   useEffect(() => {
     // In a wide graph the run itself is in the middle at first.
-    if (self === undefined || box.current === null) return;
-    box.current.scrollLeft = self.x + NODE_WIDTH / 2 - box.current.clientWidth / 2;
-    box.current.scrollTop = self.y + NODE_HEIGHT / 2 - box.current.clientHeight / 2;
-  }, [self?.x, self?.y]);
+    if (self === undefined || box === null) return;
+    box.scrollLeft = (self.x + NODE_WIDTH / 2) * scale - box.clientWidth / 2;
+    box.scrollTop = (self.y + NODE_HEIGHT / 2) * scale - box.clientHeight / 2;
+  }, [box, self?.x, self?.y, scale]);
   if (error !== null) return <ErrorNote error={error} onRetry={() => void refetch()} />;
   if (data === undefined || layout === undefined) return <Skeleton lines={6} height={30} />;
   if (data.nodes.length === 1) {
@@ -46,8 +53,8 @@ export function LineageTab({ run }: { run: Run }) {
         <span>went into</span>
         {data.truncated && <span className={styles.warning}>There is more than is shown.</span>}
       </div>
-      <div className={styles.box} ref={box} tabIndex={0} role="region" aria-label="Lineage graph">
-        <div className={styles.canvas} style={{ width: layout.width, height: layout.height }}>
+      <div className={styles.box} ref={setBox} tabIndex={0} role="region" aria-label="Lineage graph">
+        <div className={styles.canvas} style={{ width: layout.width, height: layout.height, zoom: scale }}>
           <svg width={layout.width} height={layout.height} aria-hidden className={styles.edges}>
             {layout.edges.map(({ path, artifact, x, y }, i) => (
               <g key={i}>
