@@ -1,6 +1,8 @@
+import { useMemo } from "react";
 import { rampColour } from "../../charts/palette.ts";
 import { Name } from "../../widgets/name.tsx";
 import { figureText } from "./brush-words.ts";
+import { colourEnds } from "./explore-view.ts";
 import type { ExploredColumn } from "./explored-column.ts";
 import styles from "./explore.module.css";
 import type { Goal } from "./pareto.ts";
@@ -20,17 +22,20 @@ export function ColourLegend({
   /** Whether the right end is the best, and not only the highest. */
   isJudged?: boolean;
 }) {
-  const [worst, best] = goal === "min" ? [column.high, column.low] : [column.low, column.high];
+  const ends = useMemo(() => colourEnds(column), [column]);
+  const low = `${ends.low > column.low ? "≤ " : ""}${figureText(ends.low)}`;
+  const high = `${ends.high < column.high ? "≥ " : ""}${figureText(ends.high)}`;
+  const [worst, best] = goal === "min" ? [high, low] : [low, high];
   return (
     <span className={styles.legend}>
       <Name text={column.label} />
-      <span>{figureText(worst)}</span>
+      <span>{worst}</span>
       <span className={styles.ramp} aria-hidden>
         {Array.from({ length: STEPS }, (_, i) => (
           <span key={i} style={{ background: rampColour(i / (STEPS - 1), dark) }} />
         ))}
       </span>
-      <span>{figureText(best)}</span>
+      <span>{best}</span>
       {isJudged && <span className={styles.of}>best</span>}
     </span>
   );

@@ -26,7 +26,33 @@ export interface ExploreViewProps {
   onOpen(run: Run): void;
 }
 
-/** From 0 for the worst to 1 for the best among all runs, along the axis of the column; NaN without a value. */
+/** Colours reach from one to the other. */
+export interface ColourEnds {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** So many values at either end may be left out of the colours. */
+const OUTLYING_SHARE = 0.05;
+/** They are where the others would have a smaller share of all colours to themselves. */
+const SQUEEZED_SHARE = 0.5;
+const OUTLYING_COUNT_MIN = 12;
+
+/** The lowest and the highest value, without the few that would leave all others in one colour. */
+export function colourEnds(column: ExploredColumn): ColourEnds {
+  const { values, count, low, high } = column;
+  if (column.kind !== "number" || count < OUTLYING_COUNT_MIN) return { low, high };
+  const sorted = values.filter((value) => !Number.isNaN(value)).toSorted();
+  const out = Math.max(1, Math.floor(OUTLYING_SHARE * sorted.length));
+  const [from, to] = [sorted[out]!, sorted[sorted.length - 1 - out]!];
+  const { placeOf } = axisOf(column, undefined, 2);
+  return to > from && placeOf(to) - placeOf(from) < SQUEEZED_SHARE ? { low: from, high: to } : { low, high };
+}
+
+/**
+ * From 0 for the worst to 1 for the best among all runs, along the axis of the column; NaN without a value. Outliers have the colour of the end they are
+ * beyond.
+ */
 export function sharesOf(
   judged: ExploredColumn | undefined,
   goal: "min" | "max",
@@ -35,6 +61,8 @@ export function sharesOf(
   if (judged === undefined || judged.kind !== "number") return new Float64Array(count).fill(Number.NaN);
   // The axis of a single value has it in the middle; as a colour it is the best there is.
   if (judged.distinct === 1) return judged.values.map((value) => (Number.isNaN(value) ? value : 1));
-  const { placeOf } = axisOf(judged, undefined, 2);
+  const { scale } = axisOf(judged, undefined, 2);
+  const inner = { ...judged, ...colourEnds(judged) };
+  const { placeOf } = axisOf(inner, scale === "log" ? "log" : "linear", 2);
   return judged.values.map((value) => (goal === "min" ? 1 - placeOf(value) : placeOf(value)));
 }
