@@ -27,10 +27,16 @@ export function rangeOf(page: Page): [number, number] | undefined {
 
 /** What a click saves, as text. */
 export async function savedText(page: Page, key: string, item: string): Promise<string> {
-  await page.getByRole("button", { name: `More about ${key}` }).click();
-  const saved = page.waitForEvent("download");
-  await page.getByRole("menuitem", { name: item }).click();
+  const name = `More about ${key}`;
+  await page.getByRole("button", { name, exact: true }).click();
+  // The menu of another chart may still be on its way out.
+  const menu = page.getByRole("menu", { name, exact: true });
+  const [saved] = await Promise.all([
+    page.waitForEvent("download"),
+    menu.getByRole("menuitem", { name: item }).click(),
+  ]);
+  await menu.waitFor({ state: "detached" });
   const chunks: Buffer[] = [];
-  for await (const chunk of await (await saved).createReadStream()) chunks.push(chunk as Buffer);
+  for await (const chunk of await saved.createReadStream()) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString("latin1");
 }
