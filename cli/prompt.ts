@@ -40,7 +40,6 @@ export async function confirm(cli: Cli, question: string, yes: boolean): Promise
 /** Asks for something that must not be seen: what is typed is not shown. The terminal is left as it was. */
 export function askSecret(question: string): Promise<string> {
   const { stdin, stderr } = process;
-  stderr.write(question);
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   let typed = "";
   const end = () => {
@@ -73,7 +72,9 @@ export function askSecret(question: string): Promise<string> {
     }
   };
   process.once("exit", restore);
+  // First, or who answers at once would see what is typed.
   stdin.setRawMode(true);
+  stderr.write(question);
   stdin.setEncoding("utf8").on("data", onData).resume();
   return promise;
 }
