@@ -1,7 +1,8 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { listSegments } from "#sdk/spool/segments.ts";
+import { syncWriter } from "#sdk/sync.ts";
 import { readNumbers, startJob } from "../sdk/job.ts";
 import { useTerminal } from "./cairn.ts";
 
@@ -94,10 +95,29 @@ describe("cairn sync", () => {
     const both = await Promise.all([cairn(["sync", spool("twice")]), cairn(["sync", spool("twice")])]);
     expect(
       both.map(({ code }) => code),
-      both.map(({ stderr }) => stderr).join(""),
+      both.map(({ stdout, stderr }) => stdout + stderr).join(""),
     ).toEqual([0, 0]);
     const { id } = await terminal.client.runs.getRun({ run: { alias: "twice" } });
     expect((await readNumbers(terminal.client, id, "a")).values).toEqual([0, 1, 2]);
+  });
+
+  it("C18 a folder that somebody else has delivered meanwhile is done", async () => {
+    await (
+      await leave("quicker")
+    ).exited;
+    const folder = join(spool("quicker"), readdirSync(spool("quicker"))[0]!);
+    const other = () => syncWriter(folder, { connect: () => Promise.resolve(terminal.client) });
+    const connect = async () => {
+      expect(await other()).toMatchObject({ isDone: true, failure: undefined });
+      expect(existsSync(folder)).toBe(false);
+      return terminal.client;
+    };
+    expect(await syncWriter(folder, { connect })).toMatchObject({
+      isDone: true,
+      left: 0,
+      failure: undefined,
+    });
+    expect(await other()).toMatchObject({ isDone: true, left: 0, failure: undefined });
   });
 
   it("C18, C6: a folder without an owner or with rubbish in it is named, and nothing of it is removed", async () => {

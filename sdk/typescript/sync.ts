@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { basename, join } from "node:path";
 import { fromBinary } from "@bufbuild/protobuf";
@@ -68,13 +69,12 @@ export function foldersOf(dir: string): string[] {
 }
 
 export async function syncWriter(folder: string, options: SyncOptions): Promise<SyncReport> {
-  const owner = readOwner(folder);
   const report: SyncReport = {
     folder,
     writer: basename(folder),
-    server: owner?.server ?? "",
+    server: "",
     runId: undefined,
-    isAlive: options.evenIfAlive !== true && isOwnerAlive(folder, owner),
+    isAlive: false,
     isDone: false,
     left: 0,
     damages: 0,
@@ -88,6 +88,9 @@ export async function syncWriter(folder: string, options: SyncOptions): Promise<
     skipped: 0,
   };
   try {
+    const owner = readOwner(folder);
+    report.server = owner?.server ?? "";
+    report.isAlive = options.evenIfAlive !== true && isOwnerAlive(folder, owner);
     const counted = count(folder);
     report.left = counted.frames;
     report.damages = counted.damages;
@@ -95,7 +98,9 @@ export async function syncWriter(folder: string, options: SyncOptions): Promise<
     if (report.isAlive || options.dryRun === true) return report;
     await deliver(folder, report, options);
   } catch (thrown) {
-    report.failure = thrown instanceof Error ? thrown : new Error(String(thrown));
+    // Whoever delivers the last of a folder removes it: somebody else was quicker.
+    if (existsSync(folder)) report.failure = thrown instanceof Error ? thrown : new Error(String(thrown));
+    else Object.assign(report, { isDone: true, left: 0 });
   }
   return report;
 }
