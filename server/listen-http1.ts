@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { type ListenLimits, sweepMs } from "#server/listen-limits.ts";
 import { BodyPace } from "#server/body-pace.ts";
+import type { ConnectionTurns } from "#server/connection-turns.ts";
+import { type ListenLimits, sweepMs } from "#server/listen-limits.ts";
 
 /** A server that listens nowhere: it serves the sockets it is given. */
 export interface ProtocolServer {
@@ -18,12 +19,18 @@ interface Exchange {
   pace: BodyPace;
 }
 
+/** How long a client may go on to send a body after it was answered. */
+const DISCARD_MS_MAX = 10_000;
+
+/** With so many requests waiting on one connection nothing more is read from it until all are answered. */
+const WAITING_MAX = 32;
+
 export function openHttp1(
   onRequest: (request: IncomingMessage, response: ServerResponse) => void,
   limits: ListenLimits,
+  turns: ConnectionTurns,
 ): ProtocolServer {
-  /** All sockets, with what is going on on each; more than one exchange only when requests are pipelined. */
-  const sockets = new Map<Socket, Exchange[]>();
+  const sockets = new Map<Socket, Connection>();
   let draining = false;
 
   const server = createServer({
@@ -41,27 +48,31 @@ export function openHttp1(
   server.emit("listening");
 
   server.on("request", (request, response) => {
+    // Node may report that the client went away after everybody else has stopped listening.
+    request.on("error", ignore);
+    response.on("error", ignore);
     const { socket } = request;
-    const exchange = { request, response, pace: new BodyPace() };
-    const exchanges = sockets.get(socket);
-    exchanges?.push(exchange);
+    const connection = sockets.get(socket);
+    // Its connection is closed already.
+    if (connection === undefined) return;
     response.on("close", () => {
-      exchanges?.splice(exchanges.indexOf(exchange), 1);
-      if (draining && exchanges?.length === 0) socket.destroySoon();
+      if (!request.complete) discardRest(request, socket);
+      connection.finish();
+      if (draining && connection.isIdle) socket.destroySoon();
     });
     if (draining) response.setHeader("connection", "close");
-    onRequest(request, response);
+    connection.add({ request, response, pace: new BodyPace() });
   });
 
   server.on("timeout", (socket) => {
-    const exchange = sockets.get(socket)?.[0];
+    const exchange = sockets.get(socket)?.current;
     if (exchange === undefined || isStalled(exchange, socket)) socket.destroy();
     else socket.setTimeout(limits.exchangeIdleMs);
   });
 
   const sweep = setInterval(() => {
     const nowMs = performance.now();
-    for (const [socket, [exchange]] of sockets) {
+    for (const [socket, { current: exchange }] of sockets) {
       if (exchange === undefined || exchange.request.complete) continue;
       const wanted = exchange.request.readableLength === 0;
       if (exchange.pace.isSlow(socket.bytesRead, wanted, nowMs, limits)) socket.destroy();
@@ -70,15 +81,19 @@ export function openHttp1(
 
   return {
     take(socket) {
-      sockets.set(socket, []);
-      socket.on("close", () => sockets.delete(socket));
+      const connection = new Connection(socket, turns, onRequest);
+      sockets.set(socket, connection);
+      socket.on("close", () => {
+        sockets.delete(socket);
+        connection.close();
+      });
       server.emit("connection", socket);
       socket.resume();
     },
     drain() {
       draining = true;
-      for (const [socket, exchanges] of sockets) {
-        const last = exchanges.at(-1)?.response;
+      for (const [socket, connection] of sockets) {
+        const last = connection.newest?.response;
         if (last === undefined) socket.destroySoon();
         else if (!last.headersSent) last.setHeader("connection", "close");
       }
@@ -88,6 +103,96 @@ export function openHttp1(
       server.close();
     },
   };
+}
+
+/**
+ * What is going on on one socket. Answers to pipelined requests must go out in the order of the requests, so
+ * one is worked on at a time; the next begins when the one before is answered and other connections had
+ * their turn.
+ */
+class Connection {
+  readonly #socket: Socket;
+  readonly #turns: ConnectionTurns;
+  readonly #begin: (request: IncomingMessage, response: ServerResponse) => void;
+  /** The first is being worked on, unless it waits for its turn. */
+  #exchanges: Exchange[] = [];
+  /** Nothing is read from the socket. */
+  #held = false;
+
+  constructor(
+    socket: Socket,
+    turns: ConnectionTurns,
+    begin: (request: IncomingMessage, response: ServerResponse) => void,
+  ) {
+    this.#socket = socket;
+    this.#turns = turns;
+    this.#begin = begin;
+  }
+
+  get current(): Exchange | undefined {
+    return this.#exchanges[0];
+  }
+
+  get newest(): Exchange | undefined {
+    return this.#exchanges.at(-1);
+  }
+
+  get isIdle(): boolean {
+    return this.#exchanges.length === 0;
+  }
+
+  add(exchange: Exchange): void {
+    this.#exchanges.push(exchange);
+    if (this.#exchanges.length === 1) this.#begin(exchange.request, exchange.response);
+    // The parser goes through all of the packet first, and lets the socket go on after every request.
+    else if (this.#exchanges.length === WAITING_MAX) process.nextTick(() => this.#hold());
+  }
+
+  /** The current one is answered, or nobody waits for its answer any more. */
+  finish(): void {
+    this.#exchanges.shift();
+    if (this.#exchanges.length > 0) this.#turns.push(this);
+    else this.#release();
+  }
+
+  #hold(): void {
+    if (this.#held || this.#exchanges.length < WAITING_MAX) return;
+    this.#held = true;
+    this.#socket.pause();
+    // Node would let it go on as soon as somebody reads the body of the current request, which is here already.
+    this.#socket.resume = () => this.#socket;
+  }
+
+  #release(): void {
+    if (!this.#held) return;
+    this.#held = false;
+    delete (this.#socket as Partial<Socket>).resume;
+    this.#socket.resume();
+  }
+
+  /** Of `Waiting`: one request at a time, so nothing is left to begin afterwards. */
+  beginNext(): boolean {
+    const exchange = this.#exchanges[0];
+    if (exchange !== undefined) this.#begin(exchange.request, exchange.response);
+    return false;
+  }
+
+  /** The socket is closed: what was not begun never is. */
+  close(): void {
+    const response = this.current?.response;
+    this.#exchanges = [];
+    // Node tells only the response that has the socket. Before this one Node answered a request by itself.
+    if (response?.socket === null) response.emit("close");
+  }
+}
+
+function ignore(): void {}
+
+/** The answer is out, but not all of the body is in. Whoever answered may have stopped to read. */
+function discardRest(request: IncomingMessage, socket: Socket): void {
+  const timer = setTimeout(() => socket.destroy(), DISCARD_MS_MAX);
+  request.once("close", () => clearTimeout(timer));
+  request.resume();
 }
 
 /** True when the client owes something: a body it does not send, or an answer it does not read. */

@@ -9,10 +9,11 @@ import {
 } from "node:http2";
 import type { Socket } from "node:net";
 import { BodyPace } from "#server/body-pace.ts";
+import type { ConnectionTurns } from "#server/connection-turns.ts";
 import type { ProtocolServer } from "#server/listen-http1.ts";
 import { type ListenLimits, sweepMs } from "#server/listen-limits.ts";
 
-/** How long a client may keep its half open after we have closed ours. */
+/** How long one half of a connection stays open after the other was closed. */
 const LINGER_MS = 250;
 
 /** Of streams in the turn of the event loop in which they began. */
@@ -24,10 +25,13 @@ export interface Http2Hooks {
   onStream: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => boolean;
   /** Whether the client may rightly be silent in the middle of a body sent to this path. */
   isClientStream: (path: string) => boolean;
+  /** A connection or stream failed, which ends it. */
   onError: (error: Error) => void;
+  /** What nobody expected was thrown while a stream was begun. The stream is over, nothing else. */
+  onFailure: (thrown: unknown) => void;
 }
 
-export function openHttp2(hooks: Http2Hooks, limits: ListenLimits): ProtocolServer {
+export function openHttp2(hooks: Http2Hooks, limits: ListenLimits, turns: ConnectionTurns): ProtocolServer {
   const sessions = new Map<ServerHttp2Session, Activity>();
   /** Those whose clients must not be silent until they have sent all. */
   const bodies = new Map<ServerHttp2Stream, IncomingBody>();
@@ -47,7 +51,9 @@ export function openHttp2(hooks: Http2Hooks, limits: ListenLimits): ProtocolServ
 
   server.on("session", (session) => {
     const activity: Activity = {
-      streams: 0,
+      starts: new StreamStarts(turns),
+      streams: new Set(),
+      over: new Set(),
       lastBegun: undefined,
       resets: 0,
       idleMsMax: Math.min(limits.firstStreamMs, limits.sessionIdleMs),
@@ -57,10 +63,10 @@ export function openHttp2(hooks: Http2Hooks, limits: ListenLimits): ProtocolServ
     session.on("close", () => sessions.delete(session));
     session.setLocalWindowSize(limits.connectionWindowBytes);
     session.on("stream", (stream) => {
-      activity.streams += 1;
+      activity.streams.add(stream);
       activity.idleMsMax = limits.sessionIdleMs;
       stream.on("close", () => {
-        activity.streams -= 1;
+        activity.streams.delete(stream);
         activity.sinceMs = performance.now();
       });
     });
@@ -70,26 +76,41 @@ export function openHttp2(hooks: Http2Hooks, limits: ListenLimits): ProtocolServ
   // Listening to "request" makes Node listen to "stream" itself. That listener is taken off and called only
   // for what the hook leaves over.
   server.on("request", hooks.onRequest);
+  server.on("checkContinue", (request: Http2ServerRequest, response: Http2ServerResponse) => {
+    // Node itself would throw where the stream is over by now.
+    if (!response.stream.destroyed && !response.stream.closed) response.writeContinue();
+    hooks.onRequest(request, response);
+  });
   const [compatible] = server.listeners("stream");
   server.removeAllListeners("stream");
   server.on("stream", (stream, headers, flags, rawHeaders) => {
     stream.on("error", hooks.onError);
-    if (!mayBegin(stream, sessions.get(stream.session as ServerHttp2Session))) return;
+    const activity = sessions.get(stream.session as ServerHttp2Session);
+    if (activity === undefined || !mayBegin(stream, activity) || isOver(stream)) return;
     const maySayNothing = hooks.isClientStream(headers[":path"] ?? "");
     watchProgress(stream, maySayNothing, limits.exchangeIdleMs);
     if (!maySayNothing && !stream.endAfterHeaders) {
       bodies.set(stream, { pace: new BodyPace(), bytes: undefined });
       stream.on("close", () => bodies.delete(stream));
     }
-    if (!hooks.onStream(stream, headers)) compatible?.call(server, stream, headers, flags, rawHeaders);
+    activity.starts.add(() => {
+      if (isOver(stream)) return;
+      try {
+        if (!hooks.onStream(stream, headers)) compatible?.call(server, stream, headers, flags, rawHeaders);
+      } catch (thrown) {
+        hooks.onFailure(thrown);
+        stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+      }
+    });
   });
 
   const sweep = setInterval(
     () => {
       const nowMs = performance.now();
       // What bytes a client sends without a stream is of no interest: they may be half a header.
-      for (const [session, { streams, idleMsMax, sinceMs }] of sessions) {
-        if (streams > 0 || nowMs - sinceMs <= idleMsMax) continue;
+      for (const [session, activity] of sessions) {
+        destroyStuck(activity);
+        if (activity.streams.size > 0 || nowMs - activity.sinceMs <= activity.idleMsMax) continue;
         // The first time it says goodbye. In the middle of a header it would then wait for the rest of it.
         if (session.closed) session.destroy();
         else session.close();
@@ -110,6 +131,8 @@ export function openHttp2(hooks: Http2Hooks, limits: ListenLimits): ProtocolServ
       // A half-open socket is of no use here: without its reading half the session is over.
       socket.allowHalfOpen = false;
       socket.once("finish", () => destroyAfter(socket, LINGER_MS));
+      // A stream that is stuck would keep the session, and with it the socket of a client that has gone.
+      socket.once("end", () => destroyAfter(socket, LINGER_MS));
       // Not resumed: the session reads from the handle itself, and takes what was put back.
       server.emit("connection", socket);
     },
@@ -123,8 +146,12 @@ export function openHttp2(hooks: Http2Hooks, limits: ListenLimits): ProtocolServ
 }
 
 interface Activity {
+  /** Streams that are there and have not begun. */
+  starts: StreamStarts;
   /** Open now. */
-  streams: number;
+  streams: Set<ServerHttp2Stream>;
+  /** Of those, the ones that were closed when somebody looked last. */
+  over: Set<ServerHttp2Stream>;
   /** In this turn of the event loop, if any. */
   lastBegun: ServerHttp2Stream | undefined;
   /** Streams of this turn that were reset before the next one began. */
@@ -141,12 +168,62 @@ interface IncomingBody {
   bytes: number | undefined;
 }
 
+/** Whether the client has reset it by now. Nobody will read it then, so it is destroyed here. */
+function isOver(stream: ServerHttp2Stream): boolean {
+  if (!stream.closed && !stream.destroyed) return false;
+  stream.destroy();
+  return true;
+}
+
+/**
+ * A stream that its client resets with the code for "no error" while its answer is being sent never ends, as of
+ * Node 24.21, and with it neither does its session. Closed means that nothing can be sent any more.
+ */
+function destroyStuck(activity: Activity): void {
+  const closed = new Set<ServerHttp2Stream>();
+  for (const stream of activity.streams) {
+    if (!stream.closed) continue;
+    if (activity.over.has(stream)) stream.destroy();
+    else closed.add(stream);
+  }
+  activity.over = closed;
+}
+
+/** The first stream of a packet begins at once, the others when it is their connection's turn. */
+class StreamStarts {
+  readonly #turns: ConnectionTurns;
+  #waiting: (() => void)[] = [];
+  #next = 0;
+  #inLine = false;
+
+  constructor(turns: ConnectionTurns) {
+    this.#turns = turns;
+  }
+
+  add(begin: () => void): void {
+    this.#waiting.push(begin);
+    if (this.#inLine) return;
+    this.#inLine = true;
+    this.#turns.push(this);
+    this.beginNext();
+  }
+
+  beginNext(): boolean {
+    const begin = this.#waiting[this.#next++];
+    this.#inLine = begin !== undefined;
+    if (begin === undefined) {
+      this.#waiting = [];
+      this.#next = 0;
+    } else begin();
+    return this.#inLine;
+  }
+}
+
 /**
  * False when the connection is over: its client resets streams as fast as it begins them. Node has a limit for
  * that, too, but looks only after it has made a stream of everything that came.
  */
-function mayBegin(stream: ServerHttp2Stream, activity: Activity | undefined): boolean {
-  if (activity === undefined) return false;
+function mayBegin(stream: ServerHttp2Stream, activity: Activity): boolean {
   if (activity.lastBegun === undefined) {
     setImmediate(() => {
       activity.lastBegun = undefined;
@@ -180,6 +257,12 @@ function isSending({ state }: ServerHttp2Stream): boolean {
 /** Cancels a stream whose client owes something and does nothing: neither sends nor reads. */
 function watchProgress(stream: ServerHttp2Stream, maySayNothing: boolean, idleMs: number): void {
   stream.setTimeout(idleMs);
+  // Node forgets the timer of a stream that ends with its session, and the timer holds the stream.
+  const destroy = stream.destroy.bind(stream);
+  stream.destroy = (error) => {
+    stream.setTimeout(0);
+    return destroy(error);
+  };
   stream.on("timeout", () => {
     const silent = isSending(stream) && !maySayNothing && stream.readableLength === 0;
     if (silent || stream.writableLength > 0) stream.close(constants.NGHTTP2_CANCEL);

@@ -1,14 +1,17 @@
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
+import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import { type AddressInfo, createServer, isIPv6, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
 import { CairnError, quote } from "#core/errors.ts";
+import { ConnectionTurns } from "#server/connection-turns.ts";
 import { openHttp1, type ProtocolServer } from "#server/listen-http1.ts";
 import { openHttp2 } from "#server/listen-http2.ts";
-import { type ListenLimits, listenLimits } from "#server/listen-limits.ts";
+import { type ListenLimits, listenLimits, sweepMs } from "#server/listen-limits.ts";
 import { type Protocol, sniff } from "#server/sniff.ts";
+import { answering } from "#wire/kit/answering.ts";
 import type { HttpRequest, HttpResponse } from "#wire/kit/http.ts";
-import { sendError } from "#wire/kit/respond.ts";
+import { failExchange, sendError } from "#wire/kit/respond.ts";
 
 /** As many connections may wait to be accepted; the kernel may allow fewer. */
 const BACKLOG = 4096;
@@ -31,7 +34,7 @@ export interface ListenOptions {
   onRequest: (request: HttpRequest, response: HttpResponse) => void | Promise<void>;
   /**
    * Sees every HTTP/2 stream before it is made into a request. True: it is taken care of, and `onRequest`
-   * will not see it. It must answer its own errors; what it throws ends the stream.
+   * will not see it. It must answer its own errors; what it throws is logged and ends the stream.
    */
   onStream?: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => boolean;
   /** Whether clients stream to this path, and so may be silent for long in the middle of a body. */
@@ -67,7 +70,8 @@ class Port implements Listening {
   readonly #front: Server;
   readonly #tls: TlsServer | undefined;
   readonly #protocols: Readonly<Record<Protocol, ProtocolServer>>;
-  readonly #sockets = new Set<Socket>();
+  /** What was accepted, with what is to be destroyed to end it: a TLS socket instead of the one below it. */
+  readonly #sockets = new Map<Socket, Socket>();
   /** Those whose protocol is not known yet, by peer: a TLS socket and the one below it have the same. */
   readonly #undecided = new Map<string, Socket>();
   readonly #perAddress = new Map<string, number>();
@@ -75,21 +79,25 @@ class Port implements Listening {
   #accepted = 0;
   #refused = 0;
   #closed: Promise<void> | undefined;
+  #sweep: NodeJS.Timeout | undefined;
 
   constructor(options: ListenOptions, limits: ListenLimits) {
     this.#options = options;
     this.#limits = limits;
     const onRequest = (request: HttpRequest, response: HttpResponse): void => this.#answer(request, response);
+    const turns = new ConnectionTurns();
     this.#protocols = {
-      http1: openHttp1(onRequest, limits),
+      http1: openHttp1(onRequest, limits, turns),
       http2: openHttp2(
         {
           onRequest,
           onStream: (stream, headers) => this.#offer(stream, headers),
           isClientStream: options.isClientStream ?? (() => false),
           onError: (error) => options.log.debug({ error: error.message }, "http2 connection failed"),
+          onFailure: (thrown) => this.#logFailure(randomUUID(), CairnError.from(thrown)),
         },
         limits,
+        turns,
       ),
     };
     this.#tls = options.tls === undefined ? undefined : this.#openTls(options.tls);
@@ -138,7 +146,7 @@ class Port implements Listening {
   async close(deadlineMs: number): Promise<void> {
     this.#closed ??= this.#drain();
     const timer = setTimeout(() => {
-      for (const socket of this.#sockets) socket.destroy();
+      for (const socket of this.#sockets.values()) socket.destroy();
     }, deadlineMs);
     try {
       await this.#closed;
@@ -154,7 +162,8 @@ class Port implements Listening {
     for (const protocol of Object.values(this.#protocols)) protocol.drain();
     await promise;
     // The last sockets are gone, but have not said so yet.
-    await Promise.all([...this.#sockets].map((socket) => once(socket, "close")));
+    await Promise.all([...this.#sockets.keys()].map((socket) => once(socket, "close")));
+    clearInterval(this.#sweep);
     for (const protocol of Object.values(this.#protocols)) protocol.close();
   }
 
@@ -182,7 +191,7 @@ class Port implements Listening {
     const { connectionsMax, connectionsPerAddressMax } = this.#limits;
     if (this.#sockets.size >= connectionsMax || fromThere >= connectionsPerAddressMax) return false;
     const peer = peerOf(socket);
-    this.#sockets.add(socket);
+    this.#sockets.set(socket, socket);
     this.#undecided.set(peer, socket);
     this.#perAddress.set(address, fromThere + 1);
     socket.on("close", () => {
@@ -219,9 +228,24 @@ class Port implements Listening {
     });
     server.on("secureConnection", (socket) => {
       socket.on("error", (error) => this.#options.log.debug({ error: error.message }, "socket failed"));
+      const below = this.#undecided.get(peerOf(socket));
+      if (below !== undefined) this.#sockets.set(below, socket);
       this.#hand(socket, socket.alpnProtocol === "h2" ? "http2" : "http1");
     });
+    this.#sweep = setInterval(() => this.#endDead(), sweepMs(this.#limits.sniffMs)).unref();
     return server;
+  }
+
+  /**
+   * A client that resets its connection while TLS writes by itself (the end of the handshake, an answer) goes
+   * unnoticed: Node drops the error of that write and looks at the socket no more, as of 24.21. The system
+   * knows that nobody is there.
+   */
+  #endDead(): void {
+    for (const [socket, top] of this.#sockets) {
+      const { _handle: handle } = socket as { _handle?: { getpeername?(into: object): number } };
+      if ((handle?.getpeername?.({}) ?? 0) < 0) top.destroy();
+    }
   }
 
   #hand(socket: Socket, protocol: Protocol): void {
@@ -233,26 +257,28 @@ class Port implements Listening {
     const fail = (thrown: unknown): void => {
       const failure = sendError(request, response, thrown);
       if (failure === undefined) return;
-      const { incident, error } = failure;
-      this.#options.log.error({ incident, error: error.message, stack: error.stack }, "request failed");
+      this.#logFailure(failure.incident, failure.error);
     };
-    try {
-      const done = this.#options.onRequest(request, response);
-      if (done !== undefined) done.catch(fail);
-    } catch (thrown) {
-      fail(thrown);
-    }
+    const exchange = { writes: false, fail: (incident: string) => failExchange(request, response, incident) };
+    answering.run(exchange, () => {
+      try {
+        const done = this.#options.onRequest(request, response);
+        if (done !== undefined) done.catch(fail);
+      } catch (thrown) {
+        fail(thrown);
+      }
+    });
   }
 
   #offer(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): boolean {
-    try {
-      return this.#options.onStream?.(stream, headers) ?? false;
-    } catch (thrown) {
-      const error = CairnError.from(thrown);
-      this.#options.log.error({ error: error.message, stack: error.stack }, "stream failed");
-      stream.destroy(error);
-      return true;
-    }
+    const { onStream } = this.#options;
+    if (onStream === undefined) return false;
+    const exchange = { writes: false, fail: () => stream.close(constants.NGHTTP2_INTERNAL_ERROR) };
+    return answering.run(exchange, () => onStream(stream, headers));
+  }
+
+  #logFailure(incident: string, { message, stack }: CairnError): void {
+    this.#options.log.error({ incident, error: message, stack }, "request failed");
   }
 }
 

@@ -14,6 +14,8 @@ export class RawClient {
 
   constructor(socket: Socket) {
     this.socket = socket;
+    // One per wait that something else ended.
+    socket.setMaxListeners(0);
     socket.on("error", () => {});
     socket.on("data", (chunk) => (this.#received = Buffer.concat([this.#received, chunk])));
   }

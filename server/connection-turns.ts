@@ -1,0 +1,40 @@
+/** How long one turn of the event loop may be spent on beginning what waits. */
+const TURN_MS = 0.5;
+
+/** What one connection has waiting, oldest first. */
+export interface Waiting {
+  /** Begins the oldest. False: nothing is left to begin now. */
+  beginNext(): boolean;
+}
+
+/**
+ * Lets connections take turns. A client that sends a thousand requests in one packet has them all parsed at
+ * once, and beginning them at once would make everybody else wait for all of them. So a connection begins
+ * one request when it comes and puts the others in line here: each time around every connection begins one,
+ * and after a short time the event loop gets to see what the other sockets have.
+ */
+export class ConnectionTurns {
+  #line: Waiting[] = [];
+  #scheduled = false;
+
+  /** A connection is in line at most once; it says so itself. */
+  push(connection: Waiting): void {
+    this.#line.push(connection);
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(this.#run);
+  }
+
+  readonly #run = (): void => {
+    const endMs = performance.now() + TURN_MS;
+    let next = 0;
+    // One that began something goes to the end of the line, and is reached again when there is time.
+    do {
+      const connection = this.#line[next++]!;
+      if (connection.beginNext()) this.#line.push(connection);
+    } while (next < this.#line.length && performance.now() < endMs);
+    this.#line = this.#line.slice(next);
+    this.#scheduled = this.#line.length > 0;
+    if (this.#scheduled) setImmediate(this.#run);
+  };
+}
