@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     include: ["e2e/**/*.test.ts"],
     isolate: true,
-    setupFiles: ["tools/seed.ts"],
+    setupFiles: ["tools/seed.ts", "tools/no-uncaught.ts"],
     pool: "forks",
     execArgv: WORKER_FLAGS,
     fileParallelism: false,

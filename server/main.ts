@@ -1,6 +1,7 @@
 import { pino } from "pino";
 import { CairnError } from "#core/errors.ts";
 import { serve, type Server } from "./serve.ts";
+import { catchUncaught } from "./uncaught.ts";
 import { openWebFiles } from "./web-files.ts";
 import { MEMORY, readCommand, type Settings } from "./settings.ts";
 
@@ -22,6 +23,7 @@ async function run(settings: Settings): Promise<void> {
   process.umask(0o077);
   const log = pino({ level: settings.logLevel, base: null }, pino.destination({ dest: 2, sync: true }));
   const server = await serve(settings, log, { web: openWebFiles() });
+  catchUncaught({ log, onDoubt: (error) => server.stores.stopWriting(error) });
   let stopping = false;
   const stop = (signal: string) => {
     if (stopping) process.exit(1);

@@ -140,7 +140,7 @@ async function serveStores(
   const traffic = { ...openTraffic(quota), ...budgets };
   const readiness = new Readiness();
   void stores.failed.then((failure) => {
-    log.error({ err: failure }, "the storage has failed; nothing is stored until a restart");
+    log.error({ err: failure }, "nothing is stored until a restart");
     readiness.fail(failure);
     // What the last write was to bring may be there at the next start, and its content must be, too.
     void core.artifacts.sweep.stop();

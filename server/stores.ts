@@ -28,6 +28,8 @@ export interface Stores {
   engines: Record<string, string>;
   /** Resolves when one of them can write no more until a restart, with the reason; else never. */
   failed: Promise<CairnError>;
+  /** Refuses every write from now on, with this error. Reads go on. */
+  stopWriting(error: CairnError): void;
   close(): Promise<void>;
 }
 
@@ -36,6 +38,7 @@ export async function openStores(settings: Settings): Promise<Stores> {
   const directory = settings.data === MEMORY ? undefined : settings.data;
   const columns = openColumns();
   const blobsFailed = Promise.withResolvers<CairnError>();
+  const stopped = Promise.withResolvers<CairnError>();
   try {
     const store = await openSqlite({ directory, feed: columns.feed, nowUs: () => systemClock.nowUs() });
     const blobs =
@@ -62,7 +65,11 @@ export async function openStores(settings: Settings): Promise<Stores> {
         blobs: settings.blobs,
         search: settings.search,
       },
-      failed: Promise.race([store.failed, blobsFailed.promise]),
+      failed: Promise.race([store.failed, blobsFailed.promise, stopped.promise]),
+      stopWriting: (error) => {
+        store.stopWriting(error);
+        stopped.resolve(error);
+      },
       close: async () => {
         await store.close();
         await blobs.close();

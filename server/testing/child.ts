@@ -3,6 +3,12 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
+/** What servers said about errors that nobody caught; tools/no-uncaught.ts fails the test file for it. */
+export const uncaughtLines: string[] = [];
+
+/** Of our own net under everything, and of Node when it ends a process or a thread. */
+const UNCAUGHT = /"msg":"uncaught error"|^Node\.js v\d|Unhandled 'error' event|UnhandledPromiseRejection/;
+
 const START = fileURLToPath(new URL("../start.js", import.meta.url));
 
 export interface ChildServer {
@@ -22,6 +28,8 @@ export interface ChildOptions {
   cwd?: string;
   /** A command that runs the server, with its arguments: strace, or a shell that sets limits. */
   through?: readonly string[];
+  /** Errors that nobody caught are what the test is about; else they fail the test file. */
+  mayFail?: boolean;
   /** Sees the process at once, also one that never gets ready. */
   onSpawn?: (child: ChildProcess) => void;
 }
@@ -42,7 +50,10 @@ export async function startChild(argv: readonly string[], options: ChildOptions 
     signal: signal as NodeJS.Signals | null,
   }));
   const complaints: string[] = [];
-  createInterface({ input: child.stderr }).on("line", (line) => complaints.push(line));
+  createInterface({ input: child.stderr }).on("line", (line) => {
+    complaints.push(line);
+    if (options.mayFail !== true && UNCAUGHT.test(line)) uncaughtLines.push(line);
+  });
   const greeting: string[] = [];
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   createInterface({ input: child.stdout }).on("line", (line) => {

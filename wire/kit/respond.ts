@@ -92,6 +92,15 @@ export function sendError(
   return incident;
 }
 
+/** Ends an exchange after an error that nobody caught and that is in the log under `incident`. */
+export function failExchange(request: HttpRequest, response: HttpResponse, incident: string): void {
+  if (!response.headersSent && !response.destroyed) {
+    const error = new CairnError("internal", "the server failed");
+    sendBytes(response, 500, JSON_TYPE, Buffer.from(JSON.stringify(errorBody(error, incident))));
+  } else if (!response.writableEnded) cutOff(response);
+  request.resume();
+}
+
 function setHead(response: HttpResponse, status: number, contentType: string, body: Uint8Array): void {
   setSecurityHeaders(response);
   response.statusCode = status;

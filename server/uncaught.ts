@@ -1,0 +1,62 @@
+import { randomUUID } from "node:crypto";
+import type { Logger } from "pino";
+import { CairnError } from "#core/errors.ts";
+import { answering } from "#wire/kit/answering.ts";
+
+/** Lines in the log per minute: an error that comes with every packet must not fill the disk. */
+const LINES_MAX = 20;
+const MINUTE_MS = 60_000;
+
+/** Codes of what Node says about connections: they are over, and nothing that is stored depends on them. */
+const OF_CONNECTIONS =
+  /^(?:ECONN|EPIPE$|ENOTCONN$|ETIMEDOUT$|EHOSTUNREACH$|ABORT_ERR$|HPE_|ERR_(?:STREAM|HTTP2?|SSL|TLS|SOCKET)_)/;
+
+export interface UncaughtOptions {
+  log: Pick<Logger, "error">;
+  /** Nobody knows what the process believes now: it must not store anything any more. */
+  onDoubt(error: CairnError): void;
+}
+
+/**
+ * The last net under everything. An error that reaches it is a defect: it is logged with an incident number and
+ * fails the request it belongs to. The process goes on, since ending it would let one request stop the
+ * server for everybody. What is in doubt afterwards is what was being changed: when the error comes neither
+ * from a connection nor from a request that only reads, writing stops until a restart.
+ *
+ * Returns how to take the net away.
+ */
+export function catchUncaught({ log, onDoubt }: UncaughtOptions): () => void {
+  let minute = 0;
+  let lines = 0;
+  const onUncaught = (thrown: unknown, origin: string): void => {
+    const incident = randomUUID();
+    const request = answering.getStore();
+    const isHarmless = isOfConnection(thrown) || request?.writes === false;
+    const now = Math.floor(performance.now() / MINUTE_MS);
+    if (now !== minute) [minute, lines] = [now, 0];
+    // Stopping to write is said in any case: that happens once.
+    if (++lines <= LINES_MAX || !isHarmless) log.error({ incident, origin, err: thrown }, "uncaught error");
+    try {
+      request?.fail(incident);
+    } catch (failure) {
+      log.error({ incident, err: failure }, "cannot end the request of an uncaught error");
+    }
+    if (!isHarmless) onDoubt(doubt(incident, thrown));
+  };
+  process.on("uncaughtException", onUncaught);
+  return () => process.off("uncaughtException", onUncaught);
+}
+
+function isOfConnection(thrown: unknown): boolean {
+  const { code } = (thrown ?? {}) as NodeJS.ErrnoException;
+  return typeof code === "string" && OF_CONNECTIONS.test(code);
+}
+
+function doubt(incident: string, cause: unknown): CairnError {
+  const message = `cannot store anything until a restart: the server met an error that it did not expect (incident ${incident})`;
+  return new CairnError("unavailable", message, {
+    cause,
+    reason: "STATE_IN_DOUBT",
+    hint: "restart the server; its log has the error under the incident",
+  });
+}
