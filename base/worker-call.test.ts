@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { MessageChannel, Worker } from "node:worker_threads";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
+import type { CountingApi } from "./testing/counting-worker.ts";
 import { Caller, serveCalls, Transferred } from "./worker-call.ts";
 
 interface Api {
@@ -86,8 +87,39 @@ describe("calls over a port", () => {
   it("hands buffers over in both directions", async () => {
     expect(await caller.call("bytes", [3])).toEqual(new Uint8Array([7, 7, 7]));
     const mine = new Uint8Array(5);
-    expect(await caller.call("take", [mine], [mine.buffer])).toBe(5);
+    expect(await caller.call("take", [mine], { transfer: [mine.buffer] })).toBe(5);
     expect(mine.length).toBe(0);
+  });
+
+  it("S27 rejects a call that is given up at once, with the signal's reason", async () => {
+    const gone = new AbortController();
+    const reason = new Error("nobody waits");
+    const waiting = caller.call("never", [], { signal: gone.signal });
+    gone.abort(reason);
+    await expect(waiting).rejects.toBe(reason);
+    await expect(caller.call("add", [1, 2], { signal: gone.signal })).rejects.toBe(reason);
+    const still = new AbortController();
+    expect(await caller.call("add", [1, 2], { signal: still.signal })).toBe(3);
+  });
+
+  it("S27 does not begin what was given up while it waited, and stops what looks", async () => {
+    const worker = new Worker(new URL("./testing/counting-worker.ts", import.meta.url));
+    const counter = new Caller<CountingApi>(worker, fromPlain, ended);
+    try {
+      const gone = new AbortController();
+      const begun = new Int32Array(new SharedArrayBuffer(4));
+      const running = counter.call("countForever", [begun], { signal: gone.signal });
+      const waiting = counter.call("count", [], { signal: gone.signal });
+      await Atomics.waitAsync(begun, 0, 0).value;
+      gone.abort(new Error("nobody waits"));
+      await expect(running).rejects.toThrow("nobody waits");
+      await expect(waiting).rejects.toThrow("nobody waits");
+      // It answers this, so it has left the loop; of the two calls it began the first only.
+      expect(await counter.call("begun", [])).toEqual(["countForever"]);
+      expect(await counter.call("count", [])).toBe(1);
+    } finally {
+      await worker.terminate();
+    }
   });
 
   it("rejects what waits and what follows once the port is closed", async () => {

@@ -8,7 +8,11 @@
  *
  * Calls are handled in the order they were made, answers come when they are ready. Errors cross as
  * the data `toPlain` makes of them: structured clone would strip them of their class.
+ *
+ * A call with a signal can be given up: it is then rejected at once, and the other thread does not begin it, or
+ * stops where it looks (`throwIfCancelled`).
  */
+import { type CancelFlag, newCancelFlag, setCancelled, whileNotCancelled } from "./cancellation.ts";
 
 /** What MessagePort, Worker and parentPort have in common. */
 export interface Endpoint {
@@ -40,7 +44,14 @@ export type Handlers<Api> = {
     : never;
 };
 
-type Request = [id: number, method: string, args: never[]];
+type Request = [id: number, method: string, args: never[], cancelled?: CancelFlag];
+
+export interface CallOptions {
+  /** Buffers inside the arguments that go over for good. */
+  transfer?: readonly ArrayBuffer[] | undefined;
+  /** Gives the call up. Only for work that leaves no trace: how far it came is not known. */
+  signal?: AbortSignal | undefined;
+}
 
 /** `port` answers from now on. A handler that throws, or whose answer cannot be cloned, refuses that call. */
 export function serveCalls<Api>(
@@ -58,9 +69,9 @@ export function serveCalls<Api>(
       refuse(id, thrown);
     }
   };
-  port.on("message", ([id, method, args]: Request) => {
+  port.on("message", ([id, method, args, cancelled]: Request) => {
     try {
-      const result = methods[method]!(...args);
+      const result = whileNotCancelled(cancelled, () => methods[method]!(...args));
       if (result instanceof Promise) {
         result.then(
           (value: unknown) => answer(id, value),
@@ -96,17 +107,39 @@ export class Caller<Api> {
     }
   }
 
-  /** `transfer` names buffers inside `args` that go over for good. */
   call<M extends keyof Api & string>(
     method: M,
     args: Api[M] extends (...args: infer A) => unknown ? A : never,
-    transfer?: readonly ArrayBuffer[],
+    { transfer, signal }: CallOptions = {},
   ): Promise<Answer<Api[M]>> {
     return new Promise((resolve, reject) => {
       if (this.#failure !== undefined) throw this.#failure;
       const id = this.#nextId++;
-      this.#port.postMessage([id, method, args], transfer);
-      this.#pending.set(id, { resolve, reject });
+      if (signal === undefined) {
+        this.#port.postMessage([id, method, args], transfer);
+        this.#pending.set(id, { resolve, reject });
+        return;
+      }
+      signal.throwIfAborted();
+      const cancelled = newCancelFlag();
+      const giveUp = (): void => {
+        setCancelled(cancelled);
+        this.#pending.delete(id);
+        reject(signal.reason as Error);
+      };
+      const settled = (): void => signal.removeEventListener("abort", giveUp);
+      this.#port.postMessage([id, method, args, cancelled], transfer);
+      this.#pending.set(id, {
+        resolve: (value) => {
+          settled();
+          resolve(value);
+        },
+        reject: (error) => {
+          settled();
+          reject(error);
+        },
+      });
+      signal.addEventListener("abort", giveUp);
     });
   }
 

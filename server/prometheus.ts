@@ -42,10 +42,12 @@ export function buildMetrics(parts: {
   gauge("cairn_watch_events", "Events made for watchers since the start.", () => watches().events);
   gauge("cairn_watch_searches", "Searches made for watchers since the start.", () => watches().searches);
   gauge("cairn_watch_points_bytes", "Points kept for watchers now.", () => watches().heldBytes);
-  const { quotas, bodies, answers } = parts.traffic;
+  const { quotas, bodies, answers, work } = parts.traffic;
   gauge("cairn_quota_refused", "Requests over a quota since the start.", () => quotas.refused);
   gauge("cairn_bodies_bytes", "Request bodies in memory now.", () => bodies.heldBytes);
   gauge("cairn_answers_bytes", "Answers in memory now.", () => answers.heldBytes);
+  gauge("cairn_work_running", "Expensive reads that are worked on now.", () => work.running);
+  gauge("cairn_work_waiting", "Expensive reads that wait for their turn.", () => work.waiting);
   gauge("cairn_backlog_envelopes", "Envelopes waiting for the storage.", () => parts.ingest.backlog.items);
   gauge(
     "cairn_backlog_bytes",

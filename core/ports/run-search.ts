@@ -7,8 +7,8 @@ import type { RunStatus } from "../model/run.ts";
  * a RunFeed; an engine that asks the database itself ignores positions and feed.
  */
 export interface RunSearch {
-  /** Waits until `position` (of RunStore.publish) has been applied. */
-  search(request: SearchRequest, position: number): Promise<SearchResult>;
+  /** Waits until `position` (of RunStore.publish) has been applied. Rejects with the signal's reason once aborted. */
+  search(request: SearchRequest, position: number, signal?: AbortSignal): Promise<SearchResult>;
   /**
    * One entry per namespace that holds a run outside the trash which `readable` lets the caller read;
    * undefined, or none, counts every run. Waits as `search` does.

@@ -42,9 +42,9 @@ export function openColumns(options: { behindMsMax?: number; masksMax?: number }
   });
   const masks = new SentMasks(MASKS_MAX);
   const search: RunSearch = {
-    search: (request, position) =>
+    search: (request, position, signal) =>
       masks.call(request.readable, (readable) =>
-        caller.call("search", [toPlainRequest(request, readable), position]),
+        caller.call("search", [toPlainRequest(request, readable), position], { signal }),
       ),
     tally: (position, readable) => masks.call(readable, (sent) => caller.call("tally", [position, sent])),
     async close() {

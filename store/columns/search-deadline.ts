@@ -1,6 +1,7 @@
+import { throwIfCancelled } from "#base/cancellation.ts";
 import { CairnError } from "#core/errors.ts";
 
-/** Ends a search that keeps the others waiting for too long. */
+/** Ends a search that keeps the others waiting for too long, or that nobody waits for any more. */
 export class SearchDeadline {
   readonly limitMs: number;
   readonly #endMs: number;
@@ -12,6 +13,7 @@ export class SearchDeadline {
 
   /** Throws `deadline` once the time is up. */
   check(): void {
+    throwIfCancelled();
     if (performance.now() <= this.#endMs) return;
     throw new CairnError("deadline", `cannot search runs: it took longer than ${this.limitMs / 1000} s`, {
       reason: "SEARCH_SLOW",

@@ -1,5 +1,6 @@
 /** The thread that holds the run index. Batches and searches come in over two ports, one at a time. */
 import { parentPort, workerData } from "node:worker_threads";
+import { keepCancelFlag } from "#base/cancellation.ts";
 import { serveCalls } from "#base/worker-call.ts";
 import type { ReadMask } from "#core/access/scope.ts";
 import { CairnError, toPlainError } from "#core/errors.ts";
@@ -35,7 +36,7 @@ feed.on("message", (batch: RunFeedBatch) => {
 
 function atPosition<R>(position: number, answer: () => R): R | Promise<R> {
   const behind = gate.wait(position);
-  return behind === undefined ? answer() : behind.then(answer);
+  return behind === undefined ? answer() : behind.then(keepCancelFlag(answer));
 }
 
 function maskOf(readable: PlainMask): ReadMask | undefined {

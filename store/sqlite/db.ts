@@ -1,4 +1,5 @@
 import { constants, DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { throwIfCancelled } from "#base/cancellation.ts";
 import { CairnError } from "#core/errors.ts";
 
 export type Value = SQLInputValue;
@@ -51,7 +52,9 @@ export class Db {
     });
   }
 
+  /** Throws `Cancelled` when nobody waits for the current call any more; so does `each`. */
   find(sql: string, ...values: Value[]): Row | undefined {
+    throwIfCancelled();
     return translate("read", () => this.#statement(sql).get(...values) as unknown as Row | undefined);
   }
 
@@ -64,6 +67,7 @@ export class Db {
     const rows = translate("read", () => this.#statement(sql).iterate(...values));
     try {
       for (;;) {
+        throwIfCancelled();
         const next = translate("read", () => rows.next());
         if (next.done === true) return;
         yield next.value as unknown as Row;

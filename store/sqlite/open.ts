@@ -92,6 +92,8 @@ export class SqliteStore implements RunStore, PointStore, AccessStore, ArtifactS
   #changed = true;
   #published: Promise<number> = Promise.resolve(0);
   #closing: Promise<void> | undefined;
+  /** Set once nothing is to be written any more, though the storage could. */
+  #stopped: CairnError | undefined;
   /** Set while the store is being replaced; calls wait for it. */
   #restoring: Promise<void> | undefined;
 
@@ -126,25 +128,28 @@ export class SqliteStore implements RunStore, PointStore, AccessStore, ArtifactS
   findNamespace: RunStore["findNamespace"] = (...args) => this.#read("findNamespace", args);
   listNamespaces: RunStore["listNamespaces"] = (...args) => this.#read("listNamespaces", args);
   findRuns: RunStore["findRuns"] = (...args) => this.#read("findRuns", args);
-  getRuns: RunStore["getRuns"] = (...args) => this.#read("getRuns", args);
-  verifyRun: RunStore["verifyRun"] = (...args) => this.#read("verifyRun", args);
+  getRuns: RunStore["getRuns"] = (ids, options, signal) => this.#read("getRuns", [ids, options], signal);
+  verifyRun: RunStore["verifyRun"] = (id, bytesMax, signal) =>
+    this.#read("verifyRun", [id, bytesMax], signal);
   listKeys: RunStore["listKeys"] = (...args) => this.#read("listKeys", args);
   getSetting: RunStore["getSetting"] = (...args) => this.#read("getSetting", args);
   info: RunStore["info"] = (...args) => this.#read("info", args);
-  checkIntegrity: RunStore["checkIntegrity"] = (...args) => this.#read("checkIntegrity", args);
+  checkIntegrity: RunStore["checkIntegrity"] = (signal) => this.#read("checkIntegrity", [], signal);
   backup: RunStore["backup"] = (...args) => this.#read("backup", args);
-  listSeries: PointStore["listSeries"] = (...args) => this.#read("listSeries", args);
-  readSeries: PointStore["readSeries"] = (...args) => this.#read("readSeries", args);
-  readGroups: PointStore["readGroups"] = (...args) => this.#read("readGroups", args);
-  readLog: LogStore["readLog"] = (...args) => this.#read("readLog", args);
-  searchLog: LogStore["searchLog"] = (...args) => this.#read("searchLog", args);
+  listSeries: PointStore["listSeries"] = (request, signal) => this.#read("listSeries", [request], signal);
+  readSeries: PointStore["readSeries"] = (request, signal) => this.#read("readSeries", [request], signal);
+  listMetricKeys: PointStore["listMetricKeys"] = (request, signal) =>
+    this.#read("listMetricKeys", [request], signal);
+  readGroups: PointStore["readGroups"] = (request, signal) => this.#read("readGroups", [request], signal);
+  readLog: LogStore["readLog"] = (request, signal) => this.#read("readLog", [request], signal);
+  searchLog: LogStore["searchLog"] = (request, signal) => this.#read("searchLog", [request], signal);
   lineCount: LogStore["lineCount"] = (...args) => this.#read("lineCount", args);
 
   changeAccess: AccessStore["changeAccess"] = (...args) => this.#write("changeAccess", args);
   touchTokens: AccessStore["touchTokens"] = (...args) => this.#write("touchTokens", args);
   loadAccess: AccessStore["loadAccess"] = (...args) => this.#read("loadAccess", args);
   listAudit: AccessStore["listAudit"] = (...args) => this.#read("listAudit", args);
-  verifyAudit: AccessStore["verifyAudit"] = (...args) => this.#read("verifyAudit", args);
+  verifyAudit: AccessStore["verifyAudit"] = (signal) => this.#read("verifyAudit", [], signal);
 
   putArtifact: ArtifactStore["putArtifact"] = (...args) => this.#write("putArtifact", args);
   deleteArtifact: ArtifactStore["deleteArtifact"] = (...args) => this.#write("deleteArtifact", args);
@@ -160,15 +165,21 @@ export class SqliteStore implements RunStore, PointStore, AccessStore, ArtifactS
   removeSource: LineageStore["removeSource"] = (...args) => this.#write("removeSource", args);
   listSources: LineageStore["listSources"] = (...args) => this.#read("listSources", args);
   listChildren: LineageStore["listChildren"] = (...args) => this.#read("listChildren", args);
-  readLinks: LineageStore["readLinks"] = (...args) => this.#read("readLinks", args);
+  readLinks: LineageStore["readLinks"] = (request, signal) => this.#read("readLinks", [request], signal);
   readLinkedArtifacts: LineageStore["readLinkedArtifacts"] = (...args) =>
     this.#read("readLinkedArtifacts", args);
 
   describeKey: RunStore["describeKey"] = (description) =>
     this.#write("describeKey", [description, this.#options.nowUs()]);
 
+  /** From now on writes are refused with `error`; reads go on. */
+  stopWriting(error: CairnError): void {
+    this.#stopped ??= error;
+  }
+
   async append(envelopes: readonly AppendEnvelope[], nowUs: number): Promise<AppendOutcome[]> {
     await this.#open();
+    if (this.#stopped !== undefined) throw this.#stopped;
     return Promise.all(
       envelopes.map(
         (envelope) =>
@@ -262,6 +273,8 @@ export class SqliteStore implements RunStore, PointStore, AccessStore, ArtifactS
     args: Parameters<WriterApi[M]> extends infer A ? A : never,
   ): Promise<Awaited<ReturnType<WriterApi[M]>>> {
     await this.#open();
+    // Searches ask the writer how far it is, which writes nothing.
+    if (this.#stopped !== undefined && method !== "publish") throw this.#stopped;
     // Envelopes that were handed in before this call are to be applied before it.
     this.#send();
     try {
@@ -275,13 +288,14 @@ export class SqliteStore implements RunStore, PointStore, AccessStore, ArtifactS
   async #read<M extends keyof ReaderApi>(
     method: M,
     args: Parameters<ReaderApi[M]>,
+    signal?: AbortSignal,
   ): Promise<Awaited<ReturnType<ReaderApi[M]>>> {
     await this.#open();
     const reader = this.#readers.reduce((best, one) => (one.pending < best.pending ? one : best));
     if (reader.pending > 0) this.#addReader();
     reader.pending++;
     try {
-      return (await reader.thread.caller.call(method, args as never)) as never;
+      return (await reader.thread.caller.call(method, args as never, { signal })) as never;
     } finally {
       reader.pending--;
     }
@@ -335,7 +349,7 @@ export class SqliteStore implements RunStore, PointStore, AccessStore, ArtifactS
       transfer.push(body.buffer);
       if (extras !== undefined) transfer.push(...extras.lines.map((piece) => piece.body.buffer));
     }
-    this.#writer.caller.call("append", [packed], transfer).then(
+    this.#writer.caller.call("append", [packed], { transfer }).then(
       (outcomes) => {
         this.#changed = true;
         outcomes.forEach((outcome, i) => {

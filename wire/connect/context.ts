@@ -1,9 +1,11 @@
+import { create, type Message } from "@bufbuild/protobuf";
 import { ConnectError, createContextKey, type HandlerContext, type Interceptor } from "@connectrpc/connect";
 import { ANONYMOUS, authorizeCall, type Caller, type Identity } from "#core/access/caller.ts";
 import type { Permission } from "#core/access/permission.ts";
 import { CairnError } from "#core/errors.ts";
 import type { Envelope } from "#core/model/envelope.ts";
 import type { Account } from "#core/quota/account.ts";
+import { noteCall } from "#wire/kit/answering.ts";
 import type { ConnectOptions, Sender } from "./core.ts";
 import { toConnectError } from "./error.ts";
 import { interruptible } from "#base/interruptible.ts";
@@ -23,6 +25,12 @@ export const senderKey = createContextKey<Sender>(
   { description: "who sent the request" },
 );
 
+/** Whether the gate was passed before the generic stack was asked. */
+const admittedKey = createContextKey<boolean>(false, { description: "admitted" });
+
+/** The answer of a call with a single one, which the generic stack gets to see only as an empty message. */
+export const answerKey = createContextKey<Message | undefined>(undefined, { description: "the answer" });
+
 /** What the call holds of what all calls share; undefined where nothing is counted. */
 export const openCallKey = createContextKey<OpenCall | undefined>(undefined, { description: "open call" });
 
@@ -38,14 +46,17 @@ export function callerOf(context: HandlerContext): Caller {
 export function gate(
   options: ConnectOptions,
   methods: ReadonlyMap<string, MethodTraits>,
-): (context: HandlerContext) => void {
+): (context: Pick<HandlerContext, "method" | "values">) => void {
   return ({ method, values }) => {
+    if (values.get(admittedKey)) return;
     try {
       const traits = methods.get(methodName(method));
       const sender = values.get(senderKey);
       const { caller, account } = identify(options, traits?.permission, sender);
-      if (traits !== undefined) values.get(openCallKey)?.admit(account, traits, options, sender.headers);
-      values.set(callerKey, caller);
+      const call = values.get(openCallKey);
+      if (traits !== undefined) call?.admit(account, traits, options, sender.headers);
+      values.set(callerKey, { ...caller, signal: call?.signal });
+      values.set(admittedKey, true);
     } catch (thrown) {
       throw toConnectError(thrown, options.onFailure);
     }
@@ -55,9 +66,17 @@ export function gate(
 /** Keeps to the caller's deadline and says errors in this protocol's words. */
 export function translate(options: ConnectOptions): Interceptor {
   return (next) => async (request) => {
+    const call = request.contextValues.get(openCallKey);
+    const begin = async () => {
+      await call?.startWork();
+      return next(request);
+    };
     try {
-      const response = await (request.stream ? next(request) : untilAborted(next(request), request.signal));
-      if (!response.stream) return response;
+      const response = await (request.stream ? next(request) : untilAborted(begin(), request.signal, call));
+      if (!response.stream) {
+        request.contextValues.set(answerKey, response.message);
+        return { ...response, message: create(response.method.output) };
+      }
       const caller = request.contextValues.get(callerKey);
       const allowed = whileAllowed(response.message, caller, options);
       return { ...response, message: translated(allowed, options) };
@@ -67,10 +86,11 @@ export function translate(options: ConnectOptions): Interceptor {
   };
 }
 
-/** The work itself goes on: a caller that gave up must ask again to learn how it went. */
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+/** What writes goes on: a caller that gave up must ask again to learn how it went. */
+function untilAborted<T>(work: Promise<T>, signal: AbortSignal, call: OpenCall | undefined): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => {
+      call?.close();
       const { reason } = signal as { reason: unknown };
       const gone = new CairnError("aborted", "cannot answer: the client went away", { cause: reason });
       reject(reason instanceof ConnectError ? reason : gone);
@@ -89,6 +109,7 @@ export function identify(
 ): { caller: Caller; account: Account } {
   if (permission === undefined)
     throw new CairnError("forbidden", "cannot call a method without a permission");
+  noteCall(permission);
   const caller = { ...authenticated(options, sender), permission };
   const account = options.traffic.quotas.admit(caller, sender.address);
   authorizeCall(caller);

@@ -75,8 +75,8 @@ export class FastUnary {
     let deadlineMs: number | undefined;
     try {
       const identified = identify(this.#options, method.permission, sender);
-      caller = identified.caller;
       call.admit(identified.account, method, this.#options, sender.headers);
+      caller = { ...identified.caller, signal: call.signal };
       deadlineMs = exchange.deadlineMs(sender.headers);
     } catch (thrown) {
       refuse(thrown);
@@ -84,9 +84,14 @@ export class FastUnary {
     }
     exchange.onClose(() => call.close());
     collect(body, call, refuse, (bytes) => {
-      const work = async () => method.answer(caller, exchange.unwrap(bytes));
+      const work = async () => {
+        const message = exchange.unwrap(bytes);
+        if (method.expensive) await call.startWork();
+        return method.answer(caller, message);
+      };
       within(work(), deadlineMs)
         .then((message) => {
+          call.endWork();
           call.letGoBody();
           call.answer(sizeOf(message));
           exchange.answer(message);
@@ -132,7 +137,7 @@ function collect(
   body.on("error", () => undefined);
 }
 
-/** The work itself goes on: a caller that gave up must ask again to learn how it went. */
+/** What writes goes on: a caller that gave up must ask again to learn how it went. */
 function within<T>(work: Promise<T>, deadlineMs: number | undefined): Promise<T> {
   if (deadlineMs === undefined) return work;
   return new Promise((resolve, reject) => {

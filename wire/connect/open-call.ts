@@ -1,12 +1,14 @@
 import { setTimeout } from "node:timers/promises";
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { Permission } from "#core/access/permission.ts";
+import { CairnError } from "#core/errors.ts";
 import { limits } from "#core/limits.ts";
 import type { Account } from "#core/quota/account.ts";
 import { EnvelopeSchema } from "#proto/cairn/v1/metric_pb.ts";
 import type { HeldBytes } from "#wire/kit/byte-budget.ts";
 import type { Traffic } from "#wire/kit/traffic.ts";
 import type { ConnectOptions, Sender } from "./core.ts";
+import { methodName } from "./permission.ts";
 
 /** An answer this small is not counted: what its stream itself takes is more. */
 const ANSWER_FREE_BYTES = 16 << 10;
@@ -23,7 +25,31 @@ export interface MethodTraits {
   clientStreams: boolean;
   /** Whether what it takes ends in the backlog of the storage. */
   writes: boolean;
+  /** Whether it reads so much that calls wait for each other, and end with their caller. */
+  expensive: boolean;
 }
+
+/** Methods whose work grows with what is stored and only reads. */
+export const EXPENSIVE: ReadonlySet<string> = new Set([
+  "cairn.v1.AccessService/ListAudit",
+  "cairn.v1.AccessService/VerifyAudit",
+  "cairn.v1.ArtifactService/ListArtifacts",
+  "cairn.v1.LineageService/GetLineage",
+  "cairn.v1.LineageService/ListChildren",
+  "cairn.v1.LineageService/ListSources",
+  "cairn.v1.LogService/ReadLog",
+  "cairn.v1.LogService/SearchLog",
+  "cairn.v1.MetricService/ListKeys",
+  "cairn.v1.MetricService/ListRunKeys",
+  "cairn.v1.MetricService/ListSeries",
+  "cairn.v1.MetricService/ReadGroups",
+  "cairn.v1.MetricService/ReadSeries",
+  "cairn.v1.NamespaceService/ListNamespaces",
+  "cairn.v1.RunService/SearchRuns",
+  "cairn.v1.SystemService/CheckIntegrity",
+  "cairn.v1.SystemService/GetInfo",
+  "cairn.v1.SystemService/VerifyRun",
+]);
 
 export function traitsOf(method: DescMethod, permission: Permission): MethodTraits {
   const kind = method.methodKind;
@@ -32,13 +58,14 @@ export function traitsOf(method: DescMethod, permission: Permission): MethodTrai
     streams: kind !== "unary",
     clientStreams: kind === "client_streaming" || kind === "bidi_streaming",
     writes: method.input.typeName === EnvelopeSchema.typeName,
+    expensive: EXPENSIVE.has(methodName(method)),
   };
 }
 
 /**
- * What one call has of what all calls share: a place among its caller's streams, memory for its body and
- * for its answer. Everything is given back by `close`, which must be called when nobody waits for the call
- * any more.
+ * What one call has of what all calls share: a place among its caller's streams, a slot for expensive work,
+ * memory for its body and for its answer. Everything is given back by `close`, which must be called when
+ * nobody waits for the call any more; expensive work stops then.
  */
 export class OpenCall {
   readonly #traffic: Traffic;
@@ -46,6 +73,8 @@ export class OpenCall {
   #body: HeldBytes | undefined;
   #answer: HeldBytes | undefined;
   #closeStream: (() => void) | undefined;
+  #abandoned: AbortController | undefined;
+  #endWork: (() => void) | undefined;
   #closed = false;
 
   constructor(traffic: Traffic) {
@@ -55,7 +84,7 @@ export class OpenCall {
   /** To be called before anything of the body is read. Throws when there is no room for such a call. */
   admit(
     account: Account,
-    { streams, writes, permission }: MethodTraits,
+    { streams, writes, permission, expensive }: MethodTraits,
     { core }: Pick<ConnectOptions, "core">,
     headers: Sender["headers"],
   ): void {
@@ -66,7 +95,26 @@ export class OpenCall {
     if (permission === "read") answers.requireRoom(account.owner);
     if (writes) core.ingest.backlog.requireRoom();
     if (streams) this.#closeStream = account.openStream();
+    if (expensive) this.#abandoned = new AbortController();
     this.#account = account;
+  }
+
+  /** Of expensive work: aborted when nobody waits for it any more. */
+  get signal(): AbortSignal | undefined {
+    return this.#abandoned?.signal;
+  }
+
+  /** Resolves when expensive work may begin; of other calls at once. Throws when nobody waits any more. */
+  async startWork(): Promise<void> {
+    if (this.#abandoned === undefined || this.#account === undefined) return;
+    const end = await this.#traffic.work.take(this.#account.owner, this.#abandoned.signal);
+    if (this.#closed) end();
+    else this.#endWork = end;
+  }
+
+  /** The answer is made; that it has to be sent does not count. */
+  endWork(): void {
+    this.#endWork?.();
   }
 
   /** Bytes that came of a call's only message. Throws when they are too many at this moment. */
@@ -119,5 +167,7 @@ export class OpenCall {
     this.#body?.giveAll();
     this.#answer?.giveAll();
     this.#closeStream?.();
+    this.#endWork?.();
+    this.#abandoned?.abort(new CairnError("aborted", "cannot answer: the client went away"));
   }
 }

@@ -1,6 +1,7 @@
 import { limits } from "#core/limits.ts";
 import type { QuotaLimits } from "#core/quota/account.ts";
 import { Quotas } from "#core/quota/quotas.ts";
+import { WorkSlots } from "#core/quota/work-slots.ts";
 import { ByteBudget } from "#wire/kit/byte-budget.ts";
 
 /** What all wires of a server share, so that neither one caller nor all together use it up. */
@@ -10,6 +11,8 @@ export interface Traffic {
   bodies: ByteBudget;
   /** Answers until the client has taken them. */
   answers: ByteBudget;
+  /** Reads that take long. */
+  work: WorkSlots;
 }
 
 export function openTraffic(quota: QuotaLimits): Traffic {
@@ -17,5 +20,10 @@ export function openTraffic(quota: QuotaLimits): Traffic {
     quotas: new Quotas(quota, () => performance.now()),
     bodies: new ByteBudget("request bodies", limits.bodiesBytesMax),
     answers: new ByteBudget("answers", limits.answersBytesMax),
+    work: new WorkSlots({
+      perOwnerMax: limits.workPerPrincipalMax,
+      allMax: limits.workMax,
+      waitingPerOwnerMax: limits.workWaitingPerPrincipalMax,
+    }),
   };
 }

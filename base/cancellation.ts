@@ -1,0 +1,51 @@
+/**
+ * Lets one thread stop what another is doing for it. A thread that works through a synchronous call sees no
+ * message until it is done, so the wish to stop is a number in shared memory: whoever asked sets it, and the
+ * worker looks at it between two steps.
+ *
+ * Which call is being worked on is known by this module alone, since a thread works on one at a time. So code
+ * in the middle of a loop only says `throwIfCancelled()`.
+ */
+export type CancelFlag = Int32Array<SharedArrayBuffer>;
+
+export function newCancelFlag(): CancelFlag {
+  return new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+}
+
+export function setCancelled(flag: CancelFlag): void {
+  Atomics.store(flag, 0, 1);
+}
+
+/** Thrown by work whose caller is gone; nobody will read it. */
+class Cancelled extends Error {
+  override readonly name = "Cancelled";
+
+  constructor() {
+    super("cancelled: nobody waits for the answer any more");
+  }
+}
+
+let current: CancelFlag | undefined;
+
+/** `work`, during which `throwIfCancelled` looks at this flag. */
+export function whileNotCancelled<T>(flag: CancelFlag | undefined, work: () => T): T {
+  const before = current;
+  current = flag;
+  try {
+    throwIfCancelled();
+    return work();
+  } finally {
+    current = before;
+  }
+}
+
+/** The same for work that is done later on behalf of the call that is being worked on now. */
+export function keepCancelFlag<T>(work: () => T): () => T {
+  const flag = current;
+  return flag === undefined ? work : () => whileNotCancelled(flag, work);
+}
+
+/** Throws `Cancelled` when nobody waits for the current call any more. Costs next to nothing. */
+export function throwIfCancelled(): void {
+  if (current !== undefined && Atomics.load(current, 0) === 1) throw new Cancelled();
+}

@@ -1,0 +1,32 @@
+/** A thread whose work goes on until somebody gives it up. */
+import { parentPort } from "node:worker_threads";
+import { throwIfCancelled } from "../cancellation.ts";
+import { serveCalls } from "../worker-call.ts";
+
+export interface CountingApi {
+  /** Sets the first number of `begun` to 1 when it begins. */
+  countForever(begun: Int32Array): number;
+  count(): number;
+  /** Which calls were begun. */
+  begun(): string[];
+}
+
+const begun: string[] = [];
+
+serveCalls<CountingApi>(
+  parentPort!,
+  {
+    countForever: (started) => {
+      begun.push("countForever");
+      Atomics.store(started, 0, 1);
+      Atomics.notify(started, 0);
+      for (;;) throwIfCancelled();
+    },
+    count: () => {
+      begun.push("count");
+      return 1;
+    },
+    begun: () => begun,
+  },
+  (thrown) => ({ text: String(thrown) }),
+);
