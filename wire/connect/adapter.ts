@@ -1,4 +1,5 @@
 import {
+  ConnectError,
   createConnectRouter,
   type ConnectRouter,
   type ContextValues,
@@ -13,11 +14,14 @@ import {
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { limits } from "#core/limits.ts";
 import type { HttpRequest, HttpResponse } from "#wire/kit/http.ts";
+import { contentTypeOf } from "#wire/kit/router.ts";
+import { withContent } from "./answer-content.ts";
 import { checkRequest } from "./check-request.ts";
 import { closeSoon } from "./close-soon.ts";
 import type { OnFailure } from "./error.ts";
 import type { OpenCall } from "./open-call.ts";
-import { sendAnswer } from "./send-answer.ts";
+import { isProtocolType, refusalOf, type Refusal } from "./refusal.ts";
+import { sendAnswer, sendRefusal } from "./send-answer.ts";
 import { TIMEOUT_MS_MAX } from "./timeout.ts";
 
 // Big answers are columns of doubles, which gzip hardly shrinks and slows down twentyfold.
@@ -25,8 +29,8 @@ const COMPRESS_NOTHING = Number.MAX_SAFE_INTEGER;
 
 export interface AdapterOptions {
   routes(router: ConnectRouter): void;
-  /** Runs before anything of a body is read; throws a ConnectError to refuse. */
-  requestGate(context: HandlerContext): void;
+  /** Runs before anything of a body is read; throws a ConnectError to refuse. A second time it lets pass. */
+  requestGate(context: Pick<HandlerContext, "method" | "values">): void;
   interceptors: Interceptor[];
   openCall(): OpenCall;
   contextValues(request: HttpRequest, call: OpenCall): ContextValues;
@@ -54,18 +58,39 @@ export function connectAdapter(
     const handler = handlers.get(request.url?.split("?", 1)[0] ?? "")!;
     const call = options.openCall();
     response.once("close", () => call.close());
-    const received = universalRequestFromNodeRequest(
-      request,
-      response,
-      undefined,
-      options.contextValues(request, call),
-    );
     endEarly(request, response);
+    const values = options.contextValues(request, call);
+    if (request.method === "POST") {
+      const refusal = refusalBy(options.requestGate, handler, request, values);
+      if (refusal !== undefined) return sendRefusal(refusal, response);
+    }
+    const received = universalRequestFromNodeRequest(request, response, undefined, values);
     handler(checkRequest(received, handler.method, call, options.onFailure))
+      .then((answer) => withContent(answer, handler.method, values, call, options.onFailure))
       .then((answer) => sendAnswer(answer, response, call, options.onFailure))
       // Whoever asked is gone. All other failures are answers.
       .catch(() => response.destroy());
   };
+}
+
+/**
+ * Asks the gate before the generic stack does, which takes many times as long to say no: whoever is refused
+ * must cost the least. What has no content type of a known protocol is left to the stack.
+ */
+function refusalBy(
+  gate: AdapterOptions["requestGate"],
+  { method }: UniversalHandler,
+  request: HttpRequest,
+  values: ContextValues,
+): Refusal | undefined {
+  const type = contentTypeOf(request.headers["content-type"]);
+  if (!isProtocolType(type)) return undefined;
+  try {
+    gate({ method, values });
+    return undefined;
+  } catch (thrown) {
+    return refusalOf(type, ConnectError.from(thrown));
+  }
 }
 
 /** An answer may come before the client has sent everything: nobody waits for the rest of it. */

@@ -1,13 +1,9 @@
 import type { Writable } from "node:stream";
-import type { ConnectError } from "@connectrpc/connect";
 import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
-import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
-import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
-import { trailerFlag, trailerSerialize } from "@connectrpc/connect/protocol-grpc-web";
 import type { HttpResponse } from "#wire/kit/http.ts";
 import { toConnectError, type OnFailure } from "./error.ts";
-import { frameOf } from "./frames.ts";
 import type { OpenCall } from "./open-call.ts";
+import { refusalOf, type Refusal } from "./refusal.ts";
 
 /**
  * How many parts may wait for the client. A stream would take as many small messages as fit in its buffer,
@@ -31,14 +27,32 @@ export async function sendAnswer(
   const out = new Outlet(response, call);
   const abandon = (): void => void parts?.return?.().catch(() => undefined);
   response.once("close", abandon);
+  try {
+    await sendParts(answer, parts, out, response, call, onFailure);
+  } finally {
+    // Also when the client had gone before anybody listened. What has come to its end does not mind.
+    abandon();
+  }
+}
+
+async function sendParts(
+  answer: UniversalServerResponse,
+  parts: AsyncIterator<Uint8Array> | undefined,
+  out: Outlet,
+  response: HttpResponse,
+  call: OpenCall,
+  onFailure: OnFailure,
+): Promise<void> {
   // The head goes with the first part: until then whoever makes the answer may change it.
   let next = await parts?.next();
   if (next?.done === false) {
     try {
       call.answer(next.value.length);
     } catch (thrown) {
-      abandon();
-      out.end(...refused(answer, toConnectError(thrown, onFailure)));
+      const error = toConnectError(thrown, onFailure);
+      const refusal = refusalOf(answer.header?.get("content-type") ?? "", error);
+      if (refusal === undefined) throw error;
+      sendRefusal(refusal, response);
       return;
     }
   }
@@ -50,6 +64,13 @@ export async function sendAnswer(
   }
   if (answer.trailer !== undefined) response.addTrailers(Object.fromEntries(answer.trailer));
   response.end();
+}
+
+export function sendRefusal(refusal: Refusal, response: HttpResponse): void {
+  if (response.destroyed || response.headersSent) return;
+  setHead(response, refusal);
+  if (refusal.trailer !== undefined) response.addTrailers(Object.fromEntries(refusal.trailer));
+  (response as Writable).end(refusal.content);
 }
 
 function setHead(response: HttpResponse, { status, header }: UniversalServerResponse): void {
@@ -73,6 +94,7 @@ class Outlet {
     const end = (): void => this.#end(new Error("the client went away"));
     response.on("error", end);
     response.once("close", end);
+    if (response.destroyed) end();
   }
 
   /** Resolves when the next part may come. Rejects when there is nobody to send to. */
@@ -92,36 +114,8 @@ class Outlet {
     if (this.#gone !== undefined) throw this.#gone;
   }
 
-  end(answer: UniversalServerResponse, body: Uint8Array): void {
-    setHead(this.#response, answer);
-    if (answer.trailer !== undefined) this.#response.addTrailers(Object.fromEntries(answer.trailer));
-    (this.#response as Writable).end(body);
-  }
-
   #end(cause: Error): void {
     this.#gone ??= cause;
     this.#wake?.();
   }
-}
-
-/** The same answer with an error for a body, in its own protocol. */
-function refused(
-  { status, header = new Headers() }: UniversalServerResponse,
-  error: ConnectError,
-): [answer: UniversalServerResponse, body: Uint8Array] {
-  const type = header.get("content-type") ?? "";
-  if (type.startsWith("application/grpc-web")) {
-    const trailer = trailerSerialize(setTrailerStatus(new Headers(), error));
-    return [{ status, header }, frameOf(trailerFlag, trailer)];
-  }
-  if (type.startsWith("application/grpc")) {
-    return [{ status, header, trailer: setTrailerStatus(new Headers(), error) }, Buffer.alloc(0)];
-  }
-  // Of a Connect stream the end says how it went, which only the generic stack can write.
-  if (type.startsWith("application/connect")) throw error;
-  const body = errorToJsonBytes(error, undefined);
-  const headers = new Headers(error.metadata);
-  headers.set("content-type", "application/json");
-  headers.set("content-length", String(body.length));
-  return [{ status: codeToHttpStatus(error.code), header: headers }, body];
 }
