@@ -156,5 +156,6 @@ export const suites: readonly Suite[] = [
     needs: [program("chromium")],
   },
   // Reads the memory of processes where Linux tells it.
+  { name: "aborts", config: "vitest.e2e.config.ts", files: ["e2e/aborts/*.test.ts"], needs: [LINUX] },
   { name: "load", config: "vitest.e2e.config.ts", files: ["e2e/load/**/*.test.ts"], needs: [LINUX] },
 ];

@@ -1,0 +1,111 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { CANCEL, END_HEADERS, field, FRAME, frame, PREFACE, uint32 } from "#server/testing/frames.ts";
+import type { Attempt, End, Moment } from "./attempt.ts";
+import { Fuzzer } from "./fuzzer.ts";
+import { perform } from "./perform.ts";
+import { chooseSeed } from "./random.ts";
+import { besiege } from "./siege.ts";
+import { Victim, VICTIMS, type VictimName } from "./victim.ts";
+
+const FUZZ_SECONDS = Number(process.env["CAIRN_FUZZ_SECONDS"] ?? 60);
+const PER_SERVER_SECONDS = FUZZ_SECONDS / VICTIMS.length;
+/** To start, to become quiet and to be measured. */
+const AROUND_MS = 240_000;
+const SEED = chooseSeed();
+const NO_ERROR = 0;
+const SEARCH = "/cairn.v1.RunService/SearchRuns";
+const WRONG = ["authorization", `Bearer cairn_${"w".repeat(40)}`] as const;
+
+let victim: Victim | undefined;
+afterEach(async () => {
+  await victim?.stop();
+  victim = undefined;
+});
+
+async function start(name: VictimName): Promise<Victim> {
+  victim = await Victim.start(name);
+  return victim;
+}
+
+/** A connection that is not chosen by the seed. */
+function attempt(http: Attempt["http"], bytes: Buffer, moment: Moment, end: End): Attempt {
+  const alpn = http === "http2" ? "h2" : "http/1.1";
+  return { index: 0, http, alpn, asks: [], bytes, farewell: Buffer.alloc(0), cuts: [], moment, end };
+}
+
+async function expectUnharmed(server: Victim): Promise<void> {
+  expect(await server.complaint()).toBeUndefined();
+  await server.quietVitals();
+  expect(await server.complaint()).toBeUndefined();
+}
+
+describe.each(VICTIMS)("%s", (name) => {
+  it("S25 survives requests that are pipelined, refused and left at once", async () => {
+    const server = await start(name);
+    const lines = [
+      `POST ${SEARCH} HTTP/1.1`,
+      "host: localhost",
+      "content-type: application/json",
+      WRONG.join(": "),
+      "content-length: 2",
+    ];
+    const bytes = Buffer.from(`${lines.join("\r\n")}\r\n\r\n{}`.repeat(3));
+    for (const end of ["destroy", "half-close", "reset"] as const) {
+      for (const at of ["same tick", "all written"] as const) {
+        for (let i = 0; i < 10; i++) {
+          await perform(attempt("http1", bytes, { at }, end), server.port, server.isTls);
+          expect(await server.complaint()).toBeUndefined();
+        }
+      }
+    }
+    await expectUnharmed(server);
+  });
+
+  it("S25 survives streams that expect a 100 and are gone before it", async () => {
+    const server = await start(name);
+    const scheme = server.isTls ? "https" : "http";
+    const fields = [
+      [":method", "POST"],
+      [":scheme", scheme],
+      [":path", SEARCH],
+      [":authority", "localhost"],
+      ["content-type", "application/json"],
+      ["expect", "100-continue"],
+    ] as const;
+    const block = Buffer.concat(fields.map(([key, value]) => field(key, value)));
+    const streams = [1, 3, 5, 7];
+    const heads = streams.map((stream) => frame(FRAME.headers, END_HEADERS, stream, block));
+    const begun = Buffer.concat([PREFACE, frame(FRAME.settings, 0, 0), ...heads]);
+    // What Node's own client sends when it is destroyed: resets with no error, and with no word on the last stream.
+    const endWith = (code: number): Buffer =>
+      Buffer.concat([
+        begun,
+        ...streams.slice(1).map((stream) => frame(FRAME.rstStream, 0, stream, uint32(code))),
+        frame(FRAME.goaway, 0, 0, Buffer.concat([uint32(0), uint32(NO_ERROR)])),
+      ]);
+    const shapes = [endWith(NO_ERROR), begun, endWith(CANCEL)];
+    for (let i = 0; i < 60; i++) {
+      const moment = { at: "delay", ms: (i % 13) / 4 } as const;
+      const end = i % 2 === 0 ? "reset" : "destroy";
+      await perform(attempt("http2", shapes[i % 3]!, moment, end), server.port, server.isTls);
+      expect(await server.complaint()).toBeUndefined();
+    }
+    await expectUnharmed(server);
+  });
+
+  it(
+    "S25 survives connections that end at any moment, and keeps nothing of them",
+    async () => {
+      console.log(`${name}: CAIRN_SEED=${SEED}`);
+      const server = await start(name);
+      const fuzzer = new Fuzzer(server, SEED);
+      const { before, after } = await besiege(server, fuzzer, PER_SERVER_SECONDS);
+      const [rssBefore, rssAfter] = [before, after].map(({ rssBytes }) => rssBytes >> 20);
+      console.log(
+        `${name}: ${fuzzer.attempts} connections; ${rssBefore} to ${rssAfter} MB, ${before.handles} to ${after.handles} open files`,
+      );
+      expect(fuzzer.attempts).toBeGreaterThan(0);
+    },
+    PER_SERVER_SECONDS * 1000 + AROUND_MS,
+  );
+});

@@ -1,0 +1,50 @@
+/**
+ * The abort fuzzer for as long as one likes: `node e2e/aborts/main.ts --minutes 10 [--seed 7] [--server memory]`. With
+ * `--attempts 12,90` only those of the seed are made, again and again. Ends with 1 and the seed when a server died or complained.
+ */
+import { parseArgs } from "node:util";
+import { Fuzzer } from "./fuzzer.ts";
+import { chooseSeed } from "./random.ts";
+import { besiege } from "./siege.ts";
+import { Victim, VICTIMS } from "./victim.ts";
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: "string", default: "1" },
+    seed: { type: "string" },
+    server: { type: "string", multiple: true, default: [...VICTIMS] },
+    attempts: { type: "string" },
+  },
+});
+const unknown = values.server.find((name) => !VICTIMS.some((known) => known === name));
+if (unknown !== undefined) throw new Error(`unknown server ${unknown}; there are ${VICTIMS.join(", ")}`);
+const names = VICTIMS.filter((name) => values.server.includes(name));
+const seed = chooseSeed(values.seed);
+const only = values.attempts?.split(",").map(Number);
+const seconds = (Number(values.minutes) * 60) / names.length;
+
+console.log(`CAIRN_SEED=${seed}`);
+const counts = new Map<string, number>();
+for (const name of names) {
+  const victim = await Victim.start(name);
+  const fuzzer = new Fuzzer(victim, seed);
+  const startedMs = performance.now();
+  try {
+    const { before, after } = await besiege(victim, fuzzer, seconds, only);
+    const mb = (after.rssBytes - before.rssBytes) >> 20;
+    console.log(`${name}: unharmed, ${mb} MB and ${after.handles - before.handles} open files more`);
+  } catch (thrown) {
+    console.error(`${name}: ${(thrown as Error).message}`);
+    process.exitCode = 1;
+  } finally {
+    await victim.stop();
+  }
+  const perSecond = fuzzer.attempts / ((performance.now() - startedMs) / 1000);
+  console.log(`${name}: ${fuzzer.attempts} connections, ${perSecond.toFixed(0)} per second`);
+  for (const [choice, count] of fuzzer.counts) counts.set(choice, (counts.get(choice) ?? 0) + count);
+}
+console.log("\nconnections with");
+for (const [choice, count] of [...counts].sort(([a], [b]) => a.localeCompare(b))) {
+  console.log(`${String(count).padStart(8)}  ${choice}`);
+}
+if (process.exitCode === 1) console.error(`\nfailed with CAIRN_SEED=${seed}`);
