@@ -29,6 +29,8 @@ export const limits = {
   paramsPerRunMax: 10_000,
   paramValueBytesMax: 64 << 10,
   paramNestingMax: 32,
+  /** Keys and values together. */
+  paramsBytesPerRunMax: 16 << 20,
   tagsPerRunMax: 1_000,
   tagValueBytesMax: 8 << 10,
   nameBytesMax: 512,
@@ -44,6 +46,10 @@ export const limits = {
 
   pageSizeDefault: 100,
   pageSizeMax: 10_000,
+  /** Of the rows of one page, which ends early; a single row may go beyond. */
+  pageBytesMax: 16 << 20,
+  /** Of runs that are read for one page, also for parts of them that are not asked for. */
+  searchReadBytesMax: 128 << 20,
   searchOffsetMax: 10_000_000,
   queryBytesMax: 16 << 10,
   queryDepthMax: 64,
@@ -54,6 +60,9 @@ export const limits = {
   patternMsMax: 250,
   readSeriesMax: 10_000,
   readPointsMax: 5_000_000,
+  /** Of one answer with points: with columns as bytes, and as text (lists of numbers, or JSON). */
+  readBytesMax: 160 << 20,
+  readTextBytesMax: 32 << 20,
   /** Runs whose keys are listed together; and what is looked at for them. */
   keyRunsMax: 1_000,
   keySeriesPerRunMax: 50_000,
@@ -73,6 +82,8 @@ export const limits = {
   lineageDepthMax: 100,
   lineageNodesMax: 10_000,
   lineageEdgesMax: 50_000,
+  /** Of links that are looked at together. */
+  lineageLinksBytesMax: 64 << 20,
   /** Of each run in a lineage, besides those that links name. */
   lineageModelsMax: 100,
   /** In one lineage. */
@@ -86,6 +97,8 @@ export const limits = {
   groupQuantilesMax: 20,
   /** Means held for one group (runs by buckets), and numbers in one answer. */
   groupNumbersMax: 10_000_000,
+  /** Label sets of the metric, in all runs together. */
+  groupSeriesMax: 250_000,
 
   artifactNameBytesMax: 1_024,
   artifactNameDepthMax: 32,
@@ -129,6 +142,10 @@ export const limits = {
   answersBytesMax: 256 << 20,
   /** Of either, what one principal may hold. */
   principalShareMax: 0.5,
+  /** Expensive reads that are worked on at once, of one principal and of all; and those of one that wait. */
+  workPerPrincipalMax: 6,
+  workMax: 24,
+  workWaitingPerPrincipalMax: 1_000,
   /** What has been taken in and waits for the storage. */
   backlogEnvelopesMax: 20_000,
   backlogBytesMax: 64 << 20,

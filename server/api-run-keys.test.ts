@@ -66,13 +66,12 @@ describe.each(WAYS)("$name", (way) => {
 describe("keys of many runs", () => {
   it("V9 has room for so many series of a run, and for so many in all", () => {
     const found = new KeysOfRuns(limits.keySeriesPerRunMax);
-    const summary = { first: undefined, replacedCount: 1 } as Parameters<KeysOfRuns["add"]>[0]["summary"];
     const runs = limits.keySeriesMax / limits.keySeriesPerRunMax;
     for (let run = 0; run < runs; run++) {
       found.begin(`${run}`);
       expect(found.room()).toBe(limits.keySeriesPerRunMax);
       for (let i = 0; i < limits.keySeriesPerRunMax; i++)
-        found.add({ key: "k", labels: [], kind: "number", summary });
+        found.add({ key: "k", seriesCount: 1, hasLabels: false, replacedCount: 1, firstTimeUs: undefined });
       expect(found.room()).toBe(0);
     }
     found.begin("last");

@@ -2,7 +2,6 @@ import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { expect, it, onTestFinished } from "vitest";
-import { Encoding } from "#proto/cairn/v1/metric_pb.ts";
 import { errorOf } from "#wire/connect/testing/raw-call.ts";
 import { clientsOf } from "#wire/connect/testing/ways.ts";
 import { startChild } from "./testing/child.ts";
@@ -31,11 +30,9 @@ it("D6 a server in memory writes no file anywhere", async () => {
   for (let seq = 1n; seq <= 6n; seq++) {
     await metrics.writeEnvelope({ run: ref, writer: "w", seq, series: [{ key: "k", values }] });
   }
-  const { series } = await metrics.readSeries({
-    series: [{ run: ref, key: "k" }],
-    encoding: Encoding.NUMBERS,
-  });
-  expect(series[0]!.values!.numbers).toEqual(Array.from({ length: 6 }, () => values).flat());
+  const { series } = await metrics.readSeries({ series: [{ run: ref, key: "k" }] });
+  const read = new Float64Array(series[0]!.values!.bytes.slice().buffer);
+  expect([...read]).toEqual(Array.from({ length: 6 }, () => values).flat());
   expect((await runs.searchRuns({ query: "order by metrics.k.max desc" })).totalCount).toBe(1n);
   expect(await system.checkIntegrity({})).toMatchObject({ ok: true, checkedPoints: 600_000n });
   expect(await errorOf(system.createBackup({}))).toMatchObject({

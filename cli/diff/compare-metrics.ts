@@ -2,6 +2,7 @@ import { SeriesKind, type SeriesInfo } from "#proto/cairn/v1/metric_pb.ts";
 import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
+import { listKeys } from "#sdk/pages.ts";
 import { isSystem, listRunSeries, seriesName } from "../show/metric-rows.ts";
 import { findObjective } from "../runs/objectives.ts";
 
@@ -29,9 +30,9 @@ export async function compareMetrics(
   { all }: MetricsOptions,
 ): Promise<MetricRow[]> {
   const { namespace } = runs[0]!;
-  const [objective, { keys }] = await Promise.all([
+  const [objective, keys] = await Promise.all([
     findObjective(server, namespace),
-    server.metrics.listKeys({ namespace }),
+    listKeys(server, namespace),
   ]);
   const directions = new Map(keys.map(({ key, direction }) => [key, direction]));
   if (objective !== undefined) directions.set(objective.metric, objective.direction);

@@ -2,6 +2,7 @@ import { nearest } from "#base/nearest.ts";
 import { SeriesKind } from "#proto/cairn/v1/metric_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
+import { searchRuns } from "#sdk/pages.ts";
 import { CommandError, EXIT } from "../cli.ts";
 import { findRun } from "../find-run.ts";
 import { cut, printable } from "../output/text.ts";
@@ -82,7 +83,7 @@ export async function chooseRuns(
   options: PlotOptions,
 ): Promise<Chosen> {
   if (options.namespace !== undefined || options.query !== undefined) {
-    const { runs, totalCount } = await server.runs.searchRuns({
+    const { runs, totalCount } = await searchRuns(server, {
       query: options.query ?? "",
       namespace: options.namespace ?? "",
       pageSize: options.limit,

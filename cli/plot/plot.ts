@@ -1,6 +1,7 @@
 import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
 import { Picture, type KeyDescription } from "#proto/cairn/v1/metric_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
+import { listKeys } from "#sdk/pages.ts";
 import { CommandError, EXIT, type Cli } from "../cli.ts";
 import { quoted } from "../find-run.ts";
 import { countOf } from "../output/numbers.ts";
@@ -111,7 +112,7 @@ function groupingOf({ chosen, options }: Drawing): Grouping {
 
 /** What the namespace of the first run says about its metrics. */
 async function describedKeys(server: Cairn, { runs }: Chosen): Promise<Map<string, KeyDescription>> {
-  const { keys } = await server.metrics.listKeys({ namespace: runs[0]!.namespace });
+  const keys = await listKeys(server, runs[0]!.namespace);
   return new Map(keys.map((description) => [description.key, description]));
 }
 

@@ -4,6 +4,7 @@ import { Encoding, Axis, SeriesKind, type Sample, type SeriesInfo } from "#proto
 import type { WatchEvent } from "#proto/cairn/v1/watch_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
 import { Failure } from "#sdk/failure.ts";
+import { searchRuns } from "#sdk/pages.ts";
 import { inParallel } from "../in-parallel.ts";
 import { printable } from "../output/text.ts";
 import { seriesMarks } from "../plot/read-lines.ts";
@@ -84,7 +85,7 @@ export class TopFeed {
 
   /** Which runs are running, and how those ended that are not any more. */
   async #search(): Promise<void> {
-    const { runs, totalCount } = await this.#server.runs.searchRuns({
+    const { runs, totalCount } = await searchRuns(this.#server, {
       query: `${this.#query()} order by started desc`,
       namespace: this.#options.namespace,
       pageSize: RUNS_MAX,

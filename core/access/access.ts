@@ -250,7 +250,7 @@ export class Access {
 
   async verifyAudit(caller: Caller): Promise<AuditVerdict> {
     authorize(caller);
-    return this.#store.verifyAudit();
+    return this.#store.verifyAudit(caller.signal);
   }
 }
 

@@ -17,6 +17,7 @@ import type { RunRef } from "../model/run.ts";
 import type { ArtifactStore } from "../ports/artifact-store.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
 import type { RunStore } from "../ports/run-store.ts";
+import { fillPage } from "../runs/fill-page.ts";
 import { pageSize } from "../runs/runs.ts";
 import { CHANGED, type Changes } from "../watch/changes.ts";
 import { BlobPins } from "./blob-pins.ts";
@@ -99,24 +100,18 @@ export class Artifacts {
   ): Promise<{ artifacts: Artifact[]; nextPageToken: string }> {
     const { prefix, kind, fromStep, toStep } = request;
     const limit = pageSize(request.pageSize);
-    let after = request.pageToken === "" ? undefined : parsePageToken(request.pageToken);
+    const begin = request.pageToken === "" ? undefined : parsePageToken(request.pageToken);
     requireText(prefix, limits.artifactNameBytesMax, "prefix");
     for (const step of [fromStep, toStep]) if (step !== undefined) checkedStep(prefix, step);
     const { id: runId, namespace } = await locateRun(this.#parts.runs, caller, request.run);
-    const artifacts: Artifact[] = [];
     // A page is filled with what the caller may see: the names of others must not show in a token either.
-    for (;;) {
-      const asked = { runId, prefix, kind, fromStep, toStep, after, limit: limit + 1 };
-      const found = await this.#parts.store.listArtifacts(asked);
-      for (const artifact of found) {
-        if (!maySee(caller, { namespace, runId, artifact: artifact.name })) continue;
-        if (artifacts.length === limit) return { artifacts, nextPageToken: pageTokenOf(artifacts.at(-1)!) };
-        artifacts.push(artifact);
-      }
-      if (found.length <= limit) return { artifacts, nextPageToken: "" };
-      const { name, step } = found.at(-1)!;
-      after = { name, step };
-    }
+    const { items, last } = await fillPage<Artifact, Artifact>(
+      limit,
+      (after = begin, bound) =>
+        this.#parts.store.listArtifacts({ runId, prefix, kind, fromStep, toStep, after, ...bound }),
+      (artifact) => (maySee(caller, { namespace, runId, artifact: artifact.name }) ? artifact : undefined),
+    );
+    return { artifacts: items, nextPageToken: last === undefined ? "" : pageTokenOf(last) };
   }
 
   /** With `step` undefined every step of the name. Returns how many there were. */

@@ -1,8 +1,8 @@
 import { authorize, maySee, type Caller } from "../access/caller.ts";
 import { CairnError, quote } from "../errors.ts";
 import type { Run, RunRef } from "../model/run.ts";
-import type { RunStore } from "../ports/run-store.ts";
-import { checkedRef, chooseRun } from "../runs/choose-run.ts";
+import { HEAVY_PARTS, type RunStore } from "../ports/run-store.ts";
+import { checkedRef, chooseRun, findRun } from "../runs/choose-run.ts";
 
 /** Where an artifact is for the rules of access. */
 export interface ArtifactScope {
@@ -12,8 +12,8 @@ export interface ArtifactScope {
 }
 
 /** The run, if the caller may do to it what the call declares. */
-export async function locateRun(runs: RunStore, caller: Caller, ref: RunRef): Promise<Run> {
-  return chooseRun(caller, ref, await runs.findRuns(checkedRef(ref)), runs);
+export function locateRun(runs: RunStore, caller: Caller, ref: RunRef): Promise<Run> {
+  return findRun(caller, ref, runs);
 }
 
 /**
@@ -27,7 +27,7 @@ export async function locateArtifact(
   ref: RunRef,
   name: string,
 ): Promise<ArtifactScope> {
-  const found = await runs.findRuns(checkedRef(ref));
+  const found = await runs.findRuns(checkedRef(ref), { omit: HEAVY_PARTS });
   const shared = found.filter((run) => maySee(caller, scopeOf(run, name)));
   const hidden = shared.length === 1 && !maySee(caller, runScopeOf(shared[0]!));
   const run =

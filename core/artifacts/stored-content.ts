@@ -33,12 +33,13 @@ export class StoredContent {
   }
 
   /** Reads every blob that an artifact has. One sentence for each that is missing or damaged. */
-  async verify(): Promise<string[]> {
+  async verify(signal?: AbortSignal): Promise<string[]> {
     const problems: string[] = [];
     let after: string | undefined;
     do {
       const step = await this.#store.listUsedBlobs({ after, limit: STEP_BLOBS });
       for (const artifact of step) {
+        signal?.throwIfAborted();
         const problem = await this.#problemOf(artifact);
         if (problem !== undefined) problems.push(problem);
         if (problems.length === PROBLEMS_MAX) return problems;

@@ -2,7 +2,8 @@ import { limits } from "../limits.ts";
 import type { Artifact } from "../model/artifact.ts";
 import type { RunStatus } from "../model/run.ts";
 import type { LineageStore } from "../ports/lineage-store.ts";
-import type { RunStore } from "../ports/run-store.ts";
+import { HEAVY_PARTS, type RunStore } from "../ports/run-store.ts";
+import { readRuns } from "../runs/read-runs.ts";
 import type { Walked, WalkedEdge, WalkRequest } from "./walk.ts";
 
 /** A lineage as a caller may see it. The first node is the run that was asked for. */
@@ -30,8 +31,9 @@ export type LineageNode = { distance: number } & (
 /** Gives the nodes of a walk their names and artifacts, and takes the ids of hidden ones away. */
 export async function drawLineage(
   stores: { store: RunStore; links: LineageStore },
-  { nodes, edges, truncated }: Walked,
+  { nodes, edges, truncated, bytes }: Walked,
   seesArtifact: WalkRequest["seesArtifact"],
+  signal: AbortSignal | undefined,
 ): Promise<LineageGraph> {
   const named = new Map<number, Set<string>>();
   for (const { source, artifact } of edges) {
@@ -40,15 +42,20 @@ export async function drawLineage(
     named.set(source, names.add(artifact));
   }
   const places = nodes.flatMap(({ kind }, place) => (kind === "run" ? [place] : []));
+  const ids = places.map((place) => nodes[place]!.id);
   const [runs, { artifacts, more }] = await Promise.all([
-    stores.store.getRuns(
-      places.map((place) => nodes[place]!.id),
-      ["params", "notes", "provenance"],
-    ),
+    // Only what is shown: a run may have many tags.
+    Array.fromAsync(readRuns(stores.store, ids, HEAVY_PARTS, signal), ({ id, name, namespace, status }) => ({
+      id,
+      name,
+      namespace,
+      status,
+    })),
     stores.links.readLinkedArtifacts({
       wanted: places.map((place) => ({ runId: nodes[place]!.id, names: [...(named.get(place) ?? [])] })),
       modelsMax: limits.lineageModelsMax,
       artifactsMax: limits.lineageArtifactsMax,
+      bytesMax: Math.max(0, limits.pageBytesMax - bytes),
     }),
   ]);
   const byId = new Map(runs.map((run) => [run.id, run]));

@@ -8,7 +8,9 @@ import { limits } from "../limits.ts";
 import { requireText } from "../model/check.ts";
 import type { RunRef } from "../model/run.ts";
 import type { LineageStore, Link, ListLinks } from "../ports/lineage-store.ts";
-import type { RunStore } from "../ports/run-store.ts";
+import type { ListPart } from "../ports/list-part.ts";
+import { HEAVY_PARTS, type RunStore } from "../ports/run-store.ts";
+import { fillPage } from "../runs/fill-page.ts";
 import { pageSize, type Runs } from "../runs/runs.ts";
 import { drawLineage, type LineageGraph } from "./graph.ts";
 import { walkLineage, type Direction } from "./walk.ts";
@@ -139,10 +141,12 @@ export class Lineage {
       directions: direction === "both" ? ["sources", "children"] : [direction],
       nodesMax: limits.lineageNodesMax,
       edgesMax: limits.lineageEdgesMax,
+      bytesMax: limits.pageBytesMax,
       sees: (run) => mask === undefined || maskReadsRun(mask, run),
       seesArtifact,
+      signal: caller.signal,
     });
-    return drawLineage({ store: this.#store, links: this.#links }, walked, seesArtifact);
+    return drawLineage({ store: this.#store, links: this.#links }, walked, seesArtifact, caller.signal);
   }
 
   /** What a given source means: the run, if the caller may read one by that name, and the text itself. */
@@ -177,7 +181,7 @@ export class Lineage {
   /** Whether the text is the id of a run that the caller may not see. */
   async #isHidden(caller: Caller, text: string): Promise<boolean> {
     if (!isRunId(text)) return false;
-    const found = await this.#store.findRuns({ by: "id", id: text });
+    const found = await this.#store.findRuns({ by: "id", id: text }, { omit: HEAVY_PARTS });
     return found.some(({ id, namespace }) => !maySee(caller, { namespace, runId: id }));
   }
 
@@ -188,27 +192,23 @@ export class Lineage {
    */
   async #list<T extends { artifact: string; hidden: boolean }>(
     { artifact, pageSize: asked, pageToken }: LinkPage,
-    read: (request: ListLinks) => Promise<Link[]>,
+    read: (request: ListLinks) => Promise<ListPart<Link>>,
     show: (link: Link) => T,
   ): Promise<{ items: T[]; nextPageToken: string }> {
     const limit = pageSize(asked);
-    let after = pageToken === "" ? 0 : numberOf(pageToken);
-    const items: T[] = [];
+    const begin = pageToken === "" ? 0 : numberOf(pageToken);
     // Links without an artifact never match.
-    if (artifact === "") return { items, nextPageToken: "" };
-    for (;;) {
-      // One more than fits tells whether there is another page.
-      const links = await read({ artifact, after, limit: limit + 1 });
-      for (const link of links) {
+    if (artifact === "") return { items: [], nextPageToken: "" };
+    const { items, last } = await fillPage<Link, T>(
+      limit,
+      (looked, bound) => read({ artifact, after: looked?.number ?? begin, ...bound }),
+      (link) => {
         const item = show(link);
-        if (artifact !== undefined && (item.hidden || item.artifact !== artifact)) continue;
-        if (items.length === limit) return { items, nextPageToken: String(after) };
-        items.push(item);
-        after = link.number;
-      }
-      if (links.length <= limit) return { items, nextPageToken: "" };
-      after = links.at(-1)!.number;
-    }
+        const passes = artifact === undefined || (!item.hidden && item.artifact === artifact);
+        return passes ? item : undefined;
+      },
+    );
+    return { items, nextPageToken: last === undefined ? "" : String(last.number) };
   }
 
   #sourceFor(caller: Caller): (link: Link) => Source {

@@ -1,4 +1,6 @@
-import type { Link, LineageStore } from "../ports/lineage-store.ts";
+import { limits } from "../limits.ts";
+import type { Link, LineageStore, ReadLinks } from "../ports/lineage-store.ts";
+import type { PartBound } from "../ports/list-part.ts";
 
 /**
  * The graph around one run: its ancestors (sources of sources …) and its descendants, level by level. Each
@@ -17,10 +19,14 @@ export interface WalkRequest {
   depth: number;
   nodesMax: number;
   edgesMax: number;
+  /** Of the texts of nodes and edges together. */
+  bytesMax: number;
   /** Whether the caller may read the run. */
   sees(run: { id: string; namespace: string }): boolean;
   /** Whether it may know this artifact of a run it may read. */
   seesArtifact(run: { id: string; namespace: string }, artifact: string): boolean;
+  /** Ends the walk. */
+  signal?: AbortSignal | undefined;
 }
 
 export type Direction = "sources" | "children";
@@ -46,7 +52,13 @@ export interface Walked {
   nodes: WalkedNode[];
   edges: WalkedEdge[];
   truncated: boolean;
+  /** What nodes and edges take of an answer. */
+  bytes: number;
 }
+
+/** Of a node besides id and namespace, and of an edge besides its artifact. */
+const NODE_BYTES = 64;
+const EDGE_BYTES = 16;
 
 export async function walkLineage(store: LineageStore, request: WalkRequest): Promise<Walked> {
   const walk = new Walk(store, request);
@@ -63,7 +75,7 @@ export async function walkLineage(store: LineageStore, request: WalkRequest): Pr
 class Walk {
   readonly #store: LineageStore;
   readonly #request: WalkRequest;
-  readonly result: Walked = { nodes: [], edges: [], truncated: false };
+  readonly result: Walked = { nodes: [], edges: [], truncated: false, bytes: 0 };
   readonly #places = new Map<string, number>();
   readonly #edges = new Set<string>();
   /** Ids of runs whose links in a direction were read, or will be with the next level. */
@@ -100,11 +112,11 @@ class Walk {
     for (const link of await this.#read({ ids, end: "child", among })) this.#link(link);
   }
 
-  async #read(request: Omit<Parameters<LineageStore["readLinks"]>[0], "limit">): Promise<Link[]> {
-    const { edgesMax } = this.#request;
-    const links = await this.#store.readLinks({ ...request, limit: edgesMax + 1 });
-    if (links.length > edgesMax) this.result.truncated = true;
-    return links.slice(0, edgesMax);
+  async #read(request: Omit<ReadLinks, keyof PartBound>): Promise<Link[]> {
+    const bound = { limit: this.#request.edgesMax, bytesMax: limits.lineageLinksBytesMax };
+    const { rows, more } = await this.#store.readLinks({ ...request, ...bound }, this.#request.signal);
+    if (more) this.result.truncated = true;
+    return rows;
   }
 
   #follow(link: Link, direction: Direction, level: number): void {
@@ -112,7 +124,8 @@ class Walk {
     const { nodes, edges } = this.result;
     const { depth, nodesMax, edgesMax } = this.#request;
     const known = this.#places.has(far.id);
-    if (!known && (level > depth || nodes.length >= nodesMax || edges.length >= edgesMax)) {
+    const isFull = nodes.length >= nodesMax || edges.length >= edgesMax || !this.#fits(nodeBytes(far));
+    if (!known && (level > depth || isFull)) {
       this.result.truncated = true;
       return;
     }
@@ -134,7 +147,12 @@ class Walk {
       : { id, kind: "hidden", namespace: "" };
   }
 
+  #fits(bytes: number): boolean {
+    return this.result.bytes + bytes <= this.#request.bytesMax;
+  }
+
   #place(node: WalkedNode): void {
+    this.result.bytes += nodeBytes(node);
     this.#places.set(node.id, this.result.nodes.length);
     this.result.nodes.push(node);
   }
@@ -147,10 +165,12 @@ class Walk {
     const artifact = this.#artifactOf(link.artifact, nodes[source]!, nodes[child]!);
     const name = `${source} ${child} ${artifact}`;
     if (this.#edges.has(name)) return;
-    if (edges.length >= this.#request.edgesMax) {
+    const bytes = EDGE_BYTES + Buffer.byteLength(artifact);
+    if (edges.length >= this.#request.edgesMax || !this.#fits(bytes)) {
       this.result.truncated = true;
       return;
     }
+    this.result.bytes += bytes;
     this.#edges.add(name);
     edges.push({ source, child, artifact });
   }
@@ -160,4 +180,8 @@ class Walk {
     if (source.kind === "external") return artifact;
     return this.#request.seesArtifact(source, artifact) ? artifact : "";
   }
+}
+
+function nodeBytes({ id, namespace }: Omit<WalkedNode, "distance">): number {
+  return NODE_BYTES + Buffer.byteLength(id) + Buffer.byteLength(namespace);
 }

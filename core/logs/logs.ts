@@ -55,7 +55,7 @@ export class Logs {
     const from = checkedFrom(request.from);
     const limit = checkedLimit(request.limit);
     const runId = await this.#runs.locate(caller, request.run);
-    return this.#store.readLog({ runId, filter, from, limit });
+    return this.#store.readLog({ runId, filter, from, limit }, caller.signal);
   }
 
   async search(caller: Caller, request: SearchLines): Promise<FoundLines> {
@@ -64,7 +64,7 @@ export class Logs {
     const from = checkedFrom(request.from);
     const limit = checkedLimit(request.limit);
     const runId = await this.#runs.locate(caller, request.run);
-    return this.#store.searchLog({ runId, filter, from, limit, pattern });
+    return this.#store.searchLog({ runId, filter, from, limit, pattern }, caller.signal);
   }
 
   /**
@@ -84,7 +84,7 @@ export class Logs {
       next ??= await this.#store.lineCount(id);
       for (let started = false, quiet = false; ; started = true) {
         // Rights as they are now, and the status before the lines: none comes after the end of the run.
-        const { status } = await this.#runs.get(caller, run);
+        const { status } = await this.#runs.getHead(caller, run);
         const limit = limits.logLinesDefault;
         const page = await this.#store.readLog({ runId: id, filter, from: next, limit });
         next = page.next;

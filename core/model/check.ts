@@ -63,7 +63,15 @@ export function requireParams(params: ReadonlyMap<string, string>): ReadonlyMap<
     requireKey(key, "param key");
     checked.set(key, canonicalJson(text, `param ${quote(key)}`));
   }
+  requireAtMost(paramsBytes(checked), limits.paramsBytesPerRunMax, "params of one run, in bytes");
   return checked;
+}
+
+/** Of keys and values together. */
+export function paramsBytes(params: ReadonlyMap<string, string>): number {
+  let bytes = 0;
+  for (const [key, value] of params) bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
+  return bytes;
 }
 
 export function requireTags(tags: ReadonlyMap<string, string>): ReadonlyMap<string, string> {

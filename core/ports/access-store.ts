@@ -27,7 +27,7 @@ export interface AccessStore {
   /** Newest first. */
   listAudit(request: ListAudit): Promise<AuditEntry[]>;
   /** Recomputes the chain. At most 100 problems; the first names the first entry that is not as it was written. */
-  verifyAudit(): Promise<AuditVerdict>;
+  verifyAudit(signal?: AbortSignal): Promise<AuditVerdict>;
 }
 
 export interface AccessContent {

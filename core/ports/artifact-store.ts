@@ -1,5 +1,6 @@
 import type { Artifact, ArtifactKind, ArtifactRecord, UploadedArtifact } from "../model/artifact.ts";
 import type { AuditRecord } from "./access-store.ts";
+import type { ListPart, PartBound } from "./list-part.ts";
 
 /**
  * Keeps what is known about artifacts, and small content itself. Large content is in a BlobStore; this store only
@@ -20,7 +21,7 @@ export interface ArtifactStore {
   /** Inline content. Throws `corrupt` when it is not what was stored; undefined when it is gone by now. */
   readContent(artifact: Artifact): Promise<Uint8Array | undefined>;
   /** By name in code-point order, then by step, none first. */
-  listArtifacts(request: ListArtifacts): Promise<Artifact[]>;
+  listArtifacts(request: ListArtifacts): Promise<ListPart<Artifact>>;
   /**
    * Deletes one step of a name, or every step for undefined, and everything bound to the name when no step
    * is left. Returns how many; the audit record is written in the same transaction, and only when there
@@ -38,7 +39,7 @@ export interface ArtifactStore {
   forgetUnusedBlobs(digests: readonly string[]): Promise<void>;
 }
 
-export interface ListArtifacts {
+export interface ListArtifacts extends PartBound {
   runId: string;
   prefix: string;
   kind: ArtifactKind | undefined;
@@ -46,5 +47,4 @@ export interface ListArtifacts {
   fromStep: number | undefined;
   toStep: number | undefined;
   after: { name: string; step: number | undefined } | undefined;
-  limit: number;
 }

@@ -1,5 +1,6 @@
 import type { Artifact } from "../model/artifact.ts";
 import type { AuditRecord } from "./access-store.ts";
+import type { ListPart, PartBound } from "./list-part.ts";
 
 /**
  * Keeps links from runs to what they were made from. The far end of a link, its *source*, is a text: the
@@ -26,18 +27,19 @@ export interface LineageStore {
     audit: AuditRecord,
   ): Promise<number>;
   /** Links of one run, rising by number. An unknown run has none. */
-  listSources(request: ListLinks & { childId: string }): Promise<Link[]>;
+  listSources(request: ListLinks & { childId: string }): Promise<ListPart<Link>>;
   /** Links to any of these texts, rising by number. */
-  listChildren(request: ListLinks & { sources: readonly string[] }): Promise<Link[]>;
+  listChildren(request: ListLinks & { sources: readonly string[] }): Promise<ListPart<Link>>;
   /**
    * Links of many at once: those whose child, or whose source, is one of `ids`, in the order of `ids`,
-   * then by number. `among` keeps only those whose other end is in it. Stops after `limit` links.
+   * then by number. `among` keeps only those whose other end is in it.
    */
-  readLinks(request: ReadLinks): Promise<Link[]>;
+  readLinks(request: ReadLinks, signal?: AbortSignal): Promise<ListPart<Link>>;
   /**
    * Per entry, in the order asked for: of each name the artifact without a step, or else the one of the
    * highest step; then up to `modelsMax` of kind model by name and step. None twice; what is not there is
-   * left out. Stops after `artifactsMax` in all; `more` says whether one of the two cut something off.
+   * left out. Stops after `artifactsMax` in all, and before `bytesMax` of their texts; `more` says whether
+   * one of the three cut something off.
    */
   readLinkedArtifacts(request: ReadLinkedArtifacts): Promise<{ artifacts: Artifact[][]; more: boolean }>;
 }
@@ -56,24 +58,23 @@ export interface Link extends NewLink {
   sourceNamespace: string | undefined;
 }
 
-export interface ListLinks {
+export interface ListLinks extends PartBound {
   /** Only links through exactly this artifact; undefined for all. */
   artifact: string | undefined;
   /** Only links with a higher number. */
   after: number;
-  limit: number;
 }
 
-export interface ReadLinks {
+export interface ReadLinks extends PartBound {
   ids: readonly string[];
   /** Which end of the link `ids` are. */
   end: "child" | "source";
   among: readonly string[] | undefined;
-  limit: number;
 }
 
 export interface ReadLinkedArtifacts {
   wanted: readonly { runId: string; names: readonly string[] }[];
   modelsMax: number;
   artifactsMax: number;
+  bytesMax: number;
 }

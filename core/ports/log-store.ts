@@ -13,8 +13,8 @@ import type { LogFilter, LogLine } from "../model/log.ts";
  * the first number behind it, from which a caller can go on.
  */
 export interface LogStore {
-  readLog(request: ReadLog): Promise<LogPage>;
-  searchLog(request: SearchLog): Promise<FoundLines>;
+  readLog(request: ReadLog, signal?: AbortSignal): Promise<LogPage>;
+  searchLog(request: SearchLog, signal?: AbortSignal): Promise<FoundLines>;
   lineCount(runId: string): Promise<number>;
 }
 

@@ -1,20 +1,30 @@
 import type { Labels, Points, SeriesInfo, SeriesKind } from "../model/series.ts";
+import type { PartBound } from "./list-part.ts";
 
 /**
  * Reads the points that a RunStore's `append` acknowledged. A read sees everything acknowledged
- * before it was called, and one consistent moment of each series.
+ * before it was called, and one consistent moment of each series. Once its signal is aborted it stops and
+ * rejects with the signal's reason.
  */
 export interface PointStore {
   /**
    * Series of one run, rising by key, then by labels. `matches` is asked about each distinct key.
-   * An unknown run has none. `after` is a position from an earlier answer's `next`.
+   * An unknown run has none. `after` is a position from an earlier answer's `next`. Ends before the series
+   * whose texts would make all of them more than `bytesMax`, but for the first.
    */
-  listSeries(request: ListSeries): Promise<ListedSeries>;
+  listSeries(request: ListSeries, signal?: AbortSignal): Promise<ListedSeries>;
   /**
-   * Several series at once, in the order asked for; a selector that names nothing yields nothing.
-   * Throws `exhausted` when more than `pointsMax` points would be returned. The caller owns the arrays.
+   * Metric keys of one run, rising, from its next `limit` series: a key whose series go on is there again in
+   * the next part. An unknown run has none.
    */
-  readSeries(request: ReadSeries): Promise<ReadSeriesResult>;
+  listMetricKeys(request: ListMetricKeys, signal?: AbortSignal): Promise<ListedMetricKeys>;
+  /**
+   * Several series at once, in the order asked for; a selector that names nothing yields nothing, and a
+   * series that several selectors name comes once, where it is named first. Throws `exhausted`
+   * (LIMIT_EXCEEDED) when the answer would go beyond its bounds: before anything is read where the counts
+   * are known, else as soon as it is too much. The caller owns the arrays.
+   */
+  readSeries(request: ReadSeries, signal?: AbortSignal): Promise<ReadSeriesResult>;
   /**
    * One metric over groups of runs, from all points that are not replaced: per run and bucket the mean of
    * its numbers, whatever label set they have; then over the runs of a group. All on one grid: a bound that
@@ -22,17 +32,39 @@ export interface PointStore {
    * takes no part.
    *
    * Throws `invalid` (KIND_MISMATCH) when one of the series holds texts, and `exhausted` before it reads when
-   * the means of one group, or the numbers of the answer, would be more than `numbersMax`. The caller owns
-   * the arrays.
+   * the means of one group would be more than `meansMax`, the numbers of the answer more than `numbersMax`,
+   * or the series of all runs more than `seriesMax`. The caller owns the arrays.
    */
-  readGroups(request: ReadGroups): Promise<ReadGroupsResult>;
+  readGroups(request: ReadGroups, signal?: AbortSignal): Promise<ReadGroupsResult>;
 }
 
-export interface ListSeries {
+export interface ListSeries extends PartBound {
   runId: string;
   pattern: KeyPattern | undefined;
   after: string | undefined;
+}
+
+export interface ListMetricKeys {
+  runId: string;
+  /** From an earlier answer's `next`. */
+  after: string | undefined;
   limit: number;
+}
+
+export interface ListedMetricKeys {
+  keys: MetricKey[];
+  next: string | undefined;
+}
+
+/** What some series of one run and key have in common. */
+export interface MetricKey {
+  key: string;
+  seriesCount: number;
+  hasLabels: boolean;
+  /** Points that restarts replaced. */
+  replacedCount: number;
+  /** The earliest time of a first point; undefined where none has one. */
+  firstTimeUs: number | undefined;
 }
 
 /** RE2 syntax, searched anywhere in the key. A glob has been turned into one. */
@@ -53,7 +85,16 @@ export interface SeriesSelector {
   labels: Labels | undefined;
 }
 
-export interface ReadSeries {
+/** How much one answer may be; see core/series/read-budget.ts. */
+export interface ReadBounds {
+  /** A bucket counts as a point. */
+  pointsMax: number;
+  bytesMax: number;
+  /** What one number costs in the encoding of the answer; texts cost their own length. */
+  numberBytes: number;
+}
+
+export interface ReadSeries extends ReadBounds {
   selectors: readonly SeriesSelector[];
   axis: "step" | "time";
   /** Inclusive. Points without the axis take part only when both bounds are open. */
@@ -64,7 +105,6 @@ export interface ReadSeries {
   includeReplaced: boolean;
   /** Nothing but replaced points. */
   onlyReplaced: boolean;
-  pointsMax: number;
 }
 
 export interface ReadSeriesResult {
@@ -130,7 +170,9 @@ export interface ReadGroups {
   buckets: number;
   /** Each from 0 to 1. */
   quantiles: readonly number[];
+  meansMax: number;
   numbersMax: number;
+  seriesMax: number;
 }
 
 export interface ReadGroupsResult {

@@ -2,6 +2,7 @@ import type { Envelope, EnvelopeAck, SeqRange } from "../model/envelope.ts";
 import type { KeyDescription, Namespace, Objective } from "../model/namespace.ts";
 import type { Run, RunChange, RunRef } from "../model/run.ts";
 import type { AuditRecord } from "./access-store.ts";
+import type { ListPart, PartBound } from "./list-part.ts";
 
 /**
  * Holds namespaces, runs and the ledger of envelopes.
@@ -11,16 +12,20 @@ import type { AuditRecord } from "./access-store.ts";
  * other are applied in the order they were made. What has resolved is visible to every later call of
  * any method, also of the PointStore that belongs to this store.
  *
- * Input has been checked against core/limits.ts; limits that need what is stored (params per run,
- * series per run) are checked here and throw `exhausted`. A store that cannot write any more throws
+ * Input has been checked against core/limits.ts; limits that need what is stored (params per run and
+ * their bytes, series per run) are checked here and throw `exhausted`. A store that cannot write any more throws
  * `unavailable` and goes on reading.
+ *
+ * A read with a signal stops once that is aborted, and rejects with the signal's reason.
  */
 export interface RunStore {
   /** Creates the namespace and its missing parents. Throws `exists` when the path is taken. */
   createNamespace(namespace: Namespace): Promise<Namespace>;
   findNamespace(path: string): Promise<Namespace | undefined>;
   /** Rising by path (code points of the path with "/" lowest, so parents come before children). */
-  listNamespaces(page: { under: string; after: string | undefined; limit: number }): Promise<Namespace[]>;
+  listNamespaces(
+    page: PartBound & { under: string; after: string | undefined },
+  ): Promise<ListPart<Namespace>>;
   /** Throws `not-found`. `objective: null` removes it. */
   updateNamespace(
     path: string,
@@ -41,10 +46,22 @@ export interface RunStore {
   /**
    * Runs the reference names: at most one by id or path; by alias one per namespace, rising by namespace,
    * at most CANDIDATES_MAX, or a page of those in namespaces after `after`. Includes runs in the trash.
+   * Parts in `omit` come empty, and cost nothing.
    */
-  findRuns(ref: RunRef, page?: { after: string; limit: number }): Promise<Run[]>;
-  /** In the order of `ids`; unknown ids are left out. Parts in `omit` come empty, and cost nothing. */
-  getRuns(ids: readonly string[], omit?: readonly HeavyPart[]): Promise<Run[]>;
+  findRuns(
+    ref: RunRef,
+    options?: { omit?: readonly HeavyPart[]; page?: { after: string; limit: number } },
+  ): Promise<Run[]>;
+  /**
+   * In the order of `ids`; unknown ids are left out. Parts in `omit` come empty, and cost nothing. Ends before
+   * the run whose texts would make all of them more than `bytesMax`, but for the first; `looked` says how
+   * many of the ids were looked at, always one at least where there is one. Ask again with the others.
+   */
+  getRuns(
+    ids: readonly string[],
+    options: GetRuns,
+    signal?: AbortSignal,
+  ): Promise<{ runs: Run[]; looked: number }>;
   /** Merges per key. Throws `not-found`; `exists` when an alias is taken. `nowUs` stamps the change. */
   updateRun(id: string, change: RunChange, nowUs: number): Promise<Run>;
   /** Into the trash (a time) or out of it (undefined). Doing it twice changes nothing, nor is it told of twice. */
@@ -67,13 +84,22 @@ export interface RunStore {
    * be reading them long after.
    */
   append(envelopes: readonly AppendEnvelope[], nowUs: number): Promise<AppendOutcome[]>;
-  /** Writers by name. Reads every stored checksum of the run. */
-  verifyRun(id: string): Promise<RunLedger>;
+  /**
+   * Writers by name. Reads every stored checksum of the run. What is listed of writers and their ranges ends
+   * with `bytesMax`, pageBytesMax when absent; the totals are of all.
+   */
+  verifyRun(id: string, bytesMax?: number, signal?: AbortSignal): Promise<RunLedger>;
 
   /** Inserts or replaces the description of (namespace, key). */
   describeKey(description: KeyDescription): Promise<void>;
-  /** Those of the namespace and its ancestors; a nearer one hides a farther one. Rising by key. */
-  listKeys(namespace: string): Promise<KeyDescription[]>;
+  /**
+   * Those of the namespace and its ancestors; a nearer one hides a farther one. Rising by key in code-point
+   * order, from behind `after`.
+   */
+  listKeys(
+    namespace: string,
+    page: PartBound & { after: string | undefined },
+  ): Promise<ListPart<KeyDescription>>;
 
   /** A small durable map for the server itself, such as the hash of the admin token. */
   getSetting(name: string): Promise<string | undefined>;
@@ -87,8 +113,8 @@ export interface RunStore {
   publish(): Promise<number>;
 
   info(): Promise<StoreInfo>;
-  /** Reads everything, checks every checksum. At most 100 problems. */
-  checkIntegrity(): Promise<{ points: number; runs: number; problems: string[] }>;
+  /** Reads everything, checks every checksum. At most PROBLEMS_MAX problems. */
+  checkIntegrity(signal?: AbortSignal): Promise<{ points: number; runs: number; problems: string[] }>;
   /** A consistent copy into `file`, which must not exist, while reads and writes go on. */
   backup(file: string): Promise<void>;
   /**
@@ -103,11 +129,20 @@ export interface RunStore {
   close(): Promise<void>;
 }
 
+/** How many sentences about damage one answer has. */
+export const PROBLEMS_MAX = 100;
+
 /** How many runs one alias is answered with. */
 export const CANDIDATES_MAX = 10;
 
 /** Parts of a run that can be large. */
 export type HeavyPart = "params" | "notes" | "provenance";
+export const HEAVY_PARTS: readonly HeavyPart[] = ["params", "notes", "provenance"];
+
+export interface GetRuns {
+  omit?: readonly HeavyPart[];
+  bytesMax: number;
+}
 
 export interface AppendEnvelope extends Omit<Envelope, "run"> {
   runId: string;
@@ -128,11 +163,23 @@ export interface WriterLedger {
 
 export interface RunLedger {
   writers: WriterLedger[];
+  totals: LedgerTotals;
   /** Points read back with their checksums right. */
   points: number;
   unnumberedEnvelopes: number;
-  /** One sentence per damaged piece. */
+  /** One sentence per damaged piece, at most PROBLEMS_MAX. */
   problems: string[];
+  /** Whether writers, their ranges or problems are missing from the lists. */
+  truncated: boolean;
+}
+
+/** Sums over all writers: numbers of envelopes, ranges of gaps. */
+export interface LedgerTotals {
+  envelopes: number;
+  lastSeq: number;
+  lost: number;
+  gaps: number;
+  problems: number;
 }
 
 export interface StoreInfo {

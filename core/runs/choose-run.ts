@@ -4,7 +4,7 @@ import { limits } from "../limits.ts";
 import { requireText } from "../model/check.ts";
 import { parseNamespace } from "../model/path.ts";
 import type { Run, RunRef } from "../model/run.ts";
-import { CANDIDATES_MAX, type RunStore } from "../ports/run-store.ts";
+import { CANDIDATES_MAX, HEAVY_PARTS, type RunStore } from "../ports/run-store.ts";
 
 /** Of runs the caller may not see: they are passed over, so more come at once than are ever shown. */
 const FURTHER_CANDIDATES = 100;
@@ -22,8 +22,8 @@ export function checkedRef(ref: RunRef): RunRef {
 
 /**
  * The one run that the reference names for this caller, if it may do to it what the call declares. `first`
- * is what the store gives for the reference. What the caller may not see does not exist for it: it is no
- * candidate, and it does not stand in the way of one.
+ * is what the store gives for the reference; further candidates are read without their heavy parts. What
+ * the caller may not see does not exist for it: it is no candidate, and it does not stand in the way of one.
  */
 export async function chooseRun(
   caller: Caller,
@@ -38,7 +38,7 @@ export async function chooseRun(
   while (found.length < CANDIDATES_MAX && page.length === pageMax) {
     const after = page.at(-1)!.namespace;
     pageMax = FURTHER_CANDIDATES;
-    page = await store.findRuns(checkedRef(ref), { after, limit: pageMax });
+    page = await store.findRuns(checkedRef(ref), { omit: HEAVY_PARTS, page: { after, limit: pageMax } });
     found.push(...page.filter(isSeen));
   }
   if (found.length === 0) throw missingRun(caller, ref);
@@ -46,6 +46,11 @@ export async function chooseRun(
   const run = found[0]!;
   authorize(caller, { namespace: run.namespace, runId: run.id });
   return run;
+}
+
+/** The same for a reference that the store has not been asked about; comes without its heavy parts. */
+export async function findRun(caller: Caller, ref: RunRef, store: RunStore): Promise<Run> {
+  return chooseRun(caller, ref, await store.findRuns(checkedRef(ref), { omit: HEAVY_PARTS }), store);
 }
 
 /**

@@ -29,14 +29,16 @@ export function parseColumns(asked: readonly string[]): Projection {
   }
   const params = new Set<string>();
   const tags = new Set<string>();
-  const metrics: { name: string; key: string; stat: MetricStat }[] = [];
+  const metrics = new Map<string, Projection["metrics"][number]>();
   for (const column of columns) {
     if (WHOLE.has(column)) continue;
     const field = parseColumn(column);
     if (field.of === "param") params.add(field.key);
     else if (field.of === "tag") tags.add(field.key);
     else if (field.of === "metric") {
-      metrics.push({ name: `${field.key}.${field.stat}`, key: field.key, stat: field.stat });
+      const { key, stat } = field;
+      const name = `${key}.${stat}`;
+      metrics.set(name, { name, key, stat });
     } else throw unknownColumn(column);
   }
   return {
@@ -45,8 +47,17 @@ export function parseColumns(asked: readonly string[]): Projection {
     aliases: columns.includes("aliases"),
     notes: columns.includes("notes"),
     provenance: columns.includes("provenance"),
-    metrics,
+    metrics: [...metrics.values()],
   };
+}
+
+/** What a number costs besides the name of its column, which every run repeats. */
+const METRIC_BYTES = 16;
+
+/** With so many rows the metrics alone fill an answer; at least 1. */
+export function rowsWithMetrics({ metrics }: Projection): number {
+  const rowBytes = metrics.reduce((sum, { name }) => sum + Buffer.byteLength(name) + METRIC_BYTES, 0);
+  return rowBytes === 0 ? Infinity : Math.max(1, Math.floor(limits.pageBytesMax / rowBytes));
 }
 
 export function project(run: Run, projection: Projection): Run {

@@ -9,6 +9,7 @@ import type { Namespace, Objective } from "../model/namespace.ts";
 import { parseNamespace } from "../model/path.ts";
 import type { RunSearch } from "../ports/run-search.ts";
 import type { RunStore } from "../ports/run-store.ts";
+import { fillPage } from "./fill-page.ts";
 import { type CountedNamespace, NamespaceTree } from "./namespace-tree.ts";
 import { pageSize } from "./runs.ts";
 
@@ -69,13 +70,16 @@ export class Namespaces {
     const limit = pageSize(request.pageSize);
     const after = request.pageToken === "" ? undefined : request.pageToken;
     const tree = await this.#tree(caller);
-    // One more than asked for tells whether there is another page.
-    const found = await this.#visible(tree, { under, after, limit: limit + 1 });
-    const page = found.slice(0, limit);
-    return {
-      namespaces: page.map((namespace) => tree.view(namespace)),
-      nextPageToken: found.length > limit ? page.at(-1)!.path : "",
-    };
+    // Pages are cut after what the caller may not see is left out: no token names it, no page is short of it.
+    const { items, last } = await fillPage<Namespace, CountedNamespace>(
+      limit,
+      (looked, bound) => {
+        const some = tree.isWhole ? bound.limit : Math.max(bound.limit, LOOKED_AT_ONCE);
+        return this.#store.listNamespaces({ under, after: looked?.path ?? after, ...bound, limit: some });
+      },
+      (namespace) => (tree.shows(namespace.path) ? tree.view(namespace) : undefined),
+    );
+    return { namespaces: items, nextPageToken: last?.path ?? "" };
   }
 
   async update(
@@ -110,22 +114,6 @@ export class Namespaces {
   async #tree(caller: Caller): Promise<NamespaceTree> {
     const mask = caller.rights.readable();
     return new NamespaceTree(mask, await this.#search.tally(await this.#store.publish(), mask));
-  }
-
-  /** Pages are cut after what the caller may not see is left out: no token names it, no page is short of it. */
-  async #visible(
-    tree: NamespaceTree,
-    page: { under: string; after: string | undefined; limit: number },
-  ): Promise<Namespace[]> {
-    const { under, limit } = page;
-    const found: Namespace[] = [];
-    for (let { after } = page; ;) {
-      const some = tree.isWhole ? limit : Math.max(limit, LOOKED_AT_ONCE);
-      const looked = await this.#store.listNamespaces({ under, after, limit: some });
-      found.push(...looked.filter(({ path }) => tree.shows(path)));
-      if (found.length >= limit || looked.length < some) return found.slice(0, limit);
-      after = looked.at(-1)!.path;
-    }
   }
 }
 

@@ -23,12 +23,13 @@ import {
   type RunStatus,
 } from "../model/run.ts";
 import type { RunSearch } from "../ports/run-search.ts";
-import type { RunStore } from "../ports/run-store.ts";
+import { HEAVY_PARTS, type RunStore } from "../ports/run-store.ts";
 import { parseQuery } from "../query/parser.ts";
 import { CHANGED, type Changes } from "../watch/changes.ts";
 import { aliasTaken, refusalFor } from "./alias-refusal.ts";
-import { checkedRef, chooseRun, missingRun } from "./choose-run.ts";
-import { parseColumns, unwanted } from "./columns.ts";
+import { checkedRef, chooseRun, findRun, missingRun } from "./choose-run.ts";
+import { parseColumns } from "./columns.ts";
+import { fittingPage } from "./fitting-page.ts";
 import { toFoundRuns, type FoundRun } from "./found-runs.ts";
 
 const LOCATED_MAX = 100_000;
@@ -137,7 +138,19 @@ export class Runs {
 
   /** The one run a reference names, if the caller may do to it what the call declares. */
   async get(caller: Caller, ref: RunRef): Promise<Run> {
-    return chooseRun(caller, ref, await this.#store.findRuns(checkedRef(ref)), this.#store);
+    if (ref.by !== "alias") {
+      return chooseRun(caller, ref, await this.#store.findRuns(checkedRef(ref)), this.#store);
+    }
+    // There may be many candidates, of which only one is wanted whole.
+    const { id } = await this.getHead(caller, ref);
+    const { runs } = await this.#store.getRuns([id], { bytesMax: limits.pageBytesMax });
+    if (runs.length === 0) throw missingRun(caller, ref);
+    return runs[0]!;
+  }
+
+  /** The same without params, notes and provenance. */
+  getHead(caller: Caller, ref: RunRef): Promise<Run> {
+    return findRun(caller, ref, this.#store);
   }
 
   /**
@@ -156,7 +169,9 @@ export class Runs {
     const key = JSON.stringify(ref);
     let locating = this.#locating.get(key);
     if (locating === undefined) {
-      locating = this.#store.findRuns(checkedRef(ref)).finally(() => this.#locating.delete(key));
+      locating = this.#store
+        .findRuns(checkedRef(ref), { omit: HEAVY_PARTS })
+        .finally(() => this.#locating.delete(key));
       this.#locating.set(key, locating);
     }
     // Callers share what was found, but each has rights of its own.
@@ -177,25 +192,25 @@ export class Runs {
   }
 
   async update(caller: Caller, ref: RunRef, change: RunChange): Promise<Run> {
-    const { id } = await this.get(caller, ref);
+    const { id } = await this.getHead(caller, ref);
     return this.#noted(this.#store.updateRun(id, checkedChange(change), this.#clock.nowUs()));
   }
 
   async delete(caller: Caller, ref: RunRef): Promise<Run> {
-    const { id, namespace } = await this.get(caller, ref);
+    const { id, namespace } = await this.getHead(caller, ref);
     const nowUs = this.#clock.nowUs();
     const audit = auditRecord(caller, nowUs, "delete-run", id, { namespace });
     return this.#noted(this.#store.setDeleted(id, nowUs, audit));
   }
 
   async restore(caller: Caller, ref: RunRef): Promise<Run> {
-    const { id, namespace } = await this.get(caller, ref);
+    const { id, namespace } = await this.getHead(caller, ref);
     const audit = auditRecord(caller, this.#clock.nowUs(), "restore-run", id, { namespace });
     return this.#noted(this.#store.setDeleted(id, undefined, audit));
   }
 
   async purge(caller: Caller, ref: RunRef): Promise<{ points: number }> {
-    const { id, namespace } = await this.get(caller, ref);
+    const { id, namespace } = await this.getHead(caller, ref);
     const audit = auditRecord(caller, this.#clock.nowUs(), "purge-run", id, { namespace });
     const purged = await this.#store.purgeRun(id, audit);
     this.#located.delete(id);
@@ -211,23 +226,21 @@ export class Runs {
     const query = parseQuery(request.query, { nowUs });
     const projection = parseColumns(request.columns);
     const position = await this.#store.publish();
-    const found = await this.#search.search(
-      {
-        query,
-        readable: caller.rights.readable(),
-        under: parseNamespace(request.namespace, { root: true }),
-        trashed: request.trashed,
-        limit: pageSize(request.pageSize),
-        offset: searchOffset(request.offset ?? 0),
-        after: request.pageToken === "" ? undefined : request.pageToken,
-        metrics: projection.metrics,
-        nowUs,
-      },
-      position,
-    );
-    const stored = await this.#store.getRuns(found.ids, unwanted(projection));
-    const runs = toFoundRuns(found, stored, projection);
-    return { runs, nextPageToken: found.next ?? "", totalCount: found.total };
+    const asked = {
+      query,
+      readable: caller.rights.readable(),
+      under: parseNamespace(request.namespace, { root: true }),
+      trashed: request.trashed,
+      offset: searchOffset(request.offset ?? 0),
+      after: request.pageToken === "" ? undefined : request.pageToken,
+      metrics: projection.metrics,
+      nowUs,
+    };
+    const find = (limit: number) => this.#search.search({ ...asked, limit }, position, caller.signal);
+    const size = pageSize(request.pageSize);
+    const page = await fittingPage(this.#store, find, projection, size, caller.signal);
+    const runs = toFoundRuns(page.found, page.stored, projection);
+    return { runs, nextPageToken: page.found.next ?? "", totalCount: page.found.total };
   }
 
   /** Turns silent runs into lost ones; the server calls it now and then. Returns how many. */

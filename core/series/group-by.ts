@@ -1,6 +1,7 @@
 import { CairnError, quote } from "../errors.ts";
 import { limits } from "../limits.ts";
 import { requireAtMost } from "../model/check.ts";
+import { sizeOf } from "../model/size.ts";
 import type { Run } from "../model/run.ts";
 import type { HeavyPart } from "../ports/run-store.ts";
 import { Cursor } from "../query/cursor.ts";
@@ -58,6 +59,7 @@ export function unneeded(columns: readonly GroupColumn[]): HeavyPart[] {
 export class Grouping {
   readonly #columns: readonly GroupColumn[];
   readonly #groups = new Map<string, RunGroup>();
+  #bytes = 0;
 
   constructor(columns: readonly GroupColumn[]) {
     this.#columns = columns;
@@ -70,6 +72,9 @@ export class Grouping {
     if (group === undefined) {
       const name = values.map((value, i) => `${this.#columns[i]!.name} = ${value}`).join(", ");
       requireAtMost(this.#groups.size + 1, limits.groupsMax, "groups");
+      // A value may be a whole param, and it is both in the name and beside it.
+      this.#bytes += sizeOf(values) + sizeOf(name);
+      requireAtMost(this.#bytes, limits.pageBytesMax, "values to group by, in bytes");
       this.#groups.set(key, (group = { name, values, runIds: [] }));
     }
     group.runIds.push(run.id);

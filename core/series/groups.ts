@@ -9,8 +9,10 @@ import type { GroupColumns, Grid, PointStore, ReadGroups } from "../ports/point-
 import type { RunSearch } from "../ports/run-search.ts";
 import type { RunStore } from "../ports/run-store.ts";
 import { parseQuery } from "../query/parser.ts";
+import { readRuns } from "../runs/read-runs.ts";
 import type { Runs } from "../runs/runs.ts";
 import { Grouping, parseGroupColumns, unneeded, type RunGroup } from "./group-by.ts";
+import { groupNumbersMax, type AnswerForm } from "./read-budget.ts";
 
 export interface GivenGroup {
   name: string;
@@ -19,7 +21,10 @@ export interface GivenGroup {
   startsUs?: readonly number[];
 }
 
-export interface GroupRequest extends Omit<ReadGroups, "groups" | "startsUs" | "numbersMax"> {
+export interface GroupRequest extends Omit<
+  ReadGroups,
+  "groups" | "startsUs" | "meansMax" | "numbersMax" | "seriesMax"
+> {
   /** Either these, or the runs that match the query, grouped by columns. */
   groups: readonly GivenGroup[];
   query: string;
@@ -27,6 +32,7 @@ export interface GroupRequest extends Omit<ReadGroups, "groups" | "startsUs" | "
   groupBy: readonly string[];
   /** 0 for the default. */
   buckets: number;
+  form: AnswerForm;
 }
 
 export interface GroupResult {
@@ -69,7 +75,7 @@ export class Groups {
     requireStarts(request);
     const groups = await this.#group(caller, request);
     const isSinceStart = groups.some(({ startsUs }) => startsUs.length > 0);
-    const read = await this.#points.readGroups({
+    const asked = {
       groups: groups.map(({ runIds }) => runIds),
       startsUs: isSinceStart ? groups.map(({ startsUs }) => startsUs) : undefined,
       key,
@@ -79,8 +85,11 @@ export class Groups {
       to,
       buckets,
       quantiles,
-      numbersMax: limits.groupNumbersMax,
-    });
+      meansMax: limits.groupNumbersMax,
+      numbersMax: groupNumbersMax(request.form),
+      seriesMax: limits.groupSeriesMax,
+    };
+    const read = await this.#points.readGroups(asked, caller.signal);
     return {
       groups: groups.map(({ name, values, runIds }, i) =>
         Object.assign({ name, values, runIds }, read.groups[i]!),
@@ -143,12 +152,13 @@ export class Groups {
         nowUs,
       },
       await this.#store.publish(),
+      caller.signal,
     );
     requireAtMost(found.total, limits.groupRunsMax, "runs in groups");
     const grouping = new Grouping(columns);
     for (let at = 0; at < found.ids.length; at += RUNS_AT_ONCE) {
       const ids = found.ids.slice(at, at + RUNS_AT_ONCE);
-      for (const run of await this.#store.getRuns(ids, unneeded(columns))) grouping.add(run);
+      for await (const run of readRuns(this.#store, ids, unneeded(columns), caller.signal)) grouping.add(run);
     }
     return grouping.finish();
   }

@@ -6,10 +6,19 @@ import type { KeyDescription } from "../model/namespace.ts";
 import { parseNamespace } from "../model/path.ts";
 import type { RunRef } from "../model/run.ts";
 import type { Labels } from "../model/series.ts";
-import type { ListedSeries, PointStore, ReadSeries, ReadSeriesResult } from "../ports/point-store.ts";
+import type {
+  ListedSeries,
+  PointStore,
+  ReadBounds,
+  ReadSeries,
+  ReadSeriesResult,
+  SeriesSelector,
+} from "../ports/point-store.ts";
 import type { RunStore } from "../ports/run-store.ts";
 import { compilePattern, globToRegex } from "../query/pattern.ts";
+import { fillPage } from "../runs/fill-page.ts";
 import { pageSize, type Runs } from "../runs/runs.ts";
+import { readBounds, type AnswerForm } from "./read-budget.ts";
 import { KeysOfRuns, type RunKeys } from "./run-keys.ts";
 
 export interface SelectSeries {
@@ -19,9 +28,16 @@ export interface SelectSeries {
   labels: Labels | undefined;
 }
 
-export interface ReadRequest extends Omit<ReadSeries, "selectors" | "pointsMax"> {
+export interface ReadRequest extends Omit<ReadSeries, "selectors" | keyof ReadBounds> {
   series: readonly SelectSeries[];
+  form: AnswerForm;
 }
+
+/** More than fit into an answer. */
+const KEYS_MAX = limits.pageBytesMax;
+
+/** Series that the store looks at before others have their turn. */
+const KEY_SERIES_AT_ONCE = 2_000;
 
 /** Reading series, and saying what their keys mean. */
 export class Metrics {
@@ -44,16 +60,21 @@ export class Metrics {
         hint: "give one of them",
       });
     }
-    const run = await this.#runs.get(caller, request.run);
-    return this.#points.listSeries({
-      runId: run.id,
+    const runId = await this.#runs.locate(caller, request.run);
+    const asked = {
+      runId,
       pattern: patternOf(request.glob, request.regex),
       after: request.pageToken === "" ? undefined : request.pageToken,
       limit: pageSize(request.pageSize),
-    });
+      bytesMax: limits.pageBytesMax,
+    };
+    return this.#points.listSeries(asked, caller.signal);
   }
 
-  /** Runs that are gone, or that the caller may not see, are left out: the others are wanted all the same. */
+  /**
+   * Runs that are gone, or that the caller may not see, are left out: the others are wanted all the same. One
+   * that is named twice is there once.
+   */
   async listRunKeys(caller: Caller, refs: readonly RunRef[], seriesPerRun: number): Promise<RunKeys> {
     requireAtMost(refs.length, limits.keyRunsMax, "runs whose keys are listed");
     if (seriesPerRun < 0 || seriesPerRun > limits.keySeriesPerRunMax) {
@@ -63,9 +84,13 @@ export class Metrics {
       );
     }
     const found = new KeysOfRuns(seriesPerRun === 0 ? limits.keySeriesPerRunMax : seriesPerRun);
-    for (const ref of refs) {
+    const asked = new Map(refs.map((ref) => [JSON.stringify(ref), ref]));
+    const seen = new Set<string>();
+    for (const ref of asked.values()) {
       const runId = await this.#locateIfThere(caller, ref);
-      if (runId !== undefined) await this.#addKeys(found, runId);
+      if (runId === undefined || seen.has(runId)) continue;
+      seen.add(runId);
+      await this.#addKeys(found, runId, caller.signal);
     }
     return found.all();
   }
@@ -79,14 +104,14 @@ export class Metrics {
     }
   }
 
-  async #addKeys(found: KeysOfRuns, runId: string): Promise<void> {
+  async #addKeys(found: KeysOfRuns, runId: string, signal: AbortSignal | undefined): Promise<void> {
     found.begin(runId);
     let after: string | undefined;
     for (let room = found.room(); ; room = found.room()) {
       if (room === 0) return found.cut();
-      const limit = Math.min(room, limits.pageSizeMax);
-      const { series, next } = await this.#points.listSeries({ runId, pattern: undefined, after, limit });
-      for (const info of series) found.add(info);
+      const limit = Math.min(room, KEY_SERIES_AT_ONCE);
+      const { keys, next } = await this.#points.listMetricKeys({ runId, after, limit }, signal);
+      for (const key of keys) found.add(key);
       if (next === undefined) return;
       after = next;
     }
@@ -105,24 +130,27 @@ export class Metrics {
       throw new CairnError("invalid", `cannot read from ${from} to ${to}: the range is empty`);
     }
     const ids = new Map<string, string>();
-    const selectors = [];
+    // What is named twice is asked for once, where it was named first.
+    const selectors = new Map<string, SeriesSelector>();
     for (const { run, key, labels } of request.series) {
       requireKey(key, "metric key");
       const name = JSON.stringify(run);
       let runId = ids.get(name);
       if (runId === undefined) ids.set(name, (runId = await this.#runs.locate(caller, run)));
-      selectors.push({ runId, key, labels });
+      const selector = JSON.stringify([runId, key, labels ?? null]);
+      if (!selectors.has(selector)) selectors.set(selector, { runId, key, labels });
     }
-    return this.#points.readSeries({
+    const asked = {
       axis: request.axis,
       from,
       to,
       buckets,
       includeReplaced: request.includeReplaced,
       onlyReplaced: request.onlyReplaced,
-      selectors,
-      pointsMax: limits.readPointsMax,
-    });
+      selectors: [...selectors.values()],
+      ...readBounds(request.form),
+    };
+    return this.#points.readSeries(asked, caller.signal);
   }
 
   async describeKey(caller: Caller, description: KeyDescription): Promise<KeyDescription> {
@@ -135,12 +163,21 @@ export class Metrics {
     return description;
   }
 
-  async listKeys(caller: Caller, text: string): Promise<KeyDescription[]> {
-    const namespace = parseNamespace(text);
+  /** A page size of 0 asks for all that fit into one answer. */
+  async listKeys(
+    caller: Caller,
+    request: { namespace: string; pageSize: number; pageToken: string },
+  ): Promise<{ keys: KeyDescription[]; nextPageToken: string }> {
+    const namespace = parseNamespace(request.namespace);
     authorize(caller, { namespace });
-    const keys = await this.#store.listKeys(namespace);
-    // What holds here may have been said further up, where the caller may not look.
-    return keys.filter((described) => maySee(caller, { namespace: described.namespace }));
+    const begin = request.pageToken === "" ? undefined : request.pageToken;
+    const { items, last } = await fillPage<KeyDescription, KeyDescription>(
+      request.pageSize === 0 ? KEYS_MAX : pageSize(request.pageSize),
+      (looked, bound) => this.#store.listKeys(namespace, { after: looked?.key ?? begin, ...bound }),
+      // What holds here may have been said further up, where the caller may not look.
+      (described) => (maySee(caller, { namespace: described.namespace }) ? described : undefined),
+    );
+    return { keys: items, nextPageToken: last?.key ?? "" };
   }
 }
 

@@ -1,5 +1,5 @@
 import { limits } from "../limits.ts";
-import type { SeriesInfo } from "../model/series.ts";
+import type { MetricKey } from "../ports/point-store.ts";
 
 /** What is known of one metric key over several runs. */
 export interface RunKey {
@@ -15,15 +15,19 @@ export interface RunKeys {
   keys: RunKey[];
   /** Runs that are there; without a time when none of their series has one. */
   runs: { runId: string; firstTimeUs: number | undefined }[];
-  /** There are more series than were looked at. */
+  /** There are more series than were looked at, or more keys than fit into an answer. */
   truncated: boolean;
 }
+
+/** Of what is told about a key, besides the key. */
+const KEY_BYTES = 32;
 
 /** Gathers the keys of one run after the other, within the limits. */
 export class KeysOfRuns {
   readonly #keys = new Map<string, RunKey>();
   readonly #runs: RunKeys["runs"] = [];
   readonly #perRunMax: number;
+  #bytesLeft: number = limits.pageBytesMax;
   #truncated = false;
   #ofRun = 0;
   #ofAll = 0;
@@ -48,25 +52,31 @@ export class KeysOfRuns {
     this.#truncated = true;
   }
 
-  add({ key, labels, summary }: SeriesInfo): void {
-    this.#ofRun++;
-    this.#ofAll++;
+  /** Some series of a key; the others may come later. */
+  add({ key, seriesCount, hasLabels, replacedCount, firstTimeUs }: MetricKey): void {
+    this.#ofRun += seriesCount;
+    this.#ofAll += seriesCount;
     const run = this.#runs.at(-1)!;
-    const timeUs = summary.first?.timeUs;
-    if (timeUs !== undefined) run.firstTimeUs = Math.min(run.firstTimeUs ?? Infinity, timeUs);
-    const known = this.#keys.get(key) ?? {
-      key,
-      seriesCount: 0,
-      hasLabels: false,
-      runCount: 0,
-      replacedCount: 0,
-    };
-    known.seriesCount++;
-    known.replacedCount += summary.replacedCount;
-    known.hasLabels ||= labels.length > 0;
+    if (firstTimeUs !== undefined) run.firstTimeUs = Math.min(run.firstTimeUs ?? Infinity, firstTimeUs);
+    const known = this.#keys.get(key) ?? this.#open(key);
+    if (known === undefined) return;
+    known.seriesCount += seriesCount;
+    known.replacedCount += replacedCount;
+    known.hasLabels ||= hasLabels;
     if (!this.#keysOfRun.has(key)) known.runCount++;
     this.#keysOfRun.add(key);
-    this.#keys.set(key, known);
+  }
+
+  /** undefined when it has no room. */
+  #open(key: string): RunKey | undefined {
+    this.#bytesLeft -= KEY_BYTES + Buffer.byteLength(key);
+    if (this.#bytesLeft < 0) {
+      this.cut();
+      return undefined;
+    }
+    const opened = { key, seriesCount: 0, hasLabels: false, runCount: 0, replacedCount: 0 };
+    this.#keys.set(key, opened);
+    return opened;
   }
 
   all(): RunKeys {

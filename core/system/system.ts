@@ -6,7 +6,7 @@ import { authorize, authorizeCall, type Caller } from "../access/caller.ts";
 import { ROOT } from "../access/scope.ts";
 import { CairnError, quote } from "../errors.ts";
 import type { RunRef } from "../model/run.ts";
-import type { RunLedger, RunStore, StoreInfo } from "../ports/run-store.ts";
+import { PROBLEMS_MAX, type RunLedger, type RunStore, type StoreInfo } from "../ports/run-store.ts";
 import type { Runs } from "../runs/runs.ts";
 import type { Changes } from "../watch/changes.ts";
 
@@ -36,7 +36,7 @@ export interface ContentBeside {
   copyTo(folder: string): Promise<void>;
   takeFrom(folder: string): Promise<void>;
   /** Reads all of it. One sentence for each problem. */
-  verify(): Promise<string[]>;
+  verify(signal?: AbortSignal): Promise<string[]>;
 }
 
 const NOTHING_BESIDE: ContentBeside = {
@@ -93,8 +93,8 @@ export class System {
   }
 
   async verifyRun(caller: Caller, ref: RunRef): Promise<RunLedger & { runId: string; verdict: string }> {
-    const { id } = await this.#runs.get(caller, ref);
-    const ledger = await this.#store.verifyRun(id);
+    const id = await this.#runs.locate(caller, ref);
+    const ledger = await this.#store.verifyRun(id, undefined, caller.signal);
     return { ...ledger, runId: id, verdict: verdictOf(ledger) };
   }
 
@@ -147,8 +147,10 @@ export class System {
 
   async checkIntegrity(caller: Caller): Promise<{ points: number; runs: number; problems: string[] }> {
     authorize(caller);
-    const found = await this.#store.checkIntegrity();
-    return { ...found, problems: [...found.problems, ...(await this.#content.verify())] };
+    const found = await this.#store.checkIntegrity(caller.signal);
+    const damaged = await this.#content.verify(caller.signal);
+    const problems = [...found.problems, ...damaged].slice(0, PROBLEMS_MAX);
+    return { ...found, problems };
   }
 
   /** `write` fills a file of another name, which gets its own when it is whole. */
@@ -227,16 +229,12 @@ function stamp(nowUs: number): string {
   return new Date(nowUs / 1000).toISOString().replaceAll(/[-:]/g, "").replace("T", "-").replace(".", "-");
 }
 
-function verdictOf({ writers, problems }: RunLedger): string {
-  const total = (of: (writer: RunLedger["writers"][number]) => number) =>
-    writers.reduce((sum, writer) => sum + of(writer), 0);
-  const lost = total((writer) => writer.lost.reduce((sum, { first, last }) => sum + last - first + 1, 0));
-  const gaps = total((writer) => writer.gaps.length);
+function verdictOf({ totals: { envelopes, lastSeq, lost, gaps, problems } }: RunLedger): string {
   const parts = [
-    `${total((writer) => writer.envelopes)} of ${total((writer) => writer.lastSeq)} envelopes`,
+    `${envelopes} of ${lastSeq} envelopes`,
     ...(lost > 0 ? [`${lost} declared lost`] : []),
     `${gaps} ${gaps === 1 ? "gap" : "gaps"}`,
-    ...(problems.length > 0 ? [`${problems.length} damaged`] : []),
+    ...(problems > 0 ? [`${problems} damaged`] : []),
   ];
   return parts.join(", ");
 }

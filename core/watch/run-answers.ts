@@ -1,11 +1,12 @@
 import type { Clock } from "#base/clock.ts";
 import { maskReadsRun, type ReadMask } from "../access/scope.ts";
+import { limits } from "../limits.ts";
 import { isUnder, parseNamespace } from "../model/path.ts";
 import type { RunSearch } from "../ports/run-search.ts";
 import type { RunStore } from "../ports/run-store.ts";
 import type { Expression, Query } from "../query/ast.ts";
 import { parseQuery } from "../query/parser.ts";
-import { parseColumns, unwanted, type Projection } from "../runs/columns.ts";
+import { parseColumns, rowsWithMetrics, unwanted, type Projection } from "../runs/columns.ts";
 import { toFoundRuns, type FoundRun } from "../runs/found-runs.ts";
 import { CHANGED, type Changes } from "./changes.ts";
 import type { WatchRequest } from "./event.ts";
@@ -174,12 +175,10 @@ export class RunAnswers {
     if (from < this.#changes.floor) return undefined;
     const { position } = this.#changes;
     const all = this.#changes.since(from, view.kinds).filter((run) => concerns(run, view, mask));
-    const changed = all.slice(0, PAGE);
+    const { changed, runs } = await this.#fitting(view, mask, all);
     const changedAt = new Map(changed.map((run) => [run.runId, run.position]));
-    const more = all.length > PAGE;
-    const present = changed.filter((run) => !run.purged).map(({ runId }) => runId);
+    const more = all.length > changed.length;
     const purged = changed.filter((run) => run.purged).map(({ runId }) => runId);
-    const runs = present.length === 0 ? [] : await this.#find(view, mask, present);
     const matching = new Set(runs.map(({ run }) => run.id));
     return {
       runs,
@@ -191,7 +190,29 @@ export class RunAnswers {
     };
   }
 
-  async #find(view: RunsView, mask: ReadMask | undefined, only: readonly string[]): Promise<FoundRun[]> {
+  /** The first of the changed runs, as many as fit into one event: at least one where there is one. */
+  async #fitting(
+    view: RunsView,
+    mask: ReadMask | undefined,
+    all: readonly ChangedRun[],
+  ): Promise<{ changed: readonly ChangedRun[]; runs: FoundRun[] }> {
+    let size = Math.min(PAGE, rowsWithMetrics(view.projection));
+    for (;;) {
+      const changed = all.slice(0, size);
+      const present = changed.filter((run) => !run.purged).map(({ runId }) => runId);
+      if (present.length === 0) return { changed, runs: [] };
+      const { runs, looked, found } = await this.#find(view, mask, present);
+      if (looked === found) return { changed, runs };
+      size = Math.max(1, Math.floor((changed.length * looked) / (found + 1)));
+    }
+  }
+
+  /** `looked` of the runs that were `found` have been read: the others did not fit. */
+  async #find(
+    view: RunsView,
+    mask: ReadMask | undefined,
+    only: readonly string[],
+  ): Promise<{ runs: FoundRun[]; looked: number; found: number }> {
     this.#searches++;
     const { under, projection } = view;
     const nowUs = this.#clock.nowUs();
@@ -210,7 +231,9 @@ export class RunAnswers {
       },
       await this.#store.publish(),
     );
-    return toFoundRuns(found, await this.#store.getRuns(found.ids, unwanted(projection)), projection);
+    const options = { omit: unwanted(projection), bytesMax: limits.pageBytesMax };
+    const { runs, looked } = await this.#store.getRuns(found.ids, options);
+    return { runs: toFoundRuns(found, runs, projection), looked, found: found.ids.length };
   }
 }
 

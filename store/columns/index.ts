@@ -165,6 +165,7 @@ export class RunIndex {
       const column = (columns[keyAt] ??= this.#columns.metric(feed.keys[keyAt]!));
       column.set(row, feed.labels[feed.label[at]!]!, feed.stats, at * METRIC_FEED_STATS);
     }
+    for (const column of columns) column?.settle();
   }
 
   #count(terms: readonly Term[]): NamespaceTally[] {

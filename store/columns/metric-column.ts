@@ -41,8 +41,13 @@ export class MetricColumn {
   #onlyNan = 0;
   /** Row → label text → feed entry, only for rows with a labelled series. */
   readonly #labelled = new Map<number, Map<string, Float64Array>>();
+  /** Rows whose labelled series must be combined again. */
+  readonly #stale = new Set<number>();
 
-  /** Takes METRIC_FEED_STATS numbers from `stats` at `at`; a count of 0 means the series is gone. */
+  /**
+   * Takes METRIC_FEED_STATS numbers from `stats` at `at`; a count of 0 means the series is gone. What it makes
+   * of labelled series is there after `settle`.
+   */
   set(row: number, label: string, stats: Float64Array, at: number): void {
     let series = this.#labelled.get(row);
     if (label !== NO_LABELS && series === undefined) {
@@ -58,10 +63,20 @@ export class MetricColumn {
 
     if (label === NO_LABELS && !gone) this.#put(row, stats, at);
     else if (series === undefined || series.size === 0) this.#remove(row);
-    else if (!series.has(NO_LABELS)) this.#put(row, combine(series), 0);
+    else if (!series.has(NO_LABELS)) this.#stale.add(row);
+  }
+
+  /** After the last `set` of a batch: a run may have very many label sets, which are gone through once. */
+  settle(): void {
+    for (const row of this.#stale) {
+      const series = this.#labelled.get(row);
+      if (series !== undefined && !series.has(NO_LABELS)) this.#put(row, combine(series), 0);
+    }
+    this.#stale.clear();
   }
 
   delete(row: number): void {
+    this.#stale.delete(row);
     this.#remove(row);
     this.#labelled.delete(row);
   }

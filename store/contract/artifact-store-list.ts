@@ -12,6 +12,7 @@ const ALL: Omit<ListArtifacts, "runId" | "limit"> = {
   fromStep: undefined,
   toStep: undefined,
   after: undefined,
+  bytesMax: Infinity,
 };
 
 export function artifactListContract(open: OpenStores): void {
@@ -26,10 +27,10 @@ export function artifactListContract(open: OpenStores): void {
     const all: Artifact[] = [];
     let after: ListArtifacts["after"];
     for (;;) {
-      const page = await store().listArtifacts({ ...ALL, ...request, runId: run, after, limit });
-      all.push(...page);
-      if (page.length < limit) return all.map(said);
-      const { name, step } = page.at(-1)!;
+      const { rows, more } = await store().listArtifacts({ ...ALL, ...request, runId: run, after, limit });
+      all.push(...rows);
+      if (!more) return all.map(said);
+      const { name, step } = rows.at(-1)!;
       after = { name, step };
     }
   };
@@ -89,6 +90,29 @@ export function artifactListContract(open: OpenStores): void {
     expect(await listed(other)).toEqual(["theirs@-"]);
   });
 
+  it("F10 Q8 lists until the texts are too many, one at least", async () => {
+    const run = await createRun(bench.runs);
+    const metadata = new Map([["a", `"${"x".repeat(1_000)}"`]]);
+    const names = ["a", "b", "c", "d", "e"];
+    await put(
+      run,
+      names.map((name) => ({ name, metadata })),
+    );
+    const page = async (bytesMax: number, after?: string) => {
+      const place = after === undefined ? undefined : { name: after, step: undefined };
+      const request = { ...ALL, runId: run, after: place, limit: 100, bytesMax };
+      const { rows, more } = await store().listArtifacts(request);
+      return [rows.map(({ name }) => name).join(" "), more];
+    };
+    await inEveryForm(bench, async () => {
+      expect(await page(0)).toEqual(["a", true]);
+      expect(await page(3_000)).toEqual(["a b", true]);
+      expect(await page(3_000, "b")).toEqual(["c d", true]);
+      expect(await page(3_000, "d")).toEqual(["e", false]);
+      expect(await listed(run, { bytesMax: 3_000 })).toEqual(names.map((name) => `${name}@-`));
+    });
+  });
+
   it("F10 pages are stable while artifacts come and go", async () => {
     const run = await createRun(bench.runs);
     const names = Array.from({ length: 20 }, (_, i) => `n${String(i).padStart(2, "0")}`);
@@ -100,10 +124,10 @@ export function artifactListContract(open: OpenStores): void {
     await store().deleteArtifact(run, "n09", undefined, AUDIT);
     await store().deleteArtifact(run, "n12", undefined, AUDIT);
     await put(run, [{ name: "n00a" }, { name: "n15a" }]);
-    const { name, step } = first.at(-1)!;
+    const { name, step } = first.rows.at(-1)!;
     const rest = await store().listArtifacts({ ...ALL, runId: run, after: { name, step }, limit: 100 });
     const expected = names.slice(10).filter((one) => one !== "n12");
-    expect(rest.map((one) => one.name)).toEqual([...expected, "n15a"].toSorted());
+    expect(rest.rows.map((one) => one.name)).toEqual([...expected, "n15a"].toSorted());
   });
 
   it("F1 F10 equals a list in memory for any sequence of puts and deletes", async () => {

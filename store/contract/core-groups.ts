@@ -27,6 +27,7 @@ function groupsOf(request: Partial<GroupRequest> = {}): GroupRequest {
     to: undefined,
     buckets: 0,
     quantiles: [],
+    form: "bytes",
     ...request,
   };
 }

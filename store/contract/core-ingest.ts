@@ -10,6 +10,7 @@ function envelope(run: RunRef, parts: Partial<Envelope> = {}): Envelope {
 }
 
 const READ: Omit<ReadRequest, "series"> = {
+  form: "bytes",
   axis: "step",
   from: undefined,
   to: undefined,
@@ -168,7 +169,8 @@ export function coreIngestContract(open: OpenStores): void {
       picture: "line",
     } as const;
     expect(await metrics.describeKey(CALLER, described)).toEqual(described);
-    expect(await metrics.listKeys(CALLER, "lab/below")).toEqual([described]);
+    const below = { namespace: "lab/below", pageSize: 0, pageToken: "" };
+    expect(await metrics.listKeys(CALLER, below)).toEqual({ keys: [described], nextPageToken: "" });
     for (const wrong of [{ namespace: "" }, { namespace: "a//b" }, { key: "" }, { key: "a\u0000" }]) {
       await expect(metrics.describeKey(CALLER, { ...described, ...wrong })).rejects.toEqual(
         refused("invalid"),

@@ -84,6 +84,7 @@ export function coreSightContract(open: OpenStores): void {
           buckets: 0,
           includeReplaced: false,
           onlyReplaced: false,
+          form: "bytes",
         }),
     ];
     const said = async (run: string, warm: boolean) => {
@@ -262,11 +263,13 @@ export function coreSightContract(open: OpenStores): void {
       });
     await describe("lab", "upper");
     await describe("lab/a", "own");
-    const keys = async (caller: Caller) => (await metrics.listKeys(caller, "lab/a")).map(({ key }) => key);
+    const list = (caller: Caller, namespace: string) =>
+      metrics.listKeys(caller, { namespace, pageSize: 0, pageToken: "" });
+    const keys = async (caller: Caller) => (await list(caller, "lab/a")).keys.map(({ key }) => key);
     expect(await keys(callerIn({ "lab/a": true }))).toEqual(["own"]);
     expect(await keys(callerIn({ lab: true }))).toEqual(["own", "upper"]);
     for (const namespace of ["lab", "nowhere"]) {
-      const asking = metrics.listKeys(callerIn({ "lab/a": true }), namespace);
+      const asking = list(callerIn({ "lab/a": true }), namespace);
       await expect(asking).rejects.toEqual(refused("forbidden", "NO_RIGHT"));
     }
   });

@@ -223,13 +223,14 @@ export function lineageCoreContract(open: OpenStores): void {
       [...linked, ["closed.pt", undefined], ["weights.pt", 1]],
     ]);
     const { links } = bench.under;
-    const some = async (modelsMax: number, artifactsMax: number) => {
+    const some = async (modelsMax: number, artifactsMax: number, bytesMax = 1e6) => {
       const wanted = [
         { runId: parent, names: ["tokens.bin", "weights.pt"] },
         { runId: "0".repeat(32), names: ["x"] },
         { runId: child, names: [] },
       ];
-      const { artifacts, more } = await links.readLinkedArtifacts({ wanted, modelsMax, artifactsMax });
+      const bound = { modelsMax, artifactsMax, bytesMax };
+      const { artifacts, more } = await links.readLinkedArtifacts({ wanted, ...bound });
       return [...artifacts.map((own) => own.map(({ name }) => name).join(" ")), more];
     };
     const all = "tokens.bin weights.pt closed.pt weights.pt";
@@ -237,6 +238,8 @@ export function lineageCoreContract(open: OpenStores): void {
     expect(await some(1, 5)).toEqual(["tokens.bin weights.pt closed.pt", "", "best.pt", true]);
     expect(await some(3, 4)).toEqual([all, "", "", true]);
     expect(await some(3, 1)).toEqual(["tokens.bin", "", "", true]);
+    expect(await some(3, 5, 500)).toEqual(["tokens.bin weights.pt", "", "", true]);
+    expect(await some(3, 5, 0)).toEqual(["", "", "", true]);
     const eve = callerWithout({ artifacts: ["closed.pt"] }, "read");
     expect((await shown(eve))[1]).toEqual([...linked, ["weights.pt", 1]]);
   });

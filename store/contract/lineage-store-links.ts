@@ -3,17 +3,17 @@ import { limits } from "#core/limits.ts";
 import type { Link, NewLink } from "#core/ports/lineage-store.ts";
 import { AUDIT, createRun, inEveryForm, NOW_US, refused, useStores, type OpenStores } from "./stores.ts";
 
-const ALL = { artifact: undefined, after: 0, limit: 1_000 };
+const ALL = { artifact: undefined, after: 0, limit: 1_000, bytesMax: Infinity };
 const UNKNOWN = "0".repeat(32);
 
 export function lineageLinksContract(open: OpenStores): void {
   const bench = useStores(open);
   const add = (link: Partial<NewLink> & Pick<NewLink, "childId" | "source">) =>
     bench.under.links.addSource({ artifact: "", createdUs: NOW_US, ...link });
-  const sourcesOf = (childId: string, request: object = {}) =>
-    bench.under.links.listSources({ ...ALL, childId, ...request });
-  const childrenOf = (sources: readonly string[], request: object = {}) =>
-    bench.under.links.listChildren({ ...ALL, sources, ...request });
+  const sourcesOf = async (childId: string, request: object = {}) =>
+    (await bench.under.links.listSources({ ...ALL, childId, ...request })).rows;
+  const childrenOf = async (sources: readonly string[], request: object = {}) =>
+    (await bench.under.links.listChildren({ ...ALL, sources, ...request })).rows;
   const named = (links: readonly Link[]) => links.map(({ source, artifact }) => [source, artifact]);
 
   it("I1 keeps one link of two hundred callers that add it at once", async () => {
@@ -156,9 +156,9 @@ export function lineageLinksContract(open: OpenStores): void {
     ];
     for (const [childId, source] of made) await add({ childId, source });
     const read = async (ids: string[], end: "child" | "source", more: object = {}) =>
-      (await bench.under.links.readLinks({ ids, end, among: undefined, limit: 100, ...more })).map(
-        ({ childId, source }) => [childId, source],
-      );
+      (
+        await bench.under.links.readLinks({ ids, end, among: undefined, limit: 100, bytesMax: 1e6, ...more })
+      ).rows.map(({ childId, source }) => [childId, source]);
     await inEveryForm(bench, async () => {
       expect(await read([c, a, "x", UNKNOWN], "child")).toEqual([
         [c, a],
@@ -186,6 +186,43 @@ export function lineageLinksContract(open: OpenStores): void {
       ]);
       expect(await read([], "child")).toEqual([]);
       expect(await read([a], "child", { among: [] })).toEqual([]);
+    });
+  });
+
+  it("I4 Q8 lists until the texts are too many, also of several sources at once", async () => {
+    const [a, b] = [await createRun(bench.runs), await createRun(bench.runs)];
+    const long = (name: string) => name.repeat(1_000);
+    // "p" and "q" by turns, so that both lists are cut off in the middle of each other.
+    const made = [a, b].flatMap((childId) =>
+      ["1", "2", "3"].flatMap((artifact) =>
+        [long("p"), long("q")].map((source) => ({ childId, source, artifact })),
+      ),
+    );
+    for (const link of made) await add(link);
+    const { links } = bench.under;
+    const walk = async (read: (after: number) => ReturnType<typeof links.listChildren>) => {
+      const all: Link[] = [];
+      for (let pages = 0; ; pages++) {
+        const { rows, more } = await read(all.at(-1)?.number ?? 0);
+        expect(rows.length).toBeGreaterThan(0);
+        all.push(...rows);
+        if (!more)
+          return [pages > 1, all.map(({ childId, source, artifact }) => ({ childId, source, artifact }))];
+      }
+    };
+    const sources = [long("p"), long("q")];
+    await inEveryForm(bench, async () => {
+      for (const bytesMax of [0, 3_000]) {
+        const bound = { artifact: undefined, limit: 100, bytesMax };
+        const children = await walk((after) => bench.under.links.listChildren({ ...bound, sources, after }));
+        expect(children).toEqual([true, made]);
+        const own = await walk((after) => bench.under.links.listSources({ ...bound, childId: b, after }));
+        expect(own).toEqual([true, made.slice(6)]);
+      }
+      const bound = { among: undefined, limit: 100, bytesMax: 3_000 };
+      const read = await bench.under.links.readLinks({ ids: [b, a], end: "child", ...bound });
+      expect(read.more).toBe(true);
+      expect(read.rows).toMatchObject(made.slice(6, 8));
     });
   });
 

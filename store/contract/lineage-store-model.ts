@@ -83,7 +83,7 @@ function naive({ links, hidden, directions, depth }: Case): Graph {
   };
 }
 
-function graphOf({ nodes, edges, truncated }: Walked, things: readonly string[]): Graph {
+function graphOf({ nodes, edges, truncated }: Omit<Walked, "bytes">, things: readonly string[]): Graph {
   const nameOf = (place: number) => things.indexOf(nodes[place]!.id);
   return {
     nodes: nodes.map(({ kind, distance }, place) => `${nameOf(place)} ${kind} ${distance}`).sort(),
@@ -113,15 +113,17 @@ async function check(bench: Bench, tested: Case): Promise<void> {
   const things = await write(bench, tested);
   const { directions, depth } = tested;
   const hidden = new Set(tested.hidden.map((thing) => things[thing]!));
-  const walked = await walkLineage(bench.under.links, {
+  const { bytes, ...walked } = await walkLineage(bench.under.links, {
     root: { id: things[0]!, namespace: "lab" },
     directions,
     depth,
     nodesMax: 1_000,
     edgesMax: 1_000,
+    bytesMax: 1e6,
     sees: ({ id }) => !hidden.has(id),
     seesArtifact: (_, artifact) => artifact !== "closed",
   });
+  expect(bytes).toBeGreaterThan(0);
   expect(graphOf(walked, things)).toEqual(naive(tested));
   // Core shows the same graph, without a trace of what is hidden.
   const { lineage } = buildCore(bench.under);

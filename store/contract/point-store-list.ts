@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Labels } from "#core/model/series.ts";
-import type { ListSeries } from "#core/ports/point-store.ts";
+import type { ListSeries, MetricKey } from "#core/ports/point-store.ts";
 import {
   appendOne,
   createRun,
@@ -42,9 +42,69 @@ const ODD_LABELS: Labels[] = [
 export function listContract(open: OpenStores): void {
   const bench = useSharedStores(open);
   const list = async (runId: string, request: Partial<ListSeries> = {}) =>
-    bench.points.listSeries({ runId, pattern: undefined, after: undefined, limit: 1000, ...request });
+    bench.points.listSeries({
+      runId,
+      pattern: undefined,
+      after: undefined,
+      limit: 1000,
+      bytesMax: Infinity,
+      ...request,
+    });
   const keysOf = async (runId: string, regex: string) =>
     (await list(runId, { pattern: { regex } })).series.map(({ key }) => key);
+
+  it("V9 tells the keys of a run with what their series have in common, in parts of any size", async () => {
+    const id = await createRun(bench.runs);
+    const ranks = ["", "0", "1", "2", "3"].map((rank) =>
+      numbers("a", [1, 2], 0, rank === "" ? [] : [["rank", rank]]),
+    );
+    await appendOne(bench.runs, envelope(id, 1, { series: [...ranks, numbers("b", [1, 2, 3])] }));
+    // A restart that begins at an earlier step replaces points.
+    await appendOne(bench.runs, envelope(id, 1, { writer: "again", series: [numbers("b", [7], 1)] }));
+    await inEveryForm(bench, async () => {
+      const { series } = await list(id);
+      for (const limit of [1, 2, 3, 5, 6, 7, 100]) {
+        const keys: MetricKey[] = [];
+        let after: string | undefined;
+        do {
+          const part = await bench.points.listMetricKeys({ runId: id, after, limit });
+          expect(part.keys.reduce((sum, { seriesCount }) => sum + seriesCount, 0)).toBeLessThanOrEqual(limit);
+          keys.push(...part.keys);
+          after = part.next;
+        } while (after !== undefined);
+        for (const key of ["a", "b"]) {
+          const parts = keys.filter((part) => part.key === key);
+          const whole = series.filter((one) => one.key === key);
+          const sum = (of: (part: MetricKey) => number) => parts.reduce((all, part) => all + of(part), 0);
+          expect(sum(({ seriesCount }) => seriesCount)).toBe(whole.length);
+          expect(sum(({ replacedCount }) => replacedCount)).toBe(
+            whole.reduce((all, { summary }) => all + summary.replacedCount, 0),
+          );
+          expect(parts.some(({ hasLabels }) => hasLabels)).toBe(key === "a");
+          const times = whole.flatMap(({ summary }) => summary.first?.timeUs ?? []);
+          const first = Math.min(...parts.map(({ firstTimeUs }) => firstTimeUs ?? Infinity));
+          expect(first).toBe(Math.min(...times));
+        }
+      }
+    });
+    const none = await bench.points.listMetricKeys({ runId: "none", after: undefined, limit: 10 });
+    expect(none).toEqual({ keys: [], next: undefined });
+  });
+
+  it("S27 stops a read whose signal is aborted, with its reason", async () => {
+    const id = await createRun(bench.runs);
+    await appendOne(bench.runs, envelope(id, 1, { series: [numbers("a", [1, 2])] }));
+    const gone = new AbortController();
+    const reason = new Error("nobody waits");
+    const request = { runId: id, pattern: undefined, after: undefined, limit: 10, bytesMax: Infinity };
+    const waiting = Array.from({ length: 20 }, () => bench.points.listSeries(request, gone.signal));
+    gone.abort(reason);
+    for (const read of await Promise.allSettled(waiting)) {
+      expect(read).toEqual({ status: "rejected", reason });
+    }
+    await expect(bench.points.listSeries(request, gone.signal)).rejects.toBe(reason);
+    expect((await bench.points.listSeries(request)).series).toHaveLength(1);
+  });
 
   it("lists series with their kinds and labels, rising by key, then by labels", async () => {
     const id = await createRun(bench.runs);
@@ -139,7 +199,7 @@ export function listContract(open: OpenStores): void {
     });
   });
 
-  it("reads every label set of a key, in the order asked for", async () => {
+  it("P6 reads every label set of a key, in the order asked for, and none twice", async () => {
     const id = await createRun(bench.runs);
     const rank = (n: number) => [["rank", String(n)]] as const;
     const series = [
@@ -158,9 +218,10 @@ export function listContract(open: OpenStores): void {
       ];
       const { series: read } = await bench.points.readSeries({ ...EVERYTHING, selectors });
       const values = read.map(({ data }) => (data.form === "exact" ? data.points.values.data[0] : undefined));
-      expect(values).toEqual([9, 0, 1, 2, 2]);
+      // Rank 2 is named twice and comes once.
+      expect(values).toEqual([9, 0, 1, 2]);
       expect(read.every(({ runId, kind }) => runId === id && kind === "number")).toBe(true);
-      expect(read.map(({ labels }) => labels.length)).toEqual([0, 0, 1, 1, 1]);
+      expect(read.map(({ labels }) => labels.length)).toEqual([0, 0, 1, 1]);
     });
   });
 }

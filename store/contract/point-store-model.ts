@@ -144,6 +144,7 @@ async function compare(bench: Bench, { runId, tested, naive }: Written): Promise
     pattern: undefined,
     after: undefined,
     limit: 10,
+    bytesMax: Infinity,
   });
   expect(series).toEqual([{ key: "x", labels: [], kind: tested.kind, summary: naive.summary() }]);
   for (const { from, to, ...rest } of tested.reads) {

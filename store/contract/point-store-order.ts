@@ -38,6 +38,7 @@ export function orderContract(open: OpenStores): void {
       pattern: undefined,
       after: undefined,
       limit: 9,
+      bytesMax: Infinity,
     });
     return series[0]!.summary;
   }

@@ -174,6 +174,7 @@ export function valuesContract(open: OpenStores): void {
       pattern: undefined,
       after: undefined,
       limit: 9,
+      bytesMax: Infinity,
     });
     expect(series.map(({ key, summary }) => [key, summary.count])).toEqual([["good", seq]]);
   });

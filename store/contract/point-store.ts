@@ -3,6 +3,7 @@
  * so a suite opens both.
  */
 import { describe } from "vitest";
+import { boundsContract } from "./point-store-bounds.ts";
 import { groupsModelContract } from "./point-store-groups-model.ts";
 import { groupsContract } from "./point-store-groups.ts";
 import { listContract } from "./point-store-list.ts";
@@ -18,6 +19,7 @@ export function pointStoreContract(name: string, open: OpenStores): void {
     describe("values", () => valuesContract(open));
     describe("order", () => orderContract(open));
     describe("pictures", () => picturesContract(open));
+    describe("bounds", () => boundsContract(open));
     describe("lists", () => listContract(open));
     describe("any series", () => modelContract(open));
     describe("groups", () => groupsContract(open));

@@ -50,6 +50,14 @@ export function metricsContract(open: () => Promise<OpenedSearch>): void {
     ]);
   });
 
+  it("Q6 combines tens of thousands of label sets that come at once, and one that comes later", async () => {
+    const count = 50_000;
+    const series = Array.from({ length: count }, (_, i) => ({ label: rank(i), points: [i] }));
+    expect(await combined(...series)).toMatchObject({ min: 0, max: count - 1, count });
+    await feeder.tell({ metrics: [{ run: 1, key: "m", label: rank(count), points: [-1] }] });
+    expect(await statsOf(1, "m")).toMatchObject({ min: -1, max: count - 1, count: count + 1 });
+  });
+
   it("replace what was known of their series and nothing else", async () => {
     await feeder.tell({
       runs: [feedRow(1), feedRow(2)],

@@ -6,6 +6,7 @@ import {
   envelope,
   EVERYTHING,
   getRun,
+  getRuns,
   newRun,
   NOW_US,
   numbers,
@@ -27,7 +28,13 @@ export function durableContract(open: OpenStores): void {
       );
       const [values, listed, run, ledger, info] = await Promise.all([
         readNumbers(bench.points, id, "loss"),
-        bench.points.listSeries({ runId: id, pattern: undefined, after: undefined, limit: 1 }),
+        bench.points.listSeries({
+          runId: id,
+          pattern: undefined,
+          after: undefined,
+          limit: 1,
+          bytesMax: Infinity,
+        }),
         getRun(bench.runs, id),
         bench.runs.verifyRun(id),
         bench.runs.info(),
@@ -74,7 +81,13 @@ export function durableContract(open: OpenStores): void {
     );
     const updates = [1, 2, 3].map((i) => old.runs.updateRun(id, { name: `name ${i}` }, NOW_US));
     const reads = [1, 2, 3].map(() =>
-      old.points.listSeries({ runId: id, pattern: undefined, after: undefined, limit: 1 }),
+      old.points.listSeries({
+        runId: id,
+        pattern: undefined,
+        after: undefined,
+        limit: 1,
+        bytesMax: Infinity,
+      }),
     );
     const checked = old.runs.checkIntegrity();
     if (old.reopen === undefined) await old.runs.close();
@@ -97,7 +110,7 @@ export function durableContract(open: OpenStores): void {
     await runs.close();
     const closed = refused("unavailable");
     await expect(runs.createRun(newRun(), { getOrCreate: false })).rejects.toEqual(closed);
-    await expect(runs.getRuns([id])).rejects.toEqual(closed);
+    await expect(getRuns(runs, [id])).rejects.toEqual(closed);
     await expect(runs.append([envelope(id, 1)], NOW_US)).rejects.toEqual(closed);
     await expect(runs.publish()).rejects.toEqual(closed);
     await expect(points.readSeries({ ...EVERYTHING, selectors: [] })).rejects.toEqual(closed);

@@ -161,6 +161,7 @@ export function feedContract(open: OpenStores): void {
         pattern: undefined,
         after: undefined,
         limit: 10,
+        bytesMax: Infinity,
       });
       for (const { key, labels, summary } of series) {
         expect(bench.under.feed.findNumbers(id, key, labelsText(labels))).toEqual(numbersOf(summary));

@@ -4,6 +4,7 @@ import {
   AUDIT,
   createRun,
   getRun,
+  getRuns,
   inEveryForm,
   newRun,
   NOW_US,
@@ -54,7 +55,7 @@ export function runsContract(open: OpenStores): void {
     const created = await bench.runs.createRun(run, { getOrCreate: false });
     expect(created).toEqual({ run, created: true });
     await inEveryForm(bench, async () => {
-      expect(await bench.runs.getRuns([run.id])).toEqual([run]);
+      expect(await getRuns(bench.runs, [run.id])).toEqual([run]);
     });
   });
 
@@ -104,7 +105,7 @@ export function runsContract(open: OpenStores): void {
   it("gets runs in the order of their ids and leaves unknown ones out", async () => {
     const a = await createRun(bench.runs);
     const b = await createRun(bench.runs);
-    const found = await bench.runs.getRuns([b, "0".repeat(32), a, b]);
+    const found = await getRuns(bench.runs, [b, "0".repeat(32), a, b]);
     expect(found.map(({ id }) => id)).toEqual([b, a, b]);
   });
 
@@ -112,11 +113,11 @@ export function runsContract(open: OpenStores): void {
     const run = newRun({ params: new Map([["a", "1"]]), notes: "long", provenance: PROVENANCE });
     await bench.runs.createRun(run, { getOrCreate: false });
     const empty = { params: new Map(), notes: "", provenance: undefined };
-    expect(await bench.runs.getRuns([run.id], ["params", "notes", "provenance"])).toEqual([
+    expect(await getRuns(bench.runs, [run.id], ["params", "notes", "provenance"])).toEqual([
       { ...run, ...empty },
     ]);
-    expect(await bench.runs.getRuns([run.id], ["notes"])).toEqual([{ ...run, notes: "" }]);
-    expect(await bench.runs.getRuns([run.id], [])).toEqual([run]);
+    expect(await getRuns(bench.runs, [run.id], ["notes"])).toEqual([{ ...run, notes: "" }]);
+    expect(await getRuns(bench.runs, [run.id], [])).toEqual([run]);
   });
 
   it("U1 finds a run by id, by path, and by alias within a subtree", async () => {

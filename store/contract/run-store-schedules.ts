@@ -169,7 +169,7 @@ const alterations: readonly Partial<AppendEnvelope>[] = [
 async function dump(bench: Bench, runId: string, extras: boolean): Promise<unknown> {
   const [{ id: _, ...run }, listed, read, ledger, more] = await Promise.all([
     getRun(bench.runs, runId),
-    bench.points.listSeries({ runId, pattern: undefined, after: undefined, limit: 100 }),
+    bench.points.listSeries({ runId, pattern: undefined, after: undefined, limit: 100, bytesMax: Infinity }),
     bench.points.readSeries({
       ...EVERYTHING,
       includeReplaced: true,
@@ -184,9 +184,9 @@ async function dump(bench: Bench, runId: string, extras: boolean): Promise<unkno
 
 async function dumpExtras({ under: { logs, artifacts } }: Bench, runId: string): Promise<unknown> {
   const page = { prefix: "", kind: undefined, fromStep: undefined, toStep: undefined, after: undefined };
-  const [lines, listed] = await Promise.all([
+  const [lines, { rows: listed }] = await Promise.all([
     readAll(logs, runId),
-    artifacts.listArtifacts({ ...page, runId, limit: 100 }),
+    artifacts.listArtifacts({ ...page, runId, limit: 100, bytesMax: Infinity }),
   ]);
   if (lines.some(({ number }, i) => number !== i)) throw new Error("lines are not numbered from 0");
   for (const line of lines) line.number = 0;

@@ -6,6 +6,7 @@ import {
   envelope,
   EVERYTHING,
   getRun,
+  getRuns,
   inEveryForm,
   NOW_US,
   numbers,
@@ -48,11 +49,17 @@ export function trashContract(open: OpenStores): void {
       if (form !== "fresh") await bench.under.settle();
       const late = form === "half at rest";
       if (late) await appendOne(runs, envelope(id, 2, { series: [numbers("acc", [4, 5])] }));
-      await points.listSeries({ runId: id, pattern: undefined, after: undefined, limit: 10 });
+      await points.listSeries({
+        runId: id,
+        pattern: undefined,
+        after: undefined,
+        limit: 10,
+        bytesMax: Infinity,
+      });
       await runs.setDeleted(id, NOW_US, AUDIT);
       expect(await runs.purgeRun(id, AUDIT)).toEqual({ points: late ? 5 : 3 });
       await inEveryForm(bench, async () => {
-        expect(await bench.runs.getRuns([id])).toEqual([]);
+        expect(await getRuns(bench.runs, [id])).toEqual([]);
         expect(await bench.runs.findRuns({ by: "alias", alias: "job", namespace: "" })).toEqual([]);
         const selectors = [{ runId: id, key: "loss", labels: undefined }];
         expect(await bench.points.readSeries({ ...EVERYTHING, selectors })).toEqual({
@@ -129,7 +136,7 @@ export function trashContract(open: OpenStores): void {
     await appendOne(runs, envelope(id, 3), NOW_US + 3 * SECOND_US);
     const heard = { lastHeardUs: NOW_US + 5 * SECOND_US, heartbeatSeconds: 10 };
     expect(await getRun(runs, id)).toMatchObject(heard);
-    expect(await runs.getRuns([id], ["params"])).toMatchObject([heard]);
+    expect(await getRuns(runs, [id], ["params"])).toMatchObject([heard]);
     // Somebody who looks after the run is not the job.
     expect(await runs.updateRun(id, { name: "renamed" }, NOW_US + 9 * SECOND_US)).toMatchObject(heard);
     await bench.reopen();
@@ -173,7 +180,7 @@ export function trashContract(open: OpenStores): void {
     await appendOne(runs, envelope(recalled, 1, { change: { heartbeatSeconds: 1 } }), NOW_US);
     await runs.updateRun(recalled, { heartbeatSeconds: 0 }, NOW_US);
     expect(await runs.expireHeartbeats(NOW_US + 1e6 * SECOND_US)).toHaveLength(0);
-    const statuses = (await runs.getRuns([silent, ended, recalled])).map(({ status }) => status);
+    const statuses = (await getRuns(runs, [silent, ended, recalled])).map(({ status }) => status);
     expect(statuses).toEqual(["running", "finished", "running"]);
   });
 }

@@ -43,9 +43,11 @@ export function verifyContract(open: OpenStores): void {
           firstReceivedUs: NOW_US + 1,
           lastReceivedUs: NOW_US + Number(lastUs),
         })),
+        totals: { envelopes: 11, lastSeq: 11, lost: 0, gaps: 0, problems: 0 },
         points: 20,
         unnumberedEnvelopes: 0,
         problems: [],
+        truncated: false,
       });
     });
   });
@@ -80,9 +82,11 @@ export function verifyContract(open: OpenStores): void {
     const id = await createRun(bench.runs);
     expect(await bench.runs.verifyRun(id)).toEqual({
       writers: [],
+      totals: { envelopes: 0, lastSeq: 0, lost: 0, gaps: 0, problems: 0 },
       points: 0,
       unnumberedEnvelopes: 0,
       problems: [],
+      truncated: false,
     });
     for (const seq of [1, 2, 3]) await appendOne(bench.runs, envelope(id, seq));
     const empty = points({ kind: "number", data: new Float64Array() });
@@ -102,6 +106,28 @@ export function verifyContract(open: OpenStores): void {
     await appendOne(bench.runs, envelope(id, 1, { writer: "v", series: [numbers("loss", [9], 2)] }));
     await inEveryForm(bench, async () => {
       expect(await bench.runs.verifyRun(id)).toMatchObject({ points: 5, problems: [] });
+    });
+  });
+
+  it("E9 lists as many writers and ranges as fit, and counts all of them", async () => {
+    const id = await createRun(bench.runs);
+    for (let i = 0; i < 6; i++) {
+      const writer = `w${i}${"x".repeat(200)}`;
+      const lost = [{ first: 1, last: 9 }];
+      await appendOne(bench.runs, envelope(id, 10, { writer, lost, series: [numbers("a", [1], i)] }));
+      const again = [{ first: 11, last: 11 }];
+      await appendOne(bench.runs, envelope(id, 12, { writer, lost: again }));
+    }
+    await inEveryForm(bench, async () => {
+      const all = await bench.runs.verifyRun(id);
+      expect(all).toMatchObject({ truncated: false });
+      expect(all.writers).toHaveLength(6);
+      const some = await bench.runs.verifyRun(id, 3 * 320);
+      expect(some).toMatchObject({ truncated: true, totals: all.totals, points: 6, problems: [] });
+      expect(some.totals).toMatchObject({ envelopes: 12, lastSeq: 72, lost: 60, gaps: 0 });
+      expect(some.writers).toEqual(all.writers.slice(0, 3));
+      const fewer = await bench.runs.verifyRun(id, 300);
+      expect(fewer.writers).toMatchObject([{ lost: [{ first: 1, last: 9 }] }]);
     });
   });
 

@@ -4,6 +4,7 @@
  */
 import { describe } from "vitest";
 import { backupContract } from "./run-store-backup.ts";
+import { runBoundsContract } from "./run-store-bounds.ts";
 import { digestContract } from "./run-store-digest.ts";
 import { durableContract } from "./run-store-durable.ts";
 import { feedContract } from "./run-store-feed.ts";
@@ -34,6 +35,7 @@ export function runStoreContract(name: string, open: OpenStores, traits: RunStor
     describe("verify", () => verifyContract(open));
     describe("schedules", () => schedulesContract(open, traits.schedules));
     describe("limits", () => limitsContract(open));
+    describe("bounds", () => runBoundsContract(open));
     describe("feed", () => feedContract(open));
     describe("durability", () => durableContract(open));
     describe("backup", () => backupContract(open, traits.restores));

@@ -10,7 +10,7 @@ import type { AccessStore, AuditRecord } from "#core/ports/access-store.ts";
 import type { ArtifactStore } from "#core/ports/artifact-store.ts";
 import type { LineageStore } from "#core/ports/lineage-store.ts";
 import type { LogStore } from "#core/ports/log-store.ts";
-import type { AppendEnvelope, AppendOutcome, RunStore } from "#core/ports/run-store.ts";
+import type { AppendEnvelope, AppendOutcome, HeavyPart, RunStore } from "#core/ports/run-store.ts";
 import type { FeedRecorder } from "./feed-recorder.ts";
 
 /** A new, empty store. */
@@ -120,8 +120,17 @@ export async function createRun(runs: RunStore, run: Partial<Run> = {}): Promise
   return created.run.id;
 }
 
+export async function getRuns(
+  runs: RunStore,
+  ids: readonly string[],
+  omit: readonly HeavyPart[] = [],
+): Promise<Run[]> {
+  const read = await runs.getRuns(ids, { omit, bytesMax: Infinity });
+  return read.runs;
+}
+
 export async function getRun(runs: RunStore, id: string): Promise<Run> {
-  const [run] = await runs.getRuns([id]);
+  const [run] = await getRuns(runs, [id]);
   if (run === undefined) throw new Error(`run ${id} is not there`);
   return run;
 }
@@ -181,6 +190,8 @@ export const EVERYTHING: Omit<ReadSeries, "selectors"> = {
   includeReplaced: false,
   onlyReplaced: false,
   pointsMax: 5_000_000,
+  bytesMax: 160 << 20,
+  numberBytes: 8,
 };
 
 /** The one series that is asked for. */

@@ -10,7 +10,9 @@ import type {
 } from "#core/model/artifact.ts";
 import { joinObject, splitObject } from "#core/model/json.ts";
 import type { ListArtifacts } from "#core/ports/artifact-store.ts";
+import type { ListPart } from "#core/ports/list-part.ts";
 import type { Db, Row, Value } from "./db.ts";
+import { takePage } from "./page.ts";
 
 const COLUMNS =
   "artifact.name, step, kind, place, uri, sha256, size_bytes, media_type, metadata, artifact.created_us";
@@ -116,7 +118,10 @@ export class Artifacts {
     );
   }
 
-  list(run: number, { runId, prefix, kind, fromStep, toStep, after, limit }: ListArtifacts): Artifact[] {
+  list(
+    run: number,
+    { runId, prefix, kind, fromStep, toStep, after, ...bound }: ListArtifacts,
+  ): ListPart<Artifact> {
     const conditions = ["run = ?"];
     const values: Value[] = [run];
     const add = (condition: string, ...more: Value[]) => {
@@ -135,7 +140,8 @@ export class Artifacts {
     // SQLite would take the index of the names, and step over all other kinds.
     const from = kind === undefined ? "artifact" : "artifact INDEXED BY artifact_kind";
     const sql = `SELECT ${COLUMNS} FROM ${from} WHERE ${conditions.join(" AND ")} ORDER BY name, step LIMIT ?`;
-    return this.#db.all(sql, ...values, limit).map((row) => toArtifact(runId, row));
+    const { rows, more } = takePage(this.#db.each(sql, ...values, bound.limit + 1), bound);
+    return { rows: rows.map((row) => toArtifact(runId, row)), more };
   }
 
   /** How many there were. */
@@ -164,19 +170,17 @@ export class Artifacts {
   }
 
   /** One sentence for each inline content of the run that is not what was stored. */
-  verify(run: number): string[] {
+  *verify(run: number): Generator<string> {
     const rows = this.#db.each(
       `SELECT name, sha256, content FROM artifact JOIN artifact_content ON artifact = id WHERE run = ?`,
       run,
     );
-    const problems: string[] = [];
     for (const [name, sha256, content] of rows) {
       const digest = createHash("sha256")
         .update(content as Uint8Array)
         .digest("hex");
-      if (digest !== hexOf(sha256)) problems.push(`artifact ${quote(String(name))} is damaged`);
+      if (digest !== hexOf(sha256)) yield `artifact ${quote(String(name))} is damaged`;
     }
-    return problems;
   }
 
   unusedBlobs(limit: number): string[] {

@@ -148,6 +148,11 @@ export function findSeries(db: Db, where: string, ...values: (string | number)[]
   return db.all(`SELECT ${COLUMNS} FROM series WHERE ${where}`, ...values).map(toEntry);
 }
 
+/** The same one by one; must be read to its end or returned before it is used again. */
+export function* eachSeries(db: Db, where: string, ...values: (string | number)[]): Generator<SeriesEntry> {
+  for (const row of db.each(`SELECT ${COLUMNS} FROM series WHERE ${where}`, ...values)) yield toEntry(row);
+}
+
 /** A stored series with the numbers the feed needs, and nothing made of the rest. */
 export interface StoredSummary {
   id: number;

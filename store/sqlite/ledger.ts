@@ -1,6 +1,6 @@
 import { CairnError, quote } from "#core/errors.ts";
 import type { SeqRange } from "#core/model/envelope.ts";
-import type { WriterLedger } from "#core/ports/run-store.ts";
+import type { LedgerTotals, RunLedger } from "#core/ports/run-store.ts";
 import type { Db, Row } from "./db.ts";
 
 /** A writer of one run, as of the transaction in progress. */
@@ -17,6 +17,14 @@ export interface Writer {
 
 const COLUMNS = "id, run, name, last_seq, envelopes, first_us, last_us, lost";
 const DIGEST_BYTES = 8;
+/** In an answer: of a writer besides its name, and of a range. */
+const WRITER_BYTES = 64;
+const RANGE_BYTES = 24;
+
+export interface DescribedWriters extends Pick<RunLedger, "writers" | "truncated"> {
+  unnumbered: number;
+  totals: Omit<LedgerTotals, "problems">;
+}
 
 /**
  * Remembers which envelopes arrived. Writers touched in a transaction are written back once, by
@@ -144,32 +152,63 @@ export class Ledger {
     }
   }
 
-  /** What `verify` says about the writers of a run, without the points. Damaged envelopes are gaps. */
+  /**
+   * What `verify` says about the writers of a run, without the points. Damaged envelopes are gaps. Once
+   * `bytesMax` is used up, writers and their ranges are only counted.
+   */
   describe(
     run: number,
     damaged: readonly { writer: number; seq: number }[],
-  ): { writers: WriterLedger[]; unnumbered: number } {
-    const rows = this.#db.all(`SELECT ${COLUMNS} FROM writer WHERE run = ? ORDER BY name`, run);
-    const writers = rows.map(toWriter);
-    return {
-      unnumbered: writers.find((writer) => writer.name === "")?.envelopes ?? 0,
-      writers: writers
-        .filter((writer) => writer.name !== "")
-        .map((writer) => ({
-          writer: writer.name,
-          envelopes: writer.envelopes,
-          lastSeq: writer.lastSeq,
-          lost: writer.lost,
-          gaps: this.#gaps(
-            writer,
-            damaged
-              .filter(({ writer: id, seq }) => id === writer.id && seq > 0 && seq <= writer.lastSeq)
-              .map(({ seq }) => seq),
-          ),
-          firstReceivedUs: writer.firstUs,
-          lastReceivedUs: writer.lastUs,
-        })),
+    bytesMax: number,
+  ): DescribedWriters {
+    const described: DescribedWriters = {
+      writers: [],
+      unnumbered: 0,
+      totals: { envelopes: 0, lastSeq: 0, lost: 0, gaps: 0 },
+      truncated: false,
     };
+    const damagedOf = Map.groupBy(damaged, ({ writer }) => writer);
+    let left = bytesMax;
+    const some = (ranges: SeqRange[]): SeqRange[] => {
+      const kept = ranges.slice(0, Math.max(0, Math.floor(left / RANGE_BYTES)));
+      left -= kept.length * RANGE_BYTES;
+      if (kept.length < ranges.length) described.truncated = true;
+      return kept;
+    };
+    for (const row of this.#db.each(`SELECT ${COLUMNS} FROM writer WHERE run = ? ORDER BY name`, run)) {
+      const writer = toWriter(row);
+      const { id, name, envelopes, lastSeq, lost } = writer;
+      if (name === "") {
+        described.unnumbered = envelopes;
+        continue;
+      }
+      const seqs = (damagedOf.get(id) ?? []).map(({ seq }) => seq);
+      const gaps = this.#gaps(
+        writer,
+        seqs.filter((seq) => seq > 0 && seq <= lastSeq),
+      );
+      const { totals } = described;
+      totals.envelopes += envelopes;
+      totals.lastSeq += lastSeq;
+      totals.lost += lost.reduce((sum, { first, last }) => sum + last - first + 1, 0);
+      totals.gaps += gaps.length;
+      left -= WRITER_BYTES + Buffer.byteLength(name);
+      if (left < 0) {
+        described.truncated = true;
+        continue;
+      }
+      const { firstUs: firstReceivedUs, lastUs: lastReceivedUs } = writer;
+      described.writers.push({
+        writer: name,
+        envelopes,
+        lastSeq,
+        lost: some(lost),
+        gaps: some(gaps),
+        firstReceivedUs,
+        lastReceivedUs,
+      });
+    }
+    return described;
   }
 
   #gaps(writer: Writer, damaged: readonly number[]): SeqRange[] {

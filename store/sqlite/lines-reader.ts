@@ -38,24 +38,24 @@ export class LinesReader {
   }
 
   /** One sentence per damaged part of a run's log. Call inside a read transaction. */
-  verify(run: number): string[] {
+  *verify(run: number): Generator<string> {
     const total = countLines(this.#db, run);
-    const problems: string[] = [];
     const damaged = (first: number, next: number) =>
-      problems.push(`log: its lines from number ${first} to ${next - 1} are damaged`);
+      `log: its lines from number ${first} to ${next - 1} are damaged`;
     for (const piece of walkLines(this.#db, run, 0, total)) {
-      if (isMissing(piece)) damaged(piece.first, piece.next);
-      else if (!isWhole(piece, openPiece(this.#db, piece))) damaged(piece.first, piece.first + piece.count);
+      if (isMissing(piece)) yield damaged(piece.first, piece.next);
+      else if (!isWhole(piece, openPiece(this.#db, piece))) {
+        yield damaged(piece.first, piece.first + piece.count);
+      }
     }
     for (const table of ["line_chunk", "line_row"] as const) {
       for (const row of this.#db.each(`SELECT id, ${HEAD_COLUMNS} FROM ${table} WHERE run = ?`, run)) {
         if (toPiece(table, row) !== undefined) continue;
-        problems.push(`log: a piece (${table} ${Number(row[0])}) does not say any more which lines it held`);
+        yield `log: a piece (${table} ${Number(row[0])}) does not say any more which lines it held`;
       }
     }
     const { lines } = storedTotal(this.#db, run);
-    if (lines < total) problems.push(`log: it ends at line number ${total}, not at ${lines}`);
-    return problems;
+    if (lines < total) yield `log: it ends at line number ${total}, not at ${lines}`;
   }
 
   #scan(request: ReadLog, matcher: LineMatcher): LineScan {

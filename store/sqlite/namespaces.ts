@@ -1,6 +1,9 @@
 import { CairnError, quote } from "#core/errors.ts";
 import type { Direction, KeyDescription, Namespace, Objective, Picture } from "#core/model/namespace.ts";
+import type { ListPart } from "#core/ports/list-part.ts";
+import type { RunStore } from "#core/ports/run-store.ts";
 import type { Db, Row } from "./db.ts";
+import { takePage } from "./page.ts";
 
 const COLUMNS = "path, description, objective_metric, objective_direction, created_us";
 // Paths hold no control characters, so this puts "/" below everything: parents, then their subtree.
@@ -30,18 +33,25 @@ export class Namespaces {
     return row === undefined ? undefined : toNamespace(row);
   }
 
-  list(page: { under: string; after: string | undefined; limit: number }): Namespace[] {
-    const { under, after, limit } = page;
+  list({ under, after, ...bound }: Parameters<RunStore["listNamespaces"]>[0]): ListPart<Namespace> {
     const inSubtree = "(?1 = '' OR path = ?1 OR (path >= ?1 || '/' AND path < ?1 || '0'))";
-    const rows = this.#db.all(
-      `SELECT ${COLUMNS} FROM namespace
+    const paths = this.#db.all(
+      `SELECT path FROM namespace
        WHERE ${inSubtree} AND ${TREE_ORDER} > replace(?2, '/', char(1))
        ORDER BY ${TREE_ORDER} LIMIT ?3`,
       under,
       after ?? "",
-      limit,
+      bound.limit + 1,
     );
-    return rows.map(toNamespace);
+    // One by one: what is sorted is held in memory, so descriptions must not be among it.
+    const { rows, more } = takePage(this.#rows(paths), bound);
+    return { rows: rows.map(toNamespace), more };
+  }
+
+  *#rows(paths: readonly Row[]): Generator<Row> {
+    for (const [path] of paths) {
+      yield this.#db.find(`SELECT ${COLUMNS} FROM namespace WHERE path = ?`, String(path))!;
+    }
   }
 
   update(path: string, change: { description?: string; objective?: Objective | null }): Namespace {
@@ -63,7 +73,7 @@ export class Namespaces {
   delete(path: string): void {
     const id = this.getId(path);
     const runs = Number(this.#db.find("SELECT count(*) FROM run WHERE namespace = ?", id)![0]);
-    const children = this.list({ under: path, after: path, limit: 1 });
+    const { rows: children } = this.list({ under: path, after: path, limit: 1, bytesMax: 0 });
     if (runs > 0 || children.length > 0) {
       const holds =
         runs > 0 ? `${runs} ${runs === 1 ? "run" : "runs"}` : `namespace ${quote(children[0]!.path)}`;
@@ -107,27 +117,31 @@ export class Namespaces {
     );
   }
 
-  listKeys(path: string): KeyDescription[] {
-    const nearest = new Map<string, KeyDescription>();
-    // Ancestors are prefixes, so they come in order of length and a nearer one overwrites.
-    const rows = this.#db.all(
-      `SELECT path, key, unit, direction, key_description.description, picture
+  listKeys(path: string, { after, ...bound }: Parameters<RunStore["listKeys"]>[1]): ListPart<KeyDescription> {
+    // Ancestors are prefixes, so the longest path is the nearest; of a maximum SQLite gives its own row.
+    const nearest = this.#db.all(
+      `SELECT key_description.namespace, key, max(length(path))
        FROM key_description JOIN namespace ON namespace.id = key_description.namespace
-       WHERE path = ?1 OR substr(?1, 1, length(path) + 1) = path || '/'
-       ORDER BY length(path)`,
+       WHERE (path = ?1 OR substr(?1, 1, length(path) + 1) = path || '/') AND key > ?2
+       GROUP BY key ORDER BY key LIMIT ?3`,
       path,
+      after ?? "",
+      bound.limit + 1,
     );
-    for (const [namespace, key, unit, direction, description, picture] of rows) {
-      nearest.set(String(key), {
-        namespace: String(namespace),
-        key: String(key),
-        unit: String(unit),
-        direction: (direction ?? undefined) as Direction | undefined,
-        description: String(description),
-        picture: (picture ?? undefined) as Picture | undefined,
-      });
+    const { rows, more } = takePage(this.#keyRows(nearest), bound);
+    return { rows: rows.map(toKey), more };
+  }
+
+  *#keyRows(places: readonly Row[]): Generator<Row> {
+    for (const [namespace, key] of places) {
+      yield this.#db.find(
+        `SELECT path, key, unit, direction, key_description.description, picture
+         FROM key_description JOIN namespace ON namespace.id = key_description.namespace
+         WHERE key_description.namespace = ? AND key = ?`,
+        Number(namespace),
+        String(key),
+      )!;
     }
-    return [...nearest.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
   }
 
   #findId(path: string): number | undefined {
@@ -145,5 +159,16 @@ function toNamespace([path, description, metric, direction, createdUs]: Row): Na
         ? undefined
         : { metric: String(metric), direction: direction as Direction },
     createdUs: Number(createdUs),
+  };
+}
+
+function toKey([namespace, key, unit, direction, description, picture]: Row): KeyDescription {
+  return {
+    namespace: String(namespace),
+    key: String(key),
+    unit: String(unit),
+    direction: (direction ?? undefined) as Direction | undefined,
+    description: String(description),
+    picture: (picture ?? undefined) as Picture | undefined,
   };
 }

@@ -108,16 +108,27 @@ const STATISTICS = 8;
 function requireNumbers(
   groups: readonly (readonly GroupedRun[])[],
   size: number,
-  { quantiles, numbersMax }: ReadGroups,
+  { quantiles, meansMax, numbersMax }: ReadGroups,
 ): void {
   const answer = groups.length * size * (STATISTICS + quantiles.length);
+  const hint = "ask for fewer buckets, runs, groups or quantiles";
+  if (answer > numbersMax) {
+    const instead = meansMax > numbersMax ? ", or columns as bytes over binary protobuf instead of JSON" : "";
+    throw tooMany(`${answer} numbers`, numbersMax, hint + instead);
+  }
   const largest = groups.reduce((most, runs) => Math.max(most, runs.length), 0) * size;
-  if (answer <= numbersMax && largest <= numbersMax) return;
-  const what = answer > numbersMax ? `${answer} numbers` : `a group of ${largest} means (runs by buckets)`;
-  throw new CairnError("exhausted", `cannot read groups: ${what} are more than ${numbersMax}`, {
+  if (largest > meansMax) throw tooMany(`a group of ${largest} means (runs by buckets)`, meansMax, hint);
+}
+
+export function tooManySeries({ key, seriesMax }: ReadGroups): CairnError {
+  return tooMany(`the label sets of metric ${quote(key)}`, seriesMax, "ask for fewer runs, or one label set");
+}
+
+function tooMany(what: string, max: number, hint: string): CairnError {
+  return new CairnError("exhausted", `cannot read groups: ${what} are more than ${max}`, {
     reason: "LIMIT_EXCEEDED",
-    facts: { limit: String(numbersMax) },
-    hint: "ask for fewer buckets, runs, groups or quantiles",
+    facts: { limit: String(max) },
+    hint,
   });
 }
 

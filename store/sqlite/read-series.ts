@@ -2,13 +2,8 @@ import { CairnError, quote } from "#core/errors.ts";
 import type { Points } from "#core/model/series.ts";
 import type { ExactData, Grid, ReadSeries, ReadSeriesResult, SeriesData } from "#core/ports/point-store.ts";
 import { Buckets, gridOver } from "#core/series/buckets.ts";
-import {
-  asNumbers,
-  markReplaced,
-  replacementThresholds,
-  type Piece,
-  type ReplacementThreshold,
-} from "#core/series/state.ts";
+import type { ReadBudget } from "#core/series/read-budget.ts";
+import { asNumbers, markReplaced, replacementThresholds, type Piece } from "#core/series/state.ts";
 import type { SeriesEntry } from "./catalog.ts";
 import { chunksIn, loggedPieces, openChunk, type ChunkRange } from "./chunks.ts";
 import type { Db } from "./db.ts";
@@ -22,29 +17,34 @@ export interface CurrentSeries {
   logged: readonly TailPiece[];
 }
 
-interface Selected extends CurrentSeries {
+export interface Selected extends CurrentSeries {
   runId: string;
 }
 
-export function readAll(db: Db, selected: readonly Selected[], request: ReadSeries): ReadSeriesResult {
-  const source = { db, request };
-  const budget = { left: request.pointsMax };
+export function readAll(
+  db: Db,
+  selected: readonly Selected[],
+  request: ReadSeries,
+  budget: ReadBudget,
+): ReadSeriesResult {
+  const source = { db, request, budget };
   const comesExact = selected.map(({ entry }) => isExact(entry, request));
   // Without a range the counts are known: refuse before the work, not after.
   if (isOpen(request)) {
-    const known = selected.filter((_, i) => comesExact[i]).map(({ entry }) => countAll(entry, request));
-    requireBudget(
-      budget,
-      known.reduce((sum, count) => sum + count, 0),
-      request,
-    );
+    const known = { points: 0, buckets: 0 };
+    for (const [i, { entry }] of selected.entries()) {
+      const count = countAll(entry, request);
+      if (comesExact[i]) known.points += count;
+      else known.buckets += Math.min(count, request.buckets);
+    }
+    budget.require(known);
   }
-  const exact = selected.map((one, i) => (comesExact[i] ? readExact(source, one, budget) : undefined));
+  const exact = selected.map((one, i) => (comesExact[i] ? readExact(source, one) : undefined));
   const rest = selected.filter((_, i) => exact[i] === undefined).map(({ entry }) => entry);
   const grid = gridFor(rest, request);
   const series: SeriesData[] = selected.map((one, i) => {
     const { runId, entry } = one;
-    const read = exact[i] ?? readEnvelope(source, one, grid!, budget);
+    const read = exact[i] ?? readEnvelope(source, one, grid!);
     return {
       runId,
       key: entry.key,
@@ -79,6 +79,7 @@ type Range = Pick<ReadSeries, "axis" | "from" | "to">;
 interface Source {
   db: Db;
   request: ReadSeries;
+  budget: ReadBudget;
 }
 
 /** Pieces that may hold points of the range, in order of arrival. With `reuse` each is good until the next. */
@@ -117,50 +118,56 @@ function requireNext(entry: SeriesEntry, ordinal: number, expected: number): voi
   );
 }
 
-function readExact(
-  source: Source,
-  series: CurrentSeries,
-  budget: { left: number },
-): { pointCount: number; data: ExactData } {
-  const { request } = source;
-  const { entry } = series;
-  const thresholds = replacementThresholds(entry.state);
+function readExact(source: Source, series: CurrentSeries): { pointCount: number; data: ExactData } {
+  const { request, budget } = source;
+  const { kind } = series.entry.state;
+  const thresholds = replacementThresholds(series.entry.state);
   if (request.onlyReplaced && thresholds.length === 0) {
-    return exactOf(joinPoints([], entry.state.kind), undefined, request, budget);
+    return exactOf(joinPoints([], kind), undefined, request);
   }
   const whole = thresholds.length === 0 && isOpen(request) ? readWhole(source, series) : undefined;
-  if (whole !== undefined) return exactOf(whole, undefined, request, budget);
-  const read: Piece[] = [];
-  let wanted = 0;
-  for (const piece of readPieces(source, series, { times: true, reuse: false })) {
-    read.push(piece);
-    if (isOpen(request)) continue;
-    wanted += countWanted(piece, request, thresholds);
-    requireBudget(budget, wanted, request);
+  if (whole !== undefined) {
+    budget.spend({ points: whole.count });
+    return exactOf(whole, undefined, request);
   }
-  const points = joinPoints(
-    read.map((piece) => piece.points),
-    entry.state.kind,
-  );
-  return exactOf(points, joinMarks(read, thresholds, points.count), request, budget);
+  const kept: Points[] = [];
+  const marks: Uint8Array[] = [];
+  for (const { points, firstOrdinal } of readPieces(source, series, { times: true, reuse: false })) {
+    const replaced = markReplaced(points, firstOrdinal, thresholds);
+    // Right away: a chunk may hold few of the points that are asked for, and there may be very many chunks.
+    const places = wantedPlaces(points, request, unwanted(replaced, points.count, request));
+    const wanted = places === undefined ? points : pickPoints(points, places);
+    if (wanted.count === 0) continue;
+    budget.spend({
+      points: wanted.count,
+      numbers: wanted.nanos === undefined ? 0 : wanted.count,
+      textBytes: textBytes(wanted),
+    });
+    kept.push(wanted);
+    if (request.includeReplaced) marks.push(marksOf(replaced, places, wanted.count));
+  }
+  return exactOf(joinPoints(kept, kind), joinMarks(marks), request);
 }
 
-/** What was asked for of all these points, in order. */
+function textBytes({ values }: Points): number {
+  if (values.kind !== "text") return 0;
+  return values.data.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+}
+
+/** All of these points, in order. */
 function exactOf(
   points: Points,
   replaced: Uint8Array | undefined,
   request: ReadSeries,
-  budget: { left: number },
 ): { pointCount: number; data: ExactData } {
-  const order = orderedPlaces(points, request, unwanted(replaced, points.count, request));
-  const picked = order === undefined ? points : pickPoints(points, order);
-  spend(budget, picked.count, request);
+  const order = sortedPlaces(points, request);
+  const sorted = order === undefined ? points : pickPoints(points, order);
   return {
-    pointCount: picked.count,
+    pointCount: sorted.count,
     data: {
       form: "exact",
-      points: picked,
-      replaced: request.includeReplaced ? marksOf(replaced, order, picked.count) : undefined,
+      points: sorted,
+      replaced: request.includeReplaced ? marksOf(replaced, order, sorted.count) : undefined,
     },
   };
 }
@@ -193,22 +200,6 @@ function readWhole(source: Source, series: CurrentSeries): Points | undefined {
   return { count: total, steps, times, nanos: undefined, values: { kind, data } };
 }
 
-function countWanted(
-  { points, firstOrdinal }: Piece,
-  request: ReadSeries,
-  thresholds: readonly ReplacementThreshold[],
-): number {
-  const axis = request.axis === "step" ? points.steps : points.times;
-  if (axis === undefined) return 0;
-  const skip = unwanted(markReplaced(points, firstOrdinal, thresholds), points.count, request);
-  const { from = -Infinity, to = Infinity } = request;
-  let wanted = 0;
-  for (let i = 0; i < points.count; i++) {
-    if (axis[i]! >= from && axis[i]! <= to && skip?.[i] !== 1) wanted++;
-  }
-  return wanted;
-}
-
 /** 1 for points that are not asked for, given which are replaced; undefined when all of them are. */
 function unwanted(
   replaced: Uint8Array | undefined,
@@ -219,18 +210,13 @@ function unwanted(
   return replaced === undefined ? new Uint8Array(count).fill(1) : replaced.map((mark) => 1 - mark);
 }
 
-function joinMarks(
-  read: readonly Piece[],
-  thresholds: readonly ReplacementThreshold[],
-  count: number,
-): Uint8Array | undefined {
-  if (thresholds.length === 0) return undefined;
-  const joined = new Uint8Array(count);
+function joinMarks(marks: readonly Uint8Array[]): Uint8Array | undefined {
+  if (marks.length === 0) return undefined;
+  const joined = new Uint8Array(marks.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
-  for (const { points, firstOrdinal } of read) {
-    const marks = markReplaced(points, firstOrdinal, thresholds);
-    if (marks !== undefined) joined.set(marks, at);
-    at += points.count;
+  for (const part of marks) {
+    joined.set(part, at);
+    at += part.length;
   }
   return joined;
 }
@@ -244,44 +230,47 @@ function marksOf(
   return order === undefined ? replaced : Uint8Array.from(order, (place) => replaced[place]!);
 }
 
-/** Places of the wanted points in order of the axis, then of arrival; undefined when that is all as it stands. */
-function orderedPlaces(
+/** Places of the points in the range that are not skipped; undefined when that is all of them. */
+function wantedPlaces(
   points: Points,
   request: ReadSeries,
   skip: Uint8Array | undefined,
 ): Uint32Array | undefined {
-  const axis = request.axis === "step" ? points.steps : points.times;
-  const from = request.from ?? -Infinity;
-  const to = request.to ?? Infinity;
-  const open = request.from === undefined && request.to === undefined;
-  if (axis === undefined && skip === undefined) return open ? undefined : new Uint32Array();
-  if (skip === undefined && isOrdered(axis!, from, to)) return undefined;
+  const axis = axisOf(points, request);
+  const open = isOpen(request);
+  if (open && skip === undefined) return undefined;
+  if (!open && axis === undefined) return new Uint32Array();
+  const { from = -Infinity, to = Infinity } = request;
   const places = new Uint32Array(points.count);
   let wanted = 0;
-  let sorted = true;
-  let last = -Infinity;
   for (let i = 0; i < points.count; i++) {
-    const at = axis === undefined ? NaN : axis[i]!;
-    if (skip?.[i] === 1 || !(open || (at >= from && at <= to))) continue;
+    if (skip?.[i] === 1 || !(open || (axis![i]! >= from && axis![i]! <= to))) continue;
     places[wanted++] = i;
-    if (at >= last) last = at;
-    else sorted = false;
   }
-  const kept = places.subarray(0, wanted);
-  // Ties are decided by the place, that is by arrival. Points off the axis come last.
-  if (!sorted && axis !== undefined) kept.sort((a, b) => compare(axis[a]!, axis[b]!) || a - b);
-  return kept;
+  return wanted === points.count ? undefined : places.subarray(0, wanted);
 }
 
-/** The common case: everything is in the range and in order. */
-function isOrdered(axis: Float64Array, from: number, to: number): boolean {
-  let last = from;
+/** Places in order of the axis, then of arrival; undefined when that is how they are. */
+function sortedPlaces(points: Points, request: ReadSeries): Uint32Array | undefined {
+  const axis = axisOf(points, request);
+  if (axis === undefined || isOrdered(axis)) return undefined;
+  const places = Uint32Array.from({ length: points.count }, (_, place) => place);
+  // Ties are decided by the place, that is by arrival. Points off the axis come last.
+  return places.sort((a, b) => compare(axis[a]!, axis[b]!) || a - b);
+}
+
+function axisOf(points: Points, { axis }: ReadSeries): Float64Array | undefined {
+  return axis === "step" ? points.steps : points.times;
+}
+
+function isOrdered(axis: Float64Array): boolean {
+  let last = -Infinity;
   for (let i = 0; i < axis.length; i++) {
     const at = axis[i]!;
     if (!(at >= last)) return false;
     last = at;
   }
-  return last <= to;
+  return true;
 }
 
 function compare(a: number, b: number): number {
@@ -310,36 +299,22 @@ function readEnvelope(
   source: Source,
   series: CurrentSeries,
   grid: Grid,
-  budget: { left: number },
 ): Pick<SeriesData, "pointCount" | "data"> {
-  const { request } = source;
+  const { request, budget } = source;
   const { entry } = series;
   const range = { from: request.from ?? -Infinity, to: request.to ?? Infinity };
   const thresholds = replacementThresholds(entry.state);
   const buckets = new Buckets(grid, request.buckets);
   for (const { points, firstOrdinal } of readPieces(source, series, { times: false, reuse: true })) {
-    const at = request.axis === "step" ? points.steps : points.times;
+    const at = axisOf(points, request);
     const values = asNumbers(points);
     if (at === undefined || values === undefined) continue;
     const replaced = markReplaced(points, firstOrdinal, thresholds);
     buckets.add(at, values, range, unwanted(replaced, points.count, request));
   }
   // So few after all (a narrow range): every point is no more than the envelope would be.
-  if (!isOpen(request) && buckets.points <= request.buckets) return readExact(source, series, budget);
+  if (!isOpen(request) && buckets.points <= request.buckets) return readExact(source, series);
   const data = buckets.finish();
-  spend(budget, data.bucket.length, request);
+  budget.spend({ buckets: data.bucket.length });
   return { pointCount: buckets.points, data };
-}
-
-function spend(budget: { left: number }, points: number, request: ReadSeries): void {
-  requireBudget(budget, points, request);
-  budget.left -= points;
-}
-
-function requireBudget(budget: { left: number }, points: number, request: ReadSeries): void {
-  if (points <= budget.left) return;
-  throw new CairnError("exhausted", `cannot read more than ${request.pointsMax} points at once`, {
-    reason: "LIMIT_EXCEEDED",
-    hint: "ask for fewer series, a range, or an envelope with `buckets`",
-  });
 }

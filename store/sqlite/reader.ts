@@ -1,8 +1,11 @@
 import { CairnError, quote } from "#core/errors.ts";
 import type { SeriesInfo } from "#core/model/series.ts";
 import type {
+  ListedMetricKeys,
   ListedSeries,
+  ListMetricKeys,
   ListSeries,
+  MetricKey,
   ReadGroups,
   ReadGroupsResult,
   ReadSeries,
@@ -12,15 +15,16 @@ import type {
 import { compilePattern } from "#core/query/pattern.ts";
 import { PatternDeadline } from "#core/query/pattern-deadline.ts";
 import { addPoints, summarize } from "#core/series/state.ts";
-import { findSeries, type SeriesEntry } from "./catalog.ts";
+import { ReadBudget } from "#core/series/read-budget.ts";
+import { eachSeries, findSeries, type SeriesEntry } from "./catalog.ts";
 import { readablePieces } from "./chunks.ts";
 import type { Db } from "./db.ts";
 import { labelsFromText, labelsToText } from "./labels.ts";
-import { readGroups, type GroupedRun } from "./read-groups.ts";
-import { readAll, type CurrentSeries } from "./read-series.ts";
+import { readGroups, tooManySeries } from "./read-groups.ts";
+import { readAll, type CurrentSeries, type Selected } from "./read-series.ts";
 import { LOG_COLUMNS, lostIn, readLogRow } from "./log.ts";
 import type { LogRow, Tail } from "./tail.ts";
-import { damagedRows, verifySeries, type Verified } from "./verify.ts";
+import { damagedRows, verifySeries } from "./verify.ts";
 
 /**
  * Reads series from chunks and log inside one read transaction, hence one moment of the store. A
@@ -43,34 +47,72 @@ export class SeriesReader {
     return this.moment(() => {
       const run = this.#runKey(request.runId);
       if (run === undefined) return { series: [], total: 0, next: undefined };
-      const selected = this.#matching(run, request);
-      const from = selected.findIndex((place) => place.onPage);
-      const page = from < 0 ? [] : selected.slice(from, from + request.limit);
-      const last = page.at(-1);
-      return {
-        series: page.map(({ id }) => toInfo(this.#current(findSeries(this.#db, "id = ?", id)[0]!).entry)),
-        total: selected.length,
-        next: last !== undefined && from + page.length < selected.length ? token(last) : undefined,
-      };
+      const { places, total, more } = this.#matching(run, request);
+      const series: SeriesInfo[] = [];
+      let left = request.bytesMax;
+      for (const { id, bytes } of places) {
+        const { entry } = this.#current(findSeries(this.#db, "id = ?", id)[0]!);
+        left -= bytes + sampleBytes(entry);
+        if (left < 0 && series.length > 0) break;
+        series.push(toInfo(entry));
+      }
+      const last = series.at(-1);
+      const isCut = more || series.length < places.length;
+      return { series, total, next: last !== undefined && isCut ? token(last) : undefined };
+    });
+  }
+
+  keys(request: ListMetricKeys): ListedMetricKeys {
+    return this.moment(() => {
+      const run = this.#runKey(request.runId);
+      if (run === undefined) return { keys: [], next: undefined };
+      const after = request.after === undefined ? NO_PLACE : fromToken(request.after);
+      const sql = "run = ? AND (key, labels) > (?, ?) ORDER BY key, labels LIMIT ?";
+      const keys: MetricKey[] = [];
+      let looked = 0;
+      let last: SeriesEntry | undefined;
+      for (const stored of eachSeries(this.#db, sql, run, after.key, after.labels, request.limit)) {
+        const { entry } = this.#current(stored);
+        if (keys.at(-1)?.key !== entry.key) keys.push(noSeriesOf(entry.key));
+        addToKey(keys.at(-1)!, entry);
+        last = entry;
+        looked++;
+      }
+      return { keys, next: last !== undefined && looked === request.limit ? token(toInfo(last)) : undefined };
     });
   }
 
   read(request: ReadSeries): ReadSeriesResult {
     return this.moment(() => {
-      const entries = request.selectors.flatMap((selector) =>
-        this.#select(selector).map(({ entry, logged }) => ({ runId: selector.runId, entry, logged })),
-      );
-      return readAll(this.#db, entries, request);
+      const budget = new ReadBudget(request);
+      const selected = new Map<number, Selected>();
+      for (const selector of request.selectors) {
+        for (const { entry, logged } of this.#select(selector)) {
+          if (selected.has(entry.id)) continue;
+          budget.spend({ series: 1, textBytes: Buffer.byteLength(entry.key + entry.labels) });
+          budget.hold(sampleBytes(entry));
+          selected.set(entry.id, { runId: selector.runId, entry, logged });
+        }
+      }
+      return readAll(this.#db, [...selected.values()], request, budget);
     });
   }
 
   groups(request: ReadGroups): ReadGroupsResult {
     return this.moment(() => {
       // A run may be in several groups.
-      const known = new Map<string, GroupedRun["series"]>();
+      const known = new Map<string, CurrentSeries[]>();
+      let left = request.seriesMax;
       const seriesOf = (runId: string) => {
         let series = known.get(runId);
-        if (series === undefined) known.set(runId, (series = this.#select({ ...request, runId })));
+        if (series === undefined) {
+          series = [];
+          for (const one of this.#select({ ...request, runId })) {
+            if (left-- === 0) throw tooManySeries(request);
+            series.push(one);
+          }
+          known.set(runId, series);
+        }
         return series;
       };
       const groups = request.groups.map((ids, i) =>
@@ -82,24 +124,23 @@ export class SeriesReader {
     });
   }
 
-  /** Reads every point of a run; call inside `moment`. */
-  verify(run: number): Verified {
+  /** Reads every point of a run; call inside `moment`. Returns how many came back with their checksums right. */
+  verify(run: number, report: (problem: string) => void): number {
     let points = 0;
-    const problems: string[] = [];
-    for (const stored of findSeries(this.#db, "run = ?", run)) {
+    // By id first: there may be more series than there is memory for.
+    for (const [id] of this.#db.each("SELECT id FROM series WHERE run = ? ORDER BY id", run)) {
+      const [stored] = findSeries(this.#db, "id = ?", Number(id));
       try {
-        const damaged = this.#damageOf(stored);
-        const found = verifySeries(this.#db, this.#current({ ...stored, damaged }));
-        points += found.points;
-        problems.push(...found.problems);
+        const damaged = this.#damageOf(stored!);
+        points += verifySeries(this.#db, this.#current({ ...stored!, damaged }), report);
       } catch (thrown) {
         // The database itself is damaged where the series lies.
         const { code, message } = CairnError.from(thrown);
         if (code !== "corrupt") throw thrown;
-        problems.push(`series ${quote(stored.key)}: ${message}`);
+        report(`series ${quote(stored!.key)}: ${message}`);
       }
     }
-    return { points, problems };
+    return points;
   }
 
   /** Log rows whose points are lost, of all runs; call inside `moment`. */
@@ -149,15 +190,18 @@ export class SeriesReader {
     return { entry, logged };
   }
 
-  #select({ runId, key, labels }: SeriesSelector): CurrentSeries[] {
+  /** One after the other: a key may have more label sets than there is memory for. */
+  *#select({ runId, key, labels }: SeriesSelector): Generator<CurrentSeries> {
     const run = this.#runKey(runId);
-    if (run === undefined) return [];
+    if (run === undefined) return;
     const found =
       labels === undefined
-        ? findSeries(this.#db, "run = ? AND key = ? ORDER BY labels", run, key)
+        ? eachSeries(this.#db, "run = ? AND key = ? ORDER BY labels", run, key)
         : findSeries(this.#db, "run = ? AND key = ? AND labels = ?", run, key, labelsToText(labels));
-    for (const entry of found) this.#requireWhole(entry);
-    return found.map((entry) => this.#current(entry));
+    for (const entry of found) {
+      this.#requireWhole(entry);
+      yield this.#current(entry);
+    }
   }
 
   /** Where points of a series are lost for good, what is left must not look like all of it. */
@@ -180,11 +224,18 @@ export class SeriesReader {
     return row === undefined ? undefined : Number(row[0]);
   }
 
-  #matching(run: number, request: ListSeries): SeriesPlace[] {
+  /** The series of a page, and how many there are in all; `more` says that some lie behind the page. */
+  #matching(
+    run: number,
+    request: ListSeries,
+  ): { places: { id: number; bytes: number }[]; total: number; more: boolean } {
     const pattern = request.pattern && compilePattern(request.pattern.regex, "regex");
     const matches = pattern && new PatternDeadline("list series").test(pattern);
     const after = request.after === undefined ? NO_PLACE : fromToken(request.after);
-    const places: SeriesPlace[] = [];
+    const places: { id: number; bytes: number }[] = [];
+    let total = 0;
+    let more = false;
+    let left = request.bytesMax;
     let lastKey = "";
     let lastMatches = true;
     const rows = this.#db.each(
@@ -193,25 +244,35 @@ export class SeriesReader {
       after.labels,
       run,
     );
-    for (const [id, key, labels, onPage] of rows) {
+    for (const [id, key, labels, isBehind] of rows) {
       if (key !== lastKey) {
         lastKey = String(key);
         lastMatches = matches === undefined || matches(lastKey);
       }
-      if (lastMatches) {
-        places.push({ id: Number(id), key: lastKey, labels: String(labels), onPage: onPage === 1 });
-      }
+      if (!lastMatches) continue;
+      total++;
+      if (isBehind !== 1 || more) continue;
+      const bytes = INFO_BYTES + Buffer.byteLength(lastKey) + Buffer.byteLength(String(labels));
+      left -= bytes;
+      more = places.length >= request.limit || (left < 0 && places.length > 0);
+      if (!more) places.push({ id: Number(id), bytes });
     }
-    return places;
+    return { places, total, more };
   }
 }
 
-interface SeriesPlace {
-  id: number;
-  key: string;
-  labels: string;
-  /** Whether it lies beyond the page token. */
-  onPage: boolean;
+/** Of a series in a list besides its key, its labels and texts in its summary. */
+const INFO_BYTES = 400;
+function noSeriesOf(key: string): MetricKey {
+  return { key, seriesCount: 0, hasLabels: false, replacedCount: 0, firstTimeUs: undefined };
+}
+
+function addToKey(known: MetricKey, { labels, state: { summary } }: SeriesEntry): void {
+  known.seriesCount++;
+  known.hasLabels ||= labels !== NO_PLACE.labels;
+  known.replacedCount += summary.replacedCount;
+  const timeUs = summary.first?.timeUs;
+  if (timeUs !== undefined) known.firstTimeUs = Math.min(known.firstTimeUs ?? Infinity, timeUs);
 }
 
 // Keys are never empty, so everything lies beyond.
@@ -222,8 +283,13 @@ function toInfo(entry: SeriesEntry): SeriesInfo {
   return { key: entry.key, labels: labelsFromText(entry.labels), kind: state.kind, summary: state.summary };
 }
 
-function token({ key, labels }: SeriesPlace): string {
-  return Buffer.from(JSON.stringify([key, labels])).toString("base64url");
+/** What the state of a series of texts holds besides numbers. */
+function sampleBytes({ state: { summary } }: SeriesEntry): number {
+  return (summary.first?.text?.length ?? 0) + (summary.last?.text?.length ?? 0);
+}
+
+function token({ key, labels }: SeriesInfo): string {
+  return Buffer.from(JSON.stringify([key, labelsToText(labels)])).toString("base64url");
 }
 
 function fromToken(text: string): { key: string; labels: string } {

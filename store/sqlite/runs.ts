@@ -1,12 +1,14 @@
 import { CairnError, quote } from "#core/errors.ts";
 import { limits } from "#core/limits.ts";
+import { paramsBytes } from "#core/model/check.ts";
 import { joinObject, splitObject } from "#core/model/json.ts";
 import { ENDED, type Run, type RunChange, type RunRef, type RunStatus } from "#core/model/run.ts";
 import type { RunFeedRow } from "#core/ports/run-search.ts";
-import { CANDIDATES_MAX, type HeavyPart } from "#core/ports/run-store.ts";
+import { CANDIDATES_MAX, type GetRuns, type HeavyPart, type RunStore } from "#core/ports/run-store.ts";
 import { aliasConflict, aliasTaken } from "#core/runs/alias-refusal.ts";
 import type { Db, Row } from "./db.ts";
 import type { Namespaces } from "./namespaces.ts";
+import { rowBytes } from "./page.ts";
 import { provenanceFromText, provenanceToText } from "./provenance.ts";
 
 const COLUMNS = `run.key, run.id, namespace.path, run.name, run.status, run.created_us, run.started_us,
@@ -15,6 +17,10 @@ const COLUMNS = `run.key, run.id, namespace.path, run.name, run.status, run.crea
 const RUN_COLUMNS = `${COLUMNS}, run.heartbeat_s, (SELECT max(last_us) FROM writer WHERE writer.run = run.key)`;
 const FROM = "FROM run JOIN namespace ON namespace.id = run.namespace";
 const NOTHING: Readonly<Record<HeavyPart, string>> = { params: "'{}'", notes: "''", provenance: "NULL" };
+
+function columnsWithout(omit: readonly HeavyPart[]): string {
+  return omit.reduce((text, part) => text.replace(`run.${part}`, NOTHING[part]), RUN_COLUMNS);
+}
 
 export interface StoredRun {
   key: number;
@@ -76,10 +82,11 @@ export class Runs {
     return toRun(this.#db.find(`SELECT ${RUN_COLUMNS} ${FROM} WHERE run.key = ?`, key)!);
   }
 
-  find(ref: RunRef, page?: { after: string; limit: number }): Run[] {
+  find(ref: RunRef, { omit = [], page }: Parameters<RunStore["findRuns"]>[1] = {}): Run[] {
+    const columns = columnsWithout(omit);
     if (ref.by === "alias") {
       const rows = this.#db.all(
-        `SELECT ${RUN_COLUMNS} FROM alias JOIN run ON run.key = alias.run
+        `SELECT ${columns} FROM alias JOIN run ON run.key = alias.run
            JOIN namespace ON namespace.id = alias.namespace
          WHERE alias.alias = ?1
            AND (?2 = '' OR namespace.path = ?2 OR substr(namespace.path, 1, length(?2) + 1) = ?2 || '/')
@@ -92,19 +99,25 @@ export class Runs {
       );
       return rows.map((row) => toRun(row).run);
     }
-    const row = this.#db.find(`SELECT ${RUN_COLUMNS} ${FROM} WHERE run.id = ?`, ref.id);
+    const row = this.#db.find(`SELECT ${columns} ${FROM} WHERE run.id = ?`, ref.id);
     if (row === undefined) return [];
     const { run } = toRun(row);
     return ref.by === "path" && run.namespace !== ref.namespace ? [] : [run];
   }
 
-  getMany(ids: readonly string[], omit: readonly HeavyPart[]): Run[] {
-    const columns = omit.reduce((text, part) => text.replace(`run.${part}`, NOTHING[part]), RUN_COLUMNS);
-    const sql = `SELECT ${columns} ${FROM} WHERE run.id = ?`;
-    return ids.flatMap((id) => {
+  getMany(ids: readonly string[], { omit = [], bytesMax }: GetRuns): { runs: Run[]; looked: number } {
+    const sql = `SELECT ${columnsWithout(omit)} ${FROM} WHERE run.id = ?`;
+    const runs: Run[] = [];
+    let left = bytesMax;
+    for (const [looked, id] of ids.entries()) {
       const row = this.#db.find(sql, id);
-      return row === undefined ? [] : [toRun(row).run];
-    });
+      if (row === undefined) continue;
+      // Before it is parsed, which takes several times as much.
+      left -= rowBytes(row);
+      if (left < 0 && runs.length > 0) return { runs, looked };
+      runs.push(toRun(row).run);
+    }
+    return { runs, looked: ids.length };
   }
 
   /** All runs in order of their key. */
@@ -193,6 +206,9 @@ function changed(run: Run, change: RunChange, nowUs: number): Run {
   const tags = merge(run.tags, change.tags, change.removeTags, onlyIfAbsent);
   const aliases = [...new Set([...run.aliases, ...(change.addAliases ?? [])])];
   requireAtMost(params.size, limits.paramsPerRunMax, "params", run.id);
+  if (change.params !== undefined) {
+    requireAtMost(paramsBytes(params), limits.paramsBytesPerRunMax, "bytes of params", run.id);
+  }
   requireAtMost(tags.size, limits.tagsPerRunMax, "tags", run.id);
   requireAtMost(aliases.length, limits.aliasesPerRunMax, "aliases", run.id);
   const status = change.status ?? run.status;

@@ -1,17 +1,21 @@
 import { CairnError, quote } from "#core/errors.ts";
 import { limits } from "#core/limits.ts";
 import type { Artifact } from "#core/model/artifact.ts";
+import { sizeOf } from "#core/model/size.ts";
 import type { AuditRecord } from "#core/ports/access-store.ts";
 import type {
   LineageStore,
   Link,
+  ListLinks,
   NewLink,
   ReadLinkedArtifacts,
   ReadLinks,
 } from "#core/ports/lineage-store.ts";
+import type { ListPart, PartBound } from "#core/ports/list-part.ts";
 import { Artifacts } from "./artifacts.ts";
 import { appendAudit } from "./audit.ts";
 import type { Db, Row, Value } from "./db.ts";
+import { takePage } from "./page.ts";
 
 const COLUMNS = `link.id, child.id, child_in.path, link.source, source_in.path, link.artifact, link.created_us`;
 const CHILD = "run AS child ON child.key = link.run";
@@ -83,74 +87,96 @@ export class Sources {
     return changes;
   }
 
-  ofChild({ childId, artifact, after, limit }: Parameters<LineageStore["listSources"]>[0]): Link[] {
-    return this.#page("link.run = (SELECT key FROM run WHERE id = ?)", childId, artifact, after, limit);
+  ofChild({ childId, ...page }: Parameters<LineageStore["listSources"]>[0]): ListPart<Link> {
+    return this.#page("link.run = (SELECT key FROM run WHERE id = ?)", childId, page);
   }
 
-  ofSources({ sources, artifact, after, limit }: Parameters<LineageStore["listChildren"]>[0]): Link[] {
-    const pages = [...new Set(sources)].map((source) =>
-      this.#page("link.source = ?", source, artifact, after, limit),
-    );
-    if (pages.length === 1) return pages[0]!;
-    return pages
-      .flat()
-      .sort((a, b) => a.number - b.number)
-      .slice(0, limit);
+  ofSources({ sources, ...page }: Parameters<LineageStore["listChildren"]>[0]): ListPart<Link> {
+    const parts = [...new Set(sources)].map((source) => this.#page("link.source = ?", source, page));
+    if (parts.length === 1) return parts[0]!;
+    // Behind the end of a part that was cut off there may be links with lower numbers than others have.
+    const ends = parts.filter(({ more }) => more).map(({ rows }) => rows.at(-1)!.number);
+    const end = Math.min(...ends);
+    const all = parts.flatMap(({ rows }) => rows).sort((a, b) => a.number - b.number);
+    const rows = all.filter(({ number }) => number <= end).slice(0, page.limit);
+    return { rows, more: rows.length < all.length || ends.length > 0 };
   }
 
-  read({ ids, end, among, limit }: ReadLinks): Link[] {
+  read({ ids, end, among, ...bound }: ReadLinks): ListPart<Link> {
     const values: Value[] = [JSON.stringify(ids)];
     let where = "";
     if (among !== undefined) {
       where = `WHERE ${OTHER_END[end]} IN (SELECT value FROM json_each(?))`;
       values.push(JSON.stringify(among));
     }
-    return this.#db
-      .all(`SELECT ${COLUMNS} ${FROM[end]} ${ENDS} ${where} LIMIT ?`, ...values, limit)
-      .map(toLink);
+    const sql = `SELECT ${COLUMNS} ${FROM[end]} ${ENDS} ${where} LIMIT ?`;
+    return this.#part(sql, values, bound);
   }
 
-  artifactsOf({ wanted, modelsMax, artifactsMax }: ReadLinkedArtifacts): {
+  artifactsOf({ wanted, modelsMax, artifactsMax, bytesMax }: ReadLinkedArtifacts): {
     artifacts: Artifact[][];
     more: boolean;
   } {
     let left = artifactsMax;
+    let bytesLeft = bytesMax;
     let more = false;
+    const cut = () => void (more = true);
     const artifacts = wanted.map(({ runId, names }) => {
-      const found = this.#artifactsOfRun(runId, names, modelsMax + 1);
-      const kept = [...found.named, ...found.models.slice(0, modelsMax)];
-      if (found.models.length > modelsMax || kept.length > left) more = true;
-      const own = kept.slice(0, left);
-      left -= own.length;
+      const own: Artifact[] = [];
+      // Where nothing has room and that is known, there is nothing more to find out.
+      if (more && (left === 0 || bytesLeft === 0)) return own;
+      for (const artifact of this.#artifactsOfRun(runId, names, modelsMax, cut)) {
+        const size = sizeOf(artifact);
+        if (left === 0 || size > bytesLeft) {
+          more = true;
+          bytesLeft = 0;
+          break;
+        }
+        left--;
+        bytesLeft -= size;
+        own.push(artifact);
+      }
       return own;
     });
     return { artifacts, more };
   }
 
-  /** Models that are named are not among `models`. */
-  #artifactsOfRun(runId: string, names: readonly string[], modelsMax: number) {
+  /** Those of the names, then the other models; `cut` is told that there are more of these. */
+  *#artifactsOfRun(
+    runId: string,
+    names: readonly string[],
+    modelsMax: number,
+    cut: () => void,
+  ): Generator<Artifact> {
     const run = this.#findRun(runId);
-    if (run === undefined) return { named: [], models: [] };
+    if (run === undefined) return;
     const artifacts = new Artifacts(this.#db);
-    const named = names.flatMap((name) => artifacts.find(run, runId, name, undefined) ?? []);
-    const models = artifacts.list(run, { ...MODELS, runId, limit: modelsMax });
-    const isNamed = ({ name, step }: Artifact) =>
-      named.some((artifact) => artifact.name === name && artifact.step === step);
-    return { named, models: models.filter((model) => !isNamed(model)) };
+    const placeOf = ({ name, step }: Artifact) => `${step} ${name}`;
+    const named = new Set<string>();
+    for (const name of names) {
+      const artifact = artifacts.find(run, runId, name, undefined);
+      if (artifact === undefined) continue;
+      named.add(placeOf(artifact));
+      yield artifact;
+    }
+    const bound = { limit: modelsMax + named.size, bytesMax: limits.pageBytesMax };
+    const { rows, more } = artifacts.list(run, { ...MODELS, runId, ...bound });
+    const models = rows.filter((model) => !named.has(placeOf(model)));
+    if (more || models.length > modelsMax) cut();
+    yield* models.slice(0, modelsMax);
   }
 
-  #page(end: string, value: string, artifact: string | undefined, after: number, limit: number): Link[] {
+  #page(end: string, value: string, { artifact, after, ...bound }: ListLinks): ListPart<Link> {
     const through = artifact === undefined ? "" : "AND link.artifact = ?";
-    return this.#db
-      .all(
-        `SELECT ${COLUMNS} FROM source_link AS link JOIN ${CHILD} ${ENDS}
-         WHERE ${end} AND link.id > ? ${through} ORDER BY link.id LIMIT ?`,
-        value,
-        after,
-        ...(artifact === undefined ? [] : [artifact]),
-        limit,
-      )
-      .map(toLink);
+    const sql = `SELECT ${COLUMNS} FROM source_link AS link JOIN ${CHILD} ${ENDS}
+      WHERE ${end} AND link.id > ? ${through} ORDER BY link.id LIMIT ?`;
+    return this.#part(sql, [value, after, ...(artifact === undefined ? [] : [artifact])], bound);
+  }
+
+  /** `sql` ends with its limit. */
+  #part(sql: string, values: readonly Value[], bound: PartBound): ListPart<Link> {
+    const { rows, more } = takePage(this.#db.each(sql, ...values, bound.limit + 1), bound);
+    return { rows: rows.map(toLink), more };
   }
 
   #findRun(id: string): number | undefined {

@@ -1,21 +1,21 @@
 import { existsSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { CairnError, quote } from "#core/errors.ts";
-import type { RunLedger, StoreInfo } from "#core/ports/run-store.ts";
+import { limits } from "#core/limits.ts";
+import { PROBLEMS_MAX, type RunLedger, type StoreInfo } from "#core/ports/run-store.ts";
 import { Artifacts } from "./artifacts.ts";
 import { verifyAudit } from "./audit.ts";
 import type { Db } from "./db.ts";
 import { Ledger } from "./ledger.ts";
 import { LinesReader } from "./lines-reader.ts";
 import { Namespaces } from "./namespaces.ts";
+import { Problems } from "./problems.ts";
 import { SeriesReader } from "./reader.ts";
 import { syncPath } from "./restore.ts";
 import { Runs } from "./runs.ts";
 import { FORMAT_VERSION } from "./schema.ts";
 import { Tail } from "./tail.ts";
 import { describeDamage } from "./verify.ts";
-
-const PROBLEMS_MAX = 100;
 
 /** Everything that only reads. On disk it has a connection and a thread of its own. */
 export class StoreReader {
@@ -40,15 +40,24 @@ export class StoreReader {
     this.runs = new Runs(db, this.namespaces);
   }
 
-  verifyRun(id: string): RunLedger {
+  verifyRun(id: string, bytesMax: number = limits.pageBytesMax): RunLedger {
     return this.series.moment(() => {
       const key = this.runs.getKey(id);
       const damaged = this.series.damagedRows().filter((row) => row.run === key);
-      const { writers, unnumbered } = new Ledger(this.#db).describe(key, damaged);
-      const { points, problems } = this.series.verify(key);
-      problems.push(...damaged.map((row) => describeDamage(this.#db, row)), ...this.lines.verify(key));
-      problems.push(...new Artifacts(this.#db).verify(key));
-      return { writers, unnumberedEnvelopes: unnumbered, points, problems };
+      const ledger = new Ledger(this.#db).describe(key, damaged, bytesMax);
+      const problems = new Problems();
+      const points = this.series.verify(key, (problem) => problems.add(problem));
+      for (const row of damaged) problems.add(describeDamage(this.#db, row));
+      problems.addAll(this.lines.verify(key));
+      problems.addAll(new Artifacts(this.#db).verify(key));
+      return {
+        writers: ledger.writers,
+        totals: { ...ledger.totals, problems: problems.count },
+        unnumberedEnvelopes: ledger.unnumbered,
+        points,
+        problems: problems.first,
+        truncated: ledger.truncated || problems.count > problems.first.length,
+      };
     });
   }
 
@@ -69,7 +78,7 @@ export class StoreReader {
 
   checkIntegrity(): { points: number; runs: number; problems: string[] } {
     return this.series.moment(() => {
-      const problems: string[] = [];
+      const problems = new Problems();
       let points = 0;
       let runs = 0;
       // Where the database itself is damaged, the rest is looked at all the same.
@@ -79,34 +88,31 @@ export class StoreReader {
         } catch (thrown) {
           const { code, message } = CairnError.from(thrown);
           if (code !== "corrupt") throw thrown;
-          problems.push(message);
+          problems.add(message);
         }
       };
       check(() => {
         const found = this.#db.all(`PRAGMA integrity_check(${PROBLEMS_MAX})`).map(([text]) => String(text));
-        problems.push(...found.filter((text) => text !== "ok"));
+        problems.addAll(found.filter((text) => text !== "ok"));
       });
       check(() => {
         for (const [key, id] of this.#db.all("SELECT key, id FROM run")) {
           runs++;
+          const name = `run ${String(id)}: `;
           check(() => {
-            const found = this.series.verify(Number(key));
-            points += found.points;
-            problems.push(...found.problems.map((problem) => `run ${String(id)}: ${problem}`));
+            points += this.series.verify(Number(key), (problem) => problems.add(name + problem));
           });
           check(() => {
-            const found = [...this.lines.verify(Number(key)), ...new Artifacts(this.#db).verify(Number(key))];
-            problems.push(...found.map((problem) => `run ${String(id)}: ${problem}`));
+            problems.addAll(this.lines.verify(Number(key)), name);
+            problems.addAll(new Artifacts(this.#db).verify(Number(key)), name);
           });
         }
       });
       check(() => {
-        problems.push(...this.series.damagedRows().map((row) => describeDamage(this.#db, row)));
+        for (const row of this.series.damagedRows()) problems.add(describeDamage(this.#db, row));
       });
-      check(() => {
-        problems.push(...verifyAudit(this.#db).problems.map((problem) => `audit: ${problem}`));
-      });
-      return { points, runs, problems: problems.slice(0, PROBLEMS_MAX) };
+      check(() => problems.addAll(verifyAudit(this.#db).problems, "audit: "));
+      return { points, runs, problems: problems.first };
     });
   }
 

@@ -7,23 +7,19 @@ import { LOG_COLUMNS, readLogRow } from "./log.ts";
 import type { CurrentSeries } from "./read-series.ts";
 import type { LogRow, Tail } from "./tail.ts";
 
-export interface Verified {
-  /** Points that came back with their checksums right. */
-  points: number;
-  /** One sentence per damaged piece. */
-  problems: string[];
-}
-
 /** As doubles: 2^53, which a step may be, is an integer that the driver does not read. */
 const BOUNDS = ["step_min", "step_max", "time_min", "time_max"]
   .map((bound) => `CAST(${bound} AS REAL)`)
   .join(", ");
 
-/** Reads every point of a series and holds against it what is stored about it. */
-export function verifySeries(db: Db, { entry, logged }: CurrentSeries): Verified {
+/** Reads every point of a series and holds against it what is stored about it. Returns how many were right. */
+export function verifySeries(
+  db: Db,
+  { entry, logged }: CurrentSeries,
+  report: (problem: string) => void,
+): number {
   const name = `series ${quote(entry.key)}`;
-  const problems: string[] = [];
-  if (entry.damaged !== undefined) problems.push(`${name}: ${entry.damaged}`);
+  if (entry.damaged !== undefined) report(`${name}: ${entry.damaged}`);
   let points = 0;
   let next = 0;
   const chunks = db.each(
@@ -34,9 +30,9 @@ export function verifySeries(db: Db, { entry, logged }: CurrentSeries): Verified
   );
   for (const chunk of chunks) {
     const [first, count] = [Number(chunk[0]), Number(chunk[1])];
-    if (first !== next) problems.push(`${name}: its points from number ${next} to ${first - 1} are missing`);
+    if (first !== next) report(`${name}: its points from number ${next} to ${first - 1} are missing`);
     if (isWhole(chunk)) points += count;
-    else problems.push(`${name}: its points from number ${first} on are damaged`);
+    else report(`${name}: its points from number ${first} on are damaged`);
     next = first + count;
   }
   for (const { points: piece } of logged) {
@@ -44,9 +40,9 @@ export function verifySeries(db: Db, { entry, logged }: CurrentSeries): Verified
     next += piece.count;
   }
   if (next !== entry.state.total && entry.damaged === undefined) {
-    problems.push(`${name}: it ends at point number ${next}, not at ${entry.state.total}`);
+    report(`${name}: it ends at point number ${next}, not at ${entry.state.total}`);
   }
-  return { points, problems };
+  return points;
 }
 
 /** Whether the points are as they were written and filed under what they hold. */

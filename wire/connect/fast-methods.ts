@@ -4,6 +4,7 @@ import type { Caller } from "#core/access/caller.ts";
 import type { EnvelopeAck } from "#core/model/envelope.ts";
 import { Encoding, ReadSeriesRequestSchema, ReadSeriesResponseSchema } from "#proto/cairn/v1/metric_pb.ts";
 import { SearchRunsRequestSchema, SearchRunsResponseSchema } from "#proto/cairn/v1/run_pb.ts";
+import { binaryForm } from "./answer-form.ts";
 import { checkBinary } from "./check-binary.ts";
 import type { ConnectCore } from "./core.ts";
 import { decodeEnvelope } from "./decode-envelope.ts";
@@ -31,7 +32,7 @@ export function fastMethods({ ingest, metrics, runs }: ConnectCore): FastMethod[
       answer: async (caller, message) => {
         checkBinary(ReadSeriesRequestSchema, message);
         const request = fromBinary(ReadSeriesRequestSchema, message);
-        const result = await metrics.read(caller, toReadRequest(request));
+        const result = await metrics.read(caller, toReadRequest(request, binaryForm(request.encoding)));
         if (request.encoding !== Encoding.NUMBERS) return encodeRead(result);
         return [toBinary(ReadSeriesResponseSchema, fromReadResult(result, request.encoding))];
       },

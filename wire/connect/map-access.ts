@@ -14,6 +14,8 @@ import type {
   WhoAmI,
 } from "#core/access/views.ts";
 import { CairnError } from "#core/errors.ts";
+import { limits } from "#core/limits.ts";
+import { sizeOf } from "#core/model/size.ts";
 import type { AuditEntry, AuditVerdict, Binding } from "#core/ports/access-store.ts";
 import {
   AuditEntrySchema,
@@ -136,10 +138,13 @@ export function fromBinding(binding: Binding): BindingMessage {
 }
 
 export function fromWhoAmI({ principal, token, bindings }: WhoAmI): WhoAmIResponse {
+  let left: number = limits.pageBytesMax;
+  const shown = bindings.filter((binding) => (left -= sizeOf(binding)) >= 0);
   return create(WhoAmIResponseSchema, {
     principal: fromPrincipal(principal),
     ...(token !== undefined && { token: fromToken(token) }),
-    bindings: bindings.map(fromBinding),
+    bindings: shown.map(fromBinding),
+    truncated: shown.length < bindings.length,
   });
 }
 

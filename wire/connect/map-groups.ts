@@ -2,6 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { CairnError } from "#core/errors.ts";
 import { requireLabels } from "#core/model/check.ts";
 import type { GroupRequest, GroupResult } from "#core/series/groups.ts";
+import type { AnswerForm } from "#core/series/read-budget.ts";
 import {
   Axis,
   GroupDataSchema,
@@ -14,7 +15,7 @@ import { toInteger } from "./map.ts";
 import { toRunRef } from "./map-run.ts";
 import { columnsAs } from "./map-series.ts";
 
-export function toGroupRequest(request: ReadGroupsRequest): GroupRequest {
+export function toGroupRequest(request: ReadGroupsRequest, form: AnswerForm): GroupRequest {
   const labels = requireLabels(Object.entries(request.labels), request.key);
   if (labels.length > 0 && !request.onlyLabels) {
     throw new CairnError("invalid", "cannot choose labels and take all label sets together", {
@@ -37,6 +38,7 @@ export function toGroupRequest(request: ReadGroupsRequest): GroupRequest {
     to: request.to === undefined ? undefined : toInteger(request.to, "to"),
     buckets: request.buckets,
     quantiles: request.quantiles,
+    form,
   };
 }
 

@@ -3,6 +3,7 @@ import { requireLabels } from "#core/model/check.ts";
 import type { Labels, Sample, SeriesInfo, SeriesKind, Summary } from "#core/model/series.ts";
 import type { EnvelopeData, ExactData, ReadSeriesResult, SeriesData } from "#core/ports/point-store.ts";
 import type { ReadRequest } from "#core/series/metrics.ts";
+import type { AnswerForm } from "#core/series/read-budget.ts";
 import {
   Axis,
   Encoding,
@@ -28,7 +29,7 @@ export const KINDS: Readonly<Record<SeriesKind, KindMessage>> = {
   text: KindMessage.TEXT,
 };
 
-export function toReadRequest(request: ReadSeriesRequest): ReadRequest {
+export function toReadRequest(request: ReadSeriesRequest, form: AnswerForm): ReadRequest {
   return {
     series: request.series.map((selector) => ({
       run: toRunRef(selector.run),
@@ -41,6 +42,7 @@ export function toReadRequest(request: ReadSeriesRequest): ReadRequest {
     buckets: request.buckets,
     includeReplaced: request.includeReplaced,
     onlyReplaced: request.onlyReplaced,
+    form,
   };
 }
 

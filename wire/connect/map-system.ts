@@ -29,6 +29,7 @@ export function fromVerified(ledger: RunLedger & { runId: string; verdict: strin
     points: BigInt(ledger.points),
     unnumberedEnvelopes: BigInt(ledger.unnumberedEnvelopes),
     problems: ledger.problems,
+    truncated: ledger.truncated,
     writers: ledger.writers.map((writer) => ({
       writer: writer.writer,
       envelopes: BigInt(writer.envelopes),

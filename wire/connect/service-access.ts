@@ -2,6 +2,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import type { AccessService } from "#proto/cairn/v1/access_pb.ts";
 import { callerOf } from "./context.ts";
 import type { ConnectCore } from "./core.ts";
+import { gatherPages } from "./gather-pages.ts";
 import {
   fromAuditEntry,
   fromAuditVerdict,
@@ -18,6 +19,11 @@ import {
   toPrincipalChange,
   toScope,
 } from "./map-access.ts";
+
+/** A group has up to a thousand members; they are kept in memory anyway. */
+const PRINCIPALS_AT_ONCE = 1_000;
+/** An entry may hold the hundred namespaces of a token. */
+const ENTRIES_AT_ONCE = 100;
 
 /** Who may do what: each method maps its request, calls core, and maps the answer. */
 export function accessService({ access }: Pick<ConnectCore, "access">): ServiceImpl<typeof AccessService> {
@@ -36,9 +42,12 @@ export function accessService({ access }: Pick<ConnectCore, "access">): ServiceI
 
     createPrincipal: async (request, context) =>
       fromPrincipal(await access.createPrincipal(callerOf(context), toNewPrincipal(request))),
-    listPrincipals: ({ pageSize, pageToken }, context) => {
-      const page = access.listPrincipals(callerOf(context), { pageSize, pageToken });
-      return { principals: page.principals.map(fromPrincipal), nextPageToken: page.nextPageToken };
+    listPrincipals: async (request, context) => {
+      const { items, nextPageToken } = await gatherPages(request, PRINCIPALS_AT_ONCE, (page) => {
+        const given = access.listPrincipals(callerOf(context), page);
+        return { items: given.principals, nextPageToken: given.nextPageToken };
+      });
+      return { principals: items.map(fromPrincipal), nextPageToken };
     },
     updatePrincipal: async (request, context) =>
       fromPrincipal(await access.updatePrincipal(callerOf(context), toPrincipalChange(request))),
@@ -84,10 +93,13 @@ export function accessService({ access }: Pick<ConnectCore, "access">): ServiceI
       return {};
     },
 
-    listAudit: async ({ principal, action, target, pageSize, pageToken }, context) => {
-      const asked = { principal, action, target, pageSize, pageToken };
-      const page = await access.listAudit(callerOf(context), asked);
-      return { entries: page.entries.map(fromAuditEntry), nextPageToken: page.nextPageToken };
+    listAudit: async (request, context) => {
+      const { principal, action, target } = request;
+      const { items, nextPageToken } = await gatherPages(request, ENTRIES_AT_ONCE, async (page) => {
+        const given = await access.listAudit(callerOf(context), { principal, action, target, ...page });
+        return { items: given.entries, nextPageToken: given.nextPageToken };
+      });
+      return { entries: items.map(fromAuditEntry), nextPageToken };
     },
     verifyAudit: async (_, context) => fromAuditVerdict(await access.verifyAudit(callerOf(context))),
   };

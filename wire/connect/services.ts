@@ -16,6 +16,7 @@ import { NamespaceService } from "#proto/cairn/v1/namespace_pb.ts";
 import { RunService } from "#proto/cairn/v1/run_pb.ts";
 import { SystemService } from "#proto/cairn/v1/system_pb.ts";
 import { WatchService } from "#proto/cairn/v1/watch_pb.ts";
+import { answerForm } from "./answer-form.ts";
 import { callerOf, receivedKey } from "./context.ts";
 import type { ConnectCore } from "./core.ts";
 import { decodeEnvelope } from "./decode-envelope.ts";
@@ -127,9 +128,9 @@ function metricService(
         throw new CairnError("invalid", "cannot describe a key without a description");
       return fromKey(await metrics.describeKey(callerOf(context), toKey(description)));
     },
-    listKeys: async ({ namespace }, context) => {
-      const keys = await metrics.listKeys(callerOf(context), namespace);
-      return { keys: keys.map(fromKey) };
+    listKeys: async (request, context) => {
+      const { keys, nextPageToken } = await metrics.listKeys(callerOf(context), request);
+      return { keys: keys.map(fromKey), nextPageToken };
     },
     listSeries: async (request, context) => {
       const listed = await metrics.list(callerOf(context), { ...request, run: toRunRef(request.run) });
@@ -159,10 +160,14 @@ function metricService(
         truncated,
       };
     },
-    readSeries: async (request, context) =>
-      fromReadResult(await metrics.read(callerOf(context), toReadRequest(request)), request.encoding),
-    readGroups: async (request, context) =>
-      fromGroupResult(await groups.read(callerOf(context), toGroupRequest(request)), request.encoding),
+    readSeries: async (request, context) => {
+      const asked = toReadRequest(request, answerForm(request.encoding, context));
+      return fromReadResult(await metrics.read(callerOf(context), asked), request.encoding);
+    },
+    readGroups: async (request, context) => {
+      const asked = toGroupRequest(request, answerForm(request.encoding, context));
+      return fromGroupResult(await groups.read(callerOf(context), asked), request.encoding);
+    },
   };
 }
 

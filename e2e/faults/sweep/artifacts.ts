@@ -8,6 +8,7 @@ import type { RunRef } from "#core/model/run.ts";
 import type { BlobStore } from "#core/ports/blob-store.ts";
 import { Changes } from "#core/watch/changes.ts";
 import { generator } from "../content.ts";
+import { getRuns } from "#store/contract/stores.ts";
 import { newRun, NOW_US, type OpenStores } from "./stores.ts";
 import { Ledger, type Workload } from "./workload.ts";
 
@@ -42,7 +43,7 @@ export class ArtifactsWorkload implements Workload {
       sizeBytesMax: SIZE_BYTES_MAX,
       onSweepFailure: () => {},
     });
-    if ((await store.getRuns([this.#runId])).length > 0) return;
+    if ((await getRuns(store, [this.#runId])).length > 0) return;
     await store.createRun(newRun(this.#runId), { getOrCreate: false });
   }
 

@@ -3,6 +3,7 @@ import type { SeriesPoints } from "#core/model/series.ts";
 import type { AppendEnvelope } from "#core/ports/run-store.ts";
 import type { SqliteStore } from "#store/sqlite/open.ts";
 import { contentOf, type Content } from "../content.ts";
+import { getRuns } from "#store/contract/stores.ts";
 import { newRun, NOW_US, type OpenStores } from "./stores.ts";
 import { Ledger, requireSame, type Workload } from "./workload.ts";
 
@@ -22,7 +23,7 @@ export class PointsWorkload implements Workload {
 
   async begin({ store }: OpenStores): Promise<void> {
     this.#store = store;
-    if ((await store.getRuns([this.#runId])).length > 0) return;
+    if ((await getRuns(store, [this.#runId])).length > 0) return;
     await store.createRun(newRun(this.#runId), { getOrCreate: false });
   }
 
@@ -66,7 +67,7 @@ export class PointsWorkload implements Workload {
     }
     requireSame("points of the run", ledger.points, points);
     await this.#runs.check("run", settled, async (id) => {
-      const [run] = await store.getRuns([id]);
+      const [run] = await getRuns(store, [id]);
       return run?.params.get("turn");
     });
   }
@@ -110,6 +111,8 @@ async function checkSeries(
     includeReplaced: true,
     onlyReplaced: false,
     pointsMax: 5_000_000,
+    bytesMax: 160 << 20,
+    numberBytes: 8,
   });
   let count = 0;
   for (const [key, { steps, values }] of expected) {

@@ -6,7 +6,7 @@ import { closeSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { CairnError } from "#core/errors.ts";
 import type { AppendOutcome } from "#core/ports/run-store.ts";
-import { AUDIT, createRun, envelope, NOW_US, numbers, readNumbers } from "#store/contract/stores.ts";
+import { AUDIT, createRun, envelope, getRuns, NOW_US, numbers, readNumbers } from "#store/contract/stores.ts";
 import { openIn } from "./under-test.ts";
 
 const BALLAST_BYTES = 2 << 20;
@@ -76,7 +76,7 @@ while (refusals.length < REFUSALS && acknowledged < ENVELOPES_MAX) {
 const before = acknowledged;
 const readWhileFull = {
   values: (await readNumbers(store.points, runId, "loss")).length,
-  runs: (await store.runs.getRuns([runId])).length,
+  runs: (await getRuns(store.runs, [runId])).length,
   verified: (await store.runs.verifyRun(runId)).points,
 };
 

@@ -2,6 +2,7 @@ import { Code } from "@connectrpc/connect";
 import type { RunsChanged, WatchEvent } from "#proto/cairn/v1/watch_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
 import { Failure } from "#sdk/failure.ts";
+import { searchRuns } from "#sdk/pages.ts";
 import {
   globMatcher,
   mergeSubscriptions,
@@ -325,7 +326,7 @@ export class LiveHub {
     for (let at = 0; at < ids.length; at += AMONG_MAX) {
       const query = queryAmong(view, ids.slice(at, at + AMONG_MAX));
       const request = { query, namespace, columns: [...columns], pageSize: AMONG_MAX };
-      found.push(...(await this.#cairn.runs.searchRuns(request, { signal })).runs);
+      found.push(...(await searchRuns(this.#cairn, request, { signal })).runs);
     }
     const matching = new Set(found.map(({ id }) => id));
     return { kind: "runs", runs: found, left: ids.filter((id) => !matching.has(id)) };

@@ -55,7 +55,7 @@ export const WAYS: readonly Way[] = [
     server: "fast",
     json: true,
     duplex: false,
-    transport: (baseUrl) => createConnectTransport({ baseUrl, httpVersion: "1.1" }),
+    transport: (baseUrl) => createConnectTransport({ baseUrl, httpVersion: "1.1", useBinaryFormat: false }),
   },
   {
     name: "gRPC-Web",

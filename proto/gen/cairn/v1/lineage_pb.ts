@@ -465,7 +465,8 @@ export type Lineage = Message<"cairn.v1.Lineage"> & {
   edges: LineageEdge[];
 
   /**
-   * Whether the depth or the limit of nodes cut something off.
+   * Whether the depth, a limit of nodes, edges or artifacts, or the size of the
+   * answer cut something off.
    *
    * @generated from field: bool truncated = 3;
    */

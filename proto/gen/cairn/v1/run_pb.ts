@@ -474,7 +474,7 @@ export type SearchRunsRequest = Message<"cairn.v1.SearchRunsRequest"> & {
   trashed: boolean;
 
   /**
-   * 0 means the default.
+   * 0 means the default. A page ends early when its runs are large.
    *
    * @generated from field: int32 page_size = 4;
    */

@@ -1,6 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { Picture, type KeyDescription } from "#proto/cairn/v1/metric_pb.ts";
 import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
+import { listKeys } from "#sdk/pages.ts";
 import { cairn } from "../../data/server.ts";
 
 /** What is known of one metric key over the runs that are shown. */
@@ -60,7 +61,7 @@ export const keyDescriptions = (namespace: string) =>
   queryOptions({
     queryKey: ["key-descriptions", namespace],
     queryFn: async ({ signal }) => {
-      const { keys } = await cairn.metrics.listKeys({ namespace }, { signal });
+      const keys = await listKeys(cairn, namespace, { signal });
       return new Map(keys.map((each) => [each.key, each]));
     },
     enabled: namespace !== "",

@@ -2,6 +2,7 @@ import { useQueries, useQuery, useQueryClient, type UseQueryResult } from "@tans
 import { useEffect, useMemo } from "react";
 import type { SeriesInfo } from "#proto/cairn/v1/metric_pb.ts";
 import { RunStatus, type Run } from "#proto/cairn/v1/run_pb.ts";
+import { listKeys } from "#sdk/pages.ts";
 import { useLive } from "../../data/live-hooks.ts";
 import { askedTimes, namespaces, runById } from "../../data/queries.ts";
 import { quoteText } from "../../data/query-text.ts";
@@ -91,7 +92,7 @@ export function useMeaning(namespace: string | undefined): MetricMeaning {
   const { data: tree } = useQuery(namespaces);
   const { data: keys } = useQuery({
     queryKey: ["keys", namespace],
-    queryFn: async ({ signal }) => (await cairn.metrics.listKeys({ namespace: namespace! }, { signal })).keys,
+    queryFn: ({ signal }) => listKeys(cairn, namespace!, { signal }),
     enabled: namespace !== undefined,
   });
   return useMemo(

@@ -1,6 +1,7 @@
 import { Download } from "lucide-react";
 import { useState } from "react";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
+import { searchRuns } from "#sdk/pages.ts";
 import { queryAmong } from "../../data/live-merge.ts";
 import type { RunList } from "../../data/runs.ts";
 import { cairn, serverClock } from "../../data/server.ts";
@@ -59,7 +60,7 @@ async function readRuns(list: RunList, ids: readonly string[]): Promise<Run[]> {
     const request = { query, namespace, columns: [...columns], pageSize: AMONG_MAX };
     // One after the other: five thousand runs are a dozen calls.
     // oxlint-disable-next-line no-await-in-loop
-    for (const run of (await cairn.runs.searchRuns(request)).runs) found.set(run.id, run);
+    for (const run of (await searchRuns(cairn, request)).runs) found.set(run.id, run);
   }
   return ids.flatMap((id) => found.get(id) ?? []);
 }

@@ -1,6 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
+import { listKeys } from "#sdk/pages.ts";
 import { cairn } from "../../data/server.ts";
 import { inferKeys, type KnownKeys } from "./infer-keys.ts";
 
@@ -20,7 +21,7 @@ export const knownKeys = (namespace: string) =>
         // Patches can be long: a few runs tell what an environment holds.
         cairn.runs.searchRuns({ namespace, pageSize: LISTED_RUNS, columns: ["provenance"] }, { signal }),
         // The root describes nothing and is judged by nothing.
-        namespace === "" ? Promise.resolve({ keys: [] }) : cairn.metrics.listKeys({ namespace }, { signal }),
+        namespace === "" ? Promise.resolve([]) : listKeys(cairn, namespace, { signal }),
         namespace === ""
           ? Promise.resolve(undefined)
           : cairn.namespaces.getNamespace({ path: namespace }, { signal }),
@@ -34,7 +35,7 @@ export const knownKeys = (namespace: string) =>
         runs: found.runs,
         environments: recorded.runs.map(({ provenance }) => provenance?.environment ?? {}),
         metrics: keys.map(({ key, runCount }) => ({ key, runCount: Number(runCount) })),
-        described: described.keys.map(({ key, direction }) => ({ key, direction })),
+        described: described.map(({ key, direction }) => ({ key, direction })),
         objective:
           objective === undefined
             ? undefined

@@ -1,6 +1,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
+import { searchRuns } from "#sdk/pages.ts";
 import { queryAmong } from "../../data/live-merge.ts";
 import type { RunList } from "../../data/runs.ts";
 import { cairn } from "../../data/server.ts";
@@ -24,7 +25,7 @@ export function useFarRuns(
     queryFn: async ({ signal }) => {
       const { view } = list!;
       const request = { namespace: view.namespace, query: queryAmong(view, asked), columns: ["aliases"] };
-      const { runs } = await cairn.runs.searchRuns({ ...request, pageSize: SHOWN_MAX }, { signal });
+      const { runs } = await searchRuns(cairn, { ...request, pageSize: SHOWN_MAX }, { signal });
       return new Map(runs.map((run) => [run.id, run]));
     },
     enabled: asked.length > 0,

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { searchRuns } from "#sdk/pages.ts";
 import { useLive } from "../../data/live-hooks.ts";
 import type { LiveEvent, RunsView } from "../../data/live-types.ts";
 import { RunList, type SearchPage } from "../../data/runs.ts";
@@ -6,7 +7,7 @@ import { cairn } from "../../data/server.ts";
 import { mayMove } from "./query-order.ts";
 
 const searchPage: SearchPage = ({ query, namespace, columns }, { offset, size }, signal) =>
-  cairn.runs.searchRuns({ query, namespace, columns: [...columns], pageSize: size, offset }, { signal });
+  searchRuns(cairn, { query, namespace, columns: [...columns], pageSize: size, offset }, { signal });
 
 /** Changes that come in a burst are one; thousands of rows, once they are needed, are read anew less often. */
 const REFRESH_EVERY_MS = 400;

@@ -1,0 +1,15 @@
+/** A part of a list, in its order. */
+export interface ListPart<T> {
+  rows: T[];
+  /** Whether there are rows behind these. */
+  more: boolean;
+}
+
+/**
+ * How much of a list a store gives at once: at most `limit` rows, and no row that would make all of them
+ * more than `bytesMax` bytes of text; but the first row of a part always comes.
+ */
+export interface PartBound {
+  limit: number;
+  bytesMax: number;
+}

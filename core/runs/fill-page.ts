@@ -1,0 +1,38 @@
+import { limits } from "../limits.ts";
+import { sizeOf } from "../model/size.ts";
+import type { ListPart, PartBound } from "../ports/list-part.ts";
+
+/**
+ * One page of what a caller may see of a list, read in parts: at most `limit` items, and fewer when they are
+ * large, but one at least. `show` gives undefined for rows that are passed over; they are neither counted
+ * nor named by a token, and no page is short of them.
+ *
+ * `last` is the row of the last item, from which the token of the next page is made; undefined when there is
+ * nothing more to show.
+ */
+export async function fillPage<T, U>(
+  limit: number,
+  read: (after: T | undefined, bound: PartBound) => Promise<ListPart<T>>,
+  show: (row: T) => U | undefined,
+): Promise<{ items: U[]; last: T | undefined }> {
+  const items: U[] = [];
+  let left: number = limits.pageBytesMax;
+  let looked: T | undefined;
+  let last: T | undefined;
+  for (;;) {
+    // One more than fits tells whether there is another page.
+    const bound = { limit: limit - items.length + 1, bytesMax: left };
+    const { rows, more } = await read(looked, bound);
+    for (const row of rows) {
+      looked = row;
+      const item = show(row);
+      if (item === undefined) continue;
+      const size = sizeOf(item);
+      if (items.length === limit || (size > left && items.length > 0)) return { items, last };
+      left = Math.max(0, left - size);
+      items.push(item);
+      last = row;
+    }
+    if (!more) return { items, last: undefined };
+  }
+}

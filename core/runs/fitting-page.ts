@@ -1,0 +1,54 @@
+import { limits } from "../limits.ts";
+import type { Run } from "../model/run.ts";
+import { sizeOf } from "../model/size.ts";
+import type { SearchResult } from "../ports/run-search.ts";
+import type { RunStore } from "../ports/run-store.ts";
+import { project, rowsWithMetrics, unwanted, type Projection } from "./columns.ts";
+
+/**
+ * As many of the runs that a search finds as fit into one answer, at least one. The token of a shorter page
+ * is the search's to make, so it is asked again for fewer; what it finds then may be others.
+ */
+export async function fittingPage(
+  store: RunStore,
+  find: (limit: number) => Promise<SearchResult>,
+  projection: Projection,
+  pageSize: number,
+  signal: AbortSignal | undefined,
+): Promise<{ found: SearchResult; stored: Run[] }> {
+  let found = await find(Math.min(pageSize, rowsWithMetrics(projection)));
+  for (;;) {
+    const { runs: stored, looked } = await readFitting(store, found.ids, projection, signal);
+    if (looked === found.ids.length) return { found, stored };
+    const before = found.ids;
+    found = await find(looked);
+    if (found.ids.every((id, row) => id === before[row])) return { found, stored };
+  }
+}
+
+/**
+ * A part of a run may be asked for that is only read as a whole, such as one of many params: so what is read
+ * has a limit of its own, which is larger than that of the answer.
+ */
+async function readFitting(
+  store: RunStore,
+  ids: readonly string[],
+  projection: Projection,
+  signal: AbortSignal | undefined,
+): Promise<{ runs: Run[]; looked: number }> {
+  const options = { omit: unwanted(projection), bytesMax: limits.pageBytesMax };
+  const runs: Run[] = [];
+  let looked = 0;
+  let left: number = limits.pageBytesMax;
+  for (let read = 0; looked < ids.length && read < limits.searchReadBytesMax; read += options.bytesMax) {
+    const part = await store.getRuns(ids.slice(looked), options, signal);
+    for (const run of part.runs) {
+      const wanted = project(run, projection);
+      left -= sizeOf(wanted);
+      if (left < 0 && runs.length > 0) return { runs, looked: ids.indexOf(run.id) };
+      runs.push(wanted);
+    }
+    looked += part.looked;
+  }
+  return { runs, looked };
+}

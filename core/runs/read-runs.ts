@@ -1,0 +1,17 @@
+import { limits } from "../limits.ts";
+import type { Run } from "../model/run.ts";
+import type { HeavyPart, RunStore } from "../ports/run-store.ts";
+
+/** The runs in the order of the ids, a bounded part at a time; without those that are not there. */
+export async function* readRuns(
+  store: RunStore,
+  ids: readonly string[],
+  omit: readonly HeavyPart[],
+  signal?: AbortSignal,
+): AsyncGenerator<Run> {
+  for (let at = 0; at < ids.length;) {
+    const part = await store.getRuns(ids.slice(at), { omit, bytesMax: limits.pageBytesMax }, signal);
+    yield* part.runs;
+    at += part.looked;
+  }
+}
