@@ -37,11 +37,13 @@ async function readFitting(
   signal: AbortSignal | undefined,
 ): Promise<{ runs: Run[]; looked: number }> {
   const options = { omit: unwanted(projection), bytesMax: limits.pageBytesMax };
+  let part = await store.getRuns(ids, options, signal);
+  // Nearly always: what is read whole fits, and so does any part of it.
+  if (part.looked === ids.length) return part;
   const runs: Run[] = [];
   let looked = 0;
   let left: number = limits.pageBytesMax;
-  for (let read = 0; looked < ids.length && read < limits.searchReadBytesMax; read += options.bytesMax) {
-    const part = await store.getRuns(ids.slice(looked), options, signal);
+  for (let read = 0; ; part = await store.getRuns(ids.slice(looked), options, signal)) {
     for (const run of part.runs) {
       const wanted = project(run, projection);
       left -= sizeOf(wanted);
@@ -49,6 +51,7 @@ async function readFitting(
       runs.push(wanted);
     }
     looked += part.looked;
+    read += options.bytesMax;
+    if (looked === ids.length || read >= limits.searchReadBytesMax) return { runs, looked };
   }
-  return { runs, looked };
 }
