@@ -9,7 +9,7 @@ import { openHttp1, type ProtocolServer } from "#server/listen-http1.ts";
 import { openHttp2 } from "#server/listen-http2.ts";
 import { type ListenLimits, listenLimits, sweepMs } from "#server/listen-limits.ts";
 import { type Protocol, sniff } from "#server/sniff.ts";
-import { answering } from "#wire/kit/answering.ts";
+import { Answering, answering } from "#wire/kit/answering.ts";
 import type { HttpRequest, HttpResponse } from "#wire/kit/http.ts";
 import { failExchange, sendError } from "#wire/kit/respond.ts";
 
@@ -259,7 +259,8 @@ class Port implements Listening {
       if (failure === undefined) return;
       this.#logFailure(failure.incident, failure.error);
     };
-    const exchange = { writes: false, fail: (incident: string) => failExchange(request, response, incident) };
+    const exchange = new Answering((incident) => failExchange(request, response, incident));
+    response.once("close", () => exchange.end());
     answering.run(exchange, () => {
       try {
         const done = this.#options.onRequest(request, response);
@@ -273,7 +274,8 @@ class Port implements Listening {
   #offer(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): boolean {
     const { onStream } = this.#options;
     if (onStream === undefined) return false;
-    const exchange = { writes: false, fail: () => stream.close(constants.NGHTTP2_INTERNAL_ERROR) };
+    const exchange = new Answering(() => stream.close(constants.NGHTTP2_INTERNAL_ERROR));
+    stream.once("close", () => exchange.end());
     return answering.run(exchange, () => onStream(stream, headers));
   }
 

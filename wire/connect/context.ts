@@ -5,7 +5,7 @@ import type { Permission } from "#core/access/permission.ts";
 import { CairnError } from "#core/errors.ts";
 import type { Envelope } from "#core/model/envelope.ts";
 import type { Account } from "#core/quota/account.ts";
-import { noteCall } from "#wire/kit/answering.ts";
+import { answering } from "#wire/kit/answering.ts";
 import type { ConnectOptions, Sender } from "./core.ts";
 import { toConnectError } from "./error.ts";
 import { interruptible } from "#base/interruptible.ts";
@@ -109,7 +109,7 @@ export function identify(
 ): { caller: Caller; account: Account } {
   if (permission === undefined)
     throw new CairnError("forbidden", "cannot call a method without a permission");
-  noteCall(permission);
+  answering.getStore()?.note(permission);
   const caller = { ...authenticated(options, sender), permission };
   const account = options.traffic.quotas.admit(caller, sender.address);
   authorizeCall(caller);

@@ -5,17 +5,33 @@ import type { Permission } from "#core/access/permission.ts";
  * The request on whose behalf code runs. Known also to an error that nobody caught, so that it can fail this
  * one request and nothing else.
  */
-export interface Answering {
+export class Answering {
+  #fail: ((incident: string) => void) | undefined;
+  #writes = false;
+
+  /** `fail` ends the request without a proper answer. */
+  constructor(fail: (incident: string) => void) {
+    this.#fail = fail;
+  }
+
   /** Whether it may have changed anything. */
-  writes: boolean;
-  /** Ends the request without a proper answer. */
-  fail(incident: string): void;
+  get writes(): boolean {
+    return this.#writes;
+  }
+
+  /** To be called when it is known what the request is for. */
+  note(permission: Permission): void {
+    if (permission !== "read" && permission !== "public") this.#writes = true;
+  }
+
+  fail(incident: string): void {
+    this.#fail?.(incident);
+  }
+
+  /** The request is over. A timer that was set for it would otherwise hold all of it. */
+  end(): void {
+    this.#fail = undefined;
+  }
 }
 
 export const answering = new AsyncLocalStorage<Answering>();
-
-/** To be called when it is known what the current request is for. */
-export function noteCall(permission: Permission): void {
-  const request = answering.getStore();
-  if (request !== undefined && permission !== "read" && permission !== "public") request.writes = true;
-}
