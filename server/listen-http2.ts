@@ -86,6 +86,7 @@ export function openHttp2(hooks: Http2Hooks, limits: ListenLimits, turns: Connec
   server.on("stream", (stream, headers, flags, rawHeaders) => {
     stream.on("error", hooks.onError);
     const activity = sessions.get(stream.session as ServerHttp2Session);
+    const isFirst = activity?.lastBegun === undefined;
     if (activity === undefined || !mayBegin(stream, activity) || isOver(stream)) return;
     const maySayNothing = hooks.isClientStream(headers[":path"] ?? "");
     watchProgress(stream, maySayNothing, limits.exchangeIdleMs);
@@ -93,7 +94,7 @@ export function openHttp2(hooks: Http2Hooks, limits: ListenLimits, turns: Connec
       bodies.set(stream, { pace: new BodyPace(), bytes: undefined });
       stream.on("close", () => bodies.delete(stream));
     }
-    activity.starts.add(() => {
+    const begin = (): void => {
       if (isOver(stream)) return;
       try {
         if (!hooks.onStream(stream, headers)) compatible?.call(server, stream, headers, flags, rawHeaders);
@@ -101,7 +102,9 @@ export function openHttp2(hooks: Http2Hooks, limits: ListenLimits, turns: Connec
         hooks.onFailure(thrown);
         stream.close(constants.NGHTTP2_INTERNAL_ERROR);
       }
-    });
+    };
+    if (isFirst && activity.starts.isEmpty) begin();
+    else activity.starts.add(begin);
   });
 
   const sweep = setInterval(
@@ -189,33 +192,30 @@ function destroyStuck(activity: Activity): void {
   activity.over = closed;
 }
 
-/** The first stream of a packet begins at once, the others when it is their connection's turn. */
+/** Streams that wait for their connection's turn: all of a packet but the first, which begins at once. */
 class StreamStarts {
   readonly #turns: ConnectionTurns;
   #waiting: (() => void)[] = [];
   #next = 0;
-  #inLine = false;
 
   constructor(turns: ConnectionTurns) {
     this.#turns = turns;
   }
 
+  get isEmpty(): boolean {
+    return this.#waiting.length === 0;
+  }
+
   add(begin: () => void): void {
-    this.#waiting.push(begin);
-    if (this.#inLine) return;
-    this.#inLine = true;
-    this.#turns.push(this);
-    this.beginNext();
+    if (this.#waiting.push(begin) === 1) this.#turns.push(this);
   }
 
   beginNext(): boolean {
-    const begin = this.#waiting[this.#next++];
-    this.#inLine = begin !== undefined;
-    if (begin === undefined) {
-      this.#waiting = [];
-      this.#next = 0;
-    } else begin();
-    return this.#inLine;
+    this.#waiting[this.#next++]!();
+    if (this.#next < this.#waiting.length) return true;
+    this.#waiting = [];
+    this.#next = 0;
+    return false;
   }
 }
 

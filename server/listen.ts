@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
+import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import { type AddressInfo, createServer, isIPv6, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
 import { CairnError, quote } from "#core/errors.ts";
@@ -9,9 +9,8 @@ import { openHttp1, type ProtocolServer } from "#server/listen-http1.ts";
 import { openHttp2 } from "#server/listen-http2.ts";
 import { type ListenLimits, listenLimits, sweepMs } from "#server/listen-limits.ts";
 import { type Protocol, sniff } from "#server/sniff.ts";
-import { Answering, answering } from "#wire/kit/answering.ts";
 import type { HttpRequest, HttpResponse } from "#wire/kit/http.ts";
-import { failExchange, sendError } from "#wire/kit/respond.ts";
+import { sendError } from "#wire/kit/respond.ts";
 
 /** As many connections may wait to be accepted; the kernel may allow fewer. */
 const BACKLOG = 4096;
@@ -91,7 +90,7 @@ class Port implements Listening {
       http2: openHttp2(
         {
           onRequest,
-          onStream: (stream, headers) => this.#offer(stream, headers),
+          onStream: (stream, headers) => options.onStream?.(stream, headers) ?? false,
           isClientStream: options.isClientStream ?? (() => false),
           onError: (error) => options.log.debug({ error: error.message }, "http2 connection failed"),
           onFailure: (thrown) => this.#logFailure(randomUUID(), CairnError.from(thrown)),
@@ -259,24 +258,12 @@ class Port implements Listening {
       if (failure === undefined) return;
       this.#logFailure(failure.incident, failure.error);
     };
-    const exchange = new Answering((incident) => failExchange(request, response, incident));
-    response.once("close", () => exchange.end());
-    answering.run(exchange, () => {
-      try {
-        const done = this.#options.onRequest(request, response);
-        if (done !== undefined) done.catch(fail);
-      } catch (thrown) {
-        fail(thrown);
-      }
-    });
-  }
-
-  #offer(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): boolean {
-    const { onStream } = this.#options;
-    if (onStream === undefined) return false;
-    const exchange = new Answering(() => stream.close(constants.NGHTTP2_INTERNAL_ERROR));
-    stream.once("close", () => exchange.end());
-    return answering.run(exchange, () => onStream(stream, headers));
+    try {
+      const done = this.#options.onRequest(request, response);
+      if (done !== undefined) done.catch(fail);
+    } catch (thrown) {
+      fail(thrown);
+    }
   }
 
   #logFailure(incident: string, { message, stack }: CairnError): void {

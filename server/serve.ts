@@ -22,6 +22,7 @@ import { identify } from "#wire/connect/context.ts";
 import { artifactRoutes } from "#wire/artifacts/routes.ts";
 import { resultRoutes } from "#wire/results/routes.ts";
 import { connectWire, type ConnectWire } from "#wire/connect/wire.ts";
+import { whileAnswering } from "#wire/kit/answering.ts";
 import { buildRouter, type Router } from "#wire/kit/router.ts";
 import { openTraffic, type Traffic } from "#wire/kit/traffic.ts";
 import { openAuthentication } from "./authentication.ts";
@@ -212,7 +213,7 @@ async function serveStores(
       if (!guardRequest(guard, request, response)) return;
       const path = request.url?.split("?", 1)[0] ?? "";
       if (wire.owns(path)) return wire.onRequest(request, response);
-      return router.serve(request, response);
+      return whileAnswering(request, response, () => router.serve(request, response));
     },
   });
   readiness.set(true);

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import { createContextValues, type ConnectRouter } from "@connectrpc/connect";
 import type { Permission } from "#core/access/permission.ts";
+import { whileAnswering } from "#wire/kit/answering.ts";
 import type { HttpRequest, HttpResponse } from "#wire/kit/http.ts";
 import { connectAdapter } from "./adapter.ts";
 import { gate, openCallKey, receivedKey, senderKey, translate } from "./context.ts";
@@ -68,7 +69,8 @@ export function connectWire(options: ConnectOptions): ConnectWire {
     owns: (path) => permissions.has(path.slice(1)),
     isClientStream: (path) => methods.get(path.slice(1))?.clientStreams === true,
     onRequest: (request, response) => {
-      if (fast?.onRequest(request, response) !== true) adapter(request, response);
+      if (fast?.onRequest(request, response) === true) return;
+      whileAnswering(request, response, () => adapter(request, response));
     },
     onStream: (stream, headers) => fast?.onStream(stream, headers) === true,
   };

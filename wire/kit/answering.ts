@@ -1,11 +1,13 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Permission } from "#core/access/permission.ts";
+import type { HttpRequest, HttpResponse } from "#wire/kit/http.ts";
+import { failExchange } from "#wire/kit/respond.ts";
 
 /**
  * The request on whose behalf code runs. Known also to an error that nobody caught, so that it can fail this
  * one request and nothing else.
  */
-export class Answering {
+class Answering {
   #fail: ((incident: string) => void) | undefined;
   #writes = false;
 
@@ -35,3 +37,13 @@ export class Answering {
 }
 
 export const answering = new AsyncLocalStorage<Answering>();
+
+/**
+ * `work` on behalf of this request. It costs too much for requests that come thousands of times a second; the
+ * few methods that take those catch all of their errors in one place.
+ */
+export function whileAnswering<T>(request: HttpRequest, response: HttpResponse, work: () => T): T {
+  const exchange = new Answering((incident) => failExchange(request, response, incident));
+  response.once("close", () => exchange.end());
+  return answering.run(exchange, work);
+}
