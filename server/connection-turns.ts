@@ -16,6 +16,20 @@ export interface Waiting {
 export class ConnectionTurns {
   #line: Waiting[] = [];
   #scheduled = false;
+  #turn = 0;
+  #counting = false;
+
+  /** A number that is the same during one turn of the event loop. */
+  get turn(): number {
+    if (!this.#counting) {
+      this.#counting = true;
+      setImmediate(() => {
+        this.#turn++;
+        this.#counting = false;
+      });
+    }
+    return this.#turn;
+  }
 
   /** A connection is in line at most once; it says so itself. */
   push(connection: Waiting): void {

@@ -116,6 +116,8 @@ class Connection {
   readonly #begin: (request: IncomingMessage, response: ServerResponse) => void;
   /** The first is being worked on, unless it waits for its turn. */
   #exchanges: Exchange[] = [];
+  /** The turn of the event loop in which the last one was begun. */
+  #begunIn: number | undefined;
   /** Nothing is read from the socket. */
   #held = false;
 
@@ -143,9 +145,13 @@ class Connection {
 
   add(exchange: Exchange): void {
     this.#exchanges.push(exchange);
-    if (this.#exchanges.length === 1) this.#begin(exchange.request, exchange.response);
-    // The parser goes through all of the packet first, and lets the socket go on after every request.
-    else if (this.#exchanges.length === WAITING_MAX) process.nextTick(() => this.#hold());
+    if (this.#exchanges.length > 1) {
+      // The parser goes through all of the packet first, and lets the socket go on after every request.
+      if (this.#exchanges.length === WAITING_MAX) process.nextTick(() => this.#hold());
+    } else if (this.#begunIn === this.#turns.turn) {
+      // An answer may be out before the parser has come to the next request of the same packet.
+      this.#turns.push(this);
+    } else this.beginNext();
   }
 
   /** The current one is answered, or nobody waits for its answer any more. */
@@ -173,7 +179,9 @@ class Connection {
   /** Of `Waiting`: one request at a time, so nothing is left to begin afterwards. */
   beginNext(): boolean {
     const exchange = this.#exchanges[0];
-    if (exchange !== undefined) this.#begin(exchange.request, exchange.response);
+    if (exchange === undefined) return false;
+    this.#begunIn = this.#turns.turn;
+    this.#begin(exchange.request, exchange.response);
     return false;
   }
 

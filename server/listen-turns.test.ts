@@ -36,19 +36,30 @@ function noting(): {
   };
 }
 
+/** Node lets waiting callbacks run between two requests only where there is a body. */
+const post = (path: string): string =>
+  `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}`;
 const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 
-test("K13, S28: one connection that pipelines requests takes turns with others", async () => {
-  const { begun, first, onRequest } = noting();
+test.each([
+  ["without bodies", get],
+  ["with bodies", post],
+])("K13, S28: one connection that pipelines requests %s takes turns with others", async (_, ask) => {
+  const { begun, onRequest } = noting();
   const { port } = await open({ onRequest });
   const other = await RawClient.connect(port);
   const greedy = await RawClient.connect(port);
-  await greedy.send(get("/greedy").repeat(MANY));
-  await first;
+  // What comes behind the first request of a connection takes another way through Node.
+  await greedy.send(get("/first"));
+  await greedy.until(({ text }) => text.includes("ok"));
+  begun.splice(0);
+  const later = new Promise<void>((resolve) => greedy.socket.once("data", () => resolve()));
+  await greedy.send(ask("/greedy").repeat(MANY));
+  await later;
   await other.send(get("/other"));
   await other.until(({ text }) => text.includes("ok"));
   expect(begun.indexOf("/other")).toBeLessThan(MANY / 2);
-  await greedy.until(({ text }) => text.split("200 OK").length > MANY);
+  await greedy.until(({ text }) => text.split("200 OK").length > MANY + 1);
   expect(begun.filter((path) => path === "/greedy")).toHaveLength(MANY);
 });
 
