@@ -45,7 +45,7 @@ export function keepCancelFlag<T>(work: () => T): () => T {
   return flag === undefined ? work : () => whileNotCancelled(flag, work);
 }
 
-/** Throws `Cancelled` when nobody waits for the current call any more. Costs next to nothing. */
+/** Throws `Cancelled` when the caller of the current call is gone. Costs next to nothing. */
 export function throwIfCancelled(): void {
   if (current !== undefined && Atomics.load(current, 0) === 1) throw new Cancelled();
 }

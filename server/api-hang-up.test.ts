@@ -52,7 +52,7 @@ describe("when the caller hangs up", () => {
   it.each([
     ["gRPC", () => createGrpcTransport({ baseUrl: server.listening.url })],
     ["JSON", () => createConnectTransport({ baseUrl: server.listening.url, httpVersion: "1.1" })],
-  ])("K12, S27: work that nobody waits for any more stops, and others go on (%s)", async (_, transport) => {
+  ])("K12, S27: work whose caller is gone stops, and others go on (%s)", async (_, transport) => {
     const greedy = clientsOf(transport());
     const oneMs = await timed(() => greedy.system.verifyRun({ run }));
     const gone = new AbortController();

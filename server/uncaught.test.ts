@@ -12,7 +12,7 @@ interface LogLine {
   err?: { message: string };
 }
 
-describe("an error that nobody caught", () => {
+describe("an uncaught error", () => {
   const folder = makeFolder();
   let server: ChildServer | undefined;
 

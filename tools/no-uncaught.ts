@@ -1,10 +1,10 @@
 /**
- * Loaded before every test file: fails it when a server that it started met an error that nobody caught. Vitest
+ * Loaded before every test file: fails it when a server that it started met an uncaught error. Vitest
  * itself does the same for servers inside the test's own process.
  */
 import { afterAll, expect } from "vitest";
 import { uncaughtLines } from "#server/testing/child.ts";
 
 afterAll(() => {
-  expect(uncaughtLines.splice(0), "errors that nobody caught in servers of this file").toEqual([]);
+  expect(uncaughtLines.splice(0), "uncaught errors in servers of this file").toEqual([]);
 });

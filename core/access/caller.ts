@@ -53,7 +53,7 @@ export const ANONYMOUS: Identity = {
 /** Somebody in one call, with the permission that call's method declares. */
 export interface Caller extends Identity {
   permission: Permission;
-  /** Aborted when nobody waits for the answer any more, which ends what only reads. */
+  /** Aborted when the caller is gone, which ends what only reads. */
   signal?: AbortSignal | undefined;
 }
 

@@ -53,7 +53,7 @@ describe("expensive work", () => {
     expect(all.running).toBe(0);
   });
 
-  it("K12 lets go of what nobody waits for any more", async () => {
+  it("K12 lets go of work whose caller is gone", async () => {
     const all = slots({ perOwnerMax: 1 });
     const over = await all.take("ada", ANYONE);
     const gone = new AbortController();

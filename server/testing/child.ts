@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
-/** What servers said about errors that nobody caught; tools/no-uncaught.ts fails the test file for it. */
+/** What servers said about uncaught errors; tools/no-uncaught.ts fails the test file for it. */
 export const uncaughtLines: string[] = [];
 
 /** Of our own net under everything, and of Node when it ends a process or a thread. */

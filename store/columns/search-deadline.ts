@@ -1,7 +1,7 @@
 import { throwIfCancelled } from "#base/cancellation.ts";
 import { CairnError } from "#core/errors.ts";
 
-/** Ends a search that keeps the others waiting for too long, or that nobody waits for any more. */
+/** Ends a search that keeps the others waiting for too long, or whose caller is gone. */
 export class SearchDeadline {
   readonly limitMs: number;
   readonly #endMs: number;

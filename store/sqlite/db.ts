@@ -52,7 +52,7 @@ export class Db {
     });
   }
 
-  /** Throws `Cancelled` when nobody waits for the current call any more; so does `each`. */
+  /** Throws `Cancelled` when the caller of the current call is gone; so does `each`. */
   find(sql: string, ...values: Value[]): Row | undefined {
     throwIfCancelled();
     return translate("read", () => this.#statement(sql).get(...values) as unknown as Row | undefined);

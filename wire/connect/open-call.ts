@@ -99,12 +99,12 @@ export class OpenCall {
     this.#account = account;
   }
 
-  /** Of expensive work: aborted when nobody waits for it any more. */
+  /** Of expensive work: aborted when its caller is gone. */
   get signal(): AbortSignal | undefined {
     return this.#abandoned?.signal;
   }
 
-  /** Resolves when expensive work may begin; of other calls at once. Throws when nobody waits any more. */
+  /** Resolves when expensive work may begin; of other calls at once. Throws when the caller is gone. */
   async startWork(): Promise<void> {
     if (this.#abandoned === undefined || this.#account === undefined) return;
     const end = await this.#traffic.work.take(this.#account.owner, this.#abandoned.signal);

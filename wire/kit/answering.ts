@@ -4,7 +4,7 @@ import type { HttpRequest, HttpResponse } from "#wire/kit/http.ts";
 import { failExchange } from "#wire/kit/respond.ts";
 
 /**
- * The request on whose behalf code runs. Known also to an error that nobody caught, so that it can fail this
+ * The request on whose behalf code runs. Known also to an uncaught error, so that it can fail this
  * one request and nothing else.
  */
 class Answering {

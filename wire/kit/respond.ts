@@ -92,7 +92,7 @@ export function sendError(
   return incident;
 }
 
-/** Ends an exchange after an error that nobody caught and that is in the log under `incident`. */
+/** Ends an exchange after an uncaught error, which is in the log under `incident`. */
 export function failExchange(request: HttpRequest, response: HttpResponse, incident: string): void {
   if (!response.headersSent && !response.destroyed) {
     const error = new CairnError("internal", "the server failed");
