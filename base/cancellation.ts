@@ -1,6 +1,6 @@
 /**
  * Lets one thread stop what another is doing for it. A thread that works through a synchronous call sees no
- * message until it is done, so the wish to stop is a number in shared memory: whoever asked sets it, and the
+ * message until it is done, so the wish to stop is a number in shared memory: the caller sets it, and the
  * worker looks at it between two steps.
  *
  * Which call is being worked on is known by this module alone, since a thread works on one at a time. So code
@@ -16,12 +16,12 @@ export function setCancelled(flag: CancelFlag): void {
   Atomics.store(flag, 0, 1);
 }
 
-/** Thrown by work whose caller is gone; nobody will read it. */
+/** Thrown by work whose caller is gone; no one receives it. */
 class Cancelled extends Error {
   override readonly name = "Cancelled";
 
   constructor() {
-    super("cancelled: nobody waits for the answer any more");
+    super("cancelled: the caller is gone");
   }
 }
 

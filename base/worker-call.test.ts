@@ -93,7 +93,7 @@ describe("calls over a port", () => {
 
   it("S27 rejects a call that is given up at once, with the signal's reason", async () => {
     const gone = new AbortController();
-    const reason = new Error("nobody waits");
+    const reason = new Error("the caller is gone");
     const waiting = caller.call("never", [], { signal: gone.signal });
     gone.abort(reason);
     await expect(waiting).rejects.toBe(reason);
@@ -111,9 +111,9 @@ describe("calls over a port", () => {
       const running = counter.call("countForever", [begun], { signal: gone.signal });
       const waiting = counter.call("count", [], { signal: gone.signal });
       await Atomics.waitAsync(begun, 0, 0).value;
-      gone.abort(new Error("nobody waits"));
-      await expect(running).rejects.toThrow("nobody waits");
-      await expect(waiting).rejects.toThrow("nobody waits");
+      gone.abort(new Error("the caller is gone"));
+      await expect(running).rejects.toThrow("the caller is gone");
+      await expect(waiting).rejects.toThrow("the caller is gone");
       // It answers this, so it has left the loop; of the two calls it began the first only.
       expect(await counter.call("begun", [])).toEqual(["countForever"]);
       expect(await counter.call("count", [])).toBe(1);

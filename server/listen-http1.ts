@@ -154,7 +154,7 @@ class Connection {
     } else this.beginNext();
   }
 
-  /** The current one is answered, or nobody waits for its answer any more. */
+  /** The current one is answered, or its client is gone. */
   finish(): void {
     this.#exchanges.shift();
     if (this.#exchanges.length > 0) this.#turns.push(this);
@@ -165,7 +165,7 @@ class Connection {
     if (this.#held || this.#exchanges.length < WAITING_MAX) return;
     this.#held = true;
     this.#socket.pause();
-    // Node would let it go on as soon as somebody reads the body of the current request, which is here already.
+    // Node would let it go on as soon as a handler reads the body of the current request, which is here already.
     this.#socket.resume = () => this.#socket;
   }
 
@@ -196,7 +196,7 @@ class Connection {
 
 function ignore(): void {}
 
-/** The answer is out, but not all of the body is in. Whoever answered may have stopped to read. */
+/** The answer is out, but not all of the body is in. The handler may have stopped reading. */
 function discardRest(request: IncomingMessage, socket: Socket): void {
   const timer = setTimeout(() => socket.destroy(), DISCARD_MS_MAX);
   request.once("close", () => clearTimeout(timer));

@@ -27,7 +27,7 @@ export interface Http2Hooks {
   isClientStream: (path: string) => boolean;
   /** A connection or stream failed, which ends it. */
   onError: (error: Error) => void;
-  /** What nobody expected was thrown while a stream was begun. The stream is over, nothing else. */
+  /** An unexpected error while a stream began. Only that stream ends. */
   onFailure: (thrown: unknown) => void;
 }
 
@@ -153,7 +153,7 @@ interface Activity {
   starts: StreamStarts;
   /** Open now. */
   streams: Set<ServerHttp2Stream>;
-  /** Of those, the ones that were closed when somebody looked last. */
+  /** Of those, the ones that were closed at the last sweep. */
   over: Set<ServerHttp2Stream>;
   /** In this turn of the event loop, if any. */
   lastBegun: ServerHttp2Stream | undefined;
@@ -171,7 +171,7 @@ interface IncomingBody {
   bytes: number | undefined;
 }
 
-/** Whether the client has reset it by now. Nobody will read it then, so it is destroyed here. */
+/** Whether the client has reset it by now. No handler will read it then, so it is destroyed here. */
 function isOver(stream: ServerHttp2Stream): boolean {
   if (!stream.closed && !stream.destroyed) return false;
   stream.destroy();

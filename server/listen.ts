@@ -238,7 +238,7 @@ class Port implements Listening {
   /**
    * A client that resets its connection while TLS writes by itself (the end of the handshake, an answer) goes
    * unnoticed: Node drops the error of that write and looks at the socket no more, as of 24.21. The system
-   * knows that nobody is there.
+   * knows that the peer is gone.
    */
   #endDead(): void {
     for (const [socket, top] of this.#sockets) {

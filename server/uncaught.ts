@@ -13,7 +13,7 @@ const OF_CONNECTIONS =
 
 export interface UncaughtOptions {
   log: Pick<Logger, "error">;
-  /** Nobody knows what the process believes now: it must not store anything any more. */
+  /** The state in memory may be wrong: nothing may be stored any more. */
   onDoubt(error: CairnError): void;
 }
 

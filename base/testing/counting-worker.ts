@@ -1,4 +1,4 @@
-/** A thread whose work goes on until somebody gives it up. */
+/** A thread whose work goes on until it is cancelled. */
 import { parentPort } from "node:worker_threads";
 import { throwIfCancelled } from "../cancellation.ts";
 import { serveCalls } from "../worker-call.ts";

@@ -23,7 +23,7 @@ export function checkedRef(ref: RunRef): RunRef {
 /**
  * The one run that the reference names for this caller, if it may do to it what the call declares. `first`
  * is what the store gives for the reference; further candidates are read without their heavy parts. What
- * the caller may not see does not exist for it: it is no candidate, and it does not stand in the way of one.
+ * the caller may not see does not exist for it: it is not a candidate and does not block one.
  */
 export async function chooseRun(
   caller: Caller,

@@ -19,7 +19,7 @@ export interface RunKeys {
   truncated: boolean;
 }
 
-/** Of what is told about a key, besides the key. */
+/** Size of one key in the answer, besides its name. */
 const KEY_BYTES = 32;
 
 /** Gathers the keys of one run after the other, within the limits. */

@@ -39,7 +39,7 @@ const envelope: Message = (_, random) => ({
   ...(random.chance(0.3) && { log: [{ lines: ["a line", "another"] }] }),
 });
 
-/** Methods that leave the server as it is, or nearly so, whoever calls them and however often. */
+/** Methods that leave the server as it is, or nearly so, no matter who calls them and how often. */
 const ROWS: readonly (readonly [name: string, message: Message])[] = [
   ["cairn.v1.MetricService/WriteEnvelope", envelope],
   ["cairn.v1.MetricService/WriteEnvelope", envelope],

@@ -7,7 +7,7 @@ const SETTLE_MS = 30_000;
 /** The share of the time after which memory is measured for the first time. */
 const WARM_UP = 0.25;
 const ATTEMPTS_PER_SECOND_MAX = 5_000;
-/** How long at most until somebody looks whether the server still answers. */
+/** The longest time between two checks that the server still answers. */
 const ROUND_MS = 5_000;
 
 export interface SiegeResult {

@@ -24,7 +24,7 @@ const ERROR_LEVEL = 50;
 const LAST_WORDS_MS = 1_000;
 const LAST_WORDS_MAX = 40;
 
-/** What a server must have none of when nobody is connected but who asks. */
+/** What a server must have none of when only the test itself is connected. */
 const HELD = ["cairn_bodies_bytes", "cairn_answers_bytes", "cairn_watchers"] as const;
 
 export interface Vitals {
@@ -111,7 +111,7 @@ export class Victim {
     await this.#call("MetricService/WriteEnvelope", { run: { alias: "scratch" }, params: { greeted: "1" } });
   }
 
-  /** Handles and memory, once nobody is connected and nothing is held for anybody. Throws when that does not come. */
+  /** Handles and memory, once no client is connected and nothing is held for one. Throws when that does not come. */
   async quietVitals(): Promise<Vitals> {
     const child = this.#server.child;
     await until(QUIET_MS, async () => {
@@ -122,7 +122,7 @@ export class Victim {
       const rest = held.map((name) => `${name} ${gauges.get(name)}`);
       return `the server still holds something: ${[`cairn_connections_open ${open}`, ...rest].join(", ")}`;
     });
-    // What nobody holds any more may still be in memory otherwise.
+    // Collects garbage first, so that only what is still referenced is measured.
     child.kill("SIGUSR2");
     await this.greet();
     return { handles: readdirSync(`/proc/${child.pid}/fd`).length, rssBytes: rssBytes(child.pid!) };

@@ -28,7 +28,7 @@ export interface ChildOptions {
   cwd?: string;
   /** A command that runs the server, with its arguments: strace, or a shell that sets limits. */
   through?: readonly string[];
-  /** Errors that nobody caught are what the test is about; else they fail the test file. */
+  /** Uncaught errors are what the test is about; else they fail the test file. */
   mayFail?: boolean;
   /** Sees the process at once, also one that never gets ready. */
   onSpawn?: (child: ChildProcess) => void;

@@ -95,7 +95,7 @@ export function listContract(open: OpenStores): void {
     const id = await createRun(bench.runs);
     await appendOne(bench.runs, envelope(id, 1, { series: [numbers("a", [1, 2])] }));
     const gone = new AbortController();
-    const reason = new Error("nobody waits");
+    const reason = new Error("the caller is gone");
     const request = { runId: id, pattern: undefined, after: undefined, limit: 10, bytesMax: Infinity };
     const waiting = Array.from({ length: 20 }, () => bench.points.listSeries(request, gone.signal));
     gone.abort(reason);

@@ -141,7 +141,7 @@ export class Sources {
     return { artifacts, more };
   }
 
-  /** Those of the names, then the other models; `cut` is told that there are more of these. */
+  /** Those of the names, then the other models; `cut` is called when there are more. */
   *#artifactsOfRun(
     runId: string,
     names: readonly string[],

@@ -74,7 +74,7 @@ export function connectAdapter(
 }
 
 /**
- * Asks the gate before the generic stack does, which takes many times as long to say no: whoever is refused
+ * Asks the gate before the generic stack does, which takes many times as long to say no: a refused caller
  * must cost the least. What has no content type of a known protocol is left to the stack.
  */
 function refusalBy(

@@ -20,7 +20,7 @@ export async function gatherPages<T>(
   rowsAtOnce: number,
   read: (page: AskedPage) => GivenPage<T> | Promise<GivenPage<T>>,
 ): Promise<GivenPage<T>> {
-  // What is no size is core's to refuse.
+  // Core refuses an invalid size.
   if (!(pageSize > rowsAtOnce && pageSize <= limits.pageSizeMax)) return read({ pageSize, pageToken });
   const items: T[] = [];
   let nextPageToken = pageToken;

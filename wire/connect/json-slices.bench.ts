@@ -1,7 +1,7 @@
 /**
  * What it costs to make JSON in slices, beside toJsonString(): `node wire/connect/json-slices.bench.ts`. Each
- * figure is the best of several rounds, because the machine is rarely ours alone. A stretch is how long nobody
- * else had a turn; most of what is over 6 ms is the garbage collector.
+ * figure is the best of several rounds, because the machine is rarely ours alone. A stretch is how long no other work
+ * had a turn; most of what is over 6 ms is the garbage collector.
  */
 import {
   create,

@@ -65,7 +65,7 @@ export function traitsOf(method: DescMethod, permission: Permission): MethodTrai
 /**
  * What one call has of what all calls share: a place among its caller's streams, a slot for expensive work,
  * memory for its body and for its answer. Everything is given back by `close`, which must be called when
- * nobody waits for the call any more; expensive work stops then.
+ * the caller is gone or answered; expensive work stops then.
  */
 export class OpenCall {
   readonly #traffic: Traffic;
