@@ -42,6 +42,8 @@ const NO_RIGHTS: Rights = {
 export interface Identity {
   principal: Principal;
   rights: Rights;
+  /** Of the token that was shown; undefined for the owner and the anonymous. */
+  tokenId?: string | undefined;
 }
 
 export const OWNER: Identity = { principal: { kind: "owner", name: "owner" }, rights: ALL_RIGHTS };
@@ -53,6 +55,8 @@ export const ANONYMOUS: Identity = {
 /** Somebody in one call, with the permission that call's method declares. */
 export interface Caller extends Identity {
   permission: Permission;
+  /** Where the call comes from; undefined inside the server. */
+  address?: string | undefined;
   /** Aborted when the caller is gone, which ends what only reads. */
   signal?: AbortSignal | undefined;
 }

@@ -48,6 +48,7 @@ export class Tokens {
     return {
       principal: { kind: principal.kind, name: principal.name },
       rights: new TokenRights(this.#book, token.id),
+      tokenId: token.id,
     };
   }
 

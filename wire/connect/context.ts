@@ -110,7 +110,7 @@ export function identify(
   if (permission === undefined)
     throw new CairnError("forbidden", "cannot call a method without a permission");
   answering.getStore()?.note(permission);
-  const caller = { ...authenticated(options, sender), permission };
+  const caller = { ...authenticated(options, sender), permission, address: sender.address };
   const account = options.traffic.quotas.admit(caller, sender.address);
   authorizeCall(caller);
   return { caller, account };
