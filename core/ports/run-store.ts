@@ -55,13 +55,10 @@ export interface RunStore {
   /**
    * In the order of `ids`; unknown ids are left out. Parts in `omit` come empty, and cost nothing. Ends before
    * the run whose texts would make all of them more than `bytesMax`, but for the first; `looked` says how
-   * many of the ids were looked at, always one at least where there is one. Ask again with the others.
+   * many of the ids were looked at, always one at least where there is one. Ask again with the others, unless
+   * the caller is gone: one call is over soon.
    */
-  getRuns(
-    ids: readonly string[],
-    options: GetRuns,
-    signal?: AbortSignal,
-  ): Promise<{ runs: Run[]; looked: number }>;
+  getRuns(ids: readonly string[], options: GetRuns): Promise<{ runs: Run[]; looked: number }>;
   /** Merges per key. Throws `not-found`; `exists` when an alias is taken. `nowUs` stamps the change. */
   updateRun(id: string, change: RunChange, nowUs: number): Promise<Run>;
   /** Into the trash (a time) or out of it (undefined). Doing it twice changes nothing, nor is it told of twice. */

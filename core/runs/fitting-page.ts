@@ -37,13 +37,14 @@ async function readFitting(
   signal: AbortSignal | undefined,
 ): Promise<{ runs: Run[]; looked: number }> {
   const options = { omit: unwanted(projection), bytesMax: limits.pageBytesMax };
-  let part = await store.getRuns(ids, options, signal);
+  let part = await store.getRuns(ids, options);
   // Nearly always: what is read whole fits, and so does any part of it.
   if (part.looked === ids.length) return part;
   const runs: Run[] = [];
   let looked = 0;
   let left: number = limits.pageBytesMax;
-  for (let read = 0; ; part = await store.getRuns(ids.slice(looked), options, signal)) {
+  for (let read = 0; ; part = await store.getRuns(ids.slice(looked), options)) {
+    signal?.throwIfAborted();
     for (const run of part.runs) {
       const wanted = project(run, projection);
       left -= sizeOf(wanted);

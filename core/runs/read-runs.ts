@@ -10,7 +10,8 @@ export async function* readRuns(
   signal?: AbortSignal,
 ): AsyncGenerator<Run> {
   for (let at = 0; at < ids.length;) {
-    const part = await store.getRuns(ids.slice(at), { omit, bytesMax: limits.pageBytesMax }, signal);
+    signal?.throwIfAborted();
+    const part = await store.getRuns(ids.slice(at), { omit, bytesMax: limits.pageBytesMax });
     yield* part.runs;
     at += part.looked;
   }

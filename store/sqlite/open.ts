@@ -128,7 +128,7 @@ export class SqliteStore implements RunStore, PointStore, AccessStore, ArtifactS
   findNamespace: RunStore["findNamespace"] = (...args) => this.#read("findNamespace", args);
   listNamespaces: RunStore["listNamespaces"] = (...args) => this.#read("listNamespaces", args);
   findRuns: RunStore["findRuns"] = (...args) => this.#read("findRuns", args);
-  getRuns: RunStore["getRuns"] = (ids, options, signal) => this.#read("getRuns", [ids, options], signal);
+  getRuns: RunStore["getRuns"] = (ids, options) => this.#read("getRuns", [ids, options]);
   verifyRun: RunStore["verifyRun"] = (id, bytesMax, signal) =>
     this.#read("verifyRun", [id, bytesMax], signal);
   listKeys: RunStore["listKeys"] = (...args) => this.#read("listKeys", args);

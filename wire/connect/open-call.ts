@@ -112,9 +112,10 @@ export class OpenCall {
     else this.#endWork = end;
   }
 
-  /** The answer is made; that it has to be sent does not count. */
+  /** The answer is made; that it has to be sent does not count, and nothing is left to be abandoned. */
   endWork(): void {
     this.#endWork?.();
+    this.#abandoned = undefined;
   }
 
   /** Bytes that came of a call's only message. Throws when they are too many at this moment. */
