@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { compare, findTitles, parseRules, rulesOf } from "./spec.ts";
+import { compare, compareThreats, findTitles, parseRules, rulesOf } from "./spec.ts";
 
 describe("parseRules", () => {
   it("finds list items that begin with a bold number", () => {
@@ -104,6 +104,24 @@ describe("compare", () => {
     expect(compare(rules, new Map([["a.test.ts", [{ text: "W1 and W9", line: 7 }]]]))).toEqual([
       "a.test.ts:7: the title begins with W9, but core/SPEC.md has no such rule",
       "core/SPEC.md:4: no test proves W2",
+    ]);
+  });
+});
+
+describe("compareThreats", () => {
+  const tests = new Map([["server/a.test.ts", [{ text: "S1 W2 refuses", line: 1 }]]]);
+
+  it("takes a row whose test proves it, or that says it is not built", () => {
+    const doc = "| S1 | open door | `server/a.test.ts` |\n| S2 | UDP | not built yet | |\n| S3x | other |";
+    expect(compareThreats(doc, tests)).toEqual([]);
+  });
+
+  it("names a row without a test, and one whose test is about something else", () => {
+    const doc = "| S1 | open door | |\n| S2 | floods | `server/a.test.ts`, `server/b.test.ts` |";
+    expect(compareThreats(doc, tests)).toEqual([
+      "docs/operations.md:1: no test is named for S1",
+      "docs/operations.md:2: no title in server/a.test.ts begins with S2",
+      "docs/operations.md:2: no title in server/b.test.ts begins with S2",
     ]);
   });
 });

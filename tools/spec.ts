@@ -2,6 +2,9 @@
  * Holds the rules of core/SPEC.md against the titles of the tests. A rule is a list item that begins
  * with its number in bold: `- **W3** A gap is refused …`. A test begins its title with the rules it
  * proves: `it("W3 refuses a gap", …)`, `it("W3, W4: …", …)`. Run it with `node tools/spec.ts`.
+ *
+ * The table of threats in docs/operations.md is held against them as well: each row names in backticks the
+ * test files whose titles begin with its number.
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,6 +14,7 @@ import { type ESTree, Visitor } from "vite";
 import { lineOf, parseSource, readSources, ROOT } from "./sources.ts";
 
 const SPEC_FILE = "core/SPEC.md";
+const THREATS_FILE = "docs/operations.md";
 
 /** Where tests are: beside the code, in the contract suites, and in e2e. */
 const TEST_PATTERNS = ["**/*.test.ts", "store/contract/**/*.ts", "e2e/**/*.ts"];
@@ -19,6 +23,8 @@ const RULE_ITEM = /^\s*[-*]\s+\*\*([A-Z]+\d+(?:\.\d+)*)\*\*/;
 const RULE_ID = /^[A-Z]{1,2}\d+(?:\.\d+)?$/;
 /** Threats and faults of the reliability plan: a title may begin with one, but it is no rule. */
 const PLAN_NUMBER = /^[SR]\d+$/;
+const THREAT_ROW = /^\| (S\d+) \|/;
+const TEST_PATH = /`([\w/.-]+\.(?:ts|py))`/g;
 const TITLE_RULE = /^(?:,|\band\b|\s)*([A-Z]{1,2}\d+(?:\.\d+)?)(?=$|[\s,:])/;
 
 export interface Rule {
@@ -106,6 +112,23 @@ export function compare(rules: readonly Rule[], tests: ReadonlyMap<string, reado
   return problems;
 }
 
+/** One line per row of the table of threats that names no test, or one that does not prove it. */
+export function compareThreats(doc: string, tests: ReadonlyMap<string, readonly Title[]>): string[] {
+  const problems: string[] = [];
+  for (const [index, text] of doc.split("\n").entries()) {
+    const id = THREAT_ROW.exec(text)?.[1];
+    if (id === undefined || text.includes("not built yet")) continue;
+    const where = `${THREATS_FILE}:${index + 1}`;
+    const named = [...text.matchAll(TEST_PATH)].map((match) => match[1]!);
+    if (named.length === 0) problems.push(`${where}: no test is named for ${id}`);
+    for (const file of named) {
+      const proves = tests.get(file)?.some((title) => rulesOf(title.text).includes(id)) ?? false;
+      if (!proves) problems.push(`${where}: no title in ${file} begins with ${id}`);
+    }
+  }
+  return problems;
+}
+
 async function main(): Promise<void> {
   const spec = await readFile(join(ROOT, SPEC_FILE), "utf8").catch(() => undefined);
   if (spec === undefined) {
@@ -115,7 +138,8 @@ async function main(): Promise<void> {
   const rules = parseRules(spec);
   const sources = await readSources(TEST_PATTERNS);
   const tests = new Map([...sources].map(([file, text]) => [file, findTitles(file, text)]));
-  const problems = compare(rules, tests);
+  const threats = await readFile(join(ROOT, THREATS_FILE), "utf8");
+  const problems = [...compare(rules, tests), ...compareThreats(threats, tests)];
   for (const problem of problems) console.log(problem);
   console.log(`${rules.length} rules, ${problems.length} problems`);
   if (problems.length > 0) process.exitCode = 1;
