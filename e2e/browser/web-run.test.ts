@@ -128,6 +128,23 @@ describe("the page of a run", () => {
     await expectAccessible(page);
   });
 
+  it("S23 warns of a file that runs code when it is loaded, and of no other", async () => {
+    const { cairn } = web();
+    const id = await newRun("pickled");
+    for (const name of ["model.pt", "model.safetensors"]) {
+      const content = new TextEncoder().encode("weights");
+      await cairn.artifacts.recordArtifact({ run: { id }, artifact: { name, content } });
+    }
+    const page = await web().open(`/r/${id}?tab=artifacts`);
+    const warning = page.getByText("Loading this file can run code");
+    await page.getByRole("option", { name: "model.pt" }).click();
+    await warning.waitFor();
+    await expectAccessible(page);
+    await page.getByRole("option", { name: "model.safetensors" }).click();
+    await page.getByRole("heading", { name: "model.safetensors" }).waitFor();
+    expect(await warning.count()).toBe(0);
+  });
+
   it("Z44 moves all media by one step", async () => {
     const id = web().demo.ids.get("unet-wide")!;
     const page = await web().open(`/r/${id}?tab=media`);

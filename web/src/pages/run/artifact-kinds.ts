@@ -15,3 +15,11 @@ const WORDS: Readonly<Record<number, string>> = {
 export function kindWord(kind: ArtifactKind): string {
   return WORDS[kind] ?? "file";
 }
+
+/** Formats that are pickled inside: loading one runs whatever code is in it. */
+const PICKLED = /\.(?:pkl|pickle|pt|pth|ckpt|joblib|dill|cloudpickle)$/i;
+
+/** Whether opening it with the usual library may run code that is in it. By its name: the server never looks inside. */
+export function mayRunCode({ name, uri }: { name: string; uri: string }): boolean {
+  return PICKLED.test(name) || PICKLED.test(uri);
+}

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { Download } from "lucide-react";
+import { Download, TriangleAlert } from "lucide-react";
 import { useMemo } from "react";
 import type { Artifact } from "#proto/cairn/v1/artifact_pb.ts";
 import { CopyButton } from "../../widgets/copy-button.tsx";
@@ -12,7 +12,7 @@ import { cutText, visibleText } from "../../widgets/text.ts";
 import { contentPath, previewKind } from "./artifact-preview-kind.ts";
 import { artifactText } from "./artifact-text.ts";
 import styles from "./artifacts.module.css";
-import { kindWord } from "./artifact-kinds.ts";
+import { kindWord, mayRunCode } from "./artifact-kinds.ts";
 import { TextPreview } from "./text-preview.tsx";
 
 const METADATA_MAX = 200;
@@ -60,6 +60,12 @@ export function ArtifactPreview({ artifact }: { artifact: Artifact }) {
           </Fact>
         ))}
       </dl>
+      {mayRunCode(artifact) && (
+        <p className={styles.caution}>
+          <TriangleAlert size={14} aria-hidden /> Loading this file can run code that is in it: load it only
+          if you trust who wrote it.
+        </p>
+      )}
       <div className={styles.body}>
         {kind === "reference" && <Reference uri={artifact.uri} />}
         {kind === "none" && (
