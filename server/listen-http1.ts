@@ -29,7 +29,9 @@ export function openHttp1(
   onRequest: (request: IncomingMessage, response: ServerResponse) => void,
   limits: ListenLimits,
   turns: ConnectionTurns,
+  answerHeaders: Readonly<Record<string, string>> = {},
 ): ProtocolServer {
+  const headers = Object.entries(answerHeaders);
   const sockets = new Map<Socket, Connection>();
   let draining = false;
 
@@ -61,6 +63,7 @@ export function openHttp1(
       if (draining && connection.isIdle) socket.destroySoon();
     });
     if (draining) response.setHeader("connection", "close");
+    for (const [name, value] of headers) response.setHeader(name, value);
     connection.add({ request, response, pace: new BodyPace() });
   });
 

@@ -4,6 +4,7 @@ import {
   type Http2ServerRequest,
   type Http2ServerResponse,
   type IncomingHttpHeaders,
+  type OutgoingHttpHeaders,
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from "node:http2";
@@ -31,7 +32,13 @@ export interface Http2Hooks {
   onFailure: (thrown: unknown) => void;
 }
 
-export function openHttp2(hooks: Http2Hooks, limits: ListenLimits, turns: ConnectionTurns): ProtocolServer {
+export function openHttp2(
+  hooks: Http2Hooks,
+  limits: ListenLimits,
+  turns: ConnectionTurns,
+  answerHeaders: Readonly<Record<string, string>> = {},
+): ProtocolServer {
+  const hasAnswerHeaders = Object.keys(answerHeaders).length > 0;
   const sessions = new Map<ServerHttp2Session, Activity>();
   /** Those whose clients must not be silent until they have sent all. */
   const bodies = new Map<ServerHttp2Stream, IncomingBody>();
@@ -85,6 +92,7 @@ export function openHttp2(hooks: Http2Hooks, limits: ListenLimits, turns: Connec
   server.removeAllListeners("stream");
   server.on("stream", (stream, headers, flags, rawHeaders) => {
     stream.on("error", hooks.onError);
+    if (hasAnswerHeaders) addToAnswer(stream, answerHeaders);
     const activity = sessions.get(stream.session as ServerHttp2Session);
     const isFirst = activity?.lastBegun === undefined;
     if (activity === undefined || !mayBegin(stream, activity) || isOver(stream)) return;
@@ -235,6 +243,12 @@ function mayBegin(stream: ServerHttp2Stream, activity: Activity): boolean {
   }
   activity.lastBegun = stream;
   return true;
+}
+
+/** Handlers of requests and handlers of streams both answer by `respond`, with an object. */
+function addToAnswer(stream: ServerHttp2Stream, more: Readonly<Record<string, string>>): void {
+  const respond = stream.respond.bind(stream);
+  stream.respond = (headers, options) => respond({ ...(headers as OutgoingHttpHeaders), ...more }, options);
 }
 
 /** From now on. Most bodies are whole long before anybody looks, and nothing is counted for them. */

@@ -6,6 +6,8 @@ export interface ListenLimits {
   connectionsPerAddressMax: number;
   /** Until the protocol is known, or the TLS handshake is done. */
   sniffMs: number;
+  /** How long a TLS session can be resumed at most: then the keys of its ticket are replaced. */
+  ticketKeysMs: number;
   /** For all headers of an HTTP/1 request. */
   headersMs: number;
   headerBytesMax: number;
@@ -47,6 +49,7 @@ export const listenLimits: ListenLimits = {
   connectionsMax: 10_000,
   connectionsPerAddressMax: 2_000,
   sniffMs: 10_000,
+  ticketKeysMs: 3_600_000,
   headersMs: 30_000,
   headerBytesMax: 32 << 10,
   headersMax: 128,

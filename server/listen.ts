@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import { type AddressInfo, createServer, isIPv6, type Server, type Socket } from "node:net";
@@ -9,12 +9,15 @@ import { openHttp1, type ProtocolServer } from "#server/listen-http1.ts";
 import { openHttp2 } from "#server/listen-http2.ts";
 import { type ListenLimits, listenLimits, sweepMs } from "#server/listen-limits.ts";
 import { type Protocol, sniff } from "#server/sniff.ts";
+import { tlsOptions, type TlsPair } from "#server/tls-options.ts";
 import type { HttpRequest, HttpResponse } from "#wire/kit/http.ts";
 import { sendError } from "#wire/kit/respond.ts";
 
 /** As many connections may wait to be accepted; the kernel may allow fewer. */
 const BACKLOG = 4096;
 const TCP_KEEP_ALIVE_MS = 60_000;
+/** What Node makes of it: the name, and the keys for encryption and check of session tickets. */
+const TICKET_KEYS_BYTES = 48;
 
 /** The part of a pino logger that is used. */
 export interface ListenLog {
@@ -27,8 +30,10 @@ export interface ListenOptions {
   host: string;
   /** 0 takes a free one. */
   port: number;
-  /** PEM. With it the port speaks TLS only, with ALPN. */
-  tls?: { cert: string | Buffer; key: string | Buffer } | undefined;
+  /** With it the port speaks TLS only, with ALPN. */
+  tls?: TlsPair | undefined;
+  /** Headers of every answer, but for what Node itself refuses over HTTP/1 (400, 408, 417, 431). */
+  answerHeaders?: Readonly<Record<string, string>> | undefined;
   /** Called for HTTP/1 and HTTP/2 alike. What it throws is answered with an error. */
   onRequest: (request: HttpRequest, response: HttpResponse) => void | Promise<void>;
   /**
@@ -48,6 +53,8 @@ export interface Listening {
   port: number;
   address: string;
   counts(): { open: number; accepted: number; refused: number };
+  /** For connections from now on. Throws `invalid` and changes nothing when the two do not belong together. */
+  useCertificate(pair: TlsPair): void;
   /**
    * Accepts no more, tells every client so (GOAWAY, "connection: close"), lets what is in flight finish until
    * the deadline and then cuts it off. Resolves when the last socket is closed; at once when all are
@@ -79,6 +86,7 @@ class Port implements Listening {
   #refused = 0;
   #closed: Promise<void> | undefined;
   #sweep: NodeJS.Timeout | undefined;
+  #ticketKeys: NodeJS.Timeout | undefined;
 
   constructor(options: ListenOptions, limits: ListenLimits) {
     this.#options = options;
@@ -86,7 +94,7 @@ class Port implements Listening {
     const onRequest = (request: HttpRequest, response: HttpResponse): void => this.#answer(request, response);
     const turns = new ConnectionTurns();
     this.#protocols = {
-      http1: openHttp1(onRequest, limits, turns),
+      http1: openHttp1(onRequest, limits, turns, options.answerHeaders),
       http2: openHttp2(
         {
           onRequest,
@@ -97,6 +105,7 @@ class Port implements Listening {
         },
         limits,
         turns,
+        options.answerHeaders,
       ),
     };
     this.#tls = options.tls === undefined ? undefined : this.#openTls(options.tls);
@@ -142,6 +151,10 @@ class Port implements Listening {
     return { open: this.#sockets.size, accepted: this.#accepted, refused: this.#refused };
   }
 
+  useCertificate(pair: TlsPair): void {
+    this.#tls?.setSecureContext(tlsOptions(pair));
+  }
+
   async close(deadlineMs: number): Promise<void> {
     this.#closed ??= this.#drain();
     const timer = setTimeout(() => {
@@ -163,6 +176,7 @@ class Port implements Listening {
     // The last sockets are gone, but have not said so yet.
     await Promise.all([...this.#sockets.keys()].map((socket) => once(socket, "close")));
     clearInterval(this.#sweep);
+    clearInterval(this.#ticketKeys);
     for (const protocol of Object.values(this.#protocols)) protocol.close();
   }
 
@@ -203,21 +217,12 @@ class Port implements Listening {
     return true;
   }
 
-  #openTls({ cert, key }: NonNullable<ListenOptions["tls"]>): TlsServer {
-    let server: TlsServer;
-    try {
-      server = createTlsServer({
-        cert,
-        key,
-        ALPNProtocols: ["h2", "http/1.1"],
-        handshakeTimeout: this.#limits.sniffMs,
-      });
-    } catch (cause) {
-      throw new CairnError("invalid", `cannot use TLS certificate: ${(cause as Error).message}`, {
-        cause,
-        hint: "Check --tls-cert and --tls-key: both are PEM files, and the key belongs to the certificate.",
-      });
-    }
+  #openTls(pair: TlsPair): TlsServer {
+    const server = createTlsServer({
+      ...tlsOptions(pair),
+      ALPNProtocols: ["h2", "http/1.1"],
+      handshakeTimeout: this.#limits.sniffMs,
+    });
     server.on("tlsClientError", (error, socket) => {
       this.#options.log.debug(
         { address: socket.remoteAddress, error: error.message },
@@ -232,6 +237,10 @@ class Port implements Listening {
       this.#hand(socket, socket.alpnProtocol === "h2" ? "http2" : "http1");
     });
     this.#sweep = setInterval(() => this.#endDead(), sweepMs(this.#limits.sniffMs)).unref();
+    // They open every TLS 1.2 connection that was resumed with them, so they must not live as long as the process.
+    this.#ticketKeys = setInterval(() => {
+      server.setTicketKeys(randomBytes(TICKET_KEYS_BYTES));
+    }, this.#limits.ticketKeysMs).unref();
     return server;
   }
 

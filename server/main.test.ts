@@ -73,11 +73,12 @@ describe("the command", () => {
     const third = await startChild(["--data", folder]);
     third.child.kill("SIGTERM");
     expect((await third.exited).code).toBe(0);
+    expect(third.greeting.join("\n")).not.toContain("WARNING");
   });
 
   it("a folder that is a file, and a certificate that is none, are named", async () => {
     const folder = folderForTest();
-    writeFileSync(join(folder, "file"), "");
+    writeFileSync(join(folder, "file"), "", { mode: 0o600 });
     const ended = await run(["--data", join(folder, "file"), "--port", "0"]);
     expect(ended.code).toBe(1);
     expect(ended.stderr).toContain(join(folder, "file"));
@@ -108,7 +109,7 @@ describe("the command", () => {
     expect(ended.stderr).toContain('"foreign" is not ours');
   });
 
-  it("A3 shows the token at the first start on any address, and only then", async () => {
+  it("A3, B10 S15: shows the token at the first start on any address, and only then; warns that it travels in clear", async () => {
     const folder = folderForTest();
     const argv = ["--host", "0.0.0.0", "--data", join(folder, "data")];
     mkdirSync(join(folder, "data"));
@@ -119,6 +120,7 @@ describe("the command", () => {
       expect(answer.status).toBe(401);
       server.child.kill("SIGTERM");
       await server.exited;
+      expect(server.greeting.join("\n")).toMatch(/WARNING: without TLS.*\n.*--tls-cert.*--public-url https/);
       shown.push(server.greeting.join("\n").match(/Admin token, shown only this once: (cairn_\S+)/)?.[1]);
     }
     expect(shown[0]).toBeDefined();

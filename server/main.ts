@@ -1,9 +1,10 @@
+import { isatty } from "node:tty";
 import { pino } from "pino";
 import { CairnError } from "#core/errors.ts";
 import { serve, type Server } from "./serve.ts";
 import { catchUncaught } from "./uncaught.ts";
 import { openWebFiles } from "./web-files.ts";
-import { MEMORY, readCommand, type Settings } from "./settings.ts";
+import { isInClear, MEMORY, readCommand, type Settings } from "./settings.ts";
 
 const SHUTDOWN_MS = 10_000;
 
@@ -43,8 +44,26 @@ async function run(settings: Settings): Promise<void> {
   };
   process.on("SIGTERM", () => stop("SIGTERM"));
   process.on("SIGINT", () => stop("SIGINT"));
+  if (server.reloadCertificate !== undefined) onHangUp(server.reloadCertificate);
   // Last: whoever reads it may stop the server at once.
   greet(server, settings);
+}
+
+/**
+ * SIGHUP asks a service to reload. To a program in a terminal it says that the terminal was closed, which ends the program as if
+ * there were no handler.
+ */
+function onHangUp(reload: () => Promise<void>): void {
+  const hadTerminal = isatty(0);
+  const onSignal = (): void => {
+    if (!hadTerminal || isatty(0)) {
+      void reload();
+      return;
+    }
+    process.off("SIGHUP", onSignal);
+    process.kill(process.pid, "SIGHUP");
+  };
+  process.on("SIGHUP", onSignal);
 }
 
 function greet({ listening, newToken }: Server, settings: Settings): void {
@@ -55,6 +74,12 @@ function greet({ listening, newToken }: Server, settings: Settings): void {
       : `Data: ${settings.data}`,
   ];
   if (settings.insecure) lines.push("Everybody who can reach this address may do everything (--insecure).");
+  if (isInClear(settings)) {
+    lines.push("WARNING: without TLS, tokens and data cross the network in clear, and others can read them.");
+    lines.push(
+      "Give --tls-cert and --tls-key, or put a proxy with TLS in front and give --public-url https://….",
+    );
+  }
   if (newToken !== undefined) {
     lines.push(`Admin token, shown only this once: ${newToken}`);
     lines.push("Send it as `authorization: Bearer TOKEN`.");

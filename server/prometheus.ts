@@ -3,6 +3,7 @@ import type { Ingest } from "#core/ingest/ingest.ts";
 import type { Watches } from "#core/watch/watches.ts";
 import type { Traffic } from "#wire/kit/traffic.ts";
 import type { Listening } from "./listen.ts";
+import type { TlsCertificate } from "./tls-certificate.ts";
 
 /** What /metrics says. Values are read when asked for, so that nothing is counted twice. */
 export function buildMetrics(parts: {
@@ -10,6 +11,8 @@ export function buildMetrics(parts: {
   watches: Watches;
   traffic: Traffic;
   connections(): ReturnType<Listening["counts"]>;
+  /** undefined without TLS. */
+  certificate: Pick<TlsCertificate, "expiresInSeconds"> | undefined;
 }): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -37,6 +40,14 @@ export function buildMetrics(parts: {
     "Connections refused since the start.",
     () => parts.connections().refused,
   );
+  const { certificate } = parts;
+  if (certificate !== undefined) {
+    gauge(
+      "cairn_tls_certificate_expires_seconds",
+      "Seconds until the TLS certificate expires; below zero once it has.",
+      () => certificate.expiresInSeconds,
+    );
+  }
   const watches = () => parts.watches.counts;
   gauge("cairn_watchers", "Watches open now.", () => watches().watchers);
   gauge("cairn_watch_events", "Events made for watchers since the start.", () => watches().events);

@@ -1,12 +1,11 @@
 import { setMaxListeners } from "node:events";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { systemClock, type Clock } from "#base/clock.ts";
 import { Access } from "#core/access/access.ts";
 import type { Scope } from "#core/access/scope.ts";
 import { Artifacts } from "#core/artifacts/artifacts.ts";
-import { CairnError, quote } from "#core/errors.ts";
+import type { CairnError } from "#core/errors.ts";
 import { Ingest } from "#core/ingest/ingest.ts";
 import { Backlog } from "#core/quota/backlog.ts";
 import { Logs } from "#core/logs/logs.ts";
@@ -29,6 +28,7 @@ import { openAuthentication } from "./authentication.ts";
 import { tendArtifacts } from "./artifact-tending.ts";
 import { guardRequest, guardStream } from "./guard-request.ts";
 import { buildGuard } from "./guard.ts";
+import { LimitedLog } from "./limited-log.ts";
 import { listen, type Listening } from "./listen.ts";
 import { buildMetrics } from "./prometheus.ts";
 import { Readiness } from "./readiness.ts";
@@ -37,12 +37,16 @@ import { SessionCookie } from "./session-cookie.ts";
 import { sessionRoutes } from "./session-routes.ts";
 import type { WebFiles } from "./web-files.ts";
 import { sendMissingPage, webRoutes, type WebParts } from "./web-routes.ts";
-import { MEMORY, type Settings } from "./settings.ts";
+import { isHttps, MEMORY, type Settings } from "./settings.ts";
 import { openStores, type Stores } from "./stores.ts";
+import { TlsCertificate } from "./tls-certificate.ts";
 import { VERSION } from "./version.ts";
 
 const HEARTBEAT_SWEEP_MS = 5_000;
 const CLOSE_REQUESTS_MS = 7_000;
+
+/** Browsers keep to https for a year. Names below this one may be other servers, so they are not included. */
+const HTTPS_HEADERS = { "strict-transport-security": "max-age=31536000" };
 
 export interface Server {
   listening: Listening;
@@ -51,6 +55,8 @@ export interface Server {
   router: Router;
   /** The admin token in clear, only on the start that made it. */
   newToken: string | undefined;
+  /** Reads the files of the certificate again; undefined without TLS. Never rejects: what cannot be used is logged. */
+  reloadCertificate: (() => Promise<void>) | undefined;
   /** Refuses new work, finishes what was accepted, closes the stores. */
   close(): Promise<void>;
 }
@@ -85,6 +91,12 @@ async function serveStores(
   log: Logger,
   { clock = systemClock, budgets, backlog = new Backlog(), web, ...options }: ServeOptions,
 ): Promise<Server> {
+  // First: a start that fails here must not have made the token that is shown only once.
+  const { tlsCert: cert, tlsKey: key } = settings;
+  const certificate =
+    cert === undefined || key === undefined
+      ? undefined
+      : await TlsCertificate.open({ cert, key }, clock, log);
   const { runs: store, points, search } = stores;
   const changes = new Changes();
   const onGone = (scope: Scope) => access.forget(scope);
@@ -146,8 +158,10 @@ async function serveStores(
     // What the last write was to bring may be there at the next start, and its content must be, too.
     void core.artifacts.sweep.stop();
   });
+  // What unknown clients may cause.
+  const limitedLog = new LimitedLog(log);
   const onFailure = (incident: string, error: CairnError) =>
-    log.error({ incident, err: error }, "request failed");
+    limitedLog.error({ incident, err: error }, "request failed");
   const stopping = new AbortController();
   // One listener per open stream is no leak.
   setMaxListeners(0, stopping.signal);
@@ -178,6 +192,7 @@ async function serveStores(
           watches: core.watches,
           traffic,
           connections: () => listening?.counts() ?? { open: 0, accepted: 0, refused: 0 },
+          certificate,
         }),
       }),
       ...artifactRoutes(core.artifacts),
@@ -201,8 +216,9 @@ async function serveStores(
   listening = await listen({
     host: settings.host,
     port: settings.port,
-    tls: tlsOf(settings),
-    log,
+    tls: certificate?.pair,
+    answerHeaders: isHttps(settings) ? HTTPS_HEADERS : undefined,
+    log: limitedLog,
     limits: {
       connectionsMax: settings.connectionsMax,
       connectionsPerAddressMax: settings.connectionsPerAddressMax,
@@ -216,6 +232,7 @@ async function serveStores(
       return whileAnswering(request, response, () => router.serve(request, response));
     },
   });
+  certificate?.follow(listening.useCertificate.bind(listening));
   readiness.set(true);
   const sweep = setInterval(() => {
     runs
@@ -232,31 +249,18 @@ async function serveStores(
     wire,
     router,
     newToken,
+    reloadCertificate: certificate && (() => certificate.reload()),
     close: async () => {
       readiness.set(false);
       clearInterval(sweep);
       stopping.abort();
       changes.stop();
       await opened.close(CLOSE_REQUESTS_MS);
+      certificate?.close();
+      limitedLog.flush();
       await tending.stop();
       await access.close();
       await stores.close();
     },
   };
-}
-
-function tlsOf({ tlsCert, tlsKey }: Settings): { cert: Buffer; key: Buffer } | undefined {
-  if (tlsCert === undefined || tlsKey === undefined) return undefined;
-  return { cert: readPem(tlsCert), key: readPem(tlsKey) };
-}
-
-function readPem(file: string): Buffer {
-  try {
-    return readFileSync(file);
-  } catch (cause) {
-    throw new CairnError("invalid", `cannot read TLS file ${quote(file)}: ${(cause as Error).message}`, {
-      cause,
-      hint: "Check --tls-cert and --tls-key.",
-    });
-  }
 }

@@ -1,5 +1,5 @@
 import type { Sender } from "#wire/connect/core.ts";
-import type { Settings } from "./settings.ts";
+import { isHttps, type Settings } from "./settings.ts";
 
 type Headers = Sender["headers"];
 
@@ -16,8 +16,8 @@ const NAME = "cairn_session";
 export class SessionCookie {
   readonly #isSecure: boolean;
 
-  constructor({ publicUrl, tlsCert }: Pick<Settings, "publicUrl" | "tlsCert">) {
-    this.#isSecure = tlsCert !== undefined || publicUrl?.startsWith("https:") === true;
+  constructor(settings: Pick<Settings, "publicUrl" | "tlsCert">) {
+    this.#isSecure = isHttps(settings);
   }
 
   /**

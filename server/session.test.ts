@@ -1,12 +1,11 @@
-import { rmSync, writeFileSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { request as httpsRequest } from "node:https";
-import { join } from "node:path";
 import { createClient, type Client } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { AccessService } from "#proto/cairn/v1/access_pb.ts";
 import { clientsOf, type Clients } from "#wire/connect/testing/ways.ts";
-import { makeCertificate } from "./testing/certificate.ts";
+import { writeCertificate } from "./testing/certificate.ts";
 import { makeFolder, startServer, useServer } from "./testing/servers.ts";
 import { forwardClock } from "./testing/walk-world.ts";
 
@@ -166,11 +165,7 @@ describe("S14: signing in with a browser", () => {
   it("S14 where people use TLS the cookie is for this host alone and never sent in clear", async () => {
     const folder = makeFolder();
     onTestFinished(() => rmSync(folder, { recursive: true }));
-    const { cert, key } = makeCertificate();
-    writeFileSync(join(folder, "cert.pem"), cert);
-    writeFileSync(join(folder, "key.pem"), key);
-    const tls = ["--tls-cert", join(folder, "cert.pem"), "--tls-key", join(folder, "key.pem")];
-    const safe = await startServer(["--auth", ...tls]);
+    const safe = await startServer(["--auth", ...writeCertificate(folder).argv]);
     onTestFinished(() => safe.close());
     const header = await new Promise<string>((resolve, reject) => {
       const request = httpsRequest(

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
 import { CairnError } from "#core/errors.ts";
 import { fileKeyOf, flagOf, SETTING_ROWS, variableOf } from "#server/setting-table.ts";
-import { readCommand, readSettings } from "#server/settings.ts";
+import { isInClear, readCommand, readSettings } from "#server/settings.ts";
 
 const home = mkdtempSync(join(tmpdir(), "cairn-settings-"));
 afterAll(() => rmSync(home, { recursive: true }));
@@ -54,6 +54,23 @@ test("the defaults are for one person on one machine", () => {
 test("settings are plain data", () => {
   const settings = readSettings(["--tls-cert", "a", "--tls-key", "b"], env);
   expect(structuredClone(settings)).toEqual(settings);
+});
+
+test.each([
+  [[], false],
+  [["--host", "::1"], false],
+  [["--host", "localhost", "--public-url", "http://[::1]:8080"], false],
+  [["--host", "0.0.0.0"], true],
+  [["--host", "::", "--auth"], true],
+  [["--host", "192.0.2.1", "--insecure"], true],
+  [["--host", "0.0.0.0", "--public-url", "http://cairn.example.org"], true],
+  // A proxy on this machine that has no TLS either.
+  [["--public-url", "http://cairn.example.org"], true],
+  [["--public-url", "https://cairn.example.org"], false],
+  [["--host", "0.0.0.0", "--public-url", "HTTPS://cairn.example.org"], false],
+  [["--host", "0.0.0.0", "--tls-cert", "a", "--tls-key", "b"], false],
+])("B10 S15: whether %j is in clear is known: %j", (argv, inClear) => {
+  expect(isInClear(readSettings(argv, env))).toBe(inClear);
 });
 
 test("memory: keeps blobs in memory too", () => {

@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { parse as parseToml, TomlError } from "smol-toml";
 import { z } from "zod";
 import { CairnError, quote } from "#core/errors.ts";
+import { isLoopbackHost } from "#server/guard.ts";
 import {
   fileKeyOf,
   flagOf,
@@ -21,6 +22,19 @@ export type Settings = z.infer<typeof schema>;
 
 /** `data` of a server that writes no file at all. */
 export const MEMORY = "memory:";
+
+/** Whether people reach the server by https: it speaks TLS itself, or a proxy does before it. */
+export function isHttps({ publicUrl, tlsCert }: Pick<Settings, "publicUrl" | "tlsCert">): boolean {
+  return tlsCert !== undefined || (publicUrl !== undefined && new URL(publicUrl).protocol === "https:");
+}
+
+/** Whether what people send, tokens too, crosses a network without TLS. */
+export function isInClear(settings: Settings): boolean {
+  if (isHttps(settings)) return false;
+  const { host, publicUrl } = settings;
+  const name = publicUrl === undefined ? host : new URL(publicUrl).hostname.replace(/^\[(.*)\]$/, "$1");
+  return !isLoopbackHost(host) || !isLoopbackHost(name);
+}
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 export type Command = { do: "serve"; settings: Settings } | { do: "print"; text: string };

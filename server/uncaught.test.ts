@@ -82,6 +82,16 @@ describe("an uncaught error", () => {
     expect([await ready(), await read(), await write()]).toEqual([200, 200, 200]);
   });
 
+  it("B5, B11: of connections, again and again, are a few lines", async () => {
+    const started = performance.now();
+    const { url } = await start();
+    for (let n = 0; n < 40; n++) await fetch(`${url}/healthz?throw-later=ECONNRESET&outside`);
+    await expect.poll(ready).toBe(200);
+    const lines = server!.log.length;
+    expect(lines).toBeGreaterThanOrEqual(10);
+    expect(lines).toBeLessThanOrEqual(11 + (performance.now() - started) / 10_000);
+  });
+
   it.each(["outside of requests", "in a request that writes"])(
     "B5, S25: %s stops all writing until a restart, and reads go on",
     async (where) => {

@@ -2,17 +2,14 @@ import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import { CairnError } from "#core/errors.ts";
 import { answering } from "#wire/kit/answering.ts";
-
-/** Lines in the log per minute: an error that comes with every packet must not fill the disk. */
-const LINES_MAX = 20;
-const MINUTE_MS = 60_000;
+import { LimitedLog } from "./limited-log.ts";
 
 /** Codes of what Node says about connections: they are over, and nothing that is stored depends on them. */
 const OF_CONNECTIONS =
   /^(?:ECONN|EPIPE$|ENOTCONN$|ETIMEDOUT$|EHOSTUNREACH$|ABORT_ERR$|HPE_|ERR_(?:STREAM|HTTP2?|SSL|TLS|SOCKET)_)/;
 
 export interface UncaughtOptions {
-  log: Pick<Logger, "error">;
+  log: Pick<Logger, "debug" | "warn" | "error">;
   /** The state in memory may be wrong: nothing may be stored any more. */
   onDoubt(error: CairnError): void;
 }
@@ -26,20 +23,18 @@ export interface UncaughtOptions {
  * Returns how to take the net away.
  */
 export function catchUncaught({ log, onDoubt }: UncaughtOptions): () => void {
-  let minute = 0;
-  let lines = 0;
+  // An error that comes with every packet must not fill the disk.
+  const limited = new LimitedLog(log);
   const onUncaught = (thrown: unknown, origin: string): void => {
     const incident = randomUUID();
     const request = answering.getStore();
     const isHarmless = isOfConnection(thrown) || request?.writes === false;
-    const now = Math.floor(performance.now() / MINUTE_MS);
-    if (now !== minute) [minute, lines] = [now, 0];
     // Stopping to write is said in any case: that happens once.
-    if (++lines <= LINES_MAX || !isHarmless) log.error({ incident, origin, err: thrown }, "uncaught error");
+    (isHarmless ? limited : log).error({ incident, origin, err: thrown }, "uncaught error");
     try {
       request?.fail(incident);
     } catch (failure) {
-      log.error({ incident, err: failure }, "cannot end the request of an uncaught error");
+      limited.error({ incident, err: failure }, "cannot end the request of an uncaught error");
     }
     if (!isHarmless) onDoubt(doubt(incident, thrown));
   };

@@ -30,6 +30,7 @@ const steps: readonly Step[] = [
   { name: "lint", command: ["oxlint", "--type-aware", "--deny-warnings"] },
   { name: "dead-code", command: ["knip"] },
   { name: "generated", command: ["node", "tools/generated.ts"] },
+  { name: "supply", command: ["node", "tools/supply.ts"] },
   { name: "layers", command: ["node", "tools/layers.ts"] },
   { name: "spec", command: ["node", "tools/spec.ts"] },
   { name: "proto", command: ["buf", "lint"] },

@@ -157,7 +157,8 @@ function packageBreach(file: string, layer: Layer, specifier: string): string | 
   return refused ? `imports ${name}, but ${layer.folder} must do without it` : undefined;
 }
 
-function packageName(specifier: string): string {
+/** Of what an import names. */
+export function packageName(specifier: string): string {
   if (specifier.startsWith("node:")) return specifier;
   return specifier
     .split("/")

@@ -1,11 +1,11 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { request } from "node:http";
 import { request as requestTls } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { makeCertificate } from "#server/testing/certificate.ts";
+import { writeCertificate } from "#server/testing/certificate.ts";
 import { startChild, type ChildServer } from "#server/testing/child.ts";
 import { asNpmStart, rssBytes } from "../load/measure.ts";
 import type { Target } from "./methods.ts";
@@ -48,11 +48,9 @@ export class Victim {
     if (name !== "memory") argv.push("--auth");
     let cert: string | undefined;
     if (name === "TLS --auth") {
-      const made = makeCertificate();
+      const made = writeCertificate(folder);
       ({ cert } = made);
-      writeFileSync(join(folder, "cert.pem"), made.cert);
-      writeFileSync(join(folder, "key.pem"), made.key);
-      argv.push("--tls-cert", join(folder, "cert.pem"), "--tls-key", join(folder, "key.pem"));
+      argv.push(...made.argv);
     }
     const server = await startChild(argv, { env: asNpmStart("--import", CLEAN_HEAP) });
     const victim = new Victim(name, server, folder, cert);

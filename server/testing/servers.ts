@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino, type Logger } from "pino";
@@ -6,7 +6,7 @@ import { afterAll, beforeAll } from "vitest";
 import { serve, type ServeOptions, type Server } from "#server/serve.ts";
 import { readSettings } from "#server/settings.ts";
 import { clientsOf, WAYS, type Clients, type Way } from "#wire/connect/testing/ways.ts";
-import { makeCertificate } from "./certificate.ts";
+import { writeCertificate } from "./certificate.ts";
 
 /** Real servers on free ports, and clients of them. */
 const silent = pino({ level: "silent" });
@@ -45,13 +45,9 @@ export function useWays(): (way: Way) => WayIn {
   let folder: string;
   beforeAll(async () => {
     folder = makeFolder();
-    const { cert, key } = makeCertificate();
-    writeFileSync(join(folder, "cert.pem"), cert);
-    writeFileSync(join(folder, "key.pem"), key);
-    const tls = ["--tls-cert", join(folder, "cert.pem"), "--tls-key", join(folder, "key.pem")];
     servers.set("fast", await startServer());
     servers.set("generic", await startServer([], { fast: false }));
-    servers.set("tls", await startServer(tls));
+    servers.set("tls", await startServer(writeCertificate(folder).argv));
     servers.set("disk", await startServer(["--data", join(folder, "data")]));
   });
   afterAll(async () => {

@@ -1,0 +1,39 @@
+import { createSecureContext, type SecureContextOptions } from "node:tls";
+import { CairnError } from "#core/errors.ts";
+
+/** In PEM. */
+export interface TlsPair {
+  /** With the chain above it. */
+  cert: string | Buffer;
+  key: string | Buffer;
+}
+
+/**
+ * All of TLS 1.3, and of TLS 1.2 only what agrees on a new key for every connection (ECDHE) and encrypts with a check (AEAD): with the certificate's
+ * key, if it is ever stolen, what was recorded before can still not be read.
+ */
+const CIPHERS = [
+  "TLS_AES_128_GCM_SHA256",
+  "TLS_AES_256_GCM_SHA384",
+  "TLS_CHACHA20_POLY1305_SHA256",
+  "ECDHE-ECDSA-AES128-GCM-SHA256",
+  "ECDHE-RSA-AES128-GCM-SHA256",
+  "ECDHE-ECDSA-AES256-GCM-SHA384",
+  "ECDHE-RSA-AES256-GCM-SHA384",
+  "ECDHE-ECDSA-CHACHA20-POLY1305",
+  "ECDHE-RSA-CHACHA20-POLY1305",
+];
+
+/** How the port speaks TLS. Throws `invalid` when the two are not a certificate and its key. */
+export function tlsOptions({ cert, key }: TlsPair): SecureContextOptions {
+  const options: SecureContextOptions = { cert, key, minVersion: "TLSv1.2", ciphers: CIPHERS.join(":") };
+  try {
+    createSecureContext(options);
+  } catch (cause) {
+    throw new CairnError("invalid", `cannot use TLS certificate: ${(cause as Error).message}`, {
+      cause,
+      hint: "Check --tls-cert and --tls-key: both are PEM files, and the key belongs to the certificate.",
+    });
+  }
+  return options;
+}
