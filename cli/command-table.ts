@@ -124,6 +124,11 @@ export const COMMANDS: readonly CommandGroup[] = [
         summary: "who the server takes you for, and what you may do",
         load: () => import("./commands/whoami.ts"),
       },
+      {
+        name: "password",
+        summary: "change your own password",
+        load: () => import("./commands/password.ts"),
+      },
       { name: "token", summary: "make, list and revoke tokens", load: () => import("./commands/token.ts") },
       {
         name: "access",

@@ -81,15 +81,22 @@ export function askSecret(question: string): Promise<string> {
 
 /** The first line of standard input, for secrets that scripts hand over. */
 export async function readSecret(): Promise<string> {
+  return (await readSecrets(1))[0]!;
+}
+
+/** So many lines of standard input; "" for those that do not come. */
+export async function readSecrets(count: number): Promise<string[]> {
   let text = "";
   for await (const chunk of process.stdin.setEncoding("utf8")) {
     text += String(chunk);
-    if (text.includes("\n")) break;
-    if (text.length > SECRET_LENGTH_MAX) {
+    const lines = text.split("\n");
+    if (lines.length > count) break;
+    if (lines.some((line) => line.length > SECRET_LENGTH_MAX)) {
       throw new CommandError(
-        `cannot use standard input: its first line is longer than ${SECRET_LENGTH_MAX} characters`,
+        `cannot use standard input: a line is longer than ${SECRET_LENGTH_MAX} characters`,
       );
     }
   }
-  return text.split("\n", 1)[0]!.trim();
+  const lines = text.split("\n");
+  return Array.from({ length: count }, (_, i) => (lines[i] ?? "").trim());
 }

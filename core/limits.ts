@@ -122,6 +122,15 @@ export const limits = {
   tokenNamespacesMax: 100,
   tokenDaysDefault: 90,
   tokenDaysMax: 3_650,
+  /** Of a token that is made with a password, or with the first administrator's token. */
+  passwordTokenDaysMax: 366,
+  firstTokenDays: 7,
+  /** Made with one token, with those made with these; and where that token has bounds. */
+  tokenFamilyMax: 500,
+  boundedTokenFamilyMax: 20,
+  /** Of the tokens of one principal: those made with tokens, and those of logins, of which the oldest ends. */
+  childTokensPerPrincipalMax: 500,
+  loginsPerPrincipalMax: 50,
   /** Of the token that a password is exchanged for. */
   loginHours: 12,
   passwordCharactersMin: 8,

@@ -34,7 +34,7 @@ describe("permissions", () => {
     const open = [...permissions].filter(
       ([name, needed]) => name.startsWith("cairn.") && needed === "public",
     );
-    expect(open.map(([name]) => name.split("/")[1])).toEqual(["WhoAmI", "LogIn", "LogOut"]);
+    expect(open.map(([name]) => name.split("/")[1])).toEqual(["WhoAmI", "LogIn", "LogOut", "ChangePassword"]);
   });
 
   it("A1 a service with a method that declares none cannot be served", () => {

@@ -1,5 +1,6 @@
 import type { Access } from "#core/access/access.ts";
 import { ANONYMOUS, OWNER, type Identity } from "#core/access/caller.ts";
+import type { ShownSession } from "#core/access/views.ts";
 import { CairnError } from "#core/errors.ts";
 import type { Sender } from "#wire/connect/core.ts";
 import { isLocalCaller } from "./guard-request.ts";
@@ -27,16 +28,17 @@ type Door = Pick<Settings, "host" | "auth" | "insecure" | "publicUrl" | "allowed
  */
 export async function openAuthentication(
   settings: Door,
-  access: Pick<Access, "identify" | "bootstrap">,
-  cookie: Pick<SessionCookie, "secretOf">,
+  access: Pick<Access, "identify" | "identifySession" | "bootstrap">,
+  cookie: Pick<SessionCookie, "sessionOf">,
 ): Promise<Authentication> {
   if (settings.insecure) return { authenticate: () => OWNER, newToken: undefined };
   const hasOwner = !settings.auth && isForThisMachine(settings);
   return {
-    authenticate: ({ address, headers }) => {
+    authenticate: (sender) => {
+      const { address, headers } = sender;
       const { authorization } = headers;
       if (authorization !== undefined) return access.identify(secretOf(authorization));
-      const session = cookie.secretOf(headers);
+      const session = cookie.sessionOf(sender);
       const holder = session === undefined ? undefined : holderOf(access, session);
       if (holder !== undefined) return holder;
       return hasOwner && isLocalCaller(address, headers) ? OWNER : ANONYMOUS;
@@ -45,9 +47,9 @@ export async function openAuthentication(
   };
 }
 
-function holderOf(access: Pick<Access, "identify">, session: string): Identity | undefined {
+function holderOf(access: Pick<Access, "identifySession">, session: ShownSession): Identity | undefined {
   try {
-    return access.identify(session);
+    return access.identifySession(session);
   } catch (thrown) {
     if (CairnError.from(thrown).code === "unauthenticated") return undefined;
     throw thrown;

@@ -83,6 +83,9 @@ function greet({ listening, newToken }: Server, settings: Settings): void {
   if (newToken !== undefined) {
     lines.push(`Admin token, shown only this once: ${newToken}`);
     lines.push("Send it as `authorization: Bearer TOKEN`.");
+    lines.push(
+      "Make a better one with it (`cairn token create`, or a password): then it ends, at the latest in 7 days.",
+    );
   }
   process.stdout.write(`${lines.join("\n")}\n`);
 }

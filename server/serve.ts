@@ -202,7 +202,8 @@ async function serveStores(
     ],
     {
       enforce: ({ request, response, route }) => {
-        const sender = { address: request.socket.remoteAddress, headers: request.headers };
+        const { headers, socket } = request;
+        const sender = { address: socket.remoteAddress, byBrowser: route.byBrowser === true, headers };
         const { caller, account } = identify({ authenticate, traffic }, route.permission, sender);
         if (route.streams === true) response.once("close", account.openStream());
         return { ...caller, account };

@@ -1,3 +1,4 @@
+import type { ShownSession } from "#core/access/views.ts";
 import type { Sender } from "#wire/connect/core.ts";
 import { isHttps, type Settings } from "./settings.ts";
 
@@ -5,13 +6,19 @@ type Headers = Sender["headers"];
 
 const NAME = "cairn_session";
 
+/** The header with the key of the page, in an answer that begins a session and in what the page asks for. */
+export const PAGE_HEADER = "x-cairn-page";
+
 /**
- * The cookie of somebody who has signed in with a browser. It holds a token of its own that ends soon, never the one that was typed in.
+ * The cookie of a user who has signed in with a browser. It holds the secret of a session that ends soon, never the token that was typed in.
  *
  * - No script can read it (HttpOnly), and no page of another site makes the browser send it (SameSite=Strict). A link from elsewhere still works: the page it
  *   leads to is public, and asks for its data itself.
  * - Where people use TLS it has the prefix `__Host-`, so that no neighbour under the same domain can plant one, and is never sent in clear.
- * - Browsers do not tell ports apart. The port is part of the name, so that two servers on one machine do not sign each other's people out.
+ * - Browsers do not tell ports apart. The port is part of the name, so that two servers on one machine do not sign each other's people out. What listens on
+ *   another port still gets the cookie, so it is not worth a token: it counts together with the key that the page keeps in its own storage, which is
+ *   bound to the port, and sends as a header. A cookie alone reads the content of artifacts, because a browser adds no header to what an image or a link
+ *   leads to. The path is `/`, because the API and the pages share no other.
  */
 export class SessionCookie {
   readonly #isSecure: boolean;
@@ -20,8 +27,17 @@ export class SessionCookie {
     this.#isSecure = isHttps(settings);
   }
 
+  /** What the request shows of a session; undefined when it is not enough for what is asked. */
+  sessionOf({ headers, byBrowser }: Pick<Sender, "headers" | "byBrowser">): ShownSession | undefined {
+    const secret = this.secretOf(headers);
+    if (secret === undefined) return undefined;
+    const pageKey = headers[PAGE_HEADER];
+    if (typeof pageKey === "string") return { secret, pageKey };
+    return byBrowser === true ? { secret, onlyReads: true } : undefined;
+  }
+
   /**
-   * The token in the cookie. None in a request that another page caused: a browser that says so need not be believed to have kept
+   * The secret in the cookie. None in a request that another page caused: a browser that says so need not be believed to have kept
    * to SameSite, which takes all ports of a machine for one site.
    */
   secretOf(headers: Headers): string | undefined {

@@ -1,14 +1,15 @@
 import { z } from "zod";
 import type { Access } from "#core/access/access.ts";
+import type { Caller } from "#core/access/caller.ts";
+import type { CreatedSession } from "#core/access/views.ts";
 import { CairnError } from "#core/errors.ts";
 import { readBody } from "#wire/kit/body.ts";
 import { sendNothing } from "#wire/kit/respond.ts";
 import type { Call, Route } from "#wire/kit/router.ts";
-import type { SessionCookie } from "./session-cookie.ts";
+import { PAGE_HEADER, type SessionCookie } from "./session-cookie.ts";
 
 /** A token, or a name and a password of any length that is allowed. */
 const BODY_BYTES_MAX = 8_192;
-const SESSION_DAYS = 1;
 
 const Credential = z.union([
   z.strictObject({ token: z.string() }),
@@ -16,16 +17,18 @@ const Credential = z.union([
 ]);
 
 /**
- * Signing in and out with a browser. POST exchanges a token, or a name and a password, for a cookie; DELETE ends it. Neither answers with a secret that a
- * script could read.
+ * Signing in and out with a browser. POST exchanges a token, or a name and a password, for a cookie that no script can read, and a key for the page that is worth
+ * nothing without it; DELETE ends both.
  */
 export function sessionRoutes(access: Access, cookie: SessionCookie): Route[] {
   /** Ends the session that the browser had before; one that does not count any more is no matter. */
-  const end = async ({ request: { headers } }: Call): Promise<void> => {
+  const end = async ({ request: { headers }, caller: { address } }: Call): Promise<void> => {
     const secret = cookie.secretOf(headers);
     if (secret === undefined) return;
     try {
-      await access.logOut({ ...access.identify(secret), permission: "public" });
+      // Also when the page has lost its key: nothing but this session is at stake.
+      const holder = access.identifySession({ secret, onlyReads: true });
+      await access.logOut({ ...holder, permission: "public", address });
     } catch (thrown) {
       if (CairnError.from(thrown).code !== "unauthenticated") throw thrown;
     }
@@ -37,9 +40,10 @@ export function sessionRoutes(access: Access, cookie: SessionCookie): Route[] {
       permission: "public",
       handler: async (call) => {
         const { request, response, account } = call;
-        const secret = await begin(access, await readCredential(call, account));
+        const { secret, pageKey } = await begin(access, call.caller, await readCredential(call, account));
         await end(call);
         response.setHeader("set-cookie", cookie.set(request.headers, secret));
+        response.setHeader(PAGE_HEADER, pageKey);
         sendNothing(response);
       },
     },
@@ -56,12 +60,16 @@ export function sessionRoutes(access: Access, cookie: SessionCookie): Route[] {
   ];
 }
 
-/** The secret of a token for this session alone, worth no more than the credential. */
-async function begin(access: Access, credential: z.infer<typeof Credential>): Promise<string> {
-  if ("password" in credential) return (await access.logIn(credential)).secret;
-  const caller = { ...access.identify(credential.token), permission: "read" as const };
-  const asked = { principal: "", name: "web session", role: undefined, namespaces: [], days: SESSION_DAYS };
-  return (await access.createToken(caller, asked)).secret;
+/** A session that is worth no more than the credential. */
+function begin(
+  access: Access,
+  caller: Caller,
+  credential: z.infer<typeof Credential>,
+): Promise<CreatedSession> {
+  if ("password" in credential) return access.logInSession(caller, credential);
+  const { address } = caller;
+  const holder = { ...access.identify(credential.token), permission: "read" as const, address };
+  return access.createSession(holder);
 }
 
 async function readCredential(

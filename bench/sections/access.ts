@@ -81,8 +81,9 @@ async function grant(
       const binding = { principal: name, role: "viewer", scope, createdUs: nowUs, createdBy: name } as const;
       changes.push({ do: "put-binding", binding });
     }
+    const made = { kind: "token", parent: undefined, passwordOf: undefined } as const;
     const bounds = { role: undefined, namespaces: [], expiresUs: undefined };
-    const { secret, token } = mintToken({ principal: name, name: "", ...bounds }, nowUs);
+    const { secret, token } = mintToken({ principal: name, name: "", ...made, ...bounds }, nowUs);
     changes.push({ do: "put-token", token });
     return secret;
   };

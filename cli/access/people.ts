@@ -1,13 +1,14 @@
 import type { Command } from "commander";
 import { PrincipalKind, type Principal } from "#proto/cairn/v1/access_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
-import { CommandError, EXIT, type Cli } from "../cli.ts";
+import type { Cli } from "../cli.ts";
 import { table } from "../output/table.ts";
 import { printable } from "../output/text.ts";
 import { formatAgo, isoTime } from "../output/times.ts";
 import { wordOf } from "../output/words.ts";
-import { askSecret, confirm, readSecret } from "../prompt.ts";
+import { confirm, readSecret } from "../prompt.ts";
 import { tableWidth } from "../runs/table-width.ts";
+import { askNewPassword, requireGiven } from "./passwords.ts";
 
 const PAGE = 1_000;
 
@@ -142,22 +143,8 @@ async function newPassword(
   name: string,
   options: { password?: boolean; passwordStdin?: boolean },
 ): Promise<string | undefined> {
-  if (options.passwordStdin === true) return given(await readSecret());
-  if (options.password !== true) return undefined;
-  if (!cli.interactive) {
-    throw new CommandError("cannot ask for a password: there is no terminal", {
-      exitCode: EXIT.usage,
-      hint: "pipe it in with --password-stdin",
-    });
-  }
-  const first = given(await askSecret(`New password of ${printable(name)} (not shown): `));
-  if ((await askSecret("Once more: ")) === first) return first;
-  throw new CommandError("nothing was changed: the two passwords differ");
-}
-
-function given(password: string): string {
-  if (password !== "") return password;
-  throw new CommandError("nothing was changed: no password was given", { exitCode: EXIT.usage });
+  if (options.passwordStdin === true) return requireGiven(await readSecret());
+  return options.password === true ? askNewPassword(cli, name) : undefined;
 }
 
 async function list(cli: Cli, wanted: (kind: PrincipalKind) => boolean): Promise<void> {

@@ -1,6 +1,15 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Command } from "commander";
-import { Role, type Token } from "#proto/cairn/v1/access_pb.ts";
+import {
+  Role,
+  TokenKind,
+  type CreateTokenRequestSchema,
+  type CreateTokenResponse,
+  type Token,
+} from "#proto/cairn/v1/access_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
+import { Failure } from "#sdk/failure.ts";
+import { askOwnPassword, requireGiven } from "../access/passwords.ts";
 import { parseRole, ROLE_WORDS } from "../access/roles.ts";
 import { CommandError, EXIT, type Cli } from "../cli.ts";
 import { shortId } from "../find-run.ts";
@@ -9,6 +18,7 @@ import { printable } from "../output/text.ts";
 import { formatAgo, isoTime } from "../output/times.ts";
 import { wordOf } from "../output/words.ts";
 import { collect, parseCount } from "../parse-count.ts";
+import { readSecret } from "../prompt.ts";
 import { tableWidth } from "../runs/table-width.ts";
 
 const DAYS_MAX = 3_650;
@@ -18,6 +28,7 @@ interface CreateOptions {
   role?: Role;
   in?: string[];
   for?: string;
+  passwordStdin?: boolean;
 }
 
 export default function add(command: Command, cli: Cli): void {
@@ -41,10 +52,14 @@ function addCreate(command: Command, cli: Cli): void {
     .option("--role <role>", `the most it may do: ${ROLE_WORDS.join(", ")}`, parseRole)
     .option("--in <namespace>", "only there and below; may be repeated", collect)
     .option("--for <principal>", "for somebody else; for administrators")
+    .option("--password-stdin", "read your password from standard input")
     .addHelpText(
       "after",
       `
 Only the secret goes to standard output, so that it can be kept without being seen.
+
+After \`cairn login --user\` your password is asked for again; such a token works until you change your password, at
+most 366 days. A token that is made with another token ends with it, and no later.
 
 Examples:
   cairn token create cluster --role writer --in langtech/asr --days 30
@@ -52,12 +67,13 @@ Examples:
     )
     .action(async (name: string, options: CreateOptions) => {
       const server = await cli.connect();
-      const { secret, token } = await server.access.createToken({
+      const { secret, token } = await create(cli, server, {
         name,
         principal: options.for ?? "",
         role: options.role ?? Role.UNSPECIFIED,
         namespaces: options.in ?? [],
         days: options.days ?? 0,
+        password: options.passwordStdin === true ? requireGiven(await readSecret()) : "",
       });
       if (cli.options.json === true) {
         cli.printJson({ secret, ...jsonToken(token!) });
@@ -69,6 +85,20 @@ Examples:
         `The secret is shown only this once. The token is of ${printable(token!.principal)} and ${until}.`,
       );
     });
+}
+
+/** Asks for the password where the server wants it. */
+async function create(
+  cli: Cli,
+  server: Cairn,
+  request: MessageInitShape<typeof CreateTokenRequestSchema>,
+): Promise<CreateTokenResponse> {
+  try {
+    return await server.access.createToken(request);
+  } catch (thrown) {
+    if (Failure.from(thrown).reason !== "PASSWORD_NEEDED" || !cli.interactive) throw thrown;
+    return server.access.createToken({ ...request, password: await askOwnPassword(cli, server.url) });
+  }
 }
 
 function addList(command: Command, cli: Cli): void {
@@ -156,6 +186,8 @@ function jsonToken(token: Token) {
     id: token.id,
     name: token.name,
     principal: token.principal,
+    kind: wordOf(TokenKind, token.kind),
+    parent: token.parent || null,
     role: token.role === Role.UNSPECIFIED ? null : wordOf(Role, token.role),
     namespaces: token.namespaces,
     created: isoTime(token.createdUs),

@@ -2,22 +2,26 @@ import type { Clock } from "#base/clock.ts";
 import { CairnError, quote } from "../errors.ts";
 import type { AccessStore, AuditEntry, AuditVerdict, Binding } from "../ports/access-store.ts";
 import { pageSize } from "../runs/runs.ts";
-import { hasAdministrator } from "./administrators.ts";
 import { AccessBook } from "./book.ts";
 import { authorize, type Caller, type Identity } from "./caller.ts";
+import { changePassword } from "./change-password.ts";
 import { explainAccess } from "./explain.ts";
+import { planFirstToken } from "./first-token.ts";
 import { Grants, rankAt, type LocateRun } from "./grants.ts";
 import { Logins } from "./logins.ts";
-import { mintToken, viewToken } from "./mint-token.ts";
+import { viewToken } from "./mint-token.ts";
 import { getPrincipal } from "./names.ts";
+import { PasswordChecks } from "./password-checks.ts";
 import { Passwords, type PasswordCost } from "./password.ts";
 import { Principals, viewPrincipal } from "./principals.ts";
 import { roleOf, type Role } from "./role.ts";
-import { ROOT, type Scope } from "./scope.ts";
+import type { Scope } from "./scope.ts";
 import { EVERYONE } from "./state.ts";
-import { holderOf, Tokens } from "./tokens.ts";
+import { holderOf } from "./token-rights.ts";
+import { Tokens } from "./tokens.ts";
 import type {
   AskedScope,
+  CreatedSession,
   CreatedToken,
   Explanation,
   NewPrincipal,
@@ -26,6 +30,7 @@ import type {
   PrincipalChange,
   PrincipalView,
   ScopeAccess,
+  ShownSession,
   TokenView,
   WhoAmI,
 } from "./views.ts";
@@ -42,8 +47,6 @@ export interface AccessParts {
   passwordCost?: PasswordCost;
 }
 
-const FIRST_ADMIN = "admin";
-
 /**
  * Who may do what. All of it is in memory, so that asking costs no more than a look into a map; a change
  * is first made durable, together with its record in the audit, and then seen by everybody at once, also
@@ -58,6 +61,7 @@ export class Access {
   readonly #grants: Grants;
   readonly #tokens: Tokens;
   readonly #logins: Logins;
+  readonly #parts: { book: AccessBook; checks: PasswordChecks; passwords: Passwords };
 
   private constructor({ store, locateRun, passwordCost }: AccessParts, book: AccessBook) {
     const passwords = new Passwords(passwordCost);
@@ -65,8 +69,10 @@ export class Access {
     this.#book = book;
     this.#principals = new Principals(book, passwords);
     this.#grants = new Grants(book, locateRun);
-    this.#tokens = new Tokens(book, store);
-    this.#logins = new Logins(book, passwords);
+    const checks = new PasswordChecks(book, passwords);
+    this.#tokens = new Tokens(book, store, checks);
+    this.#logins = new Logins(book, checks);
+    this.#parts = { book, checks, passwords };
   }
 
   static async open(parts: AccessParts): Promise<Access> {
@@ -78,43 +84,14 @@ export class Access {
     return this.#tokens.identify(secret);
   }
 
-  /**
-   * When nobody administers the root: makes a user who does ("admin", or the next name that is free), and
-   * returns the secret of its token, which never expires.
-   */
+  /** Who has this session; its secret is not a token. Throws `unauthenticated` (BAD_CREDENTIAL). */
+  identifySession(shown: ShownSession): Identity {
+    return this.#tokens.identifySession(shown);
+  }
+
+  /** The secret of a token for the first administrator, when no administrator has a way in. */
   bootstrap(): Promise<string | undefined> {
-    return this.#book.change((state, nowUs) => {
-      if (hasAdministrator(state)) return { changes: [], audit: [], result: undefined };
-      let name = FIRST_ADMIN;
-      for (let n = 2; state.principals.has(name); n++) name = `${FIRST_ADMIN}-${n}`;
-      const principal = {
-        name,
-        kind: "user" as const,
-        displayName: "",
-        disabled: false,
-        createdUs: nowUs,
-        password: undefined,
-      };
-      const binding = {
-        principal: name,
-        role: "admin" as const,
-        scope: ROOT,
-        createdUs: nowUs,
-        createdBy: "owner",
-      };
-      const unbounded = { role: undefined, namespaces: [], expiresUs: undefined };
-      const { secret, token } = mintToken({ principal: name, name: "first", ...unbounded }, nowUs);
-      const facts = { token: token.id };
-      return {
-        changes: [
-          { do: "put-principal", principal },
-          { do: "put-binding", binding },
-          { do: "put-token", token },
-        ],
-        audit: [{ principal: "owner", action: "bootstrap", target: name, facts, timeUs: nowUs }],
-        result: secret,
-      };
-    });
+    return this.#book.change(planFirstToken);
   }
 
   /** After every change of who may do what, when a token has expired, and after a reload. Returns how to stop. */
@@ -147,8 +124,23 @@ export class Access {
     return { principal: viewPrincipal(state, holder.principal), token: viewToken(holder.token), bindings };
   }
 
-  logIn(request: { name: string; password: string }): Promise<CreatedToken> {
-    return this.#logins.logIn(request);
+  logIn(caller: Caller, request: { name: string; password: string }): Promise<CreatedToken> {
+    return this.#logins.logIn(caller, request, "login");
+  }
+
+  /** The session of a browser, for a password. */
+  async logInSession(caller: Caller, request: { name: string; password: string }): Promise<CreatedSession> {
+    const session = await this.#logins.logIn(caller, request, "session");
+    return { ...session, pageKey: session.pageKey! };
+  }
+
+  /** The session of a browser for the holder of a token; it ends with that. */
+  createSession(caller: Caller): Promise<CreatedSession> {
+    return this.#tokens.createSession(caller);
+  }
+
+  changePassword(caller: Caller, request: { oldPassword: string; newPassword: string }): Promise<void> {
+    return changePassword(this.#parts, caller, request);
   }
 
   logOut(caller: Caller): Promise<void> {

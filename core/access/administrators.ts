@@ -12,6 +12,18 @@ export interface Without {
   membership?: Member;
 }
 
+/** Whether the principal has the role admin on the root: by itself, through a group or through everyone. */
+export function administersRoot(state: AccessState, name: string): boolean {
+  const isEnabled = (one: string) => state.principals.get(one)?.disabled === false;
+  if (!isEnabled(name) || state.principals.get(name)!.kind === "group") return false;
+  for (const { principal, role } of state.bindingsOn(ROOT)) {
+    if (role !== "admin") continue;
+    if (principal === EVERYONE || principal === name) return true;
+    if (isEnabled(principal) && state.membersOf(principal).has(name)) return true;
+  }
+  return false;
+}
+
 /** Whether somebody who can call administers the root. */
 export function hasAdministrator(state: AccessState, without: Without = {}): boolean {
   const isThere = (name: string) =>

@@ -7,6 +7,7 @@ import { requireAdministrator } from "./administrators.ts";
 import { auditRecord } from "./audit-record.ts";
 import type { AccessBook } from "./book.ts";
 import { authorize, type Caller } from "./caller.ts";
+import { endFirstToken, hasBetterWayIn } from "./first-token.ts";
 import { getPrincipal, scopeRecord, scopeText } from "./names.ts";
 import { PERMISSIONS } from "./permission.ts";
 import { requireRoom } from "./principals.ts";
@@ -60,9 +61,15 @@ export class Grants {
       const { target, facts } = scopeRecord(scope);
       const was = before === undefined ? {} : { was: before.role };
       const binding = { principal, role, scope, createdUs: nowUs, createdBy: caller.principal.name };
+      const isWayIn =
+        role === "admin" && scopeKey(scope) === scopeKey(ROOT) && hasBetterWayIn(state, principal, nowUs);
+      const first = isWayIn ? endFirstToken(state, caller, nowUs) : { changes: [], audit: [] };
       return {
-        changes: [{ do: "put-binding", binding }],
-        audit: [auditRecord(caller, nowUs, "bind-role", target, { ...facts, principal, role, ...was })],
+        changes: [{ do: "put-binding", binding }, ...first.changes],
+        audit: [
+          auditRecord(caller, nowUs, "bind-role", target, { ...facts, principal, role, ...was }),
+          ...first.audit,
+        ],
         result: binding,
       };
     });

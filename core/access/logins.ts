@@ -1,107 +1,71 @@
 import { CairnError } from "../errors.ts";
 import { limits } from "../limits.ts";
-import { Allowance } from "./allowance.ts";
+import { auditRecord } from "./audit-record.ts";
 import type { AccessBook } from "./book.ts";
-import { makeRoom, mintToken, viewToken } from "./mint-token.ts";
-import type { Passwords } from "./password.ts";
+import type { Caller } from "./caller.ts";
+import { mintToken, viewToken, type MintedToken } from "./mint-token.ts";
+import type { PasswordChecks } from "./password-checks.ts";
+import { makeRoom } from "./token-room.ts";
 import type { CreatedToken } from "./views.ts";
 
-const PER_NAME = { burst: 5, everyMs: 10_000 };
-const IN_ALL = { burst: 100, everyMs: 100 };
-/** Refusals that are written down; the others are counted. */
-const WRITTEN = { burst: 20, everyMs: 10_000 };
-const NAMES_MAX = 10_000;
 const HOUR_US = 3_600_000_000;
 const TOKEN_NAME = "log-in";
 
-/**
- * Exchanges a password for a token. A name that is unknown, has no password or is disabled is answered
- * as a wrong password is, after the same work; and wrong ones may not be tried often.
- */
+type LoggedIn = CreatedToken & Pick<MintedToken, "pageKey">;
+
+/** Exchanges a password for a token, or for the session of a browser. All that is wrong is answered alike. */
 export class Logins {
   readonly #book: AccessBook;
-  readonly #passwords: Passwords;
-  readonly #inAll: Allowance;
-  readonly #written: Allowance;
-  readonly #perName = new Map<string, Allowance>();
-  #unwritten = 0;
+  readonly #checks: PasswordChecks;
 
-  constructor(book: AccessBook, passwords: Passwords) {
+  constructor(book: AccessBook, checks: PasswordChecks) {
     this.#book = book;
-    this.#passwords = passwords;
-    this.#inAll = new Allowance(IN_ALL, book.nowUs());
-    this.#written = new Allowance(WRITTEN, book.nowUs());
+    this.#checks = checks;
   }
 
-  async logIn({ name, password }: { name: string; password: string }): Promise<CreatedToken> {
-    const tries = this.#allowanceOf(name);
-    requireAllowed(tries.take(this.#book.nowUs()));
-    requireAllowed(this.#inAll.take(this.#book.nowUs()));
-    const isLong = Buffer.byteLength(password) > limits.passwordBytesMax;
-    const kept = this.#book.state.principals.get(name)?.password;
-    const matches = await this.#passwords.matches(isLong ? "" : password, kept);
-    const created = matches && !isLong ? await this.#create(name, kept!) : undefined;
-    if (created === undefined) throw await this.#refuse(name);
-    // Only wrong ones count.
-    tries.giveBack();
-    return created;
+  async logIn(
+    caller: Caller,
+    request: { name: string; password: string },
+    kind: "login" | "session",
+  ): Promise<LoggedIn> {
+    const kept = await this.#checks.check(caller, request);
+    const created = kept === undefined ? undefined : await this.#create(caller, request.name, kept, kind);
+    if (created !== undefined) return created;
+    throw new CairnError("unauthenticated", "cannot log in: the name or the password is wrong", {
+      reason: "BAD_CREDENTIAL",
+    });
   }
 
   /** undefined when something has changed while the password was looked at. */
-  #create(name: string, kept: string): Promise<CreatedToken | undefined> {
+  #create(
+    caller: Caller,
+    name: string,
+    kept: string,
+    kind: "login" | "session",
+  ): Promise<LoggedIn | undefined> {
     return this.#book.change((state, nowUs) => {
       const principal = state.principals.get(name);
       if (principal === undefined || principal.disabled || principal.password !== kept) {
         return { changes: [], audit: [], result: undefined };
       }
-      const expiresUs = nowUs + limits.loginHours * HOUR_US;
-      const bounds = { role: undefined, namespaces: [] };
-      const { secret, token } = mintToken({ principal: name, name: TOKEN_NAME, ...bounds, expiresUs }, nowUs);
-      const facts = { token: token.id };
+      const asked = {
+        kind,
+        principal: name,
+        parent: undefined,
+        passwordOf: name,
+        name: TOKEN_NAME,
+        role: undefined,
+        namespaces: [],
+        expiresUs: nowUs + limits.loginHours * HOUR_US,
+      };
+      const room = makeRoom(state, asked, nowUs);
+      const { secret, pageKey, token } = mintToken(asked, nowUs);
+      const self = { ...caller, principal: { kind: "user" as const, name } };
       return {
-        changes: [...makeRoom(state, name, nowUs), { do: "put-token", token }],
-        audit: [{ principal: name, action: "log-in", target: name, facts, timeUs: nowUs }],
-        result: { secret, token: viewToken(token) },
+        changes: [...room, { do: "put-token", token }],
+        audit: [auditRecord(self, nowUs, "log-in", name, { token: token.id })],
+        result: { secret, pageKey, token: viewToken(token) },
       };
     });
   }
-
-  async #refuse(name: string): Promise<CairnError> {
-    const refusal = new CairnError("unauthenticated", "cannot log in: the name or the password is wrong", {
-      reason: "BAD_CREDENTIAL",
-    });
-    if (this.#written.take(this.#book.nowUs()) > 0) {
-      this.#unwritten++;
-      return refusal;
-    }
-    const facts = this.#unwritten === 0 ? {} : { not_written_before: String(this.#unwritten) };
-    this.#unwritten = 0;
-    await this.#book.change((state, nowUs) => {
-      // What is no known name may be a password that was typed into the wrong field.
-      const target = state.principals.has(name) ? name : "unknown";
-      const record = { principal: "anonymous", action: "log-in-refused", target, facts, timeUs: nowUs };
-      return { changes: [], audit: [record], result: undefined };
-    });
-    return refusal;
-  }
-
-  #allowanceOf(name: string): Allowance {
-    const key = name.slice(0, limits.principalNameBytesMax);
-    let allowance = this.#perName.get(key);
-    if (allowance === undefined) {
-      allowance = new Allowance(PER_NAME, this.#book.nowUs());
-      this.#perName.set(key, allowance);
-      if (this.#perName.size > NAMES_MAX) this.#perName.delete(this.#perName.keys().next().value!);
-    }
-    return allowance;
-  }
-}
-
-function requireAllowed(waitMs: number): void {
-  if (waitMs === 0) return;
-  throw new CairnError("exhausted", "cannot log in: too many attempts", {
-    reason: "LOGIN_LIMIT",
-    retryAfterMs: waitMs,
-    hint: "wait before you try again",
-  });
 }

@@ -1,48 +1,47 @@
 import { hash } from "node:crypto";
 import { newRunId, newToken } from "#base/ids.ts";
 import { CairnError, quote } from "../errors.ts";
-import { limits } from "../limits.ts";
 import { isUnder } from "../model/path.ts";
-import type { AccessChange, StoredToken } from "../ports/access-store.ts";
+import type { StoredToken } from "../ports/access-store.ts";
 import type { Holder } from "./book.ts";
-import { requireRoom } from "./principals.ts";
 import { rankOf } from "./role.ts";
-import type { AccessState } from "./state.ts";
 import type { TokenView } from "./views.ts";
 
 const PREFIX = "cairn_";
+/** Of another form than a token: nothing that takes a token takes a cookie. */
+const SESSION_PREFIX = "cairn_session_";
+const PAGE_PREFIX = "cairn_page_";
 
-/** A new secret with what is kept of it. */
-export function mintToken(
-  asked: Pick<StoredToken, "principal" | "name" | "role" | "namespaces" | "expiresUs">,
-  nowUs: number,
-): { secret: string; token: StoredToken } {
-  const secret = newToken(PREFIX);
+export const TOKEN_SECRET = /^cairn_[\w-]{43}$/;
+export const SESSION_SECRET = /^cairn_session_[\w-]{43}$/;
+
+export interface MintedToken {
+  secret: string;
+  pageKey: string | undefined;
+  token: StoredToken;
+}
+
+/** What is asked of a new token. */
+export type Mint = Omit<StoredToken, "id" | "hash" | "pageHash" | "createdUs" | "lastUsedUs">;
+
+/** New secrets with what is kept of them. The key of a page is there for a session alone. */
+export function mintToken(asked: Mint, nowUs: number): MintedToken {
+  const isSession = asked.kind === "session";
+  const secret = newToken(isSession ? SESSION_PREFIX : PREFIX);
+  const pageKey = isSession ? newToken(PAGE_PREFIX) : undefined;
+  const pageHash = pageKey && hashSecret(pageKey);
   const id = newRunId(nowUs / 1000);
   return {
     secret,
-    token: { id, ...asked, hash: hashSecret(secret), createdUs: nowUs, lastUsedUs: undefined },
+    pageKey,
+    token: { id, ...asked, hash: hashSecret(secret), pageHash, createdUs: nowUs, lastUsedUs: undefined },
   };
 }
 
 /** Field by field: what is kept of the secret stays here. */
 export function viewToken(token: StoredToken): TokenView {
-  const { id, principal, name, role, namespaces, createdUs, expiresUs, lastUsedUs } = token;
-  return { id, principal, name, role, namespaces, createdUs, expiresUs, lastUsedUs };
-}
-
-/** Takes out what has expired where there is no room for one more, and throws when there is none then. */
-export function makeRoom(state: AccessState, principal: string, nowUs: number): AccessChange[] {
-  const own = state.tokensOf(principal);
-  if (own.size < limits.tokensPerPrincipalMax && state.tokens.size < limits.tokensMax) return [];
-  const expired = [...state.tokens.values()].filter(
-    (token) =>
-      isExpired(token, nowUs) && (token.principal === principal || state.tokens.size >= limits.tokensMax),
-  );
-  const ownExpired = expired.filter((token) => token.principal === principal).length;
-  requireRoom(own.size - ownExpired, limits.tokensPerPrincipalMax, `tokens of ${quote(principal)}`);
-  requireRoom(state.tokens.size - expired.length, limits.tokensMax, "tokens");
-  return expired.map(({ id }) => ({ do: "delete-token", id }));
+  const { id, kind, principal, parent, name, role, namespaces, createdUs, expiresUs, lastUsedUs } = token;
+  return { id, kind, principal, parent, name, role, namespaces, createdUs, expiresUs, lastUsedUs };
 }
 
 /** No token is worth more than the one it was made with. */
@@ -63,6 +62,11 @@ export function narrowed(
     role: asked.role ?? token.role,
     namespaces: asked.namespaces.length === 0 ? token.namespaces : asked.namespaces,
   };
+}
+
+/** Whether it may do all that its principal may. */
+export function isUnbounded({ role, namespaces }: Pick<StoredToken, "role" | "namespaces">): boolean {
+  return (role === undefined || role === "admin") && namespaces.length === 0;
 }
 
 export function isExpired({ expiresUs }: StoredToken, nowUs: number): boolean {

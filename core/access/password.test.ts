@@ -1,18 +1,22 @@
 import { describe, expect, it } from "vitest";
 import { Passwords } from "./password.ts";
 
+const AT = { address: "192.0.2.1", isKnown: false };
 const cheap = { memoryKib: 8, passes: 1 };
 
 describe("passwords", () => {
   it("A13 are kept as argon2id with a salt each, and checked by it", async () => {
     const passwords = new Passwords();
-    const [kept, again] = await Promise.all([passwords.hash("open sesame"), passwords.hash("open sesame")]);
+    const [kept, again] = await Promise.all([
+      passwords.hash("open sesame", AT),
+      passwords.hash("open sesame", AT),
+    ]);
     expect(kept).toMatch(/^argon2id\$m=32768,t=3,p=1\$[\w-]{22}\$[\w-]{43}$/);
     expect(again).not.toBe(kept);
-    expect(await passwords.matches("open sesame", kept)).toBe(true);
-    expect(await passwords.matches("open sesam", kept)).toBe(false);
+    expect(await passwords.matches("open sesame", kept, AT)).toBe(true);
+    expect(await passwords.matches("open sesam", kept, AT)).toBe(false);
     // At the cost it was kept with, not at today's.
-    expect(await new Passwords(cheap).matches("open sesame", kept)).toBe(true);
+    expect(await new Passwords(cheap).matches("open sesame", kept, AT)).toBe(true);
   });
 
   it("A14 match nothing where none is kept, or what is kept is none", async () => {
@@ -24,20 +28,34 @@ describe("passwords", () => {
       "argon2id$m=8,t=1,p=1$$",
       "scrypt$m=8,t=1,p=1$AAAA$AAAA",
     ]) {
-      expect(await passwords.matches("open sesame", kept)).toBe(false);
+      expect(await passwords.matches("open sesame", kept, AT)).toBe(false);
     }
   });
 
-  it("A14 are refused when too many wait, and go on afterwards", async () => {
+  it("A35 are refused when too many of one address wait, and go on afterwards", async () => {
     const passwords = new Passwords(cheap);
     const outcomes = await Promise.allSettled(
-      Array.from({ length: 100 }, () => passwords.hash("open sesame")),
+      Array.from({ length: 100 }, () => passwords.hash("open sesame", AT)),
     );
     const refusals = outcomes.filter(({ status }) => status === "rejected");
-    expect(refusals).toHaveLength(100 - 2 - 64);
+    expect(refusals).toHaveLength(100 - 2 - 32);
     expect(refusals[0]).toMatchObject({
       reason: { code: "exhausted", reason: "LOGIN_LIMIT", retryAfterMs: 1_000 },
     });
-    await passwords.hash("open sesame");
+    await passwords.hash("open sesame", AT);
+  });
+
+  it("A35 are checked address by address in turn, and of those who are known at once", async () => {
+    const passwords = new Passwords(cheap);
+    const order: string[] = [];
+    const check = (address: string, isKnown = false) =>
+      passwords.hash("open sesame", { address, isKnown }).then(() => order.push(address));
+    const busy = Array.from({ length: 30 }, () => check("192.0.2.1"));
+    const all = [...busy, check("192.0.2.2"), check("192.0.2.3", true)];
+    await Promise.all(all);
+    expect(order.indexOf("192.0.2.2")).toBeLessThan(6);
+    expect(order.indexOf("192.0.2.3")).toBeLessThan(6);
+    const many = await Promise.allSettled(Array.from({ length: 300 }, (_, i) => check(`198.51.100.${i}`)));
+    expect(many.filter(({ status }) => status === "rejected")).toHaveLength(300 - 2 - 256);
   });
 });

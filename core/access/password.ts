@@ -2,6 +2,7 @@ import { argon2, randomBytes, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
 import { CairnError } from "../errors.ts";
 import { limits } from "../limits.ts";
+import { WorkSlots } from "../quota/work-slots.ts";
 
 const derive = promisify(argon2);
 
@@ -15,9 +16,19 @@ const COST: PasswordCost = { memoryKib: 32 << 10, passes: 3 };
 const SALT_BYTES = 16;
 const KEY_BYTES = 32;
 /** Each takes a thread of the pool and its memory for a tenth of a second. */
-const AT_ONCE_MAX = 2;
-const WAITING_MAX = 64;
+const OTHERS = { perOwnerMax: 2, allMax: 2, waitingPerOwnerMax: 32 };
+/** Has a thread of its own, so that those who are known wait behind no one else. */
+const KNOWN = { perOwnerMax: 1, allMax: 1, waitingPerOwnerMax: 32 };
+const WAITING_MAX = 256;
+const NEVER = new AbortController().signal;
 const FORM = /^argon2id\$m=(\d+),t=(\d+),p=(\d+)\$([\w-]+)\$([\w-]+)$/;
+
+/** Where a password comes from: addresses take turns. */
+export interface PasswordSource {
+  address: string;
+  /** From someone who has signed in from there before, or who administers. */
+  isKnown: boolean;
+}
 
 /** Throws `invalid` or `exhausted` unless it can be somebody's password. The text is never shown. */
 export function requirePassword(password: string): string {
@@ -44,52 +55,49 @@ export function requirePassword(password: string): string {
  */
 export class Passwords {
   readonly #cost: PasswordCost;
-  #running = 0;
-  readonly #waiting: (() => void)[] = [];
+  readonly #known = new WorkSlots(KNOWN);
+  readonly #others = new WorkSlots(OTHERS);
 
   /** Passwords that were kept at another cost are checked at theirs. */
   constructor(cost: PasswordCost = COST) {
     this.#cost = cost;
   }
 
-  async hash(password: string): Promise<string> {
+  async hash(password: string, from: PasswordSource): Promise<string> {
     const { memoryKib, passes } = this.#cost;
     const salt = randomBytes(SALT_BYTES);
-    const key = await this.#derive(password, {
-      salt,
-      memory: memoryKib,
-      passes,
-      parallelism: 1,
-      bytes: KEY_BYTES,
-    });
+    const asked = { salt, memory: memoryKib, passes, parallelism: 1, bytes: KEY_BYTES };
+    const key = await this.#derive(password, asked, from);
     const cost = `m=${memoryKib},t=${passes},p=1`;
     return `argon2id$${cost}$${salt.toString("base64url")}$${key.toString("base64url")}`;
   }
 
   /** Where nothing is kept the answer is no, after the same work. */
-  async matches(password: string, kept: string | undefined): Promise<boolean> {
+  async matches(password: string, kept: string | undefined, from: PasswordSource): Promise<boolean> {
     const parts = kept === undefined ? undefined : FORM.exec(kept);
     if (parts === undefined || parts === null) {
-      await this.hash(password);
+      await this.hash(password, from);
       return false;
     }
     const [, memory, passes, parallelism, salt, key] = parts;
     const expected = Buffer.from(key!, "base64url");
-    const derived = await this.#derive(password, {
+    const cost = {
       salt: Buffer.from(salt!, "base64url"),
       memory: Number(memory),
       passes: Number(passes),
       parallelism: Number(parallelism),
       bytes: expected.length,
-    });
+    };
+    const derived = await this.#derive(password, cost, from);
     return timingSafeEqual(derived, expected);
   }
 
   async #derive(
     password: string,
     cost: { salt: Buffer; memory: number; passes: number; parallelism: number; bytes: number },
+    from: PasswordSource,
   ): Promise<Buffer> {
-    await this.#enter();
+    const leave = await this.#enter(from);
     try {
       return await derive("argon2id", {
         // The same password may be typed as different sequences of code points.
@@ -101,24 +109,24 @@ export class Passwords {
         tagLength: cost.bytes,
       });
     } finally {
-      // Whoever waits takes this place over, so that nobody slips in between.
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#running--;
-      else next();
+      leave();
     }
   }
 
-  #enter(): Promise<void> | undefined {
-    if (this.#running >= AT_ONCE_MAX) {
-      if (this.#waiting.length >= WAITING_MAX) {
-        throw new CairnError("exhausted", "cannot check a password: too many are waiting", {
-          reason: "LOGIN_LIMIT",
-          retryAfterMs: 1_000,
-        });
-      }
-      return new Promise((resolve) => this.#waiting.push(resolve));
+  async #enter({ address, isKnown }: PasswordSource): Promise<() => void> {
+    const slots = isKnown ? this.#known : this.#others;
+    if (slots.waiting >= WAITING_MAX) throw tooMany();
+    try {
+      return await slots.take(address, NEVER);
+    } catch {
+      throw tooMany();
     }
-    this.#running++;
-    return undefined;
   }
+}
+
+function tooMany(): CairnError {
+  return new CairnError("exhausted", "cannot check a password: too many are waiting", {
+    reason: "LOGIN_LIMIT",
+    retryAfterMs: 1_000,
+  });
 }

@@ -3,13 +3,17 @@ import { limits } from "../limits.ts";
 import { compareCodePoints } from "../model/code-points.ts";
 import type { AccessChange, StoredPrincipal } from "../ports/access-store.ts";
 import { pageSize } from "../runs/runs.ts";
-import { requireAdministrator } from "./administrators.ts";
+import { addressKey } from "./address-key.ts";
+import { administersRoot, requireAdministrator } from "./administrators.ts";
 import { auditRecord } from "./audit-record.ts";
 import type { AccessBook } from "./book.ts";
 import { authorize, authorizeCall, type Caller } from "./caller.ts";
+import { endFirstToken } from "./first-token.ts";
 import { getPrincipal, requireDisplayName, requireName } from "./names.ts";
 import { requirePassword, type Passwords } from "./password.ts";
 import type { AccessState } from "./state.ts";
+import { endedFacts, endPasswordFamily, endTokens } from "./token-family.ts";
+import { holderOf } from "./token-rights.ts";
 import type { NewPrincipal, Page, PrincipalChange, PrincipalView } from "./views.ts";
 
 /** Users, services and groups. They belong to the whole server, so that its administrators keep them. */
@@ -27,7 +31,7 @@ export class Principals {
     const { kind } = request;
     const name = requireName(request.name);
     const displayName = requireDisplayName(request.displayName);
-    const password = request.password === "" ? undefined : await this.#hash(kind, request.password);
+    const password = request.password === "" ? undefined : await this.#hash(caller, kind, request.password);
     return this.#book.change((state, nowUs) => {
       authorize(caller);
       if (state.principals.has(name)) {
@@ -62,7 +66,8 @@ export class Principals {
     const { name, displayName, disabled, password } = change;
     if (displayName !== undefined) requireDisplayName(displayName);
     const { kind } = getPrincipal(this.#book.state, name);
-    const hashed = password === undefined || password === "" ? undefined : await this.#hash(kind, password);
+    const hashed =
+      password === undefined || password === "" ? undefined : await this.#hash(caller, kind, password);
     return this.#book.change((state, nowUs) => {
       authorize(caller);
       const before = getPrincipal(state, name);
@@ -73,14 +78,21 @@ export class Principals {
         disabled: disabled ?? before.disabled,
         password: password === undefined ? before.password : hashed,
       };
+      // What the password before has made ends with it, but for the token that this call is made with.
+      const holder = holderOf(caller);
+      const own = holder?.principal.name === name ? holder.token : undefined;
+      const ended = password === undefined ? [] : endPasswordFamily(state, name, own);
+      const isWayIn = hashed !== undefined && administersRoot(state, name);
+      const first = isWayIn ? endFirstToken(state, caller, nowUs) : { changes: [], audit: [] };
       const facts = {
         ...(displayName !== undefined && { display_name: displayName }),
         ...(disabled !== undefined && { disabled: String(disabled) }),
         ...(password !== undefined && { password: hashed === undefined ? "removed" : "changed" }),
+        ...endedFacts(ended),
       };
       return {
-        changes: [{ do: "put-principal", principal }],
-        audit: [auditRecord(caller, nowUs, "update-principal", name, facts)],
+        changes: [{ do: "put-principal", principal }, ...ended, ...first.changes],
+        audit: [auditRecord(caller, nowUs, "update-principal", name, facts), ...first.audit],
         result: viewPrincipal(state, principal),
       };
     });
@@ -91,9 +103,14 @@ export class Principals {
       authorize(caller);
       const { kind } = getPrincipal(state, name);
       requireAdministrator(state, { principal: name });
+      const ended = endTokens(state, [
+        ...state.tokensOf(name),
+        ...state.tokens.values().flatMap(({ id, passwordOf }) => (passwordOf === name ? [id] : [])),
+      ]);
+      const facts = { kind, ...endedFacts(ended) };
       return {
-        changes: [{ do: "delete-principal", name }],
-        audit: [auditRecord(caller, nowUs, "delete-principal", name, { kind })],
+        changes: [...ended, { do: "delete-principal", name }],
+        audit: [auditRecord(caller, nowUs, "delete-principal", name, facts)],
         result: undefined,
       };
     });
@@ -143,13 +160,13 @@ export class Principals {
     });
   }
 
-  #hash(kind: StoredPrincipal["kind"], password: string): Promise<string> {
+  #hash({ address }: Caller, kind: StoredPrincipal["kind"], password: string): Promise<string> {
     if (kind !== "user") {
       throw new CairnError("invalid", `cannot give a ${kind} a password: only users log in`, {
         hint: "create a token for it instead",
       });
     }
-    return this.#passwords.hash(requirePassword(password));
+    return this.#passwords.hash(requirePassword(password), { address: addressKey(address), isKnown: true });
   }
 }
 

@@ -26,9 +26,13 @@ const content: AccessContent = {
   tokens: [
     {
       id: "t",
+      kind: "token",
+      parent: undefined,
+      passwordOf: undefined,
       principal: "ada",
       name: "",
       hash: "",
+      pageHash: undefined,
       role: undefined,
       namespaces: [],
       createdUs: 0,

@@ -22,6 +22,7 @@ export class AccessState {
   readonly #members = new Index<string>();
   readonly #groups = new Index<string>();
   readonly #tokensOf = new Index<string>();
+  readonly #childrenOf = new Index<string>();
   /** By principal and then scope, and the other way round. */
   readonly #bindingsOf = new Map<string, Map<string, Binding>>();
   readonly #bindingsOn = new Map<string, Map<string, Binding>>();
@@ -47,6 +48,11 @@ export class AccessState {
   /** Ids. */
   tokensOf(principal: string): ReadonlySet<string> {
     return this.#tokensOf.get(principal);
+  }
+
+  /** Ids of the tokens that were made with this one. */
+  childrenOf(tokenId: string): ReadonlySet<string> {
+    return this.#childrenOf.get(tokenId);
   }
 
   bindingsOf(principal: string): Iterable<Binding> {
@@ -95,6 +101,7 @@ export class AccessState {
         this.tokens.set(change.token.id, change.token);
         this.tokensByHash.set(change.token.hash, change.token);
         this.#tokensOf.add(change.token.principal, change.token.id);
+        if (change.token.parent !== undefined) this.#childrenOf.add(change.token.parent, change.token.id);
         return;
       case "delete-token":
         this.#deleteToken(change.id);
@@ -166,6 +173,7 @@ export class AccessState {
     this.tokens.delete(id);
     this.tokensByHash.delete(token.hash);
     this.#tokensOf.remove(token.principal, id);
+    if (token.parent !== undefined) this.#childrenOf.remove(token.parent, id);
   }
 }
 

@@ -1,8 +1,13 @@
 import { isUnder } from "../model/path.ts";
 import { credentialEnded, type AccessBook, type Holder } from "./book.ts";
-import type { Rights } from "./caller.ts";
+import type { Identity, Rights } from "./caller.ts";
 import { PERMISSIONS, type Permission } from "./permission.ts";
 import type { ReadMask, Scope } from "./scope.ts";
+
+/** Who holds the token a call was made with; undefined when it was made without one. */
+export function holderOf({ rights }: Pick<Identity, "rights">): Holder | undefined {
+  return rights instanceof TokenRights ? rights.holder() : undefined;
+}
 
 /** What the holder of a token may do, as it is in the moment of asking. */
 export class TokenRights implements Rights {

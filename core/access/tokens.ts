@@ -4,15 +4,34 @@ import { limits } from "../limits.ts";
 import { requireAtMost, requireText } from "../model/check.ts";
 import { parseNamespace } from "../model/path.ts";
 import type { AccessStore, StoredToken } from "../ports/access-store.ts";
+import { administersRoot } from "./administrators.ts";
 import { auditRecord } from "./audit-record.ts";
-import type { AccessBook, Holder } from "./book.ts";
+import type { AccessBook, Holder, Plan } from "./book.ts";
 import { authorize, authorizeCall, type Caller, type Identity } from "./caller.ts";
-import { hashSecret, isExpired, makeRoom, mintToken, narrowed, viewToken } from "./mint-token.ts";
+import { badPassword } from "./change-password.ts";
+import { endFirstToken, firstTokenOf } from "./first-token.ts";
+import {
+  hashSecret,
+  isExpired,
+  isUnbounded,
+  mintToken,
+  narrowed,
+  SESSION_SECRET,
+  TOKEN_SECRET,
+  viewToken,
+  type Mint,
+  type MintedToken,
+} from "./mint-token.ts";
 import { getPrincipal } from "./names.ts";
-import { TokenRights } from "./token-rights.ts";
-import type { CreatedToken, NewToken, TokenView } from "./views.ts";
+import type { PasswordChecks } from "./password-checks.ts";
+import type { AccessState } from "./state.ts";
+import { endedFacts, endTokens, lineOf } from "./token-family.ts";
+import { holderOf, TokenRights } from "./token-rights.ts";
+import { makeRoom } from "./token-room.ts";
+import type { CreatedSession, CreatedToken, NewToken, ShownSession, TokenView } from "./views.ts";
 
-const SECRET = /^cairn_[\w-]{43}$/;
+const SESSION_NAME = "web session";
+const SESSION_DAYS = 1;
 const MINUTE_US = 60_000_000;
 const DAY_US = 86_400_000_000;
 const FLUSH_MS = 60_000;
@@ -21,42 +40,38 @@ const FLUSH_MS = 60_000;
 export class Tokens {
   readonly #book: AccessBook;
   readonly #store: AccessStore;
+  readonly #checks: PasswordChecks;
   /** Ids and when they were used, where the store does not know yet. */
   readonly #used = new Map<string, number>();
   readonly #timer: NodeJS.Timeout;
   #flushing: Promise<void> = Promise.resolve();
 
-  constructor(book: AccessBook, store: AccessStore) {
+  constructor(book: AccessBook, store: AccessStore, checks: PasswordChecks) {
     this.#book = book;
     this.#store = store;
+    this.#checks = checks;
     // What could not be written stays and is tried again.
     this.#timer = setInterval(() => void this.#flush().catch(() => undefined), FLUSH_MS).unref();
   }
 
   identify(secret: string): Identity {
-    if (!SECRET.test(secret)) throw badCredential("it is not a valid token");
-    const hashed = hashSecret(secret);
-    const token = this.#book.state.tokensByHash.get(hashed);
-    if (token === undefined || !sameText(token.hash, hashed)) throw badCredential("it is not a valid token");
-    const nowUs = this.#book.nowUs();
-    if (isExpired(token, nowUs)) throw badCredential("it has expired");
-    const principal = this.#book.state.principals.get(token.principal);
-    if (principal === undefined || principal.kind === "group" || principal.disabled) {
-      throw badCredential("its principal is disabled");
+    return this.#identify(this.#find(secret, TOKEN_SECRET));
+  }
+
+  identifySession(shown: ShownSession): Identity {
+    const token = this.#find(shown.secret, SESSION_SECRET);
+    if ("pageKey" in shown && !sameText(token.pageHash ?? "", hashSecret(shown.pageKey))) {
+      throw badCredential("it is not of this page");
     }
-    this.#use(token, nowUs);
-    return {
-      principal: { kind: principal.kind, name: principal.name },
-      rights: new TokenRights(this.#book, token.id),
-      tokenId: token.id,
-    };
+    return this.#identify(token);
   }
 
   async create(caller: Caller, request: NewToken): Promise<CreatedToken> {
     const name = requireText(request.name, limits.nameBytesMax, "token name");
     requireAtMost(request.namespaces.length, limits.tokenNamespacesMax, "namespaces of a token");
     const namespaces = [...new Set(request.namespaces.map((path) => parseNamespace(path, { root: true })))];
-    const days = requireDays(request.days);
+    requireDays(request.days, limits.tokenDaysMax);
+    const proof = await this.#prove(caller, request.password);
     return this.#book.change((state, nowUs) => {
       const principal = this.#ownName(caller, request.principal);
       const { kind, disabled } = getPrincipal(state, principal);
@@ -66,20 +81,34 @@ export class Tokens {
           `cannot create a token for ${quote(principal)}: it is ${disabled ? "disabled" : "a group"}`,
         );
       }
-      const bounds = narrowed({ role: request.role, namespaces }, holderOf(caller));
-      const expiresUs = nowUs + days * DAY_US;
-      const { secret, token } = mintToken({ principal, name, ...bounds, expiresUs }, nowUs);
-      const facts = {
-        principal,
-        token: token.id,
-        ...(token.role !== undefined && { role: token.role }),
-        ...(token.namespaces.length > 0 && { namespaces: token.namespaces.join(" ") }),
+      const asked = { role: request.role, namespaces };
+      const maker = makerOf(state, caller, proof, { principal, ...asked });
+      const bounds = narrowed(asked, maker.parent);
+      const days = requireDays(request.days, maker.daysMax);
+      const mint = { kind: "token" as const, principal, name, ...bounds };
+      return this.#plan(caller, maker, mint, { nowUs, days });
+    });
+  }
+
+  createSession(caller: Caller): Promise<CreatedSession> {
+    return this.#book.change((state, nowUs) => {
+      authorizeCall(caller);
+      const parent = holderOf(caller);
+      if (parent === undefined) throw noToken("open a session");
+      const { role, namespaces } = parent.token;
+      const asked = {
+        kind: "session" as const,
+        principal: parent.principal.name,
+        name: SESSION_NAME,
+        role,
+        namespaces,
       };
-      return {
-        changes: [...makeRoom(state, principal, nowUs), { do: "put-token", token }],
-        audit: [auditRecord(caller, nowUs, "create-token", token.id, facts)],
-        result: { secret, token: viewToken(token) },
-      };
+      const maker = { parent, passwordOf: undefined, replacesFirst: false };
+      const plan = this.#plan(caller, { ...maker, daysMax: SESSION_DAYS }, asked, {
+        nowUs,
+        days: SESSION_DAYS,
+      });
+      return { ...plan, result: { ...plan.result, pageKey: plan.result.pageKey! } };
     });
   }
 
@@ -95,12 +124,13 @@ export class Tokens {
     return this.#book.change((state, nowUs) => {
       authorizeCall(caller);
       const token = state.tokens.get(id);
-      if (token === undefined || !(mayEnd(holderOf(caller), token) || administers(caller))) {
+      if (token === undefined || !(mayEnd(state, holderOf(caller), token) || administers(caller))) {
         throw new CairnError("not-found", `cannot find token ${quote(id)}`);
       }
-      const facts = { principal: token.principal, token: id };
+      const changes = endTokens(state, [id]);
+      const facts = { principal: token.principal, token: id, ...endedFacts(changes, id) };
       return {
-        changes: [{ do: "delete-token", id }],
+        changes,
         audit: [auditRecord(caller, nowUs, "revoke-token", id, facts)],
         result: undefined,
       };
@@ -109,17 +139,15 @@ export class Tokens {
 
   /** Revokes the token the call was made with. */
   logOut(caller: Caller): Promise<void> {
-    return this.#book.change((_, nowUs) => {
+    return this.#book.change((state, nowUs) => {
       const holder = holderOf(caller);
-      if (holder === undefined) {
-        throw new CairnError("precondition", "cannot log out: the call was made without a token", {
-          reason: "NO_TOKEN",
-        });
-      }
+      if (holder === undefined) throw noToken("log out");
       const { id } = holder.token;
+      const changes = endTokens(state, [id]);
+      const facts = { token: id, ...endedFacts(changes, id) };
       return {
-        changes: [{ do: "delete-token", id }],
-        audit: [auditRecord(caller, nowUs, "log-out", caller.principal.name, { token: id })],
+        changes,
+        audit: [auditRecord(caller, nowUs, "log-out", caller.principal.name, facts)],
         result: undefined,
       };
     });
@@ -133,6 +161,81 @@ export class Tokens {
       // A storage that can write no more has said so to whoever needed it; this is not worth an unclean stop.
       if (CairnError.from(thrown).code !== "unavailable") throw thrown;
     }
+  }
+
+  #find(secret: string, form: RegExp): StoredToken {
+    if (!form.test(secret)) throw badCredential("it is not a valid token");
+    const hashed = hashSecret(secret);
+    const token = this.#book.state.tokensByHash.get(hashed);
+    if (token === undefined || !sameText(token.hash, hashed)) throw badCredential("it is not a valid token");
+    return token;
+  }
+
+  #identify(token: StoredToken): Identity {
+    const nowUs = this.#book.nowUs();
+    if (isExpired(token, nowUs)) throw badCredential("it has expired");
+    const principal = this.#book.state.principals.get(token.principal);
+    if (principal === undefined || principal.kind === "group" || principal.disabled) {
+      throw badCredential("its principal is disabled");
+    }
+    this.#use(token, nowUs);
+    return {
+      principal: { kind: principal.kind, name: principal.name },
+      rights: new TokenRights(this.#book, token.id),
+      tokenId: token.id,
+    };
+  }
+
+  /**
+   * Whether the caller has shown their password in this call, and what is kept of it. A login or a session
+   * makes nothing without: who finds one must not get a token that outlives it.
+   */
+  async #prove(caller: Caller, password = ""): Promise<Proof | undefined> {
+    const holder = holderOf(caller);
+    if (holder === undefined) return undefined;
+    const { name } = holder.principal;
+    if (password !== "") {
+      const kept = await this.#checks.check(caller, { name, password });
+      if (kept === undefined) throw badPassword("create a token");
+      return { name, kept };
+    }
+    const { kind } = holder.token;
+    if (kind === "token" || kind === "first") return undefined;
+    throw new CairnError(
+      "precondition",
+      `cannot create a token with a ${kind} alone: the password is needed`,
+      {
+        reason: "PASSWORD_NEEDED",
+        hint: "give your password in the same call (field `password`), or call with a token that was made for this",
+      },
+    );
+  }
+
+  #plan(
+    caller: Caller,
+    { parent, passwordOf, replacesFirst }: Maker,
+    asked: Omit<Mint, "parent" | "passwordOf" | "expiresUs">,
+    { nowUs, days }: { nowUs: number; days: number },
+  ): Plan<CreatedToken & Pick<MintedToken, "pageKey">> {
+    const { state } = this.#book;
+    const expiresUs = Math.min(nowUs + days * DAY_US, parent?.token.expiresUs ?? Number.POSITIVE_INFINITY);
+    const mint = { ...asked, parent: parent?.token.id, passwordOf, expiresUs };
+    const room = makeRoom(state, mint, nowUs);
+    const { secret, pageKey, token } = mintToken(mint, nowUs);
+    const facts = {
+      principal: token.principal,
+      token: token.id,
+      kind: token.kind,
+      parent: token.parent ?? (passwordOf === undefined ? "none" : "password"),
+      ...(token.role !== undefined && { role: token.role }),
+      ...(token.namespaces.length > 0 && { namespaces: token.namespaces.join(" ") }),
+    };
+    const first = replacesFirst ? endFirstToken(state, caller, nowUs) : { changes: [], audit: [] };
+    return {
+      changes: [...room, ...first.changes, { do: "put-token", token }],
+      audit: [auditRecord(caller, nowUs, "create-token", token.id, facts), ...first.audit],
+      result: { secret, pageKey, token: viewToken(token) },
+    };
   }
 
   /** "" is the caller itself; anybody else's tokens are for administrators of the root. */
@@ -169,29 +272,63 @@ export class Tokens {
   }
 }
 
-/** Who holds the token a call was made with; undefined when it was made without one. */
-export function holderOf(caller: Caller): Holder | undefined {
-  return caller.rights instanceof TokenRights ? caller.rights.holder() : undefined;
+/** A password that was right, and what is kept of it. */
+interface Proof {
+  name: string;
+  kept: string;
 }
 
-/** One's own. A token that was narrowed ends no other: it was given away so that it can do little. */
-function mayEnd(holder: Holder | undefined, { id, principal }: StoredToken): boolean {
-  if (holder === undefined || holder.principal.name !== principal) return false;
-  const { token } = holder;
-  return token.id === id || (token.role === undefined && token.namespaces.length === 0);
+/** What a new token comes from. */
+interface Maker {
+  /** It has no more rights, ends no later, and ends with it. */
+  parent: Holder | undefined;
+  passwordOf: string | undefined;
+  daysMax: number;
+  /** It is what the first administrator's token was for. */
+  replacesFirst: boolean;
+}
+
+function makerOf(
+  state: AccessState,
+  caller: Caller,
+  proof: Proof | undefined,
+  asked: Pick<StoredToken, "principal" | "role" | "namespaces">,
+): Maker {
+  const parent = holderOf(caller);
+  const isForAdministrator = isUnbounded(asked) && administersRoot(state, asked.principal);
+  const replacesFirst = isForAdministrator && firstTokenOf(state, caller) !== undefined;
+  if (proof !== undefined) {
+    if (state.principals.get(proof.name)?.password !== proof.kept) throw badPassword("create a token");
+    const daysMax = limits.passwordTokenDaysMax;
+    return { parent: undefined, passwordOf: proof.name, daysMax, replacesFirst };
+  }
+  if (replacesFirst) {
+    return { parent: undefined, passwordOf: undefined, daysMax: limits.passwordTokenDaysMax, replacesFirst };
+  }
+  return { parent, passwordOf: undefined, daysMax: limits.tokenDaysMax, replacesFirst };
+}
+
+/** One's own, and what was made with the token. One that was narrowed ends no other: it was given away so that it can do little. */
+function mayEnd(state: AccessState, holder: Holder | undefined, asked: StoredToken): boolean {
+  if (holder === undefined) return false;
+  const { token, principal } = holder;
+  if (lineOf(state, asked).some(({ id }) => id === token.id)) return true;
+  return principal.name === asked.principal && token.role === undefined && token.namespaces.length === 0;
 }
 
 function administers(caller: Caller): boolean {
   return caller.rights.may("administer", { namespace: "" });
 }
 
-function requireDays(days: number): number {
-  if (Number.isInteger(days) && days >= 0 && days <= limits.tokenDaysMax)
-    return days || limits.tokenDaysDefault;
-  throw new CairnError(
-    "invalid",
-    `cannot create a token for "${days}" days: the most is ${limits.tokenDaysMax}`,
-  );
+function requireDays(days: number, max: number): number {
+  if (Number.isInteger(days) && days >= 0 && days <= max) return days || limits.tokenDaysDefault;
+  throw new CairnError("invalid", `cannot create a token for "${days}" days: the most is ${max}`);
+}
+
+function noToken(what: string): CairnError {
+  return new CairnError("precondition", `cannot ${what}: the call was made without a token`, {
+    reason: "NO_TOKEN",
+  });
 }
 
 function sameText(a: string, b: string): boolean {

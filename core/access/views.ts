@@ -17,7 +17,7 @@ export interface PrincipalView {
   hasPassword: boolean;
 }
 
-export type TokenView = Omit<StoredToken, "hash">;
+export type TokenView = Omit<StoredToken, "hash" | "pageHash" | "passwordOf">;
 
 export interface WhoAmI {
   principal: PrincipalView;
@@ -83,6 +83,8 @@ export interface NewToken {
   namespaces: readonly string[];
   /** 0 for the default. */
   days: number;
+  /** The caller's own, which makes the token a child of no other. */
+  password?: string;
 }
 
 export interface CreatedToken {
@@ -90,6 +92,15 @@ export interface CreatedToken {
   secret: string;
   token: TokenView;
 }
+
+/** The session of a browser. Neither secret is worth anything without the other, but to read content. */
+export interface CreatedSession extends CreatedToken {
+  /** Kept by the page, where no other port of the host gets at it, and shown with every call. */
+  pageKey: string;
+}
+
+/** What a browser shows of its session. Without the key of the page it counts where only content is read. */
+export type ShownSession = { secret: string; pageKey: string } | { secret: string; onlyReads: true };
 
 export interface Page {
   /** 0 for the default. */

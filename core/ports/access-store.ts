@@ -62,13 +62,26 @@ export interface Binding {
   createdBy: string;
 }
 
+/**
+ * What a token was given out for: by CreateToken, for a password by LogIn, as a browser's cookie, or to the
+ * first administrator.
+ */
+export type TokenKind = "token" | "login" | "session" | "first";
+
 export interface StoredToken {
   /** Public. */
   id: string;
+  kind: TokenKind;
   principal: string;
+  /** Id of the token it was made with, and ends with; undefined when it was made with a password or by the owner. */
+  parent: string | undefined;
+  /** The principal whose password it was made with. When that password changes, it ends. */
+  passwordOf: string | undefined;
   name: string;
   /** SHA-256 of the secret, lower-case hex; unique. The secret itself is kept nowhere. */
   hash: string;
+  /** Of a session: SHA-256 of the key that its page shows besides the secret. */
+  pageHash: string | undefined;
   /** The most it may do; undefined for no bound. */
   role: Role | undefined;
   /** Only in these and below; empty for everywhere. */

@@ -25,23 +25,31 @@ describe("signing in", () => {
     await page.waitForURL("**/about?x=1");
     await page.getByRole("button", { name: "admin" }).waitFor();
     expect(await page.evaluate("document.cookie")).toBe("");
-    expect(await page.evaluate("JSON.stringify(localStorage)")).not.toContain("cairn_");
+    const pageKey = await page.evaluate<string>("localStorage.getItem('cairn.page-key')");
     const [cookie] = await context.cookies();
     expect(cookie).toMatchObject({ httpOnly: true, sameSite: "Strict", path: "/" });
+    const kept = await page.evaluate<string>("JSON.stringify(localStorage)");
+    for (const secret of [server.newToken!, cookie!.value]) expect(kept).not.toContain(secret);
     expect(cookie!.value).not.toBe(server.newToken);
     // A second tab and a reload need nothing more.
     const other = await pages().open("/", context);
     await other.getByRole("button", { name: "admin" }).waitFor();
     await other.getByRole("banner").getByText("live", { exact: true }).waitFor();
     // The session ends on the server, in all tabs.
-    const held = new Cairn({ url, token: cookie!.value });
+    const shown = { cookie: `${cookie!.name}=${cookie!.value}`, "x-cairn-page": pageKey };
+    const held = new Cairn({ url }, { headers: () => shown });
     await held.system.getInfo({});
+    const alone = new Cairn({ url }, { headers: () => ({ cookie: shown.cookie }) });
+    await expect(alone.system.getInfo({})).rejects.toThrow("without a credential");
+    const bearer = new Cairn({ url, token: cookie!.value });
+    await expect(bearer.system.getInfo({})).rejects.toThrow("not a valid token");
     await page.getByRole("button", { name: "admin" }).click();
     await page.getByRole("menuitem", { name: "Sign out" }).click();
     await page.waitForURL("**/login**");
     await other.waitForURL("**/login**");
-    await expect(held.system.getInfo({})).rejects.toThrow("not a valid token");
+    await expect(held.system.getInfo({})).rejects.toThrow("without a credential");
     await expect.poll(() => context.cookies()).toEqual([]);
+    expect(await page.evaluate("localStorage.getItem('cairn.page-key')")).toBeNull();
     pages().forgive(REFUSED);
   });
 
@@ -106,6 +114,14 @@ describe("signing in", () => {
   });
 });
 
+async function signInAs(page: Page, name: string, password: string): Promise<void> {
+  await page.getByRole("tab", { name: "Password" }).click();
+  await page.getByRole("textbox", { name: "Name" }).fill(name);
+  await page.getByRole("textbox", { name: "Password" }).fill(password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.waitForURL(`${pages().url}/`);
+}
+
 describe("the access page", () => {
   async function signedIn(path: string): Promise<Page> {
     const page = await pages().open("/login", await pages().newContext());
@@ -117,7 +133,13 @@ describe("the access page", () => {
 
   it("Z79 makes a token, shows it once, and revokes it", async () => {
     const job = `nightly job ${Date.now()}`;
-    const page = await signedIn("/access");
+    const { cairn, url } = pages();
+    const name = `mia-${Date.now()}`;
+    await cairn.access.createPrincipal({ name, kind: 1, password: "correct horse battery" });
+    await cairn.access.bindRole({ principal: name, role: 3, scope: { namespace: "demo" } });
+    const page = await pages().open("/login", await pages().newContext());
+    await signInAs(page, name, "correct horse battery");
+    await page.goto(`${url}/access`);
     await page.getByRole("button", { name: "New token" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("textbox", { name: "Name", exact: true }).fill(job);
@@ -125,6 +147,9 @@ describe("the access page", () => {
     await dialog.getByRole("combobox", { name: "At most" }).click();
     await page.getByRole("option", { name: "writer" }).click();
     await expectAccessible(page);
+    // What outlives the session is made with the password alone.
+    expect(await dialog.getByRole("button", { name: "Make it" }).isDisabled()).toBe(true);
+    await dialog.getByRole("textbox", { name: "Your password" }).fill("correct horse battery");
     await dialog.getByRole("button", { name: "Make it" }).click();
     const secret = await dialog.locator("code").innerText();
     await dialog.getByRole("button", { name: "Done" }).click();
@@ -139,6 +164,39 @@ describe("the access page", () => {
     await row.getByRole("button", { name: "Revoke" }).click();
     await row.waitFor({ state: "detached" });
     await expect(held.access.whoAmI({})).rejects.toThrow("not a valid token");
+    pages().forgive(REFUSED);
+  });
+
+  it("Z79 A33 changes one's own password, which ends the other sessions", async () => {
+    const { cairn } = pages();
+    const name = `noa-${Date.now()}`;
+    await cairn.access.createPrincipal({ name, kind: 1, password: "correct horse battery" });
+    await cairn.access.bindRole({ principal: name, role: 1, scope: { namespace: "demo" } });
+    const [page, other] = [
+      await pages().open("/login", await pages().newContext()),
+      await pages().open("/login", await pages().newContext()),
+    ];
+    await signInAs(page, name, "correct horse battery");
+    await signInAs(other, name, "correct horse battery");
+    await page.getByRole("button", { name }).click();
+    await page.getByRole("menuitem", { name: "Change password" }).click();
+    const dialog = page.getByRole("dialog");
+    const type = (label: string, text: string) =>
+      dialog.getByRole("textbox", { name: label, exact: true }).fill(text);
+    await type("Old password", "wrong");
+    await type("New password", "another sentence");
+    await type("Once more", "another");
+    await dialog.getByText("It differs from the one above.").waitFor();
+    await type("Once more", "another sentence");
+    await expectAccessible(page);
+    await dialog.getByRole("button", { name: "Change it" }).click();
+    await dialog.getByRole("alert").getByText("the password is wrong").waitFor();
+    await type("Old password", "correct horse battery");
+    await dialog.getByRole("button", { name: "Change it" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await other.waitForURL("**/login**");
+    await page.goto(`${pages().url}/access`);
+    await page.getByRole("button", { name }).waitFor();
     pages().forgive(REFUSED);
   });
 

@@ -156,6 +156,39 @@ describe("cairn token, cairn access", () => {
     await expect(access.logIn({ name: "ada", password: "correct horse battery" })).resolves.toBeDefined();
   });
 
+  it("T8 changes one's own password with the old one, and asks for it to make a token after a login", async () => {
+    const [before, after] = ["correct horse battery", "another sentence"];
+    const made = await cairn(["access", "user", "add", "pia", "--password-stdin"], { stdin: `${before}\n` });
+    expect(made).toMatchObject({ code: 0 });
+    await cairn(["access", "grant", "viewer", "pia", "/"]);
+    const { access } = terminal.client;
+    const { secret } = await access.logIn({ name: "pia", password: before });
+    const env = { CAIRN_TOKEN: secret };
+    const refused = await cairn(["token", "create", "job"], { env });
+    expect(refused).toMatchObject({ code: 1 });
+    expect(refused.stderr).toContain("the password is needed");
+    const job = await cairn(["token", "create", "job", "--password-stdin"], { env, stdin: `${before}\n` });
+    expect(job.stdout).toMatch(SECRET);
+    const words = "$CAIRN token create typed";
+    const pty = runOnTerminal(words, { HOME: terminal.home, CAIRN_SERVER: terminal.server.url, ...env });
+    await pty.shows("Your password on");
+    pty.type(`${before}\r`);
+    expect(await pty.ended).toBe(0);
+    expect(pty.screen).not.toContain(before);
+
+    const wrong = await cairn(["password", "--password-stdin"], { env, stdin: `wrong\n${after}\n` });
+    expect(wrong).toMatchObject({ code: 4 });
+    expect(wrong.stderr).toContain("the password is wrong");
+    const changed = await cairn(["password", "--password-stdin", "--json"], {
+      env,
+      stdin: `${before}\n${after}\n`,
+    });
+    expect(changed.json()).toEqual({ server: terminal.server.url, name: "pia", changed: true });
+    expect(await as(job.stdout, "whoami")).toMatchObject({ code: 4 });
+    expect(await as(secret, "whoami")).toMatchObject({ code: 0 });
+    await expect(access.logIn({ name: "pia", password: after })).resolves.toBeDefined();
+  });
+
   it("T10 removes a person only when that is confirmed", async () => {
     await cairn(["access", "user", "add", "tom"]);
     const refused = await cairn(["access", "user", "rm", "tom"]);

@@ -30,7 +30,7 @@ export interface Terminal {
   readonly server: ChildServer;
   /** With the admin token, where the server asks for one. */
   readonly client: Cairn;
-  /** What the server showed at its first start; "" where it asks for none. */
+  /** Of the administrator, made with what the server showed at its first start; "" where it asks for none. */
   readonly adminToken: string;
   readonly home: string;
   /** Runs `cairn ...words` to its end. */
@@ -44,7 +44,12 @@ export function useTerminal(serverFlags: readonly string[] = ["--data", "memory:
   const home = mkdtempSync(join(tmpdir(), "cairn-home-"));
   beforeAll(async () => {
     server = await startChild(serverFlags);
-    adminToken = /cairn_[\w-]{43}/.exec(server.greeting.join("\n"))?.[0] ?? "";
+    const first = /cairn_[\w-]{43}/.exec(server.greeting.join("\n"))?.[0];
+    if (first !== undefined) {
+      // What the first token makes ends with it, within a week.
+      const { access } = new Cairn({ url: server.url, token: first });
+      adminToken = (await access.createToken({ name: "admin", days: 366 })).secret;
+    }
     client = new Cairn({ url: server.url, ...(adminToken !== "" && { token: adminToken }) });
   });
   afterAll(async () => {

@@ -35,18 +35,26 @@ export class Cairn {
   readonly system: Client<typeof SystemService>;
   readonly watch: Client<typeof WatchService>;
   readonly #token: string | undefined;
+  readonly #headers: () => Readonly<Record<string, string>>;
 
-  /** Interceptors see every call, as those of Connect do. */
+  /** Interceptors see every call, as those of Connect do; `headers` go with every call and every `fetch`. */
   constructor(
     { url, token }: ServerAddress,
     {
       timeoutMs = CALL_MS_MAX,
       interceptors = [],
-    }: { timeoutMs?: number; interceptors?: readonly Interceptor[] } = {},
+      headers = () => ({}),
+    }: {
+      timeoutMs?: number;
+      interceptors?: readonly Interceptor[];
+      headers?: () => Readonly<Record<string, string>>;
+    } = {},
   ) {
     this.url = url.replace(/\/+$/, "");
     this.#token = token;
+    this.#headers = headers;
     const authorize: Interceptor = (next) => (request) => {
+      for (const [name, value] of Object.entries(headers())) request.header.set(name, value);
       if (token !== undefined) request.header.set("authorization", `Bearer ${token}`);
       return next(request);
     };
@@ -70,6 +78,7 @@ export class Cairn {
   /** Plain HTTP with the credential of this client; `path` begins with "/". Follows no redirect. */
   fetch(path: string, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers);
+    for (const [name, value] of Object.entries(this.#headers())) headers.set(name, value);
     if (this.#token !== undefined) headers.set("authorization", `Bearer ${this.#token}`);
     return fetch(this.url + path, { redirect: "error", ...init, headers });
   }

@@ -111,6 +111,12 @@ const SERVICES: Readonly<Record<string, Readonly<Record<string, Omit<MethodRow, 
       message: nothing,
       spends: true,
     },
+    ChangePassword: {
+      about: "public",
+      why: "it asks for the old password, and is refused to a caller who has none",
+      message: () => ({ oldPassword: "not the old one", newPassword: "another sentence" }),
+      spends: true,
+    },
     ExplainAccess: {
       about: "run",
       message: ({ user }, target) => ({ principal: user, scope: scopeOf(target) }),

@@ -26,6 +26,10 @@ const role = fc.constantFrom(...ROLES);
 
 const token: fc.Arbitrary<StoredToken> = fc.record({
   id: fc.constantFrom("t1", "t2", "t3"),
+  kind: fc.constantFrom("token" as const, "login" as const, "session" as const, "first" as const),
+  parent: fc.option(fc.constantFrom("t1", "gone"), { nil: undefined }),
+  passwordOf: fc.option(fc.constantFrom("ada", "Ada"), { nil: undefined }),
+  pageHash: fc.option(fc.string(), { nil: undefined }),
   principal: fc.constantFrom("ada", "Ada"),
   name: fc.string({ unit: "grapheme" }),
   hash: fc.constant(""),

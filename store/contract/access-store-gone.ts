@@ -128,9 +128,13 @@ async function ruled(bench: Bench): Promise<Scope[]> {
 function tokenOf(id: string): StoredToken {
   return {
     id,
+    kind: "token",
+    parent: undefined,
+    passwordOf: undefined,
     principal: "ada",
     name: "",
     hash: `hash of ${id}`,
+    pageHash: undefined,
     role: undefined,
     namespaces: [],
     createdUs: NOW_US,

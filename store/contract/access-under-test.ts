@@ -1,6 +1,6 @@
 /** Access on a store under test, with short ways to say who is there and who may what. */
 import { Access } from "#core/access/access.ts";
-import { OWNER, type Caller, type Identity } from "#core/access/caller.ts";
+import { ANONYMOUS, OWNER, type Caller, type Identity } from "#core/access/caller.ts";
 import type { Permission } from "#core/access/permission.ts";
 import type { Role } from "#core/access/role.ts";
 import type { AskedScope, CreatedToken, NewToken } from "#core/access/views.ts";
@@ -35,6 +35,8 @@ export function as(identity: Identity, permission: Permission): Caller {
 }
 
 export const ADMIN: Caller = as(OWNER, "administer");
+/** Who has shown nothing, as who logs in. */
+export const VISITOR: Caller = as(ANONYMOUS, "public");
 
 export function on(namespace: string, runId = "", artifact = ""): AskedScope {
   return { namespace, runId, artifact };

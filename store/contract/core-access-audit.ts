@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from "vitest";
 import { OWNER } from "#core/access/caller.ts";
-import { ADMIN, as, on, openAccess, type AccessUnderTest } from "./access-under-test.ts";
+import { ADMIN, as, on, openAccess, VISITOR, type AccessUnderTest } from "./access-under-test.ts";
 import { createRun, NOW_US, refused, useStores, type OpenStores } from "./stores.ts";
 
 const PASSWORD = "correct horse battery";
@@ -34,10 +34,12 @@ export function coreAccessAuditContract(open: OpenStores, restores: boolean): vo
     const bounds = { role: "viewer" as const, namespaces: ["a"], days: 1 };
     const { token } = await access.createToken(admin, { principal: "ada", name: "", ...bounds });
     await access.revokeToken(admin, token.id);
-    const login = await access.logIn({ name: "ada", password: PASSWORD });
+    const login = await access.logIn(VISITOR, { name: "ada", password: PASSWORD });
     await access.logOut(as(access.identify(login.secret), "public"));
     for (const name of ["ada", "typed-my-password"]) {
-      await expect(access.logIn({ name, password: "wrong" })).rejects.toEqual(refused("unauthenticated"));
+      await expect(access.logIn(VISITOR, { name, password: "wrong" })).rejects.toEqual(
+        refused("unauthenticated"),
+      );
     }
     await expect(access.deletePrincipal(admin, "nobody")).rejects.toEqual(refused("not-found"));
     await access.deletePrincipal(admin, "ada");
@@ -89,7 +91,7 @@ export function coreAccessAuditContract(open: OpenStores, restores: boolean): vo
     const { access, clock } = under;
     const refuse = (count: number) =>
       Promise.allSettled(
-        Array.from({ length: count }, (_, i) => access.logIn({ name: `n${i}`, password: "x" })),
+        Array.from({ length: count }, (_, i) => access.logIn(VISITOR, { name: `n${i}`, password: "x" })),
       );
     await refuse(30);
     clock.us += 10_000_000;

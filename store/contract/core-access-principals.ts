@@ -4,8 +4,6 @@ import { ADMIN, as, on, openAccess, type AccessUnderTest } from "./access-under-
 import { NOW_US, refused, useStores, type OpenStores } from "./stores.ts";
 
 const PASSWORD = "correct horse battery";
-const BAD = refused("unauthenticated", "BAD_CREDENTIAL");
-const HOUR_US = 3_600_000_000;
 
 export function coreAccessPrincipalsContract(open: OpenStores): void {
   const bench = useStores(open);
@@ -139,90 +137,5 @@ export function coreAccessPrincipalsContract(open: OpenStores): void {
     expect(() => access.listPrincipals(as(ben, "maintain"), page)).toThrow(
       expect.objectContaining({ code: "forbidden" }),
     );
-  });
-
-  it("A14 exchanges a password for a token of twelve hours", async () => {
-    const { access, bind } = under;
-    await create("ada", "user", PASSWORD);
-    await bind("ada", "writer", on("a"));
-    const { secret, token } = await access.logIn({ name: "ada", password: PASSWORD });
-    expect(token).toMatchObject({ principal: "ada", role: undefined, expiresUs: NOW_US + 12 * HOUR_US });
-    const ada = access.identify(secret);
-    expect(ada.rights.may("write", { namespace: "a" })).toBe(true);
-    await access.logOut(as(ada, "public"));
-    expect(() => access.identify(secret)).toThrow(expect.objectContaining({ reason: "BAD_CREDENTIAL" }));
-    await access.updatePrincipal(ADMIN, { name: "ada", password: "another sentence" });
-    await expect(access.logIn({ name: "ada", password: PASSWORD })).rejects.toEqual(BAD);
-    await access.logIn({ name: "ada", password: "another sentence" });
-    const again = await openAccess(bench.under);
-    await again.access.logIn({ name: "ada", password: "another sentence" });
-  });
-
-  it("A14 answers all who may not log in alike", async () => {
-    const { access } = under;
-    await create("ada", "user", PASSWORD);
-    await create("off", "user", PASSWORD);
-    await access.updatePrincipal(ADMIN, { name: "off", disabled: true });
-    await create("none");
-    await create("ci", "service");
-    const tries = [
-      { name: "ada", password: "wrong" },
-      { name: "ada", password: "" },
-      { name: "ada", password: "x".repeat(10_000) },
-      { name: "Ada", password: PASSWORD },
-      { name: "off", password: PASSWORD },
-      { name: "none", password: "" },
-      { name: "ci", password: "" },
-      { name: "everyone", password: "" },
-      { name: "", password: "" },
-      { name: "n".repeat(10_000), password: PASSWORD },
-    ];
-    const answers = await Promise.all(
-      tries.map((request) => access.logIn(request).catch((thrown: Error) => thrown.message)),
-    );
-    expect(new Set(answers)).toEqual(new Set(["cannot log in: the name or the password is wrong"]));
-  });
-
-  it("A14 takes only passwords of some length, and only for users", async () => {
-    for (const password of ["short", "x".repeat(limits.passwordCharactersMin - 1)]) {
-      await expect(create("ada", "user", password)).rejects.toEqual(refused("invalid"));
-    }
-    const long = "x".repeat(limits.passwordBytesMax + 1);
-    await expect(create("ada", "user", long)).rejects.toEqual(refused("exhausted"));
-    for (const kind of ["service", "group"] as const) {
-      await expect(create("x", kind, PASSWORD)).rejects.toEqual(refused("invalid"));
-    }
-    // Typed on another keyboard, as other code points.
-    await create("ada", "user", "caf\u00e9 au lait");
-    await under.access.logIn({ name: "ada", password: "cafe\u0301 au lait" });
-  });
-
-  it("A14 limits attempts by name, also of names that are unknown, and right ones do not count", async () => {
-    const { access, clock } = under;
-    await create("ada", "user", PASSWORD);
-    await create("ben", "user", PASSWORD);
-    for (let i = 0; i < 7; i++) await access.logIn({ name: "ada", password: PASSWORD });
-    for (const name of ["ada", "nobody"]) {
-      for (let i = 0; i < 5; i++) await expect(access.logIn({ name, password: "x" })).rejects.toEqual(BAD);
-      const limited = refused("exhausted", "LOGIN_LIMIT", { retryAfterMs: 10_000 });
-      await expect(access.logIn({ name, password: PASSWORD })).rejects.toEqual(limited);
-    }
-    await access.logIn({ name: "ben", password: PASSWORD });
-    clock.us += 10_000_000;
-    await access.logIn({ name: "ada", password: PASSWORD });
-  });
-
-  it("A14 limits attempts in all", async () => {
-    const { access } = under;
-    await create("ada", "user", PASSWORD);
-    const outcomes: (string | undefined)[] = [];
-    for (let i = 0; i < 110; i++) {
-      await access
-        .logIn({ name: `nobody-${i}`, password: "x" })
-        .catch(({ reason }: { reason?: string }) => outcomes.push(reason));
-    }
-    expect(outcomes.slice(0, 100)).toEqual(Array<string>(100).fill("BAD_CREDENTIAL"));
-    expect(outcomes.slice(100)).toEqual(Array<string>(10).fill("LOGIN_LIMIT"));
-    await expect(access.logIn({ name: "ada", password: PASSWORD })).rejects.toEqual(refused("exhausted"));
   });
 }

@@ -2,6 +2,9 @@
 import { describe } from "vitest";
 import { coreAccessAuditContract } from "./core-access-audit.ts";
 import { coreAccessGrantsContract } from "./core-access-grants.ts";
+import { coreAccessFamiliesContract } from "./core-access-families.ts";
+import { coreAccessFirstTokenContract } from "./core-access-first-token.ts";
+import { coreAccessLoginsContract } from "./core-access-logins.ts";
 import { coreAccessPrincipalsContract } from "./core-access-principals.ts";
 import { coreAccessTokensContract } from "./core-access-tokens.ts";
 import type { OpenStores } from "./stores.ts";
@@ -10,7 +13,10 @@ export function coreAccessContract(name: string, open: OpenStores, traits: { res
   describe(`access on ${name}`, () => {
     describe("grants", () => coreAccessGrantsContract(open));
     describe("tokens", () => coreAccessTokensContract(open));
-    describe("principals and passwords", () => coreAccessPrincipalsContract(open));
+    describe("families of tokens", () => coreAccessFamiliesContract(open, traits.restores));
+    describe("the first token", () => coreAccessFirstTokenContract(open));
+    describe("principals", () => coreAccessPrincipalsContract(open));
+    describe("logins", () => coreAccessLoginsContract(open));
     describe("audit", () => coreAccessAuditContract(open, traits.restores));
   });
 }

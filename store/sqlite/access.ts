@@ -8,12 +8,14 @@ import type {
   Binding,
   StoredPrincipal,
   StoredToken,
+  TokenKind,
   TokenUse,
 } from "#core/ports/access-store.ts";
 import { appendAudit } from "./audit.ts";
 import type { Db, Row } from "./db.ts";
 
-const TOKEN_COLUMNS = "id, principal, name, hash, role, namespaces, created_us, expires_us, last_used_us";
+const TOKEN_COLUMNS =
+  "id, kind, principal, parent, password_of, name, hash, page_hash, role, namespaces, created_us, expires_us, last_used_us";
 const BINDING_COLUMNS = "namespace, run, artifact, principal, role, created_us, created_by";
 
 /** The tables of access. Callers wrap each function in a transaction or savepoint. */
@@ -139,11 +141,15 @@ function requireRun(db: Db, { runId }: Scope): void {
 
 function putToken(db: Db, token: StoredToken): void {
   db.run(
-    `INSERT OR REPLACE INTO token (${TOKEN_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT OR REPLACE INTO token (${TOKEN_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     token.id,
+    token.kind,
     token.principal,
+    token.parent ?? null,
+    token.passwordOf ?? null,
     token.name,
     token.hash,
+    token.pageHash ?? null,
     token.role ?? null,
     JSON.stringify(token.namespaces),
     token.createdUs,
@@ -184,12 +190,17 @@ function toBinding([namespace, run, artifact, principal, role, createdUs, create
 }
 
 function toToken(row: Row): StoredToken {
-  const [id, principal, name, hash, role, namespaces, createdUs, expiresUs, lastUsedUs] = row;
+  const [id, kind, principal, parent, passwordOf, name, hash, pageHash, role, namespaces, ...times] = row;
+  const [createdUs, expiresUs, lastUsedUs] = times;
   return {
     id: String(id),
+    kind: kind as TokenKind,
     principal: String(principal),
+    parent: (parent ?? undefined) as string | undefined,
+    passwordOf: (passwordOf ?? undefined) as string | undefined,
     name: String(name),
     hash: String(hash),
+    pageHash: (pageHash ?? undefined) as string | undefined,
     role: (role ?? undefined) as Role | undefined,
     namespaces: JSON.parse(String(namespaces)) as string[],
     createdUs: Number(createdUs),

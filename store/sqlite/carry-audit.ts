@@ -46,7 +46,23 @@ function replaceAudit(db: Db, record: AuditRecord): void {
        SELECT CASE WHEN json_valid(facts) THEN json_extract(facts, '$.token') END
        FROM main.audit WHERE action IN ('revoke-token', 'log-out'))`,
   );
+  // A password that was changed since then took along what it had made.
+  db.exec(
+    `DELETE FROM main.token WHERE password_of IS NOT NULL AND EXISTS (
+       SELECT 1 FROM main.audit
+       WHERE target = password_of AND action IN ('change-password', 'update-principal')
+         AND time_us >= created_us AND json_valid(facts) AND json_extract(facts, '$.password') IS NOT NULL)`,
+  );
+  dropOrphans(db);
   appendAudit(db, record);
+}
+
+/** A token ends with the one it was made with. */
+function dropOrphans(db: Db): void {
+  const orphans = "parent IS NOT NULL AND parent NOT IN (SELECT id FROM main.token)";
+  while (db.find(`SELECT 1 FROM main.token WHERE ${orphans}`) !== undefined) {
+    db.exec(`DELETE FROM main.token WHERE ${orphans}`);
+  }
 }
 
 /** They keep the audit from being changed, and come back as they were. */

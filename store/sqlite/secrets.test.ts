@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
-import { ADMIN, as, on, openAccess } from "#store/contract/access-under-test.ts";
+import { ADMIN, as, on, openAccess, VISITOR } from "#store/contract/access-under-test.ts";
 import { openOnDisk } from "./testing/under-test.ts";
 
 const PASSWORDS = ["planted-password-one", "planted-password-two", "planted-password-wrong"] as const;
@@ -25,13 +25,13 @@ describe("secrets", () => {
     const revoked = await token("ada");
     secrets.push(own.secret, revoked.secret);
     await access.revokeToken(ADMIN, revoked.token.id);
-    const login = await access.logIn({ name: "ada", password: PASSWORDS[0] });
+    const login = await access.logIn(VISITOR, { name: "ada", password: PASSWORDS[0] });
     secrets.push(login.secret);
     await access.updatePrincipal(ADMIN, { name: "ada", password: PASSWORDS[1] });
-    await fails(access.logIn({ name: "ada", password: PASSWORDS[2] }));
+    await fails(access.logIn(VISITOR, { name: "ada", password: PASSWORDS[2] }));
     // Typed into the wrong field.
-    await fails(access.logIn({ name: PASSWORDS[1], password: "ada" }));
-    await fails(access.logIn({ name: own.secret, password: own.secret }));
+    await fails(access.logIn(VISITOR, { name: PASSWORDS[1], password: "ada" }));
+    await fails(access.logIn(VISITOR, { name: own.secret, password: own.secret }));
     const asked = { name: "ci", kind: "service" as const, displayName: "" };
     await fails(access.createPrincipal(ADMIN, { ...asked, password: PASSWORDS[0] }));
     await fails(access.updatePrincipal(ADMIN, { name: "ada", password: `${PASSWORDS[0]}\ud800` }));

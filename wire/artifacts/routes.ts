@@ -23,6 +23,7 @@ export function artifactRoutes(artifacts: Artifacts): Route[] {
       path: PATH,
       permission: "read",
       streams: true,
+      byBrowser: true,
       handler: (call) => getArtifact(artifacts, call),
     },
     {

@@ -32,6 +32,8 @@ export interface ConnectCore {
 /** What a request says about who sent it. */
 export interface Sender {
   address: string | undefined;
+  /** A browser asks for this content by itself, for an image, a frame or a link, and can add no header. */
+  byBrowser?: boolean;
   headers: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 

@@ -26,6 +26,7 @@ import {
   PrincipalSchema,
   ScopeAccessSchema,
   ScopeSchema,
+  TokenKind,
   TokenSchema,
   VerifyAuditResponseSchema,
   WhoAmIResponseSchema,
@@ -52,6 +53,13 @@ const KINDS: Readonly<Record<PrincipalView["kind"], PrincipalKind>> = {
   everyone: PrincipalKind.EVERYONE,
   owner: PrincipalKind.OWNER,
   anonymous: PrincipalKind.ANONYMOUS,
+};
+
+const TOKEN_KINDS: Readonly<Record<TokenView["kind"], TokenKind>> = {
+  token: TokenKind.TOKEN,
+  login: TokenKind.LOGIN,
+  session: TokenKind.SESSION,
+  first: TokenKind.FIRST,
 };
 
 /** undefined for the role that is not given. */
@@ -110,8 +118,8 @@ export function toPrincipalChange(request: UpdatePrincipalRequest): PrincipalCha
 }
 
 export function toNewToken(request: CreateTokenRequest): NewToken {
-  const { principal, name, namespaces, days } = request;
-  return { principal, name, role: toRole(request.role), namespaces, days };
+  const { principal, name, namespaces, days, password } = request;
+  return { principal, name, role: toRole(request.role), namespaces, days, password };
 }
 
 export function fromPrincipal(principal: PrincipalView): PrincipalMessage {
@@ -179,6 +187,8 @@ export function fromToken(token: TokenView): TokenMessage {
     createdUs: BigInt(token.createdUs),
     expiresUs: BigInt(token.expiresUs ?? 0),
     lastUsedUs: BigInt(token.lastUsedUs ?? 0),
+    kind: TOKEN_KINDS[token.kind],
+    parent: token.parent ?? "",
   });
 }
 

@@ -29,12 +29,16 @@ const ENTRIES_AT_ONCE = 100;
 export function accessService({ access }: Pick<ConnectCore, "access">): ServiceImpl<typeof AccessService> {
   return {
     whoAmI: (_, context) => fromWhoAmI(access.whoAmI(callerOf(context))),
-    logIn: async ({ name, password }) => {
-      const { secret, token } = await access.logIn({ name, password });
+    logIn: async ({ name, password }, context) => {
+      const { secret, token } = await access.logIn(callerOf(context), { name, password });
       return { secret, token: fromToken(token) };
     },
     logOut: async (_, context) => {
       await access.logOut(callerOf(context));
+      return {};
+    },
+    changePassword: async ({ oldPassword, newPassword }, context) => {
+      await access.changePassword(callerOf(context), { oldPassword, newPassword });
       return {};
     },
     explainAccess: async ({ principal, scope }, context) =>

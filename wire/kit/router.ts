@@ -25,6 +25,8 @@ export interface Route {
   accepts?: readonly string[];
   /** Its body or its answer may take long, so it counts as an open stream of its caller. */
   streams?: boolean;
+  /** Only reads, and is what a browser asks for by itself, where a page can add no header: images, frames, links. */
+  byBrowser?: boolean;
   handler: (call: Call) => void | Promise<void>;
 }
 

@@ -59,9 +59,13 @@ export function randomTree(random: (below: number) => number): AccessContent {
   for (let i = random(4); i > 0; i--) closed.add(pick(SCOPES));
   const tokens = TOKENS.map((id, i): StoredToken => ({
     id,
+    kind: "token",
+    parent: undefined,
+    passwordOf: undefined,
     principal: USERS[i % USERS.length]!,
     name: "",
     hash: id,
+    pageHash: undefined,
     role: i === 0 || random(2) === 0 ? undefined : role(),
     namespaces: i === 0 || random(2) === 0 ? [] : Array.from({ length: 1 + random(2) }, () => pick(PATHS)),
     createdUs: 0,

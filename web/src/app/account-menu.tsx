@@ -1,17 +1,20 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { CircleUser } from "lucide-react";
-import { PrincipalKind } from "#proto/cairn/v1/access_pb.ts";
+import { useState } from "react";
+import { PrincipalKind, Role, type WhoAmIResponse } from "#proto/cairn/v1/access_pb.ts";
 import { whoAmI } from "../data/queries.ts";
 import { forgetSession, signOut } from "../data/session.ts";
 import { Button } from "../widgets/button.tsx";
 import { Menu, MenuItem } from "../widgets/menu.tsx";
 import { cutText, visibleText } from "../widgets/text.ts";
+import { PasswordDialog } from "./password-dialog.tsx";
 
 /** Who is signed in. On one's own machine nobody needs to be. */
 export function AccountMenu() {
   const { data } = useQuery(whoAmI);
   const navigate = useNavigate();
+  const [isChanging, setChanging] = useState(false);
   const principal = data?.principal;
   if (principal === undefined || data?.token === undefined || principal.kind === PrincipalKind.ANONYMOUS)
     return null;
@@ -21,17 +24,33 @@ export function AccountMenu() {
     await navigate({ to: "/login" });
     forgetSession();
   };
+  const mayChange = principal.hasPassword || (principal.kind === PrincipalKind.USER && administers(data));
   return (
-    <Menu
-      align="end"
-      trigger={
-        <Button quiet title={`Signed in as ${name}`}>
-          <CircleUser size={16} aria-hidden /> {name}
-        </Button>
-      }
-    >
-      <MenuItem onClick={() => void navigate({ to: "/access" })}>Access and tokens</MenuItem>
-      <MenuItem onClick={() => void leave()}>Sign out</MenuItem>
-    </Menu>
+    <>
+      <Menu
+        align="end"
+        trigger={
+          <Button quiet title={`Signed in as ${name}`}>
+            <CircleUser size={16} aria-hidden /> {name}
+          </Button>
+        }
+      >
+        <MenuItem onClick={() => void navigate({ to: "/access" })}>Access and tokens</MenuItem>
+        {mayChange && (
+          <MenuItem onClick={() => setChanging(true)}>
+            {principal.hasPassword ? "Change password …" : "Set a password …"}
+          </MenuItem>
+        )}
+        <MenuItem onClick={() => void leave()}>Sign out</MenuItem>
+      </Menu>
+      <PasswordDialog principal={principal} open={isChanging} onClose={() => setChanging(false)} />
+    </>
+  );
+}
+
+/** Of the root: who may set passwords. */
+function administers({ bindings }: WhoAmIResponse): boolean {
+  return bindings.some(
+    ({ role, scope }) => role === Role.ADMIN && scope?.namespace === "" && scope.runId === "",
   );
 }

@@ -43,8 +43,10 @@ export type ToHub =
   /** What is shown was asked for at `sinceMs`, by Date.now(). */
   | { do: "add"; id: number; subscription: Subscription; sinceMs: number }
   | { do: "remove"; id: number }
-  /** Try now; the session may be another. */
-  | { do: "again" }
+  /** Try now; the session may be another, and so its key. */
+  | { do: "again"; pageKey: string }
+  /** Goes with the cookie of the session. */
+  | { do: "key"; pageKey: string }
   | { do: "alive" }
   | { do: "bye" };
 

@@ -1,6 +1,7 @@
 /** Lives once per browser and holds the stream for all tabs: a server without TLS gives a browser six connections in all. */
 import { LiveHub } from "./live-hub.ts";
 import type { FromHub, LiveEvent, ToHub } from "./live-types.ts";
+import { keepPageKey } from "./page-key.ts";
 import { cairn } from "./server.ts";
 
 declare const self: SharedWorkerGlobalScope;
@@ -62,7 +63,11 @@ function take(port: MessagePort, message: ToHub): void {
       if (id !== undefined) hub.remove(id);
       break;
     }
+    case "key":
+      keepPageKey(message.pageKey);
+      break;
     case "again":
+      keepPageKey(message.pageKey);
       hub.again();
       break;
     case "alive":

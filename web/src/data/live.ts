@@ -1,6 +1,7 @@
 import { LiveHub } from "./live-hub.ts";
 import { MissedEvents } from "./live-missed.ts";
 import type { Connection, FromHub, LiveEvent, Subscription, ToHub } from "./live-types.ts";
+import { pageKey } from "./page-key.ts";
 import { cairn } from "./server.ts";
 
 /**
@@ -42,6 +43,7 @@ function openLink(): (message: ToHub) => void {
   worker.port.start();
   const send = (message: ToHub) =>
     fallback === undefined ? worker.port.postMessage(message) : fallback(message);
+  send({ do: "key", pageKey: pageKey() });
   setInterval(() => send({ do: "alive" }), ALIVE_MS);
   window.addEventListener("pagehide", () => send({ do: "bye" }));
   window.addEventListener("pageshow", ({ persisted }) => {
@@ -91,7 +93,7 @@ document.addEventListener("visibilitychange", () => {
   post({ do: "alive" });
   for (const { missed, onEvent } of kept.values()) for (const event of missed.take()) onEvent(event);
 });
-window.addEventListener("online", () => post({ do: "again" }));
+window.addEventListener("online", () => post({ do: "again", pageKey: pageKey() }));
 
 /** Calls back with what happened since `sinceMs`, by Date.now(), to whatever the subscription names. Returns how to stop. */
 export function subscribe(subscription: Subscription, sinceMs: number, onEvent: OnEvent): () => void {
@@ -105,7 +107,7 @@ export function subscribe(subscription: Subscription, sinceMs: number, onEvent: 
 
 /** Try to connect now: somebody has signed in, or is impatient. */
 export function connectAgain(): void {
-  post({ do: "again" });
+  post({ do: "again", pageKey: pageKey() });
 }
 
 export function connectionNow(): Connection {

@@ -1,6 +1,7 @@
 import { Code } from "@connectrpc/connect";
 import { Failure } from "#sdk/failure.ts";
 import { connectAgain } from "./live.ts";
+import { keepPageKey, PAGE_HEADER } from "./page-key.ts";
 import { queryClient } from "./queries.ts";
 import { cairn } from "./server.ts";
 import { noteSession } from "./signed-out.ts";
@@ -17,7 +18,8 @@ const CODES: Readonly<Record<number, Code>> = {
 };
 
 export async function signIn(credential: Credential): Promise<void> {
-  await ask("POST", credential);
+  const response = await ask("POST", credential);
+  keepPageKey(response.headers.get(PAGE_HEADER) ?? "");
   noteSession(true);
   // Nothing of the person before is kept.
   queryClient.clear();
@@ -27,6 +29,7 @@ export async function signIn(credential: Credential): Promise<void> {
 /** Ends the session on the server, too: a copy of the cookie is worth nothing afterwards. */
 export async function signOut(): Promise<void> {
   await ask("DELETE");
+  keepPageKey("");
   noteSession(false);
 }
 
@@ -35,7 +38,7 @@ export function forgetSession(): void {
   queryClient.clear();
 }
 
-async function ask(method: "POST" | "DELETE", body?: Credential): Promise<void> {
+async function ask(method: "POST" | "DELETE", body?: Credential): Promise<Response> {
   const response = await cairn.fetch("/session", {
     method,
     ...(body !== undefined && {
@@ -43,7 +46,7 @@ async function ask(method: "POST" | "DELETE", body?: Credential): Promise<void> 
       body: JSON.stringify(body),
     }),
   });
-  if (response.ok) return;
+  if (response.ok) return response;
   const { message, hint = "", reason = "" } = await readError(response);
   throw new Failure(CODES[response.status] ?? Code.Internal, message, { hint, reason });
 }

@@ -11,7 +11,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file cairn/v1/access.proto.
  */
 export const file_cairn_v1_access: GenFile = /*@__PURE__*/
-  fileDesc("ChVjYWlybi92MS9hY2Nlc3MucHJvdG8SCGNhaXJuLnYxIrMBCglQcmluY2lwYWwSDAoEbmFtZRgBIAEoCRIlCgRraW5kGAIgASgOMhcuY2Fpcm4udjEuUHJpbmNpcGFsS2luZBIUCgxkaXNwbGF5X25hbWUYAyABKAkSEAoIZGlzYWJsZWQYBCABKAgSEgoKY3JlYXRlZF91cxgFIAEoAxIPCgdtZW1iZXJzGAYgAygJEg4KBmdyb3VwcxgHIAMoCRIUCgxoYXNfcGFzc3dvcmQYCCABKAgiPAoFU2NvcGUSEQoJbmFtZXNwYWNlGAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIQCghhcnRpZmFjdBgDIAEoCSKCAQoHQmluZGluZxIRCglwcmluY2lwYWwYASABKAkSHAoEcm9sZRgCIAEoDjIOLmNhaXJuLnYxLlJvbGUSHgoFc2NvcGUYAyABKAsyDy5jYWlybi52MS5TY29wZRISCgpjcmVhdGVkX3VzGAQgASgDEhIKCmNyZWF0ZWRfYnkYBSABKAkiDwoNV2hvQW1JUmVxdWVzdCKQAQoOV2hvQW1JUmVzcG9uc2USJgoJcHJpbmNpcGFsGAEgASgLMhMuY2Fpcm4udjEuUHJpbmNpcGFsEh4KBXRva2VuGAIgASgLMg8uY2Fpcm4udjEuVG9rZW4SIwoIYmluZGluZ3MYAyADKAsyES5jYWlybi52MS5CaW5kaW5nEhEKCXRydW5jYXRlZBgEIAEoCCIuCgxMb2dJblJlcXVlc3QSDAoEbmFtZRgBIAEoCRIQCghwYXNzd29yZBgCIAEoCSI/Cg1Mb2dJblJlc3BvbnNlEg4KBnNlY3JldBgBIAEoCRIeCgV0b2tlbhgCIAEoCzIPLmNhaXJuLnYxLlRva2VuIg8KDUxvZ091dFJlcXVlc3QiEAoOTG9nT3V0UmVzcG9uc2UiSQoURXhwbGFpbkFjY2Vzc1JlcXVlc3QSEQoJcHJpbmNpcGFsGAEgASgJEh4KBXNjb3BlGAIgASgLMg8uY2Fpcm4udjEuU2NvcGUibwoVRXhwbGFpbkFjY2Vzc1Jlc3BvbnNlEhwKBHJvbGUYASABKA4yDi5jYWlybi52MS5Sb2xlEicKB3JlYXNvbnMYAiADKAsyFi5jYWlybi52MS5BY2Nlc3NSZWFzb24SDwoHc3VtbWFyeRgDIAEoCSJ0CgxBY2Nlc3NSZWFzb24SIgoHYmluZGluZxgBIAEoCzIRLmNhaXJuLnYxLkJpbmRpbmcSDwoHdGhyb3VnaBgCIAEoCRIOCgZjb3VudHMYAyABKAgSHwoGY3V0X2J5GAQgASgLMg8uY2Fpcm4udjEuU2NvcGUidQoWQ3JlYXRlUHJpbmNpcGFsUmVxdWVzdBIMCgRuYW1lGAEgASgJEiUKBGtpbmQYAiABKA4yFy5jYWlybi52MS5QcmluY2lwYWxLaW5kEhQKDGRpc3BsYXlfbmFtZRgDIAEoCRIQCghwYXNzd29yZBgEIAEoCSI+ChVMaXN0UHJpbmNpcGFsc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkiWgoWTGlzdFByaW5jaXBhbHNSZXNwb25zZRInCgpwcmluY2lwYWxzGAEgAygLMhMuY2Fpcm4udjEuUHJpbmNpcGFsEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSKaAQoWVXBkYXRlUHJpbmNpcGFsUmVxdWVzdBIMCgRuYW1lGAEgASgJEhkKDGRpc3BsYXlfbmFtZRgCIAEoCUgAiAEBEhUKCHBhc3N3b3JkGAMgASgJSAGIAQESFQoIZGlzYWJsZWQYBCABKAhIAogBAUIPCg1fZGlzcGxheV9uYW1lQgsKCV9wYXNzd29yZEILCglfZGlzYWJsZWQiJgoWRGVsZXRlUHJpbmNpcGFsUmVxdWVzdBIMCgRuYW1lGAEgASgJIhkKF0RlbGV0ZVByaW5jaXBhbFJlc3BvbnNlIjEKEEFkZE1lbWJlclJlcXVlc3QSDQoFZ3JvdXAYASABKAkSDgoGbWVtYmVyGAIgASgJIhMKEUFkZE1lbWJlclJlc3BvbnNlIjQKE1JlbW92ZU1lbWJlclJlcXVlc3QSDQoFZ3JvdXAYASABKAkSDgoGbWVtYmVyGAIgASgJIhYKFFJlbW92ZU1lbWJlclJlc3BvbnNlImIKD0JpbmRSb2xlUmVxdWVzdBIRCglwcmluY2lwYWwYASABKAkSHAoEcm9sZRgCIAEoDjIOLmNhaXJuLnYxLlJvbGUSHgoFc2NvcGUYAyABKAsyDy5jYWlybi52MS5TY29wZSJGChFVbmJpbmRSb2xlUmVxdWVzdBIRCglwcmluY2lwYWwYASABKAkSHgoFc2NvcGUYAiABKAsyDy5jYWlybi52MS5TY29wZSIUChJVbmJpbmRSb2xlUmVzcG9uc2UiQgoQU2V0Q2xvc2VkUmVxdWVzdBIeCgVzY29wZRgBIAEoCzIPLmNhaXJuLnYxLlNjb3BlEg4KBmNsb3NlZBgCIAEoCCITChFTZXRDbG9zZWRSZXNwb25zZSIxCg9HZXRTY29wZVJlcXVlc3QSHgoFc2NvcGUYASABKAsyDy5jYWlybi52MS5TY29wZSJiCgtTY29wZUFjY2VzcxIeCgVzY29wZRgBIAEoCzIPLmNhaXJuLnYxLlNjb3BlEg4KBmNsb3NlZBgCIAEoCBIjCghiaW5kaW5ncxgDIAMoCzIRLmNhaXJuLnYxLkJpbmRpbmcipAEKBVRva2VuEgoKAmlkGAEgASgJEhEKCXByaW5jaXBhbBgCIAEoCRIMCgRuYW1lGAMgASgJEhwKBHJvbGUYBCABKA4yDi5jYWlybi52MS5Sb2xlEhIKCm5hbWVzcGFjZXMYBSADKAkSEgoKY3JlYXRlZF91cxgGIAEoAxISCgpleHBpcmVzX3VzGAcgASgDEhQKDGxhc3RfdXNlZF91cxgIIAEoAyJ1ChJDcmVhdGVUb2tlblJlcXVlc3QSEQoJcHJpbmNpcGFsGAEgASgJEgwKBG5hbWUYAiABKAkSHAoEcm9sZRgDIAEoDjIOLmNhaXJuLnYxLlJvbGUSEgoKbmFtZXNwYWNlcxgEIAMoCRIMCgRkYXlzGAUgASgFIkUKE0NyZWF0ZVRva2VuUmVzcG9uc2USDgoGc2VjcmV0GAEgASgJEh4KBXRva2VuGAIgASgLMg8uY2Fpcm4udjEuVG9rZW4iJgoRTGlzdFRva2Vuc1JlcXVlc3QSEQoJcHJpbmNpcGFsGAEgASgJIjUKEkxpc3RUb2tlbnNSZXNwb25zZRIfCgZ0b2tlbnMYASADKAsyDy5jYWlybi52MS5Ub2tlbiIgChJSZXZva2VUb2tlblJlcXVlc3QSCgoCaWQYASABKAkiFQoTUmV2b2tlVG9rZW5SZXNwb25zZSLMAQoKQXVkaXRFbnRyeRIOCgZudW1iZXIYASABKAMSDwoHdGltZV91cxgCIAEoAxIRCglwcmluY2lwYWwYAyABKAkSDgoGYWN0aW9uGAQgASgJEg4KBnRhcmdldBgFIAEoCRIuCgVmYWN0cxgGIAMoCzIfLmNhaXJuLnYxLkF1ZGl0RW50cnkuRmFjdHNFbnRyeRIMCgRoYXNoGAcgASgJGiwKCkZhY3RzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJsChBMaXN0QXVkaXRSZXF1ZXN0EhEKCXByaW5jaXBhbBgBIAEoCRIOCgZhY3Rpb24YAiABKAkSDgoGdGFyZ2V0GAMgASgJEhEKCXBhZ2Vfc2l6ZRgEIAEoBRISCgpwYWdlX3Rva2VuGAUgASgJIlMKEUxpc3RBdWRpdFJlc3BvbnNlEiUKB2VudHJpZXMYASADKAsyFC5jYWlybi52MS5BdWRpdEVudHJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIUChJWZXJpZnlBdWRpdFJlcXVlc3QiRAoTVmVyaWZ5QXVkaXRSZXNwb25zZRIKCgJvaxgBIAEoCBIPCgdlbnRyaWVzGAIgASgDEhAKCHByb2JsZW1zGAMgAygJKmMKBFJvbGUSFAoQUk9MRV9VTlNQRUNJRklFRBAAEg8KC1JPTEVfVklFV0VSEAESDwoLUk9MRV9XUklURVIQAhITCg9ST0xFX01BSU5UQUlORVIQAxIOCgpST0xFX0FETUlOEAQq0wEKDVByaW5jaXBhbEtpbmQSHgoaUFJJTkNJUEFMX0tJTkRfVU5TUEVDSUZJRUQQABIXChNQUklOQ0lQQUxfS0lORF9VU0VSEAESGgoWUFJJTkNJUEFMX0tJTkRfU0VSVklDRRACEhgKFFBSSU5DSVBBTF9LSU5EX0dST1VQEAMSGwoXUFJJTkNJUEFMX0tJTkRfRVZFUllPTkUQBBIYChRQUklOQ0lQQUxfS0lORF9PV05FUhAFEhwKGFBSSU5DSVBBTF9LSU5EX0FOT05ZTU9VUxAGMtcLCg1BY2Nlc3NTZXJ2aWNlEkEKBldob0FtSRIXLmNhaXJuLnYxLldob0FtSVJlcXVlc3QaGC5jYWlybi52MS5XaG9BbUlSZXNwb25zZSIE4OAYARI+CgVMb2dJbhIWLmNhaXJuLnYxLkxvZ0luUmVxdWVzdBoXLmNhaXJuLnYxLkxvZ0luUmVzcG9uc2UiBODgGAESQQoGTG9nT3V0EhcuY2Fpcm4udjEuTG9nT3V0UmVxdWVzdBoYLmNhaXJuLnYxLkxvZ091dFJlc3BvbnNlIgTg4BgBElYKDUV4cGxhaW5BY2Nlc3MSHi5jYWlybi52MS5FeHBsYWluQWNjZXNzUmVxdWVzdBofLmNhaXJuLnYxLkV4cGxhaW5BY2Nlc3NSZXNwb25zZSIE4OAYBBJOCg9DcmVhdGVQcmluY2lwYWwSIC5jYWlybi52MS5DcmVhdGVQcmluY2lwYWxSZXF1ZXN0GhMuY2Fpcm4udjEuUHJpbmNpcGFsIgTg4BgFElkKDkxpc3RQcmluY2lwYWxzEh8uY2Fpcm4udjEuTGlzdFByaW5jaXBhbHNSZXF1ZXN0GiAuY2Fpcm4udjEuTGlzdFByaW5jaXBhbHNSZXNwb25zZSIE4OAYBBJOCg9VcGRhdGVQcmluY2lwYWwSIC5jYWlybi52MS5VcGRhdGVQcmluY2lwYWxSZXF1ZXN0GhMuY2Fpcm4udjEuUHJpbmNpcGFsIgTg4BgFElwKD0RlbGV0ZVByaW5jaXBhbBIgLmNhaXJuLnYxLkRlbGV0ZVByaW5jaXBhbFJlcXVlc3QaIS5jYWlybi52MS5EZWxldGVQcmluY2lwYWxSZXNwb25zZSIE4OAYBRJKCglBZGRNZW1iZXISGi5jYWlybi52MS5BZGRNZW1iZXJSZXF1ZXN0GhsuY2Fpcm4udjEuQWRkTWVtYmVyUmVzcG9uc2UiBODgGAUSUwoMUmVtb3ZlTWVtYmVyEh0uY2Fpcm4udjEuUmVtb3ZlTWVtYmVyUmVxdWVzdBoeLmNhaXJuLnYxLlJlbW92ZU1lbWJlclJlc3BvbnNlIgTg4BgFEj4KCEJpbmRSb2xlEhkuY2Fpcm4udjEuQmluZFJvbGVSZXF1ZXN0GhEuY2Fpcm4udjEuQmluZGluZyIE4OAYBBJNCgpVbmJpbmRSb2xlEhsuY2Fpcm4udjEuVW5iaW5kUm9sZVJlcXVlc3QaHC5jYWlybi52MS5VbmJpbmRSb2xlUmVzcG9uc2UiBODgGAQSSgoJU2V0Q2xvc2VkEhouY2Fpcm4udjEuU2V0Q2xvc2VkUmVxdWVzdBobLmNhaXJuLnYxLlNldENsb3NlZFJlc3BvbnNlIgTg4BgEEkIKCEdldFNjb3BlEhkuY2Fpcm4udjEuR2V0U2NvcGVSZXF1ZXN0GhUuY2Fpcm4udjEuU2NvcGVBY2Nlc3MiBODgGAQSUAoLQ3JlYXRlVG9rZW4SHC5jYWlybi52MS5DcmVhdGVUb2tlblJlcXVlc3QaHS5jYWlybi52MS5DcmVhdGVUb2tlblJlc3BvbnNlIgTg4BgCEk0KCkxpc3RUb2tlbnMSGy5jYWlybi52MS5MaXN0VG9rZW5zUmVxdWVzdBocLmNhaXJuLnYxLkxpc3RUb2tlbnNSZXNwb25zZSIE4OAYAhJQCgtSZXZva2VUb2tlbhIcLmNhaXJuLnYxLlJldm9rZVRva2VuUmVxdWVzdBodLmNhaXJuLnYxLlJldm9rZVRva2VuUmVzcG9uc2UiBODgGAISSgoJTGlzdEF1ZGl0EhouY2Fpcm4udjEuTGlzdEF1ZGl0UmVxdWVzdBobLmNhaXJuLnYxLkxpc3RBdWRpdFJlc3BvbnNlIgTg4BgFElAKC1ZlcmlmeUF1ZGl0EhwuY2Fpcm4udjEuVmVyaWZ5QXVkaXRSZXF1ZXN0Gh0uY2Fpcm4udjEuVmVyaWZ5QXVkaXRSZXNwb25zZSIE4OAYBWIGcHJvdG8z", [file_cairn_v1_permission]);
+  fileDesc("ChVjYWlybi92MS9hY2Nlc3MucHJvdG8SCGNhaXJuLnYxIrMBCglQcmluY2lwYWwSDAoEbmFtZRgBIAEoCRIlCgRraW5kGAIgASgOMhcuY2Fpcm4udjEuUHJpbmNpcGFsS2luZBIUCgxkaXNwbGF5X25hbWUYAyABKAkSEAoIZGlzYWJsZWQYBCABKAgSEgoKY3JlYXRlZF91cxgFIAEoAxIPCgdtZW1iZXJzGAYgAygJEg4KBmdyb3VwcxgHIAMoCRIUCgxoYXNfcGFzc3dvcmQYCCABKAgiPAoFU2NvcGUSEQoJbmFtZXNwYWNlGAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIQCghhcnRpZmFjdBgDIAEoCSKCAQoHQmluZGluZxIRCglwcmluY2lwYWwYASABKAkSHAoEcm9sZRgCIAEoDjIOLmNhaXJuLnYxLlJvbGUSHgoFc2NvcGUYAyABKAsyDy5jYWlybi52MS5TY29wZRISCgpjcmVhdGVkX3VzGAQgASgDEhIKCmNyZWF0ZWRfYnkYBSABKAkiDwoNV2hvQW1JUmVxdWVzdCKQAQoOV2hvQW1JUmVzcG9uc2USJgoJcHJpbmNpcGFsGAEgASgLMhMuY2Fpcm4udjEuUHJpbmNpcGFsEh4KBXRva2VuGAIgASgLMg8uY2Fpcm4udjEuVG9rZW4SIwoIYmluZGluZ3MYAyADKAsyES5jYWlybi52MS5CaW5kaW5nEhEKCXRydW5jYXRlZBgEIAEoCCIuCgxMb2dJblJlcXVlc3QSDAoEbmFtZRgBIAEoCRIQCghwYXNzd29yZBgCIAEoCSI/Cg1Mb2dJblJlc3BvbnNlEg4KBnNlY3JldBgBIAEoCRIeCgV0b2tlbhgCIAEoCzIPLmNhaXJuLnYxLlRva2VuIg8KDUxvZ091dFJlcXVlc3QiEAoOTG9nT3V0UmVzcG9uc2UiQwoVQ2hhbmdlUGFzc3dvcmRSZXF1ZXN0EhQKDG9sZF9wYXNzd29yZBgBIAEoCRIUCgxuZXdfcGFzc3dvcmQYAiABKAkiGAoWQ2hhbmdlUGFzc3dvcmRSZXNwb25zZSJJChRFeHBsYWluQWNjZXNzUmVxdWVzdBIRCglwcmluY2lwYWwYASABKAkSHgoFc2NvcGUYAiABKAsyDy5jYWlybi52MS5TY29wZSJvChVFeHBsYWluQWNjZXNzUmVzcG9uc2USHAoEcm9sZRgBIAEoDjIOLmNhaXJuLnYxLlJvbGUSJwoHcmVhc29ucxgCIAMoCzIWLmNhaXJuLnYxLkFjY2Vzc1JlYXNvbhIPCgdzdW1tYXJ5GAMgASgJInQKDEFjY2Vzc1JlYXNvbhIiCgdiaW5kaW5nGAEgASgLMhEuY2Fpcm4udjEuQmluZGluZxIPCgd0aHJvdWdoGAIgASgJEg4KBmNvdW50cxgDIAEoCBIfCgZjdXRfYnkYBCABKAsyDy5jYWlybi52MS5TY29wZSJ1ChZDcmVhdGVQcmluY2lwYWxSZXF1ZXN0EgwKBG5hbWUYASABKAkSJQoEa2luZBgCIAEoDjIXLmNhaXJuLnYxLlByaW5jaXBhbEtpbmQSFAoMZGlzcGxheV9uYW1lGAMgASgJEhAKCHBhc3N3b3JkGAQgASgJIj4KFUxpc3RQcmluY2lwYWxzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCSJaChZMaXN0UHJpbmNpcGFsc1Jlc3BvbnNlEicKCnByaW5jaXBhbHMYASADKAsyEy5jYWlybi52MS5QcmluY2lwYWwSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIpoBChZVcGRhdGVQcmluY2lwYWxSZXF1ZXN0EgwKBG5hbWUYASABKAkSGQoMZGlzcGxheV9uYW1lGAIgASgJSACIAQESFQoIcGFzc3dvcmQYAyABKAlIAYgBARIVCghkaXNhYmxlZBgEIAEoCEgCiAEBQg8KDV9kaXNwbGF5X25hbWVCCwoJX3Bhc3N3b3JkQgsKCV9kaXNhYmxlZCImChZEZWxldGVQcmluY2lwYWxSZXF1ZXN0EgwKBG5hbWUYASABKAkiGQoXRGVsZXRlUHJpbmNpcGFsUmVzcG9uc2UiMQoQQWRkTWVtYmVyUmVxdWVzdBINCgVncm91cBgBIAEoCRIOCgZtZW1iZXIYAiABKAkiEwoRQWRkTWVtYmVyUmVzcG9uc2UiNAoTUmVtb3ZlTWVtYmVyUmVxdWVzdBINCgVncm91cBgBIAEoCRIOCgZtZW1iZXIYAiABKAkiFgoUUmVtb3ZlTWVtYmVyUmVzcG9uc2UiYgoPQmluZFJvbGVSZXF1ZXN0EhEKCXByaW5jaXBhbBgBIAEoCRIcCgRyb2xlGAIgASgOMg4uY2Fpcm4udjEuUm9sZRIeCgVzY29wZRgDIAEoCzIPLmNhaXJuLnYxLlNjb3BlIkYKEVVuYmluZFJvbGVSZXF1ZXN0EhEKCXByaW5jaXBhbBgBIAEoCRIeCgVzY29wZRgCIAEoCzIPLmNhaXJuLnYxLlNjb3BlIhQKElVuYmluZFJvbGVSZXNwb25zZSJCChBTZXRDbG9zZWRSZXF1ZXN0Eh4KBXNjb3BlGAEgASgLMg8uY2Fpcm4udjEuU2NvcGUSDgoGY2xvc2VkGAIgASgIIhMKEVNldENsb3NlZFJlc3BvbnNlIjEKD0dldFNjb3BlUmVxdWVzdBIeCgVzY29wZRgBIAEoCzIPLmNhaXJuLnYxLlNjb3BlImIKC1Njb3BlQWNjZXNzEh4KBXNjb3BlGAEgASgLMg8uY2Fpcm4udjEuU2NvcGUSDgoGY2xvc2VkGAIgASgIEiMKCGJpbmRpbmdzGAMgAygLMhEuY2Fpcm4udjEuQmluZGluZyLXAQoFVG9rZW4SCgoCaWQYASABKAkSEQoJcHJpbmNpcGFsGAIgASgJEgwKBG5hbWUYAyABKAkSHAoEcm9sZRgEIAEoDjIOLmNhaXJuLnYxLlJvbGUSEgoKbmFtZXNwYWNlcxgFIAMoCRISCgpjcmVhdGVkX3VzGAYgASgDEhIKCmV4cGlyZXNfdXMYByABKAMSFAoMbGFzdF91c2VkX3VzGAggASgDEiEKBGtpbmQYCSABKA4yEy5jYWlybi52MS5Ub2tlbktpbmQSDgoGcGFyZW50GAogASgJIocBChJDcmVhdGVUb2tlblJlcXVlc3QSEQoJcHJpbmNpcGFsGAEgASgJEgwKBG5hbWUYAiABKAkSHAoEcm9sZRgDIAEoDjIOLmNhaXJuLnYxLlJvbGUSEgoKbmFtZXNwYWNlcxgEIAMoCRIMCgRkYXlzGAUgASgFEhAKCHBhc3N3b3JkGAYgASgJIkUKE0NyZWF0ZVRva2VuUmVzcG9uc2USDgoGc2VjcmV0GAEgASgJEh4KBXRva2VuGAIgASgLMg8uY2Fpcm4udjEuVG9rZW4iJgoRTGlzdFRva2Vuc1JlcXVlc3QSEQoJcHJpbmNpcGFsGAEgASgJIjUKEkxpc3RUb2tlbnNSZXNwb25zZRIfCgZ0b2tlbnMYASADKAsyDy5jYWlybi52MS5Ub2tlbiIgChJSZXZva2VUb2tlblJlcXVlc3QSCgoCaWQYASABKAkiFQoTUmV2b2tlVG9rZW5SZXNwb25zZSLMAQoKQXVkaXRFbnRyeRIOCgZudW1iZXIYASABKAMSDwoHdGltZV91cxgCIAEoAxIRCglwcmluY2lwYWwYAyABKAkSDgoGYWN0aW9uGAQgASgJEg4KBnRhcmdldBgFIAEoCRIuCgVmYWN0cxgGIAMoCzIfLmNhaXJuLnYxLkF1ZGl0RW50cnkuRmFjdHNFbnRyeRIMCgRoYXNoGAcgASgJGiwKCkZhY3RzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJsChBMaXN0QXVkaXRSZXF1ZXN0EhEKCXByaW5jaXBhbBgBIAEoCRIOCgZhY3Rpb24YAiABKAkSDgoGdGFyZ2V0GAMgASgJEhEKCXBhZ2Vfc2l6ZRgEIAEoBRISCgpwYWdlX3Rva2VuGAUgASgJIlMKEUxpc3RBdWRpdFJlc3BvbnNlEiUKB2VudHJpZXMYASADKAsyFC5jYWlybi52MS5BdWRpdEVudHJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIUChJWZXJpZnlBdWRpdFJlcXVlc3QiRAoTVmVyaWZ5QXVkaXRSZXNwb25zZRIKCgJvaxgBIAEoCBIPCgdlbnRyaWVzGAIgASgDEhAKCHByb2JsZW1zGAMgAygJKmMKBFJvbGUSFAoQUk9MRV9VTlNQRUNJRklFRBAAEg8KC1JPTEVfVklFV0VSEAESDwoLUk9MRV9XUklURVIQAhITCg9ST0xFX01BSU5UQUlORVIQAxIOCgpST0xFX0FETUlOEAQq0wEKDVByaW5jaXBhbEtpbmQSHgoaUFJJTkNJUEFMX0tJTkRfVU5TUEVDSUZJRUQQABIXChNQUklOQ0lQQUxfS0lORF9VU0VSEAESGgoWUFJJTkNJUEFMX0tJTkRfU0VSVklDRRACEhgKFFBSSU5DSVBBTF9LSU5EX0dST1VQEAMSGwoXUFJJTkNJUEFMX0tJTkRfRVZFUllPTkUQBBIYChRQUklOQ0lQQUxfS0lORF9PV05FUhAFEhwKGFBSSU5DSVBBTF9LSU5EX0FOT05ZTU9VUxAGKoEBCglUb2tlbktpbmQSGgoWVE9LRU5fS0lORF9VTlNQRUNJRklFRBAAEhQKEFRPS0VOX0tJTkRfVE9LRU4QARIUChBUT0tFTl9LSU5EX0xPR0lOEAISFgoSVE9LRU5fS0lORF9TRVNTSU9OEAMSFAoQVE9LRU5fS0lORF9GSVJTVBAEMrIMCg1BY2Nlc3NTZXJ2aWNlEkEKBldob0FtSRIXLmNhaXJuLnYxLldob0FtSVJlcXVlc3QaGC5jYWlybi52MS5XaG9BbUlSZXNwb25zZSIE4OAYARI+CgVMb2dJbhIWLmNhaXJuLnYxLkxvZ0luUmVxdWVzdBoXLmNhaXJuLnYxLkxvZ0luUmVzcG9uc2UiBODgGAESQQoGTG9nT3V0EhcuY2Fpcm4udjEuTG9nT3V0UmVxdWVzdBoYLmNhaXJuLnYxLkxvZ091dFJlc3BvbnNlIgTg4BgBElkKDkNoYW5nZVBhc3N3b3JkEh8uY2Fpcm4udjEuQ2hhbmdlUGFzc3dvcmRSZXF1ZXN0GiAuY2Fpcm4udjEuQ2hhbmdlUGFzc3dvcmRSZXNwb25zZSIE4OAYARJWCg1FeHBsYWluQWNjZXNzEh4uY2Fpcm4udjEuRXhwbGFpbkFjY2Vzc1JlcXVlc3QaHy5jYWlybi52MS5FeHBsYWluQWNjZXNzUmVzcG9uc2UiBODgGAQSTgoPQ3JlYXRlUHJpbmNpcGFsEiAuY2Fpcm4udjEuQ3JlYXRlUHJpbmNpcGFsUmVxdWVzdBoTLmNhaXJuLnYxLlByaW5jaXBhbCIE4OAYBRJZCg5MaXN0UHJpbmNpcGFscxIfLmNhaXJuLnYxLkxpc3RQcmluY2lwYWxzUmVxdWVzdBogLmNhaXJuLnYxLkxpc3RQcmluY2lwYWxzUmVzcG9uc2UiBODgGAQSTgoPVXBkYXRlUHJpbmNpcGFsEiAuY2Fpcm4udjEuVXBkYXRlUHJpbmNpcGFsUmVxdWVzdBoTLmNhaXJuLnYxLlByaW5jaXBhbCIE4OAYBRJcCg9EZWxldGVQcmluY2lwYWwSIC5jYWlybi52MS5EZWxldGVQcmluY2lwYWxSZXF1ZXN0GiEuY2Fpcm4udjEuRGVsZXRlUHJpbmNpcGFsUmVzcG9uc2UiBODgGAUSSgoJQWRkTWVtYmVyEhouY2Fpcm4udjEuQWRkTWVtYmVyUmVxdWVzdBobLmNhaXJuLnYxLkFkZE1lbWJlclJlc3BvbnNlIgTg4BgFElMKDFJlbW92ZU1lbWJlchIdLmNhaXJuLnYxLlJlbW92ZU1lbWJlclJlcXVlc3QaHi5jYWlybi52MS5SZW1vdmVNZW1iZXJSZXNwb25zZSIE4OAYBRI+CghCaW5kUm9sZRIZLmNhaXJuLnYxLkJpbmRSb2xlUmVxdWVzdBoRLmNhaXJuLnYxLkJpbmRpbmciBODgGAQSTQoKVW5iaW5kUm9sZRIbLmNhaXJuLnYxLlVuYmluZFJvbGVSZXF1ZXN0GhwuY2Fpcm4udjEuVW5iaW5kUm9sZVJlc3BvbnNlIgTg4BgEEkoKCVNldENsb3NlZBIaLmNhaXJuLnYxLlNldENsb3NlZFJlcXVlc3QaGy5jYWlybi52MS5TZXRDbG9zZWRSZXNwb25zZSIE4OAYBBJCCghHZXRTY29wZRIZLmNhaXJuLnYxLkdldFNjb3BlUmVxdWVzdBoVLmNhaXJuLnYxLlNjb3BlQWNjZXNzIgTg4BgEElAKC0NyZWF0ZVRva2VuEhwuY2Fpcm4udjEuQ3JlYXRlVG9rZW5SZXF1ZXN0Gh0uY2Fpcm4udjEuQ3JlYXRlVG9rZW5SZXNwb25zZSIE4OAYAhJNCgpMaXN0VG9rZW5zEhsuY2Fpcm4udjEuTGlzdFRva2Vuc1JlcXVlc3QaHC5jYWlybi52MS5MaXN0VG9rZW5zUmVzcG9uc2UiBODgGAISUAoLUmV2b2tlVG9rZW4SHC5jYWlybi52MS5SZXZva2VUb2tlblJlcXVlc3QaHS5jYWlybi52MS5SZXZva2VUb2tlblJlc3BvbnNlIgTg4BgCEkoKCUxpc3RBdWRpdBIaLmNhaXJuLnYxLkxpc3RBdWRpdFJlcXVlc3QaGy5jYWlybi52MS5MaXN0QXVkaXRSZXNwb25zZSIE4OAYBRJQCgtWZXJpZnlBdWRpdBIcLmNhaXJuLnYxLlZlcmlmeUF1ZGl0UmVxdWVzdBodLmNhaXJuLnYxLlZlcmlmeUF1ZGl0UmVzcG9uc2UiBODgGAViBnByb3RvMw", [file_cairn_v1_permission]);
 
 /**
  * @generated from message cairn.v1.Principal
@@ -260,6 +260,41 @@ export const LogOutResponseSchema: GenMessage<LogOutResponse> = /*@__PURE__*/
   messageDesc(file_cairn_v1_access, 8);
 
 /**
+ * @generated from message cairn.v1.ChangePasswordRequest
+ */
+export type ChangePasswordRequest = Message<"cairn.v1.ChangePasswordRequest"> & {
+  /**
+   * @generated from field: string old_password = 1;
+   */
+  oldPassword: string;
+
+  /**
+   * @generated from field: string new_password = 2;
+   */
+  newPassword: string;
+};
+
+/**
+ * Describes the message cairn.v1.ChangePasswordRequest.
+ * Use `create(ChangePasswordRequestSchema)` to create a new message.
+ */
+export const ChangePasswordRequestSchema: GenMessage<ChangePasswordRequest> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_access, 9);
+
+/**
+ * @generated from message cairn.v1.ChangePasswordResponse
+ */
+export type ChangePasswordResponse = Message<"cairn.v1.ChangePasswordResponse"> & {
+};
+
+/**
+ * Describes the message cairn.v1.ChangePasswordResponse.
+ * Use `create(ChangePasswordResponseSchema)` to create a new message.
+ */
+export const ChangePasswordResponseSchema: GenMessage<ChangePasswordResponse> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_access, 10);
+
+/**
  * @generated from message cairn.v1.ExplainAccessRequest
  */
 export type ExplainAccessRequest = Message<"cairn.v1.ExplainAccessRequest"> & {
@@ -281,7 +316,7 @@ export type ExplainAccessRequest = Message<"cairn.v1.ExplainAccessRequest"> & {
  * Use `create(ExplainAccessRequestSchema)` to create a new message.
  */
 export const ExplainAccessRequestSchema: GenMessage<ExplainAccessRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_access, 9);
+  messageDesc(file_cairn_v1_access, 11);
 
 /**
  * @generated from message cairn.v1.ExplainAccessResponse
@@ -312,7 +347,7 @@ export type ExplainAccessResponse = Message<"cairn.v1.ExplainAccessResponse"> & 
  * Use `create(ExplainAccessResponseSchema)` to create a new message.
  */
 export const ExplainAccessResponseSchema: GenMessage<ExplainAccessResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_access, 10);
+  messageDesc(file_cairn_v1_access, 12);
 
 /**
  * @generated from message cairn.v1.AccessReason
@@ -348,7 +383,7 @@ export type AccessReason = Message<"cairn.v1.AccessReason"> & {
  * Use `create(AccessReasonSchema)` to create a new message.
  */
 export const AccessReasonSchema: GenMessage<AccessReason> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_access, 11);
+  messageDesc(file_cairn_v1_access, 13);
 
 /**
  * @generated from message cairn.v1.CreatePrincipalRequest
@@ -382,7 +417,7 @@ export type CreatePrincipalRequest = Message<"cairn.v1.CreatePrincipalRequest"> 
  * Use `create(CreatePrincipalRequestSchema)` to create a new message.
  */
 export const CreatePrincipalRequestSchema: GenMessage<CreatePrincipalRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_access, 12);
+  messageDesc(file_cairn_v1_access, 14);
 
 /**
  * @generated from message cairn.v1.ListPrincipalsRequest
@@ -404,7 +439,7 @@ export type ListPrincipalsRequest = Message<"cairn.v1.ListPrincipalsRequest"> & 
  * Use `create(ListPrincipalsRequestSchema)` to create a new message.
  */
 export const ListPrincipalsRequestSchema: GenMessage<ListPrincipalsRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_access, 13);
+  messageDesc(file_cairn_v1_access, 15);
 
 /**
  * @generated from message cairn.v1.ListPrincipalsResponse
@@ -426,7 +461,7 @@ export type ListPrincipalsResponse = Message<"cairn.v1.ListPrincipalsResponse"> 
  * Use `create(ListPrincipalsResponseSchema)` to create a new message.
  */
 export const ListPrincipalsResponseSchema: GenMessage<ListPrincipalsResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_access, 14);
+  messageDesc(file_cairn_v1_access, 16);
 
 /**
  * @generated from message cairn.v1.UpdatePrincipalRequest
@@ -460,7 +495,7 @@ export type UpdatePrincipalRequest = Message<"cairn.v1.UpdatePrincipalRequest"> 
  * Use `create(UpdatePrincipalRequestSchema)` to create a new message.
  */
 export const UpdatePrincipalRequestSchema: GenMessage<UpdatePrincipalRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_access, 15);
+  messageDesc(file_cairn_v1_access, 17);
 
 /**
  * @generated from message cairn.v1.DeletePrincipalRequest
@@ -477,7 +512,7 @@ export type DeletePrincipalRequest = Message<"cairn.v1.DeletePrincipalRequest"> 
  * Use `create(DeletePrincipalRequestSchema)` to create a new message.
  */
 export const DeletePrincipalRequestSchema: GenMessage<DeletePrincipalRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_access, 16);
+  messageDesc(file_cairn_v1_access, 18);
 
 /**
  * @generated from message cairn.v1.DeletePrincipalResponse
@@ -490,7 +525,7 @@ export type DeletePrincipalResponse = Message<"cairn.v1.DeletePrincipalResponse"
  * Use `create(DeletePrincipalResponseSchema)` to create a new message.
  */
 export const DeletePrincipalResponseSchema: GenMessage<DeletePrincipalResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_access, 17);
+  messageDesc(file_cairn_v1_access, 19);
 
 /**
  * @generated from message cairn.v1.AddMemberRequest
@@ -512,7 +547,7 @@ export type AddMemberRequest = Message<"cairn.v1.AddMemberRequest"> & {
  * Use `create(AddMemberRequestSchema)` to create a new message.
  */
 export const AddMemberRequestSchema: GenMessage<AddMemberRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_access, 18);
+  messageDesc(file_cairn_v1_access, 20);
 
 /**
  * @generated from message cairn.v1.AddMemberResponse
@@ -525,7 +560,7 @@ export type AddMemberResponse = Message<"cairn.v1.AddMemberResponse"> & {
  * Use `create(AddMemberResponseSchema)` to create a new message.
  */
 export const AddMemberResponseSchema: GenMessage<AddMemberResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_access, 19);
+  messageDesc(file_cairn_v1_access, 21);
 
 /**
  * @generated from message cairn.v1.RemoveMemberRequest
@@ -547,7 +582,7 @@ export type RemoveMemberRequest = Message<"cairn.v1.RemoveMemberRequest"> & {
  * Use `create(RemoveMemberRequestSchema)` to create a new message.
  */
 export const RemoveMemberRequestSchema: GenMessage<RemoveMemberRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_access, 20);
+  messageDesc(file_cairn_v1_access, 22);
 
 /**
  * @generated from message cairn.v1.RemoveMemberResponse
@@ -560,7 +595,7 @@ export type RemoveMemberResponse = Message<"cairn.v1.RemoveMemberResponse"> & {
  * Use `create(RemoveMemberResponseSchema)` to create a new message.
  */
 export const RemoveMemberResponseSchema: GenMessage<RemoveMemberResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_access, 21);
+  messageDesc(file_cairn_v1_access, 23);
 
 /**
  * @generated from message cairn.v1.BindRoleRequest
@@ -589,7 +624,7 @@ export type BindRoleRequest = Message<"cairn.v1.BindRoleRequest"> & {
  * Use `create(BindRoleRequestSchema)` to create a new message.
  */
 export const BindRoleRequestSchema: GenMessage<BindRoleRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_access, 22);
+  messageDesc(file_cairn_v1_access, 24);
 
 /**
  * @generated from message cairn.v1.UnbindRoleRequest
@@ -611,7 +646,7 @@ export type UnbindRoleRequest = Message<"cairn.v1.UnbindRoleRequest"> & {
  * Use `create(UnbindRoleRequestSchema)` to create a new message.
  */
 export const UnbindRoleRequestSchema: GenMessage<UnbindRoleRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_access, 23);
+  messageDesc(file_cairn_v1_access, 25);
 
 /**
  * @generated from message cairn.v1.UnbindRoleResponse
@@ -624,7 +659,7 @@ export type UnbindRoleResponse = Message<"cairn.v1.UnbindRoleResponse"> & {
  * Use `create(UnbindRoleResponseSchema)` to create a new message.
  */
 export const UnbindRoleResponseSchema: GenMessage<UnbindRoleResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_access, 24);
+  messageDesc(file_cairn_v1_access, 26);
 
 /**
  * @generated from message cairn.v1.SetClosedRequest
@@ -646,7 +681,7 @@ export type SetClosedRequest = Message<"cairn.v1.SetClosedRequest"> & {
  * Use `create(SetClosedRequestSchema)` to create a new message.
  */
 export const SetClosedRequestSchema: GenMessage<SetClosedRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_access, 25);
+  messageDesc(file_cairn_v1_access, 27);
 
 /**
  * @generated from message cairn.v1.SetClosedResponse
@@ -659,7 +694,7 @@ export type SetClosedResponse = Message<"cairn.v1.SetClosedResponse"> & {
  * Use `create(SetClosedResponseSchema)` to create a new message.
  */
 export const SetClosedResponseSchema: GenMessage<SetClosedResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_access, 26);
+  messageDesc(file_cairn_v1_access, 28);
 
 /**
  * @generated from message cairn.v1.GetScopeRequest
@@ -676,7 +711,7 @@ export type GetScopeRequest = Message<"cairn.v1.GetScopeRequest"> & {
  * Use `create(GetScopeRequestSchema)` to create a new message.
  */
 export const GetScopeRequestSchema: GenMessage<GetScopeRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_access, 27);
+  messageDesc(file_cairn_v1_access, 29);
 
 /**
  * @generated from message cairn.v1.ScopeAccess
@@ -703,7 +738,7 @@ export type ScopeAccess = Message<"cairn.v1.ScopeAccess"> & {
  * Use `create(ScopeAccessSchema)` to create a new message.
  */
 export const ScopeAccessSchema: GenMessage<ScopeAccess> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_access, 28);
+  messageDesc(file_cairn_v1_access, 30);
 
 /**
  * @generated from message cairn.v1.Token
@@ -756,6 +791,18 @@ export type Token = Message<"cairn.v1.Token"> & {
    * @generated from field: int64 last_used_us = 8;
    */
   lastUsedUs: bigint;
+
+  /**
+   * @generated from field: cairn.v1.TokenKind kind = 9;
+   */
+  kind: TokenKind;
+
+  /**
+   * Id of the token it was made with, and ends with; empty for none.
+   *
+   * @generated from field: string parent = 10;
+   */
+  parent: string;
 };
 
 /**
@@ -763,7 +810,7 @@ export type Token = Message<"cairn.v1.Token"> & {
  * Use `create(TokenSchema)` to create a new message.
  */
 export const TokenSchema: GenMessage<Token> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_access, 29);
+  messageDesc(file_cairn_v1_access, 31);
 
 /**
  * @generated from message cairn.v1.CreateTokenRequest
@@ -792,11 +839,19 @@ export type CreateTokenRequest = Message<"cairn.v1.CreateTokenRequest"> & {
   namespaces: string[];
 
   /**
-   * 0: 90 days; at most 3,650.
+   * 0: 90 days; at most 3,650, with a password 366.
    *
    * @generated from field: int32 days = 5;
    */
   days: number;
+
+  /**
+   * The caller's own. Needed for a login or a session. With it the token is made
+   * with no other: it ends when the password changes.
+   *
+   * @generated from field: string password = 6;
+   */
+  password: string;
 };
 
 /**
@@ -804,7 +859,7 @@ export type CreateTokenRequest = Message<"cairn.v1.CreateTokenRequest"> & {
  * Use `create(CreateTokenRequestSchema)` to create a new message.
  */
 export const CreateTokenRequestSchema: GenMessage<CreateTokenRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_access, 30);
+  messageDesc(file_cairn_v1_access, 32);
 
 /**
  * @generated from message cairn.v1.CreateTokenResponse
@@ -828,7 +883,7 @@ export type CreateTokenResponse = Message<"cairn.v1.CreateTokenResponse"> & {
  * Use `create(CreateTokenResponseSchema)` to create a new message.
  */
 export const CreateTokenResponseSchema: GenMessage<CreateTokenResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_access, 31);
+  messageDesc(file_cairn_v1_access, 33);
 
 /**
  * @generated from message cairn.v1.ListTokensRequest
@@ -845,7 +900,7 @@ export type ListTokensRequest = Message<"cairn.v1.ListTokensRequest"> & {
  * Use `create(ListTokensRequestSchema)` to create a new message.
  */
 export const ListTokensRequestSchema: GenMessage<ListTokensRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_access, 32);
+  messageDesc(file_cairn_v1_access, 34);
 
 /**
  * @generated from message cairn.v1.ListTokensResponse
@@ -862,7 +917,7 @@ export type ListTokensResponse = Message<"cairn.v1.ListTokensResponse"> & {
  * Use `create(ListTokensResponseSchema)` to create a new message.
  */
 export const ListTokensResponseSchema: GenMessage<ListTokensResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_access, 33);
+  messageDesc(file_cairn_v1_access, 35);
 
 /**
  * @generated from message cairn.v1.RevokeTokenRequest
@@ -879,7 +934,7 @@ export type RevokeTokenRequest = Message<"cairn.v1.RevokeTokenRequest"> & {
  * Use `create(RevokeTokenRequestSchema)` to create a new message.
  */
 export const RevokeTokenRequestSchema: GenMessage<RevokeTokenRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_access, 34);
+  messageDesc(file_cairn_v1_access, 36);
 
 /**
  * @generated from message cairn.v1.RevokeTokenResponse
@@ -892,7 +947,7 @@ export type RevokeTokenResponse = Message<"cairn.v1.RevokeTokenResponse"> & {
  * Use `create(RevokeTokenResponseSchema)` to create a new message.
  */
 export const RevokeTokenResponseSchema: GenMessage<RevokeTokenResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_access, 35);
+  messageDesc(file_cairn_v1_access, 37);
 
 /**
  * @generated from message cairn.v1.AuditEntry
@@ -947,7 +1002,7 @@ export type AuditEntry = Message<"cairn.v1.AuditEntry"> & {
  * Use `create(AuditEntrySchema)` to create a new message.
  */
 export const AuditEntrySchema: GenMessage<AuditEntry> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_access, 36);
+  messageDesc(file_cairn_v1_access, 38);
 
 /**
  * @generated from message cairn.v1.ListAuditRequest
@@ -986,7 +1041,7 @@ export type ListAuditRequest = Message<"cairn.v1.ListAuditRequest"> & {
  * Use `create(ListAuditRequestSchema)` to create a new message.
  */
 export const ListAuditRequestSchema: GenMessage<ListAuditRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_access, 37);
+  messageDesc(file_cairn_v1_access, 39);
 
 /**
  * @generated from message cairn.v1.ListAuditResponse
@@ -1008,7 +1063,7 @@ export type ListAuditResponse = Message<"cairn.v1.ListAuditResponse"> & {
  * Use `create(ListAuditResponseSchema)` to create a new message.
  */
 export const ListAuditResponseSchema: GenMessage<ListAuditResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_access, 38);
+  messageDesc(file_cairn_v1_access, 40);
 
 /**
  * @generated from message cairn.v1.VerifyAuditRequest
@@ -1021,7 +1076,7 @@ export type VerifyAuditRequest = Message<"cairn.v1.VerifyAuditRequest"> & {
  * Use `create(VerifyAuditRequestSchema)` to create a new message.
  */
 export const VerifyAuditRequestSchema: GenMessage<VerifyAuditRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_access, 39);
+  messageDesc(file_cairn_v1_access, 41);
 
 /**
  * @generated from message cairn.v1.VerifyAuditResponse
@@ -1050,7 +1105,7 @@ export type VerifyAuditResponse = Message<"cairn.v1.VerifyAuditResponse"> & {
  * Use `create(VerifyAuditResponseSchema)` to create a new message.
  */
 export const VerifyAuditResponseSchema: GenMessage<VerifyAuditResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_access, 40);
+  messageDesc(file_cairn_v1_access, 42);
 
 /**
  * @generated from enum cairn.v1.Role
@@ -1151,6 +1206,59 @@ export const PrincipalKindSchema: GenEnum<PrincipalKind> = /*@__PURE__*/
   enumDesc(file_cairn_v1_access, 1);
 
 /**
+ * What a token was given out for.
+ *
+ * @generated from enum cairn.v1.TokenKind
+ */
+export const TokenKind = {
+  /**
+   * @generated from enum value: TOKEN_KIND_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * By CreateToken.
+   *
+   * @generated from enum value: TOKEN_KIND_TOKEN = 1;
+   */
+  TOKEN: 1,
+
+  /**
+   * For a password, by LogIn.
+   *
+   * @generated from enum value: TOKEN_KIND_LOGIN = 2;
+   */
+  LOGIN: 2,
+
+  /**
+   * The session of a browser: counts as a cookie alone.
+   *
+   * @generated from enum value: TOKEN_KIND_SESSION = 3;
+   */
+  SESSION: 3,
+
+  /**
+   * To the first administrator. Ends when it has made a better one.
+   *
+   * @generated from enum value: TOKEN_KIND_FIRST = 4;
+   */
+  FIRST: 4,
+} as const;
+
+/**
+ * What a token was given out for.
+ *
+ * @generated from enum cairn.v1.TokenKind
+ */
+export type TokenKind = (typeof TokenKind)[keyof typeof TokenKind] | UnknownEnum;
+
+/**
+ * Describes the enum cairn.v1.TokenKind.
+ */
+export const TokenKindSchema: GenEnum<TokenKind> = /*@__PURE__*/
+  enumDesc(file_cairn_v1_access, 2);
+
+/**
  * Who may do what. A role is bound to a principal on a scope and holds for
  * everything below it: namespace, run, artifact. A scope may be closed: then
  * only roles bound on it or below it count, and those of administrators of the
@@ -1190,6 +1298,17 @@ export const AccessService: GenService<{
     output: typeof LogOutResponseSchema;
   },
   /**
+   * A user's own. Ends the tokens that were made with the old one, but for the
+   * one that the call is made with.
+   *
+   * @generated from rpc cairn.v1.AccessService.ChangePassword
+   */
+  changePassword: {
+    methodKind: "unary";
+    input: typeof ChangePasswordRequestSchema;
+    output: typeof ChangePasswordResponseSchema;
+  },
+  /**
    * What a principal may do somewhere, and which bindings say so.
    *
    * @generated from rpc cairn.v1.AccessService.ExplainAccess
@@ -1216,7 +1335,8 @@ export const AccessService: GenService<{
     output: typeof ListPrincipalsResponseSchema;
   },
   /**
-   * Changes the display name, the password, whether it is disabled.
+   * Changes the display name, the password, whether it is disabled. A change of
+   * password ends the tokens that were made with the one before.
    *
    * @generated from rpc cairn.v1.AccessService.UpdatePrincipal
    */
@@ -1290,7 +1410,9 @@ export const AccessService: GenService<{
     output: typeof ScopeAccessSchema;
   },
   /**
-   * The secret is in this answer and never again.
+   * The secret is in this answer and never again. A token that is made with
+   * another has at most its role, its namespaces and its expiry, and ends with
+   * it. A login or a session makes one only with the password.
    *
    * @generated from rpc cairn.v1.AccessService.CreateToken
    */
@@ -1310,6 +1432,8 @@ export const AccessService: GenService<{
     output: typeof ListTokensResponseSchema;
   },
   /**
+   * With all that was made with it.
+   *
    * @generated from rpc cairn.v1.AccessService.RevokeToken
    */
   revokeToken: {

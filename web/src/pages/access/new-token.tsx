@@ -21,10 +21,13 @@ const DAYS = [
 /** Asks what a new token may do, makes it, and shows its secret once. */
 export function NewToken({
   principal,
+  ownPassword,
   open,
   onClose,
 }: {
   principal: string;
+  /** The page has a session, which makes nothing that outlives it without the password; the owner of the machine has none. */
+  ownPassword: "needed" | "missing" | "not needed";
   open: boolean;
   onClose: () => void;
 }) {
@@ -33,6 +36,7 @@ export function NewToken({
   const [namespaces, setNamespaces] = useState("");
   const [role, setRole] = useState<"0" | RoleChoice>("0");
   const [days, setDays] = useState<(typeof DAYS)[number]["value"]>("90");
+  const [password, setPassword] = useState("");
   const create = useMutation({
     mutationFn: () =>
       cairn.access.createToken({
@@ -41,12 +45,14 @@ export function NewToken({
         role: roleOf(role),
         namespaces: namespaces.split(/[\s,]+/).filter((path) => path !== ""),
         days: Number(days),
+        password,
       }),
     onSuccess: () => client.invalidateQueries({ queryKey: ["access", "tokens"] }),
   });
   const close = () => {
     onClose();
     setName("");
+    setPassword("");
     create.reset();
   };
   const secret = create.data?.secret;
@@ -59,7 +65,11 @@ export function NewToken({
         secret === undefined ? (
           <>
             <Button onClick={close}>Cancel</Button>
-            <Button primary onClick={() => create.mutate()} disabled={create.isPending}>
+            <Button
+              primary
+              onClick={() => create.mutate()}
+              disabled={create.isPending || (ownPassword !== "not needed" && password === "")}
+            >
               Make it
             </Button>
           </>
@@ -90,6 +100,22 @@ export function NewToken({
             <Select label="At most" value={role} choices={ROLES} onChange={setRole} />
             <Select label="For" value={days} choices={DAYS} onChange={setDays} />
           </div>
+          {ownPassword === "missing" && (
+            <p className={styles.warn}>
+              A session makes a token only with a password, and you have none. Use the token you signed in
+              with: <code>cairn token create</code>.
+            </p>
+          )}
+          {ownPassword === "needed" && (
+            <TextField
+              label="Your password"
+              type="password"
+              value={password}
+              onChange={setPassword}
+              autoComplete="current-password"
+              hint="Asked again, because the token may outlive this session. It ends when you change your password."
+            />
+          )}
           {create.error !== null && <ErrorNote error={create.error} />}
         </div>
       ) : (

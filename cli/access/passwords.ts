@@ -1,0 +1,29 @@
+import { CommandError, EXIT, type Cli } from "../cli.ts";
+import { printable } from "../output/text.ts";
+import { askSecret } from "../prompt.ts";
+
+/** Typed twice, not shown. */
+export async function askNewPassword(cli: Cli, name: string): Promise<string> {
+  requireTerminal(cli);
+  const first = requireGiven(await askSecret(`New password of ${printable(name)} (not shown): `));
+  if ((await askSecret("Once more: ")) === first) return first;
+  throw new CommandError("nothing was changed: the two passwords differ");
+}
+
+export async function askOwnPassword(cli: Cli, url: string): Promise<string> {
+  requireTerminal(cli);
+  return requireGiven(await askSecret(`Your password on ${url} (not shown): `));
+}
+
+export function requireGiven(password: string): string {
+  if (password !== "") return password;
+  throw new CommandError("nothing was changed: no password was given", { exitCode: EXIT.usage });
+}
+
+function requireTerminal(cli: Cli): void {
+  if (cli.interactive) return;
+  throw new CommandError("cannot ask for a password: there is no terminal", {
+    exitCode: EXIT.usage,
+    hint: "pipe it in with --password-stdin",
+  });
+}

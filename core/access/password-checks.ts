@@ -1,0 +1,68 @@
+import { limits } from "../limits.ts";
+import { addressKey } from "./address-key.ts";
+import { Allowance } from "./allowance.ts";
+import { auditRecord } from "./audit-record.ts";
+import type { AccessBook } from "./book.ts";
+import type { Caller } from "./caller.ts";
+import { LoginLimits } from "./login-limits.ts";
+import type { Passwords } from "./password.ts";
+
+/** Refusals that are written down; the others are counted. */
+const WRITTEN = { burst: 20, everyMs: 10_000 };
+
+/**
+ * The one place where a password that came in is looked at: for a login, a token, a change of password. A name
+ * that is unknown, has no password or is disabled takes the same work as a wrong password.
+ */
+export class PasswordChecks {
+  readonly #book: AccessBook;
+  readonly #passwords: Passwords;
+  readonly #limits = new LoginLimits();
+  readonly #written: Allowance;
+  #unwritten = 0;
+
+  constructor(book: AccessBook, passwords: Passwords) {
+    this.#book = book;
+    this.#passwords = passwords;
+    this.#written = new Allowance(WRITTEN, book.nowUs());
+  }
+
+  /** What is kept of the password when it is right, undefined when it is not. Throws `exhausted` (LOGIN_LIMIT). */
+  async check(
+    caller: Caller,
+    { name, password }: { name: string; password: string },
+  ): Promise<string | undefined> {
+    const address = addressKey(caller.address);
+    const principal = this.#book.state.principals.get(name);
+    const exists = principal !== undefined;
+    const attempt = this.#limits.begin({ name, address, exists }, this.#book.nowUs());
+    const isLong = Buffer.byteLength(password) > limits.passwordBytesMax;
+    const kept = principal?.password;
+    const from = { address, isKnown: attempt.isKnown };
+    const matches = await this.#passwords.matches(isLong ? "" : password, kept, from);
+    if (matches && !isLong && !principal!.disabled) {
+      attempt.succeed();
+      return kept;
+    }
+    await this.#write(caller, name);
+    return undefined;
+  }
+
+  async #write(caller: Caller, name: string): Promise<void> {
+    if (this.#written.take(this.#book.nowUs()) > 0) {
+      this.#unwritten++;
+      return;
+    }
+    const facts = this.#unwritten === 0 ? {} : { not_written_before: String(this.#unwritten) };
+    this.#unwritten = 0;
+    await this.#book.change((state, nowUs) => {
+      // An unknown name may be a password that was typed into the wrong field.
+      const target = state.principals.has(name) ? name : "unknown";
+      return {
+        changes: [],
+        audit: [auditRecord(caller, nowUs, "log-in-refused", target, facts)],
+        result: undefined,
+      };
+    });
+  }
+}

@@ -1,0 +1,55 @@
+import { request } from "node:http";
+import { createClient } from "@connectrpc/connect";
+import { createConnectTransport } from "@connectrpc/connect-node";
+import { describe, expect, it } from "vitest";
+import { AccessService } from "#proto/cairn/v1/access_pb.ts";
+import { useServer } from "./testing/servers.ts";
+
+const server = useServer(["--auth"]);
+const PASSWORD = "correct horse battery";
+
+describe("S29: signing in while others guess", () => {
+  it("S29 A35 made-up names from other addresses keep no right password out", async () => {
+    const { url } = server().listening;
+    const authorization = `Bearer ${server().newToken}`;
+    const access = createClient(AccessService, createConnectTransport({ baseUrl: url, httpVersion: "1.1" }));
+    await access.createPrincipal(
+      { name: "ada", kind: 1, password: PASSWORD },
+      { headers: { authorization } },
+    );
+    const statuses = new Map<number, number>();
+    let guessed = 0;
+    const over = new AbortController();
+    const usedUp = Promise.withResolvers<void>();
+    const guess = async () => {
+      while (!over.signal.aborted) {
+        const status = await logInFrom("127.0.0.10", url, { name: `made-up-${guessed++}`, password: "x" });
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+        if (status === 429) usedUp.resolve();
+      }
+    };
+    const guesses = Array.from({ length: 4 }, guess);
+    await usedUp.promise;
+    const right: number[] = [];
+    for (let i = 0; i < 33; i++) {
+      right.push(await logInFrom("127.0.0.2", url, { name: "ada", password: PASSWORD }));
+    }
+    over.abort();
+    await Promise.all(guesses);
+    expect(right).toEqual(Array<number>(33).fill(200));
+    expect(new Set(statuses.keys())).toEqual(new Set([401, 429]));
+  }, 180_000);
+});
+
+/** LogIn over a connection from this address of the machine; the status. */
+function logInFrom(localAddress: string, url: string, credential: object): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const headers = { "content-type": "application/json" };
+  const options = { method: "POST", headers, localAddress };
+  const asked = request(`${url}/cairn.v1.AccessService/LogIn`, options, (response) => {
+    response.resume().once("end", () => resolve(response.statusCode!));
+  });
+  asked.on("error", reject);
+  asked.end(JSON.stringify(credential));
+  return promise;
+}

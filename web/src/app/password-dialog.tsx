@@ -1,0 +1,94 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import type { Principal } from "#proto/cairn/v1/access_pb.ts";
+import { whoAmI } from "../data/queries.ts";
+import { cairn } from "../data/server.ts";
+import { Button } from "../widgets/button.tsx";
+import { Dialog } from "../widgets/dialog.tsx";
+import { ErrorNote } from "../widgets/error-note.tsx";
+import { TextField } from "../widgets/text-field.tsx";
+import styles from "./password-dialog.module.css";
+
+/** One's own password: changed with the old one; an administrator without one sets the first. */
+export function PasswordDialog({
+  principal: { name, hasPassword },
+  open,
+  onClose,
+}: {
+  principal: Principal;
+  open: boolean;
+  onClose: () => void;
+}) {
+  const client = useQueryClient();
+  const [oldPassword, setOld] = useState("");
+  const [newPassword, setNew] = useState("");
+  const [again, setAgain] = useState("");
+  const change = useMutation({
+    mutationFn: async () => {
+      if (hasPassword) await cairn.access.changePassword({ oldPassword, newPassword });
+      else await cairn.access.updatePrincipal({ name, password: newPassword });
+    },
+    onSuccess: async () => {
+      close();
+      await client.invalidateQueries({ queryKey: whoAmI.queryKey });
+    },
+  });
+  const close = () => {
+    onClose();
+    setOld("");
+    setNew("");
+    setAgain("");
+    change.reset();
+  };
+  const differs = again !== "" && again !== newPassword;
+  const isReady = newPassword !== "" && again === newPassword && (!hasPassword || oldPassword !== "");
+  return (
+    <Dialog
+      title={hasPassword ? "Change password" : "Set a password"}
+      open={open}
+      onClose={close}
+      actions={
+        <>
+          <Button onClick={close}>Cancel</Button>
+          <Button primary onClick={() => change.mutate()} disabled={!isReady || change.isPending}>
+            {hasPassword ? "Change it" : "Set it"}
+          </Button>
+        </>
+      }
+    >
+      <div className={styles.form}>
+        {hasPassword && (
+          <TextField
+            label="Old password"
+            type="password"
+            value={oldPassword}
+            onChange={setOld}
+            autoComplete="current-password"
+          />
+        )}
+        <TextField
+          label="New password"
+          type="password"
+          value={newPassword}
+          onChange={setNew}
+          autoComplete="new-password"
+          hint="At least 8 characters; a sentence is a good one."
+        />
+        <TextField
+          label="Once more"
+          type="password"
+          value={again}
+          onChange={setAgain}
+          autoComplete="new-password"
+          {...(differs && { error: "It differs from the one above." })}
+        />
+        <p className={styles.note}>
+          {hasPassword
+            ? "Ends your other sessions and every token that was made with the old password."
+            : "If you signed in with the first admin token, that ends: sign in again with the password."}
+        </p>
+        {change.error !== null && <ErrorNote error={change.error} />}
+      </div>
+    </Dialog>
+  );
+}
