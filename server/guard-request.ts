@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import type { CairnError } from "#core/errors.ts";
-import { type Guard, type GuardFacts, isLoopback } from "#server/guard.ts";
+import { type Guard, type GuardFacts, isLoopback, isLoopbackAuthority } from "#server/guard.ts";
 import type { HttpRequest, HttpResponse } from "#wire/kit/http.ts";
 import { errorBody, httpStatusOf } from "#wire/kit/http-error.ts";
 import { sendError } from "#wire/kit/respond.ts";
@@ -24,14 +24,19 @@ export function guardStream(guard: Guard, stream: ServerHttp2Stream, headers: In
 }
 
 /**
- * Whether a caller sits at this very machine: a loopback socket, and no sign of a proxy that passes on
- * what came from elsewhere. Only such a caller may be taken for the owner without a credential.
+ * Whether a request comes from this very machine: a loopback socket, a loopback name in Host, and no sign of a proxy
+ * that passes on what came from elsewhere. Only such a caller may be the owner.
  */
 export function isLocalCaller(address: string | undefined, headers: Headers): boolean {
-  return isLoopback(address) && !PROXY_HEADERS.some((name) => headers[name] !== undefined);
+  if (!isLoopback(address) || !isLoopbackAuthority(single(headers[":authority"] ?? headers["host"])))
+    return false;
+  for (const name in headers) {
+    if (PROXY_HEADERS.has(name) || name.startsWith("x-forwarded-")) return false;
+  }
+  return true;
 }
 
-const PROXY_HEADERS = ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip"];
+const PROXY_HEADERS: ReadonlySet<string> = new Set(["forwarded", "via", "x-real-ip"]);
 
 function factsOf(headers: Headers, method: string | undefined, path: string | undefined): GuardFacts {
   return {

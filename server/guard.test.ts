@@ -220,11 +220,20 @@ test.each([
   expect(isLoopback(address)).toBe(loopback);
 });
 
-test("a caller behind a proxy is not local", () => {
-  expect(isLocalCaller("127.0.0.1", {})).toBe(true);
-  expect(isLocalCaller("10.0.0.1", {})).toBe(false);
-  for (const name of ["forwarded", "via", "x-forwarded-for", "x-real-ip"]) {
-    expect(isLocalCaller("127.0.0.1", { [name]: "x" })).toBe(false);
+test("a caller behind a proxy, or one that asks for another name, is not local", () => {
+  const host = "127.0.0.1:4700";
+  expect(isLocalCaller("127.0.0.1", { host })).toBe(true);
+  expect(isLocalCaller("10.0.0.1", { host })).toBe(false);
+  for (const name of ["forwarded", "via", "x-forwarded-for", "x-forwarded-new", "x-real-ip"]) {
+    expect(isLocalCaller("127.0.0.1", { host, [name]: "" }), name).toBe(false);
+  }
+  for (const name of ["localhost", "LOCALHOST:1", "[::1]:4700", "127.1.2.3"]) {
+    expect(isLocalCaller("127.0.0.1", { host: name }), name).toBe(true);
+    expect(isLocalCaller("::1", { ":authority": name }), name).toBe(true);
+  }
+  for (const name of ["box.example", "10.0.0.1", "localhost.box.example", "", "a b", undefined]) {
+    expect(isLocalCaller("127.0.0.1", { host: name }), name).toBe(false);
+    expect(isLocalCaller("127.0.0.1", { host, ":authority": name ?? "x" }), name).toBe(false);
   }
   expect([isLoopbackHost("localhost"), isLoopbackHost("::1"), isLoopbackHost("0.0.0.0")]).toEqual([
     true,

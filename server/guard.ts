@@ -96,6 +96,12 @@ export function isLoopbackHost(host: string): boolean {
   return host.toLowerCase() === "localhost" || isLoopback(host);
 }
 
+/** Whether a Host header or `:authority` names this machine as only its own programs do. */
+export function isLoopbackAuthority(authority: string | undefined): boolean {
+  const host = authority === undefined ? undefined : parseHostPort(authority);
+  return host !== undefined && isLoopbackHost(host.name);
+}
+
 function knownHosts(settings: GuardSettings): ReadonlySet<string> {
   const hosts = new Set(["localhost", "::1"]);
   if (!isWildcard(settings.host)) hosts.add(plainName(settings.host));

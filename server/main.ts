@@ -1,10 +1,12 @@
 import { isatty } from "node:tty";
 import { pino } from "pino";
 import { CairnError } from "#core/errors.ts";
-import { serve, type Server } from "./serve.ts";
+import { greeting } from "./greeting.ts";
+import { localSecretFolder } from "./local-secret-file.ts";
+import { serve } from "./serve.ts";
 import { catchUncaught } from "./uncaught.ts";
 import { openWebFiles } from "./web-files.ts";
-import { isInClear, MEMORY, readCommand, type Settings } from "./settings.ts";
+import { readCommand, type Settings } from "./settings.ts";
 
 const SHUTDOWN_MS = 10_000;
 
@@ -23,7 +25,10 @@ async function run(settings: Settings): Promise<void> {
   // What training jobs record is nobody else's business: files are for this user alone.
   process.umask(0o077);
   const log = pino({ level: settings.logLevel, base: null }, pino.destination({ dest: 2, sync: true }));
-  const server = await serve(settings, log, { web: openWebFiles() });
+  const server = await serve(settings, log, {
+    web: openWebFiles(),
+    localSecretFolder: localSecretFolder(process.env),
+  });
   catchUncaught({ log, onDoubt: (error) => server.stores.stopWriting(error) });
   let stopping = false;
   const stop = (signal: string) => {
@@ -46,7 +51,7 @@ async function run(settings: Settings): Promise<void> {
   process.on("SIGINT", () => stop("SIGINT"));
   if (server.reloadCertificate !== undefined) onHangUp(server.reloadCertificate);
   // Last: whoever reads it may stop the server at once.
-  greet(server, settings);
+  process.stdout.write(greeting(server, settings));
 }
 
 /**
@@ -64,28 +69,4 @@ function onHangUp(reload: () => Promise<void>): void {
     process.kill(process.pid, "SIGHUP");
   };
   process.on("SIGHUP", onSignal);
-}
-
-function greet({ listening, newToken }: Server, settings: Settings): void {
-  const lines = [
-    `Cairn is listening on ${listening.url}`,
-    settings.data === MEMORY
-      ? "Nothing is written to disk: all is gone when it stops."
-      : `Data: ${settings.data}`,
-  ];
-  if (settings.insecure) lines.push("Everybody who can reach this address may do everything (--insecure).");
-  if (isInClear(settings)) {
-    lines.push("WARNING: without TLS, tokens and data cross the network in clear, and others can read them.");
-    lines.push(
-      "Give --tls-cert and --tls-key, or put a proxy with TLS in front and give --public-url https://….",
-    );
-  }
-  if (newToken !== undefined) {
-    lines.push(`Admin token, shown only this once: ${newToken}`);
-    lines.push("Send it as `authorization: Bearer TOKEN`.");
-    lines.push(
-      "Make a better one with it (`cairn token create`, or a password): then it ends, at the latest in 7 days.",
-    );
-  }
-  process.stdout.write(`${lines.join("\n")}\n`);
 }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import { systemClock, type Clock } from "#base/clock.ts";
 import { Access } from "#core/access/access.ts";
+import type { Administrator } from "#core/access/administrators.ts";
 import type { Scope } from "#core/access/scope.ts";
 import { Artifacts } from "#core/artifacts/artifacts.ts";
 import type { CairnError } from "#core/errors.ts";
@@ -20,6 +21,7 @@ import { Watches } from "#core/watch/watches.ts";
 import { identify } from "#wire/connect/context.ts";
 import { artifactRoutes } from "#wire/artifacts/routes.ts";
 import { resultRoutes } from "#wire/results/routes.ts";
+import { senderOf } from "#wire/connect/sender.ts";
 import { connectWire, type ConnectWire } from "#wire/connect/wire.ts";
 import { whileAnswering } from "#wire/kit/answering.ts";
 import { buildRouter, type Router } from "#wire/kit/router.ts";
@@ -30,6 +32,7 @@ import { guardRequest, guardStream } from "./guard-request.ts";
 import { buildGuard } from "./guard.ts";
 import { LimitedLog } from "./limited-log.ts";
 import { listen, type Listening } from "./listen.ts";
+import { LocalSecretFile } from "./local-secret-file.ts";
 import { buildMetrics } from "./prometheus.ts";
 import { Readiness } from "./readiness.ts";
 import { serverRoutes } from "./routes.ts";
@@ -57,6 +60,10 @@ export interface Server {
   newToken: string | undefined;
   /** Reads the files of the certificate again; undefined without TLS. Never rejects: what cannot be used is logged. */
   reloadCertificate: (() => Promise<void>) | undefined;
+  /** Who administers already, where that is to be told at this start. */
+  administrators: readonly Administrator[];
+  /** What the owner shows; undefined where there is no owner, or the system tells who it is. */
+  localSecret: string | undefined;
   /** Refuses new work, finishes what was accepted, closes the stores. */
   close(): Promise<void>;
 }
@@ -65,6 +72,8 @@ export interface Server {
 export interface ServeOptions {
   /** The pages; without them a browser sees how to call the API. */
   web?: WebFiles | undefined;
+  /** Where clients of this user find the local secret; without it they are not told. */
+  localSecretFolder?: string | undefined;
   /** Off to show that both ways behave the same. */
   fast?: boolean;
   /** Of core; the stores have their own. */
@@ -89,7 +98,7 @@ async function serveStores(
   settings: Settings,
   stores: Stores,
   log: Logger,
-  { clock = systemClock, budgets, backlog = new Backlog(), web, ...options }: ServeOptions,
+  { clock = systemClock, budgets, backlog = new Backlog(), web, localSecretFolder, ...options }: ServeOptions,
 ): Promise<Server> {
   // First: a start that fails here must not have made the token that is shown only once.
   const { tlsCert: cert, tlsKey: key } = settings;
@@ -144,7 +153,8 @@ async function serveStores(
     }),
   };
   const cookie = new SessionCookie(settings);
-  const { authenticate, newToken } = await openAuthentication(settings, access, cookie);
+  const authentication = await openAuthentication(settings, access, cookie, clock);
+  const { authenticate, newToken, administrators, localSecret } = authentication;
   const quota = {
     requestsPerSecond: settings.quotaRequestsPerSecond,
     bytesPerSecond: settings.quotaBytesPerSecond,
@@ -180,7 +190,7 @@ async function serveStores(
     files: web,
     version: VERSION,
     cookie,
-    needsToken: authenticate({ address: "127.0.0.1", headers: {} }).principal.kind === "anonymous",
+    needsToken: authentication.needsCredential,
   };
   const router = buildRouter(
     [
@@ -197,13 +207,12 @@ async function serveStores(
       }),
       ...artifactRoutes(core.artifacts),
       ...resultRoutes(core.runs),
-      ...sessionRoutes(access, cookie),
+      ...sessionRoutes(access, cookie, authentication.ownerSessions),
       ...webRoutes(pages),
     ],
     {
       enforce: ({ request, response, route }) => {
-        const { headers, socket } = request;
-        const sender = { address: socket.remoteAddress, byBrowser: route.byBrowser === true, headers };
+        const sender = { ...senderOf(request), byBrowser: route.byBrowser === true };
         const { caller, account } = identify({ authenticate, traffic }, route.permission, sender);
         if (route.streams === true) response.once("close", account.openStream());
         return { ...caller, account };
@@ -233,7 +242,17 @@ async function serveStores(
       return whileAnswering(request, response, () => router.serve(request, response));
     },
   });
-  certificate?.follow(listening.useCertificate.bind(listening));
+  const opened = listening;
+  certificate?.follow(opened.useCertificate.bind(opened));
+  const secretFile =
+    localSecretFolder === undefined ? undefined : new LocalSecretFile(localSecretFolder, opened.port);
+  try {
+    if (localSecret === undefined) secretFile?.remove();
+    else secretFile?.write({ address: opened.address, secret: localSecret.text, pid: process.pid });
+  } catch (thrown) {
+    await opened.close(0);
+    throw thrown;
+  }
   readiness.set(true);
   const sweep = setInterval(() => {
     runs
@@ -243,7 +262,6 @@ async function serveStores(
   const tending = tendArtifacts(core.artifacts, (thrown) =>
     log.warn({ err: thrown }, "cannot look for content nobody needs"),
   );
-  const opened = listening;
   return {
     listening,
     stores,
@@ -251,11 +269,14 @@ async function serveStores(
     router,
     newToken,
     reloadCertificate: certificate && (() => certificate.reload()),
+    administrators,
+    localSecret: localSecret?.text,
     close: async () => {
       readiness.set(false);
       clearInterval(sweep);
       stopping.abort();
       changes.stop();
+      secretFile?.removeOwn();
       await opened.close(CLOSE_REQUESTS_MS);
       certificate?.close();
       limitedLog.flush();

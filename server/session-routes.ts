@@ -3,9 +3,11 @@ import type { Access } from "#core/access/access.ts";
 import type { Caller } from "#core/access/caller.ts";
 import type { CreatedSession } from "#core/access/views.ts";
 import { CairnError } from "#core/errors.ts";
+import { senderOf } from "#wire/connect/sender.ts";
 import { readBody } from "#wire/kit/body.ts";
 import { sendNothing } from "#wire/kit/respond.ts";
 import type { Call, Route } from "#wire/kit/router.ts";
+import type { OwnerSessions } from "./authentication.ts";
 import { PAGE_HEADER, type SessionCookie } from "./session-cookie.ts";
 
 /** A token, or a name and a password of any length that is allowed. */
@@ -20,11 +22,11 @@ const Credential = z.union([
  * Signing in and out with a browser. POST exchanges a token, or a name and a password, for a cookie that no script can read, and a key for the page that is worth
  * nothing without it; DELETE ends both.
  */
-export function sessionRoutes(access: Access, cookie: SessionCookie): Route[] {
+export function sessionRoutes(access: Access, cookie: SessionCookie, owner: OwnerSessions): Route[] {
   /** Ends the session that the browser had before; one that does not count any more is no matter. */
   const end = async ({ request: { headers }, caller: { address } }: Call): Promise<void> => {
     const secret = cookie.secretOf(headers);
-    if (secret === undefined) return;
+    if (secret === undefined || owner.end(secret)) return;
     try {
       // Also when the page has lost its key: nothing but this session is at stake.
       const holder = access.identifySession({ secret, onlyReads: true });
@@ -40,7 +42,9 @@ export function sessionRoutes(access: Access, cookie: SessionCookie): Route[] {
       permission: "public",
       handler: async (call) => {
         const { request, response, account } = call;
-        const { secret, pageKey } = await begin(access, call.caller, await readCredential(call, account));
+        const credential = await readCredential(call, account);
+        const ofOwner = "token" in credential ? owner.open(senderOf(request), credential.token) : undefined;
+        const { secret, pageKey } = ofOwner ?? (await begin(access, call.caller, credential));
         await end(call);
         response.setHeader("set-cookie", cookie.set(request.headers, secret));
         response.setHeader(PAGE_HEADER, pageKey);

@@ -38,6 +38,7 @@ test("the defaults are for one person on one machine", () => {
     allowedHosts: [],
     auth: false,
     insecure: false,
+    localSecret: false,
     logLevel: "info",
     store: "sqlite",
     blobs: "fs",

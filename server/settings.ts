@@ -29,7 +29,7 @@ export function isHttps({ publicUrl, tlsCert }: Pick<Settings, "publicUrl" | "tl
 }
 
 /** Whether what people send, tokens too, crosses a network without TLS. */
-export function isInClear(settings: Settings): boolean {
+export function isInClear(settings: Pick<Settings, "host" | "publicUrl" | "tlsCert">): boolean {
   if (isHttps(settings)) return false;
   const { host, publicUrl } = settings;
   const name = publicUrl === undefined ? host : new URL(publicUrl).hostname.replace(/^\[(.*)\]$/, "$1");
@@ -84,6 +84,7 @@ function defaults(home: string): Partial<Settings> {
     allowedHosts: [],
     auth: false,
     insecure: false,
+    localSecret: false,
     logLevel: "info",
     store: "sqlite",
     search: "columns",

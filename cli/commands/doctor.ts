@@ -1,7 +1,13 @@
 import { InvalidArgumentError, type Command } from "commander";
 import type { FoundServer } from "#sdk/login.ts";
 import { EXIT, type Cli } from "../cli.ts";
-import { checkCompileCache, checkLoginFile, checkNode, checkSpool } from "../doctor/check-program.ts";
+import {
+  checkCompileCache,
+  checkLocalSecrets,
+  checkLoginFile,
+  checkNode,
+  checkSpool,
+} from "../doctor/check-program.ts";
 import { bad, type Finding } from "../doctor/finding.ts";
 import { isHere } from "../is-here.ts";
 import { countOf } from "../output/numbers.ts";
@@ -40,6 +46,7 @@ async function examine(cli: Cli, options: DoctorOptions): Promise<Finding[]> {
     checkNode(),
     checkCompileCache(),
     await checkLoginFile(cli.env),
+    ...(await checkLocalSecrets(cli.env)),
     await checkSpool(cli.env),
   ];
   const found = await tryFindServer(cli);

@@ -1,6 +1,8 @@
+import { dirname } from "node:path";
 import type { Command } from "commander";
 import { PrincipalKind, type WhoAmIResponse } from "#proto/cairn/v1/access_pb.ts";
-import { Cairn } from "#sdk/client.ts";
+import { Cairn, type ServerAddress } from "#sdk/client.ts";
+import { findLocalServer } from "#sdk/local-secret.ts";
 import { DEFAULT_SERVER, loginPath, normalizeServer } from "#sdk/login.ts";
 import { CommandError, EXIT, type Cli } from "../cli.ts";
 import { explain } from "../explain.ts";
@@ -68,7 +70,7 @@ function tokenRefusal(): CommandError {
 async function logIn(cli: Cli, url: string, options: LoginOptions): Promise<void> {
   warnOfPlainText(cli, url);
   const token = await obtainToken(cli, url, options);
-  const who = await new Cairn({ url, token }).access.whoAmI({});
+  const who = await new Cairn(await withLocalSecret(cli, { url, token })).access.whoAmI({});
   if (token !== undefined && who.token === undefined) {
     throw new CommandError(`cannot use the token: ${url} does not know it`, { exitCode: EXIT.refused });
   }
@@ -94,7 +96,7 @@ function tokenJson({ token }: WhoAmIResponse) {
 async function obtainToken(cli: Cli, url: string, options: LoginOptions): Promise<string | undefined> {
   if (options.user !== undefined) return passwordToken(cli, url, options.user, options);
   if (options.tokenStdin === true) return present(await readSecret(), "token");
-  const { principal } = await new Cairn({ url }).access.whoAmI({});
+  const { principal } = await new Cairn(await withLocalSecret(cli, { url })).access.whoAmI({});
   if (principal?.kind === PrincipalKind.OWNER) return undefined;
   if (!cli.interactive) {
     throw new CommandError("cannot ask for a token: there is no terminal", {
@@ -103,6 +105,12 @@ async function obtainToken(cli: Cli, url: string, options: LoginOptions): Promis
     });
   }
   return present(await askSecret(`Token for ${url} (not shown): `), "token");
+}
+
+/** What other commands find by themselves is not kept a second time. */
+async function withLocalSecret(cli: Cli, address: ServerAddress): Promise<ServerAddress> {
+  if (address.token !== undefined) return address;
+  return (await findLocalServer(address.url, dirname(loginPath(cli.env)))) ?? address;
 }
 
 async function passwordToken(cli: Cli, url: string, user: string, options: LoginOptions): Promise<string> {

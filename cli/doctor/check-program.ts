@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { getCompileCacheDir } from "node:module";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { readLocalSecret } from "#sdk/local-secret.ts";
 import { loginPath, readLogins } from "#sdk/login.ts";
 import { isOwnerAlive, readOwner, spoolPath } from "#sdk/spool/owner.ts";
 import { countOf } from "../output/numbers.ts";
@@ -45,6 +46,34 @@ export async function checkLoginFile(env: NodeJS.ProcessEnv): Promise<Finding> {
         ? `chmod 600 ${path}; whoever read it has your tokens: \`cairn token revoke\` ends them`
         : "`cairn login` writes a new one",
     );
+  }
+}
+
+/** What servers of this user keep for its programs; nothing is said of those that are in order. */
+export async function checkLocalSecrets(env: NodeJS.ProcessEnv): Promise<Finding[]> {
+  const folder = dirname(loginPath(env));
+  const names = await readdir(folder).catch(() => []);
+  const findings: Finding[] = [];
+  for (const name of names.filter((one) => /^local-\d+\.json$/.test(one)).sort()) {
+    const path = join(folder, name);
+    try {
+      const entry = await readLocalSecret(path);
+      if (entry !== undefined && isAlive(entry.pid)) continue;
+      const text = `${path} is of a server that does not run any more`;
+      findings.push(warn("local secret", text, `rm ${path}; the next start on that port replaces it, too`));
+    } catch (thrown) {
+      const mend = `rm ${path}, and restart the server on that port: a user who has read it is the owner until then`;
+      findings.push(bad("local secret", (thrown as Error).message.replace(/; .*$/s, ""), mend));
+    }
+  }
+  return findings;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (thrown) {
+    return (thrown as NodeJS.ErrnoException).code === "EPERM";
   }
 }
 

@@ -2,6 +2,7 @@ import type { Clock } from "#base/clock.ts";
 import { CairnError, quote } from "../errors.ts";
 import type { AccessStore, AuditEntry, AuditVerdict, Binding } from "../ports/access-store.ts";
 import { pageSize } from "../runs/runs.ts";
+import { listAdministrators, type Administrator } from "./administrators.ts";
 import { AccessBook } from "./book.ts";
 import { authorize, type Caller, type Identity } from "./caller.ts";
 import { changePassword } from "./change-password.ts";
@@ -46,6 +47,8 @@ export interface AccessParts {
   /** Of passwords that are set from now on; a good default when absent. */
   passwordCost?: PasswordCost;
 }
+
+const REVIEW = "review-administrators";
 
 /**
  * Who may do what. All of it is in memory, so that asking costs no more than a look into a map; a change
@@ -92,6 +95,23 @@ export class Access {
   /** The secret of a token for the first administrator, when no administrator has a way in. */
   bootstrap(): Promise<string | undefined> {
     return this.#book.change(planFirstToken);
+  }
+
+  /**
+   * For a start that asks everybody for a credential: who administers the root, when a caller has acted as the owner
+   * since the last such start. That caller may have made administrators whom the person at the machine does not
+   * know. What was listed is noted in the audit, and not listed again; empty when there is nothing to tell.
+   */
+  async reviewAdministrators(): Promise<Administrator[]> {
+    const any = { action: undefined, target: undefined, before: undefined };
+    const [last] = await this.#store.listAudit({ principal: "owner", ...any, limit: 1 });
+    if (last?.action === "bootstrap" || last?.action === REVIEW) return [];
+    return this.#book.change((state, nowUs) => {
+      const result = listAdministrators(state, nowUs);
+      const facts = { administrators: String(result.length) };
+      const record = { principal: "owner", action: REVIEW, target: "/", facts, timeUs: nowUs };
+      return { changes: [], audit: result.length === 0 ? [] : [record], result };
+    });
   }
 
   /** After every change of who may do what, when a token has expired, and after a reload. Returns how to stop. */

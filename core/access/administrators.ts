@@ -1,5 +1,6 @@
 import { CairnError } from "../errors.ts";
-import type { Member } from "../ports/access-store.ts";
+import type { Member, StoredPrincipal } from "../ports/access-store.ts";
+import { compareCodePoints } from "../model/code-points.ts";
 import { ROOT } from "./scope.ts";
 import { EVERYONE, type AccessState } from "./state.ts";
 
@@ -41,6 +42,54 @@ export function hasAdministrator(state: AccessState, without: Without = {}): boo
     for (const member of state.membersOf(principal)) if (member !== left && mayCall(member)) return true;
   }
   return false;
+}
+
+/** Who administers the root, for the person who starts the server. */
+export interface Administrator {
+  name: string;
+  kind: StoredPrincipal["kind"] | "everyone";
+  createdUs: number;
+  /** The group that has the role; undefined for a role of its own. */
+  group: string | undefined;
+  /** That hold now. */
+  tokens: number;
+  /** When the last of them ends; undefined for never. */
+  tokensEndUs: number | undefined;
+}
+
+/** Those who can call, rising by name; "everyone" where that has the role. */
+export function listAdministrators(state: AccessState, nowUs: number): Administrator[] {
+  const found = new Map<string, Administrator>();
+  const add = (name: string, group?: string): void => {
+    const principal = state.principals.get(name);
+    if (principal === undefined || principal.disabled || principal.kind === "group" || found.has(name))
+      return;
+    const { kind, createdUs } = principal;
+    found.set(name, { name, kind, createdUs, group, ...tokensOf(state, name, nowUs) });
+  };
+  for (const { principal, role, createdUs } of state.bindingsOn(ROOT)) {
+    if (role !== "admin") continue;
+    add(principal);
+    if (state.principals.get(principal)?.disabled === false) {
+      for (const member of state.membersOf(principal)) add(member, principal);
+    }
+    if (principal !== EVERYONE) continue;
+    const none = { group: undefined, tokens: state.tokens.size, tokensEndUs: undefined };
+    found.set(EVERYONE, { name: EVERYONE, kind: EVERYONE, createdUs, ...none });
+  }
+  return [...found.values()].sort((a, b) => compareCodePoints(a.name, b.name));
+}
+
+function tokensOf(
+  state: AccessState,
+  name: string,
+  nowUs: number,
+): Pick<Administrator, "tokens" | "tokensEndUs"> {
+  const ends = [...state.tokensOf(name)]
+    .map((id) => state.tokens.get(id)!.expiresUs ?? Infinity)
+    .filter((endUs) => endUs > nowUs);
+  const last = Math.max(0, ...ends);
+  return { tokens: ends.length, tokensEndUs: last === Infinity ? undefined : last };
 }
 
 /** Throws `precondition` when nobody would be left to undo it. */

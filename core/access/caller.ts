@@ -3,8 +3,7 @@ import type { Permission } from "./permission.ts";
 import { type ReadMask, type Scope, ROOT } from "./scope.ts";
 
 /**
- * Who asks. The owner is whoever sits at the machine the server runs on, as long as it listens to that
- * machine only. Groups and everyone are bound to roles but never call.
+ * Who asks. The owner is the user who started the server, as long as it listens to its own machine only. Groups and everyone are bound to roles but never call.
  */
 export interface Principal {
   kind: "owner" | "user" | "service" | "anonymous";
@@ -93,7 +92,7 @@ function refusal({ principal, permission }: Caller, { namespace }: Scope): Cairn
     `cannot ${permission} in namespace "${namespace}" without a credential`,
     {
       reason: "NO_CREDENTIAL",
-      hint: "send the header `authorization: Bearer TOKEN`; a server that others can reach prints its admin token at its first start",
+      hint: "use `cairn login`, or send the header `authorization: Bearer TOKEN`; another user of the server's machine asks the one who started it for a token",
     },
   );
 }

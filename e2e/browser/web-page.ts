@@ -62,7 +62,7 @@ export function useWebPages({ demo = "small", argv = [] }: WebOptions = {}): () 
     if (web === undefined) throw new Error("the pages were not built");
     server = await startServer(argv, { web });
     const { url } = server.listening;
-    const cairn = new Cairn({ url, token: server.newToken });
+    const cairn = new Cairn({ url, token: server.newToken ?? server.localSecret });
     const filled =
       demo === "none"
         ? { ids: new Map(), written: 0, points: 0, remarks: [] }

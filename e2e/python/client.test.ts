@@ -75,7 +75,7 @@ describe("the Python client", () => {
   it("Y9 ends with its process, by whatever that ends", () =>
     tests("test_critical", "test_processes.EndTest"));
 
-  it("Y10 finds its server and token as `cairn` does", () => tests("test_login"));
+  it("Y10 A30 finds its server and token as `cairn` does", () => tests("test_login", "test_local_secret"));
 
   it("Y11 takes no garbage for an answer, and has a deadline, a proxy, IPv6 and TLS", () =>
     runPythonTests(["tests.test_client"], { skipsMax: 1 }));

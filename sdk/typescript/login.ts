@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import type { ServerAddress } from "./client.ts";
+import { findLocalServer } from "./local-secret.ts";
 
 /** Where a program looks when nobody says otherwise. */
 export const DEFAULT_SERVER = "http://127.0.0.1:4700";
@@ -81,7 +82,8 @@ export interface FoundServer extends ServerAddress {
 
 /**
  * Which server to talk to, and with which token: what is given, else CAIRN_SERVER and CAIRN_TOKEN (or the file
- * CAIRN_TOKEN_FILE names), else the login file, else this machine.
+ * CAIRN_TOKEN_FILE names), else the login file, else this machine. Where no token is found, a server on this machine
+ * may keep a secret for its own user.
  */
 export async function findServer(
   given: { server?: string | undefined; token?: string | undefined } = {},
@@ -96,6 +98,8 @@ export async function findServer(
   })();
   const url = normalizeServer(address);
   const token = given.token ?? (await environmentToken(env)) ?? logins?.servers[url]?.token;
+  const local = token === undefined ? await findLocalServer(url, dirname(loginPath(env))) : undefined;
+  if (local !== undefined) return { ...local, by };
   return { url, by, ...(token !== undefined && { token }) };
 }
 

@@ -21,7 +21,7 @@ const callerKey = createContextKey<Caller>(
 export const receivedKey = createContextKey<Envelope[]>([], { description: "decoded envelopes" });
 
 export const senderKey = createContextKey<Sender>(
-  { address: undefined, headers: {} },
+  { address: undefined, headers: {}, connection: undefined },
   { description: "who sent the request" },
 );
 

@@ -19,6 +19,7 @@ import {
 import type { FastMethod } from "./fast-methods.ts";
 import { FRAME_HEAD } from "./frames.ts";
 import { type MethodTraits, OpenCall } from "./open-call.ts";
+import { senderOf, senderOfStream } from "./sender.ts";
 
 const MESSAGE_BYTES_MAX = limits.messageBytesMax + FRAME_HEAD;
 
@@ -49,7 +50,7 @@ export class FastUnary {
     if (method === undefined || headers[":method"] !== "POST") return false;
     const grpc = isGrpc(headers);
     if (!grpc && !isConnect(headers)) return false;
-    const sender = { address: stream.session?.socket.remoteAddress, headers };
+    const sender = senderOfStream(stream, headers);
     const exchange = grpc ? new GrpcExchange(stream) : new ConnectStreamExchange(stream);
     this.#serve(method, stream, sender, exchange);
     return true;
@@ -59,8 +60,7 @@ export class FastUnary {
   onRequest(request: HttpRequest, response: HttpResponse): boolean {
     const method = this.#methods.get(request.url ?? "");
     if (method === undefined || request.method !== "POST" || !isConnect(request.headers)) return false;
-    const sender = { address: request.socket.remoteAddress, headers: request.headers };
-    this.#serve(method, request, sender, new ConnectExchange(response));
+    this.#serve(method, request, senderOf(request), new ConnectExchange(response));
     return true;
   }
 

@@ -12,6 +12,7 @@ import { Health, registerHealth } from "./health.ts";
 import { type MethodTraits, OpenCall, traitsOf } from "./open-call.ts";
 import { methodName, permissionTable, type Service } from "./permission.ts";
 import { registerReflection, ServerReflection, ServerReflectionAlpha } from "./reflection.ts";
+import { senderOf } from "./sender.ts";
 import { registerServices, SERVICES } from "./services.ts";
 
 /** Our own API: gRPC, gRPC-Web, Connect and JSON, all from one description. */
@@ -56,10 +57,7 @@ export function connectWire(options: ConnectOptions): ConnectWire {
     interceptors: [translate(options)],
     openCall: () => new OpenCall(options.traffic),
     contextValues: (request, call) =>
-      createContextValues()
-        .set(receivedKey, [])
-        .set(openCallKey, call)
-        .set(senderKey, { address: request.socket.remoteAddress, headers: request.headers }),
+      createContextValues().set(receivedKey, []).set(openCallKey, call).set(senderKey, senderOf(request)),
     onFailure: options.onFailure,
   });
   const fast =

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Union
 from urllib.parse import quote, unquote, urlsplit
 
 from cairn.failure import Failure
-from cairn.login import Server
+from cairn.login import Server, renew_local_secret
 from cairn.watchdog import Watchdog
 
 CALL_S_MAX = 30.0
@@ -118,6 +118,22 @@ class Client:
     ) -> Answer:
         """Plain HTTP with the credential of this client; follows no redirect. `body` may be an open file, which is
         sent as it is read: then say its content-length."""
+        answer = self._try(verb, path, body, headers, timeout_s)
+        renewed = renew_local_secret(Server(self.url, self._token)) if answer.status == 401 else None
+        if renewed is None:
+            return answer
+        self._token = renewed.token
+        # A file has been read by now; its upload is tried again later.
+        return self._try(verb, path, body, headers, timeout_s) if isinstance(body, (bytes, type(None))) else answer
+
+    def _try(
+        self,
+        verb: str,
+        path: str,
+        body: Union[bytes, Any, None],
+        headers: Mapping[str, str] | None,
+        timeout_s: float | None,
+    ) -> Answer:
         self._notice_fork()
         limit_s = self._timeout_s if timeout_s is None else timeout_s
         reused = self._connection is not None

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from cairn.local_secret import PREFIX, find_local_server
+
 DEFAULT_SERVER = "http://127.0.0.1:4700"
 _DEFAULT_PORT = 4700
 
@@ -48,7 +50,8 @@ def read_logins(path: Path) -> dict[str, Any] | None:
 
 def find_server(server: str | None = None, token: str | None = None, env: Mapping[str, str] | None = None) -> Server:
     """What is given, else CAIRN_SERVER and CAIRN_TOKEN (or the file CAIRN_TOKEN_FILE names), else the login file,
-    else this machine. Raises ValueError for an address that is none and for a login file others may read."""
+    else this machine. Where no token is found, a server on this machine may keep a secret for its own user. Raises
+    ValueError for an address that is none and for a file with credentials that others may read."""
     env = os.environ if env is None else env
     logins = read_logins(login_path(env))
     default = logins.get("default") if logins else None
@@ -57,7 +60,24 @@ def find_server(server: str | None = None, token: str | None = None, env: Mappin
     if found is None and logins is not None:
         entry = logins["servers"].get(url)
         found = entry["token"] if entry else None
+    if found is None:
+        local = find_local_server(url, login_path(env).parent)
+        if local is not None:
+            return Server(*local)
     return Server(url, found)
+
+
+def renew_local_secret(server: Server) -> Server | None:
+    """After a refusal: the server may have been started again, with another secret or with none. None when there is
+    nothing else to show than before, or when the token is one that was given out."""
+    if server.token is not None and not server.token.startswith(PREFIX):
+        return None
+    try:
+        local = find_local_server(server.url, login_path(os.environ).parent)
+    except ValueError:
+        return None
+    renewed = Server(server.url, local[1] if local is not None and local[0] == server.url else None)
+    return None if renewed == server else renewed
 
 
 def _environment_token(env: Mapping[str, str]) -> str | None:

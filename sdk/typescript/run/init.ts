@@ -92,10 +92,10 @@ export async function init(options: InitOptions = {}): Promise<Run> {
     onUploadProgress: options.onUploadProgress,
   });
   let { token } = address;
-  /** Somebody may have logged in meanwhile. */
+  /** The user may have logged in meanwhile, or the server keeps another secret since it was started again. */
   const renewToken = async () => {
     const found = await findServer({ server: cairn.url, token: options.token }, env).catch(() => undefined);
-    if (found?.token === undefined || found.token === token) return;
+    if (found === undefined || found.token === token) return;
     token = found.token;
     delivery.use(new Cairn(found));
   };

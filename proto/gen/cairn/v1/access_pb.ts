@@ -1180,7 +1180,7 @@ export const PrincipalKind = {
   EVERYONE: 4,
 
   /**
-   * Whoever sits at the machine of a server that listens to it alone.
+   * The user who started a server that listens to its own machine alone.
    *
    * @generated from enum value: PRINCIPAL_KIND_OWNER = 5;
    */

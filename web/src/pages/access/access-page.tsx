@@ -78,8 +78,8 @@ function Me({ who }: { who: WhoAmIResponse }) {
   if (principal.kind === PrincipalKind.OWNER) {
     return (
       <p>
-        You are <b>the owner of this machine</b>: whoever sits here may do everything, because the server
-        listens to this machine alone.
+        You are <b>the owner of this machine</b>: the server runs under your user and listens to this machine
+        alone, so that you may do everything.
       </p>
     );
   }

@@ -1,7 +1,8 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useState, type FormEvent } from "react";
+import { useEffect, useEffectEvent, useState, type FormEvent } from "react";
 import { Logo } from "../../app/logo.tsx";
-import { signIn } from "../../data/session.ts";
+import { takeLinkSecret } from "../../data/link-secret.ts";
+import { signIn, type Credential } from "../../data/session.ts";
 import { Button } from "../../widgets/button.tsx";
 import { ErrorNote } from "../../widgets/error-note.tsx";
 import { TabPanel, Tabs } from "../../widgets/tabs.tsx";
@@ -23,18 +24,32 @@ export function LoginPage() {
   const [password, setPassword] = useState("");
   const [error, setError] = useState<unknown>(undefined);
   const [isBusy, setBusy] = useState(false);
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
+  const enter = async (credential: Credential) => {
     setBusy(true);
     setError(undefined);
     try {
-      await signIn(way === "token" ? { token: token.trim() } : { name: name.trim(), password });
+      await signIn(credential);
       await navigate({ href: next, replace: true });
     } catch (thrown) {
       setError(thrown);
       setBusy(false);
     }
   };
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    await enter(way === "token" ? { token: token.trim() } : { name: name.trim(), password });
+  };
+  const followLink = useEffectEvent(() => {
+    const secret = takeLinkSecret();
+    if (secret !== undefined) void enter({ token: secret });
+  });
+  useEffect(() => {
+    followLink();
+    // The link may be opened where this page is open already, which loads nothing again.
+    const onChange = () => followLink();
+    addEventListener("hashchange", onChange);
+    return () => removeEventListener("hashchange", onChange);
+  }, []);
   const isReady = way === "token" ? token.trim() !== "" : name.trim() !== "" && password !== "";
   return (
     <div className={styles.page}>

@@ -1,0 +1,57 @@
+import type { Administrator } from "#core/access/administrators.ts";
+import type { Server } from "./serve.ts";
+import { isInClear, MEMORY, type Settings } from "./settings.ts";
+
+type Started = Pick<Server, "newToken" | "administrators" | "localSecret"> & { listening: { url: string } };
+
+type GreetedSettings = Pick<Settings, "data" | "insecure" | "host" | "publicUrl" | "tlsCert">;
+
+/** What a start says to the person who watches it. */
+export function greeting(server: Started, settings: GreetedSettings): string {
+  const { listening, newToken, administrators, localSecret } = server;
+  const lines = [
+    `Cairn is listening on ${listening.url}`,
+    settings.data === MEMORY
+      ? "Nothing is written to disk: all is gone when it stops."
+      : `Data: ${settings.data}`,
+  ];
+  if (settings.insecure) lines.push("Everybody who can reach this address may do everything (--insecure).");
+  if (isInClear(settings)) {
+    lines.push("WARNING: without TLS, tokens and data cross the network in clear, and others can read them.");
+    lines.push(
+      "Give --tls-cert and --tls-key, or put a proxy with TLS in front and give --public-url https://….",
+    );
+  }
+  if (newToken !== undefined) {
+    lines.push(`Admin token, shown only this once: ${newToken}`);
+    lines.push("Send it as `authorization: Bearer TOKEN`.");
+    lines.push(
+      "Make a better one with it (`cairn token create`, or a password): then it ends, at the latest in 7 days.",
+    );
+  }
+  if (localSecret !== undefined) {
+    lines.push(`To open the pages as the owner: ${listening.url}/login#${localSecret}`);
+    lines.push("The link works on this machine until the server stops. Keep it to yourself.");
+  }
+  if (administrators.length > 0) lines.push(...review(administrators));
+  return `${lines.join("\n")}\n`;
+}
+
+function review(administrators: readonly Administrator[]): string[] {
+  const rows = administrators.map(({ name, kind, createdUs, group, tokens, tokensEndUs }) => {
+    const through = group === undefined ? "" : `, through group ${group}`;
+    const end = tokensEndUs === undefined ? "never" : dayOf(tokensEndUs);
+    const ends = tokens === 0 ? "" : `, the last expires ${tokensEndUs === undefined ? end : `on ${end}`}`;
+    return `  ${name} (${kind}${through}), made on ${dayOf(createdUs)}: ${tokens} ${tokens === 1 ? "token" : "tokens"}${ends}`;
+  });
+  return [
+    "This server has been used without tokens. Now it asks everybody for one, and these administer it:",
+    ...rows,
+    "Do you know them all? `cairn access user disable NAME` disables one. Without an administrator's token, stop the",
+    "server and start it on 127.0.0.1 without --auth: then `cairn` on this machine needs none.",
+  ];
+}
+
+function dayOf(timeUs: number): string {
+  return new Date(timeUs / 1000).toISOString().slice(0, 10);
+}

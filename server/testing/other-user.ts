@@ -1,0 +1,63 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+
+/** Neither the user of the tests nor one that this machine has. */
+export const OTHER_UID = 54_321;
+
+const PROBE = fileURLToPath(new URL("user-probe.js", import.meta.url));
+
+export interface UserCall {
+  url: string;
+  http2?: boolean;
+  /** POST unless said otherwise. */
+  method?: string;
+  headers?: Record<string, string>;
+  /** Each character is a byte. */
+  body?: string;
+}
+
+export interface UserAnswer {
+  status: number;
+  /** The status of gRPC. */
+  grpc?: string;
+  body: string;
+}
+
+/** Makes calls as a process of another user; only root may become one. */
+export async function callAs(uid: number, calls: readonly UserCall[]): Promise<UserAnswer[]> {
+  return JSON.parse(await probe({ uid, calls })) as UserAnswer[];
+}
+
+/** Sends the text many times as another user who hangs up at once. */
+export async function strikeAs(
+  uid: number,
+  strikes: { port: number; text: string; times: number },
+): Promise<void> {
+  await probe({ uid, strikes });
+}
+
+/** A TCP proxy that another user runs until the test is over; returns its port. */
+export async function proxyAs(uid: number, proxyTo: number): Promise<number> {
+  const child = spawn(process.execPath, [PROBE, JSON.stringify({ uid, proxyTo })], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const [port] = (await once(child.stdout, "data")) as [Buffer];
+  return Number(port.toString());
+}
+
+function probe(task: object): Promise<string> {
+  return new Promise((resolve, reject) => {
+    execFile(
+      process.execPath,
+      [PROBE, JSON.stringify(task)],
+      { timeout: 60_000 },
+      (error, stdout, stderr) => {
+        if (error === null) resolve(stdout);
+        else reject(new Error(`the other user failed: ${stderr}`, { cause: error }));
+      },
+    );
+  });
+}
