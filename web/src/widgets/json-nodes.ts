@@ -1,3 +1,5 @@
+import { TooMuch, type Outcome } from "../prepare/prepared.ts";
+
 /**
  * JSON as it was written. `JSON.parse` would turn 9007199254740993 into another number and 1.0 into 1; here a leaf is the text of its literal, to the letter. Understands
  * NaN and the infinities as Python writes them.
@@ -11,8 +13,9 @@ export interface JsonBranch {
   entries: readonly (readonly [name: string, node: JsonNode])[];
 }
 
-/** Beyond it a value is shown as its text. */
+/** Beyond them a value is shown as its text. */
 const DEPTH_MAX = 100;
+const NODES_MAX = 50_000;
 const LITERAL = /-?(?:\d[\d.eE+-]*|Infinity)|NaN|true|false|null/y;
 const STRING = /"(?:[^"\\]|\\[^])*"/y;
 const SPACE = /[ \t\r\n]*/y;
@@ -21,26 +24,42 @@ export function isBranch(node: JsonNode): node is JsonBranch {
   return "entries" in node;
 }
 
-/** undefined when the text is no JSON. */
-export function parseJsonNodes(text: string): JsonNode | undefined {
-  const reader = new Reader(text);
+/** How many more values may be shown as what they are. */
+export class NodeBudget {
+  #left = NODES_MAX;
+
+  take(): void {
+    this.#left -= 1;
+    if (this.#left < 0) throw new TooMuch("large");
+  }
+}
+
+/** undefined when the text is not JSON, or more than is shown as such. */
+export function parseJsonNodes(text: string, budget?: NodeBudget): JsonNode | undefined {
+  const outcome = readJsonNodes(text, budget);
+  return "value" in outcome ? outcome.value : undefined;
+}
+
+/** Refused as broken when the text is not JSON. */
+export function readJsonNodes(text: string, budget = new NodeBudget()): Outcome<JsonNode> {
+  const reader = new Reader(text, budget);
   try {
-    const node = reader.value(0);
-    return reader.isAtEnd() ? node : undefined;
+    const value = reader.value(0);
+    return reader.isAtEnd() ? { value } : { refused: "broken" };
   } catch (thrown) {
-    if (thrown instanceof NoJson) return undefined;
+    if (thrown instanceof TooMuch) return { refused: thrown.refusal };
     throw thrown;
   }
 }
 
-class NoJson extends Error {}
-
 class Reader {
   #at = 0;
   readonly #text: string;
+  readonly #budget: NodeBudget;
 
-  constructor(text: string) {
+  constructor(text: string, budget: NodeBudget) {
     this.#text = text;
+    this.#budget = budget;
   }
 
   isAtEnd(): boolean {
@@ -49,7 +68,8 @@ class Reader {
   }
 
   value(depth: number): JsonNode {
-    if (depth > DEPTH_MAX) throw new NoJson();
+    if (depth > DEPTH_MAX) throw new TooMuch("deep");
+    this.#budget.take();
     this.#match(SPACE);
     const first = this.#text[this.#at];
     if (first === "{") return this.#branch(depth, "}", false);
@@ -66,11 +86,11 @@ class Reader {
       if (!isArray) {
         this.#match(SPACE);
         name = unquoted(this.#need(STRING));
-        if (!this.#take(":")) throw new NoJson();
+        if (!this.#take(":")) throw new TooMuch("broken");
       }
       entries.push([name, this.value(depth + 1)]);
     } while (this.#take(","));
-    if (!this.#take(end)) throw new NoJson();
+    if (!this.#take(end)) throw new TooMuch("broken");
     return { isArray, entries };
   }
 
@@ -91,7 +111,7 @@ class Reader {
 
   #need(pattern: RegExp): string {
     const found = this.#match(pattern);
-    if (found === undefined || found === "") throw new NoJson();
+    if (found === undefined || found === "") throw new TooMuch("broken");
     return found;
   }
 }

@@ -4,7 +4,8 @@ import { useMemo, useRef, useState, type KeyboardEvent } from "react";
 import { CopyButton } from "./copy-button.tsx";
 import { Dialog } from "./dialog.tsx";
 import styles from "./json-tree.module.css";
-import { cutText, visibleLines, visibleText } from "./text.ts";
+import { PlainText } from "./plain-text.tsx";
+import { cutText, visibleText } from "./text.ts";
 import { treeRows, type TreeNode, type TreeRow } from "./tree-rows.ts";
 
 const ROW_PX = 24;
@@ -147,16 +148,16 @@ function Row({
       <span
         className={styles.name}
         style={{ paddingLeft: depth * INDENT_PX }}
-        title={cutText(visibleText(node.name), SHOWN_MAX)}
+        title={visibleText(cutText(node.name, SHOWN_MAX))}
       >
         {!isFlat && <span className={styles.arrow}>{isBranch && <Arrow size={14} aria-hidden />}</span>}
-        <bdi>{cutText(visibleText(node.name), SHOWN_MAX)}</bdi>
+        <bdi>{visibleText(cutText(node.name, SHOWN_MAX))}</bdi>
       </span>
       {isBranch ? (
         <span className={styles.count}>{node.leaves.toLocaleString("en")}</span>
       ) : (
-        <span className={styles.value} title={cutText(visibleText(text), SHOWN_MAX)}>
-          <bdi>{cutText(visibleText(text), SHOWN_MAX)}</bdi>
+        <span className={styles.value} title={visibleText(cutText(text, SHOWN_MAX))}>
+          <bdi>{visibleText(cutText(text, SHOWN_MAX))}</bdi>
         </span>
       )}
       {text.length > LONG && (
@@ -180,13 +181,13 @@ function WholeValue({ node, onClose }: { node: TreeNode; onClose: () => void }) 
   const text = node.text ?? "";
   return (
     <Dialog
-      title={cutText(visibleText(node.name), SHOWN_MAX)}
+      title={visibleText(cutText(node.name, SHOWN_MAX))}
       open
       onClose={onClose}
       wide
       actions={<CopyButton text={text}>Copy</CopyButton>}
     >
-      <pre className={styles.text}>{visibleLines(text)}</pre>
+      <PlainText text={text} />
     </Dialog>
   );
 }

@@ -1,32 +1,27 @@
-import { Marked } from "marked";
-import { useMemo } from "react";
+import { createElement, type ReactNode } from "react";
+import type { MarkupNode } from "../prepare/prepared.ts";
+import { usePrepared } from "../prepare/use-prepared.ts";
 import styles from "./markdown.module.css";
-import { sanitize } from "./sanitize.ts";
+import { PlainText } from "./plain-text.tsx";
 
-const LENGTH_MAX = 200_000;
-const marked = new Marked({
-  gfm: true,
-  breaks: true,
-  async: false,
-  // Markup inside of Markdown is shown as it was typed: nobody needs it, and a browser never gets to see a handler in it.
-  renderer: { html: ({ text }) => escaped(text) },
-});
-
-function escaped(text: string): string {
-  return text
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;");
+/** Text of users as they meant it, made of elements and never of markup. What would be too much for a page is shown as text. */
+export function Markdown({ text }: { text: string }) {
+  const outcome = usePrepared("markdown", text);
+  if (outcome !== undefined && "refused" in outcome)
+    return <PlainText text={text} refused={outcome.refused} />;
+  return (
+    <div className={styles.markdown} aria-busy={outcome === undefined}>
+      {outcome?.value.map(element)}
+    </div>
+  );
 }
 
-/** Text of people as they meant it. The only place where markup is made of text; see sanitize.ts for what is left of it. */
-export function Markdown({ text }: { text: string }) {
-  const markup = useMemo(() => sanitize(marked.parse(text.slice(0, LENGTH_MAX), { async: false })), [text]);
-  return (
-    <>
-      <div className={styles.markdown} dangerouslySetInnerHTML={{ __html: markup }} />
-      {text.length > LENGTH_MAX && <p className={styles.cut}>The rest is too long to be shown.</p>}
-    </>
-  );
+/** A link opens elsewhere, and does not say from where. */
+const LINK = { target: "_blank", rel: "noopener noreferrer nofollow" };
+
+function element(node: MarkupNode, place: number): ReactNode {
+  if (typeof node === "string") return node;
+  const { tag, attributes, children } = node;
+  const props = { key: place, ...attributes, ...(tag === "a" && LINK) };
+  return children.length === 0 ? createElement(tag, props) : createElement(tag, props, children.map(element));
 }

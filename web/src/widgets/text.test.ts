@@ -16,6 +16,12 @@ describe("text of strangers", () => {
     expect(visibleLines("a\n\tb\u202e\r")).toBe("a\n\tb⟨U+202E⟩⟨U+000D⟩");
   });
 
+  it("Z70 shows as many marks on a letter as letters have", () => {
+    const marks = "\u0301".repeat(16);
+    expect(visibleText(`a${marks}b`)).toBe(`a${marks}b`);
+    expect(visibleLines(`a${"\u0301".repeat(1_016)}b`)).toBe(`a${marks}⟨1000 more marks⟩b`);
+  });
+
   it("Z70 cuts between characters", () => {
     expect(cutText("short", 5)).toBe("short");
     expect(cutText("longer", 5)).toBe("long…");

@@ -6,9 +6,21 @@ const UNSEEN =
   // oxlint-disable-next-line no-control-regex -- Those are the ones.
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
+/** No word of any language has more marks on one letter; a browser takes minutes to place some thousands of them. */
+const MARKS_MAX = 16;
+const MARKS = new RegExp(`(\\p{M}{${MARKS_MAX}})(\\p{M}+)`, "gu");
+
+/** The text with at most so many marks on a letter as letters have, and how many more there are. */
+export function visibleMarks(text: string): string {
+  return text.replace(
+    MARKS,
+    (_, some: string, more: string) => `${some}⟨${Array.from(more).length} more marks⟩`,
+  );
+}
+
 /** The text on one line, with whatever cannot be seen as an escape such as ⟨U+202E⟩. Joiners of emoji stay. */
 export function visibleText(text: string): string {
-  return text.replace(UNSEEN, (character) => {
+  return visibleMarks(text).replace(UNSEEN, (character) => {
     if (character === "\n") return "↵";
     if (character === "\t") return "⇥";
     return `⟨U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`;
@@ -17,7 +29,7 @@ export function visibleText(text: string): string {
 
 /** The same for text of several lines, such as a value or a log line: line ends and tabs are what they are. */
 export function visibleLines(text: string): string {
-  return text.replace(UNSEEN, (character) =>
+  return visibleMarks(text).replace(UNSEEN, (character) =>
     character === "\n" || character === "\t" ? character : visibleText(character),
   );
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { inlineText, parseJsonNodes } from "./json-nodes.ts";
+import { inlineText, parseJsonNodes, readJsonNodes } from "./json-nodes.ts";
 import { treeOfJson, treeOfParams, treeRows, type TreeRow } from "./tree-rows.ts";
 
 const none: ReadonlySet<string> = new Set();
@@ -40,6 +40,33 @@ describe("values as they were written", () => {
       expect(parseJsonNodes(text)).toBeUndefined();
     },
   );
+});
+
+describe("values that are too much for a tree", () => {
+  it("Z99 says whether they are too many or too deep", () => {
+    expect(readJsonNodes(`[${"1,".repeat(50_000)}1]`)).toEqual({ refused: "large" });
+    expect(readJsonNodes("[".repeat(200) + "]".repeat(200))).toEqual({ refused: "deep" });
+    expect(readJsonNodes("[1")).toEqual({ refused: "broken" });
+  });
+
+  it("Z99 counts the values of all params together", () => {
+    const list = `[${"[1],".repeat(9_999)}1]`;
+    const tree = treeOfParams({ a: list, b: list, c: list, d: "7" });
+    expect(tree.children!.map(({ children }) => children?.length)).toEqual([
+      10_000,
+      10_000,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it("Z99 does not repeat a long name in every path below it", () => {
+    const long = "n".repeat(10_000);
+    const tree = treeOfJson(parseJsonNodes(`{"${long}1": {"a": {"b": 1}}, "${long}2": {"a": {"b": 1}}}`)!);
+    const paths = treeRows(tree, none).map(({ node }) => node.path);
+    expect(new Set(paths).size).toBe(paths.length);
+    expect(Math.max(...paths.map(({ length }) => length))).toBeLessThan(300);
+  });
 });
 
 describe("the tree of params", () => {

@@ -1,9 +1,10 @@
-import { inlineText, isBranch, parseJsonNodes, type JsonNode } from "./json-nodes.ts";
+import { inlineText, isBranch, NodeBudget, parseJsonNodes, type JsonNode } from "./json-nodes.ts";
+import { cutText } from "./text.ts";
 
 /** A tree of names and texts, and the rows of it that are to be seen. */
 export interface TreeNode {
   name: string;
-  /** All names from the root, which make it unique. */
+  /** All names from the root, long ones by their beginning and number, which make it unique. */
   path: string;
   /** Of a leaf. */
   text?: string;
@@ -21,11 +22,16 @@ export interface TreeRow {
 const JOINT = "\u0000";
 /** With fewer leaves everything is open at first. */
 const OPEN_LEAVES_MAX = 200;
+/** Every path below it has the name of a branch in it. */
+const PATH_NAME_MAX = 200;
 
 export function treeOfJson(node: JsonNode, name = "", path = name): TreeNode {
   const text = inlineText(node);
   if (text !== undefined || !isBranch(node)) return { name, path, text: text ?? "", leaves: 1 };
-  const children = node.entries.map(([child, entry]) => treeOfJson(entry, child, path + JOINT + child));
+  const children = node.entries.map(([child, entry], i) => {
+    const part = child.length > PATH_NAME_MAX ? `${cutText(child, PATH_NAME_MAX)}${JOINT}${i}` : child;
+    return treeOfJson(entry, child, path + JOINT + part);
+  });
   return { name, path, children, leaves: sumOfLeaves(children) };
 }
 
@@ -51,16 +57,16 @@ export function treeOfParams(params: Readonly<Record<string, string>>): TreeNode
     if (at.get(last) instanceof Map) root.set(key, params[key]!);
     else at.set(last, params[key]!);
   }
-  return finished(root, "", "");
+  return finished(root, "", "", new NodeBudget());
 }
 
 type Draft = Map<string, Draft | string>;
 
-function finished(draft: Draft, name: string, path: string): TreeNode {
+function finished(draft: Draft, name: string, path: string, budget: NodeBudget): TreeNode {
   const children = [...draft].map(([child, value]) => {
     const below = path + JOINT + child;
-    if (value instanceof Map) return finished(value, child, below);
-    const node = parseJsonNodes(value);
+    if (value instanceof Map) return finished(value, child, below, budget);
+    const node = parseJsonNodes(value, budget);
     return node === undefined
       ? { name: child, path: below, text: value, leaves: 1 }
       : treeOfJson(node, child, below);

@@ -24,7 +24,7 @@ export function MediaCell({ artifact, runName }: { artifact: Artifact | undefine
   const words = `${visibleText(artifact.name)} of ${visibleText(runName)}`;
   return (
     <figure className={styles.figure}>
-      {kind === ArtifactKind.IMAGE ? (
+      {kind === ArtifactKind.IMAGE && previewKind(artifact) !== "svg" ? (
         <Picture key={path} path={path} words={words} />
       ) : kind === ArtifactKind.AUDIO ? (
         <audio controls preload="none" src={path} aria-label={words} />

@@ -2,6 +2,7 @@ import { ArtifactPlace, type Artifact } from "#proto/cairn/v1/artifact_pb.ts";
 
 export type PreviewKind =
   | "image"
+  | "svg"
   | "audio"
   | "video"
   | "json"
@@ -17,7 +18,7 @@ export const TEXT_BYTES_MAX = 1_000_000;
 /** A larger picture is only for download: a tab must not die of it. */
 const MEDIA_BYTES_MAX = 64_000_000;
 
-const IMAGES = /^image\/(?:png|jpeg|gif|webp|avif|bmp|x-icon|svg\+xml)$/;
+const IMAGES = /^image\/(?:png|jpeg|gif|webp|avif|bmp|x-icon)$/;
 const TEXT_NAMES =
   /\.(?:txt|log|ya?ml|toml|ini|cfg|conf|py|js|ts|sh|sql|xml|patch|diff|rst|tex|env|lock|ipynb)$/i;
 
@@ -27,6 +28,7 @@ export function previewKind({ name, mediaType, place, sizeBytes }: Artifact): Pr
   const type = mediaType.split(";")[0]!.trim().toLowerCase();
   const isSmall = (sizeBytes ?? 0n) <= MEDIA_BYTES_MAX;
   if (IMAGES.test(type)) return isSmall ? "image" : "none";
+  if (type === "image/svg+xml") return "svg";
   if (type.startsWith("audio/")) return "audio";
   if (type.startsWith("video/")) return "video";
   if (type === "text/html" || type === "application/xhtml+xml") return "html";

@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
 import { Download, TriangleAlert } from "lucide-react";
-import { useMemo } from "react";
 import type { Artifact } from "#proto/cairn/v1/artifact_pb.ts";
 import { CopyButton } from "../../widgets/copy-button.tsx";
 import { EmptyState } from "../../widgets/empty-state.tsx";
@@ -115,15 +114,15 @@ export function ArtifactContent({ artifact }: { artifact: Artifact }) {
 }
 
 function FetchedContent({ artifact }: { artifact: Artifact }) {
-  const { data, error, refetch } = useQuery(artifactText(artifact));
+  const { data: shown, error, refetch } = useQuery(artifactText(artifact));
   const kind = previewKind(artifact);
-  const shown = useMemo(() => data, [data]);
   if (error !== null) return <ErrorNote error={error} onRetry={() => void refetch()} />;
   if (shown === undefined) return <Skeleton lines={10} />;
   return (
     <TextPreview
       kind={kind}
       text={shown.text}
+      name={visibleText(cutText(artifact.name, 200))}
       isCut={shown.isCut}
       sizeBytes={Number(artifact.sizeBytes ?? 0n)}
     />

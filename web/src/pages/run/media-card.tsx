@@ -73,6 +73,7 @@ function JsonMedia({ artifact }: { artifact: Artifact }) {
       <TextPreview
         kind="json"
         text={data.text}
+        name={artifact.name.slice(0, 200)}
         isCut={data.isCut}
         sizeBytes={Number(artifact.sizeBytes ?? 0n)}
       />

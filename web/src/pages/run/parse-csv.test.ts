@@ -23,6 +23,8 @@ describe("artifacts", () => {
     expect([long.rows.length, long.isCut, long.rows[999]]).toEqual([1_000, true, ["999"]]);
     const wide = parseCsv(`${Array.from({ length: 500 }, (_, i) => `c${i}`).join(",")}\n`);
     expect([wide.head.length, wide.isCut]).toEqual([100, true]);
+    const both = parseCsv(`${"1,".repeat(99)}1\n`.repeat(1_000));
+    expect([both.rows.length, both.isCut]).toEqual([49, true]);
   });
 
   it("Z43 fetches nothing of a reference", () => {
@@ -35,7 +37,7 @@ describe("artifacts", () => {
 
   it.each([
     ["image/png", "a", "image"],
-    ["IMAGE/SVG+XML; charset=utf-8", "a", "image"],
+    ["IMAGE/SVG+XML; charset=utf-8", "a", "svg"],
     ["image/tiff", "a", "none"],
     ["text/html", "a.txt", "html"],
     ["application/json", "a", "json"],

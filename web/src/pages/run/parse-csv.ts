@@ -7,6 +7,8 @@ export interface CsvTable {
 
 const ROWS_MAX = 1_000;
 const COLUMNS_MAX = 100;
+/** A wide table has fewer rows: what a browser lays out at once is cells. */
+const CELLS_MAX = 5_000;
 
 /** A table as text: fields in quotes may hold separators, line ends and doubled quotes. Tabs separate if the first line has any. */
 export function parseCsv(text: string): CsvTable {
@@ -20,12 +22,15 @@ export function parseCsv(text: string): CsvTable {
   let row: string[] = [];
   let isCut = false;
   let at = 0;
+  let cells = 0;
   const endField = (field: string) => {
-    if (row.length < COLUMNS_MAX) row.push(field);
-    else isCut = true;
+    if (row.length < COLUMNS_MAX) {
+      row.push(field);
+      cells += 1;
+    } else isCut = true;
   };
   while (at < text.length) {
-    if (rows.length > ROWS_MAX) {
+    if (rows.length > ROWS_MAX || (row.length === 0 && cells >= CELLS_MAX)) {
       isCut = true;
       break;
     }
@@ -55,14 +60,8 @@ export function parseCsv(text: string): CsvTable {
 
 /** The field that begins after a quote, and where it ends. What follows the closing quote belongs to it up to a separator. */
 function quoted(text: string, start: number): [string, number] {
-  let field = "";
-  let at = start;
-  for (;;) {
-    const end = text.indexOf('"', at);
-    if (end < 0) return [field + text.slice(at), text.length];
-    field += text.slice(at, end);
-    if (text[end + 1] !== '"') return [field, end + 1];
-    field += '"';
-    at = end + 2;
-  }
+  let end = text.indexOf('"', start);
+  while (end >= 0 && text[end + 1] === '"') end = text.indexOf('"', end + 2);
+  if (end < 0) end = text.length;
+  return [text.slice(start, end).replaceAll('""', '"'), end + 1];
 }

@@ -1,5 +1,5 @@
 import { Download } from "lucide-react";
-import { useEffect, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { CopyButton } from "../../widgets/copy-button.tsx";
 import { cutText, visibleLines } from "../../widgets/text.ts";
@@ -7,6 +7,7 @@ import { Button } from "../../widgets/button.tsx";
 import { Card } from "./card.tsx";
 import { PATCH_FILE, patchSize, patchTones } from "./provenance-parts.ts";
 import styles from "./provenance.module.css";
+import { useBlobUrl } from "./use-blob-url.ts";
 
 const LINES_AT_FIRST = 400;
 const LINES_MAX = 5_000;
@@ -17,7 +18,7 @@ export function PatchCard({ run }: { run: Run }) {
   const patch = run.provenance?.code?.dirtyPatch ?? "";
   const [most, setMost] = useState(LINES_AT_FIRST);
   const lines = useMemo(() => (patch === "" ? [] : patchTones(patch.trimEnd())), [patch]);
-  const url = useObjectUrl(patch);
+  const url = useBlobUrl(patch === "" ? undefined : patch, "text/plain");
   if (patch === "") return null;
   return (
     <Card
@@ -58,15 +59,4 @@ export function PatchCard({ run }: { run: Run }) {
       )}
     </Card>
   );
-}
-
-function useObjectUrl(text: string): string | undefined {
-  const [url, setUrl] = useState<string>();
-  useEffect(() => {
-    if (text === "") return undefined;
-    const made = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
-    setUrl(made);
-    return () => URL.revokeObjectURL(made);
-  }, [text]);
-  return url;
 }

@@ -1,29 +1,34 @@
 import { useMemo } from "react";
+import type { Outcome } from "../../prepare/prepared.ts";
 import { formatBytes } from "../../widgets/format.ts";
-import { parseJsonNodes } from "../../widgets/json-nodes.ts";
+import { readJsonNodes } from "../../widgets/json-nodes.ts";
 import { JsonTree } from "../../widgets/json-tree.tsx";
 import { Markdown } from "../../widgets/markdown.tsx";
-import { sanitizeForFrame } from "../../widgets/sanitize.ts";
-import { cutText, visibleLines, visibleText } from "../../widgets/text.ts";
-import { treeOfJson } from "../../widgets/tree-rows.ts";
+import { PlainText } from "../../widgets/plain-text.tsx";
+import { cutText, visibleText } from "../../widgets/text.ts";
+import { treeOfJson, type TreeNode } from "../../widgets/tree-rows.ts";
 import { TEXT_BYTES_MAX, type PreviewKind } from "./artifact-preview-kind.ts";
 import styles from "./artifacts.module.css";
-import { frameDocument, STYLE_KEPT, styleRule, takeStyles } from "./page-styles.ts";
+import { HtmlPreview } from "./html-preview.tsx";
 import { parseCsv } from "./parse-csv.ts";
+import { SvgPreview } from "./svg-preview.tsx";
 
-const TEXT_SHOWN_MAX = 200_000;
-const CELL_MAX = 200;
+/** Cut as text: a browser that cuts thousands of cells itself takes seconds to paint them. */
+const CELL_MAX = 48;
+const CELL_TITLE_MAX = 1_000;
 const TREE_ROWS = 24;
 
-/** A text as a tree, a table, a page, or as it is. */
+/** A text as a tree, a table, a page, a picture, or as it is. */
 export function TextPreview({
   kind,
   text,
+  name,
   isCut,
   sizeBytes,
 }: {
   kind: PreviewKind;
   text: string;
+  name: string;
   isCut: boolean;
   sizeBytes: number;
 }) {
@@ -34,7 +39,11 @@ export function TextPreview({
           The first {formatBytes(TEXT_BYTES_MAX)} of {formatBytes(sizeBytes)}.
         </p>
       )}
-      <Shown kind={kind} text={text} isCut={isCut} />
+      {kind === "svg" ? (
+        <SvgPreview text={text} name={name} />
+      ) : (
+        <Shown kind={kind} text={text} isCut={isCut} />
+      )}
     </>
   );
 }
@@ -44,24 +53,20 @@ function Shown({ kind, text, isCut }: { kind: PreviewKind; text: string; isCut: 
   if (kind === "csv") return <CsvPreview text={text} />;
   if (kind === "markdown") return <Markdown text={text} />;
   if (kind === "html") return <HtmlPreview text={text} />;
-  return <Plain text={text} />;
-}
-
-function Plain({ text }: { text: string }) {
-  return (
-    <pre className={styles.text} tabIndex={0} aria-label="Content">
-      {visibleLines(cutText(text, TEXT_SHOWN_MAX))}
-    </pre>
-  );
+  return <PlainText text={text} />;
 }
 
 function JsonPreview({ text }: { text: string }) {
-  const tree = useMemo(() => {
-    const node = parseJsonNodes(text);
-    return node === undefined ? undefined : treeOfJson(node);
-  }, [text]);
-  if (tree === undefined || tree.children === undefined) return <Plain text={text} />;
+  const read = useMemo(() => readJsonTree(text), [text]);
+  if ("refused" in read) return <PlainText text={text} {...(read.refused !== "broken" && read)} />;
+  const tree = read.value;
+  if (tree.children === undefined) return <PlainText text={text} />;
   return <JsonTree tree={tree} label="Content" rowsMax={TREE_ROWS} />;
+}
+
+function readJsonTree(text: string): Outcome<TreeNode> {
+  const read = readJsonNodes(text);
+  return "refused" in read ? read : { value: treeOfJson(read.value) };
 }
 
 function CsvPreview({ text }: { text: string }) {
@@ -72,7 +77,7 @@ function CsvPreview({ text }: { text: string }) {
         <thead>
           <tr>
             {head.map((cell, i) => (
-              <th key={i} scope="col">
+              <th key={i} scope="col" title={cellTitle(cell)}>
                 {visibleText(cutText(cell, CELL_MAX))}
               </th>
             ))}
@@ -82,7 +87,9 @@ function CsvPreview({ text }: { text: string }) {
           {rows.map((row, i) => (
             <tr key={i}>
               {row.map((cell, j) => (
-                <td key={j}>{visibleText(cutText(cell, CELL_MAX))}</td>
+                <td key={j} title={cellTitle(cell)}>
+                  {visibleText(cutText(cell, CELL_MAX))}
+                </td>
               ))}
             </tr>
           ))}
@@ -93,34 +100,7 @@ function CsvPreview({ text }: { text: string }) {
   );
 }
 
-/** A frame that may do nothing, with what is left when everything that runs or loads is taken out. */
-function HtmlPreview({ text }: { text: string }) {
-  const page = useMemo(() => styledPage(text), [text]);
-  return (
-    <>
-      <p className={styles.quiet}>
-        Shown without scripts and anything from elsewhere. Download it to see the page as it was meant.
-      </p>
-      <iframe
-        className={styles.frame}
-        sandbox=""
-        srcDoc={page}
-        title="Content of the page"
-        referrerPolicy="no-referrer"
-      />
-    </>
-  );
-}
-
-/** Its styles go by the nonce of our own page, whose policy the frame inherits; what they may load, the frame says itself. */
-function styledPage(text: string): string {
-  const { markup, sheet } = takeStyles(text);
-  const body = sanitizeForFrame(markup, STYLE_KEPT);
-  const rules = Array.from(body.querySelectorAll(`[${STYLE_KEPT}]`), (element, place) => {
-    const declarations = element.getAttribute(STYLE_KEPT)!;
-    element.setAttribute(STYLE_KEPT, String(place));
-    return styleRule(place, declarations);
-  });
-  const nonce = document.querySelector<HTMLScriptElement>("script[nonce]")?.nonce ?? "";
-  return frameDocument(body.innerHTML, [sheet, ...rules].join("\n"), nonce);
+/** All of a long cell, as far as a title can show it. */
+function cellTitle(cell: string): string | undefined {
+  return cell.length > CELL_MAX ? visibleText(cutText(cell, CELL_TITLE_MAX)) : undefined;
 }

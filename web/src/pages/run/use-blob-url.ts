@@ -1,0 +1,16 @@
+import { useEffect, useState } from "react";
+
+/** An address of the text for as long as the component is there. */
+export function useBlobUrl(text: string | undefined, type: string): string | undefined {
+  const [url, setUrl] = useState<string>();
+  useEffect(() => {
+    if (text === undefined) return undefined;
+    const made = URL.createObjectURL(new Blob([text], { type }));
+    setUrl(made);
+    return () => {
+      setUrl(undefined);
+      URL.revokeObjectURL(made);
+    };
+  }, [text, type]);
+  return url;
+}
