@@ -43,7 +43,6 @@ describe("results over plain HTTP", () => {
     expect((await get("ns/deep/exp")).status).toBe(404);
     await put("ns/deep/exp/attempt_1/out", '{"v": 1}');
     expect(await get("ns/deep/exp")).toEqual({ status: 200, record: { "attempt_1/out": { v: 1 } } });
-    // From then on the run itself says so, also to who did not ask.
     await put("ns/deep/exp/attempt_2/out/more", '{"v": 2}');
     expect(await get("ns/deep/exp/attempt_2/out/more")).toEqual({ status: 200, record: { v: 2 } });
     // Who asked for a record that is not there did not name a base.
@@ -51,6 +50,14 @@ describe("results over plain HTTP", () => {
     expect((await get("ns/deep/exp")).status).toBe(200);
     await put("ns/deep/exp/attempt_3/out", '{"v": 3}');
     expect((await get("ns/deep/exp")).record).toMatchObject({ "attempt_3/out": { v: 3 } });
+  });
+
+  it("X45 without a base that was asked for the key is the last segment, whatever runs there are", async () => {
+    const { runs } = clientsOf(createGrpcTransport({ baseUrl: server().listening.url }));
+    await runs.createRun({ namespace: "open/lab", aliases: ["exp"] });
+    await put("open/lab/exp/attempt_1/out", '{"v": 1}');
+    const { runs: found } = await runs.searchRuns({ query: 'params."out".v = 1', namespace: "open" });
+    expect(found).toMatchObject([{ namespace: "open/lab/exp", name: "attempt_1" }]);
   });
 
   it.each([

@@ -124,6 +124,7 @@ async function serveStores(
     clock,
     changes,
     sizeBytesMax: settings.artifactSizeMax,
+    onAccessChange: (listener) => access.onChange(listener),
     onGone,
     onSweepFailure: (thrown) => log.warn({ err: thrown }, "cannot destroy unused content"),
   });

@@ -1,4 +1,5 @@
 import { InvalidArgumentError, type Command } from "commander";
+import { csvRow } from "#base/csv.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
 import { CommandError, EXIT, type Cli } from "../cli.ts";
@@ -6,7 +7,6 @@ import { jsonRun } from "../output/json-run.ts";
 import { countOf, formatCount } from "../output/numbers.ts";
 import { cellValue, leavesOfRun } from "../runs/cell.ts";
 import { chooseColumns, type ChosenColumns } from "../runs/choose-columns.ts";
-import { csvRow } from "../runs/csv.ts";
 import { fieldText, parseField, scanQuery, splitList, type Field } from "../runs/fields.ts";
 import { bestField, findObjectives } from "../runs/objectives.ts";
 import { runTable } from "../runs/run-table.ts";

@@ -1,17 +1,19 @@
 import type { Clock } from "#base/clock.ts";
 import { CairnError, quote } from "../errors.ts";
+import { isUnder } from "../model/path.ts";
 import type { AccessStore, AuditEntry, AuditVerdict, Binding } from "../ports/access-store.ts";
 import { pageSize } from "../runs/runs.ts";
 import { listAdministrators, type Administrator } from "./administrators.ts";
 import { AccessBook } from "./book.ts";
+import { bindingsWithin, boundsOf, reasonAtMost } from "./bounds.ts";
 import { authorize, type Caller, type Identity } from "./caller.ts";
 import { changePassword } from "./change-password.ts";
 import { explainAccess } from "./explain.ts";
 import { planFirstToken } from "./first-token.ts";
-import { Grants, rankAt, type LocateRun } from "./grants.ts";
+import { authorizeAround, Grants, rankAt, type LocateRun } from "./grants.ts";
 import { Logins } from "./logins.ts";
 import { viewToken } from "./mint-token.ts";
-import { getPrincipal } from "./names.ts";
+import { getPrincipal, scopeText } from "./names.ts";
 import { PasswordChecks } from "./password-checks.ts";
 import { Passwords, type PasswordCost } from "./password.ts";
 import { Principals, viewPrincipal } from "./principals.ts";
@@ -141,7 +143,13 @@ export class Access {
     const { state } = this.#book;
     const bindings: Binding[] = [];
     for (const name of this.#book.subjectsOf(holder.principal.name)) bindings.push(...state.bindingsOf(name));
-    return { principal: viewPrincipal(state, holder.principal), token: viewToken(holder.token), bindings };
+    const principal = viewPrincipal(state, holder.principal);
+    const token = viewToken(holder.token);
+    const bounds = boundsOf(holder);
+    if (bounds === undefined) return { principal, token, bindings };
+    const within = bindingsWithin(bounds, bindings);
+    const groups = principal.groups.filter((group) => within.some((binding) => binding.principal === group));
+    return { principal: { ...principal, groups }, token, bindings: within };
   }
 
   logIn(caller: Caller, request: { name: string; password: string }): Promise<CreatedToken> {
@@ -167,10 +175,10 @@ export class Access {
     return this.#tokens.logOut(caller);
   }
 
-  /** Of another principal for those who maintain the scope; of oneself as the credential has it. */
+  /** Of another principal for those who maintain the scope; of oneself as the token has it. */
   async explain(caller: Caller, request: { principal: string; scope: AskedScope }): Promise<Explanation> {
     const scope = await this.#grants.resolve(caller, request.scope);
-    authorize(caller, scope);
+    const seen = authorizeAround(caller, scope);
     const holder = holderOf(caller);
     const name = request.principal === "" ? holder?.principal.name : request.principal;
     if (name === undefined) {
@@ -178,13 +186,16 @@ export class Access {
       return { role: "admin", reasons: [], summary: `the ${kind} of the machine may do everything` };
     }
     if (name !== EVERYONE) getPrincipal(this.#book.state, name);
-    const explained = explainAccess(this.#book, name, scope);
-    const role = roleOf(rankAt(caller, scope));
-    if (request.principal !== "" || role === explained.role) return explained;
+    const bounds = boundsOf(holder);
+    const within = bounds?.namespaces.find((path) => isUnder(scope.namespace, path));
+    const explained = explainAccess(this.#book, name, scope, { seen, within });
+    if (bounds === undefined || name !== holder?.principal.name) return explained;
+    const role = roleOf(rankAt(caller, seen));
+    const may = role === undefined ? "may do nothing on" : `is ${role} of`;
     return {
-      ...explained,
       role,
-      summary: `${explained.summary}; this token makes that ${role ?? "nothing"}`,
+      reasons: explained.reasons.map((reason) => reasonAtMost(bounds, reason)),
+      summary: `${quote(name)} ${may} ${scopeText(scope)} by this token`,
     };
   }
 

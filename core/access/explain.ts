@@ -1,16 +1,31 @@
 import { quote } from "../errors.ts";
 import type { AccessBook } from "./book.ts";
+import { scopeWithin } from "./bounds.ts";
 import { scopeText } from "./names.ts";
 import { rankOf, roleOf, type Rank } from "./role.ts";
 import { chainOf, ROOT, scopeKey, type Scope } from "./scope.ts";
 import { EVERYONE } from "./state.ts";
 import type { AccessReason, Explanation } from "./views.ts";
 
+/** How much of it the one who asks may know. */
+export interface ExplainView {
+  /** The nearest scope around the one in question that it may see. */
+  seen?: Scope;
+  /** The namespace that its token is bounded to: what is around that begins there. */
+  within?: string | undefined;
+}
+
 /** Why a principal may do what it may on a scope: every binding around it, and what cuts some of them off. */
-export function explainAccess(book: AccessBook, name: string, scope: Scope): Explanation {
+export function explainAccess(
+  book: AccessBook,
+  name: string,
+  scope: Scope,
+  { seen = scope, within }: ExplainView = {},
+): Explanation {
   const isDisabled = book.state.principals.get(name)?.disabled === true;
-  const rank = book.standingOf(book.subjectsOf(name)).rankAt(scope);
-  const reasons = findReasons(book, name, scope, isDisabled);
+  const rank = book.standingOf(book.subjectsOf(name)).rankAt(seen);
+  const all = findReasons(book, name, seen, isDisabled);
+  const reasons = within === undefined ? all : all.map((reason) => reasonWithin(within, reason));
   const cause = isDisabled ? "it is disabled" : causeOf(rank, reasons);
   const may = rank === 0 ? "may do nothing on" : `is ${roleOf(rank)!} of`;
   return { role: roleOf(rank), reasons, summary: `${quote(name)} ${may} ${scopeText(scope)}: ${cause}` };
@@ -37,6 +52,12 @@ function findReasons(book: AccessBook, name: string, scope: Scope, isDisabled: b
       ];
     }),
   );
+}
+
+function reasonWithin(namespace: string, reason: AccessReason): AccessReason {
+  const known = (scope: Scope) => scopeWithin(namespace, scope) ?? { namespace };
+  const { binding, cutBy } = reason;
+  return { ...reason, binding: { ...binding, scope: known(binding.scope) }, cutBy: cutBy && known(cutBy) };
 }
 
 function causeOf(rank: Rank, reasons: readonly AccessReason[]): string {

@@ -6,13 +6,13 @@ import type { AccessChange, Binding } from "../ports/access-store.ts";
 import { requireAdministrator } from "./administrators.ts";
 import { auditRecord } from "./audit-record.ts";
 import type { AccessBook } from "./book.ts";
-import { authorize, type Caller } from "./caller.ts";
+import { authorize, maySee, type Caller } from "./caller.ts";
 import { endFirstToken, hasBetterWayIn } from "./first-token.ts";
 import { getPrincipal, scopeRecord, scopeText } from "./names.ts";
 import { PERMISSIONS } from "./permission.ts";
 import { requireRoom } from "./principals.ts";
 import { rankOf, roleOf, type Rank, type Role } from "./role.ts";
-import { ROOT, scopeKey, type Scope } from "./scope.ts";
+import { chainOf, ROOT, scopeKey, type Scope } from "./scope.ts";
 import { EVERYONE, type AccessState } from "./state.ts";
 import type { AskedScope, ScopeAccess } from "./views.ts";
 
@@ -123,7 +123,7 @@ export class Grants {
 
   async get(caller: Caller, asked: AskedScope): Promise<ScopeAccess> {
     const scope = await this.resolve(caller, asked);
-    authorize(caller, scope);
+    if (authorizeAround(caller, scope) !== scope) return { scope, closed: false, bindings: [] };
     const { state } = this.#book;
     const bindings = [...state.bindingsOn(scope)].sort((a, b) => compareCodePoints(a.principal, b.principal));
     return { scope, closed: state.closed.has(scopeKey(scope)), bindings };
@@ -146,6 +146,18 @@ export class Grants {
   #requireAdministrator(state: AccessState, scope: Scope, principal: string): void {
     if (scopeKey(scope) === scopeKey(ROOT)) requireAdministrator(state, { binding: principal });
   }
+}
+
+/**
+ * For calls that only look: throws unless the caller may do to the scope what its call declares. One that it may not see is judged by what is
+ * around it, as one that nothing is bound or closed on: a refusal would say that it is closed. Returns the scope, or
+ * the nearest one around it that the caller may see.
+ */
+export function authorizeAround(caller: Caller, scope: Scope): Scope {
+  const seen = maySee(caller, scope) ? scope : chainOf(scope).findLast((step) => maySee(caller, step));
+  if (seen !== undefined && caller.rights.may(caller.permission, seen)) return seen;
+  authorize(caller, scope);
+  return scope;
 }
 
 /** The strongest the caller may do on the scope. */

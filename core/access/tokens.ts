@@ -7,6 +7,7 @@ import type { AccessStore, StoredToken } from "../ports/access-store.ts";
 import { administersRoot } from "./administrators.ts";
 import { auditRecord } from "./audit-record.ts";
 import type { AccessBook, Holder, Plan } from "./book.ts";
+import { boundsOf } from "./bounds.ts";
 import { authorize, authorizeCall, type Caller, type Identity } from "./caller.ts";
 import { badPassword } from "./change-password.ts";
 import { endFirstToken, firstTokenOf } from "./first-token.ts";
@@ -112,11 +113,16 @@ export class Tokens {
     });
   }
 
+  /** A token that was narrowed sees itself alone: it was given away so that it can do little. */
   list(caller: Caller, asked: string): TokenView[] {
     const principal = this.#ownName(caller, asked);
     const { state } = this.#book;
     getPrincipal(state, principal);
-    const tokens = [...state.tokensOf(principal)].map((id) => state.tokens.get(id)!);
+    const holder = holderOf(caller);
+    const isNarrow = boundsOf(holder) !== undefined && !administers(caller);
+    const tokens = [...state.tokensOf(principal)]
+      .map((id) => state.tokens.get(id)!)
+      .filter((token) => !isNarrow || lineOf(state, token).some(({ id }) => id === holder?.token.id));
     return tokens.sort((a, b) => a.createdUs - b.createdUs || (a.id < b.id ? -1 : 1)).map(viewToken);
   }
 
@@ -313,7 +319,7 @@ function mayEnd(state: AccessState, holder: Holder | undefined, asked: StoredTok
   if (holder === undefined) return false;
   const { token, principal } = holder;
   if (lineOf(state, asked).some(({ id }) => id === token.id)) return true;
-  return principal.name === asked.principal && token.role === undefined && token.namespaces.length === 0;
+  return principal.name === asked.principal && isUnbounded(token);
 }
 
 function administers(caller: Caller): boolean {

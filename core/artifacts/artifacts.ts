@@ -1,6 +1,7 @@
 import type { Clock } from "#base/clock.ts";
 import { auditRecord } from "../access/audit-record.ts";
 import { maySee, type Caller } from "../access/caller.ts";
+import { holdRight, type HeldRight, type OnAccessChange } from "../access/held-right.ts";
 import type { Scope } from "../access/scope.ts";
 import { CairnError, quote } from "../errors.ts";
 import { limits } from "../limits.ts";
@@ -35,6 +36,8 @@ export interface ArtifactParts {
   changes: Changes;
   /** Of one artifact. */
   sizeBytesMax: number;
+  /** So that content on its way stops when the right to it ends; absent where rights never change. */
+  onAccessChange?: OnAccessChange;
   /** Told of names that are gone: access forgets what was bound on them. */
   onGone?: (scope: Scope) => Promise<void>;
   /** Told when content could not be destroyed; it is tried again. */
@@ -58,10 +61,11 @@ export interface ListArtifactsRequest {
   pageToken: string;
 }
 
-/** Content that is about to be read. */
+/** Content that is about to be read, for as long as the right to it is held. */
 export interface OpenArtifact {
   artifact: Artifact;
   body: AsyncIterable<Uint8Array>;
+  right: HeldRight;
 }
 
 /** Files and locations that belong to runs. */
@@ -90,7 +94,7 @@ export class Artifacts {
   }
 
   async get(caller: Caller, { run, name, step }: AskedArtifact): Promise<Artifact> {
-    const scope = await this.#locate(caller, run, checkArtifactName(name));
+    const scope = await this.#locate(caller, run, checkArtifactName(name), step);
     return this.#find(scope, step);
   }
 
@@ -116,7 +120,7 @@ export class Artifacts {
 
   /** With `step` undefined every step of the name. Returns how many there were. */
   async delete(caller: Caller, { run, name, step }: AskedArtifact): Promise<number> {
-    const scope = await this.#locate(caller, run, checkArtifactName(name));
+    const scope = await this.#locate(caller, run, checkArtifactName(name), step);
     const { store, clock, onGone } = this.#parts;
     const { runId, namespace } = scope;
     const audit = auditRecord(caller, clock.nowUs(), "delete-artifact", `${runId}/${name}`, {
@@ -137,14 +141,19 @@ export class Artifacts {
     asked: AskedArtifact,
     range: (artifact: Artifact) => { start: number; end: number } | undefined = () => undefined,
   ): Promise<OpenArtifact> {
-    const scope = await this.#locate(caller, asked.run, checkArtifactName(asked.name));
+    const scope = await this.#locate(caller, asked.run, checkArtifactName(asked.name), asked.step);
     for (let attempt = 1; ; attempt++) {
       const artifact = await this.#find(scope, asked.step);
       const body = await this.#read(artifact, range(artifact));
-      if (body !== undefined) return { artifact, body };
+      if (body !== undefined) return { artifact, body, right: this.#hold(caller, scope) };
       // Replaced between the two looks, which is seldom and hardly ever happens twice.
       if (attempt === READ_ATTEMPTS) throw lost(artifact);
     }
+  }
+
+  /** The right to do to the artifact, which may be there or not, what the call declares. Throws when there is none. */
+  async hold(caller: Caller, { run, name }: Pick<AskedArtifact, "run" | "name">): Promise<HeldRight> {
+    return this.#hold(caller, await this.#locate(caller, run, checkArtifactName(name)));
   }
 
   /** Drops uploads nobody went on with, and content without an artifact. */
@@ -181,8 +190,12 @@ export class Artifacts {
     return found;
   }
 
-  #locate(caller: Caller, run: RunRef, name: string): Promise<ArtifactScope> {
-    return locateArtifact(this.#parts.runs, caller, run, name);
+  #locate(caller: Caller, run: RunRef, name: string, step?: number): Promise<ArtifactScope> {
+    return locateArtifact(this.#parts.runs, caller, run, name, step);
+  }
+
+  #hold(caller: Caller, scope: ArtifactScope): HeldRight {
+    return holdRight(caller, scope, this.#parts.onAccessChange ?? (() => () => undefined));
   }
 
   #note({ runId, namespace }: ArtifactScope): void {

@@ -19,13 +19,14 @@ export function locateRun(runs: RunStore, caller: Caller, ref: RunRef): Promise<
 /**
  * The scope of an artifact that may be there or not, if the caller may do to it what the call declares.
  * An artifact that is closed to the caller is not found, as one that does not exist; one that was opened to it
- * alone is found though its run is not.
+ * alone is found though its run is not. `step` is the one that is asked for, which a refusal names.
  */
 export async function locateArtifact(
   runs: RunStore,
   caller: Caller,
   ref: RunRef,
   name: string,
+  step?: number,
 ): Promise<ArtifactScope> {
   const found = await runs.findRuns(checkedRef(ref), { omit: HEAVY_PARTS });
   const shared = found.filter((run) => maySee(caller, scopeOf(run, name)));
@@ -35,7 +36,7 @@ export async function locateArtifact(
       ? shared[0]!
       : await chooseRun({ ...caller, permission: "read" }, ref, found, runs);
   const scope = scopeOf(run, name);
-  if (!maySee(caller, scope)) throw missingArtifact(run.id, name, undefined);
+  if (!maySee(caller, scope)) throw missingArtifact(run.id, name, step);
   authorize(caller, scope);
   return scope;
 }

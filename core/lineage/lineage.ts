@@ -1,5 +1,6 @@
 import type { Clock } from "#base/clock.ts";
 import { isRunId } from "#base/ids.ts";
+import { Seal } from "#base/seal.ts";
 import { auditRecord } from "../access/audit-record.ts";
 import { authorizeCall, maySee, type Caller } from "../access/caller.ts";
 import { maskReadsRun } from "../access/scope.ts";
@@ -13,7 +14,7 @@ import { HEAVY_PARTS, type RunStore } from "../ports/run-store.ts";
 import { fillPage } from "../runs/fill-page.ts";
 import { pageSize, type Runs } from "../runs/runs.ts";
 import { drawLineage, type LineageGraph } from "./graph.ts";
-import { walkLineage, type Direction } from "./walk.ts";
+import { sourceSight, walkLineage, type Direction, type WalkedNode } from "./walk.ts";
 
 /** What a link leads to, as a caller names it: a run for certain, or an id of anything. */
 export type GivenSource = { artifact: string } & ({ by: "run"; run: RunRef } | { by: "id"; id: string });
@@ -55,6 +56,8 @@ export class Lineage {
   readonly #links: LineageStore;
   readonly #runs: Runs;
   readonly #clock: Clock;
+  /** Of page tokens: links are numbered over all runs, also those that a caller may not see. */
+  readonly #seal = new Seal();
 
   constructor(parts: { store: RunStore; links: LineageStore; runs: Runs; clock: Clock }) {
     this.#store = parts.store;
@@ -71,12 +74,14 @@ export class Lineage {
   ): Promise<{ source: Source; created: boolean }> {
     const artifact = checkedArtifact(given.artifact);
     const childId = await this.#runs.locate(caller, ref);
-    const { text, runId } = await this.#resolve(caller, given);
+    const { text, runId, isHidden } = await this.#resolve(caller, given);
     const added = await this.#links.addSource({
       childId,
       source: runId ?? text,
       artifact,
       createdUs: this.#clock.nowUs(),
+      byText: runId === undefined && isRunId(text),
+      beside: isHidden,
     });
     // A text that is the id of a run the caller may not see comes back as the text it gave, and nothing more.
     const externalId = runId === undefined ? text : undefined;
@@ -87,14 +92,14 @@ export class Lineage {
   async removeSource(caller: Caller, ref: RunRef, given: GivenSource): Promise<boolean> {
     const artifact = checkedArtifact(given.artifact);
     const { id: childId, namespace } = await this.#runs.whereIs(caller, ref);
-    const { text, runId } = await this.#resolve(caller, given);
+    const { text, runId, isHidden } = await this.#resolve(caller, given);
     const audit = auditRecord(caller, this.#clock.nowUs(), "remove-source", childId, {
       namespace,
       source: text,
       artifact,
     });
     const sources = textsOf(text, runId);
-    return (await this.#links.removeSource({ childId, sources, artifact }, audit)) > 0;
+    return (await this.#links.removeSource({ childId, sources, artifact, byTextOnly: isHidden }, audit)) > 0;
   }
 
   async listSources(
@@ -111,20 +116,23 @@ export class Lineage {
     return { sources: items, nextPageToken };
   }
 
-  /** The external id may also be the id or an alias of a run that the caller may read. */
+  /**
+   * The external id may also be the id or an alias of a run that the caller may read. Of its children those that the
+   * caller may not see are listed as hidden; of anything else they are left out, since everybody can ask about it.
+   */
   async listChildren(
     caller: Caller,
     of: { by: "run"; run: RunRef } | { by: "id"; id: string },
     page: LinkPage,
   ): Promise<{ children: Child[]; nextPageToken: string }> {
     authorizeCall(caller);
-    const { text, runId } = await this.#resolve(caller, of);
-    // A run the caller may not see has no children for it: not even those it may see.
-    const sources = runId === undefined && (await this.#isHidden(caller, text)) ? [] : textsOf(text, runId);
+    const { text, runId, isHidden } = await this.#resolve(caller, of);
+    const sources = textsOf(text, runId);
     const { items, nextPageToken } = await this.#list(
       page,
-      (request) => this.#links.listChildren({ ...request, sources }),
-      this.#childFor(caller),
+      // Of a run that the caller may not see it finds what a text of that kind has.
+      (request) => this.#links.listChildren({ ...request, sources, byTextOnly: isHidden }),
+      this.#childFor(caller, runId),
     );
     return { children: items, nextPageToken };
   }
@@ -149,16 +157,19 @@ export class Lineage {
     return drawLineage({ store: this.#store, links: this.#links }, walked, seesArtifact, caller.signal);
   }
 
-  /** What a given source means: the run, if the caller may read one by that name, and the text itself. */
+  /**
+   * What a given source means: the run, if the caller may read one by that name, and the text itself; and whether
+   * that is the id of a run that the caller may not see.
+   */
   async #resolve(
     caller: Caller,
     given: { by: "run"; run: RunRef } | { by: "id"; id: string },
-  ): Promise<{ text: string; runId: string | undefined }> {
+  ): Promise<{ text: string; runId: string | undefined; isHidden: boolean }> {
     // Whatever the call does to its own run, what that was made from is only looked at.
     const reader: Caller = { ...caller, permission: "read" };
     if (given.by === "run") {
       const runId = await this.#runs.locate(reader, given.run);
-      return { text: runId, runId };
+      return { text: runId, runId, isHidden: false };
     }
     const text = requireText(given.id, limits.sourceBytesMax, "source id");
     if (text === "") {
@@ -170,15 +181,14 @@ export class Lineage {
     const refs: readonly RunRef[] = isRunId(text) ? [{ by: "id", id: text }, alias] : [alias];
     for (const ref of refs) {
       try {
-        return { text, runId: await this.#runs.locate(reader, ref) };
+        return { text, runId: await this.#runs.locate(reader, ref), isHidden: false };
       } catch (thrown) {
         if (!namesNoRun(thrown)) throw thrown;
       }
     }
-    return { text, runId: undefined };
+    return { text, runId: undefined, isHidden: await this.#isHidden(caller, text) };
   }
 
-  /** Whether the text is the id of a run that the caller may not see. */
   async #isHidden(caller: Caller, text: string): Promise<boolean> {
     if (!isRunId(text)) return false;
     const found = await this.#store.findRuns({ by: "id", id: text }, { omit: HEAVY_PARTS });
@@ -186,17 +196,17 @@ export class Lineage {
   }
 
   /**
-   * One page of links as the caller may see them. With an artifact asked for, what is hidden is left out:
+   * One page of links as the caller may see them, filled up where `show` leaves some out. With an artifact asked for, what is hidden is left out:
    * that it was found by this name would tell its name. Such pages are filled up, so that their length
    * does not tell how much was left out.
    */
   async #list<T extends { artifact: string; hidden: boolean }>(
     { artifact, pageSize: asked, pageToken }: LinkPage,
     read: (request: ListLinks) => Promise<ListPart<Link>>,
-    show: (link: Link) => T,
+    show: (link: Link) => T | undefined,
   ): Promise<{ items: T[]; nextPageToken: string }> {
     const limit = pageSize(asked);
-    const begin = pageToken === "" ? 0 : numberOf(pageToken);
+    const begin = pageToken === "" ? 0 : this.#numberOf(pageToken);
     // Links without an artifact never match.
     if (artifact === "") return { items: [], nextPageToken: "" };
     const { items, last } = await fillPage<Link, T>(
@@ -204,36 +214,54 @@ export class Lineage {
       (looked, bound) => read({ artifact, after: looked?.number ?? begin, ...bound }),
       (link) => {
         const item = show(link);
-        const passes = artifact === undefined || (!item.hidden && item.artifact === artifact);
+        const passes = artifact === undefined || (item?.hidden === false && item.artifact === artifact);
         return passes ? item : undefined;
       },
     );
-    return { items, nextPageToken: last === undefined ? "" : String(last.number) };
+    return { items, nextPageToken: last === undefined ? "" : this.#seal.close([last.number]) };
   }
 
-  #sourceFor(caller: Caller): (link: Link) => Source {
+  #sourceFor(caller: Caller): (link: Link) => Source | undefined {
     const mask = caller.rights.readable();
     const seesArtifact = artifactSight(caller);
-    return ({ source, sourceNamespace: namespace, artifact, createdUs }) => {
+    return (link) => {
+      const { source, sourceNamespace: namespace, artifact, createdUs } = link;
       const shown = { externalId: undefined, runId: undefined, artifact, hidden: false, createdUs };
-      if (namespace === undefined) return { ...shown, externalId: source };
-      const run = { id: source, namespace };
-      if (mask !== undefined && !maskReadsRun(mask, run)) return { ...shown, artifact: "", hidden: true };
-      return { ...shown, runId: source, artifact: seesArtifact(run, artifact) ? artifact : "" };
+      const sight = sourceSight(link, (run) => mask === undefined || maskReadsRun(mask, run));
+      if (sight === "hidden") return { ...shown, artifact: "", hidden: true };
+      if (isShownTwice(link, sight)) return undefined;
+      if (sight === "external") return { ...shown, externalId: source };
+      const sees = seesArtifact({ id: source, namespace: namespace! }, artifact);
+      return { ...shown, runId: source, artifact: sees ? artifact : "" };
     };
   }
 
-  #childFor(caller: Caller): (link: Link) => Child {
+  /** `runId` is the run whose children are asked for; undefined where that is none the caller may read. */
+  #childFor(caller: Caller, runId: string | undefined): (link: Link) => Child | undefined {
     const mask = caller.rights.readable();
+    const sees = (run: { id: string; namespace: string }) => mask === undefined || maskReadsRun(mask, run);
     const seesArtifact = artifactSight(caller);
-    return ({ childId, childNamespace, source, sourceNamespace, artifact, createdUs }) => {
-      if (mask !== undefined && !maskReadsRun(mask, { id: childId, namespace: childNamespace })) {
+    return (link) => {
+      const { childId, childNamespace, source, sourceNamespace, artifact, createdUs } = link;
+      const sight = sourceSight(link, sees);
+      if (isShownTwice(link, sight)) return undefined;
+      if (!sees({ id: childId, namespace: childNamespace })) {
+        if (source !== runId) return undefined;
         return { runId: undefined, artifact: "", hidden: true, createdUs: 0 };
       }
-      const sees =
-        sourceNamespace === undefined || seesArtifact({ id: source, namespace: sourceNamespace }, artifact);
-      return { runId: childId, artifact: sees ? artifact : "", hidden: false, createdUs };
+      const knows =
+        sight === "external" || seesArtifact({ id: source, namespace: sourceNamespace! }, artifact);
+      return { runId: childId, artifact: knows ? artifact : "", hidden: false, createdUs };
     };
+  }
+
+  #numberOf(pageToken: string): number {
+    const numbers = this.#seal.open(pageToken);
+    if (numbers?.length === 1) return numbers[0]!;
+    throw new CairnError("invalid", `cannot read page token ${quote(pageToken)}`, {
+      reason: "PAGE_TOKEN",
+      hint: "begin with the first page: tokens of lineage do not outlive a restart of the server",
+    });
   }
 }
 
@@ -249,6 +277,11 @@ function artifactSight(
     if (sees === undefined) seen.set(key, (sees = maySee(caller, { namespace, runId: id, artifact })));
     return sees;
   };
+}
+
+/** Of two links beside each other both show only where one is to a run that the caller may not see. */
+function isShownTwice({ isDouble, sourceNamespace }: Link, sight: WalkedNode["kind"]): boolean {
+  return isDouble && (sight !== "external" || sourceNamespace === undefined);
 }
 
 /** A link may have been made while its source had no run by that name yet. */
@@ -272,9 +305,4 @@ function checkedDepth(asked: number): number {
     "invalid",
     `cannot walk ${asked} links far: give 1 to ${limits.lineageDepthMax}, or 0 for ${limits.lineageDepthDefault}`,
   );
-}
-
-function numberOf(pageToken: string): number {
-  if (/^[1-9][0-9]{0,15}$/.test(pageToken)) return Number(pageToken);
-  throw new CairnError("invalid", `cannot read page token ${quote(pageToken)}`, { reason: "PAGE_TOKEN" });
 }

@@ -48,6 +48,19 @@ export interface WalkedEdge {
   artifact: string;
 }
 
+/**
+ * What a caller may take the source of a link for. The id of a run that it may not read stays the text that it was
+ * given as: who gave it does not learn that there is a run.
+ */
+export function sourceSight(
+  { source, sourceNamespace: namespace, byText }: Link,
+  sees: WalkRequest["sees"],
+): WalkedNode["kind"] {
+  if (namespace === undefined) return "external";
+  if (sees({ id: source, namespace })) return "run";
+  return byText ? "external" : "hidden";
+}
+
 export interface Walked {
   nodes: WalkedNode[];
   edges: WalkedEdge[];
@@ -121,15 +134,16 @@ class Walk {
 
   #follow(link: Link, direction: Direction, level: number): void {
     const far = this.#farEnd(link, direction);
+    const name = direction === "sources" ? this.#sourceName(link) : link.childId;
     const { nodes, edges } = this.result;
     const { depth, nodesMax, edgesMax } = this.#request;
-    const known = this.#places.has(far.id);
+    const known = this.#places.has(name);
     const isFull = nodes.length >= nodesMax || edges.length >= edgesMax || !this.#fits(nodeBytes(far));
     if (!known && (level > depth || isFull)) {
       this.result.truncated = true;
       return;
     }
-    if (!known) this.#place({ ...far, distance: direction === "sources" ? -level : level });
+    if (!known) this.#place({ ...far, distance: direction === "sources" ? -level : level }, name);
     this.#link(link);
     if (level > depth || far.kind !== "run" || this.#walked[direction].has(far.id)) return;
     this.#walked[direction].add(far.id);
@@ -137,31 +151,38 @@ class Walk {
   }
 
   #farEnd(link: Link, direction: Direction): Omit<WalkedNode, "distance"> {
-    const [id, namespace] =
-      direction === "sources"
-        ? [link.source, link.sourceNamespace]
-        : [link.childId, link.childNamespace as string | undefined];
-    if (namespace === undefined) return { id, kind: "external", namespace: "" };
+    if (direction === "sources") {
+      const kind = sourceSight(link, this.#request.sees);
+      return { id: link.source, kind, namespace: kind === "run" ? link.sourceNamespace! : "" };
+    }
+    const { childId: id, childNamespace: namespace } = link;
     return this.#request.sees({ id, namespace })
       ? { id, kind: "run", namespace }
       : { id, kind: "hidden", namespace: "" };
+  }
+
+  /** A hidden run and the text that happens to be its id are two things. */
+  #sourceName(link: Link): string {
+    const isText = link.sourceNamespace !== undefined && sourceSight(link, this.#request.sees) === "external";
+    return isText ? `\n${link.source}` : link.source;
   }
 
   #fits(bytes: number): boolean {
     return this.result.bytes + bytes <= this.#request.bytesMax;
   }
 
-  #place(node: WalkedNode): void {
+  #place(node: WalkedNode, name = node.id): void {
     this.result.bytes += nodeBytes(node);
-    this.#places.set(node.id, this.result.nodes.length);
+    this.#places.set(name, this.result.nodes.length);
     this.result.nodes.push(node);
   }
 
-  /** Both ends are there. What the caller must not tell apart becomes one edge. */
+  /** Links both ends, where they are there. What the caller must not tell apart becomes one edge. */
   #link(link: Link): void {
     const { nodes, edges } = this.result;
-    const source = this.#places.get(link.source)!;
-    const child = this.#places.get(link.childId)!;
+    const source = this.#places.get(this.#sourceName(link));
+    const child = this.#places.get(link.childId);
+    if (source === undefined || child === undefined) return;
     const artifact = this.#artifactOf(link.artifact, nodes[source]!, nodes[child]!);
     const name = `${source} ${child} ${artifact}`;
     if (this.#edges.has(name)) return;

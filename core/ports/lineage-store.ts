@@ -7,29 +7,35 @@ import type { ListPart, PartBound } from "./list-part.ts";
  * id of a run, or the name of anything else. Whether it is a run is decided anew at each read, so a link
  * outlives the run it names; it goes with its child.
  *
+ * A source that was given `byText` is the id of a run that its giver could not find. A link of this kind and one to
+ * the run may be side by side: who cannot read the run must not notice the other.
+ *
  * Texts and artifact names are compared byte for byte; "" as artifact stands for none. A link is there at
- * most once per child, source and artifact, however many callers add it at the same time. Acknowledged
+ * most once per child, source, artifact and kind, however many callers add it at the same time. Acknowledged
  * means durable, and what was acknowledged is in the next read. Links are numbered in the order they were
  * added; a number is never given out twice.
  */
 export interface LineageStore {
   /**
-   * Adds the link unless it is there; then `createdUs` is the time of the first. Throws `not-found` for
-   * an unknown child, and `exhausted` when it has sourcesPerRunMax links and this would be one more.
+   * Adds the link unless it is there, of whichever kind, or `beside` one of the other kind; then `createdUs` is the
+   * time of the first. Throws `not-found` for an unknown child, and `exhausted` when it has sourcesPerRunMax links and
+   * this would be one more.
    */
-  addSource(link: NewLink): Promise<{ created: boolean; createdUs: number }>;
+  addSource(link: NewLink & { beside?: boolean }): Promise<{ created: boolean; createdUs: number }>;
   /**
-   * Removes the links of a run to any of these texts through this artifact. Returns how many there were;
+   * Removes the links of a run to any of these texts through this artifact, or of those the ones `byTextOnly`. Returns how many there were;
    * the audit record is written in the same transaction, and only when there were any.
    */
   removeSource(
-    link: { childId: string; sources: readonly string[]; artifact: string },
+    link: { childId: string; sources: readonly string[]; artifact: string; byTextOnly?: boolean },
     audit: AuditRecord,
   ): Promise<number>;
   /** Links of one run, rising by number. An unknown run has none. */
   listSources(request: ListLinks & { childId: string }): Promise<ListPart<Link>>;
-  /** Links to any of these texts, rising by number. */
-  listChildren(request: ListLinks & { sources: readonly string[] }): Promise<ListPart<Link>>;
+  /** Links to any of these texts, or of those the ones `byTextOnly`, rising by number. */
+  listChildren(
+    request: ListLinks & { sources: readonly string[]; byTextOnly?: boolean },
+  ): Promise<ListPart<Link>>;
   /**
    * Links of many at once: those whose child, or whose source, is one of `ids`, in the order of `ids`,
    * then by number. `among` keeps only those whose other end is in it.
@@ -49,13 +55,16 @@ export interface NewLink {
   source: string;
   artifact: string;
   createdUs: number;
+  byText?: boolean;
 }
 
-export interface Link extends NewLink {
+export interface Link extends Required<NewLink> {
   number: number;
   childNamespace: string;
   /** Of the run whose id `source` is; undefined when there is no such run. */
   sourceNamespace: string | undefined;
+  /** Given by text, with the same link of the other kind beside it. */
+  isDouble: boolean;
 }
 
 export interface ListLinks extends PartBound {

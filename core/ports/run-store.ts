@@ -90,11 +90,11 @@ export interface RunStore {
   /** Inserts or replaces the description of (namespace, key). */
   describeKey(description: KeyDescription): Promise<void>;
   /**
-   * Those of the namespace and its ancestors; a nearer one hides a farther one. Rising by key in code-point
-   * order, from behind `after`.
+   * Those of the namespaces, which are a namespace and ancestors of it; a nearer one hides a farther one. Rising by
+   * key in code-point order, from behind `after`.
    */
   listKeys(
-    namespace: string,
+    namespaces: readonly string[],
     page: PartBound & { after: string | undefined },
   ): Promise<ListPart<KeyDescription>>;
 

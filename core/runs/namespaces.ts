@@ -87,7 +87,7 @@ export class Namespaces {
     request: { path: string; description?: string; objective?: Objective | null },
   ): Promise<CountedNamespace> {
     const path = parseNamespace(request.path);
-    authorize(caller, { namespace: path });
+    authorizeSeen(caller, path);
     const { description, objective } = request;
     const updated = await this.#store.updateNamespace(path, {
       ...(description !== undefined && {
@@ -100,7 +100,7 @@ export class Namespaces {
 
   async delete(caller: Caller, text: string): Promise<void> {
     const path = parseNamespace(text);
-    authorize(caller, { namespace: path });
+    authorizeSeen(caller, path);
     const audit = auditRecord(caller, this.#clock.nowUs(), "delete-namespace", path);
     await this.#store.deleteNamespace(path, audit).catch((thrown) => {
       const hides = caller.rights.readable() !== undefined;
@@ -115,6 +115,13 @@ export class Namespaces {
     const mask = caller.rights.readable();
     return new NamespaceTree(mask, await this.#search.tally(await this.#store.publish(), mask));
   }
+}
+
+/** What the caller may not see it can neither change nor know to be there. */
+function authorizeSeen(caller: Caller, path: string): void {
+  authorizeCall(caller);
+  if (!maySee(caller, { namespace: path })) throw missing(path);
+  authorize(caller, { namespace: path });
 }
 
 function missing(path: string): CairnError {

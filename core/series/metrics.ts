@@ -1,9 +1,9 @@
-import { authorize, maySee, type Caller } from "../access/caller.ts";
+import { authorize, authorizeCall, maySee, type Caller } from "../access/caller.ts";
 import { CairnError, quote } from "../errors.ts";
 import { limits } from "../limits.ts";
 import { requireAtMost, requireKey, requireText } from "../model/check.ts";
 import type { KeyDescription } from "../model/namespace.ts";
-import { parseNamespace } from "../model/path.ts";
+import { ancestors, parseNamespace } from "../model/path.ts";
 import type { RunRef } from "../model/run.ts";
 import type { Labels } from "../model/series.ts";
 import type {
@@ -163,19 +163,24 @@ export class Metrics {
     return description;
   }
 
-  /** A page size of 0 asks for all that fit into one answer. */
+  /**
+   * A page size of 0 asks for all that fit into one answer. A namespace that the caller may not read has what one that
+   * is not there would have: what holds around it, where the caller may look.
+   */
   async listKeys(
     caller: Caller,
     request: { namespace: string; pageSize: number; pageToken: string },
   ): Promise<{ keys: KeyDescription[]; nextPageToken: string }> {
     const namespace = parseNamespace(request.namespace);
-    authorize(caller, { namespace });
+    authorizeCall(caller);
+    const readable = [...ancestors(namespace), namespace].filter((path) =>
+      maySee(caller, { namespace: path }),
+    );
     const begin = request.pageToken === "" ? undefined : request.pageToken;
     const { items, last } = await fillPage<KeyDescription, KeyDescription>(
       request.pageSize === 0 ? KEYS_MAX : pageSize(request.pageSize),
-      (looked, bound) => this.#store.listKeys(namespace, { after: looked?.key ?? begin, ...bound }),
-      // What holds here may have been said further up, where the caller may not look.
-      (described) => (maySee(caller, { namespace: described.namespace }) ? described : undefined),
+      (looked, bound) => this.#store.listKeys(readable, { after: looked?.key ?? begin, ...bound }),
+      (described) => described,
     );
     return { keys: items, nextPageToken: last?.key ?? "" };
   }

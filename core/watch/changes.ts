@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { Seal } from "#base/seal.ts";
 import { CairnError } from "../errors.ts";
 import type { SeriesPoints } from "../model/series.ts";
 import { Ear } from "./ear.ts";
@@ -42,6 +43,8 @@ interface Topic {
 export class Changes {
   /** Of this process: a position of another one means nothing here. */
   readonly epoch = randomBytes(EPOCH_BYTES).toString("hex");
+  /** Hides positions from clients: they count the changes of all callers. */
+  readonly seal = new Seal();
   readonly turns = new Turns();
   readonly points: HeldPoints;
   readonly #recent: RecentRuns;

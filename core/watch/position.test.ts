@@ -1,8 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { Seal } from "#base/seal.ts";
 import { cursorFromText, cursorToText, fingerprint, type Cursor } from "./position.ts";
 
-const EPOCH = "0123456789ab";
+const HERE = { epoch: "0123456789ab", seal: new Seal() };
+const THERE = { epoch: "ff0123456789", seal: new Seal() };
 const number = fc.maxSafeNat();
 
 describe("positions", () => {
@@ -14,19 +16,24 @@ describe("positions", () => {
     });
     fc.assert(
       fc.property(cursor, fc.nat(), (given, runs) => {
-        const now = { epoch: EPOCH, position: Number.MAX_SAFE_INTEGER };
-        const text = cursorToText(given, EPOCH, runs);
-        expect(cursorFromText(text, now, runs)).toEqual({ cursor: given, known: true, partKnown: true });
-        expect(cursorFromText(text, { ...now, epoch: "ff" }, runs).known).toBe(false);
-        expect(cursorFromText(text, now, runs + 1).partKnown).toBe(given.part === undefined);
+        const text = cursorToText(given, HERE, runs);
+        expect(cursorFromText(text, HERE, runs)).toEqual({ cursor: given, partKnown: true });
+        expect(cursorFromText(text, THERE, runs)).toBeUndefined();
+        expect(cursorFromText(text, HERE, runs + 1)?.partKnown).toBe(given.part === undefined);
       }),
     );
   });
 
-  it("H5 beyond what has happened say nothing", () => {
-    const text = cursorToText({ runs: 5, points: 6, part: undefined }, EPOCH, 0);
-    expect(cursorFromText(text, { epoch: EPOCH, position: 5 }, 0).known).toBe(false);
-    expect(cursorFromText(text, { epoch: EPOCH, position: 6 }, 0).known).toBe(true);
+  it("H12 of all sizes look alike, and never twice the same", () => {
+    const textOf = (at: number) => cursorToText({ runs: at, points: at, part: undefined }, HERE, 0);
+    expect(textOf(5)).toHaveLength(textOf(5_000_000_000).length);
+    expect(textOf(5)).not.toBe(textOf(5));
+  });
+
+  it("H4 of an earlier version are of another process", () => {
+    for (const text of ["5f0c2a91b3de.2s.2s", "5f0c2a91b3de.2s.2s.2t.0.2t.3k2x"]) {
+      expect(cursorFromText(text, HERE, 0)).toBeUndefined();
+    }
   });
 
   it("H4 are of one list of runs", () => {
@@ -37,10 +44,13 @@ describe("positions", () => {
   it("H9 are refused when they are none", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
-        fc.pre(!/^[0-9a-f]{1,64}(\.[0-9a-z]{1,11}){2,6}$/.test(text));
-        expect(() => cursorFromText(text, { epoch: EPOCH, position: 5 }, 0)).toThrow(/it is none/);
+        fc.pre(!/^[0-9a-f]{1,64}(\.[\w-]{1,120}){1,6}$/.test(text));
+        expect(() => cursorFromText(text, HERE, 0)).toThrow(/it is not one/);
       }),
     );
-    expect(() => cursorFromText(`${EPOCH}.1.2.3`, { epoch: EPOCH, position: 5 }, 0)).toThrow(/it is none/);
+    for (const text of [`${HERE.epoch}.1.2.3`, `${HERE.epoch}.${THERE.seal.close([1, 2])}`]) {
+      expect(() => cursorFromText(text, HERE, 0)).toThrow(/it is not one/);
+    }
+    expect(() => cursorFromText(`${HERE.epoch}.${HERE.seal.close([1])}`, HERE, 0)).toThrow(/it is not one/);
   });
 });

@@ -1,4 +1,5 @@
 import { crc32 } from "node:zlib";
+import type { Seal } from "#base/seal.ts";
 import { CairnError, quote } from "../errors.ts";
 
 /**
@@ -25,46 +26,51 @@ export function fingerprint(runIds: Iterable<string>): number {
   return crc32([...runIds].join());
 }
 
-const TEXT = /^([0-9a-f]{1,64})((?:\.[0-9a-z]{1,11}){2,6})$/;
+/** Also matches those of earlier versions, which are of another process in any case. */
+const TEXT = /^([0-9a-f]{1,64})((?:\.[\w-]{1,120}){1,6})$/;
+const NUMBERS = 2;
+const NUMBERS_WITH_PART = 6;
 
-/** Such as "5f0c….2s.2s": the process, the two positions and what there is of a part, in base 36. */
-export function cursorToText(cursor: Cursor, epoch: string, runs: number): string {
+/** Of one process: what positions are counted in, and what hides the count. */
+export interface PositionSpace {
+  readonly epoch: string;
+  readonly seal: Seal;
+}
+
+/**
+ * Such as "5f0c….Qk3v…": the process, and sealed the two positions and what there is of a part. They count the
+ * changes of all callers, and a watcher must not learn how many there were of those that it may not see.
+ */
+export function cursorToText(cursor: Cursor, { epoch, seal }: PositionSpace, runs: number): string {
   const { part } = cursor;
   const numbers = [cursor.runs, cursor.points];
   if (part !== undefined) numbers.push(part.upTo, part.run, part.at, runs);
-  return [epoch, ...numbers.map((number) => number.toString(36))].join(".");
+  return `${epoch}.${seal.close(numbers)}`;
 }
 
-export interface Resumed {
-  cursor: Cursor;
-  /** False when the text is of another process, and so says nothing about this one. */
-  known: boolean;
-  /** False when it is in the middle of points of other runs than these. */
-  partKnown: boolean;
-}
+/** undefined when the text is of another process, and so says nothing about this one. */
+export type Resumed =
+  | {
+      cursor: Cursor;
+      /** False when it is in the middle of points of other runs than these. */
+      partKnown: boolean;
+    }
+  | undefined;
 
 /** Throws `invalid` for what was never a position. */
-export function cursorFromText(
-  text: string,
-  { epoch, position: last }: { epoch: string; position: number },
-  runs: number,
-): Resumed {
+export function cursorFromText(text: string, { epoch, seal }: PositionSpace, runs: number): Resumed {
   const match = TEXT.exec(text);
-  const numbers =
-    match?.[2]!
-      .slice(1)
-      .split(".")
-      .map((digits) => Number.parseInt(digits, 36)) ?? [];
-  if (match === null || (numbers.length !== 2 && numbers.length !== 6)) {
-    throw new CairnError("invalid", `cannot go on from position ${quote(text)}: it is none`, {
-      hint: "give the position of an event of an earlier watch as it was, or none",
-    });
-  }
+  if (match === null) throw notOne(text);
+  if (match[1] !== epoch) return undefined;
+  const numbers = seal.open(match[2]!.slice(1));
+  if (numbers?.length !== NUMBERS && numbers?.length !== NUMBERS_WITH_PART) throw notOne(text);
   const [runsAt, points, upTo, run, at, of] = numbers as [number, number, ...number[]];
   const part = upTo === undefined ? undefined : { upTo, run: run!, at: at! };
-  return {
-    cursor: { runs: runsAt, points, part },
-    known: match[1] === epoch && Math.max(runsAt, points, upTo ?? 0) <= last,
-    partKnown: part === undefined || of === runs,
-  };
+  return { cursor: { runs: runsAt, points, part }, partKnown: part === undefined || of === runs };
+}
+
+function notOne(text: string): CairnError {
+  return new CairnError("invalid", `cannot go on from position ${quote(text)}: it is not one`, {
+    hint: "give the position of an event of an earlier watch as it was, or none",
+  });
 }

@@ -76,21 +76,25 @@ export class Watcher {
   /** Goes on until the ear is closed, the rights change or something fails. `first` is told right away. */
   async *events(first: readonly WatchNews[]): AsyncGenerator<WatchEvent, never> {
     for (const news of first) yield this.#event(news);
-    for (let heard = true; ; heard = await this.#ear.wait(this.#stillMs)) {
-      let silent = true;
+    for (let toldMs = performance.now(); ;) {
       for await (const news of this.#round()) {
-        silent = false;
         // Rights may have changed while this was found out, or while the one before was being sent.
         this.#rights.mask();
         yield this.#event(news);
+        toldMs = performance.now();
       }
       this.#rights.mask();
-      if (silent && !heard) yield this.#event({ kind: "still" });
+      // Counted from the last event: changes that the caller may not see must not delay it.
+      if (performance.now() - toldMs >= this.#stillMs) {
+        yield this.#event({ kind: "still" });
+        toldMs = performance.now();
+      }
+      await this.#ear.wait(Math.max(1, toldMs + this.#stillMs - performance.now()));
     }
   }
 
   #event(news: WatchNews): WatchEvent {
-    return { ...news, position: cursorToText(this.#cursor, this.#changes.epoch, this.#fingerprint) };
+    return { ...news, position: cursorToText(this.#cursor, this.#changes, this.#fingerprint) };
   }
 
   async *#round(): AsyncGenerator<WatchNews> {

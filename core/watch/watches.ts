@@ -174,17 +174,14 @@ export class Watches {
     const { position } = this.#changes;
     const now: Cursor = { runs: position, points: position, part: undefined };
     if (text === "") return { cursor: now, behind: [] };
-    const { cursor, known, partKnown } = cursorFromText(
-      text,
-      this.#changes,
-      fingerprint(watched.series.keys()),
-    );
+    const resumed = cursorFromText(text, this.#changes, fingerprint(watched.series.keys()));
     const behind: WatchedKind[] = [];
-    if (!known && watched.view !== undefined) behind.push("runs");
-    if (!(known && partKnown) && watched.series.size > 0) behind.push("series");
+    if (resumed === undefined && watched.view !== undefined) behind.push("runs");
+    if (resumed?.partKnown !== true && watched.series.size > 0) behind.push("series");
     // A position says nothing about lines: they have numbers.
     if (logs.some(({ from }) => from === undefined)) behind.push("logs");
-    if (!known) return { cursor: now, behind };
+    if (resumed === undefined) return { cursor: now, behind };
+    const { cursor, partKnown } = resumed;
     return { cursor: partKnown ? cursor : { ...now, runs: cursor.runs }, behind };
   }
 }

@@ -119,8 +119,8 @@ describe("cairn ls", () => {
     expect(head).toMatch(
       /^id,name,.*,metrics\.m\.last,params\.big,params\.cold,params\.text,"?tags\.""=1"""?$/,
     );
-    expect(row).toContain(`"'=cmd|' /C calc'!A0"`);
-    expect(row).toContain(`,${value},9007199254740993,-1.5,"'@SUM(1)\n2","'+1+1"`);
+    expect(row).toContain(`,'=cmd|' /C calc'!A0,`);
+    expect(row).toContain(`,${value},9007199254740993,-1.5,"'@SUM(1)\n2",'+1+1`);
   });
 
   it("T16 shows names of strangers without letting them control the terminal", async () => {

@@ -41,7 +41,7 @@ const SERVICES: Readonly<Record<string, Readonly<Record<string, Omit<MethodRow, 
       about: "namespace",
       message: (_, { namespace }) => ({ description: { namespace, key: "new" } }),
     },
-    ListKeys: { about: "namespace", message: (_, { namespace }) => ({ namespace }) },
+    ListKeys: { about: "list", message: (_, { namespace }) => ({ namespace }) },
     ListSeries: { about: "run", message: byId },
     ListRunKeys: { about: "list", message: (_, { runId }) => ({ runs: [{ id: runId }] }) },
     ReadSeries: {

@@ -101,7 +101,7 @@ export function coreAccessFamiliesContract(open: OpenStores, restores: boolean):
     },
   );
 
-  it("A32 ends what an administrator's token has made for others with that token or its principal", async () => {
+  it("S29 A32 ends what an administrator's token has made for others with that token or its principal", async () => {
     const { access, user, token, bind } = under;
     for (const name of ["ana", "ben", "ci"]) await user(name);
     await bind("ana", "admin", on(""));
@@ -151,7 +151,7 @@ export function coreAccessFamiliesContract(open: OpenStores, restores: boolean):
     await expect(make(as(access.identifySession(child), "read"))).rejects.toEqual(NEEDED);
   });
 
-  it("A33 ends with a change of password what the old one has made, but for the token of the call", async () => {
+  it("S29 A33 ends with a change of password what the old one has made, but for the token of the call", async () => {
     const { access, user, token, bind } = under;
     await user("ada", PASSWORD);
     await user("ci");

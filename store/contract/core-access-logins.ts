@@ -99,7 +99,7 @@ export function coreAccessLoginsContract(open: OpenStores): void {
     await access.logIn(VISITOR, { name: "ada", password: PASSWORD });
   });
 
-  it("A35 lets no one use up the attempts of others with made-up names", async () => {
+  it("S29 A35 lets no one use up the attempts of others with made-up names", async () => {
     await create("ada", "user", PASSWORD);
     const refusals: string[] = [];
     for (let i = 0; i < 10_000; i++) {

@@ -1,6 +1,7 @@
 /** Access on a real store: who may what, tokens, passwords, the audit. */
 import { describe } from "vitest";
 import { coreAccessAuditContract } from "./core-access-audit.ts";
+import { coreAccessBoundsContract } from "./core-access-bounds.ts";
 import { coreAccessGrantsContract } from "./core-access-grants.ts";
 import { coreAccessFamiliesContract } from "./core-access-families.ts";
 import { coreAccessFirstTokenContract } from "./core-access-first-token.ts";
@@ -13,6 +14,7 @@ export function coreAccessContract(name: string, open: OpenStores, traits: { res
   describe(`access on ${name}`, () => {
     describe("grants", () => coreAccessGrantsContract(open));
     describe("tokens", () => coreAccessTokensContract(open));
+    describe("bounds", () => coreAccessBoundsContract(open));
     describe("families of tokens", () => coreAccessFamiliesContract(open, traits.restores));
     describe("the first token", () => coreAccessFirstTokenContract(open));
     describe("principals", () => coreAccessPrincipalsContract(open));

@@ -245,7 +245,7 @@ export function coreSightContract(open: OpenStores): void {
     expect((await refusalOf(namespaces.delete(CALLER, "lab"))).message).toContain("1 run");
     for (const path of ["lab/secret", "nowhere"]) {
       for (const call of [namespaces.delete(caller, path), namespaces.update(caller, { path })]) {
-        await expect(call).rejects.toEqual(refused("forbidden", "NO_RIGHT"));
+        await expect(call).rejects.toEqual(refused("not-found"));
       }
     }
   });
@@ -269,9 +269,34 @@ export function coreSightContract(open: OpenStores): void {
     expect(await keys(callerIn({ "lab/a": true }))).toEqual(["own"]);
     expect(await keys(callerIn({ lab: true }))).toEqual(["own", "upper"]);
     for (const namespace of ["lab", "nowhere"]) {
-      const asking = list(callerIn({ "lab/a": true }), namespace);
-      await expect(asking).rejects.toEqual(refused("forbidden", "NO_RIGHT"));
+      expect(await list(callerIn({ "lab/a": true }), namespace)).toEqual({ keys: [], nextPageToken: "" });
     }
+  });
+
+  it("A21, A24 a namespace that is closed to the caller has the metric keys of one that is not there", async () => {
+    const { metrics } = core();
+    const describe = (namespace: string, key: string, unit: string) =>
+      metrics.describeKey(CALLER, {
+        namespace,
+        key,
+        unit,
+        direction: undefined,
+        description: "",
+        picture: undefined,
+      });
+    await describe("lab", "loss", "nats");
+    await describe("lab", "time", "s");
+    await describe("lab/secret", "loss", "bits");
+    await describe("lab/secret", "hush", "s");
+    await describe("lab/secret/mine", "time", "ms");
+    const caller = callerIn({ lab: true, "lab/secret": false, "lab/secret/mine": true });
+    const list = async (namespace: string) =>
+      (await metrics.listKeys(caller, { namespace, pageSize: 0, pageToken: "" })).keys.map(
+        ({ key, unit }) => `${key} ${unit}`,
+      );
+    expect(await list("lab/secret")).toEqual(["loss nats", "time s"]);
+    expect(await list("lab/secret")).toEqual(await list("lab/nothing"));
+    expect(await list("lab/secret/mine")).toEqual(["loss nats", "time ms"]);
   });
 
   it("A25 only who administers the server hears how much it holds", async () => {

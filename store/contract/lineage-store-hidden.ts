@@ -74,7 +74,7 @@ export function lineageHiddenContract(open: OpenStores): void {
   });
 
   it("I6 fills pages by artifact, so that their length tells nothing", async () => {
-    const { lineage, make, children } = build();
+    const { lineage, make } = build();
     const eve = callerWithout({ namespaces: ["secret"] });
     const seen: string[] = [];
     for (let i = 0; i < 12; i++) {
@@ -92,7 +92,94 @@ export function lineageHiddenContract(open: OpenStores): void {
     });
     expect(second.children.map(({ runId }) => runId)).toEqual(seen.slice(3));
     expect(second.nextPageToken).toBe("");
-    expect(await children(eve, "data")).toHaveLength(12);
+  });
+
+  it("I6 lists of what came from something outside only what the caller may see, in pages that count nothing else", async () => {
+    const { lineage, make, children } = build();
+    const eve = callerWithout({ namespaces: ["secret"] });
+    const seen: string[] = [];
+    for (let i = 0; i < 12; i++) {
+      const id = await make(i % 3 === 1 ? "lab" : "secret");
+      if (i % 3 === 1) seen.push(id);
+      await lineage.addSource(CALLER, byId(id), anything("s3://data"));
+    }
+    expect((await children(eve, "s3://data")).map(({ runId, hidden }) => [runId, hidden])).toEqual(
+      seen.map((id) => [id, false]),
+    );
+    expect(await children(CALLER, "s3://data")).toHaveLength(12);
+    const of = { by: "id", id: "s3://data" } as const;
+    const pages: string[][] = [];
+    const tokens: string[] = [];
+    for (let pageToken = ""; pages.length === 0 || pageToken !== "";) {
+      const page = await lineage.listChildren(eve, of, { ...PAGE, pageSize: 2, pageToken });
+      pages.push(page.children.map(({ runId }) => runId!));
+      pageToken = page.nextPageToken;
+      tokens.push(pageToken);
+    }
+    expect(pages).toEqual([seen.slice(0, 2), seen.slice(2)]);
+    expect(tokens[0]).toMatch(/^[\w-]{40,}$/);
+    expect(tokens.at(-1)).toBe("");
+    const refusal = refused("invalid", "PAGE_TOKEN");
+    for (const pageToken of ["1", "x", `${tokens[0]}AAAA`]) {
+      await expect(lineage.listChildren(eve, of, { ...PAGE, pageToken })).rejects.toEqual(refusal);
+    }
+  });
+
+  it("I6 says the same of the id of a hidden run as of one that no run has", async () => {
+    const { lineage, make, sources, children } = build();
+    const eve = callerWithout({ namespaces: ["secret"] });
+    const secret = await make("secret");
+    const nothing = secret.replace(/^.{16}/, "0".repeat(16));
+    const seeWith = async (id: string) => {
+      const child = await make();
+      const seen = [
+        await lineage.addSource(eve, byId(child), anything(id, "weights")),
+        await lineage.addSource(eve, byId(child), anything(id, "weights")),
+        await sources(eve, child),
+        await sources(eve, child, { artifact: "weights" }),
+        await children(eve, id),
+        await children(eve, id, { artifact: "weights" }),
+        await lineage.get(eve, { run: byId(child), direction: "both", depth: 0 }),
+        await lineage.removeSource(eve, byId(child), anything(id, "weights")),
+        await lineage.removeSource(eve, byId(child), anything(id, "weights")),
+        await sources(eve, child),
+      ];
+      return JSON.stringify(seen)
+        .replaceAll(id, "SOURCE")
+        .replaceAll(child, "CHILD")
+        .replaceAll(/run-[0-9a-f]{8}/g, "NAME");
+    };
+    expect(await seeWith(secret)).toBe(await seeWith(nothing));
+  });
+
+  it("I6 keeps a link by text apart from the one to a hidden run, and shows who may see it one", async () => {
+    const { lineage, make, sources, children } = build();
+    const eve = callerWithout({ namespaces: ["secret"] });
+    const [child, secret] = [await make(), await make("secret")];
+    await lineage.addSource(CALLER, byId(child), aRun(secret, "weights"));
+    const { created } = await lineage.addSource(eve, byId(child), anything(secret, "weights"));
+    expect(created).toBe(true);
+    expect((await sources(eve, child)).map(plain)).toEqual([
+      [undefined, undefined, "", true],
+      [undefined, secret, "weights", false],
+    ]);
+    const { nodes, edges } = await lineage.get(eve, { run: byId(child), direction: "both", depth: 0 });
+    expect(nodes.slice(1)).toEqual([
+      { kind: "hidden", distance: -1 },
+      { kind: "external", externalId: secret, distance: -1 },
+    ]);
+    expect(edges).toHaveLength(2);
+    expect((await children(eve, secret)).map(({ runId }) => runId)).toEqual([child]);
+    // Who may see the run has one link to it.
+    expect((await sources(CALLER, child)).map(plain)).toEqual([[secret, undefined, "weights", false]]);
+    expect(await children(CALLER, secret)).toHaveLength(1);
+    expect(await lineage.addSource(CALLER, byId(child), anything(secret, "weights"))).toMatchObject({
+      created: false,
+    });
+    expect(await lineage.removeSource(eve, byId(child), anything(secret, "weights"))).toBe(true);
+    expect((await sources(eve, child)).map(plain)).toEqual([[undefined, undefined, "", true]]);
+    expect(await lineage.removeSource(CALLER, byId(child), anything(secret, "weights"))).toBe(true);
+    expect(await sources(CALLER, child)).toEqual([]);
   });
 
   it("asks for the rights to read and to write", async () => {

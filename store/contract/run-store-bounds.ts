@@ -97,7 +97,7 @@ export function runBoundsContract(open: OpenStores): void {
       return [rows.map(({ path }) => path).join(" "), more];
     };
     const keys = async (bytesMax: number, after?: string, limit = 10) => {
-      const { rows, more } = await bench.runs.listKeys("a/b", { after, limit, bytesMax });
+      const { rows, more } = await bench.runs.listKeys(["a", "a/b"], { after, limit, bytesMax });
       expect(rows.every(({ unit }) => unit === "near")).toBe(true);
       return [rows.map(({ key }) => key).join(" "), more];
     };

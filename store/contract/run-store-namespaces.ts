@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import type { KeyDescription, Namespace } from "#core/model/namespace.ts";
+import { ancestors } from "#core/model/path.ts";
 import {
   AUDIT,
   createRun,
@@ -35,7 +36,8 @@ export function namespacesContract(open: OpenStores): void {
     const { rows } = await bench.runs.listNamespaces({ under: "", after: undefined, ...ALL, ...page });
     return rows.map(({ path }) => path);
   };
-  const keysOf = async (path: string) => (await bench.runs.listKeys(path, { after: undefined, ...ALL })).rows;
+  const keysOf = async (path: string) =>
+    (await bench.runs.listKeys([...ancestors(path), path], { after: undefined, ...ALL })).rows;
 
   it("keeps what a namespace says about itself", async () => {
     const lab = namespace("lab/asr", {

@@ -4,6 +4,8 @@ import type { ReadMask } from "#core/access/scope.ts";
 import { CairnError } from "#core/errors.ts";
 import { Runs } from "#core/runs/runs.ts";
 import { Changes } from "#core/watch/changes.ts";
+import type { WatchEvent } from "#core/watch/event.ts";
+import { Watches } from "#core/watch/watches.ts";
 import { buildCore, CALLER } from "./core-under-test.ts";
 import { ListSearch } from "./list-search.ts";
 import { callerWithout } from "./masked-caller.ts";
@@ -15,6 +17,7 @@ import {
   seriesOf,
   touch,
   ALL_RUNS,
+  watchRequest,
   WatchReader,
   write,
 } from "./watch-reader.ts";
@@ -69,6 +72,37 @@ export function watchRightsContract(open: OpenStores): void {
     const { runs, left } = await reader.next("runs");
     expect([runs.map(({ run }) => run.id), left]).toEqual([[seen], []]);
     await reader.leave();
+  });
+
+  it("H12 neither positions nor signs of life tell how much happens that the caller may not read", async () => {
+    const built = core();
+    const hidden = await makeRun(built);
+    const eve = callerWithout({ runs: [hidden] }, "read");
+    const { runs, changes, clock } = built;
+    const { runs: store, logs, feed } = bench.under;
+    const parts = { store, search: new ListSearch(feed), logs, runs, changes, clock };
+    const watches = new Watches({ ...parts, stillMs: 50 });
+    const stop = new AbortController();
+    const events = watches.watch(eve, watchRequest({ runs: ALL_RUNS }), stop.signal);
+    const texts = [((await events.next()).value as WatchEvent).position];
+    const enough = new AbortController();
+    const busy = (async () => {
+      for (let i = 0; !enough.signal.aborted; i++) await touch(built, hidden, "x", String(i));
+    })();
+    for (let i = 0; i < 3; i++) {
+      const { kind, position } = (await events.next()).value as WatchEvent;
+      expect(kind).toBe("still");
+      texts.push(position);
+    }
+    enough.abort();
+    await busy;
+    texts.push(((await events.next()).value as WatchEvent).position);
+    const [, ...sealed] = texts.map((text) => text.split(".")[1]!);
+    expect(new Set(sealed).size).toBe(sealed.length);
+    expect(new Set(sealed.map(({ length }) => length)).size).toBe(1);
+    for (const text of texts) expect(text.split(".")).toHaveLength(2);
+    stop.abort();
+    await events.return(undefined).catch(() => undefined);
   });
 
   it("H7 series and logs of a hidden run are not found", async () => {

@@ -117,14 +117,17 @@ export class Namespaces {
     );
   }
 
-  listKeys(path: string, { after, ...bound }: Parameters<RunStore["listKeys"]>[1]): ListPart<KeyDescription> {
+  listKeys(
+    paths: readonly string[],
+    { after, ...bound }: Parameters<RunStore["listKeys"]>[1],
+  ): ListPart<KeyDescription> {
     // Ancestors are prefixes, so the longest path is the nearest; of a maximum SQLite gives its own row.
     const nearest = this.#db.all(
       `SELECT key_description.namespace, key, max(length(path))
        FROM key_description JOIN namespace ON namespace.id = key_description.namespace
-       WHERE (path = ?1 OR substr(?1, 1, length(path) + 1) = path || '/') AND key > ?2
+       WHERE path IN (SELECT value FROM json_each(?1)) AND key > ?2
        GROUP BY key ORDER BY key LIMIT ?3`,
-      path,
+      JSON.stringify(paths),
       after ?? "",
       bound.limit + 1,
     );

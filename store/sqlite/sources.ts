@@ -7,7 +7,6 @@ import type {
   LineageStore,
   Link,
   ListLinks,
-  NewLink,
   ReadLinkedArtifacts,
   ReadLinks,
 } from "#core/ports/lineage-store.ts";
@@ -17,7 +16,9 @@ import { appendAudit } from "./audit.ts";
 import type { Db, Row, Value } from "./db.ts";
 import { takePage } from "./page.ts";
 
-const COLUMNS = `link.id, child.id, child_in.path, link.source, source_in.path, link.artifact, link.created_us`;
+const COLUMNS = `link.id, child.id, child_in.path, link.source, source_in.path, link.artifact, link.created_us,
+  link.by_text, link.by_text AND EXISTS (SELECT 1 FROM source_link AS other WHERE other.run = link.run
+    AND other.source = link.source AND other.artifact = link.artifact AND other.by_text = 0)`;
 const CHILD = "run AS child ON child.key = link.run";
 const ENDS = `JOIN namespace AS child_in ON child_in.id = child.namespace
   LEFT JOIN run AS origin ON origin.id = link.source
@@ -51,37 +52,43 @@ export class Sources {
     this.#db = db;
   }
 
-  add({ childId, source, artifact, createdUs }: NewLink): { created: boolean; createdUs: number } {
+  add(link: Parameters<LineageStore["addSource"]>[0]): { created: boolean; createdUs: number } {
+    const { childId, source, artifact, createdUs } = link;
+    const byText = Number(link.byText ?? false);
     const run = this.#findRun(childId);
     if (run === undefined) throw new CairnError("not-found", `cannot find run ${quote(childId)}`);
     const known = this.#db.find(
-      "SELECT created_us FROM source_link WHERE run = ? AND source = ? AND artifact = ?",
+      "SELECT created_us FROM source_link WHERE run = ? AND source = ? AND artifact = ? AND by_text IN (?, ?)",
       run,
       source,
       artifact,
+      byText,
+      link.beside === true ? byText : 1 - byText,
     );
     if (known !== undefined) return { created: false, createdUs: Number(known[0]) };
     this.#requireRoom(run, childId);
     this.#db.run(
-      "INSERT INTO source_link (run, source, artifact, created_us) VALUES (?, ?, ?, ?)",
+      "INSERT INTO source_link (run, source, artifact, created_us, by_text) VALUES (?, ?, ?, ?, ?)",
       run,
       source,
       artifact,
       createdUs,
+      byText,
     );
     return { created: true, createdUs };
   }
 
   remove(
-    { childId, sources, artifact }: Parameters<LineageStore["removeSource"]>[0],
+    { childId, sources, artifact, byTextOnly = false }: Parameters<LineageStore["removeSource"]>[0],
     audit: AuditRecord,
   ): number {
     const { changes } = this.#db.run(
       `DELETE FROM source_link WHERE run = (SELECT key FROM run WHERE id = ?) AND artifact = ?
-         AND source IN (SELECT value FROM json_each(?))`,
+         AND source IN (SELECT value FROM json_each(?)) AND by_text >= ?`,
       childId,
       artifact,
       JSON.stringify(sources),
+      Number(byTextOnly),
     );
     if (changes > 0) appendAudit(this.#db, audit);
     return changes;
@@ -91,14 +98,19 @@ export class Sources {
     return this.#page("link.run = (SELECT key FROM run WHERE id = ?)", childId, page);
   }
 
-  ofSources({ sources, ...page }: Parameters<LineageStore["listChildren"]>[0]): ListPart<Link> {
-    const parts = [...new Set(sources)].map((source) => this.#page("link.source = ?", source, page));
+  ofSources({
+    sources,
+    byTextOnly = false,
+    ...page
+  }: Parameters<LineageStore["listChildren"]>[0]): ListPart<Link> {
+    const end = byTextOnly ? "link.source = ? AND link.by_text = 1" : "link.source = ?";
+    const parts = [...new Set(sources)].map((source) => this.#page(end, source, page));
     if (parts.length === 1) return parts[0]!;
     // Behind the end of a part that was cut off there may be links with lower numbers than others have.
     const ends = parts.filter(({ more }) => more).map(({ rows }) => rows.at(-1)!.number);
-    const end = Math.min(...ends);
+    const last = Math.min(...ends);
     const all = parts.flatMap(({ rows }) => rows).sort((a, b) => a.number - b.number);
-    const rows = all.filter(({ number }) => number <= end).slice(0, page.limit);
+    const rows = all.filter(({ number }) => number <= last).slice(0, page.limit);
     return { rows, more: rows.length < all.length || ends.length > 0 };
   }
 
@@ -200,7 +212,8 @@ export class Sources {
 }
 
 function toLink(row: Row): Link {
-  const [number, childId, childNamespace, source, sourceNamespace, artifact, createdUs] = row;
+  const [number, childId, childNamespace, source, sourceNamespace, artifact, createdUs, byText, isDouble] =
+    row;
   return {
     number: Number(number),
     childId: String(childId),
@@ -209,5 +222,7 @@ function toLink(row: Row): Link {
     sourceNamespace: sourceNamespace === null ? undefined : String(sourceNamespace),
     artifact: String(artifact),
     createdUs: Number(createdUs),
+    byText: byText === 1,
+    isDouble: isDouble === 1,
   };
 }

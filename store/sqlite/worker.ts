@@ -95,7 +95,7 @@ function readerHandlers(reader: StoreReader): Handlers<ReaderApi> {
   return {
     findNamespace: (path) => reader.namespaces.find(path),
     listNamespaces: (page) => reader.namespaces.list(page),
-    listKeys: (namespace, page) => reader.namespaces.listKeys(namespace, page),
+    listKeys: (namespaces, page) => reader.namespaces.listKeys(namespaces, page),
     findRuns: (ref, options) => reader.runs.find(ref, options),
     getRuns: (ids, options) => reader.runs.getMany(ids, options),
     getSetting: (name) => findSetting(reader.db, name),

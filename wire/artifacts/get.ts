@@ -14,30 +14,34 @@ export async function getArtifact(artifacts: Artifacts, call: Call): Promise<voi
   const asked = askedArtifact(call);
   const isHead = request.method === "HEAD";
   let range: ByteRange | undefined;
-  const { artifact, body } = await artifacts.open(caller, asked, (found) => {
+  const { artifact, body, right } = await artifacts.open(caller, asked, (found) => {
     range = isHead ? undefined : rangeOf(call, found);
     return range;
   });
-  setHead(response, artifact);
-  const start = body[Symbol.asyncIterator]();
-  if (matchesTag(headerOf(request, "if-none-match"), tagOf(artifact))) {
-    await start.return?.();
-    response.statusCode = 304;
-    response.end();
-    return;
+  try {
+    setHead(response, artifact);
+    const start = body[Symbol.asyncIterator]();
+    if (matchesTag(headerOf(request, "if-none-match"), tagOf(artifact))) {
+      await start.return?.();
+      response.statusCode = 304;
+      response.end();
+      return;
+    }
+    const size = artifact.sizeBytes!;
+    const { start: from, end } = range ?? { start: 0, end: size };
+    response.statusCode = range === undefined ? 200 : 206;
+    if (range !== undefined) response.setHeader("content-range", `bytes ${from}-${end - 1}/${size}`);
+    response.setHeader("content-type", artifact.mediaType);
+    response.setHeader("content-length", String(end - from));
+    if (isHead) {
+      await start.return?.();
+      response.end();
+      return;
+    }
+    await sendStream(response, body, right.signal);
+  } finally {
+    right.release();
   }
-  const size = artifact.sizeBytes!;
-  const { start: from, end } = range ?? { start: 0, end: size };
-  response.statusCode = range === undefined ? 200 : 206;
-  if (range !== undefined) response.setHeader("content-range", `bytes ${from}-${end - 1}/${size}`);
-  response.setHeader("content-type", artifact.mediaType);
-  response.setHeader("content-length", String(end - from));
-  if (isHead) {
-    await start.return?.();
-    response.end();
-    return;
-  }
-  await sendStream(response, body);
 }
 
 /** Throws `invalid` (RANGE) when nothing of it is there. */

@@ -1,6 +1,8 @@
 import type { Artifacts } from "#core/artifacts/artifacts.ts";
+import type { UploadHead } from "#core/artifacts/uploads.ts";
 import { CairnError } from "#core/errors.ts";
 import type { Artifact } from "#core/model/artifact.ts";
+import type { RunRef } from "#core/model/run.ts";
 import { paced } from "#wire/kit/paced.ts";
 import { sendJson } from "#wire/kit/respond.ts";
 import type { Call } from "#wire/kit/router.ts";
@@ -11,21 +13,34 @@ import { parseContentRange } from "./content-range.ts";
 
 const PARAMETERS = ["step", "kind"];
 
-/** PUT /artifacts/RUN_ID/NAME: all of it or, with `content-range`, a piece. */
+/** PUT /artifacts/RUN_ID/NAME: all of it or, with `content-range`, a piece. It ends when the right to it does. */
 export async function putArtifact(artifacts: Artifacts, call: Call): Promise<void> {
-  const { request, response, caller, account } = call;
   const asked = askedArtifact(call, PARAMETERS);
   const head = uploadHead(call, asked);
+  const right = await artifacts.hold(call.caller, asked);
+  try {
+    const content = paced(streamBody(call.request, right.signal), call.account);
+    await putContent(artifacts, call, { run: asked.run, head, content });
+  } finally {
+    right.release();
+  }
+}
+
+async function putContent(
+  artifacts: Artifacts,
+  call: Call,
+  { run, head, content }: { run: RunRef; head: UploadHead; content: AsyncIterable<Uint8Array> },
+): Promise<void> {
+  const { request, response, caller } = call;
   const digest = headerOf(request, "x-cairn-sha256")?.toLowerCase();
   const range = headerOf(request, "content-range");
   const length = declaredLength(request);
-  const content = paced(streamBody(request), account);
   if (range === undefined) {
     const expect = {
       ...(digest !== undefined && { digest }),
       ...(length !== undefined && { sizeBytes: length }),
     };
-    sendArtifact(call, await artifacts.uploads.put(caller, asked.run, head, content, expect));
+    sendArtifact(call, await artifacts.uploads.put(caller, run, head, content, expect));
     return;
   }
   if (digest === undefined) {
@@ -35,7 +50,7 @@ export async function putArtifact(artifacts: Artifacts, call: Call): Promise<voi
   }
   const { totalBytes, piece } = parseContentRange(range);
   const state = await artifacts.uploads
-    .putPiece(caller, asked.run, head, {
+    .putPiece(caller, run, head, {
       digest,
       totalBytes,
       piece: piece && { ...piece, content },

@@ -7,10 +7,14 @@ import type { HttpRequest } from "#wire/kit/http.ts";
  * is meant.
  *
  * Throws `invalid` (BODY_LENGTH, UNSUPPORTED_ENCODING) and `aborted` when the client goes away in the middle. Silence
- * of the client is ended by the server's own limits on a connection. When it is returned before its end the
+ * of the client is ended by the server's own limits on a connection, or when `signal` is aborted: then its reason is
+ * thrown. When it is returned before its end the
  * request is paused; `sendError` reads and forgets the rest.
  */
-export async function* streamBody(request: HttpRequest): AsyncGenerator<Uint8Array, void, undefined> {
+export async function* streamBody(
+  request: HttpRequest,
+  signal?: AbortSignal,
+): AsyncGenerator<Uint8Array, void, undefined> {
   const encoding = request.headers["content-encoding"]?.trim().toLowerCase() ?? "";
   if (encoding !== "" && encoding !== "identity") {
     throw new CairnError(
@@ -40,10 +44,13 @@ export async function* streamBody(request: HttpRequest): AsyncGenerator<Uint8Arr
     if (state === "open") state = "gone";
     wake.resolve();
   };
+  const onAbort = (): void => wake.resolve();
   request.on("data", onData).on("end", onEnd).on("error", onGone).on("close", onGone);
+  signal?.addEventListener("abort", onAbort);
   let bytes = 0;
   try {
     for (;;) {
+      signal?.throwIfAborted();
       const piece = pieces.shift();
       if (piece !== undefined) {
         bytes += piece.byteLength;
@@ -57,6 +64,7 @@ export async function* streamBody(request: HttpRequest): AsyncGenerator<Uint8Arr
     }
   } finally {
     request.off("data", onData).off("end", onEnd).off("error", onGone).off("close", onGone);
+    signal?.removeEventListener("abort", onAbort);
     // A socket that breaks from here on concerns nobody any more.
     request.on("error", ignore);
     if (state === "open") request.pause();

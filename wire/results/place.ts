@@ -15,20 +15,22 @@ export interface FoundPlace extends Place {
 }
 
 const SEGMENTS_MAX = 64;
-const ASKED_MAX = 10_000;
+/** Principals whose questions are remembered, and questions of each: none makes those of another be forgotten. */
+const ASKERS_MAX = 1_000;
+const ASKED_MAX = 256;
 const ASKED_MS_MAX = 60_000;
 
 /**
  * Finds out where in NAMESPACE/RUN/KEY the key begins: namespaces and keys both hold "/".
  *
  * A client that puts a record first asks whether its base NAMESPACE/RUN is there (fsspec does so before each write), so
- * the base a caller asked for last tells. Where it did not, the run that is there and has the longest path does, and where
- * there is none, the key is the last segment.
+ * the base tells that the same credential asked for last, where it may write. Where it did not ask, the key is the last
+ * segment. What others asked for, and which runs they made along the path, never decides where a record goes.
  */
 export class Places {
   readonly #runs: Runs;
-  /** When who asked for which path, the latest last. */
-  readonly #asked = new Map<string, number>();
+  /** By principal, when which of its credentials asked for which path, the latest last. */
+  readonly #asked = new Map<string, Map<string, number>>();
   readonly #nowMs: () => number;
 
   constructor(runs: Runs, nowMs: () => number = () => performance.now()) {
@@ -36,23 +38,28 @@ export class Places {
     this.#nowMs = nowMs;
   }
 
-  /** The longest run that is there and has a record of that key, or else the run itself, with an empty key. */
+  /**
+   * The run along the path that has a record of that key, or else the run itself, with an empty key. Where several have
+   * one, that of the base the caller asked for last; throws `precondition` (RESULT_AMBIGUOUS) where that does not tell.
+   */
   async find(caller: Caller, path: string): Promise<FoundPlace | undefined> {
-    this.#note(caller, path);
     const segments = splitPath(path);
+    const base = this.#lastBase(caller, segments);
+    this.#note(caller, path);
     const found = await this.#existing(caller, segments);
-    return (
-      found.find(({ key, records }) => key !== "" && records.has(key)) ?? found.find(({ key }) => key === "")
-    );
+    const records = found.filter(({ key, records: has }) => key !== "" && has.has(key));
+    if (records.length < 2) return records[0] ?? found.find(({ key }) => key === "");
+    const asked = base === undefined ? undefined : placeAt(segments, base);
+    const own = records.find(({ namespace, run }) => namespace === asked?.namespace && run === asked.run);
+    if (own === undefined) throw ambiguous(path, records);
+    return own;
   }
 
   /** Where a record of that path belongs. */
-  async choose(caller: Caller, path: string): Promise<Place> {
+  choose(caller: Caller, path: string): Place {
     const segments = splitPath(path);
     const asked = this.#lastBase(caller, segments);
     if (asked !== undefined) return placeAt(segments, asked);
-    const existing = (await this.#existing(caller, segments)).find(({ key }) => key !== "");
-    if (existing !== undefined) return existing;
     if (segments.length < 3) {
       throw new CairnError(
         "invalid",
@@ -85,22 +92,22 @@ export class Places {
   }
 
   #note(caller: Caller, path: string): void {
-    const asked = askedKey(caller, path);
-    this.#asked.delete(asked);
-    this.#asked.set(asked, this.#nowMs());
-    for (const [oldest, atMs] of this.#asked) {
-      if (this.#asked.size <= ASKED_MAX && this.#nowMs() - atMs <= ASKED_MS_MAX) break;
-      this.#asked.delete(oldest);
-    }
+    const asker = askerKey(caller);
+    const asked = this.#asked.get(asker) ?? new Map<string, number>();
+    putLast(this.#asked, asker, asked, ASKERS_MAX);
+    putLast(asked, askedKey(caller, path), this.#nowMs(), ASKED_MAX);
   }
 
-  /** How many segments the base has that was asked for last. */
+  /** How many segments the base has that was asked for last and where the caller may do what the call declares. */
   #lastBase(caller: Caller, segments: readonly string[]): number | undefined {
+    const asked = this.#asked.get(askerKey(caller));
     let last: number | undefined;
     let lastMs = this.#nowMs() - ASKED_MS_MAX;
     for (let count = 2; count < segments.length; count++) {
-      const atMs = this.#asked.get(askedKey(caller, segments.slice(0, count).join("/")));
+      const atMs = asked?.get(askedKey(caller, segments.slice(0, count).join("/")));
       if (atMs === undefined || atMs < lastMs) continue;
+      const { namespace } = placeAt(segments, count);
+      if (!caller.rights.may(caller.permission, { namespace })) continue;
       last = count;
       lastMs = atMs;
     }
@@ -108,8 +115,32 @@ export class Places {
   }
 }
 
-function askedKey({ principal }: Caller, path: string): string {
-  return `${principal.kind} ${principal.name} ${path}`;
+function askerKey({ principal: { kind, name } }: Caller): string {
+  return `${kind} ${name}`;
+}
+
+/** Two tokens of one principal may be in different hands. */
+function askedKey({ tokenId = "" }: Caller, path: string): string {
+  return `${tokenId} ${path}`;
+}
+
+/** The one that came first makes room. */
+function putLast<V>(map: Map<string, V>, key: string, value: V, max: number): void {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size > max) map.delete(map.keys().next().value!);
+}
+
+function ambiguous(path: string, found: readonly Place[]): CairnError {
+  const runs = found.map(({ namespace, run }) => quote(`${namespace}/${run}`));
+  return new CairnError(
+    "precondition",
+    `cannot choose a record for ${quote(path)}: the runs ${runs.join(" and ")} both have one`,
+    {
+      reason: "RESULT_AMBIGUOUS",
+      hint: "ask for NAMESPACE/RUN first, or give one of the runs another alias",
+    },
+  );
 }
 
 function splitPath(path: string): string[] {

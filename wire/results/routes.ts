@@ -48,7 +48,7 @@ async function putRecord(places: Places, runs: Runs, call: Call): Promise<void> 
   if (!json.startsWith("{")) {
     throw new CairnError("invalid", `cannot store record ${quote(path)}: it is no JSON object`);
   }
-  const { namespace, run, key } = await places.choose(caller, path);
+  const { namespace, run, key } = places.choose(caller, path);
   const made = await runs.create(caller, {
     namespace,
     name: run,

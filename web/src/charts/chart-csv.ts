@@ -1,3 +1,4 @@
+import { csvCell } from "#base/csv.ts";
 import type { XKind } from "./frame.ts";
 import type { Line } from "./line.ts";
 
@@ -7,13 +8,13 @@ import type { Line } from "./line.ts";
  */
 export function chartCsv(key: string, lines: readonly Line[], xKind: XKind, xName = "x"): string {
   const ranged = lines.some(({ low }) => low !== undefined);
-  const x = xKind === "metric" ? cell(xName) : X_COLUMNS[xKind];
-  const rows = [`run,${x},${cell(key)}${ranged ? ",min,max" : ""}`];
+  const x = xKind === "metric" ? csvCell(xName) : X_COLUMNS[xKind];
+  const rows = [`run,${x},${csvCell(key)}${ranged ? ",min,max" : ""}`];
   for (const line of lines) {
-    const name = cell(line.name);
+    const name = csvCell(line.name);
     const { y, low = y, high = y, words } = line;
     for (let i = 0; i < line.x.length; i++) {
-      const value = words === undefined ? String(y[i]) : cell(words[y[i]!] ?? "");
+      const value = words === undefined ? String(y[i]) : csvCell(words[y[i]!] ?? "");
       const range = ranged ? `,${low[i]},${high[i]}` : "";
       rows.push(`${name},${line.x[i]},${value}${range}`);
     }
@@ -22,8 +23,3 @@ export function chartCsv(key: string, lines: readonly Line[], xKind: XKind, xNam
 }
 
 const X_COLUMNS = { step: "step", time: "time_us", relative: "relative_us" } as const;
-
-function cell(text: string): string {
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-}

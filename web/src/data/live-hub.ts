@@ -44,7 +44,7 @@ export class LiveHub {
   readonly #listeners = new Map<number, Listener>();
   #connection: Connection = { state: "connecting", heardMs: 0 };
   #position = "";
-  /** When that was last another one, by Date.now(). */
+  /** When that may last have become another one, by Date.now(). */
   #movedMs = 0;
   #current: AbortController | undefined;
   #gathering: ReturnType<typeof setTimeout> | undefined;
@@ -154,7 +154,8 @@ export class LiveHub {
           if (this.#untried.shift() !== undefined) this.#gather();
         }
         await this.#take(event, merged, this.#among(ids), signal);
-        if (this.#position !== event.position) this.#movedMs = Date.now();
+        // A stream that goes on begins where the last one was. Of any other event it is not known how far it has come.
+        if (isFirst || event.event.case !== "started") this.#movedMs = Date.now();
         this.#position = event.position;
       }
       this.#lose(new Error("the stream ended"), ids, call);

@@ -1,5 +1,5 @@
+import { csvRow } from "#base/csv.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
-import { csvCell } from "../runs/table-csv.ts";
 import type { MetricRow } from "./compare-metrics.ts";
 import { differs } from "./compare-row.ts";
 import type { Section } from "./compare-runs.ts";
@@ -24,7 +24,7 @@ export function compareCsv(
       rows.push([id, row.key, yesNo(differs(row)), ...row.values.map((value) => value?.text ?? "")]);
     }
   }
-  return rows.map((row) => `${row.map(csvCell).join(",")}\r\n`).join("");
+  return rows.map((row) => `${csvRow(row)}\r\n`).join("");
 }
 
 function yesNo(is: boolean): string {
