@@ -1,4 +1,5 @@
 import { createInterface } from "node:readline";
+import { LineRedactor } from "#sdk/capture/secret-lines.ts";
 import { init } from "#sdk/run/init.ts";
 import type { EndStatus } from "#sdk/run/run.ts";
 import { CommandError, EXIT, type Cli } from "../cli.ts";
@@ -13,7 +14,7 @@ export interface PipeOptions {
 
 /**
  * Takes metrics out of standard input and hands every line on, unless it prints JSON at the end. Lines without a
- * metric go to the log of the run. A metric counts its own steps.
+ * metric go to the log of the run, without secrets. A metric counts its own steps.
  */
 export async function pipeRun(cli: Cli, { runId, filter, labels, status }: PipeOptions): Promise<void> {
   const server = await cli.connect();
@@ -27,6 +28,7 @@ export async function pipeRun(cli: Cli, { runId, filter, labels, status }: PipeO
   });
   const steps = new Map<string, number>();
   const first = run.recorder.nextStep;
+  const redactor = new LineRedactor(cli.env);
   let points = 0;
   let lines = 0;
   for await (const line of createInterface({ input: process.stdin, crlfDelay: Infinity })) {
@@ -39,7 +41,7 @@ export async function pipeRun(cli: Cli, { runId, filter, labels, status }: PipeO
     }
     points += metrics.length;
     if (metrics.length > 0) continue;
-    run.line(line, timeUs === undefined ? {} : { timeUs });
+    run.line(redactor.redact(line), timeUs === undefined ? {} : { timeUs });
     lines++;
   }
   const report = await run.finish(status ?? "finished");

@@ -75,10 +75,11 @@ describe("cairn log", () => {
     expect((await readNumbers(terminal.client, id, "b")).steps).toEqual([1]);
   });
 
-  it("C13 takes metrics out of a pipe as Katib does, and hands every line on", async () => {
+  it("C13, C40: takes metrics out of a pipe as Katib does, and hands every line on", async () => {
     await cairn(["log", "piped", "--create", "--tag", "x=y"]);
     const stdin = [
       "starting",
+      "connecting with password: hunter2",
       "2024-03-01T10:00:00.5Z epoch 1: accuracy=0.5, loss = 1e-1",
       "accuracy=0.75 loss=.25",
       "broken= accuracy=abc",
@@ -98,7 +99,11 @@ describe("cairn log", () => {
     const { series } = await client.metrics.readSeries({ series: [{ run: { id }, key: "accuracy" }] });
     expect(new Float64Array(series[0]!.timesUs!.bytes.slice().buffer)[0]).toBe(1_709_287_200_500_000);
     const { lines } = await client.logs.readLog({ run: { id } });
-    expect(lines.map(({ text }) => text)).toEqual(["starting", "broken= accuracy=abc"]);
+    expect(lines.map(({ text }) => text)).toEqual([
+      "starting",
+      "connecting with password: [redacted]",
+      "broken= accuracy=abc",
+    ]);
     expect(readdirSync(join(terminal.home, ".local/state/cairn/spool"))).toEqual([]);
   });
 

@@ -2,7 +2,10 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readRank } from "#sdk/capture/ranks.ts";
-import { redactArgs } from "#sdk/capture/secrets.ts";
+import { redactPatch } from "#sdk/capture/patch.ts";
+import { redactArgs } from "#sdk/capture/secret-args.ts";
+import { LineRedactor } from "#sdk/capture/secret-lines.ts";
+import { readCorpus, wordsOf, type Form } from "#sdk/capture/testing/corpus.ts";
 import { startChild, type ChildServer } from "#server/testing/child.ts";
 import { makeFolder } from "#server/testing/servers.ts";
 import { installPackage, PACKAGE, runPython, runPythonTests } from "./python.ts";
@@ -117,28 +120,49 @@ describe("the Python client", () => {
     expect(aliases).toBeGreaterThan(50);
   });
 
-  it("Y16 strikes the same secrets out of command lines as the TypeScript client", async () => {
-    const lines = [
-      ["python", "train.py", "--lr", "0.1", "--hub-token", "abc", "--max-tokens", "5"],
-      ["x", "--password=hunter2 x", "API_KEY=abc", "--tokenizer", "bpe", "--no-auth", "y"],
-      ["postgres://u:p@host/db", "https://host:80/x", "ssh://git@host/x", `ghp_${"a".repeat(30)}`],
-      ["-H", "Authorization: Bearer abcdefghij", '{"secret": "x", "n": 1}', "--secret", "--", "-v"],
-      [`eyJhbGciOi.eyJzdWIiOiI.sig`, "wandb_api_key: abc", "keys=3", "a.b.token=5", "AKIAABCDEFGHIJKLMNOP"],
-    ];
-    const program =
-      "import json, sys\nfrom cairn.capture.secrets import redact_args\nfor line in json.load(open(sys.argv[1])): print(json.dumps(redact_args(line)))";
-    const output = await withFile(JSON.stringify(lines), program);
+  it("Y16 makes the same as the TypeScript client of every text with secrets in it", async () => {
+    const corpus = readCorpus().filter(({ where }) => where !== "file" && where !== "environment");
+    const more = [
+      "python train.py --lr 0.1 --hub-token abc --max-tokens 5 --password=hunter2␣x API_KEY=abc --tokenizer bpe --no-auth y",
+      `postgres://u:p@host/db https://host:80/x ssh://git@host/x ghp_${"a".repeat(30)}`,
+      '-H Authorization:␣Bearer␣abcdefghij {"secret":␣"x",␣"n":␣1} --secret -- -v',
+      "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI.sig wandb_api_key:␣abc keys=3 a.b.token=5 AKIAABCDEFGHIJKLMNOP",
+    ].map((text): Form => ({ where: "command", text, secret: "" }));
+    const forms = [...corpus, ...more];
+    const program = [
+      "import json, sys",
+      "from cairn.capture.patch import redact_patch",
+      "from cairn.capture.secret_args import redact_args",
+      "from cairn.capture.secret_lines import LineRedactor",
+      "from tests.corpus import words_of",
+      "for form in json.load(open(sys.argv[1])):",
+      "    text, redactor = form['text'], LineRedactor({})",
+      "    if form['where'] == 'line': clean = [redactor.redact(line) for line in text.split('\\n')]",
+      "    elif form['where'] == 'patch': clean = [redact_patch(text)]",
+      "    else: clean = redact_args(words_of(text))",
+      "    print(json.dumps(clean))",
+    ].join("\n");
+    const output = await withFile(JSON.stringify(forms), program);
     const found = output
       .trim()
       .split("\n")
       .map((line) => JSON.parse(line) as string[]);
-    // They may word it differently, but touch the same words, and leave nothing of a secret.
-    const touched = (clean: readonly (readonly string[])[]) =>
-      clean.map((line, row) => line.map((word, column) => word !== lines[row]![column]));
-    expect(touched(found)).toEqual(touched(lines.map((line) => redactArgs(line))));
-    expect(found.flat().join(" ")).not.toMatch(/hunter2|abcdefghij|ghp_|eyJ|AKIA|u:p@|=abc|token=5/);
+    expect(found).toHaveLength(forms.length);
+    for (const [at, form] of forms.entries()) expect(found[at], form.text).toEqual(redacted(form));
+    const last = found.slice(corpus.length).flat().join(" ");
+    expect(last).not.toMatch(/hunter2|abcdefghij|ghp_|eyJ|AKIA|u:p@|=abc|token=5/);
   });
+
+  it("Y26 stores nothing of the corpus of secrets, and harmless lines as they are", () =>
+    tests("test_secrets"));
 });
+
+function redacted({ where, text }: Form): string[] {
+  if (where === "command") return redactArgs(wordsOf(text));
+  if (where === "patch") return [redactPatch(text).text];
+  const redactor = new LineRedactor({});
+  return text.split("\n").map((line) => redactor.redact(line));
+}
 
 async function withFile(content: string, program: string): Promise<string> {
   const { writeFileSync } = await import("node:fs");

@@ -35,13 +35,17 @@ describe("what is published", () => {
       });
       expect(installed.status, installed.output).toBe(0);
       const program = [
-        "import cairn.run, cairn.start, cairn.capture.system, importlib.metadata as metadata",
+        "import cairn.run, cairn.start, cairn.capture.system, cairn.capture.console, importlib.metadata as metadata",
         "found = metadata.distribution('cairn-tracker')",
         "print(found.version, found.requires, [(point.group, point.name) for point in found.entry_points])",
       ].join("\n");
       const used = await runPython(["-S", "-c", program], { path: [target], cwd: folder });
       expect(used.output).toBe("0.1.0 None [('torchx.tracker', 'cairn')]\n");
-      for (const path of ["cairn/py.typed", "torchx_plugins/tracker/cairn.py"]) {
+      for (const path of [
+        "cairn/py.typed",
+        "cairn/capture/secret-rules.json",
+        "torchx_plugins/tracker/cairn.py",
+      ]) {
         expect(readdirSync(join(target, path, "..")), path).toContain(path.split("/").at(-1));
       }
       expect(readdirSync(target)).not.toContain("tests");

@@ -12,7 +12,9 @@ from cairn.capture import provenance
 from cairn.capture.console import capture_console
 from cairn.capture.git import read_git
 from cairn.capture.provenance import collect_provenance, find_packages
-from cairn.capture.secrets import is_secret_name, redact_args, redact_text
+from cairn.capture.secret_args import redact_args
+from cairn.capture.secret_names import is_secret_name
+from cairn.capture.secrets import redact_text
 from cairn.capture.system import Meter, parse_gpus, start_system_metrics
 from cairn.wire import read_message, read_text
 from tests.support import Case
@@ -97,12 +99,12 @@ class SecretsTest(Case):
         clean = redact_args(given)
         self.assertEqual(len(clean), len(given))
         self.assertEqual(clean[:5], ["train.py", "--token", "[redacted]", "--lr=1", "--password=[redacted]"])
-        self.assertEqual(clean[5:], ["DB=postgres://h/d", "[redacted]", "--auth", "--x"])
+        self.assertEqual(clean[5:], ["DB=postgres://[redacted]@h/d", "[redacted]", "--auth", "--x"])
 
     def test_text(self) -> None:
         self.assertEqual(redact_text('{"api_key": "s3cr3t", "lr": 1}'), '{"api_key": "[redacted]", "lr": 1}')
         self.assertEqual(redact_text("ssh://git@host/x"), "ssh://git@host/x")
-        self.assertEqual(redact_text("Authorization: Bearer abcdefgh"), "Authorization: [redacted] [redacted]")
+        self.assertEqual(redact_text("Authorization: Bearer abcdefgh"), "Authorization: [redacted]")
 
 
 class ProvenanceTest(Case):

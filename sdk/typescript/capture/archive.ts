@@ -4,6 +4,8 @@ import { basename, dirname, join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { pack, type Pack } from "tar-stream";
+import { redactFile } from "./patch.ts";
+import { RULES } from "./secret-rules.ts";
 import { walk, type Found, type LeftOut } from "./walk.ts";
 
 export interface ArchiveOptions {
@@ -175,16 +177,31 @@ async function addFile(
       onLeft({ path, why: "it changed while it was read" });
       return false;
     }
-    await pipeline(
-      piecesOf(handle, facts.size, checkTime, () =>
-        onLeft({ path, why: "it shrank while it was read; zeros follow" }),
-      ),
-      tar.entry({ name: path, mode: isExecutable ? 0o755 : 0o644, size: facts.size, mtime: EPOCH }),
+    const pieces = piecesOf(handle, facts.size, checkTime, () =>
+      onLeft({ path, why: "it shrank while it was read; zeros follow" }),
     );
+    const header = { name: path, mode: isExecutable ? 0o755 : 0o644, mtime: EPOCH };
+    if (facts.size > RULES.files.textBytesMax) {
+      await pipeline(pieces, tar.entry({ ...header, size: facts.size }));
+      return true;
+    }
+    const whole = Buffer.concat(await Array.fromAsync(pieces));
+    const content = withoutSecrets(whole);
+    if (content !== whole) onLeft({ path, why: "what looks like a credential in it is struck out" });
+    await pipeline([content], tar.entry({ ...header, size: content.length }));
     return true;
   } finally {
     await handle.close();
   }
+}
+
+/** The very same when there is nothing to strike out. Bytes of any encoding come through as they are. */
+function withoutSecrets(content: Buffer): Buffer {
+  // What has a zero byte is no text.
+  if (content.includes(0)) return content;
+  const text = content.toString("latin1");
+  const clean = redactFile(text);
+  return clean === text ? content : Buffer.from(clean, "latin1");
 }
 
 /** Exactly `sizeBytes`, whatever the file has now. */

@@ -1,6 +1,6 @@
 import { systemClock } from "#base/clock.ts";
-import { knownSecretStriker } from "./known-secrets.ts";
 import { LineSplitter } from "./line-splitter.ts";
+import { LineRedactor } from "./secret-lines.ts";
 
 export type OnLine = (stream: "stdout" | "stderr", line: string, timeUs: number) => void;
 
@@ -15,13 +15,12 @@ export interface ConsoleCapture {
  *
  * `onLine` is called at once, inside the call that prints. What it prints itself is passed on and not captured. A
  * child process with inherited streams writes past this, and so does Node when it dies of an uncaught exception. Secrets
- * that `env` holds are struck out of the lines, not of what is printed.
+ * are struck out of the lines, with those that `env` holds, and not of what is printed.
  */
 export function captureConsole(
   onLine: OnLine,
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): ConsoleCapture {
-  const strike = knownSecretStriker(env);
   let isHandling = false;
   const handle = (work: () => void) => {
     const was = isHandling;
@@ -35,8 +34,9 @@ export function captureConsole(
     }
   };
   const stops = (["stdout", "stderr"] as const).map((name) => {
+    const redactor = new LineRedactor(env);
     const splitter = new LineSplitter((line) =>
-      handle(() => onLine(name, strike(line), systemClock.nowUs())),
+      handle(() => onLine(name, redactor.redact(line), systemClock.nowUs())),
     );
     const release = listen(process[name], (chunk, encoding) => {
       if (!isHandling) handle(() => splitter.write(chunkOf(chunk, encoding)));

@@ -1,4 +1,6 @@
-import { isSecretName, REDACTED } from "./secrets.ts";
+import { isSecretName } from "./secret-names.ts";
+import { REDACTED } from "./secret-rules.ts";
+import { isCommon } from "./secret-values.ts";
 
 /** Shorter values, such as "true", stand in too many places that are no secret. */
 const CHARACTERS_MIN = 8;
@@ -10,10 +12,21 @@ const CHARACTERS_MIN = 8;
 export function knownSecretStriker(
   env: Readonly<Record<string, string | undefined>>,
 ): (text: string) => string {
-  const secrets = Object.entries(env)
-    .filter(([name, value]) => value !== undefined && value.length >= CHARACTERS_MIN && isSecretName(name))
-    .map(([, value]) => value!)
+  const secrets = [...new Set(Object.entries(env).flatMap(([name, value]) => secretsIn(name, value ?? "")))]
     // A value may be part of another.
     .sort((a, b) => b.length - a.length);
   return (text) => secrets.reduce((clean, secret) => clean.replaceAll(secret, REDACTED), text);
+}
+
+/** Its lines, because text is searched by lines, as they are and as a URL has them. */
+function secretsIn(name: string, value: string): string[] {
+  if (!isSecretName(name)) return [];
+  // The address of a webhook is all that is needed to use it.
+  const isAddress = /webhook|dsn/i.test(name) && value.includes("://");
+  return value.split("\n").flatMap((line) => {
+    const one = line.trim();
+    const isSecret =
+      one.length >= CHARACTERS_MIN && !one.startsWith("-----") && (isAddress || !isCommon(one));
+    return isSecret ? [one, encodeURIComponent(one.toWellFormed())] : [];
+  });
 }

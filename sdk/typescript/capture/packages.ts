@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { z } from "zod";
-import { redactText } from "./secrets.ts";
+import { redactUrl } from "./secrets.ts";
 
 const FILE_BYTES_MAX = 32 << 20;
 const PACKAGES_MAX = 2000;
@@ -37,11 +37,11 @@ export async function findPackages(dir: string): Promise<Map<string, string>> {
     .sort()) {
     if (packages.size >= PACKAGES_MAX) break;
     const version = installed?.get(name) ?? (await versionOf(folder, name)) ?? asked[name]!;
-    packages.set(name, redactText(version));
+    packages.set(name, redactUrl(version));
   }
   for (const name of [...(installed?.keys() ?? [])].sort()) {
     if (packages.size >= PACKAGES_MAX) break;
-    if (!packages.has(name)) packages.set(name, redactText(installed!.get(name)!));
+    if (!packages.has(name)) packages.set(name, redactUrl(installed!.get(name)!));
   }
   return packages;
 }

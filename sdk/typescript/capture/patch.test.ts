@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { redactPatch } from "./patch.ts";
-import { REDACTED } from "./secrets.ts";
+import { REDACTED } from "./secret-rules.ts";
 
 const HEAD = `diff --git a/x.py b/x.py\n--- a/x.py\n+++ b/x.py\n@@ -1,3 +1,3 @@\n`;
 
@@ -9,7 +9,7 @@ describe("redactPatch", () => {
     [`+API_KEY = "abcd1234efgh"\n`, `+API_KEY = "${REDACTED}"\n`],
     [`-  password: 'hunter2hunter2'\n`, `-  password: '${REDACTED}'\n`],
     [` token=Ab3dEf6hIj9kLm\n`, ` token=${REDACTED}\n`],
-    [`+url = "https://me:pw@host/x"\n`, `+url = "https://host/x"\n`],
+    [`+url = "https://me:pw@host/x"\n`, `+url = "https://${REDACTED}@host/x"\n`],
     [`+x = "${["ghp", "a1B2".repeat(9)].join("_")}"\n`, `+x = "${REDACTED}"\n`],
     [
       `+-----BEGIN RSA PRIVATE KEY-----\n+MIIEow\n+abc=\n+-----END RSA PRIVATE KEY-----\n+after = 1\n`,
@@ -42,7 +42,9 @@ describe("redactPatch", () => {
   it("C27 does not touch binary changes, and all that comes after them", () => {
     const binary = `diff --git a/m b/m\nGIT binary patch\nliteral 9\nQcmZQzWMXDvVc-D(0tEmJ\n\nliteral 5\nMcmZQzWMT#Y01f~L\n\n`;
     const secret = `+k = "https://me:pw@host"\n`;
-    expect(redactPatch(binary + HEAD + secret).text).toBe(`${binary}${HEAD}+k = "https://host"\n`);
+    expect(redactPatch(binary + HEAD + secret).text).toBe(
+      `${binary}${HEAD}+k = "https://${REDACTED}@host"\n`,
+    );
     const disguised = `${HEAD}+GIT binary patch\n+literal 3\n${secret}`;
     expect(redactPatch(disguised).text).not.toContain("pw@");
   });

@@ -1,8 +1,9 @@
-import { isSecretName, REDACTED, redactLooks, redactPairs } from "./secrets.ts";
+import { REDACTED, RULES, whole } from "./secret-rules.ts";
+import { redactText } from "./secrets.ts";
 
-const PEM_BEGIN = /-----BEGIN [A-Z ]*PRIVATE KEY/;
-const PEM_END = /-----END [A-Z ]*PRIVATE KEY/;
-const PEM_BODY = /^[A-Za-z0-9+/=:,\s-]*$/;
+const KEY_BEGIN = new RegExp(RULES.keys.begin);
+const KEY_END = new RegExp(RULES.keys.end);
+const KEY_BODY = whole(RULES.keys.body);
 /** The body of a binary change, which is no text. It ends with an empty line. */
 const BINARY = /(^GIT binary patch\n[\s\S]*?\n\n(?:(?:literal|delta) \d+\n[\s\S]*?\n\n)?)/m;
 
@@ -13,38 +14,46 @@ const BINARY = /(^GIT binary patch\n[\s\S]*?\n\n(?:(?:literal|delta) \d+\n[\s\S]
 export function redactPatch(patch: string): { text: string; isChanged: boolean } {
   const text = patch
     .split(BINARY)
-    .map((part, at) => (at % 2 === 1 ? part : redactCode(redactKeys(part))))
+    .map((part, at) => (at % 2 === 1 ? part : redactText(redactKeys(part, PATCH_LINE), "code")))
     .join("");
   return { text, isChanged: text !== patch };
 }
 
-function redactCode(text: string): string {
-  return redactPairs(redactLooks(text), (name, value) => isSecretName(name) && isLiteral(value));
+/** The same for a file of source or settings. */
+export function redactFile(text: string): string {
+  return redactText(redactKeys(text, FILE_LINE), "code");
 }
 
-/** In code a name such as `token` mostly stands for a variable; a value that somebody typed in looks otherwise. */
-function isLiteral(value: string): boolean {
-  if (/^(["'])[^\s"'\\]{8,}\1$/.test(value)) return /\d/.test(value) && /[A-Za-z]/.test(value);
-  return /^[\w+/=.~-]{12,}$/.test(value) && /\d/.test(value) && /[a-z]/.test(value) && /[A-Z]/.test(value);
-}
+/** The first character of a line, where it is not part of the text. */
+const PATCH_LINE = /^[-+ ]/;
+const FILE_LINE = /^/;
 
-/** Private keys in armour, line by line, also when only a part of one is in the patch. */
-function redactKeys(text: string): string {
-  if (!PEM_BEGIN.test(text) && !PEM_END.test(text)) return text;
+/** Private keys in armour, line by line, also when only a part of one is in the text. */
+function redactKeys(text: string, mark: RegExp): string {
+  if (!text.includes("PRIVATE KEY")) return text;
   const lines = text.split("\n");
   for (let at = 0; at < lines.length; at++) {
-    if (PEM_BEGIN.test(lines[at]!)) strike(lines, at + 1, 1);
-    else if (PEM_END.test(lines[at]!)) strike(lines, at - 1, -1);
+    const line = lines[at]!;
+    const begins = KEY_BEGIN.test(line);
+    const ends = KEY_END.test(line);
+    if (ends && !begins) strike(lines, at - 1, -1, mark);
+    // Without the key, the first line may be that of a program that looks for keys.
+    else if (begins && !ends && strike(lines, at + 1, 1, mark) > 0)
+      lines[at] = (mark.exec(line)?.[0] ?? "") + REDACTED;
   }
-  return lines.map((line) => (PEM_BEGIN.test(line) ? (line[0] ?? "") + REDACTED : line)).join("\n");
+  return lines.join("\n");
 }
 
-function strike(lines: string[], start: number, direction: 1 | -1): void {
+/** Returns how many lines it was. */
+function strike(lines: string[], start: number, direction: 1 | -1, mark: RegExp): number {
+  let count = 0;
   for (let at = start; at >= 0 && at < lines.length; at += direction) {
-    const body = lines[at]!.slice(1);
-    if (body === REDACTED) return;
-    if (!/^[-+ ]/.test(lines[at]!) || !PEM_BODY.test(body) || PEM_END.test(body) || PEM_BEGIN.test(body))
-      return;
-    lines[at] = lines[at]![0]! + REDACTED;
+    const first = mark.exec(lines[at]!)?.[0];
+    const body = lines[at]!.slice(first?.length ?? 0).trim();
+    if (first === undefined || body === REDACTED || !KEY_BODY.test(body)) break;
+    if (body === "") continue;
+    if (++count > RULES.keys.linesMax) break;
+    lines[at] = first + REDACTED;
   }
+  return count;
 }

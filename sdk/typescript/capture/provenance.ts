@@ -13,7 +13,7 @@ import { readGpuModels } from "./gpus.ts";
 import { describeHost } from "./host.ts";
 import { knownSecretStriker } from "./known-secrets.ts";
 import { findPackages } from "./packages.ts";
-import { redactArgs } from "./secrets.ts";
+import { redactArgs } from "./secret-args.ts";
 import { chosenVariables } from "./variables.ts";
 import { findRepository } from "./walk.ts";
 

@@ -2,162 +2,220 @@
  * What must not be recorded: passwords, tokens and keys. They are known by the name they are given under
  * (`--api-key x`, `DB_PASSWORD=x`) and by their look (`ghp_…`, a JWT, a password in a URL). In doubt a value is
  * struck out: a run that cannot be repeated to the letter is a smaller harm than a stolen credential.
+ *
+ * The rules are data, and the Python client reads the same; both make the same of every text. None takes more than
+ * linear time, because what a program prints may be hostile.
  */
-
-export const REDACTED = "[redacted]";
-
-/** Any of these words in a name makes it the name of a secret. */
-const SECRET_WORDS = new Set(
-  `secret secrets password passwords passwd passphrase credential credentials auth authorization authentication bearer
-   cookie cookies apikey apikeys accesskey secretkey privatekey authtoken accesstoken refreshtoken sessionid jwt dsn
-   webhook otp netrc`.split(/\s+/),
-);
-
-/** These only at the end: there are also `--pass-rate`, `--private-epsilon` and `--signature-dim`. */
-const LAST_WORDS = new Set(`pass pw cred creds private signature sig`.split(" "));
-/** What a training step does, and not the way past a guard. */
-const PASS_BEFORE = new Set(`forward backward single first second last per`.split(" "));
-
-/** With one of these before it, `key` is the key to something, and not one of a dictionary. */
-const KEY_WORDS = new Set(
-  `api access secret private ssh encryption encrypt signing account license licence client master deploy service
-   storage shared auth hmac aes rsa gpg pgp app application wandb comet neptune openai anthropic azure aws gcp s3`.split(
-    /\s+/,
-  ),
-);
-
-/** Language models count and name tokens all day long; these are not secret. */
-const TOKEN_BEFORE = new Set(
-  `pad eos bos unk sep cls mask special start end stop prefix suffix image audio video num n max min total per
-   new input output context prompt completion train eval batch tokens by first last every extra visual soft sos`.split(
-    /\s+/,
-  ),
-);
-const TOKEN_AFTER = new Set(
-  `id ids index dim dims size len length count counts limit type types embedding embeddings embed drop dropout level
-   budget classification merging pruning mixer rate frequency per`.split(/\s+/),
-);
-
-/** Credentials with a look of their own. All of them stop at what no token contains. */
-const SECRET_LOOKS: readonly RegExp[] = [
-  /\bcairn_[\w-]{40,}/g,
-  /\bgh[opusr]_[A-Za-z0-9]{16,}/g,
-  /\bgithub_pat_\w{16,}/g,
-  /\bgl(?:pat|ptt|dt|rt|cbt|ft|soat|agent)-[\w.-]{16,}/g,
-  /\bglsa_\w{16,}/g,
-  /\b(?:sk|pk|rk)-(?=[\w-]*\d)[\w-]{20,}/g,
-  /\b(?:sk|pk|rk)_(?:live|test)_\w{10,}/g,
-  /\b(?:AKIA|ASIA|ABIA|ACCA|AGPA|AIDA|AROA|ANPA)[A-Z0-9]{12,}/g,
-  /\bAIza[\w-]{30,}/g,
-  /\bya29\.[\w-]{16,}/g,
-  /\bxox[a-z]-[\w-]{10,}/g,
-  /\bxapp-[\w-]{10,}/g,
-  /\bhf_[A-Za-z0-9]{30,}/g,
-  /\bnpm_[A-Za-z0-9]{30,}/g,
-  /\bpypi-AgE[\w-]{16,}/g,
-  /\bdop_v1_[0-9a-f]{16,}/g,
-  /\bdapi[0-9a-f]{16,}/g,
-  /\bnvapi-[\w-]{16,}/g,
-  /\b(?:gsk|r8|fw|tgp_v1)_[A-Za-z0-9]{20,}/g,
-  /\bxai-[A-Za-z0-9]{20,}/g,
-  /\bSG\.[\w-]{10,}\.[\w-]{10,}/g,
-  /\bhv[sbr]\.[\w-]{16,}/g,
-  /\bAGE-SECRET-KEY-1[A-Z0-9]{16,}/g,
-  /\beyJ[\w-]{6,}\.[\w-]{6,}\.[\w-]*/g,
-  /(?<=https:\/\/hooks\.slack\.com\/(?:services|workflows)\/)[\w/]+/g,
-  /(?<=\b(?:Bearer|Basic|Negotiate)[ \t]{1,4})[\w.~+/=-]{6,}/gi,
-];
+import { redactOptions } from "./secret-options.ts";
+import { nameStrength, takesWholeLine, type Strength } from "./secret-names.ts";
+import { hasTokenRun, LOOKS, PHRASES, REDACTED, RULES, wordsIn, type Look } from "./secret-rules.ts";
+import {
+  isPlaceholder,
+  isSecretInCode,
+  isSecretInLine,
+  valueAt,
+  type Mode,
+  type Value,
+} from "./secret-values.ts";
 
 /**
  * The user part of a URL. A password should have its slashes escaped; where one has not, the port of a host must not be
  * taken for it.
  */
-const URL_LOOK =
-  /\b([a-z][a-z0-9+.-]{0,30}:\/\/)([^\s/?#@:"'<>]{0,256}:(?!\d{1,5}\/)[^\s@"'<>]{0,1024}@|[^\s/?#@"'<>]{0,1024}@)/gi;
-/** A name and what stands before its value: `a.token=`, `"api_key": `, `Password: `. */
-const NAME = /(?<![\w.-])(["']?)([A-Za-z_][\w.-]{0,127})\1[ \t]{0,4}(?:=>?|:(?!\/\/))[ \t]{0,4}/g;
-const VALUE = /"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|[^\s"',;&)}\]]+/y;
-const LINE = /[^\n,}\]]+/y;
-const PEM =
-  /-----BEGIN [A-Z ]*PRIVATE KEY( BLOCK)?-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY( BLOCK)?-----|$)/g;
-
-/** Without one of these no name is that of a secret; it saves the closer look, which costs more. */
-const STEMS =
-  /token|secret|pass|pw|cred|auth|bearer|cookie|key|private|sig|session|jwt|dsn|webhook|otp|netrc/i;
-
-/** Whether what goes by this name (of an option, a variable, a field) is a secret. */
-export function isSecretName(name: string): boolean {
-  if (!STEMS.test(name)) return false;
-  const words = wordsOf(name);
-  return words.some((word, at) => {
-    const before = words[at - 1] ?? "";
-    if (word === "key" || word === "keys") return KEY_WORDS.has(before);
-    if (word === "token" || word === "tokens")
-      return !TOKEN_BEFORE.has(before) && !TOKEN_AFTER.has(words[at + 1] ?? "");
-    // PWD alone is the working directory.
-    if (word === "pwd") return words.length > 1 || name !== name.toUpperCase();
-    if (LAST_WORDS.has(word)) return at === words.length - 1 && !PASS_BEFORE.has(before);
-    return SECRET_WORDS.has(word);
-  });
-}
-
-/** `--hubAPIKey` has the words hub, api, key. */
-function wordsOf(name: string): string[] {
-  return name
-    .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
-    .replace(/([A-Z])([A-Z][a-z])/g, "$1 $2")
-    .toLowerCase()
-    .split(/[^a-z0-9]+/)
-    .filter((word) => word !== "");
-}
-
-/** Without user, password, and secrets among the parameters. What is no URL comes back as `redactText` leaves it. */
-export function redactUrl(url: string): string {
-  return redactText(url);
-}
+const URL_USER = new RegExp(RULES.urls, "g");
+/** The end of a name and what stands before its value: `a.token=`, `"api_key": `, `Password: `, `<secret>`. */
+const NAME = new RegExp(
+  `(?:${wordsIn(RULES.names.stems).join("|")})[\\w.-]{0,32}(?![\\w.-])((?:\\\\{0,3}["']\\]?)?(?:[ \\t]{0,4}(?:=>|:=|={1,2}|:(?!//))[ \\t]{0,4}|[ \\t]is[ \\t]|,[ \\t]{0,4}(?=["'])|>))`,
+  "gi",
+);
+const NAME_CHARACTERS_MAX = 127;
+const WORD_CHARACTERS_MAX = 20;
+const VARIABLE = /^[A-Z][A-Z0-9_]*$/;
+/** Values have a bound, because every name in a line may have one. */
+const LINE = /[^\n,}\]]{1,4096}/y;
+const WHOLE_LINE = /[^\n]+/y;
+const NO_SPACE = /[^ \t\r\n"']{1,4096}/y;
+const ELEMENT = /[^<\n]{1,4096}/y;
+const QUOTED_LINE: Readonly<Record<string, RegExp>> = {
+  '"': /[^\n"]{1,4096}/y,
+  "'": /[^\n']{1,4096}/y,
+};
+const PHRASE = new RegExp(PHRASES.flatMap(({ has }) => has).join("|"));
+const KEY_BEGIN = new RegExp(RULES.keys.begin, "g");
+const KEY_END = new RegExp(RULES.keys.end, "g");
+const KEY_RUN = new RegExp(RULES.keys.run);
+/** Within these a key has begun; some lines about it may come before. */
+const KEY_HEAD_CHARACTERS = 300;
+/** No program prints as many in one line; what comes after is struck out unread. */
+const NAMES_MAX = 500;
+const VALUES_MAX = 100;
 
 /** Text with every secret that can be recognised struck out. */
-export function redactText(text: string): string {
-  return redactLooks(redactPairs(text.replace(URL_LOOK, withoutUser), isSecretName));
+export function redactText(text: string, mode: Mode = "strict"): string {
+  let clean = text.includes("://") && text.includes("@") ? text.replace(URL_USER, markUser) : text;
+  if (clean.includes("-----BEGIN")) clean = redactKey(clean, mode);
+  return redactLooks(redactPairs(redactOptions(clean, mode), mode));
 }
 
-/** Only what looks like a credential wherever it stands: for text in which names mean nothing, such as code. */
-export function redactLooks(text: string): string {
-  let clean = text.replace(PEM, REDACTED).replace(URL_LOOK, withoutUser);
-  for (const look of SECRET_LOOKS) clean = clean.replace(look, REDACTED);
-  return clean;
+/** Without user, password, and secrets among the parameters: the address stays one that can be used. */
+export function redactUrl(url: string): string {
+  return redactText(
+    url.replace(URL_USER, (whole, scheme: string, user: string) =>
+      keepsUser(scheme, user) ? whole : scheme,
+    ),
+  );
 }
 
-/** A plain user name such as `git@` names an account, not a way in; it stays only where a path of git needs it. */
-function withoutUser(_whole: string, scheme: string, user: string): string {
-  return scheme + (user === "git@" && /^(?:git\+)?ssh:/i.test(scheme) ? user : "");
+function markUser(whole: string, scheme: string, user: string): string {
+  return keepsUser(scheme, user) ? whole : `${scheme}${REDACTED}@`;
 }
 
-/** With the values of all names that are secret struck out. */
-export function redactPairs(text: string, isSecret: (name: string, value: string) => boolean): string {
+/** A plain user name such as `git@` names an account, not a way in; and a template names variables. */
+function keepsUser(scheme: string, user: string): boolean {
+  if (user === "git@") return /^(?:git\+)?ssh:/i.test(scheme);
+  return isPlaceholder(user.slice(user.indexOf(":") + 1, -1));
+}
+
+/** A private key on one line; in a strict text also over several. Its first line alone, as code has it, tells nothing. */
+function redactKey(text: string, mode: Mode): string {
   let clean = "";
   let at = 0;
-  for (const match of text.matchAll(NAME)) {
-    const end = match.index + match[0].length;
-    // What stands in a value that was struck out is gone.
-    if (match.index < at || !STEMS.test(match[2]!)) continue;
-    const value = valueAt(text, end, /:\s+$/.test(match[0]));
-    if (value === "" || !isSecret(match[2]!, value)) continue;
-    const mark = /^["']/.exec(value)?.[0] ?? "";
-    const isClosed = value.length > 1 && value.endsWith(mark);
-    clean += text.slice(at, end) + mark + REDACTED + (isClosed ? mark : "");
-    at = end + value.length;
+  KEY_BEGIN.lastIndex = 0;
+  for (let begin = KEY_BEGIN.exec(text); begin !== null; begin = KEY_BEGIN.exec(text)) {
+    const from = KEY_BEGIN.lastIndex;
+    const line = mode === "strict" ? -1 : text.indexOf("\n", from);
+    const lineEnd = line === -1 ? text.length : line;
+    const isKey =
+      mode === "strict" || KEY_RUN.test(text.slice(from, Math.min(lineEnd, from + KEY_HEAD_CHARACTERS)));
+    if (!isKey) continue;
+    KEY_END.lastIndex = from;
+    const end = KEY_END.exec(text);
+    const stop = end === null || end.index > lineEnd ? lineEnd : end.index + end[0].length;
+    clean += text.slice(at, begin.index) + REDACTED;
+    at = stop;
+    KEY_BEGIN.lastIndex = stop;
   }
   return clean + text.slice(at);
 }
 
-/** A quoted text, a bracket with all that is in it, or a word; after `name: ` the rest of the line. */
-function valueAt(text: string, start: number, isLine: boolean): string {
+/** What looks like a credential wherever it stands. */
+function redactLooks(text: string): string {
+  const clean = hasTokenRun(text) ? LOOKS.reduce((all, look) => strike(all, all, look), text) : text;
+  const lower = clean.toLowerCase();
+  return PHRASE.test(lower) ? PHRASES.reduce((all, phrase) => strike(all, lower, phrase), clean) : clean;
+}
+
+function strike(text: string, searched: string, { has, find, needs, otherwiseLength }: Look): string {
+  if (!has.some((one) => searched.includes(one))) return text;
+  return text.replace(find, (whole: string, group: unknown) => {
+    const kept = typeof group === "string" ? group : "";
+    const secret = whole.slice(kept.length);
+    return secret.length >= otherwiseLength || needs.test(secret) ? kept + REDACTED : whole;
+  });
+}
+
+/** With the values of all names that are secret struck out. */
+function redactPairs(text: string, mode: Mode): string {
+  let clean = "";
+  let at = 0;
+  let names = 0;
+  let values = 0;
+  NAME.lastIndex = 0;
+  for (let match = NAME.exec(text); match !== null; match = NAME.exec(text)) {
+    if ((++names > NAMES_MAX || values > VALUES_MAX) && mode !== "code")
+      return clean + text.slice(at, match.index) + REDACTED;
+    const start = match.index + match[0].length;
+    const name = nameBefore(text, match);
+    if (name === undefined) continue;
+    values++;
+    const value = pairValue(text, start, { ...name, mode, separator: match[1]! });
+    if (value === undefined) continue;
+    clean += text.slice(at, start) + value.mark + REDACTED + (value.isClosed ? value.mark : "");
+    at = value.end;
+    NAME.lastIndex = Math.max(at, start);
+  }
+  return at === 0 ? text : clean + text.slice(at);
+}
+
+/** The whole name whose end was found, and the character before it. */
+function nameBefore(text: string, { index, 0: found, 1: separator }: RegExpExecArray): Name | undefined {
+  const from = scanBack(text, index, NAME_CHARACTERS_MAX, isNameCharacter);
+  const name = text.slice(from, index + found.length - separator!.length);
+  const strength = nameStrength(name);
+  const isKey = strength === "none" && name.length <= 4 && /^keys?$/i.test(name);
+  if (strength === "none" && !isKey) return undefined;
+  const opening = /^[\\"']/.test(separator!) ? "" : text.slice(Math.max(0, from - 1), from);
+  const word = /[ \t]/.test(opening)
+    ? text.slice(scanBack(text, from - 1, WORD_CHARACTERS_MAX, isLetter), from - 1)
+    : "";
+  // `API key: x` is one, and `next token: x` is none.
+  const both = word === "" ? strength : nameStrength(`${word}_${name}`);
+  return both === "none" ? undefined : { strength: isKey ? both : strength, name, opening };
+}
+
+interface Name {
+  strength: Strength;
+  name: string;
+  opening: string;
+}
+
+function scanBack(text: string, end: number, charactersMax: number, is: (code: number) => boolean): number {
+  const floor = Math.max(0, end - charactersMax);
+  let from = end;
+  while (from > floor && is(text.charCodeAt(from - 1))) from--;
+  return from;
+}
+
+function isLetter(code: number): boolean {
+  return (code >= 97 && code <= 122) || (code >= 65 && code <= 90);
+}
+
+/** Letters, digits, and - . _ */
+function isNameCharacter(code: number): boolean {
+  return isLetter(code) || (code >= 48 && code <= 57) || code === 45 || code === 46 || code === 95;
+}
+
+interface Pair extends Name {
+  mode: Mode;
+  separator: string;
+}
+
+/** What is to be struck out; undefined when it is no secret. */
+function pairValue(text: string, start: number, pair: Pair): Value | undefined {
+  const { mode, strength, name, opening, separator } = pair;
+  if (separator.endsWith(">") && !separator.endsWith("=>")) {
+    const value = valueAt(text, start, ELEMENT);
+    return opening === "<" && isSecretInLine(value.inner, "strong") ? value : undefined;
+  }
+  if (mode === "code") {
+    const value = valueAt(text, start);
+    return isSecretInCode(value, strength, isSetting(text, value, pair)) ? value : undefined;
+  }
+  const isLoose = /[,s]/.test(separator);
   const first = text[start];
-  if (first === "{" || first === "[") return text.slice(start, bracketEnd(text, start));
-  const form = isLine && first !== '"' && first !== "'" ? LINE : VALUE;
-  form.lastIndex = start;
-  return form.exec(text)?.[0] ?? "";
+  if ((first === "{" || first === "[") && (mode === "strict" || strength === "strong") && !isLoose) {
+    const end = bracketEnd(text, start);
+    const inner = text.slice(start, end);
+    return mode === "line" && isPlaceholder(inner) ? undefined : { mark: "", inner, end, isClosed: false };
+  }
+  const isLine = separator.trimEnd().endsWith(":") && (mode === "strict" || strength === "strong");
+  const value = valueAt(text, start, unquotedForm(isLine, name, opening));
+  if (value.inner === "") return undefined;
+  if (mode === "strict" && !isLoose) return value;
+  if (isLine && takesWholeLine(name) && value.inner.length >= 12 && /[ =]/.test(value.inner)) return value;
+  return isSecretInLine(value.inner, isLoose ? "weak" : strength) ? value : undefined;
+}
+
+/** After `name: ` the rest of the line, up to the quote that the name stands in; of a list of variables all of one. */
+function unquotedForm(isLine: boolean, name: string, opening: string): RegExp | undefined {
+  if (!isLine) return VARIABLE.test(name) && /^[ \t]?$/.test(opening) ? NO_SPACE : undefined;
+  return QUOTED_LINE[opening] ?? (takesWholeLine(name) ? WHOLE_LINE : LINE);
+}
+
+/** `NAME=value` and `name: value` at the end of a line stand in settings; ` = ` is mostly code. */
+function isSetting(text: string, value: Value, { separator }: Pair): boolean {
+  const next = text[value.end];
+  return (next === undefined || next === "\n" || next === "\r") && /^["']?(?:=|:[ \t])$/.test(separator);
 }
 
 function bracketEnd(text: string, start: number): number {
@@ -167,64 +225,4 @@ function bracketEnd(text: string, start: number): number {
     else if ((text[at] === "}" || text[at] === "]") && --depth === 0) return at + 1;
   }
   return text.length;
-}
-
-/** Programs whose short options take a password, and the letters of those. */
-const SHORT_SECRETS: Readonly<Record<string, string>> = {
-  sshpass: "p",
-  mysql: "p",
-  mysqldump: "p",
-  mariadb: "p",
-  mongo: "p",
-  mongosh: "p",
-  mongodump: "p",
-  docker: "p",
-  podman: "p",
-  "redis-cli": "a",
-  curl: "uUbH",
-  wget: "H",
-  ldapsearch: "w",
-  smbclient: "U",
-  openssl: "k",
-};
-
-/** A command line without its secrets; the number of words stays. */
-export function redactArgs(argv: readonly string[]): string[] {
-  const clean: string[] = [];
-  let letters = "";
-  let nextIsSecret = false;
-  for (const argument of argv) {
-    if (nextIsSecret && !isOption(argument)) {
-      clean.push(REDACTED);
-      nextIsSecret = false;
-      continue;
-    }
-    const short = /^-([A-Za-z])(.*)$/s.exec(argument);
-    if (short !== null && letters.includes(short[1]!)) {
-      // `-psecret` and `-p secret`.
-      nextIsSecret = short[2] === "";
-      clean.push(nextIsSecret ? argument : `-${short[1]}${REDACTED}`);
-      continue;
-    }
-    letters += SHORT_SECRETS[argument.slice(argument.lastIndexOf("/") + 1)] ?? "";
-    nextIsSecret = /^--?[A-Za-z][\w.-]*$/.test(argument) && takesSecret(argument);
-    clean.push(redactArgument(argument));
-  }
-  return clean;
-}
-
-function takesSecret(option: string): boolean {
-  return !/^--?no-/.test(option) && isSecretName(option);
-}
-
-/** `--token=--x y` is one word: with a secret name everything after the first `=` is the value. */
-function redactArgument(argument: string): string {
-  const pair = /^([-+~]{0,2}[A-Za-z_][\w./@-]*)=(.+)$/s.exec(argument);
-  if (pair !== null && isSecretName(pair[1]!)) return `${pair[1]}=${REDACTED}`;
-  return redactText(argument);
-}
-
-/** What follows a secret option is its value, whatever it looks like, unless it is plainly an option itself. */
-function isOption(argument: string): boolean {
-  return /^--[A-Za-z][A-Za-z-]*(?:=.*)?$/s.test(argument) || /^-[A-Za-z]$/.test(argument);
 }

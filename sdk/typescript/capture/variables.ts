@@ -1,4 +1,5 @@
-import { isSecretName, redactText } from "./secrets.ts";
+import { isSecretName } from "./secret-names.ts";
+import { redactText } from "./secrets.ts";
 
 /** Variables that say how a job was placed and what its libraries were told. */
 const NAMES = new Set(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
+
+from cairn.capture.secret_lines import LineRedactor
 
 _PARTIAL_CHARACTERS_MAX = 64 << 10
 
@@ -13,12 +16,13 @@ OnLine = Callable[[str, str], None]
 
 
 class _Tee:
-    """Stands in for a stream: passes everything on untouched, and tells of each whole line."""
+    """Stands in for a stream: passes everything on untouched, and tells of each whole line, without secrets."""
 
-    def __init__(self, stream: Any, name: str, on_line: OnLine) -> None:
+    def __init__(self, stream: Any, name: str, on_line: OnLine, env: Mapping[str, str]) -> None:
         self._stream = stream
         self._name = name
         self._on_line: OnLine | None = on_line
+        self._redact = LineRedactor(env).redact
         self._partial = ""
         self._busy = threading.local()
 
@@ -44,16 +48,16 @@ class _Tee:
     def _feed(self, text: str, on_line: OnLine) -> None:
         *whole, self._partial = (self._partial + text).split("\n")
         for line in whole:
-            on_line(_last_state(line), self._name)
+            on_line(self._redact(_last_state(line)), self._name)
         if len(self._partial) > _PARTIAL_CHARACTERS_MAX:
             # A progress bar has only its last state; anything else is cut where it became too long.
-            on_line(_last_state(self._partial), self._name)
+            on_line(self._redact(_last_state(self._partial)), self._name)
             self._partial = ""
 
     def stop(self) -> None:
         on_line, self._on_line = self._on_line, None
         if on_line is not None and self._partial:
-            on_line(_last_state(self._partial), self._name)
+            on_line(self._redact(_last_state(self._partial)), self._name)
         self._partial = ""
 
     def __getattr__(self, name: str) -> Any:
@@ -64,17 +68,21 @@ class _Tee:
 
 
 def _last_state(line: str) -> str:
-    """What a terminal shows of a line in which a progress bar went back to the beginning."""
-    return line if "\r" not in line else line.rstrip("\r").rsplit("\r", 1)[-1]
+    """What a terminal shows of a line in which a progress bar went back to the beginning, as much as a line may
+    have."""
+    shown = line if "\r" not in line else line.rstrip("\r").rsplit("\r", 1)[-1]
+    return shown[:_PARTIAL_CHARACTERS_MAX]
 
 
-def capture_console(on_line: OnLine) -> Callable[[], None]:
-    """Tells of every line of standard output and error until the returned function is called."""
+def capture_console(on_line: OnLine, env: Mapping[str, str] | None = None) -> Callable[[], None]:
+    """Tells of every line of standard output and error until the returned function is called. Secrets are struck out of
+    the lines, with those that `env` holds, and not of what is printed."""
+    env = os.environ if env is None else env
     tees: list[tuple[str, _Tee]] = []
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is not None:
-            tee = _Tee(stream, name, on_line)
+            tee = _Tee(stream, name, on_line, env)
             setattr(sys, name, tee)
             tees.append((name, tee))
 

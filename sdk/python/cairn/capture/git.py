@@ -11,7 +11,9 @@ import re
 import subprocess
 import time
 
-from cairn.capture.secrets import redact_looks
+from cairn.capture.patch import redact_patch
+from cairn.capture.secret_files import secret_pathspecs
+from cairn.capture.secrets import redact_url
 
 PATCH_BYTES_MAX = 1 << 20
 _ANSWER_BYTES_MAX = 1 << 20
@@ -47,13 +49,6 @@ _DIFF = (
     "HEAD",
     "--",
     ".",
-    # What is likely to hold secrets is not sent, changed or not.
-    ":(exclude,glob,icase)**/.env*",
-    ":(exclude,glob,icase)**/*.pem",
-    ":(exclude,glob,icase)**/*.key",
-    ":(exclude,glob,icase)**/id_rsa*",
-    ":(exclude,glob,icase)**/*credential*",
-    ":(exclude,glob,icase)**/*secret*",
 )
 
 
@@ -102,7 +97,7 @@ def read_git(folder: str, timeout_s: float) -> tuple[dict[str, str], list[str]]:
     branch = _line(git.ask("symbolic-ref", "--quiet", "--short", "HEAD"))
     remote = _line(git.ask("config", "--get", f"branch.{branch}.remote")) if branch else ""
     repository = _line(git.ask("config", "--get", f"remote.{remote or 'origin'}.url"))
-    code = {"repository": redact_looks(repository), "commit": commit, "branch": branch}
+    code = {"repository": redact_url(repository), "commit": commit, "branch": branch}
     notes: list[str] = []
     config = git.ask("config", "--list", "--null", "--name-only")
     filters = sorted(set(re.findall(rb"(?:^|\0)filter\.([^\0]+)\.[a-z]+(?=\0)", config or b"")))
@@ -111,13 +106,16 @@ def read_git(folder: str, timeout_s: float) -> tuple[dict[str, str], list[str]]:
     elif commit:
         for name in filters:
             git.switch_off(os.fsdecode(name))
-        patch = _Git.ask(git, "-C", root, *_DIFF, bytes_max=PATCH_BYTES_MAX)
+        patch = _Git.ask(git, "-C", root, *_DIFF, *secret_pathspecs(), bytes_max=PATCH_BYTES_MAX)
         if patch is None:
             notes.append(
                 f"the uncommitted changes are left out: they took too long or have over {PATCH_BYTES_MAX} bytes"
             )
         else:
-            code["dirty_patch"] = redact_looks(patch.decode("utf-8", "replace"))
+            text = patch.decode("utf-8", "replace")
+            code["dirty_patch"] = redact_patch(text)
+            if code["dirty_patch"] != text:
+                notes.append("the patch has credentials in it; they are struck out")
     return {name: value for name, value in code.items() if value}, notes
 
 

@@ -7,18 +7,19 @@ import platform
 import re
 import socket
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from cairn.capture.git import read_git
-from cairn.capture.secrets import REDACTED, is_secret_name, redact_args, redact_text
+from cairn.capture.known_secrets import known_secret_striker
+from cairn.capture.secret_args import redact_args
+from cairn.capture.secret_names import is_secret_name
+from cairn.capture.secrets import redact_text
 from cairn.messages import encode_provenance
 
 _GIT_S = 0.5
 _PACKAGES_MAX = 5000
 _ARGUMENT_CHARACTERS_MAX = 8 << 10
 _ARGUMENTS_MAX = 1000
-#: Shorter values, such as "true", stand in too many places that are no secret.
-_SECRET_CHARACTERS_MIN = 8
 #: Variables that say how a job was run. Nothing else of the environment is looked at.
 _VARIABLES = re.compile(
     r"CUDA_VISIBLE_DEVICES|CUDA_DEVICE_ORDER|NVIDIA_VISIBLE_DEVICES|HIP_VISIBLE_DEVICES|ROCR_VISIBLE_DEVICES"
@@ -47,24 +48,12 @@ def collect_provenance(chosen: frozenset[str], env: Mapping[str, str] | None = N
         code, notes = read_git(os.getcwd(), _GIT_S)
         if notes:
             environment["note:git"] = "; ".join(notes)
-    scrub = _scrubber(env)
+    scrub = known_secret_striker(env)
     return encode_provenance(
         code={name: scrub(value) for name, value in code.items()},
         command=[scrub(word) for word in command],
         environment={name: scrub(value) for name, value in environment.items()},
     )
-
-
-def _scrubber(env: Mapping[str, str]) -> Callable[[str], str]:
-    """Strikes out what variables with a secret name hold, wherever it turns up."""
-    secrets = [env[name] for name in env if is_secret_name(name) and len(env[name]) >= _SECRET_CHARACTERS_MIN]
-
-    def scrub(text: str) -> str:
-        for secret in secrets:
-            text = text.replace(secret, REDACTED)
-        return text
-
-    return scrub
 
 
 def _command() -> list[str]:
@@ -131,8 +120,9 @@ def _read(path: str) -> str:
 
 def _variables(env: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     for name in sorted(env):
-        if _VARIABLES.fullmatch(name) and not is_secret_name(name):
-            yield f"env:{name}", redact_text(env[name])[:_ARGUMENT_CHARACTERS_MAX]
+        value = env[name]
+        if _VARIABLES.fullmatch(name) and not is_secret_name(name) and redact_text(value) == value:
+            yield f"env:{name}", value[:_ARGUMENT_CHARACTERS_MAX]
 
 
 def find_packages(folders: list[str]) -> dict[str, str]:

@@ -1,0 +1,56 @@
+"""A patch without credentials."""
+
+from __future__ import annotations
+
+from cairn.capture.secret_rules import REDACTED, RULES, Whole, compiled
+from cairn.capture.secrets import redact_text
+
+_KEYS = RULES["keys"]
+_BEGIN = compiled(_KEYS["begin"])
+_END = compiled(_KEYS["end"])
+_BODY = Whole(_KEYS["body"])
+_LINES_MAX: int = _KEYS["linesMax"]
+
+
+def redact_patch(patch: str) -> str:
+    """Lines keep their first character and their number, so that it still applies where none was struck out, and
+    elsewhere shows what to mend."""
+    return redact_text(_redact_keys(patch), "code")
+
+
+def _redact_keys(text: str) -> str:
+    """Private keys in armour, line by line, also when only a part of one is in the text."""
+    if "PRIVATE KEY" not in text:
+        return text
+    lines = text.split("\n")
+    for at, line in enumerate(lines):
+        begins = _BEGIN.search(line) is not None
+        ends = _END.search(line) is not None
+        if ends and not begins:
+            _strike(lines, range(at - 1, -1, -1))
+        # Without the key, the first line may be that of a program that looks for keys.
+        elif begins and not ends and _strike(lines, range(at + 1, len(lines))):
+            lines[at] = _mark(line) + REDACTED
+    return "\n".join(lines)
+
+
+def _strike(lines: list[str], places: range) -> int:
+    """Returns how many lines it was."""
+    count = 0
+    for at in places:
+        line = lines[at]
+        body = line[1:].strip()
+        if not _mark(line) or body == REDACTED or not _BODY.fits(body):
+            break
+        if not body:
+            continue
+        count += 1
+        if count > _LINES_MAX:
+            break
+        lines[at] = line[0] + REDACTED
+    return count
+
+
+def _mark(line: str) -> str:
+    """The first character of a line of a patch."""
+    return line[0] if line[:1] in ("-", "+", " ") and line else ""

@@ -1,0 +1,103 @@
+"""What stands under a name, and whether it is a secret.
+
+Where a text comes from: in `strict` text, such as a command line, everything under a secret name is struck out; a
+`line` that a program printed also talks about passwords; in `code` a name mostly stands for a variable.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from cairn.capture.secret_names import STRONG
+from cairn.capture.secret_rules import RULES, Whole, compiled, set_of
+
+_TEXTS = RULES["texts"]
+_HARMLESS = set_of(_TEXTS["harmless"])
+_PLACEHOLDER = Whole(_TEXTS["placeholder"])
+_WEAK = Whole(*_TEXTS["weak"])
+_NUMBER = Whole(_TEXTS["number"])
+_PATH = Whole(_TEXTS["path"])
+_ATTRIBUTE = Whole(_TEXTS["attribute"])
+_CODE = Whole(*_TEXTS["code"])
+_CODE_QUOTED = Whole(*_TEXTS["codeQuoted"])
+_CODE_STRONG = Whole(*_TEXTS["codeStrong"])
+_CODE_STRONG_QUOTED = Whole(*_TEXTS["codeStrongQuoted"])
+_COMMON_WORDS = set_of(_TEXTS["commonWords"])
+_ORDINARY = Whole(_TEXTS["ordinary"])
+
+_OPENING = compiled(r"\\{0,3}[\"']")
+_PLAIN = {'"': compiled(r'(?:[^"\\\n]|\\[^\n])*'), "'": compiled(r"(?:[^'\\\n]|\\[^\n])*")}
+WORD = compiled(r"[^ \t\r\n\"',;&<>()}\]]{1,4096}")
+
+
+class Value(NamedTuple):
+    #: The quote it begins with, escaped or not; empty when there is none.
+    mark: str
+    #: Without quotes.
+    inner: str
+    #: Where it ends, with its quotes.
+    end: int
+    is_closed: bool
+
+    def marked(self, with_mark: str) -> str:
+        return f"{self.mark}{with_mark}{self.mark if self.is_closed else ''}"
+
+
+def value_at(text: str, start: int, unquoted: re.Pattern[str] = WORD) -> Value:
+    """The value that begins at `start`: a quoted text, or what `unquoted` takes."""
+    mark = match_at(_OPENING, text, start)
+    begin = start + len(mark)
+    if not mark:
+        inner = match_at(unquoted, text, begin)
+        return Value(mark, inner, begin + len(inner), False)
+    inner = match_at(_PLAIN[mark], text, begin) if len(mark) == 1 else _up_to(mark, text, begin)
+    end = begin + len(inner)
+    is_closed = text.startswith(mark, end)
+    return Value(mark, inner, end + len(mark) if is_closed else end, is_closed)
+
+
+def match_at(pattern: re.Pattern[str], text: str, at: int) -> str:
+    found = pattern.match(text, at)
+    return found[0] if found else ""
+
+
+def _up_to(mark: str, text: str, begin: int) -> str:
+    """Up to a mark on the same line, or to the end of the line."""
+    line = text.find("\n", begin)
+    stop = len(text) if line == -1 else line
+    found = text.find(mark, begin, stop)
+    return text[begin : stop if found == -1 else found]
+
+
+def is_placeholder(inner: str) -> bool:
+    """Words such as `required` or `${PASSWORD}`, which are no values."""
+    return not inner or inner.lower() in _HARMLESS or _PLACEHOLDER.fits(inner)
+
+
+def is_secret_in_line(inner: str, strength: int) -> bool:
+    """Whether a printed value is a secret, by the name it stands under."""
+    first = re.sub(r"[.,;:!)]{1,3}\Z", "", re.split("[ \t]", inner, maxsplit=1)[0])
+    if is_placeholder(inner) or is_placeholder(first) or _ORDINARY.fits(first):
+        return False
+    if strength == STRONG:
+        return len(inner) > 3 or not _NUMBER.fits(inner)
+    return not _NUMBER.fits(first) and not _PATH.fits(first) and _WEAK.fits(first)
+
+
+def is_secret_in_code(value: Value, strength: int, is_setting: bool) -> bool:
+    """Whether a value in code was typed in, and does not stand for a variable. A setting is `NAME=value` or
+    `name: value` with nothing after it."""
+    inner = value.inner
+    if is_common(inner) or "${" in inner or "{{" in inner:
+        return False
+    if value.mark:
+        return (_CODE_STRONG_QUOTED if strength == STRONG else _CODE_QUOTED).fits(inner)
+    if _ATTRIBUTE.fits(inner) or _PATH.fits(inner) or _NUMBER.fits(inner):
+        return False
+    return _CODE.fits(inner) or (strength == STRONG and is_setting and _CODE_STRONG.fits(inner))
+
+
+def is_common(value: str) -> bool:
+    """Whether a value of the environment is too ordinary to be looked for everywhere."""
+    return is_placeholder(value) or value.lower() in _COMMON_WORDS or _ORDINARY.fits(value)
