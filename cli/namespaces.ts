@@ -66,6 +66,16 @@ export function objectiveWords(objective: Objective | undefined): string {
   return `${objective.direction === Direction.MINIMIZE ? "min" : "max"} ${printable(objective.metric)}`;
 }
 
+/** What clients may record by themselves; the words of the command line. */
+export const CAPTURES = ["console", "code"] as const;
+export type Capture = (typeof CAPTURES)[number];
+
+/** "forbidden in lab", "allowed". */
+export function captureWords({ forbiddenCapture }: Namespace, what: Capture): string {
+  const where = forbiddenCapture?.[what] ?? "";
+  return where === "" ? "allowed" : `forbidden in ${printable(where)}`;
+}
+
 export function jsonNamespace(namespace: Namespace): Record<string, unknown> {
   const { objective } = namespace;
   return {
@@ -82,5 +92,10 @@ export function jsonNamespace(namespace: Namespace): Record<string, unknown> {
     runsBelow: namespace.subtreeRunCount,
     runningBelow: namespace.subtreeRunningCount,
     lastActivity: isoTime(namespace.lastActivityUs) ?? null,
+    // The namespace that forbids it, this one or one above it.
+    forbiddenCapture: {
+      console: namespace.forbiddenCapture?.console || null,
+      code: namespace.forbiddenCapture?.code || null,
+    },
   };
 }

@@ -11,6 +11,7 @@ import { Ingest } from "#core/ingest/ingest.ts";
 import { Backlog } from "#core/quota/backlog.ts";
 import { Logs } from "#core/logs/logs.ts";
 import { Lineage } from "#core/lineage/lineage.ts";
+import { CapturePolicies } from "#core/runs/capture-policies.ts";
 import { Namespaces } from "#core/runs/namespaces.ts";
 import { Runs } from "#core/runs/runs.ts";
 import { Groups } from "#core/series/groups.ts";
@@ -109,7 +110,9 @@ async function serveStores(
   const { runs: store, points, search } = stores;
   const changes = new Changes();
   const onGone = (scope: Scope) => access.forget(scope);
-  const runs = new Runs({ store, search, clock, changes, onGone });
+  const captures = new CapturePolicies(store);
+  await captures.load();
+  const runs = new Runs({ store, search, clock, changes, captures, onGone });
   const access = await Access.open({
     store: stores.access,
     clock,
@@ -123,6 +126,7 @@ async function serveStores(
     blobs: stores.blobs,
     clock,
     changes,
+    captures,
     sizeBytesMax: settings.artifactSizeMax,
     onAccessChange: (listener) => access.onChange(listener),
     onGone,
@@ -131,8 +135,8 @@ async function serveStores(
   const core = {
     access,
     runs,
-    namespaces: new Namespaces({ store, search, clock, onGone }),
-    ingest: new Ingest({ store, runs, clock, changes, backlog }),
+    namespaces: new Namespaces({ store, search, clock, captures, onGone }),
+    ingest: new Ingest({ store, runs, clock, changes, captures, backlog }),
     metrics: new Metrics({ store, points, runs }),
     groups: new Groups({ store, points, search, runs, clock }),
     artifacts,
@@ -144,7 +148,10 @@ async function serveStores(
       runs,
       clock,
       changes,
-      onRestored: () => access.reload(),
+      onRestored: async () => {
+        await captures.load();
+        await access.reload();
+      },
       content: artifacts.content,
       options: {
         version: VERSION,

@@ -132,7 +132,7 @@ async function write(
     ),
     params,
     tags,
-    log: line.length === 0 ? [] : [{ lines: line, timesUs: line.map(() => timeUs) }],
+    log: line.length === 0 ? [] : [{ lines: line, timesUs: line.map(() => timeUs), written: true }],
     status: status === undefined ? RunStatus.UNSPECIFIED : STATUSES[status],
   });
   if (isQuiet) return;

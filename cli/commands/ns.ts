@@ -1,12 +1,15 @@
-import type { Command } from "commander";
+import { Option, type Command } from "commander";
 import type { Direction, Namespace } from "#proto/cairn/v1/namespace_pb.ts";
 import { CommandError, EXIT, type Cli } from "../cli.ts";
 import {
+  CAPTURES,
+  captureWords,
   jsonNamespace,
   listNamespaces,
   nestNamespaces,
   objectiveWords,
   parseObjective,
+  type Capture,
   type NamespaceNode,
 } from "../namespaces.ts";
 import { countOf, formatCount } from "../output/numbers.ts";
@@ -20,6 +23,11 @@ interface Described {
   objective?: { metric: string; direction: Direction } | false;
 }
 
+interface Captured {
+  forbid: Capture[];
+  allow: Capture[];
+}
+
 export default function add(command: Command, cli: Cli): void {
   command
     .argument("[path]", "only this namespace and what is below it", "")
@@ -31,6 +39,7 @@ Examples:
   cairn ns
   cairn ns langtech/asr
   cairn ns create langtech/asr --description "speech to text" --objective wer:min
+  cairn ns capture langtech/asr --forbid console
   cairn ns rm langtech/old`,
     );
   command
@@ -62,6 +71,29 @@ Examples:
       "\nExamples:\n  cairn ns describe langtech/asr\n  cairn ns describe langtech/asr --objective wer:min",
     )
     .action((path: string, options: Described) => describe(cli, path, options));
+  command
+    .command("capture")
+    .description(
+      "what clients may record by themselves in a namespace and below it; with options, changes it",
+    )
+    .argument("<path>")
+    .addOption(new Option("--forbid <what...>", "what must not be captured").choices(CAPTURES).default([]))
+    .addOption(
+      new Option("--allow <what...>", "what this namespace forbids no more").choices(CAPTURES).default([]),
+    )
+    .addHelpText(
+      "after",
+      `
+console is what a program prints; code is the archive of the working directory and the patch of
+uncommitted changes. To change it you must administer the namespace. What a namespace above forbids
+stays forbidden, and what was stored before stays.
+
+Examples:
+  cairn ns capture langtech/asr
+  cairn ns capture langtech/asr --forbid console code
+  cairn ns capture langtech/asr --allow console`,
+    )
+    .action((path: string, options: Captured) => capture(cli, path, options));
   command
     .command("rm")
     .description("remove a namespace that holds nothing any more")
@@ -156,4 +188,31 @@ async function describe(cli: Cli, path: string, { description, objective }: Desc
   );
   cli.print(`  active     ${formatAgo(namespace.lastActivityUs)}`);
   cli.print(`  created    ${formatAgo(namespace.createdUs)}`);
+  if (namespace.forbiddenCapture === undefined) return;
+  const forbidden = CAPTURES.filter((what) => namespace.forbiddenCapture![what] !== "");
+  cli.print(`  capture    ${forbidden.map((what) => `${what} ${captureWords(namespace, what)}`).join(", ")}`);
+}
+
+async function capture(cli: Cli, path: string, { forbid, allow }: Captured): Promise<void> {
+  const both = CAPTURES.find((what) => forbid.includes(what) && allow.includes(what));
+  if (both !== undefined) {
+    throw new CommandError(`cannot both forbid and allow "${both}"`, { exitCode: EXIT.usage });
+  }
+  const server = await cli.connect();
+  const setting = (what: Capture) =>
+    forbid.includes(what) ? true : allow.includes(what) ? false : undefined;
+  const [forbidConsole, forbidCode] = [setting("console"), setting("code")];
+  const namespace =
+    forbid.length + allow.length === 0
+      ? await server.namespaces.getNamespace({ path })
+      : await server.namespaces.updateNamespace({
+          path,
+          ...(forbidConsole !== undefined && { forbidConsole }),
+          ...(forbidCode !== undefined && { forbidCode }),
+        });
+  if (cli.options.json === true) {
+    cli.printJson(jsonNamespace(namespace));
+    return;
+  }
+  for (const what of CAPTURES) cli.print(`${padEnd(what, 7)}  ${captureWords(namespace, what)}`);
 }

@@ -3,6 +3,7 @@ import { LineRedactor } from "#sdk/capture/secret-lines.ts";
 import { init } from "#sdk/run/init.ts";
 import type { EndStatus } from "#sdk/run/run.ts";
 import { CommandError, EXIT, type Cli } from "../cli.ts";
+import { countOf } from "../output/numbers.ts";
 import { parseKatibLine } from "./katib-lines.ts";
 
 export interface PipeOptions {
@@ -31,6 +32,7 @@ export async function pipeRun(cli: Cli, { runId, filter, labels, status }: PipeO
   const redactor = new LineRedactor(cli.env);
   let points = 0;
   let lines = 0;
+  let leftOut = 0;
   for await (const line of createInterface({ input: process.stdin, crlfDelay: Infinity })) {
     if (cli.options.json !== true) cli.print(line);
     const { timeUs, metrics } = parseKatibLine(line, filter);
@@ -41,10 +43,14 @@ export async function pipeRun(cli: Cli, { runId, filter, labels, status }: PipeO
     }
     points += metrics.length;
     if (metrics.length > 0) continue;
-    run.line(redactor.redact(line), timeUs === undefined ? {} : { timeUs });
-    lines++;
+    // It was printed by another program, and counts as captured from its console.
+    if (run.printed(redactor.redact(line), timeUs === undefined ? {} : { timeUs })) lines++;
+    else leftOut++;
   }
   const report = await run.finish(status ?? "finished");
+  if (leftOut > 0) {
+    cli.note(`Left out ${countOf(leftOut, "line")} without a metric: the namespace forbids console capture.`);
+  }
   if (cli.options.json === true) cli.printJson({ runId, points, lines, delivered: report.delivered });
   if (report.delivered) return;
   throw new CommandError(`${report.envelopesLeft} envelopes are not delivered yet`, {

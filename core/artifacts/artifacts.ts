@@ -18,6 +18,7 @@ import type { RunRef } from "../model/run.ts";
 import type { ArtifactStore } from "../ports/artifact-store.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
 import type { RunStore } from "../ports/run-store.ts";
+import type { CapturePolicies } from "../runs/capture-policies.ts";
 import { fillPage } from "../runs/fill-page.ts";
 import { pageSize } from "../runs/runs.ts";
 import { CHANGED, type Changes } from "../watch/changes.ts";
@@ -34,6 +35,7 @@ export interface ArtifactParts {
   blobs: BlobStore;
   clock: Clock;
   changes: Changes;
+  captures: CapturePolicies;
   /** Of one artifact. */
   sizeBytesMax: number;
   /** So that content on its way stops when the right to it ends; absent where rights never change. */
@@ -87,6 +89,7 @@ export class Artifacts {
   async record(caller: Caller, run: RunRef, given: ArtifactRecord): Promise<Artifact> {
     const record = checkArtifactRecord(given);
     const scope = await this.#locate(caller, run, record.name);
+    this.#parts.captures.requireAllowed(scope);
     const artifact = await this.#parts.store.putArtifact(scope.runId, record, this.#parts.clock.nowUs());
     this.#note(scope);
     await this.sweep.collectSoon();

@@ -7,6 +7,7 @@ import type { RunRef } from "../model/run.ts";
 import type { ArtifactStore } from "../ports/artifact-store.ts";
 import type { BlobInfo, BlobStore } from "../ports/blob-store.ts";
 import type { RunStore } from "../ports/run-store.ts";
+import type { CapturePolicies } from "../runs/capture-policies.ts";
 import { CHANGED, type Changes } from "../watch/changes.ts";
 import type { BlobPins } from "./blob-pins.ts";
 import type { BlobSweep } from "./blob-sweep.ts";
@@ -36,6 +37,7 @@ export class Uploads {
   readonly #blobs: BlobStore;
   readonly #clock: Clock;
   readonly #changes: Changes;
+  readonly #captures: CapturePolicies;
   readonly #pins: BlobPins;
   readonly #sweep: BlobSweep;
   readonly #sizeBytesMax: number;
@@ -47,6 +49,7 @@ export class Uploads {
     blobs: BlobStore;
     clock: Clock;
     changes: Changes;
+    captures: CapturePolicies;
     pins: BlobPins;
     sweep: BlobSweep;
     sizeBytesMax: number;
@@ -56,6 +59,7 @@ export class Uploads {
     this.#blobs = parts.blobs;
     this.#clock = parts.clock;
     this.#changes = parts.changes;
+    this.#captures = parts.captures;
     this.#pins = parts.pins;
     this.#sweep = parts.sweep;
     this.#sizeBytesMax = parts.sizeBytesMax;
@@ -72,6 +76,7 @@ export class Uploads {
   ): Promise<Artifact> {
     const head = checkArtifactHead(given);
     const scope = await locateArtifact(this.#runs, caller, run, head.name);
+    this.#captures.requireAllowed(scope);
     const sizeBytesMax = this.#sizeBytesMax;
     return this.#attach(caller, scope, head, (beforePlace) =>
       this.#blobs.put(content, { expect, sizeBytesMax, beforePlace }),
@@ -92,6 +97,7 @@ export class Uploads {
     checkDigest(digest);
     this.#requireSize(totalBytes, piece);
     const scope = await locateArtifact(this.#runs, caller, run, head.name);
+    this.#captures.requireAllowed(scope);
     const { runId } = scope;
     const { name, step } = head;
     const id = UploadTable.idOf({ principal: caller.principal, runId, name, step, digest, totalBytes });
@@ -137,6 +143,7 @@ export class Uploads {
       const blob = await put(async ({ digest }) => {
         // It may have taken hours: who was let in then may have lost the right.
         authorize(caller, scope);
+        this.#captures.requireAllowed(scope);
         await this.#pins.hold(digest);
         held = digest;
       });

@@ -6,9 +6,11 @@ import type { Envelope, EnvelopeAck } from "../model/envelope.ts";
 import type { RunStore } from "../ports/run-store.ts";
 import { Backlog } from "../quota/backlog.ts";
 import { envelopeBytes } from "../quota/envelope-bytes.ts";
+import type { CapturePolicies } from "../runs/capture-policies.ts";
 import type { Runs } from "../runs/runs.ts";
 import { CHANGED, type Changes } from "../watch/changes.ts";
 import { checkEnvelope } from "./check-envelope.ts";
+import { withhold } from "./withhold.ts";
 
 /** The one way in for everything a writer says about a run. */
 export class Ingest {
@@ -16,16 +18,25 @@ export class Ingest {
   readonly #runs: Runs;
   readonly #clock: Clock;
   readonly #changes: Changes;
+  readonly #captures: CapturePolicies;
   /** What waits for the store. Wires ask it for room before they read an envelope. */
   readonly backlog: Backlog;
   readonly #accepted = { envelopes: 0, points: 0, lines: 0 };
 
-  constructor(parts: { store: RunStore; runs: Runs; clock: Clock; changes: Changes; backlog?: Backlog }) {
+  constructor(parts: {
+    store: RunStore;
+    runs: Runs;
+    clock: Clock;
+    changes: Changes;
+    captures: CapturePolicies;
+    backlog?: Backlog;
+  }) {
     this.backlog = parts.backlog ?? new Backlog();
     this.#store = parts.store;
     this.#runs = parts.runs;
     this.#clock = parts.clock;
     this.#changes = parts.changes;
+    this.#captures = parts.captures;
   }
 
   /** Resolves when the envelope is durable. Rejects with nothing of it stored. */
@@ -41,12 +52,19 @@ export class Ingest {
 
   async #apply(caller: Caller, checked: Envelope): Promise<EnvelopeAck> {
     const { id: runId, namespace } = await this.#runs.whereIs(caller, checked.run);
-    const { series, change, log, artifacts } = checked;
-    for (const { name } of artifacts ?? []) requireArtifact(caller, { namespace, runId, artifact: name });
-    const [outcome] = await this.#store.append([{ ...checked, runId }], this.#clock.nowUs());
+    const { series, change } = checked;
+    for (const { name } of checked.artifacts ?? [])
+      requireArtifact(caller, { namespace, runId, artifact: name });
+    const mayCapture = checked.log !== undefined || checked.artifacts !== undefined;
+    const left = mayCapture ? withhold(checked, this.#captures.forbiddenIn(namespace)) : undefined;
+    const [outcome] = await this.#store.append(
+      [{ ...checked, runId, kept: left?.kept }],
+      this.#clock.nowUs(),
+    );
     if (outcome === undefined) throw new CairnError("internal", "the store gave no answer");
     if (!outcome.ok) throw outcome.error;
     if (!outcome.ack.duplicate) {
+      const { log, artifacts } = left?.kept ?? checked;
       this.#accepted.envelopes++;
       this.#accepted.points += outcome.ack.points;
       for (const { lengths } of log ?? []) this.#accepted.lines += lengths.length;
@@ -56,6 +74,7 @@ export class Ingest {
         (log === undefined ? 0 : CHANGED.lines) |
         (artifacts === undefined ? 0 : CHANGED.artifacts);
       if (what !== 0) this.#changes.note({ runId, namespace, what, series });
+      if (left !== undefined) return { ...outcome.ack, withheld: left.withheld };
     }
     return outcome.ack;
   }

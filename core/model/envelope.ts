@@ -1,4 +1,5 @@
 import type { ArtifactRecord } from "./artifact.ts";
+import type { ForbiddenCapture } from "./capture.ts";
 import type { LogLines } from "./log.ts";
 import type { RunChange, RunRef } from "./run.ts";
 import type { SeriesPoints } from "./series.ts";
@@ -30,4 +31,12 @@ export interface EnvelopeAck {
   seq: number;
   duplicate: boolean;
   points: number;
+  /** What was left out because it must not be captured there; undefined for nothing, and for a duplicate. */
+  withheld?: Withheld | undefined;
+}
+
+export interface Withheld {
+  lines: number;
+  artifacts: number;
+  forbidden: ForbiddenCapture;
 }

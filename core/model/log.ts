@@ -27,6 +27,8 @@ export interface LogLines extends LogSource {
   lengths: Uint32Array;
   /** The lines run together. */
   text: Uint8Array;
+  /** Given by the program itself, not captured from what it prints. Not stored. */
+  written?: boolean | undefined;
 }
 
 export interface LogLine extends LogSource {

@@ -1,3 +1,5 @@
+import type { CapturePolicy } from "./capture.ts";
+
 export type Direction = "minimize" | "maximize";
 
 export interface Objective {
@@ -10,6 +12,8 @@ export interface Namespace {
   path: string;
   description: string;
   objective: Objective | undefined;
+  /** Its own; namespaces above may forbid more. */
+  capture: CapturePolicy;
   createdUs: number;
 }
 

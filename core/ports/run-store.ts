@@ -1,3 +1,4 @@
+import type { CapturePolicy } from "../model/capture.ts";
 import type { Envelope, EnvelopeAck, SeqRange } from "../model/envelope.ts";
 import type { KeyDescription, Namespace, Objective } from "../model/namespace.ts";
 import type { Run, RunChange, RunRef } from "../model/run.ts";
@@ -19,18 +20,17 @@ import type { ListPart, PartBound } from "./list-part.ts";
  * A read with a signal stops once that is aborted, and rejects with the signal's reason.
  */
 export interface RunStore {
-  /** Creates the namespace and its missing parents. Throws `exists` when the path is taken. */
-  createNamespace(namespace: Namespace): Promise<Namespace>;
+  /** Creates the namespace and its missing parents; none forbids anything. Throws `exists` when the path is taken. */
+  createNamespace(namespace: Omit<Namespace, "capture">): Promise<Namespace>;
   findNamespace(path: string): Promise<Namespace | undefined>;
   /** Rising by path (code points of the path with "/" lowest, so parents come before children). */
   listNamespaces(
     page: PartBound & { under: string; after: string | undefined },
   ): Promise<ListPart<Namespace>>;
-  /** Throws `not-found`. `objective: null` removes it. */
-  updateNamespace(
-    path: string,
-    change: { description?: string; objective?: Objective | null },
-  ): Promise<Namespace>;
+  /** Throws `not-found`. `objective: null` removes it. With `audit` the entry is written together with the change. */
+  updateNamespace(path: string, change: NamespaceChange, audit?: AuditRecord): Promise<Namespace>;
+  /** Those of all namespaces that forbid something themselves, by path. */
+  listCapturePolicies(): Promise<[path: string, policy: CapturePolicy][]>;
   /**
    * Throws `not-found`, or `precondition` while it holds runs or children. What was bound or closed on it
    * and below goes with it.
@@ -78,7 +78,7 @@ export interface RunStore {
    * `duplicate`; with other content `exists` (SEQ_REUSED); beyond the next `precondition` (SEQ_GAP,
    * fact expected). A series keeps its first kind: another throws `invalid`. From the call on
    * nobody may write to the columns of `envelopes`, neither the caller nor the store: watchers may still
-   * be reading them long after.
+   * be reading them long after. Whether content is the same is judged by all of it, also by what `kept` leaves out.
    */
   append(envelopes: readonly AppendEnvelope[], nowUs: number): Promise<AppendOutcome[]>;
   /**
@@ -141,9 +141,19 @@ export interface GetRuns {
   bytesMax: number;
 }
 
+/** What changes of a namespace; absent means: leave as it is. */
+export interface NamespaceChange extends Partial<CapturePolicy> {
+  description?: string;
+  objective?: Objective | null;
+}
+
 export interface AppendEnvelope extends Omit<Envelope, "run"> {
   runId: string;
+  /** Stored instead of `log` and `artifacts`, which then count for the digest only. */
+  kept?: KeptParts | undefined;
 }
+
+export type KeptParts = Pick<Envelope, "log" | "artifacts">;
 
 export type AppendOutcome = { ok: true; ack: EnvelopeAck } | { ok: false; error: Error };
 

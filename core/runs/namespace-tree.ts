@@ -1,4 +1,5 @@
 import { maskReadsNamespace, type ReadMask } from "../access/scope.ts";
+import { ALL_ALLOWED, FORBIDS_NOTHING, type ForbiddenCapture } from "../model/capture.ts";
 import type { Namespace } from "../model/namespace.ts";
 import { ancestors } from "../model/path.ts";
 import type { NamespaceTally } from "../ports/run-search.ts";
@@ -9,9 +10,11 @@ export interface CountedNamespace extends Namespace {
   subtreeRunningCount: number;
   /** 0 when there is none. */
   lastActivityUs: number;
+  /** What must not be captured there, also because of namespaces above. */
+  forbidden: ForbiddenCapture;
 }
 
-type Counts = Omit<CountedNamespace, keyof Namespace>;
+type Counts = Omit<CountedNamespace, keyof Namespace | "forbidden">;
 
 const NO_RUNS: Counts = { runCount: 0, subtreeRunCount: 0, subtreeRunningCount: 0, lastActivityUs: 0 };
 
@@ -50,11 +53,14 @@ export class NamespaceTree {
     );
   }
 
-  view(namespace: Namespace): CountedNamespace {
+  view(namespace: Namespace, forbidden: ForbiddenCapture): CountedNamespace {
     const { path } = namespace;
     const counts = this.#counts.get(path) ?? NO_RUNS;
-    if (this.#mask === undefined || maskReadsNamespace(this.#mask, path)) return { ...namespace, ...counts };
-    return { path, description: "", objective: undefined, createdUs: 0, ...counts };
+    if (this.#mask === undefined || maskReadsNamespace(this.#mask, path)) {
+      return { ...namespace, ...counts, forbidden };
+    }
+    const nothing = { description: "", objective: undefined, capture: FORBIDS_NOTHING, createdUs: 0 };
+    return { path, ...nothing, ...counts, forbidden: ALL_ALLOWED };
   }
 }
 

@@ -5,10 +5,12 @@ import type { Scope } from "../access/scope.ts";
 import { CairnError, quote } from "../errors.ts";
 import { limits } from "../limits.ts";
 import { requireKey, requireText } from "../model/check.ts";
+import type { CapturePolicy } from "../model/capture.ts";
 import type { Namespace, Objective } from "../model/namespace.ts";
 import { parseNamespace } from "../model/path.ts";
 import type { RunSearch } from "../ports/run-search.ts";
 import type { RunStore } from "../ports/run-store.ts";
+import type { CapturePolicies } from "./capture-policies.ts";
 import { fillPage } from "./fill-page.ts";
 import { type CountedNamespace, NamespaceTree } from "./namespace-tree.ts";
 import { pageSize } from "./runs.ts";
@@ -20,12 +22,14 @@ export class Namespaces {
   readonly #store: RunStore;
   readonly #search: RunSearch;
   readonly #clock: Clock;
+  readonly #captures: CapturePolicies;
   readonly #onGone: (scope: Scope) => Promise<void>;
 
   constructor(parts: {
     store: RunStore;
     search: RunSearch;
     clock: Clock;
+    captures: CapturePolicies;
     /** Told of what is destroyed: access forgets what was bound on it. */
     onGone?: (scope: Scope) => Promise<void>;
   }) {
@@ -33,6 +37,7 @@ export class Namespaces {
     this.#store = parts.store;
     this.#search = parts.search;
     this.#clock = parts.clock;
+    this.#captures = parts.captures;
   }
 
   async create(
@@ -47,7 +52,7 @@ export class Namespaces {
       objective: request.objective && requireObjective(request.objective),
       createdUs: this.#clock.nowUs(),
     });
-    return new NamespaceTree(undefined, []).view(created);
+    return this.#view(new NamespaceTree(undefined, []), created);
   }
 
   async get(caller: Caller, text: string): Promise<CountedNamespace> {
@@ -58,7 +63,7 @@ export class Namespaces {
     if (maySee(caller, { namespace: path })) authorize(caller, { namespace: path });
     const tree = await this.#tree(caller);
     if (!tree.shows(path)) throw missing(path);
-    return tree.view(found);
+    return this.#view(tree, found);
   }
 
   async list(
@@ -77,30 +82,47 @@ export class Namespaces {
         const some = tree.isWhole ? bound.limit : Math.max(bound.limit, LOOKED_AT_ONCE);
         return this.#store.listNamespaces({ under, after: looked?.path ?? after, ...bound, limit: some });
       },
-      (namespace) => (tree.shows(namespace.path) ? tree.view(namespace) : undefined),
+      (namespace) => (tree.shows(namespace.path) ? this.#view(tree, namespace) : undefined),
     );
     return { namespaces: items, nextPageToken: last?.path ?? "" };
   }
 
   async update(
     caller: Caller,
-    request: { path: string; description?: string; objective?: Objective | null },
+    request: { path: string; description?: string; objective?: Objective | null } & Partial<CapturePolicy>,
   ): Promise<CountedNamespace> {
     const path = parseNamespace(request.path);
     authorizeSeen(caller, path);
-    const { description, objective } = request;
-    const updated = await this.#store.updateNamespace(path, {
-      ...(description !== undefined && {
-        description: requireText(description, limits.descriptionBytesMax, "description"),
-      }),
-      ...(objective !== undefined && { objective: objective && requireObjective(objective) }),
-    });
-    return (await this.#tree(caller)).view(updated);
+    const { description, objective, forbidsConsole, forbidsCode } = request;
+    const captures = forbidsConsole !== undefined || forbidsCode !== undefined;
+    // Who maintains a namespace may not lift what an administrator has forbidden.
+    if (captures) authorize({ ...caller, permission: "administer" }, { namespace: path });
+    const updated = await this.#store.updateNamespace(
+      path,
+      {
+        ...(description !== undefined && {
+          description: requireText(description, limits.descriptionBytesMax, "description"),
+        }),
+        ...(objective !== undefined && { objective: objective && requireObjective(objective) }),
+        ...(forbidsConsole !== undefined && { forbidsConsole }),
+        ...(forbidsCode !== undefined && { forbidsCode }),
+      },
+      captures
+        ? auditRecord(caller, this.#clock.nowUs(), "set-capture-policy", path, {
+            ...(forbidsConsole !== undefined && { console: allowance(forbidsConsole) }),
+            ...(forbidsCode !== undefined && { code: allowance(forbidsCode) }),
+          })
+        : undefined,
+    );
+    this.#captures.set(path, updated.capture);
+    return this.#view(await this.#tree(caller), updated);
   }
 
   async delete(caller: Caller, text: string): Promise<void> {
     const path = parseNamespace(text);
     authorizeSeen(caller, path);
+    // A new namespace of that name would allow everything.
+    if (this.#captures.has(path)) authorize({ ...caller, permission: "administer" }, { namespace: path });
     const audit = auditRecord(caller, this.#clock.nowUs(), "delete-namespace", path);
     await this.#store.deleteNamespace(path, audit).catch((thrown) => {
       const hides = caller.rights.readable() !== undefined;
@@ -108,7 +130,12 @@ export class Namespaces {
         ? notEmpty(path)
         : thrown;
     });
+    this.#captures.forget(path);
     await this.#onGone({ namespace: path });
+  }
+
+  #view(tree: NamespaceTree, namespace: Namespace): CountedNamespace {
+    return tree.view(namespace, this.#captures.forbiddenIn(namespace.path));
   }
 
   async #tree(caller: Caller): Promise<NamespaceTree> {
@@ -126,6 +153,10 @@ function authorizeSeen(caller: Caller, path: string): void {
 
 function missing(path: string): CairnError {
   return new CairnError("not-found", `cannot find namespace ${quote(path)}`);
+}
+
+function allowance(forbids: boolean): string {
+  return forbids ? "forbidden" : "allowed";
 }
 
 function requireObjective(objective: Objective): Objective {

@@ -13,6 +13,7 @@ import {
   requireText,
   requireTime,
 } from "../model/check.ts";
+import { withoutCode, type ForbiddenCapture } from "../model/capture.ts";
 import { parseNamespace } from "../model/path.ts";
 import {
   ENDED,
@@ -27,6 +28,7 @@ import { HEAVY_PARTS, type RunStore } from "../ports/run-store.ts";
 import { parseQuery } from "../query/parser.ts";
 import { CHANGED, type Changes } from "../watch/changes.ts";
 import { aliasTaken, refusalFor } from "./alias-refusal.ts";
+import type { CapturePolicies } from "./capture-policies.ts";
 import { checkedRef, chooseRun, findRun, missingRun } from "./choose-run.ts";
 import { parseColumns } from "./columns.ts";
 import { fittingPage } from "./fitting-page.ts";
@@ -71,6 +73,7 @@ export class Runs {
   readonly #search: RunSearch;
   readonly #clock: Clock;
   readonly #changes: Changes;
+  readonly #captures: CapturePolicies;
   readonly #onGone: (scope: Scope) => Promise<void>;
   /** Where runs live, by id: a run never moves. */
   readonly #located = new Map<string, string>();
@@ -81,6 +84,7 @@ export class Runs {
     search: RunSearch;
     clock: Clock;
     changes: Changes;
+    captures: CapturePolicies;
     /** Told of what is destroyed: access forgets what was bound on it. */
     onGone?: (scope: Scope) => Promise<void>;
   }) {
@@ -89,9 +93,14 @@ export class Runs {
     this.#search = parts.search;
     this.#clock = parts.clock;
     this.#changes = parts.changes;
+    this.#captures = parts.captures;
   }
 
-  async create(caller: Caller, request: NewRun): Promise<{ run: Run; created: boolean }> {
+  /** `forbidden` says what must not be captured for the run; a patch that comes all the same is left out. */
+  async create(
+    caller: Caller,
+    request: NewRun,
+  ): Promise<{ run: Run; created: boolean; forbidden: ForbiddenCapture }> {
     const namespace = request.namespace === "" ? DEFAULT_NAMESPACE : parseNamespace(request.namespace);
     authorize(caller, { namespace });
     const aliases = requireAliases(request.aliases);
@@ -101,6 +110,7 @@ export class Runs {
       });
     }
     const nowUs = this.#clock.nowUs();
+    const forbidden = this.#captures.forbiddenIn(namespace);
     const status = request.status ?? "running";
     const id = newRunId(nowUs / 1000);
     const startedUs =
@@ -121,7 +131,7 @@ export class Runs {
       notes: requireText(request.notes, limits.notesBytesMax, "notes"),
       params: requireParams(request.params),
       tags: requireTags(request.tags),
-      provenance: request.provenance && requireProvenance(request.provenance),
+      provenance: request.provenance && allowedProvenance(requireProvenance(request.provenance), forbidden),
       createdUs: nowUs,
       startedUs,
       endedUs: ENDED.has(status) ? nowUs : undefined,
@@ -133,7 +143,7 @@ export class Runs {
     });
     if (made.created) this.#note(made.run);
     else if (!maySee(caller, { namespace, runId: made.run.id })) throw aliasTaken(aliases, namespace);
-    return made;
+    return { ...made, forbidden };
   }
 
   /** The one run a reference names, if the caller may do to it what the call declares. */
@@ -192,8 +202,12 @@ export class Runs {
   }
 
   async update(caller: Caller, ref: RunRef, change: RunChange): Promise<Run> {
-    const { id } = await this.getHead(caller, ref);
-    return this.#noted(this.#store.updateRun(id, checkedChange(change), this.#clock.nowUs()));
+    const { id, namespace } = await this.getHead(caller, ref);
+    const checked = checkedChange(change);
+    if (checked.provenance !== undefined) {
+      checked.provenance = allowedProvenance(checked.provenance, this.#captures.forbiddenIn(namespace));
+    }
+    return this.#noted(this.#store.updateRun(id, checked, this.#clock.nowUs()));
   }
 
   async delete(caller: Caller, ref: RunRef): Promise<Run> {
@@ -298,6 +312,10 @@ function requireHeartbeat(seconds: number): void {
     "invalid",
     `cannot accept a heartbeat every "${seconds}" seconds: it is not 0 to ${HEARTBEAT_SECONDS_MAX}`,
   );
+}
+
+function allowedProvenance(provenance: Provenance, { code }: ForbiddenCapture): Provenance {
+  return code === undefined ? provenance : withoutCode(provenance, code);
 }
 
 function requireProvenance(provenance: Provenance): Provenance {

@@ -229,6 +229,27 @@ describe("the access page", () => {
     pages().forgive(REFUSED);
   });
 
+  it("Z79 N5 forbids and allows what is captured in a namespace, and shows what holds from above", async () => {
+    const { cairn } = pages();
+    await cairn.namespaces.createNamespace({ path: "policy/below" });
+    const page = await signedIn("/access?tab=scopes&scope=policy");
+    const capture = page.getByRole("region", { name: "Capture" });
+    await capture.getByRole("button", { name: "Forbid console capture" }).click();
+    await capture.getByText("Forbidden in policy.").waitFor();
+    await expectAccessible(page);
+    expect((await cairn.namespaces.getNamespace({ path: "policy" })).capture).toMatchObject({
+      forbidConsole: true,
+      forbidCode: false,
+    });
+    await page.goto(new URL("/access?tab=scopes&scope=policy%2Fbelow", page.url()).href);
+    await capture.getByText("Forbidden in policy.").waitFor();
+    expect(await capture.getByRole("button").count()).toBe(1);
+    await page.goBack();
+    await capture.getByRole("button", { name: "Allow console capture" }).click();
+    await capture.getByRole("button", { name: "Forbid console capture" }).waitFor();
+    pages().forgive(REFUSED);
+  });
+
   it("Z79 makes people and groups, and shows what was done in the audit", async () => {
     const group = `readers-${Date.now()}`;
     const page = await signedIn("/access?tab=people");

@@ -107,6 +107,23 @@ describe("cairn log", () => {
     expect(readdirSync(join(terminal.home, ".local/state/cairn/spool"))).toEqual([]);
   });
 
+  it("N7 C50 a pipe is a console where that is forbidden, a line that is given is not", async () => {
+    const { client } = terminal;
+    await client.namespaces.createNamespace({ path: "strict" });
+    await client.namespaces.updateNamespace({ path: "strict", forbidConsole: true });
+    await cairn(["log", "forbidden", "--create", "-n", "strict", "--line", "given"]);
+    const stdin = "starting\nloss=0.5\nsecret\n";
+    const piped = await cairn(["log", "forbidden", "--katib-style"], { stdin });
+    expect(piped).toMatchObject({ code: 0, stdout: stdin });
+    expect(piped.stderr).toContain(
+      "Left out 2 lines without a metric: the namespace forbids console capture.",
+    );
+    const { id } = await get("forbidden");
+    expect((await readNumbers(client, id, "loss")).values).toEqual([0.5]);
+    const { lines } = await client.logs.readLog({ run: { id } });
+    expect(lines.map(({ text }) => text)).toEqual(["given"]);
+  });
+
   it("C13 a pipe with a status ends the run, and with a filter takes what that says", async () => {
     await cairn(["log", "ended", "--create", "--tag", "x=y"]);
     const words = [

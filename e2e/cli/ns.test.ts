@@ -67,6 +67,31 @@ describe("cairn ns with namespaces", () => {
     expect(await cairn(["ns", "empty"])).toMatchObject({ code: 3 });
   });
 
+  it("T9 N5 shows and changes what may be captured", async () => {
+    await cairn(["ns", "create", "labs/asr"]);
+    const show = async (path: string, ...words: string[]) =>
+      (await cairn(["ns", "capture", path, ...words])).stdout;
+    expect(await show("labs/asr")).toBe("console  allowed\ncode     allowed\n");
+    expect(await show("labs", "--forbid", "console", "code")).toBe(
+      "console  forbidden in labs\ncode     forbidden in labs\n",
+    );
+    // What is above stays forbidden below.
+    expect(await show("labs/asr", "--allow", "console")).toContain("console  forbidden in labs\n");
+    expect(await show("labs", "--allow", "console")).toBe("console  allowed\ncode     forbidden in labs\n");
+    expect((await cairn(["ns", "capture", "labs/asr", "--json"])).json()).toMatchObject({
+      path: "labs/asr",
+      forbiddenCapture: { console: null, code: "labs" },
+    });
+    expect((await cairn(["ns", "describe", "labs/asr"])).stdout).toContain(
+      "  capture    code forbidden in labs\n",
+    );
+    expect(await cairn(["ns", "capture", "labs", "--forbid", "everything"])).toMatchObject({ code: 2 });
+    const both = await cairn(["ns", "capture", "labs", "--forbid", "code", "--allow", "code"]);
+    expect(both).toMatchObject({ code: 2 });
+    expect(both.stderr).toContain('cannot both forbid and allow "code"');
+    expect(await cairn(["ns", "capture", "nowhere"])).toMatchObject({ code: 3 });
+  });
+
   it("T16 shows a hostile description without obeying it", async () => {
     await cairn(["ns", "create", "evil", "--description", "a\u001b[2Jb"]);
     const { stdout } = await cairn(["ns", "describe", "evil"]);

@@ -87,6 +87,8 @@ describe("the Python client", () => {
 
   it("Y13 records console, code, packages, machine and load, and no secret", () => tests("test_capture"));
 
+  it("Y35 records nothing whose capture the server forbids", () => tests("test_forbidden"));
+
   it("Y14 keeps results and files by key", () =>
     runPythonTests(["tests.test_results"], { url: server.url, skipsMax: 1 }));
 
@@ -153,7 +155,7 @@ describe("the Python client", () => {
     expect(last).not.toMatch(/hunter2|abcdefghij|ghp_|eyJ|AKIA|u:p@|=abc|token=5/);
   });
 
-  it("Y26 stores nothing of the corpus of secrets, and harmless lines as they are", () =>
+  it("S30 Y26 stores nothing of the corpus of secrets, and harmless lines as they are", () =>
     tests("test_secrets"));
 });
 

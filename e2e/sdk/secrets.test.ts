@@ -68,7 +68,7 @@ function filesUnder(path: string): string[] {
 }
 
 describe("secrets", () => {
-  it("C22, C23, C27, C40: a job that prints, archives, patches and is given the corpus stores none of it", async () => {
+  it("S30 C22, C23, C27, C40: a job that prints, archives, patches and is given the corpus stores none of it", async () => {
     const { dir } = await repositoryOfSecrets();
     const lines = forms("line");
     const listed = join(folder, "lines.json");

@@ -53,6 +53,7 @@ export async function openArtifactCore(
     blobs,
     clock: core.clock,
     changes: core.changes,
+    captures: core.captures,
     sizeBytesMax: SIZE_BYTES_MAX,
     onGone: (scope) => access.forget(scope),
     onSweepFailure: (thrown) => failures.push(thrown),

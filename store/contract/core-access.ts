@@ -2,6 +2,7 @@
 import { describe } from "vitest";
 import { coreAccessAuditContract } from "./core-access-audit.ts";
 import { coreAccessBoundsContract } from "./core-access-bounds.ts";
+import { coreAccessCaptureContract } from "./core-access-capture.ts";
 import { coreAccessGrantsContract } from "./core-access-grants.ts";
 import { coreAccessFamiliesContract } from "./core-access-families.ts";
 import { coreAccessFirstTokenContract } from "./core-access-first-token.ts";
@@ -19,6 +20,7 @@ export function coreAccessContract(name: string, open: OpenStores, traits: { res
     describe("the first token", () => coreAccessFirstTokenContract(open));
     describe("principals", () => coreAccessPrincipalsContract(open));
     describe("logins", () => coreAccessLoginsContract(open));
+    describe("what must not be captured", () => coreAccessCaptureContract(open));
     describe("audit", () => coreAccessAuditContract(open, traits.restores));
   });
 }

@@ -3,6 +3,7 @@ import { ANONYMOUS, OWNER, type Caller } from "#core/access/caller.ts";
 import { Ingest } from "#core/ingest/ingest.ts";
 import { Logs } from "#core/logs/logs.ts";
 import { Lineage } from "#core/lineage/lineage.ts";
+import { CapturePolicies } from "#core/runs/capture-policies.ts";
 import { Namespaces } from "#core/runs/namespaces.ts";
 import { Runs, type NewRun } from "#core/runs/runs.ts";
 import { Groups } from "#core/series/groups.ts";
@@ -28,6 +29,7 @@ export interface CoreUnderTest {
   groups: Groups;
   system: System;
   changes: Changes;
+  captures: CapturePolicies;
   /** Says what time it is; a test may set it. */
   clock: Clock & { us: number };
 }
@@ -38,13 +40,15 @@ export function buildCore(
 ): CoreUnderTest {
   const clock = { us: NOW_US, nowUs: () => clock.us };
   const search = new ListSearch(feed);
-  const runs = new Runs({ store, search, clock, changes });
+  const captures = new CapturePolicies(store);
+  const runs = new Runs({ store, search, clock, changes, captures });
   return {
     clock,
     changes,
+    captures,
     runs,
-    namespaces: new Namespaces({ store, search, clock }),
-    ingest: new Ingest({ store, runs, clock, changes }),
+    namespaces: new Namespaces({ store, search, clock, captures }),
+    ingest: new Ingest({ store, runs, clock, changes, captures }),
     metrics: new Metrics({ store, points, runs }),
     logs: new Logs({ store: logs, runs, changes }),
     watches: new Watches({ store, search, logs, runs, clock, changes }),
@@ -56,6 +60,7 @@ export function buildCore(
       clock,
       changes,
       options: { version: "0.0.0", engines: {}, backupDirectory: directory },
+      onRestored: () => captures.load(),
     }),
   };
 }

@@ -1,6 +1,7 @@
 /** Core's services on a real store: what a rule needs both for is proven here, on every engine. */
 import { describe } from "vitest";
 import { coreBoundsContract } from "./core-bounds.ts";
+import { coreCaptureContract } from "./core-capture.ts";
 import { coreGroupsContract } from "./core-groups.ts";
 import { coreIngestContract } from "./core-ingest.ts";
 import { coreRunsContract } from "./core-runs.ts";
@@ -13,6 +14,7 @@ export function coreContract(name: string, open: OpenStores, traits: { restores:
     describe("runs and namespaces", () => coreRunsContract(open));
     describe("what others may not see", () => coreSightContract(open));
     describe("ingest and metrics", () => coreIngestContract(open));
+    describe("what must not be captured", () => coreCaptureContract(open));
     describe("groups", () => coreGroupsContract(open));
     describe("bounds", () => coreBoundsContract(open));
     describe("system", () => coreSystemContract(open, traits.restores));

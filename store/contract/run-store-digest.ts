@@ -123,6 +123,27 @@ export function digestContract(open: OpenStores): void {
     expect(await appendOne(bench.runs, envelope(id, 2))).toMatchObject({ duplicate: true });
   });
 
+  it("N7 E10 knows an envelope again of which only a part was stored, and stores no more of it", async () => {
+    const id = await createRun(bench.runs);
+    const sent = (seq: number, kept?: AppendEnvelope["kept"]) =>
+      one(id, seq, {
+        log: [logLines(["a"]), logLines(["b"])],
+        artifacts: [artifactRecord({ uri: "s3://x" })],
+        kept,
+      });
+    const none = { log: undefined, artifacts: undefined };
+    await appendOne(bench.runs, sent(1, { log: [logLines(["b"])], artifacts: undefined }));
+    await appendOne(bench.runs, sent(2));
+    await appendOne(bench.runs, sent(3, none));
+    for (const seq of [1, 2, 3]) {
+      expect(await appendOne(bench.runs, sent(seq))).toMatchObject({ seq, duplicate: true });
+      expect(await appendOne(bench.runs, sent(seq, none))).toMatchObject({ seq, duplicate: true });
+      const other = one(id, seq, { log: [logLines(["b"])] });
+      await expect(appendOne(bench.runs, other)).rejects.toEqual(refused("exists", "SEQ_REUSED"));
+    }
+    expect(await bench.under.logs.lineCount(id)).toBe(3);
+  });
+
   it("E10 knows an envelope again whether nothing was said by leaving it out or by an empty list", async () => {
     const id = await createRun(bench.runs);
     await appendOne(bench.runs, one(id, 1, { change: { name: "n" } }));

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { FORBIDS_NOTHING } from "#core/model/capture.ts";
 import type { KeyDescription, Namespace } from "#core/model/namespace.ts";
 import { ancestors } from "#core/model/path.ts";
 import {
@@ -13,7 +14,14 @@ import {
 } from "./stores.ts";
 
 function namespace(path: string, more: Partial<Namespace> = {}): Namespace {
-  return { path, description: "", objective: undefined, createdUs: NOW_US, ...more };
+  return {
+    path,
+    description: "",
+    objective: undefined,
+    capture: FORBIDS_NOTHING,
+    createdUs: NOW_US,
+    ...more,
+  };
 }
 
 function described(path: string, key: string, more: Partial<KeyDescription> = {}): KeyDescription {
@@ -122,6 +130,45 @@ export function namespacesContract(open: OpenStores): void {
     );
     expect(await runs.findNamespace("lab")).toEqual(namespace("lab", { description: "x" }));
     await expect(runs.updateNamespace("nowhere", {})).rejects.toEqual(refused("not-found"));
+  });
+
+  it("N5 keeps what a namespace forbids capturing, and lists all that forbid something", async () => {
+    const { runs } = bench;
+    await runs.createNamespace(namespace("lab/asr"));
+    await runs.createNamespace(namespace("lab/mt"));
+    const console = { forbidsConsole: true, forbidsCode: false };
+    const both = { forbidsConsole: true, forbidsCode: true };
+    expect(await runs.updateNamespace("lab/asr", { forbidsConsole: true })).toEqual(
+      namespace("lab/asr", { capture: console }),
+    );
+    expect(await runs.updateNamespace("lab/asr", { forbidsCode: true })).toMatchObject({ capture: both });
+    await runs.updateNamespace("lab", { forbidsConsole: true, forbidsCode: false }, AUDIT);
+    await inEveryForm(bench, async () => {
+      expect(await bench.runs.findNamespace("lab/asr")).toMatchObject({ capture: both });
+      expect(await bench.runs.listCapturePolicies()).toEqual([
+        ["lab", console],
+        ["lab/asr", both],
+      ]);
+    });
+    await bench.runs.updateNamespace("lab", { forbidsConsole: false });
+    await bench.runs.deleteNamespace("lab/asr", AUDIT);
+    await bench.runs.createNamespace(namespace("lab/asr"));
+    expect(await bench.runs.listCapturePolicies()).toEqual([]);
+  });
+
+  it("N6 writes the audit entry together with the policy, or neither", async () => {
+    const { runs, under } = bench;
+    const entries = async () => {
+      const all = { principal: undefined, action: undefined, target: undefined, before: undefined, limit: 9 };
+      return (await under.access.listAudit(all)).map(({ action }) => action);
+    };
+    await runs.createNamespace(namespace("lab"));
+    await expect(runs.updateNamespace("nowhere", { forbidsCode: true }, AUDIT)).rejects.toEqual(
+      refused("not-found"),
+    );
+    expect(await entries()).toEqual([]);
+    await runs.updateNamespace("lab", { forbidsCode: true }, AUDIT);
+    expect(await entries()).toEqual([AUDIT.action]);
   });
 
   it("N2 deletes only a namespace that holds no run, none in the trash, and no child", async () => {

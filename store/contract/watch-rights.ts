@@ -152,6 +152,7 @@ export function watchRightsContract(open: OpenStores): void {
       search: new ListSearch(bench.under.feed),
       clock,
       changes,
+      captures: built.captures,
       onGone: async () => {
         reader = await WatchReader.open(built, { runs: ALL_RUNS }, callerWithout({}, "read"));
       },

@@ -1,11 +1,13 @@
 import { CairnError, quote } from "#core/errors.ts";
-import type { Direction, KeyDescription, Namespace, Objective, Picture } from "#core/model/namespace.ts";
+import type { CapturePolicy } from "#core/model/capture.ts";
+import type { Direction, KeyDescription, Namespace, Picture } from "#core/model/namespace.ts";
 import type { ListPart } from "#core/ports/list-part.ts";
-import type { RunStore } from "#core/ports/run-store.ts";
+import type { NamespaceChange, RunStore } from "#core/ports/run-store.ts";
 import type { Db, Row } from "./db.ts";
 import { takePage } from "./page.ts";
 
-const COLUMNS = "path, description, objective_metric, objective_direction, created_us";
+const COLUMNS =
+  "path, description, objective_metric, objective_direction, created_us, forbids_console, forbids_code";
 // Paths hold no control characters, so this puts "/" below everything: parents, then their subtree.
 const TREE_ORDER = "replace(path, '/', char(1))";
 
@@ -17,7 +19,7 @@ export class Namespaces {
     this.#db = db;
   }
 
-  create(namespace: Namespace): Namespace {
+  create(namespace: Omit<Namespace, "capture">): Namespace {
     if (this.find(namespace.path) !== undefined) {
       throw new CairnError("exists", `cannot create namespace ${quote(namespace.path)}: it exists already`);
     }
@@ -54,7 +56,7 @@ export class Namespaces {
     }
   }
 
-  update(path: string, change: { description?: string; objective?: Objective | null }): Namespace {
+  update(path: string, change: NamespaceChange): Namespace {
     const id = this.getId(path);
     if (change.description !== undefined) {
       this.#db.run("UPDATE namespace SET description = ? WHERE id = ?", change.description, id);
@@ -67,7 +69,23 @@ export class Namespaces {
         id,
       );
     }
+    const { forbidsConsole, forbidsCode } = change;
+    if (forbidsConsole !== undefined) {
+      this.#db.run("UPDATE namespace SET forbids_console = ? WHERE id = ?", Number(forbidsConsole), id);
+    }
+    if (forbidsCode !== undefined) {
+      this.#db.run("UPDATE namespace SET forbids_code = ? WHERE id = ?", Number(forbidsCode), id);
+    }
     return this.find(path)!;
+  }
+
+  capturePolicies(): [string, CapturePolicy][] {
+    return this.#db
+      .all(
+        `SELECT path, forbids_console, forbids_code FROM namespace
+         WHERE forbids_console = 1 OR forbids_code = 1 ORDER BY path`,
+      )
+      .map(([path, console, code]) => [String(path), toPolicy(console, code)]);
   }
 
   delete(path: string): void {
@@ -153,7 +171,11 @@ export class Namespaces {
   }
 }
 
-function toNamespace([path, description, metric, direction, createdUs]: Row): Namespace {
+function toPolicy(console: Row[number] | undefined, code: Row[number] | undefined): CapturePolicy {
+  return { forbidsConsole: Number(console) === 1, forbidsCode: Number(code) === 1 };
+}
+
+function toNamespace([path, description, metric, direction, createdUs, console, code]: Row): Namespace {
   return {
     path: String(path),
     description: String(description),
@@ -161,6 +183,7 @@ function toNamespace([path, description, metric, direction, createdUs]: Row): Na
       metric === null || metric === undefined
         ? undefined
         : { metric: String(metric), direction: direction as Direction },
+    capture: toPolicy(console, code),
     createdUs: Number(createdUs),
   };
 }

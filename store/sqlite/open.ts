@@ -127,6 +127,7 @@ export class SqliteStore implements RunStore, PointStore, AccessStore, ArtifactS
 
   findNamespace: RunStore["findNamespace"] = (...args) => this.#read("findNamespace", args);
   listNamespaces: RunStore["listNamespaces"] = (...args) => this.#read("listNamespaces", args);
+  listCapturePolicies: RunStore["listCapturePolicies"] = () => this.#read("listCapturePolicies", []);
   findRuns: RunStore["findRuns"] = (...args) => this.#read("findRuns", args);
   getRuns: RunStore["getRuns"] = (ids, options) => this.#read("getRuns", [ids, options]);
   verifyRun: RunStore["verifyRun"] = (id, bytesMax, signal) =>

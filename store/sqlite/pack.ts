@@ -24,7 +24,7 @@ export function packEnvelope(
   envelope: AppendEnvelope,
   nowUs: number,
 ): PackedEnvelope & { body: Uint8Array<ArrayBuffer> } {
-  const { runId, writer, seq, lost, change, series, log, artifacts } = envelope;
+  const { runId, writer, seq, lost, change, series, log, artifacts, kept } = envelope;
   let points = 0;
   const names: string[] = [];
   scratch.reset();
@@ -46,6 +46,8 @@ export function packEnvelope(
       contentCrc = crc32(piece.body, contentCrc);
       contentBytes += piece.body.length;
     }
+    // The digest is of what was sent, whatever of it is stored.
+    if (kept !== undefined) extras = { lines: packedLog(kept.log ?? []), artifacts: kept.artifacts ?? [] };
   }
   // 32 bits of checksum and 20 of length: a number that SQLite and a double both hold exactly.
   const digest = crc32(said, contentCrc) * LENGTH_MODULUS + ((contentBytes + said.length) % LENGTH_MODULUS);

@@ -49,6 +49,7 @@ export interface ReaderApi
       RunStore,
       | "findNamespace"
       | "listNamespaces"
+      | "listCapturePolicies"
       | "findRuns"
       | "getRuns"
       | "verifyRun"

@@ -26,7 +26,12 @@ function writerHandlers(opened: StoreWriter): Handlers<WriterApi> {
   let writer = opened;
   return {
     createNamespace: (namespace) => writer.change((namespaces) => namespaces.create(namespace)),
-    updateNamespace: (path, change) => writer.change((namespaces) => namespaces.update(path, change)),
+    updateNamespace: (path, change, audit) =>
+      writer.change((namespaces, db) => {
+        const updated = namespaces.update(path, change);
+        if (audit !== undefined) appendAudit(db, audit);
+        return updated;
+      }),
     deleteNamespace: (path, audit) =>
       writer.change((namespaces, db) => {
         namespaces.delete(path);
@@ -94,6 +99,7 @@ function writerHandlers(opened: StoreWriter): Handlers<WriterApi> {
 function readerHandlers(reader: StoreReader): Handlers<ReaderApi> {
   return {
     findNamespace: (path) => reader.namespaces.find(path),
+    listCapturePolicies: () => reader.namespaces.capturePolicies(),
     listNamespaces: (page) => reader.namespaces.list(page),
     listKeys: (namespaces, page) => reader.namespaces.listKeys(namespaces, page),
     findRuns: (ref, options) => reader.runs.find(ref, options),

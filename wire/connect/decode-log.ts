@@ -23,6 +23,7 @@ export class LogDecoder {
     let origin = 0;
     let stream = "";
     let rank: number | undefined;
+    let written = false;
     const times: number[] = [];
     /** Where each line begins and ends in the message. */
     const spans: number[] = [];
@@ -56,6 +57,10 @@ export class LogDecoder {
           reader.position = end;
           break;
         }
+        case 6:
+          expect(tag, VARINT);
+          written = reader.uint32() !== 0;
+          break;
         default:
           reader.skip(tag);
       }
@@ -70,6 +75,7 @@ export class LogDecoder {
       rank,
       times: times.length === 0 ? undefined : Float64Array.from(times),
       ...copyLines(reader.bytes, spans, size),
+      ...(written && { written }),
     });
   }
 

@@ -2,13 +2,19 @@ import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { ByteWriter } from "#base/codec/byte-writer.ts";
 import type { Caller } from "#core/access/caller.ts";
 import type { EnvelopeAck } from "#core/model/envelope.ts";
-import { Encoding, ReadSeriesRequestSchema, ReadSeriesResponseSchema } from "#proto/cairn/v1/metric_pb.ts";
+import {
+  Encoding,
+  EnvelopeAckSchema,
+  ReadSeriesRequestSchema,
+  ReadSeriesResponseSchema,
+} from "#proto/cairn/v1/metric_pb.ts";
 import { SearchRunsRequestSchema, SearchRunsResponseSchema } from "#proto/cairn/v1/run_pb.ts";
 import { binaryForm } from "./answer-form.ts";
 import { checkBinary } from "./check-binary.ts";
 import type { ConnectCore } from "./core.ts";
 import { decodeEnvelope } from "./decode-envelope.ts";
 import { encodeRead } from "./encode-read.ts";
+import { fromAck } from "./map-ack.ts";
 import { fromFound } from "./map-run.ts";
 import { fromReadResult, toReadRequest } from "./map-series.ts";
 
@@ -50,7 +56,10 @@ export function fastMethods({ ingest, metrics, runs }: ConnectCore): FastMethod[
 
 const scratch = new ByteWriter(64);
 
-function encodeAck({ seq, duplicate, points }: EnvelopeAck): Uint8Array {
+function encodeAck(ack: EnvelopeAck): Uint8Array {
+  const { seq, duplicate, points, withheld } = ack;
+  // Seldom: the rest is for the thousands a second.
+  if (withheld !== undefined) return toBinary(EnvelopeAckSchema, fromAck(ack));
   if (seq > 0) {
     scratch.u8(0x08);
     scratch.varint(seq);

@@ -1,4 +1,5 @@
-import { create } from "@bufbuild/protobuf";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import type { ForbiddenCapture } from "#core/model/capture.ts";
 import type { Direction, KeyDescription, Objective, Picture } from "#core/model/namespace.ts";
 import type { CountedNamespace } from "#core/runs/namespace-tree.ts";
 import {
@@ -8,6 +9,7 @@ import {
 } from "#proto/cairn/v1/metric_pb.ts";
 import {
   Direction as DirectionMessage,
+  type ForbiddenCaptureSchema,
   NamespaceSchema,
   type Namespace as NamespaceMessage,
   type Objective as ObjectiveMessage,
@@ -41,6 +43,8 @@ export function toObjective(message: ObjectiveMessage | undefined): Objective | 
 
 export function fromNamespace(namespace: CountedNamespace): NamespaceMessage {
   const { objective } = namespace;
+  const forbiddenCapture = fromForbidden(namespace.forbidden);
+  const { forbidsConsole: forbidConsole, forbidsCode: forbidCode } = namespace.capture;
   return create(NamespaceSchema, {
     path: namespace.path,
     description: namespace.description,
@@ -52,7 +56,18 @@ export function fromNamespace(namespace: CountedNamespace): NamespaceMessage {
     subtreeRunCount: BigInt(namespace.subtreeRunCount),
     subtreeRunningCount: BigInt(namespace.subtreeRunningCount),
     lastActivityUs: BigInt(namespace.lastActivityUs),
+    ...((forbidConsole || forbidCode) && { capture: { forbidConsole, forbidCode } }),
+    ...(forbiddenCapture !== undefined && { forbiddenCapture }),
   });
+}
+
+/** undefined when everything is allowed. */
+export function fromForbidden({
+  console,
+  code,
+}: ForbiddenCapture): MessageInitShape<typeof ForbiddenCaptureSchema> | undefined {
+  if (console === undefined && code === undefined) return undefined;
+  return { console: console ?? "", code: code ?? "" };
 }
 
 export function toKey(message: KeyMessage): KeyDescription {

@@ -1,16 +1,10 @@
-import { create, toBinary } from "@bufbuild/protobuf";
+import { toBinary } from "@bufbuild/protobuf";
 import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 import { CairnError } from "#core/errors.ts";
 import { ArtifactService } from "#proto/cairn/v1/artifact_pb.ts";
 import { LineageService } from "#proto/cairn/v1/lineage_pb.ts";
 import { LogService } from "#proto/cairn/v1/log_pb.ts";
-import {
-  EnvelopeAckSchema,
-  EnvelopeSchema,
-  MetricService,
-  type Envelope,
-  type EnvelopeAck,
-} from "#proto/cairn/v1/metric_pb.ts";
+import { EnvelopeSchema, MetricService, type Envelope, type EnvelopeAck } from "#proto/cairn/v1/metric_pb.ts";
 import { AccessService } from "#proto/cairn/v1/access_pb.ts";
 import { NamespaceService } from "#proto/cairn/v1/namespace_pb.ts";
 import { RunService } from "#proto/cairn/v1/run_pb.ts";
@@ -22,9 +16,10 @@ import type { ConnectCore } from "./core.ts";
 import { decodeEnvelope } from "./decode-envelope.ts";
 import { interruptible } from "#base/interruptible.ts";
 import { accessService } from "./service-access.ts";
+import { fromAck } from "./map-ack.ts";
 import { fromBackup, fromIntegrity, fromInfo, fromVerified } from "./map-system.ts";
 import { fromGroupResult, toGroupRequest } from "./map-groups.ts";
-import { fromKey, fromNamespace, toKey, toObjective } from "./map-namespace.ts";
+import { fromForbidden, fromKey, fromNamespace, toKey, toObjective } from "./map-namespace.ts";
 import { fromFound, fromRun, toNewRun, toRunChange, toRunRef } from "./map-run.ts";
 import { fromReadResult, fromSeriesInfo, toReadRequest } from "./map-series.ts";
 import { artifactService } from "./service-artifacts.ts";
@@ -68,12 +63,15 @@ function namespaceService({ namespaces }: ConnectCore): ServiceImpl<typeof Names
       const page = await namespaces.list(callerOf(context), request);
       return { namespaces: page.namespaces.map(fromNamespace), nextPageToken: page.nextPageToken };
     },
-    updateNamespace: async ({ path, description, objective, clearObjective }, context) => {
+    updateNamespace: async (request, context) => {
+      const { path, description, objective, clearObjective, forbidConsole, forbidCode } = request;
       const wanted = clearObjective ? null : toObjective(objective);
       const updated = await namespaces.update(callerOf(context), {
         path,
         ...(description !== undefined && { description }),
         ...(wanted !== undefined && { objective: wanted }),
+        ...(forbidConsole !== undefined && { forbidsConsole: forbidConsole }),
+        ...(forbidCode !== undefined && { forbidsCode: forbidCode }),
       });
       return fromNamespace(updated);
     },
@@ -87,8 +85,9 @@ function namespaceService({ namespaces }: ConnectCore): ServiceImpl<typeof Names
 function runService({ runs }: ConnectCore): ServiceImpl<typeof RunService> {
   return {
     createRun: async (request, context) => {
-      const { run, created } = await runs.create(callerOf(context), toNewRun(request));
-      return { run: fromRun(run), created };
+      const { run, created, forbidden } = await runs.create(callerOf(context), toNewRun(request));
+      const forbiddenCapture = fromForbidden(forbidden);
+      return { run: fromRun(run), created, ...(forbiddenCapture !== undefined && { forbiddenCapture }) };
     },
     getRun: async ({ run }, context) => fromRun(await runs.get(callerOf(context), toRunRef(run))),
     updateRun: async (request, context) =>
@@ -112,11 +111,7 @@ function metricService(
     const decoded =
       context.values.get(receivedKey).shift() ?? decodeEnvelope(toBinary(EnvelopeSchema, envelope));
     const ack = await ingest.write(callerOf(context), decoded);
-    return create(EnvelopeAckSchema, {
-      seq: BigInt(ack.seq),
-      duplicate: ack.duplicate,
-      points: BigInt(ack.points),
-    });
+    return fromAck(ack);
   };
   return {
     writeEnvelope: write,

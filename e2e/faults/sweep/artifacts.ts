@@ -6,6 +6,7 @@ import { Artifacts } from "#core/artifacts/artifacts.ts";
 import { CairnError } from "#core/errors.ts";
 import type { RunRef } from "#core/model/run.ts";
 import type { BlobStore } from "#core/ports/blob-store.ts";
+import { CapturePolicies } from "#core/runs/capture-policies.ts";
 import { Changes } from "#core/watch/changes.ts";
 import { generator } from "../content.ts";
 import { getRuns } from "#store/contract/stores.ts";
@@ -40,6 +41,7 @@ export class ArtifactsWorkload implements Workload {
       blobs,
       clock: systemClock,
       changes: new Changes(),
+      captures: new CapturePolicies(store),
       sizeBytesMax: SIZE_BYTES_MAX,
       onSweepFailure: () => {},
     });

@@ -22,7 +22,7 @@ from cairn.spool import Spool
 from cairn.version import __version__
 
 if TYPE_CHECKING:
-    from cairn.delivery import FindRun
+    from cairn.delivery import FindRun, OnForbidden
 
 _BACKOFF_S_MAX = 5.0
 _REFUSED_S = 15.0
@@ -79,6 +79,7 @@ class Channel:
         sync_every: bool = False,
         call_s_max: float = 30.0,
         find_run: FindRun | None = None,
+        on_forbidden: OnForbidden | None = None,
         spool_bytes_max: int | None = None,
     ) -> None:
         self.writer = writer
@@ -89,6 +90,7 @@ class Channel:
         self._offline = offline
         self._call_s_max = call_s_max
         self._find_run = find_run
+        self._on_forbidden = on_forbidden
         self._seq = 0
         # Reentrant, because a signal handler may come in while this thread is inside.
         self._lock = threading.RLock()
@@ -208,7 +210,14 @@ class Channel:
 
         client = Client(self.server, timeout_s=self._call_s_max)
         spool = self.spool
-        delivery = Delivery(client, spool.folder, spool.open_body, label=self.label, find_run=self._find_run)
+        delivery = Delivery(
+            client,
+            spool.folder,
+            spool.open_body,
+            label=self.label,
+            find_run=self._find_run,
+            on_forbidden=self._on_forbidden,
+        )
         failures = 0
         while not self._stopping and (left_s is None or left_s() > 0):
             waiting = list(self._waiters)

@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 import time as clock
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -15,15 +15,18 @@ from cairn.buffer import Buffer
 from cairn.channel import Channel, Report, new_writer
 from cairn.critical import critical
 from cairn.files import FileKeeper
-from cairn.lines import Lines
+from cairn.forbidden import Forbidden
+from cairn.lines import LINES_MAX, Lines
 from cairn.login import Server
 from cairn.messages import encode_create_run
 from cairn.notices import tell
-from cairn.pending import Pending, envelopes, series_parts
+from cairn.pending import Part, Pending, envelopes, series_parts
 
 COLLECT_S = 1.0
 #: How long the first envelope waits for what is found out about the surroundings of the run.
 _PROVENANCE_S = 0.8
+#: How long lines wait in memory for a server that may forbid them.
+_ANSWER_S = 2.0
 
 
 class Plan(NamedTuple):
@@ -42,6 +45,10 @@ class Plan(NamedTuple):
     offline: bool
     sync_every: bool
     heartbeat_s: int
+    #: What is captured, as `init` names it.
+    captures: frozenset[str] = frozenset()
+    #: What is known before the run is opened.
+    forbidden: Forbidden = Forbidden()
 
 
 class Collector:
@@ -55,6 +62,10 @@ class Collector:
         self._provenance_until = clock.monotonic() + _PROVENANCE_S
         self._provenance_thread: threading.Thread | None = None
         self._keeps_alive = plan.heartbeat_s > 0
+        #: What must not be captured, as far as the server has said so. It is never taken back.
+        self.forbidden = Forbidden()
+        self._answer_until = clock.monotonic() + (0.0 if plan.offline or plan.sync_every else _ANSWER_S)
+        self._forbid(plan.forbidden, False)
         self._begin_process()
         if plan.provenance is not None:
             self._provenance_thread = threading.Thread(
@@ -117,6 +128,7 @@ class Collector:
                     label=self._plan.label,
                     offline=self._plan.offline,
                     sync_every=self._plan.sync_every,
+                    on_forbidden=self._forbid,
                 )
             return self.channel
 
@@ -130,7 +142,7 @@ class Collector:
             try:
                 try:
                     columns = self.buffer.take()
-                    lines = self.lines.take()
+                    lines = iter(()) if self._holds_lines(force) else self._take_lines()
                     pending, self.pending = self.pending, Pending()
                     self.due_us = clock.time_ns() // 1000 + int(COLLECT_S * 1e6)
                 finally:
@@ -146,6 +158,25 @@ class Collector:
             finally:
                 self._collect_lock.release()
             return True
+
+    def _holds_lines(self, force: bool) -> bool:
+        """Whether lines wait for the first answer of the server, so that what it forbids is not sent."""
+        if force or len(self.lines) >= LINES_MAX or clock.monotonic() >= self._answer_until:
+            return False
+        return self.channel is None or self.channel.run_id is None
+
+    def _take_lines(self) -> Iterator[Part]:
+        return self.lines.take(captured=not self.forbidden.console)
+
+    def _forbid(self, found: Forbidden, was_sent: bool) -> None:
+        """The server has said it, or has left out what was sent. Takes no lock: others may wait for this thread."""
+        known = self.forbidden
+        self.forbidden = Forbidden(known.console or found.console, known.code or found.code)
+        captures = self._plan.captures
+        Forbidden(
+            found.console if was_sent or "console" in captures else "",
+            found.code if was_sent or "code" in captures else "",
+        ).tell()
 
     def _write(self, channel: Channel, parts: bytes = b"") -> None:
         status = "running" if channel.seq == 0 and self._plan.revives else ""

@@ -10,6 +10,7 @@ from typing import Any, Callable, Optional
 
 from cairn.client import Answer, Client, artifact_path
 from cairn.failure import Failure
+from cairn.forbidden import Forbidden, read_forbidden
 from cairn.messages import encode_lost, encode_run_ref
 from cairn.notices import tell
 from cairn.segment import ENVELOPE, SOURCE, UPLOAD, Frame, encode_frame
@@ -22,18 +23,28 @@ _UPLOAD_S_MAX = 60.0
 _PROVENANCE_OF_RUN, _PROVENANCE_OF_REQUEST, _PROVENANCE_OF_UPDATE = 9, 6, 10
 
 FindRun = Callable[[Client], Optional[str]]
+#: With whether the server has left something out that was sent.
+OnForbidden = Callable[[Forbidden, bool], None]
 
 
 class Delivery:
     """Knows how far it is: which run it is, and which number the server expects. For one thread."""
 
     def __init__(
-        self, client: Client, folder: Path, open_body: bytes, *, label: str, find_run: FindRun | None = None
+        self,
+        client: Client,
+        folder: Path,
+        open_body: bytes,
+        *,
+        label: str,
+        find_run: FindRun | None = None,
+        on_forbidden: OnForbidden | None = None,
     ) -> None:
         self._client = client
         self._folder = folder
         self._open_body = open_body
         self._find_run = find_run
+        self._on_forbidden = on_forbidden
         #: How the run is called when the user is told something.
         self._label = label
         self.run_id: str | None = None
@@ -59,10 +70,12 @@ class Delivery:
             found_run = created[1][-1]
             run = read_message(found_run) if isinstance(found_run, bytes) else {}
             run_id = read_text(run, 1)
+            forbidden = read_forbidden(created, 3)
         except (ValueError, KeyError):
-            run, run_id = {}, ""
+            run, run_id, forbidden = {}, "", Forbidden()
         if len(run_id) != 32:
             raise _strange(self._client.url, "CreateRun")
+        self._learn(forbidden, False)
         if _PROVENANCE_OF_RUN not in run:
             self._add_provenance(run_id)
         return run_id
@@ -115,11 +128,19 @@ class Delivery:
             body += encode_lost(self._expected, frame.seq - 1)
         answer = self._client.call_binary("MetricService/WriteEnvelope", body)
         try:
-            acknowledged = read_message(answer).get(1, [0])[-1]
+            ack = read_message(answer)
+            acknowledged = ack.get(1, [0])[-1]
+            withheld = ack.get(4, [b""])[-1]
+            forbidden = read_forbidden(read_message(withheld), 3) if isinstance(withheld, bytes) else Forbidden()
         except ValueError:
-            acknowledged = 0
+            acknowledged, forbidden = 0, Forbidden()
         if acknowledged != frame.seq:
             raise _strange(self._client.url, "WriteEnvelope")
+        self._learn(forbidden, True)
+
+    def _learn(self, forbidden: Forbidden, was_sent: bool) -> None:
+        if self._on_forbidden is not None and any(forbidden):
+            self._on_forbidden(forbidden, was_sent)
 
     def _upload(self, run_id: str, upload: dict[str, Any]) -> None:
         path = self._folder / "files" / upload["sha256"] if upload["spooled"] else Path(upload["path"])

@@ -53,13 +53,16 @@ def encode_series(
     return message(4, b"".join(parts))
 
 
-def encode_lines(stream: str, rank: int | None, times_us: Sequence[int], lines: Sequence[str]) -> bytes:
-    """cairn.v1.LogLines, as a field of an envelope."""
+def encode_lines(
+    stream: str, rank: int | None, times_us: Sequence[int], lines: Sequence[str], *, written: bool = True
+) -> bytes:
+    """cairn.v1.LogLines, as a field of an envelope. Lines that are not `written` were captured from the console."""
     parts = [number(1, 1), text(2, stream)]
     if rank is not None:
         parts.append(present(3, rank))
     parts.append(message(4, zigzags(times_us)))
     parts.extend(message(5, encode_text(line)) for line in lines)
+    parts.append(number(6, int(written)))
     return message(11, b"".join(parts))
 
 

@@ -188,13 +188,21 @@ class Run:
 
     def line(self, text: str, stream: str = "stdout") -> None:
         """A line of the run's log."""
+        self._add_lines(text, stream, written=True)
+
+    def printed(self, text: str, stream: str) -> None:
+        """The same of something that was printed, unless the server forbids recording that."""
+        if not self._collector.forbidden.console:
+            self._add_lines(text, stream, written=False)
+
+    def _add_lines(self, text: str, stream: str, *, written: bool) -> None:
         if self._is_finished:
             return
         collector = self._collector
         now = _time_ns() // 1000
         with collector.lock:
             for part in str(text).split("\n"):
-                collector.lines.add(stream, part, now)
+                collector.lines.add(stream, part, now, written=written)
             if not collector.is_started:
                 collector.start(self.finish)
         if len(collector.lines) >= LINES_MAX:

@@ -7,13 +7,14 @@ import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
 from cairn import critical
 from cairn.channel import new_writer
 from cairn.collector import Plan
 from cairn.ending import watch_over
 from cairn.failure import Failure
+from cairn.forbidden import Forbidden, parse_forbidden
 from cairn.login import Server, find_server
 from cairn.messages import encode_create_run
 from cairn.namespaces import check_namespace
@@ -24,6 +25,9 @@ from cairn.run import Run
 from cairn.spool import spool_folder
 from cairn.tracker_config import TrackerConfig, name_of, parse_config
 from cairn.values import cut_text, to_json, to_key
+
+if TYPE_CHECKING:
+    from cairn.client import Client
 
 _RESUME_S = 2.0
 _HEAD_START_S = 0.03
@@ -79,7 +83,8 @@ def init(
     own_rank = place.rank if rank is None else rank
     writer = new_writer()
     started_us = time.time_ns() // 1000
-    run_id, first_step = _resume(address, where, resume, is_offline) if resume else (None, 0)
+    found = _resume(address, where, resume, is_offline) if resume else _Resumed()
+    run_id = found.run_id
     shared = alias or (resume if run_id is None else None) or place.job_alias
     aliases = (cut_text(shared, _ALIAS_BYTES_MAX) if shared else f"cairn:{writer}",)
     first = marked({to_key(key): to_json(value) for key, value in (params or {}).items()})
@@ -120,6 +125,8 @@ def init(
         offline=is_offline,
         sync_every=fsync == "every",
         heartbeat_s=max(0, int(heartbeat_s)) if ends_run else 0,
+        captures=chosen,
+        forbidden=found.forbidden,
     )
     run = Run(
         plan,
@@ -129,14 +136,14 @@ def init(
         params=params or {},
         tags=said,
         run_id=run_id,
-        first_step=first_step,
+        first_step=found.first_step,
         ends_run=ends_run,
         exit_s=exit_s,
     )
     if (shared or run_id) and ends_run and (first.params or said):
         # The run may have been there before, and then creating it changes nothing: what is given is merged into it.
         run.merge(first.params, {**said, **first.tags})
-    _follow(run, chosen, place.local_rank)
+    _follow(run, chosen, found.forbidden, place.local_rank)
     watch_over(run)
     return run
 
@@ -167,29 +174,45 @@ def _captures(capture: Capture) -> frozenset[str]:
     return chosen
 
 
-def _resume(server: Server, namespace: str, resume: str, offline: bool) -> tuple[str | None, int]:
-    """The id of the run and the step after its last. Without a server only an id is good for something."""
+class _Resumed(NamedTuple):
+    run_id: str | None = None
+    #: The one after its last.
+    first_step: int = 0
+    forbidden: Forbidden = Forbidden()
+
+
+def _resume(server: Server, namespace: str, resume: str, offline: bool) -> _Resumed:
+    """Without a server only an id is good for something."""
     known = resume if re.fullmatch(r"[0-9a-f]{32}", resume) else None
     if offline:
-        return known, 0
+        return _Resumed(known)
     from cairn.client import Client
 
     client = Client(server, timeout_s=_RESUME_S)
     ref = {"id": known} if known else {"alias": resume, "namespace": namespace}
     try:
-        run_id = str(client.call("RunService/GetRun", {"run": ref})["id"])
+        run = client.call("RunService/GetRun", {"run": ref})
+        run_id = str(run["id"])
         last = -1
         for series in client.pages("MetricService/ListSeries", {"run": {"id": run_id}, "pageSize": 1000}, "series"):
             last = max(last, int(series.get("summary", {}).get("last", {}).get("step", -1)))
-        return run_id, last + 1
+        return _Resumed(run_id, last + 1, _forbidden_in(client, str(run["namespace"])))
     except Failure as failure:
         if failure.code != "not_found":
             tell("resume", f'cannot look up run "{resume}": {failure}; steps are counted from 0')
         elif known:
             raise ValueError(f'cannot resume run "{resume}": there is none at {server.url}') from failure
-        return known, 0
+        return _Resumed(known)
     finally:
         client.close()
+
+
+def _forbidden_in(client: Client, namespace: str) -> Forbidden:
+    try:
+        return parse_forbidden(client.call("NamespaceService/GetNamespace", {"path": namespace}))
+    except Failure:
+        # The server leaves it out, and says so then.
+        return Forbidden()
 
 
 def _provenance(chosen: frozenset[str]) -> Callable[[], bytes] | None:
@@ -206,11 +229,11 @@ def _provenance(chosen: frozenset[str]) -> Callable[[], bytes] | None:
     return find
 
 
-def _follow(run: Run, chosen: frozenset[str], local_rank: int | None) -> None:
-    if "console" in chosen:
+def _follow(run: Run, chosen: frozenset[str], forbidden: Forbidden, local_rank: int | None) -> None:
+    if "console" in chosen and not forbidden.console:
         from cairn.capture.console import capture_console
 
-        run.follow(capture_console(run.line))
+        run.follow(capture_console(run.printed))
     if "system" in chosen:
         from cairn.capture.system import start_system_metrics
 

@@ -52,7 +52,7 @@ describe("the corpus of secrets", () => {
     expect(new Set(places)).toEqual(new Set(["line", "patch", "command", "environment", "file"]));
   });
 
-  it("C40 stores none of the secrets", () => {
+  it("S30 C40 stores none of the secrets", () => {
     const kept = corpus.filter((form) => form.secret !== "" && stored(form).includes(form.secret));
     expect(kept.map(({ where, text }) => `${where}: ${text}`)).toEqual([]);
   });

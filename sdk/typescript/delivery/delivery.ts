@@ -3,6 +3,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { unlink } from "node:fs/promises";
 import { isRunId } from "#base/ids.ts";
 import { SourceRefSchema } from "#proto/cairn/v1/lineage_pb.ts";
+import type { ForbiddenCapture } from "#proto/cairn/v1/namespace_pb.ts";
 import { CreateRunRequestSchema, type Run } from "#proto/cairn/v1/run_pb.ts";
 import type { Cairn } from "../client.ts";
 import { Failure } from "../failure.ts";
@@ -35,6 +36,8 @@ export interface DeliveryOptions {
   onOpen?(run: Run | undefined, created: boolean): void;
   /** Something will never be delivered. `kept` says where it lies; undefined when nothing is kept. */
   onRefused?(what: string, why: string, kept: string | undefined): void;
+  /** What must not be captured for the run. With `wasSent` the server has left something of it out. */
+  onForbidden?(forbidden: ForbiddenCapture, wasSent: boolean): void;
   onLost?(range: SeqRange): void;
   onEnvelope?(): void;
   onUploadProgress?: OnUploadProgress | undefined;
@@ -156,10 +159,12 @@ export class Delivery {
     }
     const cairn = this.#cairn;
     try {
-      const { run, created } = await cairn.runs.createRun(request, { signal, timeoutMs: CREATE_MS_MAX });
+      const answer = await cairn.runs.createRun(request, { signal, timeoutMs: CREATE_MS_MAX });
+      const { run, created, forbiddenCapture } = answer;
       if (run === undefined || !isRunId(run.id))
         throw new Failure(Code.Unavailable, `${cairn.url} names no run`);
       this.#runId = run.id;
+      if (forbiddenCapture !== undefined) this.#options.onForbidden?.(forbiddenCapture, false);
       this.#options.onOpen?.(run, created);
     } catch (thrown) {
       throw Failure.from(thrown, cairn.url);
@@ -186,7 +191,7 @@ export class Delivery {
         failure ??= result;
         this.#alone = true;
       } else if (result.kind === "stored") {
-        this.#stored(frame, result.duplicate);
+        this.#stored(frame, result);
       } else if (!wasAlone) {
         // It may only have overtaken another one.
         this.#alone = true;
@@ -217,7 +222,8 @@ export class Delivery {
     return sendEnvelope(this.#cairn, { runId, seq, body, lost: this.#lost.get(seq) }, signal);
   }
 
-  #stored(frame: SpooledFrame, duplicate: boolean): void {
+  #stored(frame: SpooledFrame, { duplicate, withheld }: Sent & { kind: "stored" }): void {
+    if (withheld?.forbidden !== undefined) this.#options.onForbidden?.(withheld.forbidden, true);
     this.counts.envelopes++;
     if (duplicate) this.counts.duplicates++;
     const lost = this.#lost.get(frame.seq);

@@ -3,7 +3,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { codeFromHttpStatus, errorFromJson } from "@connectrpc/connect/protocol-connect";
 import { ByteWriter } from "#base/codec/byte-writer.ts";
 import { ErrorDetailSchema } from "#proto/cairn/v1/error_pb.ts";
-import { EnvelopeAckSchema } from "#proto/cairn/v1/metric_pb.ts";
+import { EnvelopeAckSchema, type Withheld } from "#proto/cairn/v1/metric_pb.ts";
 import type { Cairn } from "../client.ts";
 import { Failure } from "../failure.ts";
 import { readAnswer } from "./read-answer.ts";
@@ -24,7 +24,7 @@ export interface EnvelopeToSend {
 
 /** What the server said, when it said something that another attempt would not change. */
 export type Sent =
-  | { kind: "stored"; duplicate: boolean }
+  | { kind: "stored"; duplicate: boolean; withheld: Withheld | undefined }
   | { kind: "gap"; expected: number; failure: Failure }
   | { kind: "reused"; failure: Failure }
   | { kind: "refused"; failure: Failure };
@@ -46,7 +46,9 @@ export async function sendEnvelope(
   });
   if (status === 200 && headers.get("content-type") === "application/proto") {
     const ack = tryDecode(bytes);
-    if (ack !== undefined && Number(ack.seq) === seq) return { kind: "stored", duplicate: ack.duplicate };
+    if (ack !== undefined && Number(ack.seq) === seq) {
+      return { kind: "stored", duplicate: ack.duplicate, withheld: ack.withheld };
+    }
   }
   if (status === 200) throw notCairn(cairn.url, "its answer is no acknowledgement");
   const [error, isOurs] = errorOf(status, bytes, headers, cairn.url);

@@ -1,6 +1,7 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { ForbiddenCaptures } from "./forbidden-captures.ts";
 import type { CaptureOptions } from "./init-options.ts";
 import type { ProvenanceInit } from "./open-request.ts";
 import type { Run } from "./run.ts";
@@ -38,11 +39,15 @@ export function takeProvenance(env: NodeJS.ProcessEnv): TakenProvenance {
   return { whole, early: Promise.race([whole, sleep(EARLY_MS, undefined, { ref: false })]) };
 }
 
-/** Starts to watch what was chosen, until the run ends. */
-export async function startCaptures(run: Run, choice: CaptureChoice): Promise<void> {
-  if (choice.console) {
+/** Starts to watch what was chosen and is not forbidden, until the run ends. */
+export async function startCaptures(
+  run: Run,
+  choice: CaptureChoice,
+  forbidden: ForbiddenCaptures,
+): Promise<void> {
+  if (choice.console && !forbidden.console) {
     const { captureConsole } = await import("../capture/console.ts");
-    run.add(captureConsole((stream, line, timeUs) => run.line(line, { stream, timeUs })));
+    run.add(captureConsole((stream, line, timeUs) => run.printed(line, { stream, timeUs })));
   }
   if (choice.system !== false) {
     const { startSystemMetrics } = await import("../capture/system.ts");
@@ -57,8 +62,12 @@ export const ARCHIVE_NAME = "code/workdir.tar.gz";
 /**
  * Archives the working directory beside the training. Resolves, always, with whether there is an archive now.
  */
-export async function archiveCode(run: Run, choice: CaptureChoice): Promise<boolean> {
-  if (choice.archive === false) return false;
+export async function archiveCode(
+  run: Run,
+  choice: CaptureChoice,
+  forbidden: ForbiddenCaptures,
+): Promise<boolean> {
+  if (choice.archive === false || forbidden.code) return false;
   try {
     const { archiveWorkdir } = await import("../capture/archive.ts");
     const { isWorthArchiving } = await import("../capture/provenance.ts");
@@ -68,9 +77,11 @@ export async function archiveCode(run: Run, choice: CaptureChoice): Promise<bool
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const { path } = await archiveWorkdir(process.cwd(), join(folder, "workdir.tar.gz"));
     if (path === undefined) return false;
-    await run.artifact(ARCHIVE_NAME, path, {}, { mediaType: "application/gzip" });
+    // The server may have answered meanwhile.
+    const isKept = !forbidden.code;
+    if (isKept) await run.artifact(ARCHIVE_NAME, path, {}, { mediaType: "application/gzip" });
     await rm(path, { force: true });
-    return true;
+    return isKept;
   } catch {
     return false;
   }

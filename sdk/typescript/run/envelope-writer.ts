@@ -9,6 +9,8 @@ const tag = (field: number, wireType = 0) => (field << 3) | wireType;
 
 export interface LineGroup {
   stream: string;
+  /** Given by the program, not captured from its console. */
+  written: boolean;
   times: number[];
   lines: string[];
 }
@@ -89,7 +91,7 @@ export class EnvelopeWriter {
     this.#number(this.#out, 9, seconds);
   }
 
-  lines({ stream, times, lines }: LineGroup, rank: number | undefined): void {
+  lines({ stream, written, times, lines }: LineGroup, rank: number | undefined): void {
     const part = this.#part;
     part.reset();
     this.#text(part, 2, stream);
@@ -97,6 +99,7 @@ export class EnvelopeWriter {
     for (const time of times) this.#column.zigzag(time);
     this.#packed(part, 4);
     for (const line of lines) this.#text(part, 5, line);
+    if (written) this.#number(part, 6, 1);
     this.#nest(11);
   }
 

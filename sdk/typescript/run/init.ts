@@ -21,11 +21,12 @@ import {
   type TakenProvenance,
 } from "./captures.ts";
 import { chooseServer } from "./choose-server.ts";
+import { ForbiddenCaptures } from "./forbidden-captures.ts";
 import { explainFailure, explainSpool } from "./explain.ts";
 import { checkOptions, type InitOptions } from "./init-options.ts";
 import { Notices } from "./notices.ts";
 import { openRequest, type ProvenanceInit, type RunTarget } from "./open-request.ts";
-import { catchUp, findResumed } from "./resume.ts";
+import { catchUp, findForbidden, findResumed } from "./resume.ts";
 import { Run } from "./run.ts";
 
 const OPEN_MS = 2_000;
@@ -57,10 +58,16 @@ export async function init(options: InitOptions = {}): Promise<Run> {
   const rank = options.rank ?? place.rank;
   const isPrimary = options.primary ?? (rank === undefined || rank === 0);
   const captures = chooseCaptures(options.capture);
+  const wantsCode = isPrimary && (captures.provenance || captures.archive !== false);
+  const forbidden = new ForbiddenCaptures({ console: captures.console, code: wantsCode }, notices);
   const provenance = isPrimary && captures.provenance ? takeProvenance(env) : undefined;
 
   const writer = newRunId(Date.now());
   const target = await chooseTarget(options, writer, place.jobAlias, isOffline ? undefined : cairn, leftMs);
+  if (target.by === "id" && target.namespace !== undefined) {
+    const found = await findForbidden(cairn, target.namespace, leftMs());
+    if (found !== undefined) forbidden.learn(found);
+  }
   const request = openRequest(options, target, systemClock.nowUs(), notices);
   const early = await provenance?.early;
   if (early !== undefined && target.by !== "id") request.provenance = create(ProvenanceSchema, early);
@@ -80,6 +87,7 @@ export async function init(options: InitOptions = {}): Promise<Run> {
     source: spool,
     open,
     onOpen: (run, created) => opening.resolve({ run, created }),
+    onForbidden: (found, wasSent) => forbidden.learn(found, wasSent),
     onRefused: (what, why, kept) => {
       const where = kept === undefined ? "" : `; it is kept in ${kept}`;
       notices.once(`refused ${why}`, `the server refuses ${what}: ${why}${where}`);
@@ -133,6 +141,8 @@ export async function init(options: InitOptions = {}): Promise<Run> {
     finishMs: options.finishMs ?? FINISH_MS,
     watchExit: options.handleExit ?? true,
   });
+  forbidden.onConsole = () => run.ignoreConsole();
+  if (forbidden.console) run.ignoreConsole();
   // Whoever finds a run changes nothing of it by that: what there is to say comes in an envelope.
   run.begin(options, { mayExist: target.by !== "new" });
   if (!isOffline) {
@@ -149,14 +159,15 @@ export async function init(options: InitOptions = {}): Promise<Run> {
     // Nobody waits for it any more.
     opening.promise.catch(() => {});
   }
-  await startCaptures(run, captures);
-  const archived = isPrimary ? archiveCode(run, captures) : Promise.resolve(false);
+  await startCaptures(run, captures, forbidden);
+  const archived = isPrimary ? archiveCode(run, captures, forbidden) : Promise.resolve(false);
   run.hold(archived);
   if (provenance !== undefined && !isOffline) {
     const { promise } = opening;
     const adding = addProvenance(cairn, delivery, promise, provenance, {
       wasSent: early !== undefined,
       archived,
+      forbidden,
     });
     // Without a server nobody knows how long that takes.
     if (delivery.runId !== undefined) run.hold(adding);
@@ -185,11 +196,17 @@ async function addProvenance(
   delivery: Delivery,
   opening: Promise<Opened | undefined>,
   { whole }: TakenProvenance,
-  { wasSent, archived }: { wasSent: boolean; archived: Promise<boolean> },
+  {
+    wasSent,
+    archived,
+    forbidden,
+  }: { wasSent: boolean; archived: Promise<boolean>; forbidden: ForbiddenCaptures },
 ): Promise<void> {
   try {
     const opened = await opening;
-    const provenance = await whole;
+    const found = await whole;
+    const provenance =
+      found?.code && forbidden.code ? { ...found, code: { ...found.code, dirtyPatch: "" } } : found;
     const id = delivery.runId;
     if (provenance === undefined || id === undefined) return;
     if (opened?.created !== true) {

@@ -14,8 +14,8 @@ import { tagTexts } from "./tags.ts";
 
 /** Which run a process writes to. */
 export type RunTarget =
-  /** One that is there, by its id. */
-  | { by: "id"; id: string }
+  /** One that is there, by its id, and where, if the server has said so. */
+  | { by: "id"; id: string; namespace?: string }
   /** The one that carries the alias, or a new one that does. */
   | { by: "alias"; alias: string }
   | { by: "new"; writer: string };

@@ -201,6 +201,22 @@ describe("what a run records", () => {
     });
   });
 
+  it("C50 lines of the program and captured ones stay apart, and only captured ones are dropped", () => {
+    const { recorder, envelopes } = record();
+    recorder.line("given", "stdout", 1);
+    recorder.line("printed", "stdout", 2, false);
+    recorder.collect();
+    expect(envelopes[0]!.log).toMatchObject([
+      { lines: ["given"], written: true },
+      { lines: ["printed"], written: false },
+    ]);
+    recorder.line("printed", "stdout", 3, false);
+    recorder.line("given", "stderr", 4);
+    recorder.dropCaptured();
+    recorder.collect();
+    expect(envelopes[1]!.log).toMatchObject([{ stream: "stderr", lines: ["given"], timesUs: [4n] }]);
+  });
+
   it("C12 lines and texts are cut between characters, and split over envelopes", () => {
     const { recorder, envelopes, told } = record();
     recorder.line("ä".repeat(40_000), "stdout", 1);

@@ -119,14 +119,15 @@ export class Recorder {
     return nowUs;
   }
 
-  line(text: string, stream: string, timeUs: number): void {
+  /** `written` lines are the program's own, others were captured from its console. */
+  line(text: string, stream: string, timeUs: number, written = true): void {
     const line = cutText(text, limits.logLineBytesMax);
     if (line.length < text.length) {
       this.#options.notices.once("line", "a log line of more than 64 KiB was cut");
     }
     let group = this.#lines.at(-1);
-    if (group === undefined || group.stream !== stream) {
-      group = { stream, times: [], lines: [] };
+    if (group === undefined || group.stream !== stream || group.written !== written) {
+      group = { stream, written, times: [], lines: [] };
       this.#lines.push(group);
     }
     group.times.push(timeUs);
@@ -134,6 +135,12 @@ export class Recorder {
     this.#lineCount++;
     this.#pendingBytes += line.length;
     this.#collectIfMuch(this.#lineCount >= limits.envelopeLinesMax);
+  }
+
+  /** Forgets the captured lines that wait. */
+  dropCaptured(): void {
+    this.#lines = this.#lines.filter(({ written }) => written);
+    this.#lineCount = this.#lines.reduce((count, { lines }) => count + lines.length, 0);
   }
 
   /** `json` is JSON text. */

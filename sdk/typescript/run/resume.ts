@@ -1,5 +1,6 @@
 import { Code } from "@connectrpc/connect";
 import { isRunId } from "#base/ids.ts";
+import type { ForbiddenCapture } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Cairn } from "../client.ts";
 import { Failure } from "../failure.ts";
 import type { Notices } from "./notices.ts";
@@ -24,14 +25,29 @@ export async function findResumed(
   if (cairn === undefined) return target;
   const run = target.by === "id" ? { id: target.id } : { alias: resume, namespace };
   try {
-    const { id } = await cairn.runs.getRun({ run }, { timeoutMs: deadlineMs });
-    return { by: "id", id };
+    const found = await cairn.runs.getRun({ run }, { timeoutMs: deadlineMs });
+    return { by: "id", id: found.id, namespace: found.namespace };
   } catch (thrown) {
     const failure = Failure.from(thrown, cairn.url);
     const isAnswer = failure.code === Code.NotFound || failure.code === Code.FailedPrecondition;
     if (isAnswer)
       throw new Failure(failure.code, `cannot resume run "${resume}": ${failure.message}`, failure);
     return target;
+  }
+}
+
+/** What must not be captured there, as far as the server says so in time. */
+export async function findForbidden(
+  cairn: Cairn,
+  path: string,
+  deadlineMs: number,
+): Promise<ForbiddenCapture | undefined> {
+  try {
+    const { forbiddenCapture } = await cairn.namespaces.getNamespace({ path }, { timeoutMs: deadlineMs });
+    return forbiddenCapture;
+  } catch {
+    // The server leaves it out, and says so then.
+    return undefined;
   }
 }
 

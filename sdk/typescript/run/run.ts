@@ -25,6 +25,13 @@ export interface Capture {
   stop(): void;
 }
 
+interface LineOptions {
+  /** "stdout" by default. */
+  stream?: string;
+  /** Now by default. */
+  timeUs?: number;
+}
+
 export interface RunParts {
   spool: Spool;
   delivery: Delivery;
@@ -65,6 +72,7 @@ export class Run {
   readonly #unwatch: (() => void) | undefined;
   #spooledMs = performance.now();
   #ended = false;
+  #ignoresConsole = false;
   #finishing: Promise<FinishReport> | undefined;
   /** How it ends; the first who says it decides. */
   #status: EndStatus | undefined;
@@ -182,14 +190,32 @@ export class Run {
   }
 
   /** A line of the run's log, or several with line breaks between them. */
-  line(text: string, { stream = "stdout", timeUs }: { stream?: string; timeUs?: number } = {}): void {
-    if (!this.#isOpen("line()")) return;
+  line(text: string, options: LineOptions = {}): void {
+    if (this.#isOpen("line()")) this.#addLines(text, options, true);
+  }
+
+  /** @internal The same of something that was printed. False where the server forbids recording that. */
+  printed(text: string, options: LineOptions = {}): boolean {
+    if (this.#ignoresConsole) return false;
+    if (this.#isOpen("line()")) this.#addLines(text, options, false);
+    return true;
+  }
+
+  /** @internal For `init`: what is printed from now on, or waits in memory, is not recorded. */
+  ignoreConsole(): void {
+    this.#ignoresConsole = true;
+    this.#recorder.dropCaptured();
+  }
+
+  #addLines(text: string, { stream = "stdout", timeUs }: LineOptions, written: boolean): void {
     try {
       const name =
         cutText(stream, limits.logStreamBytesMax).replaceAll(/[\u0000-\u001f\u007f]/g, " ") || "stdout";
       const at = timeUs !== undefined && Number.isSafeInteger(timeUs) ? timeUs : this.#parts.clock.nowUs();
       const lines = typeof text === "string" ? text : inspect(text);
-      for (const line of lines.replace(/\r?\n$/, "").split(/\r?\n/)) this.#recorder.line(line, name, at);
+      for (const line of lines.replace(/\r?\n$/, "").split(/\r?\n/)) {
+        this.#recorder.line(line, name, at, written);
+      }
     } catch (thrown) {
       this.#complain("line", "cannot take a line", thrown);
     }
@@ -290,7 +316,7 @@ export class Run {
   /** @internal */
   crashed(error: unknown): void {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    this.line(text, { stream: "stderr" });
+    this.printed(text, { stream: "stderr" });
     this.flush();
   }
 

@@ -8,7 +8,7 @@ import type { ArtifactRecord } from "./artifact_pb.ts";
 import { file_cairn_v1_artifact } from "./artifact_pb.ts";
 import type { LogLines } from "./log_pb.ts";
 import { file_cairn_v1_log } from "./log_pb.ts";
-import type { Direction } from "./namespace_pb.ts";
+import type { Direction, ForbiddenCapture } from "./namespace_pb.ts";
 import { file_cairn_v1_namespace } from "./namespace_pb.ts";
 import { file_cairn_v1_permission } from "./permission_pb.ts";
 import type { RunRef, RunStatus } from "./run_pb.ts";
@@ -19,7 +19,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file cairn/v1/metric.proto.
  */
 export const file_cairn_v1_metric: GenFile = /*@__PURE__*/
-  fileDesc("ChVjYWlybi92MS9tZXRyaWMucHJvdG8SCGNhaXJuLnYxIpICCgxTZXJpZXNQb2ludHMSCwoDa2V5GAEgASgJEjIKBmxhYmVscxgCIAMoCzIiLmNhaXJuLnYxLlNlcmllc1BvaW50cy5MYWJlbHNFbnRyeRIiCgRraW5kGAMgASgOMhQuY2Fpcm4udjEuU2VyaWVzS2luZBINCgVzdGVwcxgEIAMoEhIQCgh0aW1lc191cxgFIAMoEhIOCgZ2YWx1ZXMYBiADKAESEAoIaW50ZWdlcnMYByADKBISDQoFYm9vbHMYCCADKAgSDQoFdGV4dHMYCSADKAkSDQoFbmFub3MYCiADKA0aLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASLoAwoIRW52ZWxvcGUSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEg4KBndyaXRlchgCIAEoCRILCgNzZXEYAyABKAQSJgoGc2VyaWVzGAQgAygLMhYuY2Fpcm4udjEuU2VyaWVzUG9pbnRzEi4KBnBhcmFtcxgFIAMoCzIeLmNhaXJuLnYxLkVudmVsb3BlLlBhcmFtc0VudHJ5EioKBHRhZ3MYBiADKAsyHC5jYWlybi52MS5FbnZlbG9wZS5UYWdzRW50cnkSIwoGc3RhdHVzGAcgASgOMhMuY2Fpcm4udjEuUnVuU3RhdHVzEiAKBGxvc3QYCCADKAsyEi5jYWlybi52MS5TZXFSYW5nZRIZChFoZWFydGJlYXRfc2Vjb25kcxgJIAEoDRIQCghlbmRlZF91cxgKIAEoAxIfCgNsb2cYCyADKAsyEi5jYWlybi52MS5Mb2dMaW5lcxIrCglhcnRpZmFjdHMYDCADKAsyGC5jYWlybi52MS5BcnRpZmFjdFJlY29yZBotCgtQYXJhbXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGisKCVRhZ3NFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIicKCFNlcVJhbmdlEg0KBWZpcnN0GAEgASgEEgwKBGxhc3QYAiABKAQiPQoLRW52ZWxvcGVBY2sSCwoDc2VxGAEgASgEEhEKCWR1cGxpY2F0ZRgCIAEoCBIOCgZwb2ludHMYAyABKAMinwEKDktleURlc2NyaXB0aW9uEhEKCW5hbWVzcGFjZRgBIAEoCRILCgNrZXkYAiABKAkSDAoEdW5pdBgDIAEoCRImCglkaXJlY3Rpb24YBCABKA4yEy5jYWlybi52MS5EaXJlY3Rpb24SEwoLZGVzY3JpcHRpb24YBSABKAkSIgoHcGljdHVyZRgGIAEoDjIRLmNhaXJuLnYxLlBpY3R1cmUiQwoSRGVzY3JpYmVLZXlSZXF1ZXN0Ei0KC2Rlc2NyaXB0aW9uGAEgASgLMhguY2Fpcm4udjEuS2V5RGVzY3JpcHRpb24iSwoPTGlzdEtleXNSZXF1ZXN0EhEKCW5hbWVzcGFjZRgBIAEoCRIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCSJTChBMaXN0S2V5c1Jlc3BvbnNlEiYKBGtleXMYASADKAsyGC5jYWlybi52MS5LZXlEZXNjcmlwdGlvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkidAoGU2FtcGxlEhEKBHN0ZXAYASABKANIAIgBARIUCgd0aW1lX3VzGAIgASgDSAGIAQESDQoFdmFsdWUYAyABKAESDAoEdGV4dBgEIAEoCRIPCgdpbnRlZ2VyGAUgASgDQgcKBV9zdGVwQgoKCF90aW1lX3VzIoYCCg1TZXJpZXNTdW1tYXJ5Eg0KBWNvdW50GAEgASgDEhEKCW5hbl9jb3VudBgCIAEoAxIfCgVmaXJzdBgDIAEoCzIQLmNhaXJuLnYxLlNhbXBsZRIeCgRsYXN0GAQgASgLMhAuY2Fpcm4udjEuU2FtcGxlEh0KA21pbhgFIAEoCzIQLmNhaXJuLnYxLlNhbXBsZRIdCgNtYXgYBiABKAsyEC5jYWlybi52MS5TYW1wbGUSCwoDc3VtGAcgASgBEhMKC3N1bV9zcXVhcmVzGAggASgBEhEKBG1lYW4YCSABKAFIAIgBARIWCg5yZXBsYWNlZF9jb3VudBgKIAEoA0IHCgVfbWVhbiLIAQoKU2VyaWVzSW5mbxILCgNrZXkYASABKAkSMAoGbGFiZWxzGAIgAygLMiAuY2Fpcm4udjEuU2VyaWVzSW5mby5MYWJlbHNFbnRyeRIiCgRraW5kGAMgASgOMhQuY2Fpcm4udjEuU2VyaWVzS2luZBIoCgdzdW1tYXJ5GAQgASgLMhcuY2Fpcm4udjEuU2VyaWVzU3VtbWFyeRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBInYKEUxpc3RTZXJpZXNSZXF1ZXN0Eh0KA3J1bhgBIAEoCzIQLmNhaXJuLnYxLlJ1blJlZhIMCgRnbG9iGAIgASgJEg0KBXJlZ2V4GAMgASgJEhEKCXBhZ2Vfc2l6ZRgEIAEoBRISCgpwYWdlX3Rva2VuGAUgASgJImgKEkxpc3RTZXJpZXNSZXNwb25zZRIkCgZzZXJpZXMYASADKAsyFC5jYWlybi52MS5TZXJpZXNJbmZvEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRITCgt0b3RhbF9jb3VudBgDIAEoAyJMChJMaXN0UnVuS2V5c1JlcXVlc3QSHgoEcnVucxgBIAMoCzIQLmNhaXJuLnYxLlJ1blJlZhIWCg5zZXJpZXNfcGVyX3J1bhgCIAEoBSJqCgZSdW5LZXkSCwoDa2V5GAEgASgJEhQKDHNlcmllc19jb3VudBgCIAEoAxISCgpoYXNfbGFiZWxzGAMgASgIEhEKCXJ1bl9jb3VudBgEIAEoAxIWCg5yZXBsYWNlZF9jb3VudBgFIAEoAyJHCgdSdW5UaW1lEg4KBnJ1bl9pZBgBIAEoCRIaCg1maXJzdF90aW1lX3VzGAIgASgDSACIAQFCEAoOX2ZpcnN0X3RpbWVfdXMiaQoTTGlzdFJ1bktleXNSZXNwb25zZRIeCgRrZXlzGAEgAygLMhAuY2Fpcm4udjEuUnVuS2V5Eh8KBHJ1bnMYAiADKAsyES5jYWlybi52MS5SdW5UaW1lEhEKCXRydW5jYXRlZBgDIAEoCCK1AQoOU2VyaWVzU2VsZWN0b3ISHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEgsKA2tleRgCIAEoCRI0CgZsYWJlbHMYAyADKAsyJC5jYWlybi52MS5TZXJpZXNTZWxlY3Rvci5MYWJlbHNFbnRyeRISCgphbGxfbGFiZWxzGAQgASgIGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEi9wEKEVJlYWRTZXJpZXNSZXF1ZXN0EigKBnNlcmllcxgBIAMoCzIYLmNhaXJuLnYxLlNlcmllc1NlbGVjdG9yEhwKBGF4aXMYAiABKA4yDi5jYWlybi52MS5BeGlzEhEKBGZyb20YAyABKANIAIgBARIPCgJ0bxgEIAEoA0gBiAEBEg8KB2J1Y2tldHMYBSABKAUSGAoQaW5jbHVkZV9yZXBsYWNlZBgGIAEoCBIkCghlbmNvZGluZxgHIAEoDjISLmNhaXJuLnYxLkVuY29kaW5nEhUKDW9ubHlfcmVwbGFjZWQYCCABKAhCBwoFX2Zyb21CBQoDX3RvIjoKBkNvbHVtbhINCgVieXRlcxgBIAEoDBIPCgdudW1iZXJzGAIgAygBEhAKCGludGVnZXJzGAMgAygSIqMFCgpTZXJpZXNEYXRhEg4KBnJ1bl9pZBgBIAEoCRILCgNrZXkYAiABKAkSMAoGbGFiZWxzGAMgAygLMiAuY2Fpcm4udjEuU2VyaWVzRGF0YS5MYWJlbHNFbnRyeRIiCgRraW5kGAQgASgOMhQuY2Fpcm4udjEuU2VyaWVzS2luZBIcCgRmb3JtGAUgASgOMg4uY2Fpcm4udjEuRm9ybRITCgtwb2ludF9jb3VudBgGIAEoAxIfCgVzdGVwcxgHIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIiCgh0aW1lc191cxgIIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIfCgVuYW5vcxgJIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIgCgZ2YWx1ZXMYCiABKAsyEC5jYWlybi52MS5Db2x1bW4SDQoFdGV4dHMYCyADKAkSIgoIcmVwbGFjZWQYDCABKAsyEC5jYWlybi52MS5Db2x1bW4SIAoGYnVja2V0GA0gASgLMhAuY2Fpcm4udjEuQ29sdW1uEh8KBWNvdW50GA4gASgLMhAuY2Fpcm4udjEuQ29sdW1uEh0KA21pbhgPIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIdCgNtYXgYECABKAsyEC5jYWlybi52MS5Db2x1bW4SHwoFZmlyc3QYESABKAsyEC5jYWlybi52MS5Db2x1bW4SHgoEbGFzdBgSIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIeCgRtZWFuGBMgASgLMhAuY2Fpcm4udjEuQ29sdW1uEiMKCW5hbl9jb3VudBgUIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBImIKElJlYWRTZXJpZXNSZXNwb25zZRIkCgZzZXJpZXMYASADKAsyFC5jYWlybi52MS5TZXJpZXNEYXRhEhIKCmdyaWRfc3RhcnQYAiABKAESEgoKZ3JpZF93aWR0aBgDIAEoASJLCghSdW5Hcm91cBIMCgRuYW1lGAEgASgJEh4KBHJ1bnMYAiADKAsyEC5jYWlybi52MS5SdW5SZWYSEQoJc3RhcnRzX3VzGAMgAygSIpEDChFSZWFkR3JvdXBzUmVxdWVzdBIiCgZncm91cHMYASADKAsyEi5jYWlybi52MS5SdW5Hcm91cBINCgVxdWVyeRgCIAEoCRIRCgluYW1lc3BhY2UYAyABKAkSEAoIZ3JvdXBfYnkYBCADKAkSCwoDa2V5GAUgASgJEjcKBmxhYmVscxgGIAMoCzInLmNhaXJuLnYxLlJlYWRHcm91cHNSZXF1ZXN0LkxhYmVsc0VudHJ5EhMKC29ubHlfbGFiZWxzGAcgASgIEhwKBGF4aXMYCCABKA4yDi5jYWlybi52MS5BeGlzEhEKBGZyb20YCSABKANIAIgBARIPCgJ0bxgKIAEoA0gBiAEBEg8KB2J1Y2tldHMYCyABKAUSEQoJcXVhbnRpbGVzGAwgAygBEiQKCGVuY29kaW5nGA0gASgOMhIuY2Fpcm4udjEuRW5jb2RpbmcaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUIHCgVfZnJvbUIFCgNfdG8i+AIKCUdyb3VwRGF0YRIMCgRuYW1lGAEgASgJEg4KBnZhbHVlcxgCIAMoCRIPCgdydW5faWRzGAMgAygJEhMKC3BvaW50X2NvdW50GAQgASgDEiAKBmJ1Y2tldBgFIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIfCgVjb3VudBgGIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIeCgRtZWFuGAcgASgLMhAuY2Fpcm4udjEuQ29sdW1uEiAKBm1lZGlhbhgIIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIdCgNzdGQYCSABKAsyEC5jYWlybi52MS5Db2x1bW4SIAoGc3RkZXJyGAogASgLMhAuY2Fpcm4udjEuQ29sdW1uEh0KA21pbhgLIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIdCgNtYXgYDCABKAsyEC5jYWlybi52MS5Db2x1bW4SIwoJcXVhbnRpbGVzGA0gAygLMhAuY2Fpcm4udjEuQ29sdW1uImEKElJlYWRHcm91cHNSZXNwb25zZRIjCgZncm91cHMYASADKAsyEy5jYWlybi52MS5Hcm91cERhdGESEgoKZ3JpZF9zdGFydBgCIAEoARISCgpncmlkX3dpZHRoGAMgASgBKoYBCgpTZXJpZXNLaW5kEhsKF1NFUklFU19LSU5EX1VOU1BFQ0lGSUVEEAASFgoSU0VSSUVTX0tJTkRfTlVNQkVSEAESFwoTU0VSSUVTX0tJTkRfSU5URUdFUhACEhQKEFNFUklFU19LSU5EX0JPT0wQAxIUChBTRVJJRVNfS0lORF9URVhUEAQqoAEKB1BpY3R1cmUSFwoTUElDVFVSRV9VTlNQRUNJRklFRBAAEhAKDFBJQ1RVUkVfTElORRABEhQKEFBJQ1RVUkVfQUNDVVJBQ1kQAhIcChhQSUNUVVJFX0NPTkZVU0lPTl9NQVRSSVgQAxIPCgtQSUNUVVJFX1JPQxAEEg4KClBJQ1RVUkVfUFIQBRIVChFQSUNUVVJFX0hJU1RPR1JBTRAGKjoKBEF4aXMSFAoQQVhJU19VTlNQRUNJRklFRBAAEg0KCUFYSVNfU1RFUBABEg0KCUFYSVNfVElNRRACKk4KCEVuY29kaW5nEhgKFEVOQ09ESU5HX1VOU1BFQ0lGSUVEEAASEgoORU5DT0RJTkdfQllURVMQARIUChBFTkNPRElOR19OVU1CRVJTEAIqPwoERm9ybRIUChBGT1JNX1VOU1BFQ0lGSUVEEAASDgoKRk9STV9FWEFDVBABEhEKDUZPUk1fRU5WRUxPUEUQAjLuBAoNTWV0cmljU2VydmljZRJACg1Xcml0ZUVudmVsb3BlEhIuY2Fpcm4udjEuRW52ZWxvcGUaFS5jYWlybi52MS5FbnZlbG9wZUFjayIE4OAYAxJGCg9TdHJlYW1FbnZlbG9wZXMSEi5jYWlybi52MS5FbnZlbG9wZRoVLmNhaXJuLnYxLkVudmVsb3BlQWNrIgTg4BgDKAEwARJLCgtEZXNjcmliZUtleRIcLmNhaXJuLnYxLkRlc2NyaWJlS2V5UmVxdWVzdBoYLmNhaXJuLnYxLktleURlc2NyaXB0aW9uIgTg4BgDEkcKCExpc3RLZXlzEhkuY2Fpcm4udjEuTGlzdEtleXNSZXF1ZXN0GhouY2Fpcm4udjEuTGlzdEtleXNSZXNwb25zZSIE4OAYAhJNCgpMaXN0U2VyaWVzEhsuY2Fpcm4udjEuTGlzdFNlcmllc1JlcXVlc3QaHC5jYWlybi52MS5MaXN0U2VyaWVzUmVzcG9uc2UiBODgGAISUAoLTGlzdFJ1bktleXMSHC5jYWlybi52MS5MaXN0UnVuS2V5c1JlcXVlc3QaHS5jYWlybi52MS5MaXN0UnVuS2V5c1Jlc3BvbnNlIgTg4BgCEk0KClJlYWRTZXJpZXMSGy5jYWlybi52MS5SZWFkU2VyaWVzUmVxdWVzdBocLmNhaXJuLnYxLlJlYWRTZXJpZXNSZXNwb25zZSIE4OAYAhJNCgpSZWFkR3JvdXBzEhsuY2Fpcm4udjEuUmVhZEdyb3Vwc1JlcXVlc3QaHC5jYWlybi52MS5SZWFkR3JvdXBzUmVzcG9uc2UiBODgGAJiBnByb3RvMw", [file_cairn_v1_artifact, file_cairn_v1_log, file_cairn_v1_namespace, file_cairn_v1_permission, file_cairn_v1_run]);
+  fileDesc("ChVjYWlybi92MS9tZXRyaWMucHJvdG8SCGNhaXJuLnYxIpICCgxTZXJpZXNQb2ludHMSCwoDa2V5GAEgASgJEjIKBmxhYmVscxgCIAMoCzIiLmNhaXJuLnYxLlNlcmllc1BvaW50cy5MYWJlbHNFbnRyeRIiCgRraW5kGAMgASgOMhQuY2Fpcm4udjEuU2VyaWVzS2luZBINCgVzdGVwcxgEIAMoEhIQCgh0aW1lc191cxgFIAMoEhIOCgZ2YWx1ZXMYBiADKAESEAoIaW50ZWdlcnMYByADKBISDQoFYm9vbHMYCCADKAgSDQoFdGV4dHMYCSADKAkSDQoFbmFub3MYCiADKA0aLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASLoAwoIRW52ZWxvcGUSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEg4KBndyaXRlchgCIAEoCRILCgNzZXEYAyABKAQSJgoGc2VyaWVzGAQgAygLMhYuY2Fpcm4udjEuU2VyaWVzUG9pbnRzEi4KBnBhcmFtcxgFIAMoCzIeLmNhaXJuLnYxLkVudmVsb3BlLlBhcmFtc0VudHJ5EioKBHRhZ3MYBiADKAsyHC5jYWlybi52MS5FbnZlbG9wZS5UYWdzRW50cnkSIwoGc3RhdHVzGAcgASgOMhMuY2Fpcm4udjEuUnVuU3RhdHVzEiAKBGxvc3QYCCADKAsyEi5jYWlybi52MS5TZXFSYW5nZRIZChFoZWFydGJlYXRfc2Vjb25kcxgJIAEoDRIQCghlbmRlZF91cxgKIAEoAxIfCgNsb2cYCyADKAsyEi5jYWlybi52MS5Mb2dMaW5lcxIrCglhcnRpZmFjdHMYDCADKAsyGC5jYWlybi52MS5BcnRpZmFjdFJlY29yZBotCgtQYXJhbXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGisKCVRhZ3NFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIicKCFNlcVJhbmdlEg0KBWZpcnN0GAEgASgEEgwKBGxhc3QYAiABKAQiYwoLRW52ZWxvcGVBY2sSCwoDc2VxGAEgASgEEhEKCWR1cGxpY2F0ZRgCIAEoCBIOCgZwb2ludHMYAyABKAMSJAoId2l0aGhlbGQYBCABKAsyEi5jYWlybi52MS5XaXRoaGVsZCJbCghXaXRoaGVsZBINCgVsaW5lcxgBIAEoAxIRCglhcnRpZmFjdHMYAiABKAMSLQoJZm9yYmlkZGVuGAMgASgLMhouY2Fpcm4udjEuRm9yYmlkZGVuQ2FwdHVyZSKfAQoOS2V5RGVzY3JpcHRpb24SEQoJbmFtZXNwYWNlGAEgASgJEgsKA2tleRgCIAEoCRIMCgR1bml0GAMgASgJEiYKCWRpcmVjdGlvbhgEIAEoDjITLmNhaXJuLnYxLkRpcmVjdGlvbhITCgtkZXNjcmlwdGlvbhgFIAEoCRIiCgdwaWN0dXJlGAYgASgOMhEuY2Fpcm4udjEuUGljdHVyZSJDChJEZXNjcmliZUtleVJlcXVlc3QSLQoLZGVzY3JpcHRpb24YASABKAsyGC5jYWlybi52MS5LZXlEZXNjcmlwdGlvbiJLCg9MaXN0S2V5c1JlcXVlc3QSEQoJbmFtZXNwYWNlGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJIlMKEExpc3RLZXlzUmVzcG9uc2USJgoEa2V5cxgBIAMoCzIYLmNhaXJuLnYxLktleURlc2NyaXB0aW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJ0CgZTYW1wbGUSEQoEc3RlcBgBIAEoA0gAiAEBEhQKB3RpbWVfdXMYAiABKANIAYgBARINCgV2YWx1ZRgDIAEoARIMCgR0ZXh0GAQgASgJEg8KB2ludGVnZXIYBSABKANCBwoFX3N0ZXBCCgoIX3RpbWVfdXMihgIKDVNlcmllc1N1bW1hcnkSDQoFY291bnQYASABKAMSEQoJbmFuX2NvdW50GAIgASgDEh8KBWZpcnN0GAMgASgLMhAuY2Fpcm4udjEuU2FtcGxlEh4KBGxhc3QYBCABKAsyEC5jYWlybi52MS5TYW1wbGUSHQoDbWluGAUgASgLMhAuY2Fpcm4udjEuU2FtcGxlEh0KA21heBgGIAEoCzIQLmNhaXJuLnYxLlNhbXBsZRILCgNzdW0YByABKAESEwoLc3VtX3NxdWFyZXMYCCABKAESEQoEbWVhbhgJIAEoAUgAiAEBEhYKDnJlcGxhY2VkX2NvdW50GAogASgDQgcKBV9tZWFuIsgBCgpTZXJpZXNJbmZvEgsKA2tleRgBIAEoCRIwCgZsYWJlbHMYAiADKAsyIC5jYWlybi52MS5TZXJpZXNJbmZvLkxhYmVsc0VudHJ5EiIKBGtpbmQYAyABKA4yFC5jYWlybi52MS5TZXJpZXNLaW5kEigKB3N1bW1hcnkYBCABKAsyFy5jYWlybi52MS5TZXJpZXNTdW1tYXJ5Gi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEidgoRTGlzdFNlcmllc1JlcXVlc3QSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEgwKBGdsb2IYAiABKAkSDQoFcmVnZXgYAyABKAkSEQoJcGFnZV9zaXplGAQgASgFEhIKCnBhZ2VfdG9rZW4YBSABKAkiaAoSTGlzdFNlcmllc1Jlc3BvbnNlEiQKBnNlcmllcxgBIAMoCzIULmNhaXJuLnYxLlNlcmllc0luZm8SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhMKC3RvdGFsX2NvdW50GAMgASgDIkwKEkxpc3RSdW5LZXlzUmVxdWVzdBIeCgRydW5zGAEgAygLMhAuY2Fpcm4udjEuUnVuUmVmEhYKDnNlcmllc19wZXJfcnVuGAIgASgFImoKBlJ1bktleRILCgNrZXkYASABKAkSFAoMc2VyaWVzX2NvdW50GAIgASgDEhIKCmhhc19sYWJlbHMYAyABKAgSEQoJcnVuX2NvdW50GAQgASgDEhYKDnJlcGxhY2VkX2NvdW50GAUgASgDIkcKB1J1blRpbWUSDgoGcnVuX2lkGAEgASgJEhoKDWZpcnN0X3RpbWVfdXMYAiABKANIAIgBAUIQCg5fZmlyc3RfdGltZV91cyJpChNMaXN0UnVuS2V5c1Jlc3BvbnNlEh4KBGtleXMYASADKAsyEC5jYWlybi52MS5SdW5LZXkSHwoEcnVucxgCIAMoCzIRLmNhaXJuLnYxLlJ1blRpbWUSEQoJdHJ1bmNhdGVkGAMgASgIIrUBCg5TZXJpZXNTZWxlY3RvchIdCgNydW4YASABKAsyEC5jYWlybi52MS5SdW5SZWYSCwoDa2V5GAIgASgJEjQKBmxhYmVscxgDIAMoCzIkLmNhaXJuLnYxLlNlcmllc1NlbGVjdG9yLkxhYmVsc0VudHJ5EhIKCmFsbF9sYWJlbHMYBCABKAgaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASL3AQoRUmVhZFNlcmllc1JlcXVlc3QSKAoGc2VyaWVzGAEgAygLMhguY2Fpcm4udjEuU2VyaWVzU2VsZWN0b3ISHAoEYXhpcxgCIAEoDjIOLmNhaXJuLnYxLkF4aXMSEQoEZnJvbRgDIAEoA0gAiAEBEg8KAnRvGAQgASgDSAGIAQESDwoHYnVja2V0cxgFIAEoBRIYChBpbmNsdWRlX3JlcGxhY2VkGAYgASgIEiQKCGVuY29kaW5nGAcgASgOMhIuY2Fpcm4udjEuRW5jb2RpbmcSFQoNb25seV9yZXBsYWNlZBgIIAEoCEIHCgVfZnJvbUIFCgNfdG8iOgoGQ29sdW1uEg0KBWJ5dGVzGAEgASgMEg8KB251bWJlcnMYAiADKAESEAoIaW50ZWdlcnMYAyADKBIiowUKClNlcmllc0RhdGESDgoGcnVuX2lkGAEgASgJEgsKA2tleRgCIAEoCRIwCgZsYWJlbHMYAyADKAsyIC5jYWlybi52MS5TZXJpZXNEYXRhLkxhYmVsc0VudHJ5EiIKBGtpbmQYBCABKA4yFC5jYWlybi52MS5TZXJpZXNLaW5kEhwKBGZvcm0YBSABKA4yDi5jYWlybi52MS5Gb3JtEhMKC3BvaW50X2NvdW50GAYgASgDEh8KBXN0ZXBzGAcgASgLMhAuY2Fpcm4udjEuQ29sdW1uEiIKCHRpbWVzX3VzGAggASgLMhAuY2Fpcm4udjEuQ29sdW1uEh8KBW5hbm9zGAkgASgLMhAuY2Fpcm4udjEuQ29sdW1uEiAKBnZhbHVlcxgKIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhINCgV0ZXh0cxgLIAMoCRIiCghyZXBsYWNlZBgMIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIgCgZidWNrZXQYDSABKAsyEC5jYWlybi52MS5Db2x1bW4SHwoFY291bnQYDiABKAsyEC5jYWlybi52MS5Db2x1bW4SHQoDbWluGA8gASgLMhAuY2Fpcm4udjEuQ29sdW1uEh0KA21heBgQIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIfCgVmaXJzdBgRIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIeCgRsYXN0GBIgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh4KBG1lYW4YEyABKAsyEC5jYWlybi52MS5Db2x1bW4SIwoJbmFuX2NvdW50GBQgASgLMhAuY2Fpcm4udjEuQ29sdW1uGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiYgoSUmVhZFNlcmllc1Jlc3BvbnNlEiQKBnNlcmllcxgBIAMoCzIULmNhaXJuLnYxLlNlcmllc0RhdGESEgoKZ3JpZF9zdGFydBgCIAEoARISCgpncmlkX3dpZHRoGAMgASgBIksKCFJ1bkdyb3VwEgwKBG5hbWUYASABKAkSHgoEcnVucxgCIAMoCzIQLmNhaXJuLnYxLlJ1blJlZhIRCglzdGFydHNfdXMYAyADKBIikQMKEVJlYWRHcm91cHNSZXF1ZXN0EiIKBmdyb3VwcxgBIAMoCzISLmNhaXJuLnYxLlJ1bkdyb3VwEg0KBXF1ZXJ5GAIgASgJEhEKCW5hbWVzcGFjZRgDIAEoCRIQCghncm91cF9ieRgEIAMoCRILCgNrZXkYBSABKAkSNwoGbGFiZWxzGAYgAygLMicuY2Fpcm4udjEuUmVhZEdyb3Vwc1JlcXVlc3QuTGFiZWxzRW50cnkSEwoLb25seV9sYWJlbHMYByABKAgSHAoEYXhpcxgIIAEoDjIOLmNhaXJuLnYxLkF4aXMSEQoEZnJvbRgJIAEoA0gAiAEBEg8KAnRvGAogASgDSAGIAQESDwoHYnVja2V0cxgLIAEoBRIRCglxdWFudGlsZXMYDCADKAESJAoIZW5jb2RpbmcYDSABKA4yEi5jYWlybi52MS5FbmNvZGluZxotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQgcKBV9mcm9tQgUKA190byL4AgoJR3JvdXBEYXRhEgwKBG5hbWUYASABKAkSDgoGdmFsdWVzGAIgAygJEg8KB3J1bl9pZHMYAyADKAkSEwoLcG9pbnRfY291bnQYBCABKAMSIAoGYnVja2V0GAUgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh8KBWNvdW50GAYgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh4KBG1lYW4YByABKAsyEC5jYWlybi52MS5Db2x1bW4SIAoGbWVkaWFuGAggASgLMhAuY2Fpcm4udjEuQ29sdW1uEh0KA3N0ZBgJIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIgCgZzdGRlcnIYCiABKAsyEC5jYWlybi52MS5Db2x1bW4SHQoDbWluGAsgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh0KA21heBgMIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIjCglxdWFudGlsZXMYDSADKAsyEC5jYWlybi52MS5Db2x1bW4iYQoSUmVhZEdyb3Vwc1Jlc3BvbnNlEiMKBmdyb3VwcxgBIAMoCzITLmNhaXJuLnYxLkdyb3VwRGF0YRISCgpncmlkX3N0YXJ0GAIgASgBEhIKCmdyaWRfd2lkdGgYAyABKAEqhgEKClNlcmllc0tpbmQSGwoXU0VSSUVTX0tJTkRfVU5TUEVDSUZJRUQQABIWChJTRVJJRVNfS0lORF9OVU1CRVIQARIXChNTRVJJRVNfS0lORF9JTlRFR0VSEAISFAoQU0VSSUVTX0tJTkRfQk9PTBADEhQKEFNFUklFU19LSU5EX1RFWFQQBCqgAQoHUGljdHVyZRIXChNQSUNUVVJFX1VOU1BFQ0lGSUVEEAASEAoMUElDVFVSRV9MSU5FEAESFAoQUElDVFVSRV9BQ0NVUkFDWRACEhwKGFBJQ1RVUkVfQ09ORlVTSU9OX01BVFJJWBADEg8KC1BJQ1RVUkVfUk9DEAQSDgoKUElDVFVSRV9QUhAFEhUKEVBJQ1RVUkVfSElTVE9HUkFNEAYqOgoEQXhpcxIUChBBWElTX1VOU1BFQ0lGSUVEEAASDQoJQVhJU19TVEVQEAESDQoJQVhJU19USU1FEAIqTgoIRW5jb2RpbmcSGAoURU5DT0RJTkdfVU5TUEVDSUZJRUQQABISCg5FTkNPRElOR19CWVRFUxABEhQKEEVOQ09ESU5HX05VTUJFUlMQAio/CgRGb3JtEhQKEEZPUk1fVU5TUEVDSUZJRUQQABIOCgpGT1JNX0VYQUNUEAESEQoNRk9STV9FTlZFTE9QRRACMu4ECg1NZXRyaWNTZXJ2aWNlEkAKDVdyaXRlRW52ZWxvcGUSEi5jYWlybi52MS5FbnZlbG9wZRoVLmNhaXJuLnYxLkVudmVsb3BlQWNrIgTg4BgDEkYKD1N0cmVhbUVudmVsb3BlcxISLmNhaXJuLnYxLkVudmVsb3BlGhUuY2Fpcm4udjEuRW52ZWxvcGVBY2siBODgGAMoATABEksKC0Rlc2NyaWJlS2V5EhwuY2Fpcm4udjEuRGVzY3JpYmVLZXlSZXF1ZXN0GhguY2Fpcm4udjEuS2V5RGVzY3JpcHRpb24iBODgGAMSRwoITGlzdEtleXMSGS5jYWlybi52MS5MaXN0S2V5c1JlcXVlc3QaGi5jYWlybi52MS5MaXN0S2V5c1Jlc3BvbnNlIgTg4BgCEk0KCkxpc3RTZXJpZXMSGy5jYWlybi52MS5MaXN0U2VyaWVzUmVxdWVzdBocLmNhaXJuLnYxLkxpc3RTZXJpZXNSZXNwb25zZSIE4OAYAhJQCgtMaXN0UnVuS2V5cxIcLmNhaXJuLnYxLkxpc3RSdW5LZXlzUmVxdWVzdBodLmNhaXJuLnYxLkxpc3RSdW5LZXlzUmVzcG9uc2UiBODgGAISTQoKUmVhZFNlcmllcxIbLmNhaXJuLnYxLlJlYWRTZXJpZXNSZXF1ZXN0GhwuY2Fpcm4udjEuUmVhZFNlcmllc1Jlc3BvbnNlIgTg4BgCEk0KClJlYWRHcm91cHMSGy5jYWlybi52MS5SZWFkR3JvdXBzUmVxdWVzdBocLmNhaXJuLnYxLlJlYWRHcm91cHNSZXNwb25zZSIE4OAYAmIGcHJvdG8z", [file_cairn_v1_artifact, file_cairn_v1_log, file_cairn_v1_namespace, file_cairn_v1_permission, file_cairn_v1_run]);
 
 /**
  * Points of one series in columns of equal length. `steps` and `times_us` may
@@ -232,6 +232,15 @@ export type EnvelopeAck = Message<"cairn.v1.EnvelopeAck"> & {
    * @generated from field: int64 points = 3;
    */
   points: bigint;
+
+  /**
+   * What the envelope held and the namespace forbids capturing: it was left
+   * out, and everything else is stored. Absent when nothing was left out, and
+   * for a duplicate.
+   *
+   * @generated from field: cairn.v1.Withheld withheld = 4;
+   */
+  withheld?: Withheld | undefined;
 };
 
 /**
@@ -240,6 +249,33 @@ export type EnvelopeAck = Message<"cairn.v1.EnvelopeAck"> & {
  */
 export const EnvelopeAckSchema: GenMessage<EnvelopeAck> = /*@__PURE__*/
   messageDesc(file_cairn_v1_metric, 3);
+
+/**
+ * @generated from message cairn.v1.Withheld
+ */
+export type Withheld = Message<"cairn.v1.Withheld"> & {
+  /**
+   * @generated from field: int64 lines = 1;
+   */
+  lines: bigint;
+
+  /**
+   * @generated from field: int64 artifacts = 2;
+   */
+  artifacts: bigint;
+
+  /**
+   * @generated from field: cairn.v1.ForbiddenCapture forbidden = 3;
+   */
+  forbidden?: ForbiddenCapture | undefined;
+};
+
+/**
+ * Describes the message cairn.v1.Withheld.
+ * Use `create(WithheldSchema)` to create a new message.
+ */
+export const WithheldSchema: GenMessage<Withheld> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_metric, 4);
 
 /**
  * @generated from message cairn.v1.KeyDescription
@@ -281,7 +317,7 @@ export type KeyDescription = Message<"cairn.v1.KeyDescription"> & {
  * Use `create(KeyDescriptionSchema)` to create a new message.
  */
 export const KeyDescriptionSchema: GenMessage<KeyDescription> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 4);
+  messageDesc(file_cairn_v1_metric, 5);
 
 /**
  * @generated from message cairn.v1.DescribeKeyRequest
@@ -298,7 +334,7 @@ export type DescribeKeyRequest = Message<"cairn.v1.DescribeKeyRequest"> & {
  * Use `create(DescribeKeyRequestSchema)` to create a new message.
  */
 export const DescribeKeyRequestSchema: GenMessage<DescribeKeyRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 5);
+  messageDesc(file_cairn_v1_metric, 6);
 
 /**
  * @generated from message cairn.v1.ListKeysRequest
@@ -327,7 +363,7 @@ export type ListKeysRequest = Message<"cairn.v1.ListKeysRequest"> & {
  * Use `create(ListKeysRequestSchema)` to create a new message.
  */
 export const ListKeysRequestSchema: GenMessage<ListKeysRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 6);
+  messageDesc(file_cairn_v1_metric, 7);
 
 /**
  * @generated from message cairn.v1.ListKeysResponse
@@ -353,7 +389,7 @@ export type ListKeysResponse = Message<"cairn.v1.ListKeysResponse"> & {
  * Use `create(ListKeysResponseSchema)` to create a new message.
  */
 export const ListKeysResponseSchema: GenMessage<ListKeysResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 7);
+  messageDesc(file_cairn_v1_metric, 8);
 
 /**
  * @generated from message cairn.v1.Sample
@@ -394,7 +430,7 @@ export type Sample = Message<"cairn.v1.Sample"> & {
  * Use `create(SampleSchema)` to create a new message.
  */
 export const SampleSchema: GenMessage<Sample> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 8);
+  messageDesc(file_cairn_v1_metric, 9);
 
 /**
  * Of the points that are not replaced. NaN counts but takes no part in min,
@@ -465,7 +501,7 @@ export type SeriesSummary = Message<"cairn.v1.SeriesSummary"> & {
  * Use `create(SeriesSummarySchema)` to create a new message.
  */
 export const SeriesSummarySchema: GenMessage<SeriesSummary> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 9);
+  messageDesc(file_cairn_v1_metric, 10);
 
 /**
  * @generated from message cairn.v1.SeriesInfo
@@ -497,7 +533,7 @@ export type SeriesInfo = Message<"cairn.v1.SeriesInfo"> & {
  * Use `create(SeriesInfoSchema)` to create a new message.
  */
 export const SeriesInfoSchema: GenMessage<SeriesInfo> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 10);
+  messageDesc(file_cairn_v1_metric, 11);
 
 /**
  * @generated from message cairn.v1.ListSeriesRequest
@@ -538,7 +574,7 @@ export type ListSeriesRequest = Message<"cairn.v1.ListSeriesRequest"> & {
  * Use `create(ListSeriesRequestSchema)` to create a new message.
  */
 export const ListSeriesRequestSchema: GenMessage<ListSeriesRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 11);
+  messageDesc(file_cairn_v1_metric, 12);
 
 /**
  * @generated from message cairn.v1.ListSeriesResponse
@@ -565,7 +601,7 @@ export type ListSeriesResponse = Message<"cairn.v1.ListSeriesResponse"> & {
  * Use `create(ListSeriesResponseSchema)` to create a new message.
  */
 export const ListSeriesResponseSchema: GenMessage<ListSeriesResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 12);
+  messageDesc(file_cairn_v1_metric, 13);
 
 /**
  * @generated from message cairn.v1.ListRunKeysRequest
@@ -591,7 +627,7 @@ export type ListRunKeysRequest = Message<"cairn.v1.ListRunKeysRequest"> & {
  * Use `create(ListRunKeysRequestSchema)` to create a new message.
  */
 export const ListRunKeysRequestSchema: GenMessage<ListRunKeysRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 13);
+  messageDesc(file_cairn_v1_metric, 14);
 
 /**
  * @generated from message cairn.v1.RunKey
@@ -636,7 +672,7 @@ export type RunKey = Message<"cairn.v1.RunKey"> & {
  * Use `create(RunKeySchema)` to create a new message.
  */
 export const RunKeySchema: GenMessage<RunKey> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 14);
+  messageDesc(file_cairn_v1_metric, 15);
 
 /**
  * @generated from message cairn.v1.RunTime
@@ -660,7 +696,7 @@ export type RunTime = Message<"cairn.v1.RunTime"> & {
  * Use `create(RunTimeSchema)` to create a new message.
  */
 export const RunTimeSchema: GenMessage<RunTime> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 15);
+  messageDesc(file_cairn_v1_metric, 16);
 
 /**
  * @generated from message cairn.v1.ListRunKeysResponse
@@ -694,7 +730,7 @@ export type ListRunKeysResponse = Message<"cairn.v1.ListRunKeysResponse"> & {
  * Use `create(ListRunKeysResponseSchema)` to create a new message.
  */
 export const ListRunKeysResponseSchema: GenMessage<ListRunKeysResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 16);
+  messageDesc(file_cairn_v1_metric, 17);
 
 /**
  * One series, or with `all_labels` every label set of the key.
@@ -728,7 +764,7 @@ export type SeriesSelector = Message<"cairn.v1.SeriesSelector"> & {
  * Use `create(SeriesSelectorSchema)` to create a new message.
  */
 export const SeriesSelectorSchema: GenMessage<SeriesSelector> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 17);
+  messageDesc(file_cairn_v1_metric, 18);
 
 /**
  * @generated from message cairn.v1.ReadSeriesRequest
@@ -793,7 +829,7 @@ export type ReadSeriesRequest = Message<"cairn.v1.ReadSeriesRequest"> & {
  * Use `create(ReadSeriesRequestSchema)` to create a new message.
  */
 export const ReadSeriesRequestSchema: GenMessage<ReadSeriesRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 18);
+  messageDesc(file_cairn_v1_metric, 19);
 
 /**
  * A column of numbers in one of the two encodings: doubles, except for the
@@ -823,7 +859,7 @@ export type Column = Message<"cairn.v1.Column"> & {
  * Use `create(ColumnSchema)` to create a new message.
  */
 export const ColumnSchema: GenMessage<Column> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 19);
+  messageDesc(file_cairn_v1_metric, 20);
 
 /**
  * @generated from message cairn.v1.SeriesData
@@ -949,7 +985,7 @@ export type SeriesData = Message<"cairn.v1.SeriesData"> & {
  * Use `create(SeriesDataSchema)` to create a new message.
  */
 export const SeriesDataSchema: GenMessage<SeriesData> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 20);
+  messageDesc(file_cairn_v1_metric, 21);
 
 /**
  * @generated from message cairn.v1.ReadSeriesResponse
@@ -978,7 +1014,7 @@ export type ReadSeriesResponse = Message<"cairn.v1.ReadSeriesResponse"> & {
  * Use `create(ReadSeriesResponseSchema)` to create a new message.
  */
 export const ReadSeriesResponseSchema: GenMessage<ReadSeriesResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 21);
+  messageDesc(file_cairn_v1_metric, 22);
 
 /**
  * Runs that are shown as one.
@@ -1013,7 +1049,7 @@ export type RunGroup = Message<"cairn.v1.RunGroup"> & {
  * Use `create(RunGroupSchema)` to create a new message.
  */
 export const RunGroupSchema: GenMessage<RunGroup> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 22);
+  messageDesc(file_cairn_v1_metric, 23);
 
 /**
  * @generated from message cairn.v1.ReadGroupsRequest
@@ -1102,7 +1138,7 @@ export type ReadGroupsRequest = Message<"cairn.v1.ReadGroupsRequest"> & {
  * Use `create(ReadGroupsRequestSchema)` to create a new message.
  */
 export const ReadGroupsRequestSchema: GenMessage<ReadGroupsRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 23);
+  messageDesc(file_cairn_v1_metric, 24);
 
 /**
  * Per bucket that holds a point of some run: of the runs' means in it. A run
@@ -1194,7 +1230,7 @@ export type GroupData = Message<"cairn.v1.GroupData"> & {
  * Use `create(GroupDataSchema)` to create a new message.
  */
 export const GroupDataSchema: GenMessage<GroupData> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 24);
+  messageDesc(file_cairn_v1_metric, 25);
 
 /**
  * @generated from message cairn.v1.ReadGroupsResponse
@@ -1221,7 +1257,7 @@ export type ReadGroupsResponse = Message<"cairn.v1.ReadGroupsResponse"> & {
  * Use `create(ReadGroupsResponseSchema)` to create a new message.
  */
 export const ReadGroupsResponseSchema: GenMessage<ReadGroupsResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 25);
+  messageDesc(file_cairn_v1_metric, 26);
 
 /**
  * @generated from enum cairn.v1.SeriesKind

@@ -11,7 +11,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file cairn/v1/namespace.proto.
  */
 export const file_cairn_v1_namespace: GenFile = /*@__PURE__*/
-  fileDesc("ChhjYWlybi92MS9uYW1lc3BhY2UucHJvdG8SCGNhaXJuLnYxIkMKCU9iamVjdGl2ZRIOCgZtZXRyaWMYASABKAkSJgoJZGlyZWN0aW9uGAIgASgOMhMuY2Fpcm4udjEuRGlyZWN0aW9uItEBCglOYW1lc3BhY2USDAoEcGF0aBgBIAEoCRITCgtkZXNjcmlwdGlvbhgCIAEoCRImCglvYmplY3RpdmUYAyABKAsyEy5jYWlybi52MS5PYmplY3RpdmUSEgoKY3JlYXRlZF91cxgEIAEoAxIRCglydW5fY291bnQYBSABKAMSGQoRc3VidHJlZV9ydW5fY291bnQYBiABKAMSHQoVc3VidHJlZV9ydW5uaW5nX2NvdW50GAcgASgDEhgKEGxhc3RfYWN0aXZpdHlfdXMYCCABKAMiYwoWQ3JlYXRlTmFtZXNwYWNlUmVxdWVzdBIMCgRwYXRoGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEiYKCW9iamVjdGl2ZRgDIAEoCzITLmNhaXJuLnYxLk9iamVjdGl2ZSIjChNHZXROYW1lc3BhY2VSZXF1ZXN0EgwKBHBhdGgYASABKAkiTQoVTGlzdE5hbWVzcGFjZXNSZXF1ZXN0Eg0KBXVuZGVyGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJIloKFkxpc3ROYW1lc3BhY2VzUmVzcG9uc2USJwoKbmFtZXNwYWNlcxgBIAMoCzITLmNhaXJuLnYxLk5hbWVzcGFjZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkikQEKFlVwZGF0ZU5hbWVzcGFjZVJlcXVlc3QSDAoEcGF0aBgBIAEoCRIYCgtkZXNjcmlwdGlvbhgCIAEoCUgAiAEBEiYKCW9iamVjdGl2ZRgDIAEoCzITLmNhaXJuLnYxLk9iamVjdGl2ZRIXCg9jbGVhcl9vYmplY3RpdmUYBCABKAhCDgoMX2Rlc2NyaXB0aW9uIiYKFkRlbGV0ZU5hbWVzcGFjZVJlcXVlc3QSDAoEcGF0aBgBIAEoCSIZChdEZWxldGVOYW1lc3BhY2VSZXNwb25zZSpWCglEaXJlY3Rpb24SGQoVRElSRUNUSU9OX1VOU1BFQ0lGSUVEEAASFgoSRElSRUNUSU9OX01JTklNSVpFEAESFgoSRElSRUNUSU9OX01BWElNSVpFEAIytQMKEE5hbWVzcGFjZVNlcnZpY2USTgoPQ3JlYXRlTmFtZXNwYWNlEiAuY2Fpcm4udjEuQ3JlYXRlTmFtZXNwYWNlUmVxdWVzdBoTLmNhaXJuLnYxLk5hbWVzcGFjZSIE4OAYAxJICgxHZXROYW1lc3BhY2USHS5jYWlybi52MS5HZXROYW1lc3BhY2VSZXF1ZXN0GhMuY2Fpcm4udjEuTmFtZXNwYWNlIgTg4BgCElkKDkxpc3ROYW1lc3BhY2VzEh8uY2Fpcm4udjEuTGlzdE5hbWVzcGFjZXNSZXF1ZXN0GiAuY2Fpcm4udjEuTGlzdE5hbWVzcGFjZXNSZXNwb25zZSIE4OAYAhJOCg9VcGRhdGVOYW1lc3BhY2USIC5jYWlybi52MS5VcGRhdGVOYW1lc3BhY2VSZXF1ZXN0GhMuY2Fpcm4udjEuTmFtZXNwYWNlIgTg4BgEElwKD0RlbGV0ZU5hbWVzcGFjZRIgLmNhaXJuLnYxLkRlbGV0ZU5hbWVzcGFjZVJlcXVlc3QaIS5jYWlybi52MS5EZWxldGVOYW1lc3BhY2VSZXNwb25zZSIE4OAYBGIGcHJvdG8z", [file_cairn_v1_permission]);
+  fileDesc("ChhjYWlybi92MS9uYW1lc3BhY2UucHJvdG8SCGNhaXJuLnYxIkMKCU9iamVjdGl2ZRIOCgZtZXRyaWMYASABKAkSJgoJZGlyZWN0aW9uGAIgASgOMhMuY2Fpcm4udjEuRGlyZWN0aW9uIjwKDUNhcHR1cmVQb2xpY3kSFgoOZm9yYmlkX2NvbnNvbGUYASABKAgSEwoLZm9yYmlkX2NvZGUYAiABKAgiMQoQRm9yYmlkZGVuQ2FwdHVyZRIPCgdjb25zb2xlGAEgASgJEgwKBGNvZGUYAiABKAkisgIKCU5hbWVzcGFjZRIMCgRwYXRoGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEiYKCW9iamVjdGl2ZRgDIAEoCzITLmNhaXJuLnYxLk9iamVjdGl2ZRISCgpjcmVhdGVkX3VzGAQgASgDEhEKCXJ1bl9jb3VudBgFIAEoAxIZChFzdWJ0cmVlX3J1bl9jb3VudBgGIAEoAxIdChVzdWJ0cmVlX3J1bm5pbmdfY291bnQYByABKAMSGAoQbGFzdF9hY3Rpdml0eV91cxgIIAEoAxIoCgdjYXB0dXJlGAkgASgLMhcuY2Fpcm4udjEuQ2FwdHVyZVBvbGljeRI1ChFmb3JiaWRkZW5fY2FwdHVyZRgKIAEoCzIaLmNhaXJuLnYxLkZvcmJpZGRlbkNhcHR1cmUiYwoWQ3JlYXRlTmFtZXNwYWNlUmVxdWVzdBIMCgRwYXRoGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEiYKCW9iamVjdGl2ZRgDIAEoCzITLmNhaXJuLnYxLk9iamVjdGl2ZSIjChNHZXROYW1lc3BhY2VSZXF1ZXN0EgwKBHBhdGgYASABKAkiTQoVTGlzdE5hbWVzcGFjZXNSZXF1ZXN0Eg0KBXVuZGVyGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJIloKFkxpc3ROYW1lc3BhY2VzUmVzcG9uc2USJwoKbmFtZXNwYWNlcxgBIAMoCzITLmNhaXJuLnYxLk5hbWVzcGFjZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAki6wEKFlVwZGF0ZU5hbWVzcGFjZVJlcXVlc3QSDAoEcGF0aBgBIAEoCRIYCgtkZXNjcmlwdGlvbhgCIAEoCUgAiAEBEiYKCW9iamVjdGl2ZRgDIAEoCzITLmNhaXJuLnYxLk9iamVjdGl2ZRIXCg9jbGVhcl9vYmplY3RpdmUYBCABKAgSGwoOZm9yYmlkX2NvbnNvbGUYBSABKAhIAYgBARIYCgtmb3JiaWRfY29kZRgGIAEoCEgCiAEBQg4KDF9kZXNjcmlwdGlvbkIRCg9fZm9yYmlkX2NvbnNvbGVCDgoMX2ZvcmJpZF9jb2RlIiYKFkRlbGV0ZU5hbWVzcGFjZVJlcXVlc3QSDAoEcGF0aBgBIAEoCSIZChdEZWxldGVOYW1lc3BhY2VSZXNwb25zZSpWCglEaXJlY3Rpb24SGQoVRElSRUNUSU9OX1VOU1BFQ0lGSUVEEAASFgoSRElSRUNUSU9OX01JTklNSVpFEAESFgoSRElSRUNUSU9OX01BWElNSVpFEAIytQMKEE5hbWVzcGFjZVNlcnZpY2USTgoPQ3JlYXRlTmFtZXNwYWNlEiAuY2Fpcm4udjEuQ3JlYXRlTmFtZXNwYWNlUmVxdWVzdBoTLmNhaXJuLnYxLk5hbWVzcGFjZSIE4OAYAxJICgxHZXROYW1lc3BhY2USHS5jYWlybi52MS5HZXROYW1lc3BhY2VSZXF1ZXN0GhMuY2Fpcm4udjEuTmFtZXNwYWNlIgTg4BgCElkKDkxpc3ROYW1lc3BhY2VzEh8uY2Fpcm4udjEuTGlzdE5hbWVzcGFjZXNSZXF1ZXN0GiAuY2Fpcm4udjEuTGlzdE5hbWVzcGFjZXNSZXNwb25zZSIE4OAYAhJOCg9VcGRhdGVOYW1lc3BhY2USIC5jYWlybi52MS5VcGRhdGVOYW1lc3BhY2VSZXF1ZXN0GhMuY2Fpcm4udjEuTmFtZXNwYWNlIgTg4BgEElwKD0RlbGV0ZU5hbWVzcGFjZRIgLmNhaXJuLnYxLkRlbGV0ZU5hbWVzcGFjZVJlcXVlc3QaIS5jYWlybi52MS5EZWxldGVOYW1lc3BhY2VSZXNwb25zZSIE4OAYBGIGcHJvdG8z", [file_cairn_v1_permission]);
 
 /**
  * The metric a namespace's runs are judged by.
@@ -36,6 +36,60 @@ export type Objective = Message<"cairn.v1.Objective"> & {
  */
 export const ObjectiveSchema: GenMessage<Objective> = /*@__PURE__*/
   messageDesc(file_cairn_v1_namespace, 0);
+
+/**
+ * What clients must not record by themselves: false allows it.
+ *
+ * @generated from message cairn.v1.CapturePolicy
+ */
+export type CapturePolicy = Message<"cairn.v1.CapturePolicy"> & {
+  /**
+   * Lines that a program prints.
+   *
+   * @generated from field: bool forbid_console = 1;
+   */
+  forbidConsole: boolean;
+
+  /**
+   * Code: the archive of the working directory, and the patch of uncommitted
+   * changes.
+   *
+   * @generated from field: bool forbid_code = 2;
+   */
+  forbidCode: boolean;
+};
+
+/**
+ * Describes the message cairn.v1.CapturePolicy.
+ * Use `create(CapturePolicySchema)` to create a new message.
+ */
+export const CapturePolicySchema: GenMessage<CapturePolicy> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_namespace, 1);
+
+/**
+ * What clients must not record by themselves, each with the path of the
+ * namespace that forbids it; empty where it is allowed.
+ *
+ * @generated from message cairn.v1.ForbiddenCapture
+ */
+export type ForbiddenCapture = Message<"cairn.v1.ForbiddenCapture"> & {
+  /**
+   * @generated from field: string console = 1;
+   */
+  console: string;
+
+  /**
+   * @generated from field: string code = 2;
+   */
+  code: string;
+};
+
+/**
+ * Describes the message cairn.v1.ForbiddenCapture.
+ * Use `create(ForbiddenCaptureSchema)` to create a new message.
+ */
+export const ForbiddenCaptureSchema: GenMessage<ForbiddenCapture> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_namespace, 2);
 
 /**
  * @generated from message cairn.v1.Namespace
@@ -90,6 +144,21 @@ export type Namespace = Message<"cairn.v1.Namespace"> & {
    * @generated from field: int64 last_activity_us = 8;
    */
   lastActivityUs: bigint;
+
+  /**
+   * Set on this very namespace; absent when it forbids nothing itself.
+   *
+   * @generated from field: cairn.v1.CapturePolicy capture = 9;
+   */
+  capture?: CapturePolicy | undefined;
+
+  /**
+   * What holds here: forbidden by this namespace or by one above it; the
+   * highest is named. Absent when everything is allowed.
+   *
+   * @generated from field: cairn.v1.ForbiddenCapture forbidden_capture = 10;
+   */
+  forbiddenCapture?: ForbiddenCapture | undefined;
 };
 
 /**
@@ -97,7 +166,7 @@ export type Namespace = Message<"cairn.v1.Namespace"> & {
  * Use `create(NamespaceSchema)` to create a new message.
  */
 export const NamespaceSchema: GenMessage<Namespace> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_namespace, 1);
+  messageDesc(file_cairn_v1_namespace, 3);
 
 /**
  * @generated from message cairn.v1.CreateNamespaceRequest
@@ -124,7 +193,7 @@ export type CreateNamespaceRequest = Message<"cairn.v1.CreateNamespaceRequest"> 
  * Use `create(CreateNamespaceRequestSchema)` to create a new message.
  */
 export const CreateNamespaceRequestSchema: GenMessage<CreateNamespaceRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_namespace, 2);
+  messageDesc(file_cairn_v1_namespace, 4);
 
 /**
  * @generated from message cairn.v1.GetNamespaceRequest
@@ -141,7 +210,7 @@ export type GetNamespaceRequest = Message<"cairn.v1.GetNamespaceRequest"> & {
  * Use `create(GetNamespaceRequestSchema)` to create a new message.
  */
 export const GetNamespaceRequestSchema: GenMessage<GetNamespaceRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_namespace, 3);
+  messageDesc(file_cairn_v1_namespace, 5);
 
 /**
  * @generated from message cairn.v1.ListNamespacesRequest
@@ -172,7 +241,7 @@ export type ListNamespacesRequest = Message<"cairn.v1.ListNamespacesRequest"> & 
  * Use `create(ListNamespacesRequestSchema)` to create a new message.
  */
 export const ListNamespacesRequestSchema: GenMessage<ListNamespacesRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_namespace, 4);
+  messageDesc(file_cairn_v1_namespace, 6);
 
 /**
  * @generated from message cairn.v1.ListNamespacesResponse
@@ -196,7 +265,7 @@ export type ListNamespacesResponse = Message<"cairn.v1.ListNamespacesResponse"> 
  * Use `create(ListNamespacesResponseSchema)` to create a new message.
  */
 export const ListNamespacesResponseSchema: GenMessage<ListNamespacesResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_namespace, 5);
+  messageDesc(file_cairn_v1_namespace, 7);
 
 /**
  * @generated from message cairn.v1.UpdateNamespaceRequest
@@ -223,6 +292,19 @@ export type UpdateNamespaceRequest = Message<"cairn.v1.UpdateNamespaceRequest"> 
    * @generated from field: bool clear_objective = 4;
    */
   clearObjective: boolean;
+
+  /**
+   * Both hold in the namespace and below it. To change one the caller must
+   * administer the namespace, not only maintain it.
+   *
+   * @generated from field: optional bool forbid_console = 5;
+   */
+  forbidConsole?: boolean | undefined;
+
+  /**
+   * @generated from field: optional bool forbid_code = 6;
+   */
+  forbidCode?: boolean | undefined;
 };
 
 /**
@@ -230,7 +312,7 @@ export type UpdateNamespaceRequest = Message<"cairn.v1.UpdateNamespaceRequest"> 
  * Use `create(UpdateNamespaceRequestSchema)` to create a new message.
  */
 export const UpdateNamespaceRequestSchema: GenMessage<UpdateNamespaceRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_namespace, 6);
+  messageDesc(file_cairn_v1_namespace, 8);
 
 /**
  * @generated from message cairn.v1.DeleteNamespaceRequest
@@ -247,7 +329,7 @@ export type DeleteNamespaceRequest = Message<"cairn.v1.DeleteNamespaceRequest"> 
  * Use `create(DeleteNamespaceRequestSchema)` to create a new message.
  */
 export const DeleteNamespaceRequestSchema: GenMessage<DeleteNamespaceRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_namespace, 7);
+  messageDesc(file_cairn_v1_namespace, 9);
 
 /**
  * @generated from message cairn.v1.DeleteNamespaceResponse
@@ -260,7 +342,7 @@ export type DeleteNamespaceResponse = Message<"cairn.v1.DeleteNamespaceResponse"
  * Use `create(DeleteNamespaceResponseSchema)` to create a new message.
  */
 export const DeleteNamespaceResponseSchema: GenMessage<DeleteNamespaceResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_namespace, 8);
+  messageDesc(file_cairn_v1_namespace, 10);
 
 /**
  * @generated from enum cairn.v1.Direction

@@ -14,6 +14,7 @@ import { Skeleton } from "../../widgets/skeleton.tsx";
 import { cutText, visibleText } from "../../widgets/text.ts";
 import { principals, ROLE_CHOICES, roleOf, roleWord, scopeAccess, type RoleChoice } from "./access-data.ts";
 import styles from "./access.module.css";
+import { CapturePanel } from "./capture-panel.tsx";
 import { ExplainPanel } from "./explain-panel.tsx";
 
 /** Who has which role on a namespace, and whether it is closed to everybody else. */
@@ -62,6 +63,7 @@ export function ScopePanel({ path, onChoose }: { path: string; onChoose: (path: 
           </>
         )}
       </Panel>
+      <CapturePanel path={path} />
       <ExplainPanel path={path} />
     </div>
   );

@@ -1,0 +1,28 @@
+import { ARCHIVE_NAME, isConsole, type ForbiddenCapture } from "../model/capture.ts";
+import type { Envelope, Withheld } from "../model/envelope.ts";
+import type { KeptParts } from "../ports/run-store.ts";
+
+/**
+ * What of an envelope is stored where something must not be captured; undefined when all of it is. The envelope itself
+ * stays what was sent: its digest is taken of that, so that sending it again is a duplicate whatever the policy is then.
+ */
+export function withhold(
+  { log, artifacts }: Envelope,
+  forbidden: ForbiddenCapture,
+): { kept: KeptParts; withheld: Withheld } | undefined {
+  const withheld: Withheld = { lines: 0, artifacts: 0, forbidden };
+  const kept = { log, artifacts };
+  if (forbidden.console !== undefined && log !== undefined) {
+    kept.log = unlessEmpty(log.filter((lines) => !isConsole(lines)));
+    for (const lines of log) if (isConsole(lines)) withheld.lines += lines.lengths.length;
+  }
+  if (forbidden.code !== undefined && artifacts !== undefined) {
+    kept.artifacts = unlessEmpty(artifacts.filter(({ name }) => name !== ARCHIVE_NAME));
+    withheld.artifacts = artifacts.length - (kept.artifacts?.length ?? 0);
+  }
+  return withheld.lines + withheld.artifacts > 0 ? { kept, withheld } : undefined;
+}
+
+function unlessEmpty<T>(items: readonly T[]): readonly T[] | undefined {
+  return items.length > 0 ? items : undefined;
+}

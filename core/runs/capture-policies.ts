@@ -1,0 +1,61 @@
+import {
+  ALL_ALLOWED,
+  ARCHIVE_NAME,
+  archiveForbidden,
+  type CapturePolicy,
+  type ForbiddenCapture,
+} from "../model/capture.ts";
+import { ancestors } from "../model/path.ts";
+import type { RunStore } from "../ports/run-store.ts";
+
+/**
+ * What must not be captured where. Held in memory, because every envelope with lines asks; there is one
+ * server per store, so nothing else changes it. Empty until `load`.
+ */
+export class CapturePolicies {
+  readonly #store: Pick<RunStore, "listCapturePolicies">;
+  #policies = new Map<string, CapturePolicy>();
+
+  constructor(store: Pick<RunStore, "listCapturePolicies">) {
+    this.#store = store;
+  }
+
+  /** At the start, and when other namespaces may be in the store. */
+  async load(): Promise<void> {
+    this.#policies = new Map(await this.#store.listCapturePolicies());
+  }
+
+  /** Once the store has it. */
+  set(path: string, policy: CapturePolicy): void {
+    if (policy.forbidsConsole || policy.forbidsCode) this.#policies.set(path, policy);
+    else this.#policies.delete(path);
+  }
+
+  forget(path: string): void {
+    this.#policies.delete(path);
+  }
+
+  /** Whether the namespace itself forbids something. */
+  has(path: string): boolean {
+    return this.#policies.has(path);
+  }
+
+  /** The strictest on the path counts; of several namespaces that forbid the same the highest is named. */
+  forbiddenIn(namespace: string): ForbiddenCapture {
+    if (this.#policies.size === 0) return ALL_ALLOWED;
+    const forbidden = { ...ALL_ALLOWED };
+    for (const path of [...ancestors(namespace), namespace]) {
+      const policy = this.#policies.get(path);
+      if (policy?.forbidsConsole === true) forbidden.console ??= path;
+      if (policy?.forbidsCode === true) forbidden.code ??= path;
+    }
+    return forbidden;
+  }
+
+  /** Throws `invalid` (CAPTURE_FORBIDDEN) for an archive of code where code must not be captured. */
+  requireAllowed({ namespace, artifact }: { namespace: string; artifact: string }): void {
+    if (artifact !== ARCHIVE_NAME) return;
+    const { code } = this.forbiddenIn(namespace);
+    if (code !== undefined) throw archiveForbidden(artifact, code);
+  }
+}
