@@ -52,7 +52,7 @@ export const COMMANDS: readonly CommandGroup[] = [
       },
       {
         name: "artifacts",
-        summary: "list, get and put files of a run",
+        summary: "list, get, put and restore files of a run",
         load: () => import("./commands/artifacts.ts"),
       },
       {

@@ -110,6 +110,13 @@ export const limits = {
   uploadsPerPrincipalMax: 1_000,
   uploadsMax: 10_000,
   uploadExpiryMs: 24 * 3_600_000,
+  /** How long an artifact that was replaced or deleted is kept. */
+  replacedDays: 7,
+  /** Versions of one artifact that are kept, the newest; of those a principal overwrote itself only the last. */
+  replacedPerArtifactMax: 20,
+  replacedPerRunMax: 10_000,
+  /** Of the content of all of them; a single larger one is not kept. */
+  replacedBytesPerRunMax: 100 * 2 ** 30,
 
   principalsMax: 10_000,
   principalNameBytesMax: 128,

@@ -92,6 +92,7 @@ const ASKED: Readonly<
   ListTokens: { ask: ({ principal }) => [{ principal }], bytesMax: both(56 << 20) },
   ListAudit: { ask: () => [{ pageSize: MANY }] },
   VerifyAudit: { ask: () => [{}] },
+  GetAuditHead: { ask: () => [{}] },
   GetInfo: { ask: () => [{}] },
   VerifyRun: { ask: ({ runId }) => [{ run: { id: runId } }] },
   ListBackups: { ask: () => [{}] },
@@ -101,8 +102,8 @@ const ASKED: Readonly<
 /** They answer with what was sent to them, with one run or with next to nothing. */
 const WRITING = new Set(
   `CreateNamespace UpdateNamespace DeleteNamespace CreateRun UpdateRun DeleteRun RestoreRun
-   PurgeRun WriteEnvelope DescribeKey RecordArtifact DeleteArtifact AddSource RemoveSource LogIn
-   LogOut CreatePrincipal UpdatePrincipal DeletePrincipal AddMember RemoveMember BindRole
+   PurgeRun WriteEnvelope DescribeKey RecordArtifact DeleteArtifact RestoreArtifact PurgeArtifacts AddSource RemoveSource LogIn
+   LogOut ChangePassword CreatePrincipal UpdatePrincipal DeletePrincipal AddMember RemoveMember BindRole
    UnbindRole SetClosed CreateToken RevokeToken CreateBackup RestoreBackup`.split(/\s+/),
 );
 /** A page, with what the encoding adds to the texts in it. */

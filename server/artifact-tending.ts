@@ -5,8 +5,8 @@ const EXPIRE_MS = 600_000;
 const TIDY_MS = 24 * 3_600_000;
 
 /**
- * Destroys content that nobody needs: what is known to be unused every few seconds, uploads nobody goes on
- * with every ten minutes, and what a crash left behind at the start and once a day.
+ * Destroys content that is not needed any more: what is known to be unused every few seconds, uploads that were
+ * given up and versions that were kept long enough every ten minutes, and what a crash left behind at the start and once a day.
  */
 export function tendArtifacts(
   artifacts: Artifacts,
@@ -17,7 +17,10 @@ export function tendArtifacts(
     tidying = artifacts.tidy().catch(onFailure);
   };
   const collect = setInterval(() => void artifacts.sweep.collectSoon(), COLLECT_MS);
-  const expire = setInterval(() => void artifacts.uploads.expire().catch(onFailure), EXPIRE_MS);
+  const expire = setInterval(() => {
+    void artifacts.uploads.expire().catch(onFailure);
+    void artifacts.replaced.expire().catch(onFailure);
+  }, EXPIRE_MS);
   const daily = setInterval(tidy, TIDY_MS);
   tidy();
   return {

@@ -174,7 +174,7 @@ it("F3 F5 who loses the right while the upload comes keeps nothing", async () =>
   expect(await names({ ...OWNER, permission: "read" })).toEqual([]);
 });
 
-it("F11 a deletion says who deleted what, and what was closed is open when its name comes again", async () => {
+it("F11 a deletion says who deleted what, and what was closed stays closed until its last version is gone", async () => {
   await put({ ...OWNER, permission: "write" }, "model.pt", "one");
   await close("model.pt");
   await on.artifacts.delete({ ...OWNER, permission: "write" }, asked("model.pt"));
@@ -191,6 +191,14 @@ it("F11 a deletion says who deleted what, and what was closed is open when its n
     facts: { namespace: "lab/asr" },
   });
   const ada = await on.somebody("ada", { role: "writer", namespace: "lab" });
+  await expect(put(ada("write"), "model.pt", "two")).rejects.toEqual(refused("not-found"));
+  const listed = { run: byId(run), prefix: "", pageSize: 0, pageToken: "" };
+  expect((await on.artifacts.replaced.list(ada("read"), listed)).artifacts).toEqual([]);
+  const [kept] = (await on.artifacts.replaced.list({ ...OWNER, permission: "read" }, listed)).artifacts;
+  const version = { run: byId(run), name: "model.pt", version: kept!.version };
+  await expect(on.artifacts.replaced.restore(ada("write"), version)).rejects.toEqual(refused("not-found"));
+  const cleared = { run: byId(run), name: "model.pt" };
+  expect(await on.artifacts.replaced.purge({ ...OWNER, permission: "maintain" }, cleared)).toBe(1);
   await put(ada("write"), "model.pt", "two");
   expect(await names(ada("read"))).toEqual(["model.pt"]);
 });

@@ -48,6 +48,7 @@ it("F15 B1 a backup holds the content of artifacts, and restoring it brings that
   await remove("lost");
   await put("replaced", "second");
   await put("newer", "newer");
+  await api.artifacts.purgeArtifacts({ run: { id: run } });
   expect([isStored("to be lost"), isStored("first")]).toEqual([false, false]);
 
   const { keptAside } = await api.system.restoreBackup({ name: "one" });
@@ -74,6 +75,7 @@ it("F15 what a backup holds outlives the store it is of", async () => {
   await put("a", "only in the backup");
   await api.system.createBackup({ name: "one" });
   await remove("a");
+  await api.artifacts.purgeArtifacts({ run: { id: run } });
   const digest = sha256("only in the backup");
   const copy = join(folder, "backups", "one.blobs", digest.slice(0, 2), digest);
   expect(existsSync(copy)).toBe(true);

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { OWNER, type Caller } from "#core/access/caller.ts";
 import { CairnError } from "#core/errors.ts";
 import { limits } from "#core/limits.ts";
 import type { BlobStore } from "#core/ports/blob-store.ts";
@@ -17,14 +18,20 @@ import {
 } from "./testing/artifact-core.ts";
 
 const HOUR_US = 3_600_000_000;
+const MAINTAINER: Caller = { ...OWNER, permission: "maintain" };
 
 let on: ArtifactCore;
 afterEach(() => on.discard());
 
 const put = (run: string, name: string, content: string) =>
   on.artifacts.uploads.put(WRITER, byId(run), head(name), streamOf(content));
-const remove = (run: string, name: string) =>
-  on.artifacts.delete(WRITER, { run: byId(run), name, step: undefined });
+/** With the versions that are kept of it. */
+const remove = async (run: string, name: string) => {
+  const deleted = await on.artifacts.delete(WRITER, { run: byId(run), name, step: undefined });
+  await forget(run, name);
+  return deleted;
+};
+const forget = (run: string, name = "") => on.artifacts.replaced.purge(MAINTAINER, { run: byId(run), name });
 const read = async (run: string, name: string) =>
   textOf((await on.artifacts.open(READER, { run: byId(run), name, step: undefined })).body);
 const purge = async (run: string) => {
@@ -37,7 +44,7 @@ describe("content that artifacts share", () => {
     on = await openArtifactCore();
   });
 
-  it("F4 is kept once and destroyed with the last artifact that has it", async () => {
+  it("F4 is kept once and destroyed with the last artifact or version that has it", async () => {
     const [run, other] = [await on.newRun(), await on.newRun("elsewhere")];
     await put(run, "a", "shared");
     await put(run, "b", "shared");
@@ -47,6 +54,8 @@ describe("content that artifacts share", () => {
     await put(run, "b", "replaced");
     expect(await read(other, "c")).toBe("shared");
     await remove(other, "c");
+    expect(await on.digests()).toEqual([sha256("replaced"), sha256("shared")].toSorted());
+    await forget(run, "b");
     expect(await on.digests()).toEqual([sha256("replaced")]);
     await on.artifacts.record(WRITER, byId(run), {
       ...head("b"),
@@ -55,6 +64,7 @@ describe("content that artifacts share", () => {
       sha256: undefined,
       sizeBytes: undefined,
     });
+    await forget(run);
     expect(await on.digests()).toEqual([]);
   });
 
@@ -254,6 +264,7 @@ describe("many at once", () => {
           expect(["x", "y"]).toContain(await read(run, name));
           used.add(found.sha256!);
         }
+        await forget(run);
         await on.artifacts.sweep.collect();
         expect(await on.digests()).toEqual([...used].toSorted());
         await purge(run);

@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import { systemClock, type Clock } from "#base/clock.ts";
 import { Access } from "#core/access/access.ts";
 import type { Administrator } from "#core/access/administrators.ts";
+import { AuditHeads } from "#core/access/audit-head.ts";
 import type { Scope } from "#core/access/scope.ts";
 import { Artifacts } from "#core/artifacts/artifacts.ts";
 import type { CairnError } from "#core/errors.ts";
@@ -27,6 +28,7 @@ import { connectWire, type ConnectWire } from "#wire/connect/wire.ts";
 import { whileAnswering } from "#wire/kit/answering.ts";
 import { buildRouter, type Router } from "#wire/kit/router.ts";
 import { openTraffic, type Traffic } from "#wire/kit/traffic.ts";
+import { auditSigner } from "./audit-key.ts";
 import { openAuthentication } from "./authentication.ts";
 import { tendArtifacts } from "./artifact-tending.ts";
 import { guardRequest, guardStream } from "./guard-request.ts";
@@ -134,10 +136,15 @@ async function serveStores(
   });
   const core = {
     access,
+    auditHeads: new AuditHeads({
+      store: stores.access,
+      clock,
+      signer: auditSigner(settings.data === MEMORY ? undefined : settings.data),
+    }),
     runs,
     namespaces: new Namespaces({ store, search, clock, captures, onGone }),
     ingest: new Ingest({ store, runs, clock, changes, captures, backlog }),
-    metrics: new Metrics({ store, points, runs }),
+    metrics: new Metrics({ store, points, runs, clock }),
     groups: new Groups({ store, points, search, runs, clock }),
     artifacts,
     lineage: new Lineage({ store, links: stores.links, runs, clock }),

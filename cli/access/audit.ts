@@ -7,10 +7,13 @@ import { printable } from "../output/text.ts";
 import { formatTime, isoTime } from "../output/times.ts";
 import { parseCount } from "../parse-count.ts";
 import { LONG_CALL } from "../long-call.ts";
+import { addAuditAnchor } from "./audit-anchor.ts";
 import { tableWidth } from "../runs/table-width.ts";
 
 const PAGE_MAX = 1_000;
 const LIMIT_DEFAULT = 50;
+/** As `cairn token ls` shows ids. */
+const TOKEN_DIGITS = 16;
 
 interface AuditOptions {
   by?: string;
@@ -20,16 +23,24 @@ interface AuditOptions {
 }
 
 export function addAudit(command: Command, cli: Cli): void {
-  command
+  const audit = command
     .command("audit")
-    .description("changes of access, logins and deletions, newest first")
+    .helpCommand(false)
+    .description(
+      "who changed, replaced or deleted what, newest first; subcommands keep it outside the server",
+    )
     .option("--by <principal>", "only what this one did")
     .option("--action <word>", "only this, such as bind-role, log-in, purge-run")
     .option("--target <text>", "only what was done to this")
     .option("--limit <n>", "how many", parseCount(1), LIMIT_DEFAULT)
     .addHelpText(
       "after",
-      "\nExamples:\n  cairn access audit\n  cairn access audit --action purge-run --by ada --json",
+      `
+Examples:
+  cairn access audit
+  cairn access audit --action purge-run --by ada --json
+  cairn access audit export > audit.jsonl
+  cairn access audit head > head.json`,
     )
     .action(async (options: AuditOptions) => {
       const entries = await listAudit(cli, options);
@@ -43,6 +54,8 @@ export function addAudit(command: Command, cli: Cli): void {
             { title: "number", align: "right" },
             { title: "time" },
             { title: "who" },
+            { title: "from" },
+            { title: "token" },
             { title: "what" },
             { title: "to", shrink: true, minWidth: 12 },
             { title: "more", shrink: true, minWidth: 12 },
@@ -51,6 +64,8 @@ export function addAudit(command: Command, cli: Cli): void {
             String(entry.number),
             formatTime(entry.timeUs),
             printable(entry.principal),
+            printable(entry.address),
+            printable(entry.token.slice(0, TOKEN_DIGITS)),
             printable(entry.action),
             printable(entry.target),
             printable(factWords(entry)),
@@ -59,6 +74,7 @@ export function addAudit(command: Command, cli: Cli): void {
         ),
       );
     });
+  addAuditAnchor(audit, cli);
   command
     .command("verify-audit")
     .description("recompute the chain of hashes; ends with 1 if an entry was altered or removed")
@@ -98,6 +114,6 @@ function factWords({ facts }: AuditEntry): string {
 }
 
 function jsonEntry(entry: AuditEntry) {
-  const { number, principal, action, target, facts, hash } = entry;
-  return { number, time: isoTime(entry.timeUs), principal, action, target, facts, hash };
+  const { number, principal, token, address, action, target, facts, hash } = entry;
+  return { number, time: isoTime(entry.timeUs), principal, token, address, action, target, facts, hash };
 }

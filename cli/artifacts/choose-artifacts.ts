@@ -13,12 +13,14 @@ export async function* listArtifacts(
   runId: string,
   prefix: string,
   kind: ArtifactKind = ArtifactKind.UNSPECIFIED,
+  replaced = false,
 ): AsyncGenerator<Artifact> {
   for (let pageToken = ""; ;) {
     const answer = await server.artifacts.listArtifacts({
       run: { id: runId },
       prefix,
       kind,
+      replaced,
       pageSize: PAGE,
       pageToken,
     });

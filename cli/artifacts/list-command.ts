@@ -12,24 +12,37 @@ import { tableWidth } from "../runs/table-width.ts";
 import { isReference, listArtifacts } from "./choose-artifacts.ts";
 import { ARTIFACT_KINDS, parseKind } from "./kinds.ts";
 
+interface ListOptions {
+  prefix: string;
+  kind?: ArtifactKind;
+  replaced?: boolean;
+  namespace?: string;
+}
+
 export function addList(command: Command, cli: Cli): void {
   command
     .description("files and locations that belong to a run")
     .argument("<run>", "id, name, alias or path of a run")
     .option("--prefix <text>", "only names that begin so", "")
     .option("--kind <kind>", `only ${ARTIFACT_KINDS.join(", ")}`, parseKind)
+    .option(
+      "--replaced",
+      "versions that were replaced or deleted, newest first; `artifacts restore` brings one back",
+    )
     .option("-n, --namespace <path>", "where to look for the run")
     .addHelpText(
       "after",
       `
 Examples:
   cairn artifacts ls first-try
-  cairn artifacts ls first-try --prefix checkpoints/ --json`,
+  cairn artifacts ls first-try --prefix checkpoints/ --json
+  cairn artifacts ls first-try --replaced`,
     )
-    .action(async (text: string, options: { prefix: string; kind?: ArtifactKind; namespace?: string }) => {
+    .action(async (text: string, options: ListOptions) => {
       const server = await cli.connect();
       const run = await findRun(server, text, options.namespace);
-      const artifacts = await Array.fromAsync(listArtifacts(server, run.id, options.prefix, options.kind));
+      const { prefix, kind, replaced = false } = options;
+      const artifacts = await Array.fromAsync(listArtifacts(server, run.id, prefix, kind, replaced));
       if (cli.options.json === true) cli.printJson({ runId: run.id, artifacts: artifacts.map(jsonArtifact) });
       else if (artifacts.length === 0) cli.note(`${printable(run.name)} has no such artifacts`);
       else {
@@ -45,12 +58,17 @@ Examples:
 
 function artifactTable(cli: Cli, artifacts: readonly Artifact[]): string {
   const hasSteps = artifacts.some(({ step }) => step !== undefined);
+  const areReplaced = artifacts.some(({ version }) => version > 0n);
   const rows = artifacts.map((artifact) => [
     printable(artifact.name),
     ...(hasSteps ? [artifact.step === undefined ? "" : String(artifact.step)] : []),
     wordOf(ArtifactKind, artifact.kind),
     artifact.sizeBytes === undefined ? "" : formatBytes(artifact.sizeBytes),
     formatAgo(artifact.createdUs),
+    printable(artifact.createdBy),
+    ...(areReplaced
+      ? [String(artifact.version), formatAgo(artifact.replacedUs), printable(artifact.replacedBy)]
+      : []),
     isReference(artifact) ? `→ ${printable(artifact.uri)}` : printable(artifact.mediaType),
   ]);
   return table(
@@ -60,6 +78,14 @@ function artifactTable(cli: Cli, artifacts: readonly Artifact[]): string {
       { title: "KIND" },
       { title: "SIZE", align: "right" },
       { title: "AGE", align: "right" },
+      { title: "BY" },
+      ...(areReplaced
+        ? [
+            { title: "VERSION", align: "right" as const },
+            { title: "REPLACED", align: "right" as const },
+            { title: "BY" },
+          ]
+        : []),
       { title: "TYPE", shrink: true, minWidth: 8 },
     ],
     rows,
@@ -68,7 +94,7 @@ function artifactTable(cli: Cli, artifacts: readonly Artifact[]): string {
 }
 
 export function jsonArtifact(artifact: Artifact): Record<string, unknown> {
-  const { name, step, kind, uri, sha256, sizeBytes, mediaType, metadata, createdUs } = artifact;
+  const { name, step, kind, uri, sha256, sizeBytes, mediaType, metadata, createdUs, createdBy } = artifact;
   return {
     name,
     step,
@@ -80,5 +106,11 @@ export function jsonArtifact(artifact: Artifact): Record<string, unknown> {
     mediaType,
     metadata: jsonParams(metadata),
     created: isoTime(createdUs),
+    createdBy,
+    ...(artifact.version > 0n && {
+      version: artifact.version,
+      replaced: isoTime(artifact.replacedUs),
+      replacedBy: artifact.replacedBy,
+    }),
   };
 }

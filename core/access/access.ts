@@ -253,18 +253,21 @@ export class Access {
     return this.#tokens.revoke(caller, id);
   }
 
-  /** Newest first; "" for any principal, action or target. */
+  /** Newest first, or rising from behind `after`; "" for any principal, action or target. */
   async listAudit(
     caller: Caller,
-    request: Page & { principal: string; action: string; target: string },
+    request: Page & { principal: string; action: string; target: string; after?: number | undefined },
   ): Promise<{ entries: AuditEntry[]; nextPageToken: string }> {
     authorize(caller);
     const limit = pageSize(request.pageSize);
+    const place = request.pageToken === "" ? undefined : pagePlace(request.pageToken);
+    const rises = request.after !== undefined;
     const entries = await this.#store.listAudit({
       principal: request.principal || undefined,
       action: request.action || undefined,
       target: request.target || undefined,
-      before: request.pageToken === "" ? undefined : pagePlace(request.pageToken),
+      before: rises ? undefined : place,
+      after: rises ? (place ?? request.after) : undefined,
       limit: limit + 1,
     });
     const page = entries.slice(0, limit);

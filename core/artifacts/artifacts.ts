@@ -1,5 +1,4 @@
 import type { Clock } from "#base/clock.ts";
-import { auditRecord } from "../access/audit-record.ts";
 import { maySee, type Caller } from "../access/caller.ts";
 import { holdRight, type HeldRight, type OnAccessChange } from "../access/held-right.ts";
 import type { Scope } from "../access/scope.ts";
@@ -22,10 +21,12 @@ import type { CapturePolicies } from "../runs/capture-policies.ts";
 import { fillPage } from "../runs/fill-page.ts";
 import { pageSize } from "../runs/runs.ts";
 import { CHANGED, type Changes } from "../watch/changes.ts";
+import { artifactRecord, replaceRecord } from "./artifact-record.ts";
 import { BlobPins } from "./blob-pins.ts";
 import { BlobSweep } from "./blob-sweep.ts";
 import { locateArtifact, locateRun, missingArtifact, type ArtifactScope } from "./locate.ts";
 import { pageTokenOf, parsePageToken } from "./page-token.ts";
+import { Replaced } from "./replaced.ts";
 import { StoredContent } from "./stored-content.ts";
 import { Uploads } from "./uploads.ts";
 
@@ -76,6 +77,7 @@ export class Artifacts {
   readonly uploads: Uploads;
   readonly sweep: BlobSweep;
   readonly content: StoredContent;
+  readonly replaced: Replaced;
 
   constructor(parts: ArtifactParts) {
     this.#parts = parts;
@@ -83,6 +85,7 @@ export class Artifacts {
     this.sweep = new BlobSweep({ ...parts, pins });
     this.uploads = new Uploads({ ...parts, pins, sweep: this.sweep });
     this.content = new StoredContent({ ...parts, sweep: this.sweep });
+    this.replaced = new Replaced({ ...parts, sweep: this.sweep });
   }
 
   /** A reference, or content that is small enough to travel in the message. */
@@ -90,7 +93,9 @@ export class Artifacts {
     const record = checkArtifactRecord(given);
     const scope = await this.#locate(caller, run, record.name);
     this.#parts.captures.requireAllowed(scope);
-    const artifact = await this.#parts.store.putArtifact(scope.runId, record, this.#parts.clock.nowUs());
+    const nowUs = this.#parts.clock.nowUs();
+    const audit = replaceRecord(caller, nowUs, scope, record.step);
+    const artifact = await this.#parts.store.putArtifact(scope.runId, record, nowUs, audit);
     this.#note(scope);
     await this.sweep.collectSoon();
     return artifact;
@@ -121,19 +126,16 @@ export class Artifacts {
     return { artifacts: items, nextPageToken: last === undefined ? "" : pageTokenOf(last) };
   }
 
-  /** With `step` undefined every step of the name. Returns how many there were. */
+  /** With `step` undefined every step of the name. Returns how many there were; they are kept for a while. */
   async delete(caller: Caller, { run, name, step }: AskedArtifact): Promise<number> {
     const scope = await this.#locate(caller, run, checkArtifactName(name), step);
-    const { store, clock, onGone } = this.#parts;
-    const { runId, namespace } = scope;
-    const audit = auditRecord(caller, clock.nowUs(), "delete-artifact", `${runId}/${name}`, {
-      namespace,
-      ...(step !== undefined && { step: String(checkedStep(name, step)) }),
-    });
+    const { store, clock } = this.#parts;
+    const { runId } = scope;
+    if (step !== undefined) checkedStep(name, step);
+    const audit = artifactRecord(caller, clock.nowUs(), "delete-artifact", scope, step);
     const deleted = await store.deleteArtifact(runId, name, step, audit);
     if (deleted === 0) throw missingArtifact(runId, name, step);
     this.#note(scope);
-    if ((await store.findArtifact(runId, name, undefined)) === undefined) await onGone?.(scope);
     await this.sweep.collectSoon();
     return deleted;
   }
@@ -159,9 +161,10 @@ export class Artifacts {
     return this.#hold(caller, await this.#locate(caller, run, checkArtifactName(name)));
   }
 
-  /** Drops uploads nobody went on with, and content without an artifact. */
+  /** Drops uploads that were given up, versions that were kept long enough, and content without an artifact. */
   async tidy(): Promise<void> {
     await this.uploads.expire();
+    await this.replaced.expire();
     await this.sweep.collect();
     await this.sweep.sweepOrphans();
   }

@@ -11,6 +11,7 @@ import type { CapturePolicies } from "../runs/capture-policies.ts";
 import { CHANGED, type Changes } from "../watch/changes.ts";
 import type { BlobPins } from "./blob-pins.ts";
 import type { BlobSweep } from "./blob-sweep.ts";
+import { replaceRecord } from "./artifact-record.ts";
 import { locateArtifact, type ArtifactScope } from "./locate.ts";
 import { UploadTable } from "./upload-table.ts";
 
@@ -147,7 +148,9 @@ export class Uploads {
         await this.#pins.hold(digest);
         held = digest;
       });
-      artifact = await this.#store.putArtifact(scope.runId, { ...head, blob }, this.#clock.nowUs());
+      const nowUs = this.#clock.nowUs();
+      const audit = replaceRecord(caller, nowUs, scope, head.step);
+      artifact = await this.#store.putArtifact(scope.runId, { ...head, blob }, nowUs, audit);
     } catch (thrown) {
       release();
       // A storage that failed may have the row all the same at the next start, which must then find the content.

@@ -1,9 +1,11 @@
 import type { Clock } from "#base/clock.ts";
 import { authorize, maySee, type Caller } from "../access/caller.ts";
+import { auditRecord } from "../access/audit-record.ts";
 import { missingArtifact, type ArtifactScope } from "../artifacts/locate.ts";
+import { replaceRecord } from "../artifacts/artifact-record.ts";
 import { CairnError } from "../errors.ts";
 import type { Envelope, EnvelopeAck } from "../model/envelope.ts";
-import type { RunStore } from "../ports/run-store.ts";
+import type { EnvelopeAudit, RunStore } from "../ports/run-store.ts";
 import { Backlog } from "../quota/backlog.ts";
 import { envelopeBytes } from "../quota/envelope-bytes.ts";
 import type { CapturePolicies } from "../runs/capture-policies.ts";
@@ -57,10 +59,10 @@ export class Ingest {
       requireArtifact(caller, { namespace, runId, artifact: name });
     const mayCapture = checked.log !== undefined || checked.artifacts !== undefined;
     const left = mayCapture ? withhold(checked, this.#captures.forbiddenIn(namespace)) : undefined;
-    const [outcome] = await this.#store.append(
-      [{ ...checked, runId, kept: left?.kept }],
-      this.#clock.nowUs(),
-    );
+    const nowUs = this.#clock.nowUs();
+    const { artifacts: stored } = left?.kept ?? checked;
+    const audit = auditOf(caller, { change, artifacts: stored }, { namespace, runId }, nowUs);
+    const [outcome] = await this.#store.append([{ ...checked, runId, kept: left?.kept, audit }], nowUs);
     if (outcome === undefined) throw new CairnError("internal", "the store gave no answer");
     if (!outcome.ok) throw outcome.error;
     if (!outcome.ack.duplicate) {
@@ -83,6 +85,22 @@ export class Ingest {
   get accepted(): { readonly envelopes: number; readonly points: number; readonly lines: number } {
     return this.#accepted;
   }
+}
+
+/** undefined for what needs none: points and lines alone. */
+function auditOf(
+  caller: Caller,
+  { change, artifacts }: Pick<Envelope, "change" | "artifacts">,
+  { namespace, runId }: { namespace: string; runId: string },
+  nowUs: number,
+): EnvelopeAudit | undefined {
+  if (change === undefined && artifacts === undefined) return undefined;
+  return {
+    change: change && auditRecord(caller, nowUs, "update-run", runId, { namespace }),
+    artifacts: (artifacts ?? []).map((artifact) =>
+      replaceRecord(caller, nowUs, { namespace, runId, artifact: artifact.name }, artifact.step),
+    ),
+  };
 }
 
 /** An artifact may be closed to somebody who may write to its run. */

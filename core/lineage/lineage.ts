@@ -73,20 +73,18 @@ export class Lineage {
     given: GivenSource,
   ): Promise<{ source: Source; created: boolean }> {
     const artifact = checkedArtifact(given.artifact);
-    const childId = await this.#runs.locate(caller, ref);
+    const { id: childId, namespace } = await this.#runs.whereIs(caller, ref);
     const { text, runId, isHidden } = await this.#resolve(caller, given);
-    const added = await this.#links.addSource({
-      childId,
-      source: runId ?? text,
-      artifact,
-      createdUs: this.#clock.nowUs(),
-      byText: runId === undefined && isRunId(text),
-      beside: isHidden,
-    });
+    const source = runId ?? text;
+    const createdUs = this.#clock.nowUs();
+    const byText = runId === undefined && isRunId(text);
+    const link = { childId, source, artifact, createdUs, byText, beside: isHidden };
+    const audit = auditRecord(caller, createdUs, "add-source", childId, { namespace, source, artifact });
+    const added = await this.#links.addSource(link, audit);
     // A text that is the id of a run the caller may not see comes back as the text it gave, and nothing more.
     const externalId = runId === undefined ? text : undefined;
-    const source = { runId, externalId, artifact, hidden: false, createdUs: added.createdUs };
-    return { source, created: added.created };
+    const shown = { runId, externalId, artifact, hidden: false, createdUs: added.createdUs };
+    return { source: shown, created: added.created };
   }
 
   async removeSource(caller: Caller, ref: RunRef, given: GivenSource): Promise<boolean> {

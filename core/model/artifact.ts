@@ -47,6 +47,16 @@ export interface Artifact {
   /** Canonical JSON text by key, as params. */
   metadata: ReadonlyMap<string, string>;
   createdUs: number;
+  /** The principal who wrote it; "" when that is not known. */
+  createdBy: string;
+}
+
+/** One that was replaced or deleted, and is kept for a while. */
+export interface ReplacedArtifact extends Artifact {
+  /** Names it among all there are in the store. */
+  version: number;
+  replacedUs: number;
+  replacedBy: string;
 }
 
 /** What every way of recording an artifact says about it. */

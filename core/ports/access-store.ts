@@ -24,10 +24,12 @@ export interface AccessStore {
   /** When tokens were last used; unknown ids are left out. Comes seldom, many at a time. */
   touchTokens(uses: readonly TokenUse[]): Promise<void>;
 
-  /** Newest first. */
+  /** Newest first; with `after` rising from behind it. */
   listAudit(request: ListAudit): Promise<AuditEntry[]>;
   /** Recomputes the chain. At most 100 problems; the first names the first entry that is not as it was written. */
   verifyAudit(signal?: AbortSignal): Promise<AuditVerdict>;
+  /** How many entries there are, and the hash of the last; CHAIN_START when there is none. */
+  getAuditHead(): Promise<{ count: number; hash: string }>;
 }
 
 export interface AccessContent {
@@ -117,6 +119,10 @@ export type AccessChange =
  */
 export interface AuditRecord {
   principal: string;
+  /** The id of the token that was shown; undefined or "" for none. */
+  token?: string | undefined;
+  /** Where the call came from; undefined or "" for none. */
+  address?: string | undefined;
   /** Such as "bind-role", "log-in", "purge-run". */
   action: string;
   target: string;
@@ -127,6 +133,9 @@ export interface AuditRecord {
 /** Numbers begin with 1 and have no holes. */
 export interface AuditEntry extends AuditRecord {
   number: number;
+  /** "" for none, and in entries from before it was written down. */
+  token: string;
+  address: string;
   /** Lower-case hex; see core/access/audit-chain.ts. */
   hash: string;
 }
@@ -138,6 +147,8 @@ export interface ListAudit {
   target: string | undefined;
   /** Only entries with a smaller number; undefined for all. */
   before: number | undefined;
+  /** Only entries with a higher number, lowest first; undefined for newest first. */
+  after?: number | undefined;
   limit: number;
 }
 

@@ -1,4 +1,11 @@
-import type { Artifact, ArtifactKind, ArtifactRecord, UploadedArtifact } from "../model/artifact.ts";
+import type {
+  Artifact,
+  ArtifactKind,
+  ArtifactRecord,
+  ReplacedArtifact,
+  UploadedArtifact,
+} from "../model/artifact.ts";
+import type { Scope } from "../access/scope.ts";
 import type { AuditRecord } from "./access-store.ts";
 import type { ListPart, PartBound } from "./list-part.ts";
 
@@ -7,15 +14,27 @@ import type { ListPart, PartBound } from "./list-part.ts";
  * knows which digests it needs. Acknowledged means durable, and what was acknowledged is in the next
  * read. Records come in as `checkArtifactRecord` and `checkArtifactHead` make them; they are not checked again.
  *
+ * Content that is replaced or deleted is kept for a while as a *version*: a blob is in use as long as an artifact or
+ * a version has it. Of what a principal overwrote itself only the last version is kept; the bounds are
+ * limits.replaced…, and within a run a principal's own go first. What was bound on a name holds as long as there is
+ * an artifact or a version of it.
+ *
  * An artifact is named by run, name and step; `undefined` is a step of its own ("none"). Artifacts of a
  * purged run are gone with it. Methods that name a run throw `not-found` when it is not there.
  */
 export interface ArtifactStore {
   /**
    * Replaces one of the same name and step as a whole. Throws `exhausted` (LIMIT_EXCEEDED) when the run
-   * has artifactsPerRunMax and this would be one more.
+   * has artifactsPerRunMax and this would be one more. The principal of the audit record is the author; the record
+   * itself is written only when other content was replaced, with its author and version as facts. Of the same content
+   * author and time stay.
    */
-  putArtifact(runId: string, artifact: ArtifactRecord | UploadedArtifact, nowUs: number): Promise<Artifact>;
+  putArtifact(
+    runId: string,
+    artifact: ArtifactRecord | UploadedArtifact,
+    nowUs: number,
+    audit?: AuditRecord,
+  ): Promise<Artifact>;
   /** With `step` undefined: the one without a step, or else the one of the highest step. */
   findArtifact(runId: string, name: string, step: number | undefined): Promise<Artifact | undefined>;
   /** Inline content. Throws `corrupt` when it is not what was stored; undefined when it is gone by now. */
@@ -23,13 +42,28 @@ export interface ArtifactStore {
   /** By name in code-point order, then by step, none first. */
   listArtifacts(request: ListArtifacts): Promise<ListPart<Artifact>>;
   /**
-   * Deletes one step of a name, or every step for undefined, and everything bound to the name when no step
-   * is left. Returns how many; the audit record is written in the same transaction, and only when there
-   * were any.
+   * Makes a version of one step of a name, or of every step for undefined. Returns how many; the audit record is
+   * written in the same transaction, and only when there were any.
    */
   deleteArtifact(runId: string, name: string, step: number | undefined, audit: AuditRecord): Promise<number>;
 
-  /** The digests that artifacts have, each once with one of its artifacts, rising from after `after`. */
+  /** Versions, newest first. */
+  listReplaced(request: ListReplaced): Promise<ListPart<ReplacedArtifact>>;
+  /**
+   * Makes a version an artifact again, with its author and time; what has its name and step now becomes a version.
+   * Throws `not-found`, or `exhausted` as putArtifact.
+   */
+  restoreReplaced(
+    version: { runId: string; name: string; version: number },
+    nowUs: number,
+    audit: AuditRecord,
+  ): Promise<Artifact>;
+  /** Destroys the versions of a run, or of one name; the record is written when there were any. */
+  purgeReplaced(runId: string, name: string | undefined, audit: AuditRecord): Promise<DestroyedVersions>;
+  /** Destroys versions that were replaced before a time, at most `limit` of them. */
+  expireReplaced(beforeUs: number, limit: number): Promise<DestroyedVersions>;
+
+  /** The digests that artifacts and versions have, each once with one of its artifacts, rising from after `after`. */
   listUsedBlobs(page: { after: string | undefined; limit: number }): Promise<Artifact[]>;
   /** Digests whose last artifact is gone, in no order. */
   listUnusedBlobs(limit: number): Promise<string[]>;
@@ -38,6 +72,21 @@ export interface ArtifactStore {
   /** Their content is destroyed: they need not be listed as unused any more. */
   forgetUnusedBlobs(digests: readonly string[]): Promise<void>;
 }
+
+export interface ListReplaced extends PartBound {
+  runId: string;
+  prefix: string;
+  /** Only versions with a smaller number; undefined for all. */
+  after: number | undefined;
+}
+
+export interface DestroyedVersions {
+  count: number;
+  /** Names of which nothing is left; what was bound on them is gone, too. */
+  gone: GoneArtifact[];
+}
+
+export type GoneArtifact = Required<Scope>;
 
 export interface ListArtifacts extends PartBound {
   runId: string;

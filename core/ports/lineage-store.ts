@@ -19,9 +19,12 @@ export interface LineageStore {
   /**
    * Adds the link unless it is there, of whichever kind, or `beside` one of the other kind; then `createdUs` is the
    * time of the first. Throws `not-found` for an unknown child, and `exhausted` when it has sourcesPerRunMax links and
-   * this would be one more.
+   * this would be one more. The audit record is written with a link that was not there.
    */
-  addSource(link: NewLink & { beside?: boolean }): Promise<{ created: boolean; createdUs: number }>;
+  addSource(
+    link: NewLink & { beside?: boolean },
+    audit?: AuditRecord,
+  ): Promise<{ created: boolean; createdUs: number }>;
   /**
    * Removes the links of a run to any of these texts through this artifact, or of those the ones `byTextOnly`. Returns how many there were;
    * the audit record is written in the same transaction, and only when there were any.

@@ -17,17 +17,19 @@ import type { ListPart, PartBound } from "./list-part.ts";
  * their bytes, series per run) are checked here and throw `exhausted`. A store that cannot write any more throws
  * `unavailable` and goes on reading.
  *
+ * A record for the audit is written in the same transaction as what it tells of, and not without it.
+ *
  * A read with a signal stops once that is aborted, and rejects with the signal's reason.
  */
 export interface RunStore {
   /** Creates the namespace and its missing parents; none forbids anything. Throws `exists` when the path is taken. */
-  createNamespace(namespace: Omit<Namespace, "capture">): Promise<Namespace>;
+  createNamespace(namespace: Omit<Namespace, "capture">, audit?: AuditRecord): Promise<Namespace>;
   findNamespace(path: string): Promise<Namespace | undefined>;
   /** Rising by path (code points of the path with "/" lowest, so parents come before children). */
   listNamespaces(
     page: PartBound & { under: string; after: string | undefined },
   ): Promise<ListPart<Namespace>>;
-  /** Throws `not-found`. `objective: null` removes it. With `audit` the entry is written together with the change. */
+  /** Throws `not-found`. `objective: null` removes it. The record is written when something changed. */
   updateNamespace(path: string, change: NamespaceChange, audit?: AuditRecord): Promise<Namespace>;
   /** Those of all namespaces that forbid something themselves, by path. */
   listCapturePolicies(): Promise<[path: string, policy: CapturePolicy][]>;
@@ -59,8 +61,11 @@ export interface RunStore {
    * the caller is gone: one call is over soon.
    */
   getRuns(ids: readonly string[], options: GetRuns): Promise<{ runs: Run[]; looked: number }>;
-  /** Merges per key. Throws `not-found`; `exists` when an alias is taken. `nowUs` stamps the change. */
-  updateRun(id: string, change: RunChange, nowUs: number): Promise<Run>;
+  /**
+   * Merges per key. Throws `not-found`; `exists` when an alias is taken. `nowUs` stamps the change. The record is
+   * written when a field changed (core/runs/run-difference.ts), with their names as fact `fields`.
+   */
+  updateRun(id: string, change: RunChange, nowUs: number, audit?: AuditRecord): Promise<Run>;
   /** Into the trash (a time) or out of it (undefined). Doing it twice changes nothing, nor is it told of twice. */
   setDeleted(id: string, deletedUs: number | undefined, audit: AuditRecord): Promise<Run>;
   /**
@@ -87,8 +92,8 @@ export interface RunStore {
    */
   verifyRun(id: string, bytesMax?: number, signal?: AbortSignal): Promise<RunLedger>;
 
-  /** Inserts or replaces the description of (namespace, key). */
-  describeKey(description: KeyDescription): Promise<void>;
+  /** Inserts or replaces the description of (namespace, key). The record is written when that changed something. */
+  describeKey(description: KeyDescription, audit?: AuditRecord): Promise<void>;
   /**
    * Those of the namespaces, which are a namespace and ancestors of it; a nearer one hides a farther one. Rising by
    * key in code-point order, from behind `after`.
@@ -112,8 +117,11 @@ export interface RunStore {
   info(): Promise<StoreInfo>;
   /** Reads everything, checks every checksum. At most PROBLEMS_MAX problems. */
   checkIntegrity(signal?: AbortSignal): Promise<{ points: number; runs: number; problems: string[] }>;
-  /** A consistent copy into `file`, which must not exist, while reads and writes go on. */
-  backup(file: string): Promise<void>;
+  /**
+   * A consistent copy into `file`, which must not exist, while reads and writes go on. The record is durable before
+   * the copy begins, and in it: no copy is made without a trace.
+   */
+  backup(file: string, audit?: AuditRecord): Promise<void>;
   /**
    * Replaces everything by a copy made with `backup`. Calls wait meanwhile. The feed restarts with
    * `reset`. What was there in that moment is first copied into the file `keepAside`, which must not exist.
@@ -151,6 +159,18 @@ export interface AppendEnvelope extends Omit<Envelope, "run"> {
   runId: string;
   /** Stored instead of `log` and `artifacts`, which then count for the digest only. */
   kept?: KeptParts | undefined;
+  /**
+   * Who writes, for the authors of its artifacts. A change that overwrites something of a run that has ended is
+   * written down with `change`, an artifact of another principal that is replaced with its record in `artifacts`.
+   * Ordinary logging leaves no entry.
+   */
+  audit?: EnvelopeAudit | undefined;
+}
+
+export interface EnvelopeAudit {
+  change: AuditRecord | undefined;
+  /** One per artifact that is stored, in their order. */
+  artifacts: readonly AuditRecord[];
 }
 
 export type KeptParts = Pick<Envelope, "log" | "artifacts">;

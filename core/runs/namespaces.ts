@@ -46,12 +46,15 @@ export class Namespaces {
   ): Promise<CountedNamespace> {
     const path = parseNamespace(request.path);
     authorize(caller, { namespace: path });
-    const created = await this.#store.createNamespace({
+    const createdUs = this.#clock.nowUs();
+    const namespace = {
       path,
       description: requireText(request.description, limits.descriptionBytesMax, "description"),
       objective: request.objective && requireObjective(request.objective),
-      createdUs: this.#clock.nowUs(),
-    });
+      createdUs,
+    };
+    const audit = auditRecord(caller, createdUs, "create-namespace", path);
+    const created = await this.#store.createNamespace(namespace, audit);
     return this.#view(new NamespaceTree(undefined, []), created);
   }
 
@@ -97,23 +100,21 @@ export class Namespaces {
     const captures = forbidsConsole !== undefined || forbidsCode !== undefined;
     // Who maintains a namespace may not lift what an administrator has forbidden.
     if (captures) authorize({ ...caller, permission: "administer" }, { namespace: path });
-    const updated = await this.#store.updateNamespace(
-      path,
-      {
-        ...(description !== undefined && {
-          description: requireText(description, limits.descriptionBytesMax, "description"),
-        }),
-        ...(objective !== undefined && { objective: objective && requireObjective(objective) }),
-        ...(forbidsConsole !== undefined && { forbidsConsole }),
-        ...(forbidsCode !== undefined && { forbidsCode }),
-      },
-      captures
-        ? auditRecord(caller, this.#clock.nowUs(), "set-capture-policy", path, {
-            ...(forbidsConsole !== undefined && { console: allowance(forbidsConsole) }),
-            ...(forbidsCode !== undefined && { code: allowance(forbidsCode) }),
-          })
-        : undefined,
-    );
+    const change = {
+      ...(description !== undefined && {
+        description: requireText(description, limits.descriptionBytesMax, "description"),
+      }),
+      ...(objective !== undefined && { objective: objective && requireObjective(objective) }),
+      ...(forbidsConsole !== undefined && { forbidsConsole }),
+      ...(forbidsCode !== undefined && { forbidsCode }),
+    };
+    const action = captures ? "set-capture-policy" : "update-namespace";
+    const audit = auditRecord(caller, this.#clock.nowUs(), action, path, {
+      fields: Object.keys(change).join(" "),
+      ...(forbidsConsole !== undefined && { console: allowance(forbidsConsole) }),
+      ...(forbidsCode !== undefined && { code: allowance(forbidsCode) }),
+    });
+    const updated = await this.#store.updateNamespace(path, change, audit);
     this.#captures.set(path, updated.capture);
     return this.#view(await this.#tree(caller), updated);
   }

@@ -201,13 +201,21 @@ export class Runs {
     this.#located.clear();
   }
 
-  async update(caller: Caller, ref: RunRef, change: RunChange): Promise<Run> {
+  /** `told` is how the audit names it. */
+  async update(
+    caller: Caller,
+    ref: RunRef,
+    change: RunChange,
+    told: { action: string; facts?: Readonly<Record<string, string>> } = { action: "update-run" },
+  ): Promise<Run> {
     const { id, namespace } = await this.getHead(caller, ref);
     const checked = checkedChange(change);
     if (checked.provenance !== undefined) {
       checked.provenance = allowedProvenance(checked.provenance, this.#captures.forbiddenIn(namespace));
     }
-    return this.#noted(this.#store.updateRun(id, checked, this.#clock.nowUs()));
+    const nowUs = this.#clock.nowUs();
+    const audit = auditRecord(caller, nowUs, told.action, id, { namespace, ...told.facts });
+    return this.#noted(this.#store.updateRun(id, checked, nowUs, audit));
   }
 
   async delete(caller: Caller, ref: RunRef): Promise<Run> {

@@ -1,3 +1,5 @@
+import type { Clock } from "#base/clock.ts";
+import { auditRecord } from "../access/audit-record.ts";
 import { authorize, authorizeCall, maySee, type Caller } from "../access/caller.ts";
 import { CairnError, quote } from "../errors.ts";
 import { limits } from "../limits.ts";
@@ -44,8 +46,10 @@ export class Metrics {
   readonly #store: RunStore;
   readonly #points: PointStore;
   readonly #runs: Runs;
+  readonly #clock: Clock;
 
-  constructor(parts: { store: RunStore; points: PointStore; runs: Runs }) {
+  constructor(parts: { store: RunStore; points: PointStore; runs: Runs; clock: Clock }) {
+    this.#clock = parts.clock;
     this.#store = parts.store;
     this.#points = parts.points;
     this.#runs = parts.runs;
@@ -159,7 +163,9 @@ export class Metrics {
     requireKey(description.key, "metric key");
     requireText(description.unit, limits.nameBytesMax, `unit of ${quote(description.key)}`);
     requireText(description.description, limits.descriptionBytesMax, "description");
-    await this.#store.describeKey(description);
+    const facts = { key: description.key };
+    const audit = auditRecord(caller, this.#clock.nowUs(), "describe-key", namespace, facts);
+    await this.#store.describeKey(description, audit);
     return description;
   }
 

@@ -104,7 +104,7 @@ export class System {
     const name = asked === "" ? `cairn-${stamp(nowUs)}` : checkedName(asked);
     await this.#content.kept(() =>
       this.#writeAs(name, async (partial) => {
-        await this.#store.backup(partial);
+        await this.#store.backup(partial, auditRecord(caller, nowUs, "create-backup", name));
         await this.#copyContent(name);
       }),
     );

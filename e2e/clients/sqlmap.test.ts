@@ -97,6 +97,8 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   "RunService/RestoreRun": "takes the same run as GetRun, and works once",
   "RunService/PurgeRun": "takes the same run as GetRun, and works once",
   "ArtifactService/DeleteArtifact": "takes the same fields as GetArtifact, and works once",
+  "ArtifactService/RestoreArtifact": "works once",
+  "ArtifactService/PurgeArtifacts": "takes the same fields as GetArtifact",
   "SystemService/GetInfo": "has no fields",
   "SystemService/CreateBackup": "fills the disk",
   "SystemService/ListBackups": "has no fields",
@@ -114,6 +116,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   "AccessService/SetClosed": "takes the same scope as GetScope",
   "AccessService/CreateToken": "makes a token each time",
   "AccessService/VerifyAudit": "has no fields",
+  "AccessService/GetAuditHead": "has no fields",
 };
 
 /** sqlmap tries each place that is marked with an asterisk; those of our own would be taken for marks. */

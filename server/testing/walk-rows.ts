@@ -64,6 +64,12 @@ const SERVICES: Readonly<Record<string, Readonly<Record<string, Omit<MethodRow, 
     GetArtifact: { about: "artifact", message: byName },
     ListArtifacts: { about: "run", message: byId },
     DeleteArtifact: { about: "artifact", message: byName, late: 2 },
+    // What RecordArtifact has replaced.
+    RestoreArtifact: {
+      about: "artifact",
+      message: (world, target) => ({ ...byName(world, target), version: "1" }),
+    },
+    PurgeArtifacts: { about: "artifact", message: byName, late: 2 },
   },
   "cairn.v1.LineageService": {
     AddSource: {
@@ -148,6 +154,7 @@ const SERVICES: Readonly<Record<string, Readonly<Record<string, Omit<MethodRow, 
     RevokeToken: { about: "server", message: ({ tokenId }) => ({ id: tokenId }) },
     ListAudit: { about: "server", message: nothing },
     VerifyAudit: { about: "server", message: nothing },
+    GetAuditHead: { about: "server", message: nothing },
   },
   "grpc.health.v1.Health": {
     Check: { about: "public", why: "a load balancer has no credential", message: nothing },

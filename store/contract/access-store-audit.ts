@@ -19,6 +19,7 @@ export function accessAuditContract(open: OpenStores): void {
       principal: i % 2 === 0 ? "ada" : "ben",
       action: "bind-role",
       target: `a/ü"${i}`,
+      ...(i > 1 && { token: `t${i}`, address: "::1" }),
       facts: { zeta: "\u{1f600}\n", "\u{fffd}": '"', 10: "ten", 9: "nine", __proto__x: "" },
       timeUs: NOW_US + i,
     }));
@@ -57,6 +58,11 @@ export function accessAuditContract(open: OpenStores): void {
     expect(await numbers({ before: 11, limit: 2 })).toEqual([10, 9]);
     expect(await numbers({ principal: "ben", before: 5, limit: 1 })).toEqual([3]);
     expect(await numbers({ before: 1 })).toEqual([]);
+    expect(await numbers({ after: 9 })).toEqual([10, 11, 12]);
+    expect(await numbers({ after: 0, limit: 2 })).toEqual([1, 2]);
+    expect(await numbers({ after: 2, principal: "ada", limit: 2 })).toEqual([4, 6]);
+    const [newest] = await access.listAudit({ ...ALL, limit: 1 });
+    expect(await access.getAuditHead()).toEqual({ count: 12, hash: newest!.hash });
   });
 
   it("A16 stays one chain when many changes come at once", async () => {

@@ -9,6 +9,11 @@ export function artifactBlobsContract(open: OpenStores): void {
   const unused = async () => (await store().listUnusedBlobs(100)).toSorted();
   const put = (run: string, content: string, name = "file.bin") =>
     store().putArtifact(run, uploaded(content, { name }), NOW_US);
+  /** With all versions of it. */
+  const destroy = async (run: string, name: string) => {
+    await store().deleteArtifact(run, name, undefined, AUDIT);
+    await store().purgeReplaced(run, name, AUDIT);
+  };
   const purge = async (run: string) => {
     await bench.runs.setDeleted(run, NOW_US, AUDIT);
     await bench.runs.purgeRun(run, AUDIT);
@@ -20,10 +25,10 @@ export function artifactBlobsContract(open: OpenStores): void {
     await put(run, "shared", "two");
     await put(other, "shared");
     await put(other, "own", "own");
-    await store().deleteArtifact(run, "one", undefined, AUDIT);
-    await store().deleteArtifact(run, "two", undefined, AUDIT);
+    await destroy(run, "one");
+    await destroy(run, "two");
     expect(await unused()).toEqual([]);
-    await store().deleteArtifact(other, "file.bin", undefined, AUDIT);
+    await destroy(other, "file.bin");
     await inEveryForm(bench, async () => expect(await unused()).toEqual([digestOf("shared")]));
   });
 
@@ -31,10 +36,13 @@ export function artifactBlobsContract(open: OpenStores): void {
     const run = await createRun(bench.runs);
     await put(run, "1");
     await put(run, "2");
+    expect(await unused()).toEqual([]);
+    await store().purgeReplaced(run, "file.bin", AUDIT);
     expect(await unused()).toEqual([digestOf("1")]);
     await store().putArtifact(run, reference(), NOW_US);
     await put(run, "3");
     await store().putArtifact(run, inline("3"), NOW_US);
+    await store().purgeReplaced(run, "file.bin", AUDIT);
     expect(await unused()).toEqual([digestOf("1"), digestOf("2"), digestOf("3")].toSorted());
   });
 
@@ -43,7 +51,7 @@ export function artifactBlobsContract(open: OpenStores): void {
     await put(run, "same");
     await put(run, "same");
     expect(await unused()).toEqual([]);
-    await store().deleteArtifact(run, "file.bin", undefined, AUDIT);
+    await destroy(run, "file.bin");
     expect(await unused()).toEqual([digestOf("same")]);
     await put(run, "same", "again");
     expect(await unused()).toEqual([]);
@@ -70,7 +78,7 @@ export function artifactBlobsContract(open: OpenStores): void {
     expect(await store().findUsedBlobs([digestOf("x")])).toEqual([]);
     await put(run, "x", "u");
     expect(await store().findUsedBlobs([digestOf("y"), digestOf("x")])).toEqual([digestOf("x")]);
-    await store().deleteArtifact(run, "u", undefined, AUDIT);
+    await destroy(run, "u");
     expect(await unused()).toEqual([digestOf("x")]);
   });
 
@@ -125,13 +133,14 @@ export function artifactBlobsContract(open: OpenStores): void {
           await store().putArtifact(runs[run]!, inline(salt + content, { name }), NOW_US);
           model.set(key, undefined);
         } else if (what === "delete") {
-          await store().deleteArtifact(runs[run]!, name, undefined, AUDIT);
+          await destroy(runs[run]!, name);
           model.delete(key);
         } else {
           await purge(runs[run]!);
           runs[run] = await createRun(bench.runs);
           for (const held of model.keys()) if (held.startsWith(`${run}/`)) model.delete(held);
         }
+        if (what !== "purge") await store().purgeReplaced(runs[run]!, name, AUDIT);
         const used = new Set([...model.values()].filter((one) => one !== undefined));
         const digests = [...ever].map((one) => digestOf(salt + one));
         const expected = [...used].map((one) => digestOf(salt + one)).toSorted();

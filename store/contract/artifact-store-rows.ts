@@ -38,7 +38,7 @@ export function artifactRowsContract(open: OpenStores): void {
       await store().putArtifact(run, inline("content", { name: "b", ...said }), nowUs),
       await store().putArtifact(run, uploaded("blob", { name: "c", ...said }), nowUs),
     ];
-    const shared = { runId: run, ...said, createdUs: nowUs };
+    const shared = { runId: run, ...said, createdUs: nowUs, createdBy: "" };
     expect(kept).toEqual([
       {
         ...shared,
@@ -74,6 +74,7 @@ export function artifactRowsContract(open: OpenStores): void {
       mediaType: "application/octet-stream",
       metadata: new Map(),
       createdUs: NOW_US,
+      createdBy: "",
     });
   });
 
@@ -166,7 +167,7 @@ export function artifactRowsContract(open: OpenStores): void {
     });
   });
 
-  it("F11 takes away what was bound on a name with its last step", async () => {
+  it("F11 takes away what was bound on a name with its last version", async () => {
     const run = await createRun(bench.runs, { namespace: "lab" });
     const bind = (artifact: string) =>
       bench.under.access.changeAccess(
@@ -184,6 +185,9 @@ export function artifactRowsContract(open: OpenStores): void {
     await store().deleteArtifact(run, "file.bin", 1, AUDIT);
     expect((await closed()).toSorted()).toEqual(["file.bin", "other"]);
     await store().deleteArtifact(run, "file.bin", 2, AUDIT);
+    expect((await closed()).toSorted()).toEqual(["file.bin", "other"]);
+    const { gone } = await store().purgeReplaced(run, undefined, AUDIT);
+    expect(gone).toEqual([{ namespace: "lab", runId: run, artifact: "file.bin" }]);
     expect(await closed()).toEqual(["other"]);
   });
 

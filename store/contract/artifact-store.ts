@@ -6,6 +6,7 @@ import { describe } from "vitest";
 import { artifactBlobsContract } from "./artifact-store-blobs.ts";
 import { artifactListContract } from "./artifact-store-list.ts";
 import { artifactRowsContract } from "./artifact-store-rows.ts";
+import { artifactVersionsContract } from "./artifact-store-versions.ts";
 import type { OpenStores } from "./stores.ts";
 
 /** `open` gives an empty store; each test opens one and discards it. */
@@ -13,6 +14,7 @@ export function artifactStoreContract(name: string, open: OpenStores): void {
   describe(`artifact store on ${name}`, () => {
     describe("rows", () => artifactRowsContract(open));
     describe("lists", () => artifactListContract(open));
+    describe("versions", () => artifactVersionsContract(open));
     describe("blobs", () => artifactBlobsContract(open));
   });
 }

@@ -79,6 +79,8 @@ export function coreAccessAuditContract(open: OpenStores, restores: boolean): vo
       number: 8,
       timeUs: NOW_US,
       principal: "admin",
+      token: expect.stringMatching(/^[0-9a-f]{32}$/),
+      address: "",
       action: "bind-role",
       target: id,
       facts: { namespace: "a", artifact: "x", principal: "ada", role: "writer" },

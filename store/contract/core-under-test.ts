@@ -49,7 +49,7 @@ export function buildCore(
     runs,
     namespaces: new Namespaces({ store, search, clock, captures }),
     ingest: new Ingest({ store, runs, clock, changes, captures }),
-    metrics: new Metrics({ store, points, runs }),
+    metrics: new Metrics({ store, points, runs, clock }),
     logs: new Logs({ store: logs, runs, changes }),
     watches: new Watches({ store, search, logs, runs, clock, changes }),
     lineage: new Lineage({ store, links, runs, clock }),

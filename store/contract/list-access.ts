@@ -29,7 +29,8 @@ export class ListAccess implements AccessStore {
     for (const record of audit) {
       const number = this.entries.length + 1;
       const hash = chainHash(this.entries.at(-1)?.hash ?? CHAIN_START, number, record);
-      this.entries.push({ ...structuredClone(record), number, hash });
+      const { token = "", address = "" } = record;
+      this.entries.push({ ...structuredClone(record), token, address, number, hash });
     }
   }
 
@@ -40,14 +41,17 @@ export class ListAccess implements AccessStore {
     }
   }
 
-  async listAudit({ before, limit, ...wanted }: ListAudit): Promise<AuditEntry[]> {
-    return this.entries
-      .filter(({ number }) => number < (before ?? Number.POSITIVE_INFINITY))
+  async listAudit({ before, after, limit, ...wanted }: ListAudit): Promise<AuditEntry[]> {
+    const found = this.entries
+      .filter(({ number }) => number < (before ?? Number.POSITIVE_INFINITY) && number > (after ?? 0))
       .filter((entry) => wanted.principal === undefined || entry.principal === wanted.principal)
       .filter((entry) => wanted.action === undefined || entry.action === wanted.action)
-      .filter((entry) => wanted.target === undefined || entry.target === wanted.target)
-      .toReversed()
-      .slice(0, limit);
+      .filter((entry) => wanted.target === undefined || entry.target === wanted.target);
+    return (after === undefined ? found.toReversed() : found).slice(0, limit);
+  }
+
+  async getAuditHead(): Promise<{ count: number; hash: string }> {
+    return { count: this.entries.length, hash: this.entries.at(-1)?.hash ?? CHAIN_START };
   }
 
   async verifyAudit(): Promise<AuditVerdict> {

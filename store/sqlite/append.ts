@@ -1,12 +1,17 @@
 import { ByteReader } from "#base/codec/byte-reader.ts";
 import { NumberColumns, readBlock } from "#base/codec/block.ts";
+import { withFacts } from "#core/access/audit-record.ts";
 import { CairnError, quote } from "#core/errors.ts";
 import type { ArtifactRecord } from "#core/model/artifact.ts";
 import type { EnvelopeAck, SeqRange } from "#core/model/envelope.ts";
-import type { RunChange } from "#core/model/run.ts";
+import { ENDED, type RunChange } from "#core/model/run.ts";
 import type { Points, SeriesKind } from "#core/model/series.ts";
+import type { AuditRecord } from "#core/ports/access-store.ts";
+import type { EnvelopeAudit } from "#core/ports/run-store.ts";
+import { overwrittenFields } from "#core/runs/run-difference.ts";
 import { addPoints, summarize } from "#core/series/state.ts";
 import type { Artifacts } from "./artifacts.ts";
+import { appendAudit } from "./audit.ts";
 import { requireKind, type Catalog, type SeriesEntry } from "./catalog.ts";
 import { CHUNKS_MAX, readablePieces } from "./chunks.ts";
 import type { Db } from "./db.ts";
@@ -14,6 +19,7 @@ import { placeSeq, type Ledger, type Writer } from "./ledger.ts";
 import type { Lines } from "./lines.ts";
 import type { PackedLines } from "./lines-pack.ts";
 import { headCrc, LOG_COLUMNS } from "./log.ts";
+import { replacementRecord } from "./replaced-artifacts.ts";
 import type { Runs } from "./runs.ts";
 import type { LogRow, Tail } from "./tail.ts";
 
@@ -34,6 +40,7 @@ export interface PackedEnvelope {
   nowUs: number;
   /** undefined when there is nothing of it. */
   extras: PackedExtras | undefined;
+  audit: EnvelopeAudit | undefined;
 }
 
 /** What an envelope may carry besides points and a change of the run. */
@@ -89,7 +96,7 @@ export class Appender {
     }
     const missing = this.#look(run, envelope);
     if (change !== undefined) {
-      this.#db.savepoint(() => this.#runs.update(run, change, nowUs));
+      this.#db.savepoint(() => this.#change(run, change, nowUs, envelope.audit?.change));
       this.touchedRuns.add(run);
     }
     try {
@@ -159,7 +166,7 @@ export class Appender {
     }
     const writer = known ?? this.#ledger.create(run, envelope.writer, nowUs);
     this.#ledger.touch(writer, seq, nowUs);
-    if (envelope.extras !== undefined) this.#writeExtras(run, envelope.extras, nowUs);
+    if (envelope.extras !== undefined) this.#writeExtras(run, envelope.extras, envelope);
     if (names.length === 0 && seq === 0) return;
     this.#log(
       run,
@@ -169,9 +176,22 @@ export class Appender {
     );
   }
 
-  #writeExtras(run: number, { lines, artifacts }: PackedExtras, nowUs: number): void {
+  /** What a writer says of its own run is ordinary; what is overwritten after the end is written down. */
+  #change(run: number, change: RunChange, nowUs: number, audit: AuditRecord | undefined): void {
+    const { before, run: after } = this.#runs.update(run, change, nowUs);
+    if (audit === undefined || !ENDED.has(before.status) || before.status === "lost") return;
+    const fields = overwrittenFields(before, after);
+    if (fields.length > 0) appendAudit(this.#db, withFacts(audit, { fields: fields.join(" ") }));
+  }
+
+  #writeExtras(run: number, { lines, artifacts }: PackedExtras, { nowUs, audit }: PackedEnvelope): void {
     if (lines.length > 0) this.#lines.append(run, lines, nowUs);
-    for (const artifact of artifacts) this.#artifacts.put(run, artifact, nowUs);
+    for (const [i, artifact] of artifacts.entries()) {
+      const record = audit?.artifacts[i];
+      const { replaced } = this.#artifacts.put(run, artifact, nowUs, record?.principal);
+      const isOthers = replaced !== undefined && replaced.createdBy !== record?.principal;
+      if (record !== undefined && isOthers) appendAudit(this.#db, replacementRecord(record, replaced));
+    }
   }
 
   #log(run: number, writer: Writer, envelope: PackedEnvelope, entries: readonly SeriesEntry[]): void {

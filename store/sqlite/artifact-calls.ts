@@ -1,38 +1,75 @@
 import { CairnError, quote } from "#core/errors.ts";
-import { dropArtifactAccess } from "./access.ts";
 import { Artifacts } from "./artifacts.ts";
 import { appendAudit } from "./audit.ts";
 import { URGENT, type JobOptions } from "./committer.ts";
 import type { Db } from "./db.ts";
+import { ReplacedArtifacts, replacementRecord } from "./replaced-artifacts.ts";
 import type { ReaderApi, WriterApi } from "./worker-api.ts";
 
-type Writes = Pick<WriterApi, "putArtifact" | "deleteArtifact" | "forgetUnusedBlobs">;
+type Writes = Pick<
+  WriterApi,
+  | "putArtifact"
+  | "deleteArtifact"
+  | "restoreReplaced"
+  | "purgeReplaced"
+  | "expireReplaced"
+  | "forgetUnusedBlobs"
+>;
 type Reads = Pick<
   ReaderApi,
-  "findArtifact" | "readContent" | "listArtifacts" | "listUsedBlobs" | "listUnusedBlobs" | "findUsedBlobs"
+  | "findArtifact"
+  | "readContent"
+  | "listArtifacts"
+  | "listReplaced"
+  | "listUsedBlobs"
+  | "listUnusedBlobs"
+  | "findUsedBlobs"
 >;
 
 /** What the storage thread answers about artifacts. `change` runs its work as a whole or not at all. */
 export function artifactWrites(change: <T>(work: (db: Db) => T, options?: JobOptions) => Promise<T>): Writes {
   return {
-    putArtifact: (runId, artifact, nowUs) =>
+    putArtifact: (runId, artifact, nowUs, audit) =>
       change((db) => {
         const artifacts = new Artifacts(db);
         const run = getKey(db, runId);
         artifacts.requireRoom(run, [artifact]);
-        artifacts.put(run, artifact, nowUs);
+        const { replaced } = artifacts.put(run, artifact, nowUs, audit?.principal);
+        if (audit !== undefined && replaced !== undefined)
+          appendAudit(db, replacementRecord(audit, replaced));
         return artifacts.getExactly(run, runId, artifact);
       }),
     deleteArtifact: (runId, name, step, audit) =>
       change((db) => {
-        const artifacts = new Artifacts(db);
-        const run = getKey(db, runId);
-        const removed = artifacts.remove(run, name, step);
-        if (removed === 0) return 0;
-        if (!artifacts.hasName(run, name)) dropArtifactAccess(db, runId, name);
-        appendAudit(db, audit);
+        const { timeUs, principal } = audit;
+        const kept = new ReplacedArtifacts(db);
+        const removed = kept.keep(getKey(db, runId), name, step ?? "all", timeUs, principal);
+        if (removed > 0) appendAudit(db, audit);
         return removed;
       }, URGENT),
+    restoreReplaced: ({ runId, name, version }, nowUs, audit) =>
+      change((db) => {
+        const artifacts = new Artifacts(db);
+        const replaced = new ReplacedArtifacts(db);
+        const run = getKey(db, runId);
+        const taken = replaced.take(run, name, version);
+        if (taken === undefined) throw missingVersion(runId, name, version);
+        const { row, step } = taken;
+        artifacts.requireRoom(run, [{ name, step }]);
+        replaced.keep(run, name, step, nowUs, audit.principal);
+        const content = row.at(-1);
+        artifacts.insert(row.slice(0, -1), content instanceof Uint8Array ? content : undefined);
+        appendAudit(db, audit);
+        return artifacts.getExactly(run, runId, { name, step });
+      }),
+    purgeReplaced: (runId, name, audit) =>
+      change((db) => {
+        const destroyed = new ReplacedArtifacts(db).purge(getKey(db, runId), name);
+        if (destroyed.count > 0) appendAudit(db, audit);
+        return destroyed;
+      }, URGENT),
+    expireReplaced: (beforeUs, limit) =>
+      change((db) => new ReplacedArtifacts(db).expire(beforeUs, limit), URGENT),
     forgetUnusedBlobs: (digests) => change((db) => new Artifacts(db).forgetUnusedBlobs(digests), URGENT),
   };
 }
@@ -48,10 +85,19 @@ export function artifactReads({ db }: { db: Db }): {
       return run === undefined ? undefined : artifacts.readContent(run, artifact);
     },
     listArtifacts: (request) => artifacts.list(getKey(db, request.runId), request),
+    listReplaced: (request) => new ReplacedArtifacts(db).list(getKey(db, request.runId), request),
     listUsedBlobs: (page) => artifacts.usedBlobsAfter(page),
     listUnusedBlobs: (limit) => artifacts.unusedBlobs(limit),
     findUsedBlobs: (digests) => artifacts.usedBlobs(digests),
   };
+}
+
+function missingVersion(runId: string, name: string, version: number): CairnError {
+  return new CairnError(
+    "not-found",
+    `cannot find version ${version} of artifact ${quote(name)} of run ${quote(runId)}`,
+    { hint: "ListArtifacts with replaced lists the versions that are kept" },
+  );
 }
 
 function findKey(db: Db, runId: string): number | undefined {

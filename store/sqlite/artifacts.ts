@@ -1,31 +1,28 @@
 import { createHash } from "node:crypto";
 import { CairnError, quote } from "#core/errors.ts";
 import { limits } from "#core/limits.ts";
-import type {
-  Artifact,
-  ArtifactKind,
-  ArtifactPlace,
-  ArtifactRecord,
-  UploadedArtifact,
-} from "#core/model/artifact.ts";
-import { joinObject, splitObject } from "#core/model/json.ts";
+import type { Artifact, ArtifactPlace, ArtifactRecord, UploadedArtifact } from "#core/model/artifact.ts";
+import { joinObject } from "#core/model/json.ts";
 import type { ListArtifacts } from "#core/ports/artifact-store.ts";
 import type { ListPart } from "#core/ports/list-part.ts";
+import { ARTIFACT_COLUMNS, hexOf, NO_STEP, toArtifact } from "./artifact-row.ts";
 import type { Db, Row, Value } from "./db.ts";
 import { takePage } from "./page.ts";
+import { ReplacedArtifacts, type Replacement } from "./replaced-artifacts.ts";
 
-const COLUMNS =
-  "artifact.name, step, kind, place, uri, sha256, size_bytes, media_type, metadata, artifact.created_us";
-const NO_STEP = Number.NEGATIVE_INFINITY;
 /** Behind a prefix it sorts after every name that begins with the prefix: none is long enough to come later. */
 const LAST_CHARACTERS = "\u{10ffff}".repeat(limits.artifactNameBytesMax / 4 + 1);
+
+const TABLES = ["artifact", "replaced_artifact"] as const;
 
 /** The artifact table. Callers wrap what writes in a transaction or savepoint. */
 export class Artifacts {
   readonly #db: Db;
+  readonly #replaced: ReplacedArtifacts;
 
   constructor(db: Db) {
     this.#db = db;
+    this.#replaced = new ReplacedArtifacts(db);
   }
 
   /**
@@ -52,28 +49,65 @@ export class Artifacts {
     );
   }
 
-  /** `artifact` as it was checked. One of the same name and step is replaced as a whole. */
-  put(run: number, artifact: ArtifactRecord | UploadedArtifact, nowUs: number): void {
+  /**
+   * `artifact` as it was checked. One of the same name and step is replaced as a whole, and kept where it had other
+   * content. With the same content it keeps its author and time.
+   */
+  put(
+    run: number,
+    artifact: ArtifactRecord | UploadedArtifact,
+    nowUs: number,
+    by = "",
+  ): { replaced: Replacement | undefined } {
     const { name, step, kind, mediaType, metadata } = artifact;
-    this.#db.run("DELETE FROM artifact WHERE run = ? AND name = ? AND step = ?", run, name, step ?? NO_STEP);
     const { place, uri, sha256, sizeBytes } = contentOf(artifact);
-    const { lastId } = this.#db.run(
-      `INSERT INTO artifact (run, name, step, kind, place, uri, sha256, size_bytes, media_type, metadata, created_us)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      run,
-      name,
-      step ?? NO_STEP,
-      kind,
-      place,
-      uri,
-      sha256 === undefined ? null : Buffer.from(sha256, "hex"),
-      sizeBytes ?? null,
-      mediaType,
-      joinObject(metadata),
-      nowUs,
+    const row = this.#find(run, "name = ? AND step = ?", name, step ?? NO_STEP);
+    const before = row && toArtifact("", row);
+    const same = before !== undefined && isSameContent(before, { place, uri, sha256, sizeBytes });
+    let replaced: Replacement | undefined;
+    if (before !== undefined && !same) {
+      const last = this.#replaced.latest(run, name, step);
+      this.#replaced.keep(run, name, step, nowUs, by);
+      const version = this.#replaced.latest(run, name, step);
+      replaced = { createdBy: before.createdBy, version: version === last ? undefined : version };
+    } else if (before !== undefined) {
+      this.#db.run(
+        "DELETE FROM artifact WHERE run = ? AND name = ? AND step = ?",
+        run,
+        name,
+        step ?? NO_STEP,
+      );
+    }
+    const content = "blob" in artifact ? undefined : artifact.content;
+    this.insert(
+      [
+        run,
+        name,
+        step ?? NO_STEP,
+        kind,
+        place,
+        uri,
+        sha256 === undefined ? null : Buffer.from(sha256, "hex"),
+        sizeBytes ?? null,
+        mediaType,
+        joinObject(metadata),
+        same ? before.createdUs : nowUs,
+        same ? before.createdBy : by,
+      ],
+      content,
     );
-    if ("blob" in artifact || artifact.content === undefined) return;
-    this.#db.run("INSERT INTO artifact_content (artifact, content) VALUES (?, ?)", lastId, artifact.content);
+    return { replaced };
+  }
+
+  /** Values as the columns come in the statement. */
+  insert(values: readonly Value[], content: Uint8Array | undefined): void {
+    const { lastId } = this.#db.run(
+      `INSERT INTO artifact (run, name, step, kind, place, uri, sha256, size_bytes, media_type, metadata,
+         created_us, created_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      ...values,
+    );
+    if (content === undefined) return;
+    this.#db.run("INSERT INTO artifact_content (artifact, content) VALUES (?, ?)", lastId, content);
   }
 
   find(run: number, runId: string, name: string, step: number | undefined): Artifact | undefined {
@@ -139,40 +173,36 @@ export class Artifacts {
     if (toStep !== undefined) add("step <= ?", toStep);
     // SQLite would take the index of the names, and step over all other kinds.
     const from = kind === undefined ? "artifact" : "artifact INDEXED BY artifact_kind";
-    const sql = `SELECT ${COLUMNS} FROM ${from} WHERE ${conditions.join(" AND ")} ORDER BY name, step LIMIT ?`;
+    const sql = `SELECT ${ARTIFACT_COLUMNS} FROM ${from} WHERE ${conditions.join(" AND ")} ORDER BY name, step LIMIT ?`;
     const { rows, more } = takePage(this.#db.each(sql, ...values, bound.limit + 1), bound);
     return { rows: rows.map((row) => toArtifact(runId, row)), more };
   }
 
-  /** How many there were. */
-  remove(run: number, name: string, step: number | undefined): number {
-    const { changes } =
-      step === undefined
-        ? this.#db.run("DELETE FROM artifact WHERE run = ? AND name = ?", run, name)
-        : this.#db.run("DELETE FROM artifact WHERE run = ? AND name = ? AND step = ?", run, name, step);
-    return changes;
-  }
-
-  hasName(run: number, name: string): boolean {
-    return this.#find(run, "name = ?", name) !== undefined;
-  }
-
-  /** Rising by digest, one artifact for each. */
+  /** Rising by digest, one artifact for each, which may be a replaced one. */
   usedBlobsAfter({ after, limit }: { after: string | undefined; limit: number }): Artifact[] {
     // Of several rows SQLite gives the other columns of the one with the least id.
-    const rows = this.#db.all(
-      `SELECT ${COLUMNS}, min(artifact.id), run.id FROM artifact JOIN run ON run.key = artifact.run
-       WHERE place = 'blob' AND sha256 > ? GROUP BY sha256 ORDER BY sha256 LIMIT ?`,
-      Buffer.from(after ?? "", "hex"),
-      limit,
+    const firsts = TABLES.flatMap((table) =>
+      this.#db.all(
+        `SELECT ${ARTIFACT_COLUMNS}, min(artifact.id), run.id FROM ${table} AS artifact
+           JOIN run ON run.key = artifact.run
+         WHERE place = 'blob' AND sha256 > ? GROUP BY sha256 ORDER BY sha256 LIMIT ?`,
+        Buffer.from(after ?? "", "hex"),
+        limit,
+      ),
     );
-    return rows.map((row) => toArtifact(String(row.at(-1)), row));
+    const byDigest = new Map<string, Artifact>();
+    for (const row of firsts) {
+      const artifact = toArtifact(String(row.at(-1)), row);
+      if (!byDigest.has(artifact.sha256!)) byDigest.set(artifact.sha256!, artifact);
+    }
+    return [...byDigest.values()].sort((a, b) => (a.sha256! < b.sha256! ? -1 : 1)).slice(0, limit);
   }
 
   /** One sentence for each inline content of the run that is not what was stored. */
   *verify(run: number): Generator<string> {
     const rows = this.#db.each(
-      `SELECT name, sha256, content FROM artifact JOIN artifact_content ON artifact = id WHERE run = ?`,
+      `SELECT name, sha256, content FROM artifact JOIN artifact_content ON artifact = id WHERE run = ?1
+       UNION ALL SELECT name, sha256, content FROM replaced_artifact WHERE run = ?1 AND content IS NOT NULL`,
       run,
     );
     for (const [name, sha256, content] of rows) {
@@ -188,8 +218,12 @@ export class Artifacts {
   }
 
   usedBlobs(digests: readonly string[]): string[] {
-    const sql = "SELECT 1 FROM artifact WHERE place = 'blob' AND sha256 = ?";
-    return digests.filter((digest) => this.#db.find(sql, Buffer.from(digest, "hex")) !== undefined);
+    const isIn = (table: string, digest: string) =>
+      this.#db.find(
+        `SELECT 1 FROM ${table} WHERE place = 'blob' AND sha256 = ? LIMIT 1`,
+        Buffer.from(digest, "hex"),
+      ) !== undefined;
+    return digests.filter((digest) => TABLES.some((table) => isIn(table, digest)));
   }
 
   forgetUnusedBlobs(digests: readonly string[]): void {
@@ -204,11 +238,18 @@ export class Artifacts {
 
   #find(run: number, condition: string, ...values: Value[]): Row | undefined {
     return this.#db.find(
-      `SELECT ${COLUMNS} FROM artifact WHERE run = ? AND ${condition} LIMIT 1`,
+      `SELECT ${ARTIFACT_COLUMNS} FROM artifact WHERE run = ? AND ${condition} LIMIT 1`,
       run,
       ...values,
     );
   }
+}
+
+/** Whether nothing is lost when one takes the place of the other: bytes may rest in the row or in a blob. */
+function isSameContent(before: Artifact, after: ReturnType<typeof contentOf>): boolean {
+  const isStored = before.place !== "reference";
+  if (isStored !== (after.place !== "reference")) return false;
+  return before.sha256 === after.sha256 && before.sizeBytes === after.sizeBytes && before.uri === after.uri;
 }
 
 function contentOf(artifact: ArtifactRecord | UploadedArtifact): {
@@ -222,25 +263,4 @@ function contentOf(artifact: ArtifactRecord | UploadedArtifact): {
   }
   const { uri, sha256, sizeBytes } = artifact;
   return { place: uri === undefined ? "inline" : "reference", uri: uri ?? "", sha256, sizeBytes };
-}
-
-function toArtifact(runId: string, row: Row): Artifact {
-  const [name, step, kind, place, uri, sha256, sizeBytes, mediaType, metadata, createdUs] = row;
-  return {
-    runId,
-    name: String(name),
-    step: step === NO_STEP ? undefined : Number(step),
-    kind: kind as ArtifactKind,
-    place: place as ArtifactPlace,
-    uri: String(uri),
-    sha256: hexOf(sha256),
-    sizeBytes: sizeBytes === null ? undefined : Number(sizeBytes),
-    mediaType: String(mediaType),
-    metadata: splitObject(String(metadata)),
-    createdUs: Number(createdUs),
-  };
-}
-
-function hexOf(digest: Row[number] | undefined): string | undefined {
-  return digest instanceof Uint8Array ? Buffer.from(digest).toString("hex") : undefined;
 }

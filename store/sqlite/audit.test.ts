@@ -1,12 +1,17 @@
+import { createHash } from "node:crypto";
 import { closeSync, openSync, writeSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { DatabaseSync } from "node:sqlite";
+import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { chainHash } from "#core/access/audit-chain.ts";
 import { AUDIT } from "#store/contract/stores.ts";
-import { openOnDisk, tamper } from "./testing/under-test.ts";
+import { openIn, openOnDisk, tamper } from "./testing/under-test.ts";
 
 const ENTRIES = 6;
+/** The last version whose entries had no token and no address. */
+const OLD_FORMAT = 5;
 
 describe("the audit in SQLite", () => {
   let under: Awaited<ReturnType<typeof openOnDisk>>;
@@ -30,6 +35,47 @@ describe("the audit in SQLite", () => {
     });
   const verdict = () => under.access.verifyAudit();
 
+  it("A16 A37 S22 goes on from the entries of a store from before tokens and addresses", async () => {
+    const directory = await mkdtemp(join(tmpdir(), "cairn-store-"));
+    const data = join(directory, "data");
+    await mkdir(data);
+    const db = new DatabaseSync(join(data, "cairn.db"));
+    const folder = new URL("migrations/", import.meta.url);
+    for (const file of (await readdir(folder)).sort().slice(0, OLD_FORMAT)) {
+      db.exec(await readFile(new URL(file, folder), "utf8"));
+    }
+    db.exec(`PRAGMA user_version = ${OLD_FORMAT}`);
+    let last = "0".repeat(64);
+    for (let i = 1; i <= 3; i++) {
+      const text = `{"action":"log-in","facts":{"token":"0${i}"},"number":${i},"principal":"ada","target":"ada","time_us":${i}}`;
+      last = createHash("sha256")
+        .update(last + text)
+        .digest("hex");
+      db.prepare("INSERT INTO audit VALUES (?, ?, 'ada', 'log-in', 'ada', ?, ?)").run(
+        i,
+        i,
+        `{"token":"0${i}"}`,
+        last,
+      );
+      db.prepare("UPDATE audit_head SET count = ?, hash = ?").run(i, last);
+    }
+    db.close();
+    const old = await openIn(directory, data);
+    try {
+      expect(await old.access.verifyAudit()).toEqual({ entries: 3, problems: [] });
+      expect(await old.access.getAuditHead()).toEqual({ count: 3, hash: last });
+      await old.access.changeAccess([], [{ ...AUDIT, token: "t", address: "10.0.0.1" }]);
+      expect(await old.access.verifyAudit()).toEqual({ entries: 4, problems: [] });
+      const asked = { principal: undefined, action: undefined, target: undefined, before: undefined };
+      expect(await old.access.listAudit({ ...asked, after: 2, limit: 9 })).toMatchObject([
+        { number: 3, token: "", address: "", facts: { token: "03" } },
+        { number: 4, token: "t", address: "10.0.0.1" },
+      ]);
+    } finally {
+      await old.discard();
+    }
+  });
+
   it("S22 finds nothing where nothing was done", async () => {
     forge(() => undefined);
     expect(await verdict()).toEqual({ entries: ENTRIES, problems: [] });
@@ -40,6 +86,8 @@ describe("the audit in SQLite", () => {
     "principal = 'eve'",
     "action = 'x'",
     "target = ''",
+    "token = 't'",
+    "address = '10.0.0.1'",
     `facts = '{"namespace":"x"}'`,
   ])("S22 A16 names the entry that was altered: %s", async (set) => {
     forge((db) => db.exec(`UPDATE audit SET ${set} WHERE number = 3`));
@@ -107,7 +155,7 @@ describe("the audit in SQLite", () => {
 
   it("S22 A16 sees what was put in, in the middle and at the end", async () => {
     const copy = (number: number) =>
-      `INSERT INTO audit SELECT ${number}, time_us, principal, action, target, facts, hash FROM audit WHERE number = 2`;
+      `INSERT INTO audit SELECT ${number}, time_us, principal, action, target, facts, hash, token, address FROM audit WHERE number = 2`;
     forge((db) => {
       for (const number of [6, 5, 4])
         db.exec(`UPDATE audit SET number = ${number + 1} WHERE number = ${number}`);
@@ -173,8 +221,8 @@ describe("the audit in SQLite", () => {
   it.each([
     "UPDATE audit SET principal = 'eve' WHERE number = 3",
     "DELETE FROM audit WHERE number = 6",
-    "INSERT INTO audit VALUES (9, 0, '', '', '', '{}', '')",
-    "INSERT OR REPLACE INTO audit VALUES (3, 0, '', '', '', '{}', '')",
+    "INSERT INTO audit VALUES (9, 0, '', '', '', '{}', '', '', '')",
+    "INSERT OR REPLACE INTO audit VALUES (3, 0, '', '', '', '{}', '', '', '')",
     "UPDATE audit_head SET count = 2",
     "DELETE FROM audit_head",
     "INSERT OR REPLACE INTO audit_head VALUES (1, 0, '')",

@@ -2,7 +2,7 @@ import { chainHash, CHAIN_START, factsText } from "#core/access/audit-chain.ts";
 import type { AuditEntry, AuditRecord, AuditVerdict, ListAudit } from "#core/ports/access-store.ts";
 import type { Db, Row, Value } from "./db.ts";
 
-const COLUMNS = "number, time_us, principal, action, target, facts, hash";
+const COLUMNS = "number, time_us, principal, action, target, facts, hash, token, address";
 const PROBLEMS_MAX = 100;
 
 /** Adds a record to the end of the chain. Call inside the transaction of what it tells of. */
@@ -11,7 +11,7 @@ export function appendAudit(db: Db, record: AuditRecord): void {
   const number = Number(count) + 1;
   const hash = chainHash(String(previous), number, record);
   db.run(
-    `INSERT INTO audit (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO audit (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     number,
     record.timeUs,
     record.principal,
@@ -19,21 +19,29 @@ export function appendAudit(db: Db, record: AuditRecord): void {
     record.target,
     factsText(record.facts),
     hash,
+    record.token ?? "",
+    record.address ?? "",
   );
   db.run("UPDATE audit_head SET count = ?, hash = ?", number, hash);
 }
 
-export function listAudit(db: Db, { before, limit, ...wanted }: ListAudit): AuditEntry[] {
-  const where = ["number < ?"];
-  const values: Value[] = [before ?? Number.MAX_SAFE_INTEGER];
+export function listAudit(db: Db, { before, after, limit, ...wanted }: ListAudit): AuditEntry[] {
+  const where = ["number < ?", "number > ?"];
+  const values: Value[] = [before ?? Number.MAX_SAFE_INTEGER, after ?? 0];
   for (const column of ["principal", "action", "target"] as const) {
     const value = wanted[column];
     if (value === undefined) continue;
     where.push(`${column} = ?`);
     values.push(value);
   }
-  const sql = `SELECT ${COLUMNS} FROM audit WHERE ${where.join(" AND ")} ORDER BY number DESC LIMIT ?`;
+  const order = after === undefined ? "DESC" : "ASC";
+  const sql = `SELECT ${COLUMNS} FROM audit WHERE ${where.join(" AND ")} ORDER BY number ${order} LIMIT ?`;
   return db.all(sql, ...values, limit).map(toEntry);
+}
+
+export function auditHead(db: Db): { count: number; hash: string } {
+  const [count, hash] = db.find("SELECT count, hash FROM audit_head") ?? [0, CHAIN_START];
+  return { count: Number(count), hash: String(hash) };
 }
 
 /** Call where nothing is written meanwhile: inside a read transaction. */
@@ -44,7 +52,7 @@ export function verifyAudit(db: Db): AuditVerdict {
   let hash = CHAIN_START;
   // As texts: whoever tampers may put in numbers beyond those that come back exactly.
   const rows = db.each(
-    `SELECT CAST(number AS TEXT), CAST(time_us AS TEXT), principal, action, target, facts, hash
+    `SELECT CAST(number AS TEXT), CAST(time_us AS TEXT), principal, action, target, facts, hash, token, address
      FROM audit ORDER BY number`,
   );
   for (const row of rows) {
@@ -79,7 +87,8 @@ function entriesText(first: number, last: number): string {
   return first === last ? `entry ${first} was` : `entries ${first} to ${last} were`;
 }
 
-function toEntry([number, timeUs, principal, action, target, facts, hash]: Row): AuditEntry {
+function toEntry(row: Row): AuditEntry {
+  const [number, timeUs, principal, action, target, facts, hash, token, address] = row;
   return {
     number: Number(number),
     timeUs: Number(timeUs),
@@ -88,6 +97,8 @@ function toEntry([number, timeUs, principal, action, target, facts, hash]: Row):
     target: String(target),
     facts: parseFacts(String(facts)),
     hash: String(hash),
+    token: String(token),
+    address: String(address),
   };
 }
 

@@ -122,17 +122,28 @@ export class Namespaces {
     return id;
   }
 
-  describeKey(described: KeyDescription, nowUs: number): void {
-    this.#db.run(
-      `INSERT OR REPLACE INTO key_description (namespace, key, unit, direction, description, picture)
-       VALUES (?, ?, ?, ?, ?, ?)`,
+  /** Whether that changed anything. */
+  describeKey(described: KeyDescription, nowUs: number): boolean {
+    const row = [
       this.ensure(described.namespace, nowUs),
       described.key,
       described.unit,
       described.direction ?? null,
       described.description,
       described.picture ?? null,
+    ];
+    const same = this.#db.find(
+      `SELECT 1 FROM key_description WHERE namespace = ? AND key = ? AND unit = ? AND direction IS ?
+         AND description = ? AND picture IS ?`,
+      ...row,
     );
+    if (same !== undefined) return false;
+    this.#db.run(
+      `INSERT OR REPLACE INTO key_description (namespace, key, unit, direction, description, picture)
+       VALUES (?, ?, ?, ?, ?, ?)`,
+      ...row,
+    );
+    return true;
   }
 
   listKeys(

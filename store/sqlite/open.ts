@@ -136,7 +136,6 @@ export class SqliteStore implements RunStore, PointStore, AccessStore, ArtifactS
   getSetting: RunStore["getSetting"] = (...args) => this.#read("getSetting", args);
   info: RunStore["info"] = (...args) => this.#read("info", args);
   checkIntegrity: RunStore["checkIntegrity"] = (signal) => this.#read("checkIntegrity", [], signal);
-  backup: RunStore["backup"] = (...args) => this.#read("backup", args);
   listSeries: PointStore["listSeries"] = (request, signal) => this.#read("listSeries", [request], signal);
   readSeries: PointStore["readSeries"] = (request, signal) => this.#read("readSeries", [request], signal);
   listMetricKeys: PointStore["listMetricKeys"] = (request, signal) =>
@@ -151,9 +150,14 @@ export class SqliteStore implements RunStore, PointStore, AccessStore, ArtifactS
   loadAccess: AccessStore["loadAccess"] = (...args) => this.#read("loadAccess", args);
   listAudit: AccessStore["listAudit"] = (...args) => this.#read("listAudit", args);
   verifyAudit: AccessStore["verifyAudit"] = (signal) => this.#read("verifyAudit", [], signal);
+  getAuditHead: AccessStore["getAuditHead"] = () => this.#read("getAuditHead", []);
 
   putArtifact: ArtifactStore["putArtifact"] = (...args) => this.#write("putArtifact", args);
   deleteArtifact: ArtifactStore["deleteArtifact"] = (...args) => this.#write("deleteArtifact", args);
+  restoreReplaced: ArtifactStore["restoreReplaced"] = (...args) => this.#write("restoreReplaced", args);
+  purgeReplaced: ArtifactStore["purgeReplaced"] = (...args) => this.#write("purgeReplaced", args);
+  expireReplaced: ArtifactStore["expireReplaced"] = (...args) => this.#write("expireReplaced", args);
+  listReplaced: ArtifactStore["listReplaced"] = (...args) => this.#read("listReplaced", args);
   forgetUnusedBlobs: ArtifactStore["forgetUnusedBlobs"] = (...args) => this.#write("forgetUnusedBlobs", args);
   findArtifact: ArtifactStore["findArtifact"] = (...args) => this.#read("findArtifact", args);
   readContent: ArtifactStore["readContent"] = (...args) => this.#read("readContent", args);
@@ -170,8 +174,13 @@ export class SqliteStore implements RunStore, PointStore, AccessStore, ArtifactS
   readLinkedArtifacts: LineageStore["readLinkedArtifacts"] = (...args) =>
     this.#read("readLinkedArtifacts", args);
 
-  describeKey: RunStore["describeKey"] = (description) =>
-    this.#write("describeKey", [description, this.#options.nowUs()]);
+  describeKey: RunStore["describeKey"] = (description, audit) =>
+    this.#write("describeKey", [description, this.#options.nowUs(), audit]);
+
+  async backup(file: string, audit?: AuditRecord): Promise<void> {
+    if (audit !== undefined) await this.#write("changeAccess", [[], [audit]]);
+    await this.#read("backup", [file]);
+  }
 
   /** From now on writes are refused with `error`; reads go on. */
   stopWriting(error: CairnError): void {

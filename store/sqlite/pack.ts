@@ -24,7 +24,7 @@ export function packEnvelope(
   envelope: AppendEnvelope,
   nowUs: number,
 ): PackedEnvelope & { body: Uint8Array<ArrayBuffer> } {
-  const { runId, writer, seq, lost, change, series, log, artifacts, kept } = envelope;
+  const { runId, writer, seq, lost, change, series, log, artifacts, kept, audit } = envelope;
   let points = 0;
   const names: string[] = [];
   scratch.reset();
@@ -65,6 +65,7 @@ export function packEnvelope(
     crc,
     nowUs,
     extras,
+    audit,
   };
 }
 

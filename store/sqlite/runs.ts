@@ -129,7 +129,7 @@ export class Runs {
     return toFeedRow(this.#db.find(`SELECT ${COLUMNS} ${FROM} WHERE run.key = ?`, key)!);
   }
 
-  update(key: number, change: RunChange, nowUs: number): StoredRun {
+  update(key: number, change: RunChange, nowUs: number): StoredRun & { before: Run } {
     const { run } = this.get(key);
     const next = changed(run, change, nowUs);
     if (change.addAliases !== undefined) {
@@ -155,7 +155,7 @@ export class Runs {
       change.heartbeatSeconds ?? null,
       key,
     );
-    return { key, run: next };
+    return { key, run: next, before: run };
   }
 
   setDeleted(key: number, deletedUs: number | undefined): StoredRun {

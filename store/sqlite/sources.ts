@@ -52,7 +52,10 @@ export class Sources {
     this.#db = db;
   }
 
-  add(link: Parameters<LineageStore["addSource"]>[0]): { created: boolean; createdUs: number } {
+  add(
+    link: Parameters<LineageStore["addSource"]>[0],
+    audit?: AuditRecord,
+  ): { created: boolean; createdUs: number } {
     const { childId, source, artifact, createdUs } = link;
     const byText = Number(link.byText ?? false);
     const run = this.#findRun(childId);
@@ -75,6 +78,7 @@ export class Sources {
       createdUs,
       byText,
     );
+    if (audit !== undefined) appendAudit(this.#db, audit);
     return { created: true, createdUs };
   }
 

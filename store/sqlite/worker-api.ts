@@ -23,14 +23,21 @@ export interface WriterApi extends Pick<
   | "publish"
   | "close"
 > {
-  updateRun(id: string, change: RunChange, nowUs: number): Promise<Run>;
-  describeKey(description: Parameters<RunStore["describeKey"]>[0], nowUs: number): Promise<void>;
+  updateRun(id: string, change: RunChange, nowUs: number, audit?: AuditRecord): Promise<Run>;
+  describeKey(
+    description: Parameters<RunStore["describeKey"]>[0],
+    nowUs: number,
+    audit?: AuditRecord,
+  ): Promise<void>;
   append(envelopes: readonly PackedEnvelope[]): Promise<(EnvelopeAck | PlainError)[]>;
   restore(file: string, keepAside: string | undefined, audit: AuditRecord): Promise<void>;
   changeAccess: AccessStore["changeAccess"];
   touchTokens: AccessStore["touchTokens"];
   putArtifact: ArtifactStore["putArtifact"];
   deleteArtifact: ArtifactStore["deleteArtifact"];
+  restoreReplaced: ArtifactStore["restoreReplaced"];
+  purgeReplaced: ArtifactStore["purgeReplaced"];
+  expireReplaced: ArtifactStore["expireReplaced"];
   forgetUnusedBlobs: ArtifactStore["forgetUnusedBlobs"];
   addSource: LineageStore["addSource"];
   removeSource: LineageStore["removeSource"];
@@ -57,14 +64,16 @@ export interface ReaderApi
       | "getSetting"
       | "info"
       | "checkIntegrity"
-      | "backup"
     > {
+  backup(file: string): Promise<void>;
   loadAccess: AccessStore["loadAccess"];
   listAudit: AccessStore["listAudit"];
   verifyAudit: AccessStore["verifyAudit"];
+  getAuditHead: AccessStore["getAuditHead"];
   findArtifact: ArtifactStore["findArtifact"];
   readContent: ArtifactStore["readContent"];
   listArtifacts: ArtifactStore["listArtifacts"];
+  listReplaced: ArtifactStore["listReplaced"];
   listUsedBlobs: ArtifactStore["listUsedBlobs"];
   listUnusedBlobs: ArtifactStore["listUnusedBlobs"];
   findUsedBlobs: ArtifactStore["findUsedBlobs"];

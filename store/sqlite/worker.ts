@@ -1,11 +1,14 @@
 import { rmSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
+import { isDeepStrictEqual } from "node:util";
 import { serveCalls, Transferred, type Handlers } from "#base/worker-call.ts";
+import { withFacts } from "#core/access/audit-record.ts";
 import { CairnError, toPlainError, type PlainError } from "#core/errors.ts";
 import type { ReadSeriesResult } from "#core/ports/point-store.ts";
+import { changedFields } from "#core/runs/run-difference.ts";
 import { changeAccess, dropNamespaceAccess, loadAccess, touchTokens } from "./access.ts";
-import { appendAudit, listAudit, verifyAudit } from "./audit.ts";
+import { appendAudit, auditHead, listAudit, verifyAudit } from "./audit.ts";
 import { carryAudit } from "./carry-audit.ts";
 import { artifactReads, artifactWrites } from "./artifact-calls.ts";
 import { URGENT } from "./committer.ts";
@@ -25,11 +28,17 @@ const onFailure = (error: CairnError) => failed.resolve(toPlainError(error));
 function writerHandlers(opened: StoreWriter): Handlers<WriterApi> {
   let writer = opened;
   return {
-    createNamespace: (namespace) => writer.change((namespaces) => namespaces.create(namespace)),
+    createNamespace: (namespace, audit) =>
+      writer.change((namespaces, db) => {
+        const created = namespaces.create(namespace);
+        if (audit !== undefined) appendAudit(db, audit);
+        return created;
+      }),
     updateNamespace: (path, change, audit) =>
       writer.change((namespaces, db) => {
+        const before = namespaces.find(path);
         const updated = namespaces.update(path, change);
-        if (audit !== undefined) appendAudit(db, audit);
+        if (audit !== undefined && !isDeepStrictEqual(before, updated)) appendAudit(db, audit);
         return updated;
       }),
     deleteNamespace: (path, audit) =>
@@ -38,17 +47,25 @@ function writerHandlers(opened: StoreWriter): Handlers<WriterApi> {
         dropNamespaceAccess(db, path);
         appendAudit(db, audit);
       }, URGENT),
-    describeKey: (description, nowUs) =>
-      writer.change((namespaces) => namespaces.describeKey(description, nowUs)),
+    describeKey: (description, nowUs, audit) =>
+      writer.change((namespaces, db) => {
+        const changed = namespaces.describeKey(description, nowUs);
+        if (audit !== undefined && changed) appendAudit(db, audit);
+      }),
     initSetting: (name, value) => writer.change((_, db) => initSetting(db, name, value)),
     createRun: async (run, { getOrCreate }) => {
       const { stored, created } = await writer.changeRun((runs) => runs.create(run, getOrCreate));
       return { run: stored.run, created };
     },
-    updateRun: async (id, change, nowUs) => {
-      const { stored } = await writer.changeRun((runs) => ({
-        stored: runs.update(runs.getKey(id), change, nowUs),
-      }));
+    updateRun: async (id, change, nowUs, audit) => {
+      const { stored } = await writer.changeRun((runs, db) => {
+        const updated = runs.update(runs.getKey(id), change, nowUs);
+        const fields = audit === undefined ? [] : changedFields(updated.before, updated.run);
+        if (audit !== undefined && fields.length > 0) {
+          appendAudit(db, withFacts(audit, { fields: fields.join(" ") }));
+        }
+        return { stored: updated };
+      });
       return stored.run;
     },
     setDeleted: async (id, deletedUs, audit) => {
@@ -64,7 +81,7 @@ function writerHandlers(opened: StoreWriter): Handlers<WriterApi> {
     changeAccess: (changes, audit) => writer.change((_, db) => changeAccess(db, changes, audit), URGENT),
     touchTokens: (uses) => writer.change((_, db) => touchTokens(db, uses)),
     ...artifactWrites((work, options) => writer.change((_, db) => work(db), options)),
-    addSource: (link) => writer.change((_, db) => new Sources(db).add(link)),
+    addSource: (link, audit) => writer.change((_, db) => new Sources(db).add(link, audit)),
     removeSource: (link, audit) => writer.change((_, db) => new Sources(db).remove(link, audit), URGENT),
     expireHeartbeats: (nowUs) => writer.expireHeartbeats(nowUs),
     append: async (envelopes) => {
@@ -116,6 +133,7 @@ function readerHandlers(reader: StoreReader): Handlers<ReaderApi> {
     lineCount: (runId) => reader.lines.count(runId),
     loadAccess: () => reader.series.moment(() => loadAccess(reader.db)),
     listAudit: (request) => listAudit(reader.db, request),
+    getAuditHead: () => auditHead(reader.db),
     verifyAudit: () => reader.series.moment(() => verifyAudit(reader.db)),
     ...artifactReads(reader),
     listSources: (request) => new Sources(reader.db).ofChild(request),

@@ -15,5 +15,6 @@ export function artifactJson(artifact: Artifact): Record<string, unknown> {
     mediaType: artifact.mediaType,
     ...(metadata.size > 0 && { metadata: Object.fromEntries(metadata) }),
     createdUs: String(artifact.createdUs),
+    ...(artifact.createdBy !== "" && { createdBy: artifact.createdBy }),
   };
 }

@@ -1,4 +1,5 @@
 import type { Access } from "#core/access/access.ts";
+import type { AuditHeads } from "#core/access/audit-head.ts";
 import type { Identity } from "#core/access/caller.ts";
 import type { Artifacts } from "#core/artifacts/artifacts.ts";
 import type { Ingest } from "#core/ingest/ingest.ts";
@@ -17,6 +18,7 @@ import type { HealthSource } from "./health.ts";
 /** What this wire calls. */
 export interface ConnectCore {
   access: Access;
+  auditHeads: AuditHeads;
   namespaces: Namespaces;
   runs: Runs;
   ingest: Ingest;

@@ -16,9 +16,11 @@ import type {
 import { CairnError } from "#core/errors.ts";
 import { limits } from "#core/limits.ts";
 import { sizeOf } from "#core/model/size.ts";
+import type { SignedAuditHead } from "#core/access/audit-head.ts";
 import type { AuditEntry, AuditVerdict, Binding } from "#core/ports/access-store.ts";
 import {
   AuditEntrySchema,
+  AuditHeadSchema,
   BindingSchema,
   CreateTokenResponseSchema,
   ExplainAccessResponseSchema,
@@ -31,6 +33,7 @@ import {
   VerifyAuditResponseSchema,
   WhoAmIResponseSchema,
   type AuditEntry as AuditEntryMessage,
+  type AuditHead as AuditHeadMessage,
   type Binding as BindingMessage,
   type CreatePrincipalRequest,
   type CreateTokenRequest,
@@ -205,6 +208,19 @@ export function fromAuditEntry(entry: AuditEntry): AuditEntryMessage {
     target: entry.target,
     facts: { ...entry.facts },
     hash: entry.hash,
+    token: entry.token,
+    address: entry.address,
+  });
+}
+
+export function fromAuditHead(head: SignedAuditHead): AuditHeadMessage {
+  return create(AuditHeadSchema, {
+    count: BigInt(head.count),
+    hash: head.hash,
+    timeUs: BigInt(head.timeUs),
+    server: head.server,
+    publicKey: head.publicKey,
+    signature: head.signature,
   });
 }
 

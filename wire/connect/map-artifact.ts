@@ -5,6 +5,7 @@ import {
   type Artifact,
   type ArtifactKind,
   type ArtifactRecord,
+  type ReplacedArtifact,
 } from "#core/model/artifact.ts";
 import {
   ArtifactPlace,
@@ -15,7 +16,7 @@ import {
 } from "#proto/cairn/v1/artifact_pb.ts";
 import { fromMap, toInteger, toMap } from "./map.ts";
 
-export function fromArtifact(artifact: Artifact): ArtifactMessage {
+export function fromArtifact(artifact: Artifact | ReplacedArtifact): ArtifactMessage {
   const { step, sizeBytes } = artifact;
   return create(ArtifactSchema, {
     runId: artifact.runId,
@@ -30,6 +31,12 @@ export function fromArtifact(artifact: Artifact): ArtifactMessage {
     mediaType: artifact.mediaType,
     metadata: fromMap(artifact.metadata),
     createdUs: BigInt(artifact.createdUs),
+    createdBy: artifact.createdBy,
+    ...("version" in artifact && {
+      version: BigInt(artifact.version),
+      replacedUs: BigInt(artifact.replacedUs),
+      replacedBy: artifact.replacedBy,
+    }),
   });
 }
 

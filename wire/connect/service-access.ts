@@ -5,6 +5,7 @@ import type { ConnectCore } from "./core.ts";
 import { gatherPages } from "./gather-pages.ts";
 import {
   fromAuditEntry,
+  fromAuditHead,
   fromAuditVerdict,
   fromBinding,
   fromCreatedToken,
@@ -19,6 +20,7 @@ import {
   toPrincipalChange,
   toScope,
 } from "./map-access.ts";
+import { toInteger } from "./map.ts";
 
 /** A group has up to a thousand members; they are kept in memory anyway. */
 const PRINCIPALS_AT_ONCE = 1_000;
@@ -26,7 +28,10 @@ const PRINCIPALS_AT_ONCE = 1_000;
 const ENTRIES_AT_ONCE = 100;
 
 /** Who may do what: each method maps its request, calls core, and maps the answer. */
-export function accessService({ access }: Pick<ConnectCore, "access">): ServiceImpl<typeof AccessService> {
+export function accessService({
+  access,
+  auditHeads,
+}: Pick<ConnectCore, "access" | "auditHeads">): ServiceImpl<typeof AccessService> {
   return {
     whoAmI: (_, context) => fromWhoAmI(access.whoAmI(callerOf(context))),
     logIn: async ({ name, password }, context) => {
@@ -99,12 +104,20 @@ export function accessService({ access }: Pick<ConnectCore, "access">): ServiceI
 
     listAudit: async (request, context) => {
       const { principal, action, target } = request;
+      const after = request.after === undefined ? undefined : toInteger(request.after, "number of an entry");
       const { items, nextPageToken } = await gatherPages(request, ENTRIES_AT_ONCE, async (page) => {
-        const given = await access.listAudit(callerOf(context), { principal, action, target, ...page });
+        const given = await access.listAudit(callerOf(context), {
+          principal,
+          action,
+          target,
+          after,
+          ...page,
+        });
         return { items: given.entries, nextPageToken: given.nextPageToken };
       });
       return { entries: items.map(fromAuditEntry), nextPageToken };
     },
+    getAuditHead: async (_, context) => fromAuditHead(await auditHeads.get(callerOf(context))),
     verifyAudit: async (_, context) => fromAuditVerdict(await access.verifyAudit(callerOf(context))),
   };
 }

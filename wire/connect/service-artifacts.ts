@@ -3,6 +3,7 @@ import type { ArtifactService } from "#proto/cairn/v1/artifact_pb.ts";
 import { callerOf } from "./context.ts";
 import type { ConnectCore } from "./core.ts";
 import { fromArtifact, toArtifactRecord, toKind, toStep } from "./map-artifact.ts";
+import { toInteger } from "./map.ts";
 import { toRunRef } from "./map-run.ts";
 
 export function artifactService({ artifacts }: ConnectCore): ServiceImpl<typeof ArtifactService> {
@@ -12,6 +13,12 @@ export function artifactService({ artifacts }: ConnectCore): ServiceImpl<typeof 
     getArtifact: async ({ run, name, step }, context) =>
       fromArtifact(await artifacts.get(callerOf(context), { run: toRunRef(run), name, step: toStep(step) })),
     listArtifacts: async (request, context) => {
+      if (request.replaced) {
+        const { prefix, pageSize, pageToken } = request;
+        const asked = { run: toRunRef(request.run), prefix, pageSize, pageToken };
+        const kept = await artifacts.replaced.list(callerOf(context), asked);
+        return { artifacts: kept.artifacts.map(fromArtifact), nextPageToken: kept.nextPageToken };
+      }
       const listed = await artifacts.list(callerOf(context), {
         run: toRunRef(request.run),
         prefix: request.prefix,
@@ -26,6 +33,14 @@ export function artifactService({ artifacts }: ConnectCore): ServiceImpl<typeof 
     deleteArtifact: async ({ run, name, step }, context) => {
       const asked = { run: toRunRef(run), name, step: toStep(step) };
       return { deletedCount: BigInt(await artifacts.delete(callerOf(context), asked)) };
+    },
+    restoreArtifact: async ({ run, name, version }, context) => {
+      const asked = { run: toRunRef(run), name, version: toInteger(version, "version of an artifact") };
+      return fromArtifact(await artifacts.replaced.restore(callerOf(context), asked));
+    },
+    purgeArtifacts: async ({ run, name }, context) => {
+      const purged = await artifacts.replaced.purge(callerOf(context), { run: toRunRef(run), name });
+      return { purgedCount: BigInt(purged) };
     },
   };
 }

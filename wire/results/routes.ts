@@ -61,6 +61,7 @@ async function putRecord(places: Places, runs: Runs, call: Call): Promise<void> 
     startedUs: undefined,
     getOrCreate: true,
   });
-  await runs.update(caller, { by: "id", id: made.run.id }, { params: new Map([[key, json]]) });
+  const change = { params: new Map([[key, json]]) };
+  await runs.update(caller, { by: "id", id: made.run.id }, change, { action: "put-result", facts: { key } });
   sendNothing(response);
 }

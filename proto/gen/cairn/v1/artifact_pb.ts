@@ -13,7 +13,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file cairn/v1/artifact.proto.
  */
 export const file_cairn_v1_artifact: GenFile = /*@__PURE__*/
-  fileDesc("ChdjYWlybi92MS9hcnRpZmFjdC5wcm90bxIIY2Fpcm4udjEi5AIKCEFydGlmYWN0Eg4KBnJ1bl9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEhEKBHN0ZXAYAyABKANIAIgBARIkCgRraW5kGAQgASgOMhYuY2Fpcm4udjEuQXJ0aWZhY3RLaW5kEiYKBXBsYWNlGAUgASgOMhcuY2Fpcm4udjEuQXJ0aWZhY3RQbGFjZRILCgN1cmkYBiABKAkSDgoGc2hhMjU2GAcgASgJEhcKCnNpemVfYnl0ZXMYCCABKANIAYgBARISCgptZWRpYV90eXBlGAkgASgJEjIKCG1ldGFkYXRhGAogAygLMiAuY2Fpcm4udjEuQXJ0aWZhY3QuTWV0YWRhdGFFbnRyeRISCgpjcmVhdGVkX3VzGAsgASgDGi8KDU1ldGFkYXRhRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUIHCgVfc3RlcEINCgtfc2l6ZV9ieXRlcyLGAgoOQXJ0aWZhY3RSZWNvcmQSDAoEbmFtZRgBIAEoCRIRCgRzdGVwGAIgASgDSACIAQESJAoEa2luZBgDIAEoDjIWLmNhaXJuLnYxLkFydGlmYWN0S2luZBILCgN1cmkYBCABKAkSFAoHY29udGVudBgFIAEoDEgBiAEBEhIKCm1lZGlhX3R5cGUYBiABKAkSOAoIbWV0YWRhdGEYByADKAsyJi5jYWlybi52MS5BcnRpZmFjdFJlY29yZC5NZXRhZGF0YUVudHJ5Eg4KBnNoYTI1NhgIIAEoCRIXCgpzaXplX2J5dGVzGAkgASgDSAKIAQEaLwoNTWV0YWRhdGFFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQgcKBV9zdGVwQgoKCF9jb250ZW50Qg0KC19zaXplX2J5dGVzImIKFVJlY29yZEFydGlmYWN0UmVxdWVzdBIdCgNydW4YASABKAsyEC5jYWlybi52MS5SdW5SZWYSKgoIYXJ0aWZhY3QYAiABKAsyGC5jYWlybi52MS5BcnRpZmFjdFJlY29yZCJdChJHZXRBcnRpZmFjdFJlcXVlc3QSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEgwKBG5hbWUYAiABKAkSEQoEc3RlcBgDIAEoA0gAiAEBQgcKBV9zdGVwItoBChRMaXN0QXJ0aWZhY3RzUmVxdWVzdBIdCgNydW4YASABKAsyEC5jYWlybi52MS5SdW5SZWYSDgoGcHJlZml4GAIgASgJEiQKBGtpbmQYAyABKA4yFi5jYWlybi52MS5BcnRpZmFjdEtpbmQSFgoJZnJvbV9zdGVwGAQgASgDSACIAQESFAoHdG9fc3RlcBgFIAEoA0gBiAEBEhEKCXBhZ2Vfc2l6ZRgGIAEoBRISCgpwYWdlX3Rva2VuGAcgASgJQgwKCl9mcm9tX3N0ZXBCCgoIX3RvX3N0ZXAiVwoVTGlzdEFydGlmYWN0c1Jlc3BvbnNlEiUKCWFydGlmYWN0cxgBIAMoCzISLmNhaXJuLnYxLkFydGlmYWN0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJgChVEZWxldGVBcnRpZmFjdFJlcXVlc3QSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEgwKBG5hbWUYAiABKAkSEQoEc3RlcBgDIAEoA0gAiAEBQgcKBV9zdGVwIi8KFkRlbGV0ZUFydGlmYWN0UmVzcG9uc2USFQoNZGVsZXRlZF9jb3VudBgBIAEoAyqSAgoMQXJ0aWZhY3RLaW5kEh0KGUFSVElGQUNUX0tJTkRfVU5TUEVDSUZJRUQQABIWChJBUlRJRkFDVF9LSU5EX0ZJTEUQARIXChNBUlRJRkFDVF9LSU5EX01PREVMEAISGQoVQVJUSUZBQ1RfS0lORF9EQVRBU0VUEAMSFwoTQVJUSUZBQ1RfS0lORF9JTUFHRRAEEhcKE0FSVElGQUNUX0tJTkRfQVVESU8QBRIXChNBUlRJRkFDVF9LSU5EX1RBQkxFEAYSGwoXQVJUSUZBQ1RfS0lORF9ISVNUT0dSQU0QBxIWChJBUlRJRkFDVF9LSU5EX1RFWFQQCBIXChNBUlRJRkFDVF9LSU5EX0NVUlZFEAkqaAoNQXJ0aWZhY3RQbGFjZRIeChpBUlRJRkFDVF9QTEFDRV9VTlNQRUNJRklFRBAAEhwKGEFSVElGQUNUX1BMQUNFX1JFRkVSRU5DRRABEhkKFUFSVElGQUNUX1BMQUNFX1NUT1JFRBACMtgCCg9BcnRpZmFjdFNlcnZpY2USSwoOUmVjb3JkQXJ0aWZhY3QSHy5jYWlybi52MS5SZWNvcmRBcnRpZmFjdFJlcXVlc3QaEi5jYWlybi52MS5BcnRpZmFjdCIE4OAYAxJFCgtHZXRBcnRpZmFjdBIcLmNhaXJuLnYxLkdldEFydGlmYWN0UmVxdWVzdBoSLmNhaXJuLnYxLkFydGlmYWN0IgTg4BgCElYKDUxpc3RBcnRpZmFjdHMSHi5jYWlybi52MS5MaXN0QXJ0aWZhY3RzUmVxdWVzdBofLmNhaXJuLnYxLkxpc3RBcnRpZmFjdHNSZXNwb25zZSIE4OAYAhJZCg5EZWxldGVBcnRpZmFjdBIfLmNhaXJuLnYxLkRlbGV0ZUFydGlmYWN0UmVxdWVzdBogLmNhaXJuLnYxLkRlbGV0ZUFydGlmYWN0UmVzcG9uc2UiBODgGANiBnByb3RvMw", [file_cairn_v1_permission, file_cairn_v1_run]);
+  fileDesc("ChdjYWlybi92MS9hcnRpZmFjdC5wcm90bxIIY2Fpcm4udjEiswMKCEFydGlmYWN0Eg4KBnJ1bl9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEhEKBHN0ZXAYAyABKANIAIgBARIkCgRraW5kGAQgASgOMhYuY2Fpcm4udjEuQXJ0aWZhY3RLaW5kEiYKBXBsYWNlGAUgASgOMhcuY2Fpcm4udjEuQXJ0aWZhY3RQbGFjZRILCgN1cmkYBiABKAkSDgoGc2hhMjU2GAcgASgJEhcKCnNpemVfYnl0ZXMYCCABKANIAYgBARISCgptZWRpYV90eXBlGAkgASgJEjIKCG1ldGFkYXRhGAogAygLMiAuY2Fpcm4udjEuQXJ0aWZhY3QuTWV0YWRhdGFFbnRyeRISCgpjcmVhdGVkX3VzGAsgASgDEhIKCmNyZWF0ZWRfYnkYDCABKAkSDwoHdmVyc2lvbhgNIAEoAxITCgtyZXBsYWNlZF91cxgOIAEoAxITCgtyZXBsYWNlZF9ieRgPIAEoCRovCg1NZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCBwoFX3N0ZXBCDQoLX3NpemVfYnl0ZXMixgIKDkFydGlmYWN0UmVjb3JkEgwKBG5hbWUYASABKAkSEQoEc3RlcBgCIAEoA0gAiAEBEiQKBGtpbmQYAyABKA4yFi5jYWlybi52MS5BcnRpZmFjdEtpbmQSCwoDdXJpGAQgASgJEhQKB2NvbnRlbnQYBSABKAxIAYgBARISCgptZWRpYV90eXBlGAYgASgJEjgKCG1ldGFkYXRhGAcgAygLMiYuY2Fpcm4udjEuQXJ0aWZhY3RSZWNvcmQuTWV0YWRhdGFFbnRyeRIOCgZzaGEyNTYYCCABKAkSFwoKc2l6ZV9ieXRlcxgJIAEoA0gCiAEBGi8KDU1ldGFkYXRhRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUIHCgVfc3RlcEIKCghfY29udGVudEINCgtfc2l6ZV9ieXRlcyJiChVSZWNvcmRBcnRpZmFjdFJlcXVlc3QSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEioKCGFydGlmYWN0GAIgASgLMhguY2Fpcm4udjEuQXJ0aWZhY3RSZWNvcmQiXQoSR2V0QXJ0aWZhY3RSZXF1ZXN0Eh0KA3J1bhgBIAEoCzIQLmNhaXJuLnYxLlJ1blJlZhIMCgRuYW1lGAIgASgJEhEKBHN0ZXAYAyABKANIAIgBAUIHCgVfc3RlcCLsAQoUTGlzdEFydGlmYWN0c1JlcXVlc3QSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEg4KBnByZWZpeBgCIAEoCRIkCgRraW5kGAMgASgOMhYuY2Fpcm4udjEuQXJ0aWZhY3RLaW5kEhYKCWZyb21fc3RlcBgEIAEoA0gAiAEBEhQKB3RvX3N0ZXAYBSABKANIAYgBARIRCglwYWdlX3NpemUYBiABKAUSEgoKcGFnZV90b2tlbhgHIAEoCRIQCghyZXBsYWNlZBgIIAEoCEIMCgpfZnJvbV9zdGVwQgoKCF90b19zdGVwIlcKFUxpc3RBcnRpZmFjdHNSZXNwb25zZRIlCglhcnRpZmFjdHMYASADKAsyEi5jYWlybi52MS5BcnRpZmFjdBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiYAoVRGVsZXRlQXJ0aWZhY3RSZXF1ZXN0Eh0KA3J1bhgBIAEoCzIQLmNhaXJuLnYxLlJ1blJlZhIMCgRuYW1lGAIgASgJEhEKBHN0ZXAYAyABKANIAIgBAUIHCgVfc3RlcCIvChZEZWxldGVBcnRpZmFjdFJlc3BvbnNlEhUKDWRlbGV0ZWRfY291bnQYASABKAMiVgoWUmVzdG9yZUFydGlmYWN0UmVxdWVzdBIdCgNydW4YASABKAsyEC5jYWlybi52MS5SdW5SZWYSDAoEbmFtZRgCIAEoCRIPCgd2ZXJzaW9uGAMgASgDIkQKFVB1cmdlQXJ0aWZhY3RzUmVxdWVzdBIdCgNydW4YASABKAsyEC5jYWlybi52MS5SdW5SZWYSDAoEbmFtZRgCIAEoCSIuChZQdXJnZUFydGlmYWN0c1Jlc3BvbnNlEhQKDHB1cmdlZF9jb3VudBgBIAEoAyqSAgoMQXJ0aWZhY3RLaW5kEh0KGUFSVElGQUNUX0tJTkRfVU5TUEVDSUZJRUQQABIWChJBUlRJRkFDVF9LSU5EX0ZJTEUQARIXChNBUlRJRkFDVF9LSU5EX01PREVMEAISGQoVQVJUSUZBQ1RfS0lORF9EQVRBU0VUEAMSFwoTQVJUSUZBQ1RfS0lORF9JTUFHRRAEEhcKE0FSVElGQUNUX0tJTkRfQVVESU8QBRIXChNBUlRJRkFDVF9LSU5EX1RBQkxFEAYSGwoXQVJUSUZBQ1RfS0lORF9ISVNUT0dSQU0QBxIWChJBUlRJRkFDVF9LSU5EX1RFWFQQCBIXChNBUlRJRkFDVF9LSU5EX0NVUlZFEAkqaAoNQXJ0aWZhY3RQbGFjZRIeChpBUlRJRkFDVF9QTEFDRV9VTlNQRUNJRklFRBAAEhwKGEFSVElGQUNUX1BMQUNFX1JFRkVSRU5DRRABEhkKFUFSVElGQUNUX1BMQUNFX1NUT1JFRBACMoIECg9BcnRpZmFjdFNlcnZpY2USSwoOUmVjb3JkQXJ0aWZhY3QSHy5jYWlybi52MS5SZWNvcmRBcnRpZmFjdFJlcXVlc3QaEi5jYWlybi52MS5BcnRpZmFjdCIE4OAYAxJFCgtHZXRBcnRpZmFjdBIcLmNhaXJuLnYxLkdldEFydGlmYWN0UmVxdWVzdBoSLmNhaXJuLnYxLkFydGlmYWN0IgTg4BgCElYKDUxpc3RBcnRpZmFjdHMSHi5jYWlybi52MS5MaXN0QXJ0aWZhY3RzUmVxdWVzdBofLmNhaXJuLnYxLkxpc3RBcnRpZmFjdHNSZXNwb25zZSIE4OAYAhJZCg5EZWxldGVBcnRpZmFjdBIfLmNhaXJuLnYxLkRlbGV0ZUFydGlmYWN0UmVxdWVzdBogLmNhaXJuLnYxLkRlbGV0ZUFydGlmYWN0UmVzcG9uc2UiBODgGAMSTQoPUmVzdG9yZUFydGlmYWN0EiAuY2Fpcm4udjEuUmVzdG9yZUFydGlmYWN0UmVxdWVzdBoSLmNhaXJuLnYxLkFydGlmYWN0IgTg4BgDElkKDlB1cmdlQXJ0aWZhY3RzEh8uY2Fpcm4udjEuUHVyZ2VBcnRpZmFjdHNSZXF1ZXN0GiAuY2Fpcm4udjEuUHVyZ2VBcnRpZmFjdHNSZXNwb25zZSIE4OAYBGIGcHJvdG8z", [file_cairn_v1_permission, file_cairn_v1_run]);
 
 /**
  * @generated from message cairn.v1.Artifact
@@ -83,6 +83,31 @@ export type Artifact = Message<"cairn.v1.Artifact"> & {
    * @generated from field: int64 created_us = 11;
    */
   createdUs: bigint;
+
+  /**
+   * The principal who wrote it; empty when that is not known.
+   *
+   * @generated from field: string created_by = 12;
+   */
+  createdBy: string;
+
+  /**
+   * Only of one that was replaced or deleted: what RestoreArtifact names it by,
+   * and by whom and when that was.
+   *
+   * @generated from field: int64 version = 13;
+   */
+  version: bigint;
+
+  /**
+   * @generated from field: int64 replaced_us = 14;
+   */
+  replacedUs: bigint;
+
+  /**
+   * @generated from field: string replaced_by = 15;
+   */
+  replacedBy: string;
 };
 
 /**
@@ -253,6 +278,14 @@ export type ListArtifactsRequest = Message<"cairn.v1.ListArtifactsRequest"> & {
    * @generated from field: string page_token = 7;
    */
   pageToken: string;
+
+  /**
+   * Versions that were replaced or deleted instead, newest first. Kind and steps
+   * are not looked at.
+   *
+   * @generated from field: bool replaced = 8;
+   */
+  replaced: boolean;
 };
 
 /**
@@ -329,6 +362,74 @@ export type DeleteArtifactResponse = Message<"cairn.v1.DeleteArtifactResponse"> 
  */
 export const DeleteArtifactResponseSchema: GenMessage<DeleteArtifactResponse> = /*@__PURE__*/
   messageDesc(file_cairn_v1_artifact, 7);
+
+/**
+ * @generated from message cairn.v1.RestoreArtifactRequest
+ */
+export type RestoreArtifactRequest = Message<"cairn.v1.RestoreArtifactRequest"> & {
+  /**
+   * @generated from field: cairn.v1.RunRef run = 1;
+   */
+  run?: RunRef | undefined;
+
+  /**
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * @generated from field: int64 version = 3;
+   */
+  version: bigint;
+};
+
+/**
+ * Describes the message cairn.v1.RestoreArtifactRequest.
+ * Use `create(RestoreArtifactRequestSchema)` to create a new message.
+ */
+export const RestoreArtifactRequestSchema: GenMessage<RestoreArtifactRequest> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_artifact, 8);
+
+/**
+ * @generated from message cairn.v1.PurgeArtifactsRequest
+ */
+export type PurgeArtifactsRequest = Message<"cairn.v1.PurgeArtifactsRequest"> & {
+  /**
+   * @generated from field: cairn.v1.RunRef run = 1;
+   */
+  run?: RunRef | undefined;
+
+  /**
+   * Empty: all of the run.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+};
+
+/**
+ * Describes the message cairn.v1.PurgeArtifactsRequest.
+ * Use `create(PurgeArtifactsRequestSchema)` to create a new message.
+ */
+export const PurgeArtifactsRequestSchema: GenMessage<PurgeArtifactsRequest> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_artifact, 9);
+
+/**
+ * @generated from message cairn.v1.PurgeArtifactsResponse
+ */
+export type PurgeArtifactsResponse = Message<"cairn.v1.PurgeArtifactsResponse"> & {
+  /**
+   * @generated from field: int64 purged_count = 1;
+   */
+  purgedCount: bigint;
+};
+
+/**
+ * Describes the message cairn.v1.PurgeArtifactsResponse.
+ * Use `create(PurgeArtifactsResponseSchema)` to create a new message.
+ */
+export const PurgeArtifactsResponseSchema: GenMessage<PurgeArtifactsResponse> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_artifact, 10);
 
 /**
  * What an artifact is to a person. Media are artifacts that have a picture.
@@ -451,7 +552,7 @@ export const ArtifactService: GenService<{
   /**
    * Records an artifact without uploading anything: a reference, or content
    * that is small enough to travel in the message. One of the same name and
-   * step is replaced.
+   * step is replaced; other content is kept as a version for 7 days.
    *
    * @generated from rpc cairn.v1.ArtifactService.RecordArtifact
    */
@@ -479,7 +580,7 @@ export const ArtifactService: GenService<{
     output: typeof ListArtifactsResponseSchema;
   },
   /**
-   * The content is destroyed with the last artifact that has it.
+   * What is deleted is kept as a version for 7 days.
    *
    * @generated from rpc cairn.v1.ArtifactService.DeleteArtifact
    */
@@ -487,6 +588,27 @@ export const ArtifactService: GenService<{
     methodKind: "unary";
     input: typeof DeleteArtifactRequestSchema;
     output: typeof DeleteArtifactResponseSchema;
+  },
+  /**
+   * Makes a version that was replaced or deleted the artifact again. What has
+   * its name and step now becomes a version.
+   *
+   * @generated from rpc cairn.v1.ArtifactService.RestoreArtifact
+   */
+  restoreArtifact: {
+    methodKind: "unary";
+    input: typeof RestoreArtifactRequestSchema;
+    output: typeof ArtifactSchema;
+  },
+  /**
+   * Destroys the versions of a run, or of one name, before their time.
+   *
+   * @generated from rpc cairn.v1.ArtifactService.PurgeArtifacts
+   */
+  purgeArtifacts: {
+    methodKind: "unary";
+    input: typeof PurgeArtifactsRequestSchema;
+    output: typeof PurgeArtifactsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_cairn_v1_artifact, 0);

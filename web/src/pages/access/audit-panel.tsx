@@ -12,8 +12,10 @@ import { TextField } from "../../widgets/text-field.tsx";
 import styles from "./access.module.css";
 
 const PAGE = 50;
+/** Enough to tell tokens apart. */
+const TOKEN_DIGITS = 16;
 
-/** Every change of access, every sign-in and every deletion, newest first. */
+/** Who changed, replaced or deleted what, and every sign-in, newest first. */
 export function AuditPanel() {
   const [who, setWho] = useState("");
   const [action, setAction] = useState("");
@@ -54,6 +56,8 @@ export function AuditPanel() {
                 { title: "No.", isNumber: true, cell: ({ number }) => String(number) },
                 { title: "When", cell: ({ timeUs }) => formatAgo(Number(timeUs)) },
                 { title: "Who", cell: ({ principal }) => <Name text={principal} /> },
+                { title: "From", cell: ({ address }) => <Name text={address} mono /> },
+                { title: "Token", cell: ({ token }) => <Name text={token.slice(0, TOKEN_DIGITS)} mono /> },
                 { title: "Did", cell: ({ action: did }) => <Name text={did} mono /> },
                 { title: "To", cell: ({ target }) => <Name text={target} mono /> },
                 {

@@ -4,7 +4,7 @@ import type { Artifact } from "#proto/cairn/v1/artifact_pb.ts";
 import { CopyButton } from "../../widgets/copy-button.tsx";
 import { EmptyState } from "../../widgets/empty-state.tsx";
 import { ErrorNote } from "../../widgets/error-note.tsx";
-import { formatBytes } from "../../widgets/format.ts";
+import { formatAgo, formatBytes } from "../../widgets/format.ts";
 import { Name } from "../../widgets/name.tsx";
 import { Skeleton } from "../../widgets/skeleton.tsx";
 import { cutText, visibleText } from "../../widgets/text.ts";
@@ -47,6 +47,15 @@ export function ArtifactPreview({ artifact }: { artifact: Artifact }) {
         {artifact.sizeBytes !== undefined && (
           <Fact name="Size">{formatBytes(Number(artifact.sizeBytes))}</Fact>
         )}
+        <Fact name="Written">
+          {formatAgo(Number(artifact.createdUs))}
+          {artifact.createdBy !== "" && (
+            <>
+              {" by "}
+              <Name text={artifact.createdBy} />
+            </>
+          )}
+        </Fact>
         {artifact.sha256 !== "" && (
           <Fact name="SHA-256">
             <code title={artifact.sha256}>{artifact.sha256.slice(0, 16)}</code>

@@ -1,0 +1,26 @@
+import { auditRecord } from "../access/audit-record.ts";
+import type { Caller } from "../access/caller.ts";
+import type { AuditRecord } from "../ports/access-store.ts";
+import type { ArtifactScope } from "./locate.ts";
+
+/** What the audit has of an artifact: RUN_ID/NAME, with namespace and step. */
+export function artifactRecord(
+  caller: Caller,
+  timeUs: number,
+  action: string,
+  { namespace, runId, artifact }: ArtifactScope,
+  step: number | undefined,
+): AuditRecord {
+  const facts = { namespace, ...(step !== undefined && { step: String(step) }) };
+  return auditRecord(caller, timeUs, action, `${runId}/${artifact}`, facts);
+}
+
+/** Goes with every write of an artifact: who writes is its author, and other content that was there is replaced. */
+export function replaceRecord(
+  caller: Caller,
+  timeUs: number,
+  scope: ArtifactScope,
+  step: number | undefined,
+): AuditRecord {
+  return artifactRecord(caller, timeUs, "replace-artifact", scope, step);
+}

@@ -1,0 +1,116 @@
+import type { Clock } from "#base/clock.ts";
+import { auditRecord } from "../access/audit-record.ts";
+import { maySee, type Caller } from "../access/caller.ts";
+import type { Scope } from "../access/scope.ts";
+import { CairnError, quote } from "../errors.ts";
+import { limits } from "../limits.ts";
+import { checkArtifactName } from "../model/artifact-name.ts";
+import type { Artifact, ReplacedArtifact } from "../model/artifact.ts";
+import { requireText } from "../model/check.ts";
+import type { RunRef } from "../model/run.ts";
+import type { ArtifactStore, DestroyedVersions } from "../ports/artifact-store.ts";
+import type { RunStore } from "../ports/run-store.ts";
+import { fillPage } from "../runs/fill-page.ts";
+import { pageSize } from "../runs/runs.ts";
+import { CHANGED, type Changes } from "../watch/changes.ts";
+import { artifactRecord } from "./artifact-record.ts";
+import type { BlobSweep } from "./blob-sweep.ts";
+import { locateArtifact, locateRun } from "./locate.ts";
+
+const DAY_US = 86_400_000_000;
+const EXPIRED_AT_ONCE = 1_000;
+
+/** Versions of artifacts that were replaced or deleted: kept for a while, so that a mistake can be undone. */
+export class Replaced {
+  readonly #store: ArtifactStore;
+  readonly #runs: RunStore;
+  readonly #clock: Clock;
+  readonly #changes: Changes;
+  readonly #sweep: BlobSweep;
+  readonly #onGone: (scope: Scope) => Promise<void>;
+
+  constructor(parts: {
+    store: ArtifactStore;
+    runs: RunStore;
+    clock: Clock;
+    changes: Changes;
+    sweep: BlobSweep;
+    onGone?: (scope: Scope) => Promise<void>;
+  }) {
+    this.#store = parts.store;
+    this.#runs = parts.runs;
+    this.#clock = parts.clock;
+    this.#changes = parts.changes;
+    this.#sweep = parts.sweep;
+    this.#onGone = parts.onGone ?? (() => Promise.resolve());
+  }
+
+  /** Newest first, without those whose name is closed to the caller. */
+  async list(
+    caller: Caller,
+    request: { run: RunRef; prefix: string; pageSize: number; pageToken: string },
+  ): Promise<{ artifacts: ReplacedArtifact[]; nextPageToken: string }> {
+    const limit = pageSize(request.pageSize);
+    const begin = request.pageToken === "" ? undefined : versionOf(request.pageToken);
+    const prefix = requireText(request.prefix, limits.artifactNameBytesMax, "prefix");
+    const { id: runId, namespace } = await locateRun(this.#runs, caller, request.run);
+    const { items, last } = await fillPage<ReplacedArtifact, ReplacedArtifact>(
+      limit,
+      (looked, bound) =>
+        this.#store.listReplaced({ runId, prefix, after: looked?.version ?? begin, ...bound }),
+      (version) => (maySee(caller, { namespace, runId, artifact: version.name }) ? version : undefined),
+    );
+    return { artifacts: items, nextPageToken: last === undefined ? "" : String(last.version) };
+  }
+
+  /** Makes a version the artifact again. What is there now is kept in its turn. */
+  async restore(caller: Caller, request: { run: RunRef; name: string; version: number }): Promise<Artifact> {
+    const { version } = request;
+    const scope = await locateArtifact(this.#runs, caller, request.run, checkArtifactName(request.name));
+    const nowUs = this.#clock.nowUs();
+    const { runId, namespace, artifact: name } = scope;
+    const facts = { namespace, version: String(version) };
+    const audit = auditRecord(caller, nowUs, "restore-artifact", `${runId}/${name}`, facts);
+    const artifact = await this.#store.restoreReplaced({ runId, name, version }, nowUs, audit);
+    this.#changes.note({ runId, namespace, what: CHANGED.artifacts });
+    await this.#sweep.collectSoon();
+    return artifact;
+  }
+
+  /** Destroys the versions of one name, or of all of the run. Returns how many. */
+  async purge(caller: Caller, request: { run: RunRef; name: string }): Promise<number> {
+    const nowUs = this.#clock.nowUs();
+    if (request.name !== "") {
+      const scope = await locateArtifact(this.#runs, caller, request.run, checkArtifactName(request.name));
+      const audit = artifactRecord(caller, nowUs, "purge-artifact", scope, undefined);
+      return this.#destroyed(await this.#store.purgeReplaced(scope.runId, scope.artifact, audit));
+    }
+    const { id: runId, namespace } = await locateRun(this.#runs, caller, request.run);
+    const audit = auditRecord(caller, nowUs, "purge-artifact", runId, { namespace });
+    return this.#destroyed(await this.#store.purgeReplaced(runId, undefined, audit));
+  }
+
+  /** Destroys those that were kept long enough. Returns how many. */
+  async expire(): Promise<number> {
+    const beforeUs = this.#clock.nowUs() - limits.replacedDays * DAY_US;
+    let expired = 0;
+    for (;;) {
+      const count = await this.#destroyed(await this.#store.expireReplaced(beforeUs, EXPIRED_AT_ONCE));
+      expired += count;
+      if (count < EXPIRED_AT_ONCE) return expired;
+    }
+  }
+
+  async #destroyed({ count, gone }: DestroyedVersions): Promise<number> {
+    for (const scope of gone) await this.#onGone(scope);
+    if (count > 0) await this.#sweep.collectSoon();
+    return count;
+  }
+}
+
+function versionOf(pageToken: string): number {
+  if (/^[1-9][0-9]{0,15}$/.test(pageToken)) return Number(pageToken);
+  throw new CairnError("invalid", `cannot use page token ${quote(pageToken)}`, {
+    hint: "send what the page before gave as next_page_token, with the same request",
+  });
+}

@@ -1,0 +1,53 @@
+import type { Provenance, Run } from "../model/run.ts";
+
+/**
+ * Names of the fields that an update made different, as its audit entry gives them. What adds to the provenance
+ * without altering what was recorded is not among them: clients complete it at the start of every run.
+ */
+export function changedFields(before: Run, after: Run): string[] {
+  const fields: [name: string, changed: boolean][] = [
+    ["name", before.name !== after.name],
+    ["notes", before.notes !== after.notes],
+    ["status", before.status !== after.status],
+    ["ended_us", before.endedUs !== after.endedUs],
+    ["params", before.params.size !== after.params.size || loses(before.params, after.params)],
+    ["tags", before.tags.size !== after.tags.size || loses(before.tags, after.tags)],
+    ["aliases", before.aliases.length !== after.aliases.length],
+    ["provenance", losesProvenance(before.provenance, after.provenance)],
+  ];
+  return fields.flatMap(([name, changed]) => (changed ? [name] : []));
+}
+
+/** Those of the changed fields in which something that was recorded is gone or has another value. */
+export function overwrittenFields(before: Run, after: Run): string[] {
+  const isAddition: Readonly<Record<string, boolean>> = {
+    notes: before.notes === "",
+    ended_us: true,
+    params: !loses(before.params, after.params),
+    tags: !loses(before.tags, after.tags),
+    aliases: true,
+  };
+  return changedFields(before, after).filter((field) => isAddition[field] !== true);
+}
+
+function loses(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): boolean {
+  if (before === after) return false;
+  for (const [key, value] of before) if (after.get(key) !== value) return true;
+  return false;
+}
+
+function losesProvenance(before: Provenance | undefined, after: Provenance | undefined): boolean {
+  if (before === undefined || before === after) return false;
+  const later = new Map(textsOf(after));
+  return textsOf(before).some(([key, text]) => later.get(key) !== text);
+}
+
+/** What is recorded, by the place where it is; what is empty is left out. */
+function textsOf(provenance: Provenance | undefined): [place: string, text: string][] {
+  if (provenance === undefined) return [];
+  const { code, environment, ...rest } = provenance;
+  const all = { ...rest, ...code, ...Object.fromEntries([...environment].map(([k, v]) => [`env ${k}`, v])) };
+  return Object.entries(all).flatMap(([place, value]): [string, string][] =>
+    value.length === 0 ? [] : [[place, JSON.stringify(value)]],
+  );
+}
