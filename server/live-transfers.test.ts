@@ -26,17 +26,22 @@ const clock = forwardClock();
 const folder = makeFolder();
 let server: Server;
 let session: ClientHttp2Session;
+/** The first one ends after a week, and the clock goes further. */
+let adminToken: string;
 /** It has the model. */
 let runId: string;
 beforeAll(async () => {
   server = await startServer(["--auth", "--data", folder], { clock });
   session = connect(server.listening.url);
   session.on("error", () => {});
+  adminToken = server.newToken!;
+  const access = createClient(AccessService, adminTransport());
+  ({ secret: adminToken } = await access.createToken({ principal: "admin", name: "long" }));
   const { run } = await clientsOf(adminTransport()).runs.createRun({ namespace: NAMESPACE });
   runId = run!.id;
   const { status } = await fetch(`${server.listening.url}/artifacts/${runId}/${MODEL}`, {
     method: "PUT",
-    headers: { authorization: `Bearer ${server.newToken!}`, "content-type": "application/octet-stream" },
+    headers: { authorization: `Bearer ${adminToken}`, "content-type": "application/octet-stream" },
     body: Buffer.alloc(SIZE_BYTES, 7),
   });
   expect(status).toBe(201);
@@ -49,7 +54,7 @@ afterAll(async () => {
 
 function adminTransport() {
   const interceptor: Interceptor = (next) => (request) => {
-    request.header.set("authorization", `Bearer ${server.newToken!}`);
+    request.header.set("authorization", `Bearer ${adminToken}`);
     return next(request);
   };
   return createGrpcTransport({ baseUrl: server.listening.url, interceptors: [interceptor] });

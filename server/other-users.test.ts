@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { frame } from "#wire/connect/testing/raw-call.ts";
 import type { Server } from "./serve.ts";
-import { makeCertificate } from "./testing/certificate.ts";
+import { writeCertificate } from "./testing/certificate.ts";
 import { startChild } from "./testing/child.ts";
 import { callAs, OTHER_UID, proxyAs, strikeAs, type UserCall } from "./testing/other-user.ts";
 import { makeFolder, startServer } from "./testing/servers.ts";
@@ -108,11 +108,8 @@ describe("S26: other users of the machine", () => {
 
   it("S26 A29 nor over TLS, nor at the address of IPv6", async () => {
     const folder = folderForTest();
-    const { cert, key } = makeCertificate();
-    writeFileSync(join(folder, "cert.pem"), cert);
-    writeFileSync(join(folder, "key.pem"), key);
-    const tls = ["--tls-cert", join(folder, "cert.pem"), "--tls-key", join(folder, "key.pem")];
-    for (const argv of [tls, ["--host", "::1"]]) {
+    const tls = writeCertificate(folder);
+    for (const argv of [tls.argv, ["--host", "::1"]]) {
       const { url } = (await start(argv)).listening;
       const other = Object.entries(await outcomesAs(OTHER_UID, url));
       for (const [name, outcome] of other) expect(REFUSED, `${url} ${name}: ${outcome}`).toContain(outcome);

@@ -67,13 +67,12 @@ export function watchBehindContract(open: OpenStores, restores: boolean): void {
     await touch(built, id, "x", "1");
     expect((await reader.next("runs")).runs).toMatchObject([{ run: { id } }]);
     await reader.leave();
-    for (const wrong of ["x", "ab.5", "ab12.5.5.5", "ab12.-5.5", `${"a".repeat(65)}.5.5`, "ab12.5.5 "]) {
+    // The last one is of this server, but was never given out.
+    const own = `${built.changes.epoch}.zz.zz`;
+    for (const wrong of ["x", "ab.", "ab12.5.", `${"a".repeat(65)}.5.5`, "ab12.5.5 ", own]) {
       const refusedWatch = new WatchReader(built, { runs: ALL_RUNS, position: wrong });
       await expect(refusedWatch.any()).rejects.toEqual(refused("invalid"));
     }
-    const ahead = await WatchReader.open(built, { runs: ALL_RUNS, position: `${built.changes.epoch}.zz.zz` });
-    expect(await ahead.next("behind")).toMatchObject({ what: ["runs"] });
-    await ahead.leave();
   });
 
   if (restores)
