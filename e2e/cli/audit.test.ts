@@ -42,7 +42,8 @@ describe("cairn access audit", () => {
   it("A40 S22 T8 exports every entry as a line, and from a number on", async () => {
     const lines = exported.trimEnd().split("\n");
     const entries = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
-    expect(entries.map(({ action }) => action)).toEqual(["bootstrap", ...Array(3).fill("create-namespace")]);
+    const first = ["bootstrap", "create-token", "revoke-token"];
+    expect(entries.map(({ action }) => action)).toEqual([...first, ...Array(3).fill("create-namespace")]);
     expect(Object.keys(entries[0]!)).toEqual([
       "number",
       "time_us",
@@ -62,7 +63,7 @@ describe("cairn access audit", () => {
     const offline = (...words: string[]) => runCairn(["access", "audit", "verify", ...words]);
     expect(await offline(file)).toMatchObject({
       code: 0,
-      stdout: "The file is whole: entries 1 to 4, none altered or removed.\n",
+      stdout: "The file is whole: entries 1 to 6, none altered or removed.\n",
     });
     expect(await offline(file, "--head", write("head.json", head))).toMatchObject({ code: 0 });
     const lines = exported.trimEnd().split("\n");
@@ -70,20 +71,20 @@ describe("cairn access audit", () => {
       ["altered", exported.replace('"admin","token"', '"eve","token"'), "entry 2 is not as it was written"],
       ["removed", lines.toSpliced(1, 1).join("\n"), "entry 2 is missing"],
       ["moved", [lines[1], lines[0]].join("\n"), "entry 1 comes after entry 2"],
-      ["nonsense", `${exported}{}`, "line 5 is not an entry of an audit"],
+      ["nonsense", `${exported}{}`, "line 7 is not an entry of an audit"],
     ] as const) {
       const { code, stdout } = await offline(write(`${what}.jsonl`, broken));
       expect(stdout, what).toContain(problem);
       expect(code, what).toBe(1);
     }
     const cut = await offline(
-      write("cut.jsonl", lines.slice(0, 3).join("\n")),
+      write("cut.jsonl", lines.slice(0, 5).join("\n")),
       "--head",
       join(folder, "head.json"),
     );
-    expect(cut).toMatchObject({ code: 1, stdout: "entry 4, which the head names, is not in the file\n" });
+    expect(cut).toMatchObject({ code: 1, stdout: "entry 6, which the head names, is not in the file\n" });
     const part = await offline(write("part.jsonl", lines.slice(2).join("\n")), "--json");
-    expect(part.json()).toEqual({ ok: true, first: 3, last: 4, problems: [] });
+    expect(part.json()).toEqual({ ok: true, first: 3, last: 6, problems: [] });
     expect(await offline(join(folder, "none.jsonl"))).toMatchObject({ code: 3 });
   });
 
@@ -91,9 +92,9 @@ describe("cairn access audit", () => {
     const file = write("kept.json", head);
     await terminal.client.namespaces.createNamespace({ path: "later" });
     const { code, stdout } = await audit("check", file);
-    expect(stdout).toContain("The audit still holds entry 4 as it was signed");
+    expect(stdout).toContain("The audit still holds entry 6 as it was signed");
     expect(code).toBe(0);
-    const forged = write("forged.json", head.replace('"count":4', '"count":3'));
+    const forged = write("forged.json", head.replace('"count":6', '"count":5'));
     const refused = await audit("check", forged);
     expect(refused).toMatchObject({ code: 1 });
     expect(refused.stderr).toContain("its signature does not hold");
