@@ -25,7 +25,7 @@ export function DataTable<T>({
 }) {
   if (rows.length === 0) return <p className={styles.empty}>{empty}</p>;
   return (
-    <div className={styles.scroll}>
+    <div className={styles.scroll} tabIndex={0} role="group" aria-label={label}>
       <table className={styles.table} aria-label={label}>
         <thead>
           <tr>
