@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { chmodSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, rmSync } from "node:fs";
 import { createServer, request as requestHttp, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";

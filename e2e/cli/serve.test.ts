@@ -9,6 +9,7 @@ import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
 import { SETTING_ROWS, flagOf } from "#server/setting-table.ts";
 import { writeCertificate } from "#server/testing/certificate.ts";
+import { noteUncaught } from "#server/testing/child.ts";
 import { pythonCommand } from "../../tools/suites.ts";
 import { runCairn } from "./cairn.ts";
 
@@ -38,7 +39,10 @@ describe("cairn serve", () => {
       env: { PATH: process.env["PATH"], HOME: home },
     });
     const log: string[] = [];
-    createInterface({ input: child.stderr }).on("line", (line) => log.push(line));
+    createInterface({ input: child.stderr }).on("line", (line) => {
+      log.push(line);
+      noteUncaught(line);
+    });
     const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
     const url = /listening on (\S+)/.exec(line)?.[1];
     expect((await fetch(`${url}/readyz`)).status).toBe(200);

@@ -9,6 +9,11 @@ export const uncaughtLines: string[] = [];
 /** Of our own net under everything, and of Node when it ends a process or a thread. */
 const UNCAUGHT = /"msg":"uncaught error"|^Node\.js v\d|Unhandled 'error' event|UnhandledPromiseRejection/;
 
+/** Of what a server says on standard error. */
+export function noteUncaught(line: string): void {
+  if (UNCAUGHT.test(line)) uncaughtLines.push(line);
+}
+
 const START = fileURLToPath(new URL("../start.js", import.meta.url));
 
 export interface ChildServer {
@@ -52,7 +57,7 @@ export async function startChild(argv: readonly string[], options: ChildOptions 
   const complaints: string[] = [];
   createInterface({ input: child.stderr }).on("line", (line) => {
     complaints.push(line);
-    if (options.mayFail !== true && UNCAUGHT.test(line)) uncaughtLines.push(line);
+    if (options.mayFail !== true) noteUncaught(line);
   });
   const greeting: string[] = [];
   const { promise, resolve, reject } = Promise.withResolvers<string>();
