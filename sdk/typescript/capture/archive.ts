@@ -197,7 +197,7 @@ async function addFile(
 
 /** The very same when there is nothing to strike out. Bytes of any encoding come through as they are. */
 function withoutSecrets(content: Buffer): Buffer {
-  // What has a zero byte is no text.
+  // What has a zero byte is not text.
   if (content.includes(0)) return content;
   const text = content.toString("latin1");
   const clean = redactFile(text);

@@ -180,7 +180,7 @@ interface Pair extends Name {
   separator: string;
 }
 
-/** What is to be struck out; undefined when it is no secret. */
+/** What is to be struck out; undefined when it is not a secret. */
 function pairValue(text: string, start: number, pair: Pair): Value | undefined {
   const { mode, strength, name, opening, separator } = pair;
   if (separator.endsWith(">") && !separator.endsWith("=>")) {

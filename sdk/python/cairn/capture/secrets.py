@@ -161,7 +161,7 @@ def _scan_back(text: str, end: int, characters_max: int, characters: re.Pattern[
 
 
 def _pair_value(text: str, start: int, name: _Name, separator: str, mode: str) -> Value | None:
-    """What is to be struck out; None when it is no secret."""
+    """What is to be struck out; None when it is not a secret."""
     if separator.endswith(">") and not separator.endswith("=>"):
         value = value_at(text, start, _ELEMENT)
         return value if name.opening == "<" and is_secret_in_line(value.inner, STRONG) else None
