@@ -64,8 +64,8 @@ export function TokensPanel({
         {revoke.error !== null && <ErrorNote error={revoke.error} />}
         {!isKnown ? (
           <p className={styles.quiet}>
-            On this machine nobody needs a token. For jobs elsewhere, first make a service under People; its
-            tokens are made here.
+            Your own programs on this machine need no token. For other users and machines, first make a
+            service under People; its tokens are made here.
           </p>
         ) : tokens.error !== null ? (
           <ErrorNote error={tokens.error} />

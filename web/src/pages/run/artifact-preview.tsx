@@ -47,15 +47,12 @@ export function ArtifactPreview({ artifact }: { artifact: Artifact }) {
         {artifact.sizeBytes !== undefined && (
           <Fact name="Size">{formatBytes(Number(artifact.sizeBytes))}</Fact>
         )}
-        <Fact name="Written">
-          {formatAgo(Number(artifact.createdUs))}
-          {artifact.createdBy !== "" && (
-            <>
-              {" by "}
-              <Name text={artifact.createdBy} />
-            </>
-          )}
-        </Fact>
+        <Fact name="Written">{formatAgo(Number(artifact.createdUs))}</Fact>
+        {artifact.createdBy !== "" && (
+          <Fact name="By">
+            <Name text={artifact.createdBy} />
+          </Fact>
+        )}
         {artifact.sha256 !== "" && (
           <Fact name="SHA-256">
             <code title={artifact.sha256}>{artifact.sha256.slice(0, 16)}</code>
