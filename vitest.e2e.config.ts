@@ -1,7 +1,8 @@
 import { defineConfig } from "vitest/config";
 import { WORKER_FLAGS } from "./tools/worker-flags.ts";
 
-// These start real servers and kill them: one file at a time, each in a process of its own.
+// These start real servers and kill them: each file in a process of its own. They wait more than they work, so
+// there are more of them than cores; suites that measure run alone (tools/suites.ts).
 export default defineConfig({
   test: {
     include: ["e2e/**/*.test.ts"],
@@ -9,7 +10,7 @@ export default defineConfig({
     setupFiles: ["tools/seed.ts", "tools/no-uncaught.ts"],
     pool: "forks",
     execArgv: WORKER_FLAGS,
-    fileParallelism: false,
+    maxWorkers: 3,
     testTimeout: 300_000,
     // A condition that comes true late on a busy machine is still true.
     expect: { poll: { timeout: 60_000 } },
