@@ -19,13 +19,13 @@ export interface CommandResult {
 /** Runs a program at the top of the repository and waits for it; `show` passes its output on as it comes. */
 export async function runCommand(
   command: readonly string[],
-  options: { show: boolean },
+  options: { show: boolean; env?: NodeJS.ProcessEnv },
 ): Promise<CommandResult> {
   const start = performance.now();
   const [program = "", ...args] = command;
   const child = spawn(program, args, {
     cwd: ROOT,
-    env: { ...process.env, PATH },
+    env: { ...process.env, ...options.env, PATH },
     stdio: options.show ? "inherit" : ["ignore", "pipe", "pipe"],
     timeout: TIME_LIMIT_MS,
   });

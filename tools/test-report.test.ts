@@ -1,41 +1,52 @@
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 
-import { countsFrom } from "./test-report.ts";
+import { ROOT } from "./sources.ts";
+import { nameOf, readReport } from "./test-report.ts";
 
 function report(files: Record<string, string[]>, fileStatus: Record<string, string> = {}): string {
-  const tests = Object.values(files).flat();
-  const count = (status: string) => tests.filter((test) => test === status).length;
   return JSON.stringify({
-    numPassedTests: count("passed"),
-    numFailedTests: count("failed"),
-    numPendingTests: count("skipped"),
-    numTodoTests: count("todo"),
     testResults: Object.entries(files).map(([name, results]) => ({
-      name,
+      name: join(ROOT, name),
       status: fileStatus[name] ?? (results.includes("failed") ? "failed" : "passed"),
-      assertionResults: results.map((status) => ({ status })),
+      message: "",
+      startTime: 1_000,
+      endTime: 3_500,
+      assertionResults: results.map((status, index) => ({
+        status,
+        fullName: `${status} ${index}`,
+        failureMessages: status === "failed" ? ["expected 1 to be 2"] : [],
+      })),
     })),
   });
 }
 
-describe("countsFrom", () => {
-  it("counts tests", () => {
+describe("readReport", () => {
+  it("counts tests and names those that failed or skipped themselves", () => {
     const json = report({ a: ["passed", "passed", "skipped"], b: ["passed", "failed", "todo"] });
-    expect(countsFrom(json, 1)).toEqual({ passed: 3, failed: 1, skipped: 2 });
-    expect(countsFrom(report({ a: ["passed"] }), 0)).toEqual({ passed: 1, failed: 0, skipped: 0 });
+    expect(readReport(json, 1)).toEqual({
+      passed: 3,
+      skipped: ["a › skipped 2", "b › todo 2"],
+      failures: [{ file: "b", title: "failed 1", message: "expected 1 to be 2" }],
+      files: [
+        { file: "a", seconds: 2.5 },
+        { file: "b", seconds: 2.5 },
+      ],
+    });
+    expect(readReport(report({ a: ["passed"] }), 0).failures).toEqual([]);
   });
 
   it("counts a file that could not be loaded as a failure", () => {
     const json = report({ a: ["passed"], b: [] }, { b: "failed" });
-    expect(countsFrom(json, 1)).toEqual({ passed: 1, failed: 1, skipped: 0 });
+    expect(readReport(json, 1).failures.map(nameOf)).toEqual(["b"]);
   });
 
   it("counts a run that ended badly with all tests passed as a failure", () => {
-    expect(countsFrom(report({ a: ["passed"] }), 1).failed).toBe(1);
-    expect(countsFrom(report({ a: ["passed"] }), undefined).failed).toBe(1);
+    expect(readReport(report({ a: ["passed"] }), 1).failures).toHaveLength(1);
+    expect(readReport(report({ a: ["passed"] }), undefined).failures).toHaveLength(1);
   });
 
   it("counts a run without a report as a failure", () => {
-    expect(countsFrom("", 0)).toEqual({ passed: 0, failed: 1, skipped: 0 });
+    expect(readReport("", 0).failures).toHaveLength(1);
   });
 });

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { ROOT } from "../../tools/sources.ts";
-import { pythonCommand } from "../../tools/suites.ts";
+import { pythonCommand } from "../../tools/needs.ts";
 import type { Bench } from "../main.ts";
 import { milliseconds, quantile } from "../report.ts";
 import { startServer } from "../server.ts";

@@ -9,7 +9,7 @@ import { Cairn } from "#sdk/client.ts";
 import { startServer } from "#server/testing/servers.ts";
 import { openWebFiles } from "#server/web-files.ts";
 import { installPackage } from "../python/python.ts";
-import { pythonCommand } from "../../tools/suites.ts";
+import { pythonCommand } from "../../tools/needs.ts";
 import { closedPort } from "../cli/free-port.ts";
 import { copiedText, expectAccessible, pressGo, useWebPages } from "./web-page.ts";
 

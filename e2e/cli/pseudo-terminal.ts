@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { pythonCommand } from "../../tools/suites.ts";
+import { pythonCommand } from "../../tools/needs.ts";
 import { VirtualScreen } from "./virtual-screen.ts";
 
 const BRIDGE = fileURLToPath(new URL("./pty_bridge.py", import.meta.url));

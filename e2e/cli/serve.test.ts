@@ -10,7 +10,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { SETTING_ROWS, flagOf } from "#server/setting-table.ts";
 import { writeCertificate } from "#server/testing/certificate.ts";
 import { noteUncaught } from "#server/testing/child.ts";
-import { pythonCommand } from "../../tools/suites.ts";
+import { pythonCommand } from "../../tools/needs.ts";
 import { runCairn } from "./cairn.ts";
 
 const START = fileURLToPath(new URL("../../cli/start.js", import.meta.url));

@@ -13,7 +13,7 @@ import type { Server } from "#server/serve.ts";
 import { startServer } from "#server/testing/servers.ts";
 import { SERVICES } from "#wire/connect/services.ts";
 import { clientsOf } from "#wire/connect/testing/ways.ts";
-import { pythonCommand } from "../../tools/suites.ts";
+import { pythonCommand } from "../../tools/needs.ts";
 
 const run = promisify(execFile);
 const SQLMAP = join(dirname(pythonCommand()), "sqlmap");

@@ -7,7 +7,7 @@ import { cpSync, existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { expect } from "vitest";
 import { ROOT } from "../../tools/sources.ts";
-import { pythonCommand } from "../../tools/suites.ts";
+import { pythonCommand } from "../../tools/needs.ts";
 
 export const PACKAGE: string = join(ROOT, "sdk", "python");
 

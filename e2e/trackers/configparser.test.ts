@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PythonConfig } from "#sdk/tracker/python-config.ts";
 import { configuredTrackers } from "#sdk/tracker/torchx-config.ts";
-import { pythonCommand } from "../../tools/suites.ts";
+import { pythonCommand } from "../../tools/needs.ts";
 
 const FILES = 1_000;
 const PYTHON_MS_MAX = 240_000;

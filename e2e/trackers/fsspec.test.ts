@@ -9,7 +9,7 @@ import { createFsspecTracker } from "#sdk/tracker/fsspec/create.ts";
 import { FsspecTracker } from "#sdk/tracker/fsspec/fsspec-tracker.ts";
 import { LocalFileSystem } from "#sdk/tracker/fsspec/local-file-system.ts";
 import { nameOf } from "#sdk/tracker/fsspec/run-names.ts";
-import { pythonCommand, torchxNightly } from "../../tools/suites.ts";
+import { pythonCommand, torchxNightly } from "../../tools/needs.ts";
 
 const PYTHON_MS_MAX = 240_000;
 const SCRIPT = fileURLToPath(new URL("fsspec_directory.py", import.meta.url));

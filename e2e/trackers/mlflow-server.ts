@@ -5,7 +5,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { pythonCommand } from "../../tools/suites.ts";
+import { pythonCommand } from "../../tools/needs.ts";
 
 const START_MS_MAX = 120_000;
 const STOP_MS_MAX = 10_000;

@@ -10,7 +10,7 @@ import { trackerConformance } from "#sdk/tracker/conformance.ts";
 import { MLflowRest } from "#sdk/tracker/mlflow/mlflow-rest.ts";
 import { MLflowTracker } from "#sdk/tracker/mlflow/mlflow-tracker.ts";
 import type { MLflowRun } from "#sdk/tracker/mlflow/mlflow-types.ts";
-import { pythonCommand } from "../../tools/suites.ts";
+import { pythonCommand } from "../../tools/needs.ts";
 import { startMLflow, type MLflowServer } from "./mlflow-server.ts";
 
 const SCRIPT = fileURLToPath(new URL("mlflow_tracker.py", import.meta.url));

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createCairnTracker, type CairnTracker } from "#sdk/tracker/cairn-tracker.ts";
 import { createResultTracker } from "#sdk/tracker/result-tracker.ts";
 import { startChild, type ChildServer } from "#server/testing/child.ts";
-import { pythonCommand } from "../../tools/suites.ts";
+import { pythonCommand } from "../../tools/needs.ts";
 
 const SCRIPT = fileURLToPath(new URL("python_tracker.py", import.meta.url));
 const PYTHON_MS_MAX = 120_000;

@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Server } from "#server/serve.ts";
 import { startServer } from "#server/testing/servers.ts";
-import { pythonCommand } from "../../tools/suites.ts";
+import { pythonCommand } from "../../tools/needs.ts";
 
 const run = promisify(execFile);
 let server: Server;

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { PythonValue } from "#cli/output/python-text.ts";
 import { tabulate } from "#cli/output/tabulate.ts";
-import { pythonCommand } from "../../tools/suites.ts";
+import { pythonCommand } from "../../tools/needs.ts";
 
 const TABLES = 500;
 const SCRIPT = fileURLToPath(new URL("print_tables.py", import.meta.url));

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startChild, type ChildServer } from "#server/testing/child.ts";
 import { makeFolder } from "#server/testing/servers.ts";
 import { ROOT } from "../../../tools/sources.ts";
-import { torchxNightly } from "../../../tools/suites.ts";
+import { torchxNightly } from "../../../tools/needs.ts";
 import { installPackage, python, runPython, runPythonTests, type PythonOptions } from "../python.ts";
 
 let folder: string;

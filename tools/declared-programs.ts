@@ -1,0 +1,16 @@
+/** Loaded before every test file: only the programs that it declares in tools/suites.ts are on its PATH. */
+import { relative } from "node:path";
+import { expect } from "vitest";
+
+import { pathOf } from "./program-folders.ts";
+import { ROOT } from "./sources.ts";
+import { needsOf } from "./suites.ts";
+
+/** Made by `npm test`; without it, as when vitest is called directly, a test sees the PATH as it is. */
+const folder = process.env["CAIRN_TEST_PROGRAM_FOLDER"];
+const { testPath } = expect.getState();
+if (folder !== undefined && testPath !== undefined) {
+  const programs = needsOf(relative(ROOT, testPath)).flatMap((need) => need.programs);
+  process.env["CAIRN_TEST_PROGRAMS"] = programs.join(",");
+  process.env["PATH"] = pathOf(folder, programs);
+}
