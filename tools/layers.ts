@@ -7,7 +7,8 @@ import { posix } from "node:path";
 import { type ESTree, Visitor } from "vite";
 
 import packageJson from "../package.json" with { type: "json" };
-import { lineOf, parseSource, readSources } from "./sources.ts";
+import { lineOf, parseSource } from "./parse-source.ts";
+import { readSources } from "./sources.ts";
 
 export interface Layer {
   /** A folder; `x/*` stands for each folder in x on its own. */

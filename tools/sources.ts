@@ -2,8 +2,6 @@ import { glob, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { type ESTree, parseSync } from "vite";
-
 /** The top of the repository. */
 export const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
@@ -22,17 +20,4 @@ export async function readSources(
     files.set(path, await readFile(join(ROOT, path), "utf8"));
   }
   return files;
-}
-
-/** The syntax tree of a file. Throws with the file's name when it is not TypeScript. */
-export function parseSource(path: string, text: string): ESTree.Program {
-  const { program, errors } = parseSync(path, text, { lang: path.endsWith(".tsx") ? "tsx" : "ts" });
-  if (errors.length > 0) throw new Error(`cannot parse ${path}: ${errors[0]?.message}`);
-  return program;
-}
-
-export function lineOf(text: string, offset: number): number {
-  let line = 1;
-  for (let at = text.indexOf("\n"); at !== -1 && at < offset; at = text.indexOf("\n", at + 1)) line += 1;
-  return line;
 }

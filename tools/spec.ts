@@ -11,7 +11,8 @@ import { join } from "node:path";
 
 import { type ESTree, Visitor } from "vite";
 
-import { lineOf, parseSource, readSources, ROOT } from "./sources.ts";
+import { lineOf, parseSource } from "./parse-source.ts";
+import { readSources, ROOT } from "./sources.ts";
 
 const SPEC_FILE = "core/SPEC.md";
 const THREATS_FILE = "docs/operations.md";
