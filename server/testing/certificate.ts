@@ -1,7 +1,8 @@
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { selfSigned } from "./self-signed.ts";
+
+const DAY_MS = 86_400_000;
 
 export interface CertificateOptions {
   kind?: "ec" | "rsa";
@@ -13,21 +14,8 @@ export function makeCertificate({ kind = "ec", days = 30 }: CertificateOptions =
   cert: string;
   key: string;
 } {
-  const folder = mkdtempSync(join(tmpdir(), "cairn-tls-"));
-  try {
-    const cert = join(folder, "cert.pem");
-    const key = join(folder, "key.pem");
-    const names = "subjectAltName=DNS:localhost,IP:127.0.0.1";
-    const size = kind === "ec" ? "ec_paramgen_curve:prime256v1" : "rsa_keygen_bits:2048";
-    const newKey = ["-newkey", kind, "-pkeyopt", size, "-nodes"];
-    const subject = ["-subj", "/CN=localhost", "-days", String(days), "-addext", names];
-    execFileSync("openssl", ["req", "-x509", ...newKey, ...subject, "-keyout", key, "-out", cert], {
-      stdio: "pipe",
-    });
-    return { cert: readFileSync(cert, "utf8"), key: readFileSync(key, "utf8") };
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const nowMs = Date.now();
+  return selfSigned(kind, new Date(nowMs), new Date(nowMs + days * DAY_MS));
 }
 
 /** A certificate in files, as a server takes them. */
