@@ -110,7 +110,19 @@ export const TORCHX_NIGHTLY: Need = {
   remedy: ".venv/bin/pip install --no-deps --target .venv/torchx-nightly -r .ci/torchx-nightly.txt",
   isMet: () => existsSync(torchxNightly),
 };
-export const CHROMIUM: Need = program("chromium");
+const CHROMIUM_PROGRAMS = ["chromium", "chromium-browser", "google-chrome"];
+
+/** The browser that tests, benches and pictures use. */
+export function findChromium(): string | undefined {
+  return CHROMIUM_PROGRAMS.map(findProgram).find((found) => found !== undefined);
+}
+
+export const CHROMIUM: Need = {
+  name: "chromium",
+  programs: CHROMIUM_PROGRAMS,
+  remedy: "apt-get install chromium",
+  isMet: () => findChromium() !== undefined,
+};
 export const CURL: Need = program("curl");
 export const FISH: Need = program("fish");
 export const ZSH: Need = program("zsh");

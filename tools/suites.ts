@@ -20,7 +20,7 @@ import {
 
 export interface Suite {
   name: string;
-  config: "vitest.config.ts" | "vitest.e2e.config.ts";
+  config: "vitest.config.ts" | "vitest.e2e.config.ts" | "vitest.browser.config.ts";
   /** Patterns of its test files. Every test file belongs to exactly one suite. */
   files: readonly string[];
   /** What each of its files needs. */
@@ -36,6 +36,7 @@ export interface Suite {
 }
 
 const PROCESSES = { config: "vitest.e2e.config.ts", repeats: true } as const;
+const PAGES = { config: "vitest.browser.config.ts", repeats: true, needs: [CHROMIUM] } as const;
 
 /** The suites of `npm test`, in the order in which they run. */
 export const suites: readonly Suite[] = [
@@ -93,7 +94,14 @@ export const suites: readonly Suite[] = [
     files: ["e2e/faults/**/*.test.ts"],
     needs: [GCC, STRACE, OWN_MOUNTS],
   },
-  { ...PROCESSES, name: "browser", files: ["e2e/browser/*.test.ts"], needs: [CHROMIUM] },
+  { ...PAGES, name: "browser", files: ["e2e/browser/*.test.ts"] },
+  {
+    ...PAGES,
+    name: "browser-torchx",
+    files: ["e2e/browser/torchx/*.test.ts"],
+    needs: [CHROMIUM, CURL, pythonModules("torchx", "fsspec", "setuptools")],
+  },
+  { ...PAGES, name: "browser-alone", files: ["e2e/browser/alone/*.test.ts"], measures: true },
   // Reads the memory of processes where Linux tells it.
   { ...PROCESSES, name: "aborts", files: ["e2e/aborts/*.test.ts"], needs: [LINUX] },
   { ...PROCESSES, name: "load", files: ["e2e/load/**/*.test.ts"], needs: [LINUX], measures: true },

@@ -3,14 +3,14 @@
  * `node web/build.ts`. What is built carries the hash, so that nobody ever sees an old page.
  */
 import { createHash } from "node:crypto";
-import { globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { globSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const DIST = join(ROOT, "web", "dist");
-const STAMP = join(DIST, "build.json");
+const STAMP = "build.json";
 /** Everything a page may be made of. The lock file stands for all packages. */
 const SOURCES = [
   "web/**/*.{ts,tsx,css,html,svg,json}",
@@ -23,7 +23,7 @@ const SMALL_BYTES = 1_024;
 
 function sourceHash(): string {
   const files = SOURCES.flatMap((pattern) =>
-    globSync(pattern, { cwd: ROOT, exclude: (name) => name === "dist" || name === "node_modules" }),
+    globSync(pattern, { cwd: ROOT, exclude: (name) => /^dist(-|$)|^node_modules$/.test(name) }),
   ).toSorted();
   const hash = createHash("sha256");
   for (const file of files) {
@@ -35,34 +35,61 @@ function sourceHash(): string {
 
 function builtHash(): string | undefined {
   try {
-    return (JSON.parse(readFileSync(STAMP, "utf8")) as { hash: string }).hash;
+    return (JSON.parse(readFileSync(join(DIST, STAMP), "utf8")) as { hash: string }).hash;
   } catch {
     return undefined;
   }
 }
 
-export async function buildWeb(): Promise<void> {
-  const hash = sourceHash();
-  if (builtHash() === hash) return;
-  // The stamp goes first: a build that was broken off is none.
-  rmSync(STAMP, { force: true });
-  const startMs = performance.now();
-  process.stderr.write("Building the pages …\n");
+/** Builds into a folder that no one else uses. */
+async function buildInto(folder: string, hash: string): Promise<void> {
   const { build } = await import("vite");
   // Whoever builds, such as a test, gets what people get: React would be the slower one for developers otherwise.
   const kind = process.env["NODE_ENV"];
   process.env["NODE_ENV"] = "production";
   try {
-    await build({ configFile: join(ROOT, "web", "vite.config.ts") });
+    await build({ configFile: join(ROOT, "web", "vite.config.ts"), build: { outDir: folder } });
   } finally {
     if (kind === undefined) delete process.env["NODE_ENV"];
     else process.env["NODE_ENV"] = kind;
   }
-  for (const file of globSync("**/*.{js,css,svg}", { cwd: DIST })) {
-    const bytes = readFileSync(join(DIST, file));
-    if (bytes.length >= SMALL_BYTES) writeFileSync(join(DIST, `${file}.gz`), gzipSync(bytes, { level: 9 }));
+  for (const file of globSync("**/*.{js,css,svg}", { cwd: folder })) {
+    const bytes = readFileSync(join(folder, file));
+    if (bytes.length >= SMALL_BYTES) writeFileSync(join(folder, `${file}.gz`), gzipSync(bytes, { level: 9 }));
   }
-  writeFileSync(STAMP, `${JSON.stringify({ hash })}\n`);
+  writeFileSync(join(folder, STAMP), `${JSON.stringify({ hash })}\n`);
+}
+
+function moveAway(folder: string): void {
+  try {
+    renameSync(DIST, folder);
+  } catch {
+    // There are no old pages, or another process has just moved them.
+  }
+}
+
+/** Processes may build at the same time: each builds beside, and what is complete takes its place at once. */
+export async function buildWeb(): Promise<void> {
+  const hash = sourceHash();
+  if (builtHash() === hash) return;
+  const startMs = performance.now();
+  process.stderr.write("Building the pages …\n");
+  const beside = mkdtempSync(join(ROOT, "web", "dist-"));
+  try {
+    await buildInto(join(beside, "new"), hash);
+    // Another process may have built the same meanwhile.
+    if (builtHash() !== hash) {
+      moveAway(join(beside, "old"));
+      renameSync(join(beside, "new"), DIST);
+    }
+  } catch (thrown) {
+    if (builtHash() === hash) return;
+    // Old pages are none.
+    rmSync(join(DIST, STAMP), { force: true });
+    throw thrown;
+  } finally {
+    rmSync(beside, { recursive: true });
+  }
   process.stderr.write(`Built in ${((performance.now() - startMs) / 1000).toFixed(1)} s.\n`);
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
-import { copiedText, expectAccessible, useWebPages } from "./web-page.ts";
+import { copiedText, COLOUR_RULES, expectAccessible, useWebPages } from "./web-page.ts";
 
 const pages = useWebPages();
 
@@ -232,6 +232,6 @@ describe("the compare page", () => {
       context,
     );
     await expect.poll(() => cellsOf(page, "val/wer")).toHaveLength(3);
-    await expectAccessible(page);
+    await expectAccessible(page, COLOUR_RULES);
   });
 });

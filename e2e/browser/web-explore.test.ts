@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
-import { expectAccessible, useWebPages } from "./web-page.ts";
+import { COLOUR_RULES, expectAccessible, useWebPages } from "./web-page.ts";
 
 const pages = useWebPages({ demo: "small" });
 const SWEEP = "demo/speech/sweep";
@@ -51,7 +51,7 @@ describe("the explore page", () => {
     await expectAccessible(page);
     await page.keyboard.press("t");
     await page.locator("html[data-theme=dark]").waitFor();
-    await expectAccessible(page);
+    await expectAccessible(page, COLOUR_RULES);
   });
 
   it("Z66 a part of an axis filters, by pointer; the count, the chip and the address say so, and Back takes it back", async () => {
@@ -253,13 +253,17 @@ describe("runs that say little", () => {
   it.each(["one", "equal", "nan", "texts"])(
     "Z85 every view of runs that say little is a useful screen: %s",
     async (name) => {
-      for (const view of ["parallel", "scatter", "importance", "facets"]) {
-        for (const objective of ["", "&objective=metrics.loss.min"]) {
-          const page = await openExplore(`/explore/odd/${name}?tab=${view}${objective}`);
-          const panel = page.getByRole("tabpanel");
+      const page = await openExplore(`/explore/odd/${name}`);
+      const panel = page.getByRole("tabpanel");
+      for (const objective of ["", "metrics.loss.min"]) {
+        if (objective !== "") await page.goto(`${pages().url}/explore/odd/${name}?objective=${objective}`);
+        for (const view of ["Parallel", "Scatter", "Importance", "Facets"]) {
+          const chosen = tab(page, view);
+          await chosen.click();
+          await expect.poll(() => chosen.getAttribute("aria-selected")).toBe("true");
           await expect.poll(async () => (await panel.innerText()).trim().length).toBeGreaterThan(0);
-          if (objective === "") await expectAccessible(page);
-          await page.close();
+          // The others look like one of these.
+          if (objective === "" && (name === "one" || name === "texts")) await expectAccessible(page);
         }
       }
     },

@@ -8,7 +8,7 @@ import type { Server } from "#server/serve.ts";
 import { startServer } from "#server/testing/servers.ts";
 import { openWebFiles } from "#server/web-files.ts";
 import { buildWeb } from "../../web/build.ts";
-import { launchChromium } from "./chromium.ts";
+import { sharedChromium } from "./chromium.ts";
 
 /**
  * The pages in a real browser, on a server of their own in memory. Whatever a page complains about in the console, a policy it breaks, or an accessibility rule it
@@ -33,23 +33,30 @@ export interface WebOptions {
   /** "none" for an empty server. */
   demo?: "small" | "full" | "none";
   argv?: readonly string[];
+  /** Runs in every page of the first context before anything else does. */
+  initScript?: string;
 }
 
 /** For a page to do what it was asked for, on a machine that is busy with something else. */
 const PAGE_MS_MAX = 60_000;
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** Builds the pages, starts a server with demo data and a browser, before the tests of the file that calls this. */
-export function useWebPages({ demo = "small", argv = [] }: WebOptions = {}): () => WebPages {
+/**
+ * Starts a server with demo data before the tests of the file that calls this, and opens pages of it in the browser
+ * of this process.
+ */
+export function useWebPages({ demo = "small", argv = [], initScript }: WebOptions = {}): () => WebPages {
   let browser: Browser | undefined;
   let pages: WebPages | undefined;
   let server: Server | undefined;
+  /** A page of the first context that a test has left: to go elsewhere in it costs half as much as another page. */
+  let spare: Page | undefined;
   const contexts = new Set<BrowserContext>();
   let complaints: string[] = [];
   let forgiven: RegExp[] = [];
 
   const newContext: WebPages["newContext"] = async (options = {}) => {
-    const context = await browser!.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+    const context = await browser!.newContext({ viewport: VIEWPORT, ...options });
     context.setDefaultTimeout(PAGE_MS_MAX);
     contexts.add(context);
     context.on("page", (page) => listen(page, (complaint) => complaints.push(complaint)));
@@ -67,8 +74,9 @@ export function useWebPages({ demo = "small", argv = [] }: WebOptions = {}): () 
       demo === "none"
         ? { ids: new Map(), written: 0, points: 0, remarks: [] }
         : await fillDemo(cairn, { scale: demo });
-    browser = await launchChromium();
+    browser = await sharedChromium();
     const context = await newContext();
+    if (initScript !== undefined) await context.addInitScript(initScript);
     pages = {
       url,
       server,
@@ -77,7 +85,8 @@ export function useWebPages({ demo = "small", argv = [] }: WebOptions = {}): () 
       context,
       newContext,
       async open(path, from = context) {
-        const page = await from.newPage();
+        const page = from === context && spare !== undefined ? spare : await from.newPage();
+        if (page === spare) spare = undefined;
         await page.goto(url + path);
         return page;
       },
@@ -87,14 +96,19 @@ export function useWebPages({ demo = "small", argv = [] }: WebOptions = {}): () 
     };
   }, 240_000);
 
-  afterEach(async () => {
+  afterEach(async ({ task }) => {
     for (const context of contexts) {
-      for (const page of context.pages()) await page.close();
-      if (context !== pages?.context) {
-        contexts.delete(context);
-        await context.close();
-      }
+      if (context === pages?.context) continue;
+      contexts.delete(context);
+      await context.close();
     }
+    const [first, ...others] = pages?.context.pages() ?? [];
+    for (const page of others) await page.close();
+    // A test that failed may have left it in any state.
+    const isGood = first !== undefined && task.result?.state !== "fail";
+    if (isGood) await leave(first);
+    else await first?.close();
+    spare = isGood ? first : undefined;
     const heard = complaints.filter((complaint) => !forgiven.some((pattern) => pattern.test(complaint)));
     complaints = [];
     forgiven = [];
@@ -102,11 +116,23 @@ export function useWebPages({ demo = "small", argv = [] }: WebOptions = {}): () 
   });
 
   afterAll(async () => {
-    await browser?.close();
+    for (const context of contexts) await context.close();
+    contexts.clear();
     await server?.close();
   });
 
   return () => pages!;
+}
+
+const VIEWPORT = { width: 1280, height: 800 };
+
+/** Makes a page as good as new. What it keeps, such as its history, is what a person's tab keeps, too. */
+async function leave(page: Page): Promise<void> {
+  await page.unrouteAll();
+  await page.goto("about:blank");
+  await page.mouse.move(0, 0);
+  await page.emulateMedia({ colorScheme: null });
+  await page.setViewportSize(VIEWPORT);
 }
 
 function listen(page: Page, complain: (complaint: string) => void): void {
@@ -144,6 +170,8 @@ export async function copiedText(page: Page, pattern: RegExp): Promise<string> {
 }
 
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"];
+/** What can be wrong with a page in other colours that was looked at already. */
+export const COLOUR_RULES: readonly string[] = ["color-contrast", "link-in-text-block"];
 
 /** Fails with every accessibility rule the page breaks, as it is now, of those given. A frame of a stranger's file is not ours. */
 export async function expectAccessible(page: Page, rules: readonly string[] = RULES): Promise<void> {
@@ -152,10 +180,11 @@ export async function expectAccessible(page: Page, rules: readonly string[] = RU
     "Promise.all(document.getAnimations().filter(({ effect }) => effect?.getTiming().iterations !== Infinity)" +
       ".map((animation) => animation.finished.catch(() => undefined)))",
   );
-  await page.evaluate(AXE);
+  if (await page.evaluate<boolean>("globalThis.axe === undefined")) await page.evaluate(AXE);
   const broken = await page.evaluate(async (runOnly) => {
     const { axe } = globalThis as unknown as { axe: typeof import("axe-core") };
-    const { violations } = await axe.run({ exclude: [["iframe"]] }, { runOnly: [...runOnly] });
+    const options = { runOnly: [...runOnly], resultTypes: ["violations" as const] };
+    const { violations } = await axe.run({ exclude: [["iframe"]] }, options);
     return violations.flatMap(({ id, help, nodes }) =>
       nodes.map(
         ({ target, failureSummary }) => `${id}: ${help}: ${target.join(" ")} ${failureSummary ?? ""}`,

@@ -1,10 +1,16 @@
-import type { Locator, Page } from "playwright-core";
+import type { Locator } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { useWebPages } from "./web-page.ts";
 
-const web = useWebPages();
 /** Far more than it takes to type a word: what waits for a frame comes too late for it. */
 const FRAME_MS = 1_500;
+/** A browser of a machine that is busy: every animation frame comes late. */
+const web = useWebPages({
+  initScript: `{
+    const soon = requestAnimationFrame;
+    globalThis.requestAnimationFrame = (draw) => setTimeout(() => soon(draw), ${FRAME_MS});
+  }`,
+});
 /** Letters that are keys of the page where nobody types. */
 const LETTERS = "t?gh";
 
@@ -12,16 +18,6 @@ const LETTERS = "t?gh";
 interface PageGlobals {
   document: { execCommand(name: string, ui: boolean, value: string): boolean };
   KeyboardEvent: new (type: string, init: object) => Event;
-}
-
-/** A page of a machine that is busy: every animation frame comes late. */
-async function openBusy(path: string): Promise<Page> {
-  const context = await web().newContext();
-  await context.addInitScript(`{
-    const soon = requestAnimationFrame;
-    globalThis.requestAnimationFrame = (draw) => setTimeout(() => soon(draw), ${FRAME_MS});
-  }`);
-  return await web().open(path, context);
 }
 
 async function newRun(name: string): Promise<string> {
@@ -46,7 +42,7 @@ describe("letters typed quickly", () => {
   it("Z97 belong to the search from the key that opens it, and Enter goes to what they find", async () => {
     const name = `hurried-${Date.now()}`;
     const id = await newRun(name);
-    const page = await openBusy("/about");
+    const page = await web().open("/about");
     const button = page.getByRole("button", { name: "Check the data" });
     await button.focus();
     await page.keyboard.press("Control+k");
@@ -64,7 +60,7 @@ describe("letters typed quickly", () => {
 
   it("Z97 belong to the field of a popover or dialog from the key that opens it, and the focus comes back", async () => {
     await newRun("tagged");
-    const page = await openBusy("/n/pages/typing");
+    const page = await web().open("/n/pages/typing");
     const row = page.locator('[aria-label="Runs"][aria-rowcount]').getByRole("checkbox").nth(1);
     await row.check();
     for (const [button, field] of [
@@ -82,7 +78,7 @@ describe("letters typed quickly", () => {
   });
 
   it("Z97 belong to the query from the slash on, and stand behind what was completed", async () => {
-    const page = await openBusy("/n/demo");
+    const page = await web().open("/n/demo");
     const query = page.getByRole("combobox", { name: "Query" });
     await page.locator('[aria-label="Runs"][aria-rowcount]').waitFor();
     await page.keyboard.press("/");
@@ -96,7 +92,7 @@ describe("letters typed quickly", () => {
   });
 
   it("Z97 belong to tags and notes from the click that edits them", async () => {
-    const page = await openBusy(`/r/${await newRun("noted")}`);
+    const page = await web().open(`/r/${await newRun("noted")}`);
     await page.getByRole("button", { name: "Add a tag" }).press("Enter");
     await page.keyboard.type(LETTERS);
     await expect.poll(() => page.getByLabel("Tag", { exact: true }).inputValue()).toBe(LETTERS);
@@ -123,8 +119,9 @@ describe("letters typed quickly", () => {
       [`/r/${id}?tab=charts`]: { "Filter charts": "keys" },
       [`/compare?runs=${id}`]: { "Find a key": "find" },
     };
+    const page = await web().open("/about");
     for (const [path, named] of Object.entries(fields)) {
-      const page = await openBusy(path);
+      await page.goto(web().url + path);
       for (const [label, key] of Object.entries(named)) {
         const field = page.getByLabel(label, { exact: true });
         await typeAtOnce(field, "loss of words");
@@ -135,7 +132,7 @@ describe("letters typed quickly", () => {
   });
 
   it("Z97 leave room for Back, which shows what the address holds", async () => {
-    const page = await openBusy("/n/demo");
+    const page = await web().open("/n/demo");
     const query = page.getByRole("combobox", { name: "Query" });
     await query.fill('status = "failed"');
     // Both before the page can get around to anything.

@@ -1,0 +1,20 @@
+import { defineConfig } from "vitest/config";
+import { WORKER_FLAGS } from "./tools/worker-flags.ts";
+
+// Real browsers on servers in memory. Test files of one process share its browser and all modules, which are warm
+// after the first; each has a server and browser contexts of its own.
+export default defineConfig({
+  test: {
+    include: ["e2e/browser/**/*.test.ts"],
+    globalSetup: ["e2e/browser/build-pages.ts"],
+    isolate: false,
+    setupFiles: ["tools/declared-programs.ts", "tools/seed.ts", "tools/no-uncaught.ts"],
+    pool: "forks",
+    execArgv: WORKER_FLAGS,
+    maxWorkers: 3,
+    testTimeout: 300_000,
+    // A condition that comes true late on a busy machine is still true.
+    expect: { poll: { timeout: 60_000 } },
+    hookTimeout: 240_000,
+  },
+});
