@@ -1,5 +1,9 @@
 import type { Cairn } from "#sdk/client.ts";
 import type { Progress } from "./output/progress.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+/** Of what is no terminal. */
+export const COLUMNS_DEFAULT = 80;
 
 /** What every command has: how it talks to the server and to the person. */
 export interface Cli {
@@ -8,16 +12,24 @@ export interface Cli {
   /** What stands after the name of the command, as it was typed. */
   readonly words: readonly string[];
   readonly env: NodeJS.ProcessEnv;
+  /** Standard input and output, signals, the folder: what is not one of the fields here. */
+  readonly surroundings: Surroundings;
   /** The server of --server, CAIRN_SERVER or the login file. Nothing is sent before the first call. */
   connect(): Promise<Cairn>;
   /** Result for a person; never called with --json. */
   print(text: string): void;
   /** Result for a program: one JSON document. Whoever calls it has asked `options.json` first. */
   printJson(value: unknown): void;
+  /** What the process ends with, unless the command throws; 0 when nothing was said. */
+  endWith(code: ExitCode): void;
   /** A remark on standard error: not part of the result. */
   note(text: string): void;
   /** Shows how far something is that takes longer than a second; silent with --json and without a terminal. */
   progress(title: string, total?: number): Progress;
+  /** Whether standard output is a terminal. */
+  readonly isTerminal: boolean;
+  /** Bits that the terminal has for a colour; absent where standard output is none. */
+  readonly colourDepth?: number;
   /** Whether standard output is a terminal whose colours are wanted. */
   readonly colour: boolean;
   /** Columns of the terminal, or 80. */

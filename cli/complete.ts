@@ -18,10 +18,10 @@ const FILES = ":files";
 const UNFIT = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
 export async function complete(cli: Cli, request: readonly string[]): Promise<void> {
-  const giveUp = setTimeout(() => process.exit(0), deadlineMs(cli.env["CAIRN_COMPLETION_MS"]));
+  const giveUp = setTimeout(() => cli.surroundings.exit(0), deadlineMs(cli.env["CAIRN_COMPLETION_MS"]));
   try {
     const lines = request[0] === "bash" ? await forBash(cli, request) : await forWords(cli, request.slice(1));
-    if (lines.length > 0) process.stdout.write(`${lines.join("\n")}\n`);
+    if (lines.length > 0) cli.surroundings.stdout.write(`${lines.join("\n")}\n`);
   } catch {
     // Nothing to offer.
   } finally {

@@ -1,6 +1,7 @@
 import { CommanderError } from "commander";
 import { CommandError, EXIT, type ExitCode } from "./cli.ts";
 import { printable } from "./output/text.ts";
+import type { Output } from "./surroundings.ts";
 
 /** Whatever a command threw, in words and with the exit code. undefined when there is nothing to say. */
 export async function explain(thrown: unknown, serverUrl: string): Promise<CommandError | undefined> {
@@ -20,13 +21,13 @@ export async function explain(thrown: unknown, serverUrl: string): Promise<Comma
 }
 
 /** On standard error: two lines for a person, one JSON document with --json. */
-export function writeError(told: CommandError, json: boolean): void {
+export function writeError(stderr: Output, told: CommandError, json: boolean): void {
   const { message, hint, exitCode } = told;
   if (json) {
-    process.stderr.write(`${JSON.stringify({ error: { message, ...(hint && { hint }), exitCode } })}\n`);
+    stderr.write(`${JSON.stringify({ error: { message, ...(hint && { hint }), exitCode } })}\n`);
     return;
   }
-  process.stderr.write(`cairn: ${eachLine(message)}\n${hint ? `  ${eachLine(hint)}\n` : ""}`);
+  stderr.write(`cairn: ${eachLine(message)}\n${hint ? `  ${eachLine(hint)}\n` : ""}`);
 }
 
 /** What a server says may quote strangers. */

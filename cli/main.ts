@@ -1,30 +1,30 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { nearest } from "#base/nearest.ts";
 import type { CommandRow } from "./command-table.ts";
-import { CommandError, EXIT, type Cli, type GlobalOptions } from "./cli.ts";
+import { COLUMNS_DEFAULT, CommandError, EXIT, type Cli, type ExitCode, type GlobalOptions } from "./cli.ts";
 import { explain, writeError } from "./explain.ts";
 import { Progress } from "./output/progress.ts";
 import { buildProgram, ROWS } from "./program.ts";
+import type { Surroundings } from "./surroundings.ts";
 
 /** How long a command may put things in order after Ctrl-C. */
 const CLEAN_UP_MS = 5_000;
-const COLUMNS_DEFAULT = 80;
 /** May stand before the name of a command and mean the same. */
 const HELP: ReadonlySet<string> = new Set(["-h", "--help"]);
 
-let connectedTo = "";
-/** Whether the command looks after Ctrl-C itself. */
-let isListening = false;
-const interrupt = new AbortController();
-
-/** Runs one command line; returns what the process should end with. */
-export async function main(argv: readonly string[]): Promise<number> {
-  process.on("SIGINT", onInterrupt);
-  // `cairn ls | head` is no failure.
-  process.stdout.on("error", onPipeError);
-  process.stderr.on("error", onPipeError);
+/** Runs one command line, by default that of this process; returns what it should end with. */
+export async function main(argv: readonly string[], surroundings: Surroundings = process): Promise<number> {
   const { options, name, words, stray } = readLine(argv);
-  const cli = makeCli(options, words);
+  const { cli, ending } = makeCli(options, words, surroundings);
+  const { interrupt } = ending;
+  surroundings.on("SIGINT", () => onCtrlC(ending, surroundings));
+  // `cairn ls | head` is no failure.
+  for (const output of [surroundings.stdout, surroundings.stderr]) {
+    output.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EPIPE") throw error;
+      surroundings.exit(0);
+    });
+  }
   try {
     if (name === "__complete") {
       const { complete } = await import("./complete.ts");
@@ -41,27 +41,33 @@ export async function main(argv: readonly string[]): Promise<number> {
       return 0;
     }
     await program.parseAsync([row.name, ...words], { from: "user" });
-    return interrupt.signal.aborted ? EXIT.interrupted : Number(process.exitCode ?? 0);
+    return interrupt.signal.aborted ? EXIT.interrupted : ending.code;
   } catch (thrown) {
     if (interrupt.signal.aborted) return EXIT.interrupted;
-    const told = await explain(thrown, connectedTo);
+    const told = await explain(thrown, ending.connectedTo);
     if (told === undefined) return 0;
-    writeError(told, options.json === true);
-    if (cli.env["CAIRN_DEBUG"]) process.stderr.write(`${(thrown as Error).stack ?? ""}\n`);
+    writeError(surroundings.stderr, told, options.json === true);
+    if (cli.env["CAIRN_DEBUG"]) surroundings.stderr.write(`${(thrown as Error).stack ?? ""}\n`);
     return told.exitCode;
   }
 }
 
-function onInterrupt(): void {
-  // Who presses it twice does not want to wait.
-  if (!isListening || interrupt.signal.aborted) process.exit(EXIT.interrupted);
-  interrupt.abort();
-  void delay(CLEAN_UP_MS, undefined, { ref: false }).then(() => process.exit(EXIT.interrupted));
+/** What becomes known of a command while it runs, and decides how it ends. */
+interface Ending {
+  code: ExitCode | 0;
+  /** The server that an error is about; "" before there is one. */
+  connectedTo: string;
+  /** Whether the command looks after Ctrl-C itself. */
+  isListening: boolean;
+  readonly interrupt: AbortController;
 }
 
-function onPipeError(error: NodeJS.ErrnoException): void {
-  if (error.code === "EPIPE") process.exit(0);
-  throw error;
+function onCtrlC({ isListening, interrupt }: Ending, surroundings: Surroundings): void {
+  const exit = () => surroundings.exit(EXIT.interrupted);
+  // A second press means that waiting is not wanted.
+  if (!isListening || interrupt.signal.aborted) return exit();
+  interrupt.abort();
+  void delay(CLEAN_UP_MS, undefined, { ref: false }).then(exit);
 }
 
 interface Line {
@@ -113,41 +119,58 @@ function unknownCommand(wanted: string, rows: readonly CommandRow[]): CommandErr
   return new CommandError(`there is no command "${wanted}"`, { exitCode: EXIT.usage, hint });
 }
 
-function makeCli(options: GlobalOptions, words: readonly string[]): Cli {
-  const { stdout, stderr, stdin, env } = process;
-  return {
+function makeCli(
+  options: GlobalOptions,
+  words: readonly string[],
+  surroundings: Surroundings,
+): { cli: Cli; ending: Ending } {
+  const { stdout, stderr, stdin, env } = surroundings;
+  const ending: Ending = {
+    code: 0,
+    connectedTo: "",
+    isListening: false,
+    interrupt: new AbortController(),
+  };
+  const isTerminal = stdout.isTTY === true;
+  const depth = isTerminal ? stdout.getColorDepth?.(env) : undefined;
+  const cli: Cli = {
     options,
     words,
     env,
-    colour: options.json !== true && wantsColour(env),
+    surroundings,
+    isTerminal,
+    ...(depth !== undefined && { colourDepth: depth }),
+    colour: options.json !== true && wantsColour(env, isTerminal),
     columns: stdout.columns || Number(env["COLUMNS"]) || COLUMNS_DEFAULT,
-    interactive: stdin.isTTY && stderr.isTTY,
+    interactive: stdin.isTTY === true && stderr.isTTY === true,
     get interrupted() {
-      isListening = true;
-      return interrupt.signal;
+      ending.isListening = true;
+      return ending.interrupt.signal;
     },
     connect: async () => {
       const [{ Cairn }, { findServer }] = await Promise.all([
         import("#sdk/client.ts"),
         import("#sdk/login.ts"),
       ]);
-      const found = await findServer(options);
-      connectedTo = found.url;
+      const found = await findServer(options, env);
+      ending.connectedTo = found.url;
       return new Cairn(found);
     },
+    endWith: (code) => void (ending.code = code),
     print: (text) => void stdout.write(`${text}\n`),
     printJson: (value) => void stdout.write(`${JSON.stringify(value, jsonValue, 2)}\n`),
     note: (text) => void stderr.write(`${text}\n`),
     progress: (title, total) =>
-      new Progress(title, total, stderr.isTTY && options.json !== true ? stderr : undefined),
+      new Progress(title, total, stderr.isTTY === true && options.json !== true ? stderr : undefined),
   };
+  return { cli, ending };
 }
 
-/** https://no-color.org, and FORCE_COLOR for who pipes into a pager. */
-function wantsColour(env: NodeJS.ProcessEnv): boolean {
+/** https://no-color.org, and FORCE_COLOR for pipes into a pager. */
+function wantsColour(env: NodeJS.ProcessEnv, isTerminal: boolean): boolean {
   if (env["NO_COLOR"]) return false;
   if (env["FORCE_COLOR"]) return env["FORCE_COLOR"] !== "0";
-  return process.stdout.isTTY && env["TERM"] !== "dumb";
+  return isTerminal && env["TERM"] !== "dumb";
 }
 
 function jsonValue(_key: string, value: unknown): unknown {

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import type { Cli } from "./cli.ts";
+import { COLUMNS_DEFAULT, type Cli } from "./cli.ts";
 import { COMMANDS, type CommandRow } from "./command-table.ts";
 
 const EXAMPLES = `
@@ -13,6 +13,7 @@ export const ROWS: readonly CommandRow[] = COMMANDS.flatMap((group) => group.row
 
 /** All commands by name and summary; of those only `wanted` knows its arguments and options. */
 export async function buildProgram(cli: Cli, wanted: CommandRow | undefined): Promise<Command> {
+  const { stdout } = cli.surroundings;
   const program = new Command("cairn")
     .description("Records what training jobs did, finds the best models, explains why two runs differ.")
     .usage("COMMAND [options]")
@@ -23,7 +24,11 @@ export async function buildProgram(cli: Cli, wanted: CommandRow | undefined): Pr
     .configureHelp({ showGlobalOptions: true })
     .exitOverride()
     // What is wrong with a command line is said where all errors are.
-    .configureOutput({ outputError: () => {} });
+    .configureOutput({
+      outputError: () => {},
+      writeOut: (text) => void stdout.write(text),
+      getOutHelpWidth: () => stdout.columns ?? COLUMNS_DEFAULT,
+    });
   program.addHelpText("after", EXAMPLES);
   for (const group of COMMANDS) {
     program.commandsGroup(`${group.title}:`);

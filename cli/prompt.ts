@@ -9,12 +9,13 @@ const BACKSPACE: ReadonlySet<string> = new Set(["\u007f", "\b"]);
 
 /** Asks on standard error. "" when the person ends the input. */
 export async function ask(cli: Cli, question: string): Promise<string> {
-  const asked = createInterface({ input: process.stdin, output: process.stderr });
+  const { stdin, stderr } = cli.surroundings;
+  const asked = createInterface({ input: stdin, output: stderr });
   try {
     asked.once("SIGINT", () => {
       asked.close();
-      process.stderr.write("\n");
-      process.exit(EXIT.interrupted);
+      stderr.write("\n");
+      cli.surroundings.exit(EXIT.interrupted);
     });
     const closed = new Promise<string>((resolve) => asked.once("close", () => resolve("")));
     const answer = await Promise.race([asked.question(question, { signal: cli.interrupted }), closed]);
@@ -38,8 +39,8 @@ export async function confirm(cli: Cli, question: string, yes: boolean): Promise
 }
 
 /** Asks for something that must not be seen: what is typed is not shown. The terminal is left as it was. */
-export function askSecret(question: string): Promise<string> {
-  const { stdin, stderr } = process;
+export function askSecret(cli: Cli, question: string): Promise<string> {
+  const { stdin, stderr } = cli.surroundings;
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   let typed = "";
   const end = () => {
@@ -49,12 +50,13 @@ export function askSecret(question: string): Promise<string> {
     stdin.pause();
     stderr.write("\n");
   };
-  const restore = () => void stdin.setRawMode(false);
+  const restore = () => void stdin.setRawMode?.(false);
   const onData = (chunk: string) => {
     for (const char of chunk) {
       if (char === CTRL_C) {
         end();
-        process.exit(EXIT.interrupted);
+        cli.surroundings.exit(EXIT.interrupted);
+        return;
       } else if (char === "\r" || char === "\n" || char === CTRL_D) {
         end();
         resolve(typed);
@@ -73,21 +75,21 @@ export function askSecret(question: string): Promise<string> {
   };
   process.once("exit", restore);
   // First, or who answers at once would see what is typed.
-  stdin.setRawMode(true);
+  stdin.setRawMode?.(true);
   stderr.write(question);
   stdin.setEncoding("utf8").on("data", onData).resume();
   return promise;
 }
 
 /** The first line of standard input, for secrets that scripts hand over. */
-export async function readSecret(): Promise<string> {
-  return (await readSecrets(1))[0]!;
+export async function readSecret(cli: Cli): Promise<string> {
+  return (await readSecrets(cli, 1))[0]!;
 }
 
 /** So many lines of standard input; "" for those that do not come. */
-export async function readSecrets(count: number): Promise<string[]> {
+export async function readSecrets(cli: Cli, count: number): Promise<string[]> {
   let text = "";
-  for await (const chunk of process.stdin.setEncoding("utf8")) {
+  for await (const chunk of cli.surroundings.stdin.setEncoding("utf8")) {
     text += String(chunk);
     const lines = text.split("\n");
     if (lines.length > count) break;

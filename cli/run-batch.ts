@@ -103,7 +103,7 @@ export async function eachRun(
 
 /** Says what was done, and ends with 1 if something was not. */
 export function tellBatch(cli: Cli, verb: string, { done, failed }: BatchResult): void {
-  if (failed.length > 0) process.exitCode = EXIT.failed;
+  if (failed.length > 0) cli.endWith(EXIT.failed);
   if (cli.options.json === true) {
     cli.printJson({
       done: done.map(({ id }) => id),

@@ -8,8 +8,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Cairn } from "#sdk/client.ts";
 import { findServer } from "#sdk/login.ts";
 import { startChild, type ChildServer } from "#server/testing/child.ts";
-import { runCairn } from "./cli/cairn.ts";
-import { closedPort } from "./cli/free-port.ts";
+import { runCairn } from "./cli/testing/cairn.ts";
+import { closedPort } from "./cli/testing/free-port.ts";
 import { PACKAGE, python, pythonEnvironment, runPython } from "./python/python.ts";
 import { startJob } from "./sdk/job.ts";
 

@@ -72,7 +72,7 @@ async function verifyFile(cli: Cli, file: string, headFile: string | undefined):
   );
   const { first, last, problems } = checked;
   const ok = problems.length === 0;
-  if (!ok) process.exitCode = EXIT.failed;
+  if (!ok) cli.endWith(EXIT.failed);
   if (cli.options.json === true) cli.printJson({ ok, first, last, problems });
   else if (!ok) for (const problem of problems) cli.print(printable(problem));
   else {
@@ -90,7 +90,7 @@ async function checkHead(cli: Cli, file: string): Promise<void> {
     return entries[0]?.hash;
   });
   const sameServer = kept.server === now.server;
-  if (problem !== undefined) process.exitCode = EXIT.failed;
+  if (problem !== undefined) cli.endWith(EXIT.failed);
   if (cli.options.json === true) {
     cli.printJson({ ok: problem === undefined, problem: problem ?? null, sameServer, entries: now.count });
     return;

@@ -82,7 +82,7 @@ Examples:
     .action(async () => {
       const server = await cli.connect();
       const { ok, entries, problems } = await server.access.verifyAudit({}, LONG_CALL);
-      if (!ok) process.exitCode = EXIT.failed;
+      if (!ok) cli.endWith(EXIT.failed);
       if (cli.options.json === true) cli.printJson({ ok, entries, problems });
       else if (ok)
         cli.print(`The audit is whole: ${countOf(entries, "entry", "entries")}, none altered or removed.`);

@@ -5,14 +5,14 @@ import { askSecret } from "../prompt.ts";
 /** Typed twice, not shown. */
 export async function askNewPassword(cli: Cli, name: string): Promise<string> {
   requireTerminal(cli);
-  const first = requireGiven(await askSecret(`New password of ${printable(name)} (not shown): `));
-  if ((await askSecret("Once more: ")) === first) return first;
+  const first = requireGiven(await askSecret(cli, `New password of ${printable(name)} (not shown): `));
+  if ((await askSecret(cli, "Once more: ")) === first) return first;
   throw new CommandError("nothing was changed: the two passwords differ");
 }
 
 export async function askOwnPassword(cli: Cli, url: string): Promise<string> {
   requireTerminal(cli);
-  return requireGiven(await askSecret(`Your password on ${url} (not shown): `));
+  return requireGiven(await askSecret(cli, `Your password on ${url} (not shown): `));
 }
 
 export function requireGiven(password: string): string {

@@ -143,7 +143,7 @@ async function newPassword(
   name: string,
   options: { password?: boolean; passwordStdin?: boolean },
 ): Promise<string | undefined> {
-  if (options.passwordStdin === true) return requireGiven(await readSecret());
+  if (options.passwordStdin === true) return requireGiven(await readSecret(cli));
   return options.password === true ? askNewPassword(cli, name) : undefined;
 }
 

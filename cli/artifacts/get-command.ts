@@ -156,10 +156,11 @@ async function getToStdout(cli: Cli, server: Cairn, choices: readonly Choice[]):
   }
   const { artifact } = choice;
   if (isReference(artifact)) throw referenceError(artifact);
+  const { stdout } = cli.surroundings;
   const hash = createHash("sha256");
   const take = async (bytes: Uint8Array) => {
     hash.update(bytes);
-    if (!process.stdout.write(bytes)) await once(process.stdout, "drain", { signal: cli.interrupted });
+    if (!stdout.write(bytes)) await once(stdout, "drain", { signal: cli.interrupted });
   };
   await readContent(server, artifact, { from: 0, take, signal: cli.interrupted });
   if (hash.digest("hex") !== artifact.sha256) {

@@ -74,7 +74,7 @@ async function goOn(cli: Cli, server: Cairn, options: DemoOptions): Promise<void
   cli.note("\n3 runs go on logging; watch them with `cairn top` in another terminal. Ctrl-C ends them.");
   const stop = new AbortController();
   const onTerminate = () => stop.abort();
-  process.once("SIGTERM", onTerminate);
+  cli.surroundings.on("SIGTERM", onTerminate);
   const signal = AbortSignal.any([cli.interrupted, stop.signal]);
   let told = "";
   const onTrouble = (message: string) => {
@@ -83,7 +83,7 @@ async function goOn(cli: Cli, server: Cairn, options: DemoOptions): Promise<void
     told = message;
   };
   await logLive(server, { ...options, signal, onTrouble });
-  process.off("SIGTERM", onTerminate);
+  cli.surroundings.off("SIGTERM", onTerminate);
 }
 
 /** Real names, so that they can be copied. */

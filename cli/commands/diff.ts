@@ -50,7 +50,7 @@ Examples:
         const page = diffPage(runs, diff, metrics, { colour: cli.colour, columns: tableWidth(cli), all });
         cli.print(page.join("\n"));
       }
-      if (options.exitCode === true && differs) process.exitCode = EXIT.failed;
+      if (options.exitCode === true && differs) cli.endWith(EXIT.failed);
     });
 }
 

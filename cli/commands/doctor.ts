@@ -35,7 +35,7 @@ Examples:
     )
     .action(async (options: DoctorOptions) => {
       const findings = await examine(cli, options);
-      if (findings.some(({ level }) => level === "bad")) process.exitCode = EXIT.failed;
+      if (findings.some(({ level }) => level === "bad")) cli.endWith(EXIT.failed);
       if (cli.options.json === true) cli.printJson(findings);
       else printFindings(cli, findings);
     });

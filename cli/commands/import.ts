@@ -78,7 +78,7 @@ Examples:
 }
 
 function tell(cli: Cli, report: ImportReport, isDry: boolean): void {
-  if (report.failed > 0) process.exitCode = EXIT.failed;
+  if (report.failed > 0) cli.endWith(EXIT.failed);
   if (cli.options.json === true) {
     const { runs, params, artifacts, links, skipped, created, changed, failed } = report;
     const contents = { params, artifacts, links };

@@ -95,7 +95,7 @@ function tokenJson({ token }: WhoAmIResponse) {
 /** undefined where the server asks for none. */
 async function obtainToken(cli: Cli, url: string, options: LoginOptions): Promise<string | undefined> {
   if (options.user !== undefined) return passwordToken(cli, url, options.user, options);
-  if (options.tokenStdin === true) return present(await readSecret(), "token");
+  if (options.tokenStdin === true) return present(await readSecret(cli), "token");
   const { principal } = await new Cairn(await withLocalSecret(cli, { url })).access.whoAmI({});
   if (principal?.kind === PrincipalKind.OWNER) return undefined;
   if (!cli.interactive) {
@@ -104,7 +104,7 @@ async function obtainToken(cli: Cli, url: string, options: LoginOptions): Promis
       hint: "pipe it in with --token-stdin, or set CAIRN_SERVER and CAIRN_TOKEN instead",
     });
   }
-  return present(await askSecret(`Token for ${url} (not shown): `), "token");
+  return present(await askSecret(cli, `Token for ${url} (not shown): `), "token");
 }
 
 /** What other commands find by themselves is not kept a second time. */
@@ -122,7 +122,7 @@ async function passwordToken(cli: Cli, url: string, user: string, options: Login
   }
   const name = user || present(await ask(cli, "User: "), "user name");
   const question = `Password of ${printable(name)} on ${url} (not shown): `;
-  const typed = options.passwordStdin === true ? await readSecret() : await askSecret(question);
+  const typed = options.passwordStdin === true ? await readSecret(cli) : await askSecret(cli, question);
   const { secret } = await new Cairn({ url }).access.logIn({ name, password: present(typed, "password") });
   return secret;
 }

@@ -62,9 +62,9 @@ Examples:
       }
       const server = await cli.connect();
       const { id: runId } = await findRun(server, text, options.namespace);
-      const selection = selectionOf(runId, options);
+      const selection = selectionOf(cli, runId, options);
       const write =
-        options.follow !== true && cli.options.json === true ? arrayWriter() : lineWriter(cli, options);
+        options.follow !== true && cli.options.json === true ? arrayWriter(cli) : lineWriter(cli, options);
       const next = await writeHistory(server, selection, options, write);
       if (options.follow === true) await follow(cli, server, selection, next, write);
       await write.end();
@@ -77,6 +77,7 @@ interface Writer {
 }
 
 function selectionOf(
+  cli: Cli,
   runId: string,
   { stream, rank, origin, since, grep, regex, ignoreCase }: Options,
 ): LineSelection {
@@ -85,6 +86,7 @@ function selectionOf(
     text: grep || undefined,
     regex: regex || undefined,
     ignoreCase: ignoreCase === true,
+    note: cli.note,
     filter: {
       ...(stream !== undefined && { stream }),
       ...(rank !== undefined && { rank }),
@@ -142,28 +144,28 @@ function lineWriter(cli: Cli, options: Options): Writer {
       text.see(lines);
       const show = (line: LogLine) =>
         cli.options.json === true ? JSON.stringify(jsonLine(line)) : text.of(line);
-      if (lines.length > 0) await writeOut(lines.map((line) => `${show(line)}\n`).join(""));
+      if (lines.length > 0) await writeOut(cli, lines.map((line) => `${show(line)}\n`).join(""));
     },
     end: async () => {},
   };
 }
 
 /** One document, written as it comes: a log may be larger than the memory. */
-function arrayWriter(): Writer {
+function arrayWriter(cli: Cli): Writer {
   let isFirst = true;
   return {
     lines: async (lines) => {
       if (lines.length === 0) return;
       const items = lines.map((line) => `  ${JSON.stringify(jsonLine(line))}`).join(",\n");
-      await writeOut(`${isFirst ? "[\n" : ",\n"}${items}`);
+      await writeOut(cli, `${isFirst ? "[\n" : ",\n"}${items}`);
       isFirst = false;
     },
-    end: () => writeOut(isFirst ? "[]\n" : "\n]\n"),
+    end: () => writeOut(cli, isFirst ? "[]\n" : "\n]\n"),
   };
 }
 
-async function writeOut(text: string): Promise<void> {
-  if (!process.stdout.write(text)) await once(process.stdout, "drain");
+async function writeOut({ surroundings: { stdout } }: Cli, text: string): Promise<void> {
+  if (!stdout.write(text)) await once(stdout, "drain");
 }
 
 function jsonLine({ number, timeUs, origin, stream, rank, text }: LogLine): Record<string, unknown> {

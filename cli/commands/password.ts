@@ -25,7 +25,7 @@ Examples:
       const name = (await server.access.whoAmI({})).principal?.name ?? "";
       const [oldPassword, newPassword] =
         passwordStdin === true
-          ? await readSecrets(2)
+          ? await readSecrets(cli, 2)
           : [await askOwnPassword(cli, server.url), await askNewPassword(cli, name)];
       await server.access.changePassword({
         oldPassword: requireGiven(oldPassword!),

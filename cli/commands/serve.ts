@@ -35,9 +35,10 @@ Examples:
     .action(() => {
       const words = [...NODE_FLAGS, START, ...cli.words];
       // The server takes the place of this process, so that signals, and whoever sends them, meet the server itself.
-      if (process.execve === undefined) throw cannotReplace();
+      const { surroundings } = cli;
+      if (surroundings.execve === undefined) throw cannotReplace();
       if (isStart(cli)) spawnSync(process.execPath, [BUILD], { stdio: ["ignore", "inherit", "inherit"] });
-      process.execve(process.execPath, [process.execPath, ...words], definedOnly(cli.env));
+      surroundings.execve(process.execPath, [process.execPath, ...words], definedOnly(cli.env));
     });
 }
 

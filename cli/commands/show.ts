@@ -43,7 +43,7 @@ Examples:
     .action(async (text: string, options: Options) => {
       const server = await cli.connect();
       const run = await findRun(server, text, options.namespace);
-      const shown = await gather(server, run, options.metrics ?? "");
+      const shown = await gather(server, run, options.metrics ?? "", cli.note);
       if (cli.options.json === true) {
         cli.printJson(jsonShown(shown));
         return;
@@ -55,13 +55,13 @@ Examples:
 }
 
 /** Everything a page or a document may need of a run. */
-async function gather(server: Cairn, run: Run, glob: string): Promise<ShownRun> {
+async function gather(server: Cairn, run: Run, glob: string, note: Cli["note"]): Promise<ShownRun> {
   const ref = { run: { id: run.id } };
   const [objective, artifacts, sources, log] = await Promise.all([
     findObjective(server, run.namespace),
     server.artifacts.listArtifacts({ ...ref, pageSize: ARTIFACTS_MAX }),
     server.lineage.listSources({ ...ref, pageSize: SOURCES_MAX }),
-    lastLines(server, run),
+    lastLines(server, run, note),
   ]);
   const metrics = await listRunSeries(server, run.id, glob, objective?.metric);
   return {
@@ -77,10 +77,14 @@ async function gather(server: Cairn, run: Run, glob: string): Promise<ShownRun> 
 }
 
 /** Why it ended is mostly in its last lines. */
-async function lastLines(server: Cairn, run: Run): Promise<ShownRun["log"]> {
+async function lastLines(server: Cairn, run: Run, note: Cli["note"]): Promise<ShownRun["log"]> {
   const isBad = run.status === RunStatus.FAILED || run.status === RunStatus.LOST;
   if (!isBad) return [];
-  const { lines } = await readLastLines(server, { runId: run.id, filter: {}, ignoreCase: false }, LOG_LINES);
+  const { lines } = await readLastLines(
+    server,
+    { runId: run.id, filter: {}, ignoreCase: false, note },
+    LOG_LINES,
+  );
   return lines;
 }
 

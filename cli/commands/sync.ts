@@ -5,7 +5,7 @@ import { Failure } from "#sdk/failure.ts";
 import { findServer } from "#sdk/login.ts";
 import { spoolPath } from "#sdk/spool/owner.ts";
 import { foldersOf, syncWriter, type SyncReport } from "#sdk/sync.ts";
-import { CommandError, EXIT, type Cli } from "../cli.ts";
+import { CommandError, EXIT, type Cli, type ExitCode } from "../cli.ts";
 import { countOf } from "../output/numbers.ts";
 import { printable } from "../output/text.ts";
 
@@ -40,7 +40,7 @@ Examples:
       else printReports(cli, reports, spool, options.dryRun === true);
       if (options.dryRun === true) return;
       const bad = reports.filter((report) => !isWhole(report));
-      if (bad.length > 0 || reports.length < folders.length) process.exitCode = exitCodeOf(bad);
+      if (bad.length > 0 || reports.length < folders.length) cli.endWith(exitCodeOf(bad));
     });
 }
 
@@ -88,7 +88,7 @@ function isWhole({ isDone, isAlive, refused, failure }: SyncReport): boolean {
   return failure === undefined && (isAlive || (isDone && refused === 0));
 }
 
-function exitCodeOf(bad: readonly SyncReport[]): number {
+function exitCodeOf(bad: readonly SyncReport[]): ExitCode {
   const isAway = ({ failure }: SyncReport) => failure instanceof Failure && failure.reason === "UNREACHABLE";
   return bad.length > 0 && bad.every(isAway) ? EXIT.unreachable : EXIT.failed;
 }

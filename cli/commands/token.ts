@@ -73,7 +73,7 @@ Examples:
         role: options.role ?? Role.UNSPECIFIED,
         namespaces: options.in ?? [],
         days: options.days ?? 0,
-        password: options.passwordStdin === true ? requireGiven(await readSecret()) : "",
+        password: options.passwordStdin === true ? requireGiven(await readSecret(cli)) : "",
       });
       if (cli.options.json === true) {
         cli.printJson({ secret, ...jsonToken(token!) });

@@ -34,7 +34,7 @@ Examples:
         });
       }
       const feed = { query, namespace: options.namespace, metrics: options.metric ?? [] };
-      const live = process.stdout.isTTY && cli.options.json !== true;
+      const live = cli.isTerminal && cli.options.json !== true;
       await (live ? showTop(cli, feed) : printTop(cli, feed));
     });
 }

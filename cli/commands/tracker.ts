@@ -100,11 +100,12 @@ async function findTracker(cli: Cli): Promise<TrackerBase> {
     import("#sdk/tracker/torchx-config.ts"),
     import("#sdk/tracker/trackers-from-environ.ts"),
   ]);
-  const choices = cli.options.server === undefined ? await configuredTrackers({ env: cli.env }) : new Map();
+  const project = { env: cli.env, cwd: cli.surroundings.cwd() };
+  const choices = cli.options.server === undefined ? await configuredTrackers(project) : new Map();
   const problems: string[] = [];
   for (const choice of choices.values()) {
     const report = (problem: string) => void problems.push(problem);
-    const [tracker] = await buildTrackers([choice], { env: cli.env, report });
+    const [tracker] = await buildTrackers([choice], { ...project, report });
     if (tracker === undefined) continue;
     for (const problem of problems) cli.note(`cairn: ${printable(problem)}`);
     return tracker;

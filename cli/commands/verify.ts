@@ -57,7 +57,7 @@ async function verifyRuns(cli: Cli, words: readonly string[], options: BatchOpti
   } finally {
     progress.end();
   }
-  if (badCount > 0) process.exitCode = EXIT.failed;
+  if (badCount > 0) cli.endWith(EXIT.failed);
   if (cli.options.json === true) cli.printJson({ ok: badCount === 0, runs: results });
   else if (runs.length !== 1) {
     cli.print(
@@ -139,7 +139,7 @@ async function verifyAll(cli: Cli): Promise<void> {
   const server = await cli.connect();
   cli.note("Reading everything; this takes as long as that takes. Others may go on meanwhile.");
   const { ok, checkedPoints, checkedRuns, problems } = await server.system.checkIntegrity({}, LONG_CALL);
-  if (!ok) process.exitCode = EXIT.failed;
+  if (!ok) cli.endWith(EXIT.failed);
   if (cli.options.json === true) {
     cli.printJson({ ok, checkedRuns, checkedPoints, problems });
     return;

@@ -28,7 +28,7 @@ Examples:
         scope: scopeWords(scope),
         through: through === name ? null : through,
       }));
-      if (principal?.kind === PrincipalKind.ANONYMOUS) process.exitCode = EXIT.refused;
+      if (principal?.kind === PrincipalKind.ANONYMOUS) cli.endWith(EXIT.refused);
       if (cli.options.json === true) {
         const shown = token && {
           id: token.id,

@@ -33,7 +33,7 @@ export async function pipeRun(cli: Cli, { runId, filter, labels, status }: PipeO
   let points = 0;
   let lines = 0;
   let leftOut = 0;
-  for await (const line of createInterface({ input: process.stdin, crlfDelay: Infinity })) {
+  for await (const line of createInterface({ input: cli.surroundings.stdin, crlfDelay: Infinity })) {
     if (cli.options.json !== true) cli.print(line);
     const { timeUs, metrics } = parseKatibLine(line, filter);
     for (const [name, value] of metrics) {

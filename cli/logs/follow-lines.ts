@@ -27,7 +27,7 @@ export interface FollowOptions {
  */
 export async function* followLines(
   server: Cairn,
-  { runId, filter }: LineSelection,
+  { runId, filter, note }: LineSelection,
   { from, signal, onBreak, onResume }: FollowOptions,
 ): AsyncGenerator<LogLine[]> {
   let next = from;
@@ -54,7 +54,7 @@ export async function* followLines(
       signal.throwIfAborted();
       const failure = Failure.from(thrown, server.url);
       if (failure.reason === "LINES_DAMAGED") {
-        next = afterDamage(thrown, next);
+        next = afterDamage(thrown, next, note);
         continue;
       }
       if (!call.signal.aborted && !isPassing(failure)) throw thrown;

@@ -12,6 +12,8 @@ export interface LineSelection {
   text?: string | undefined;
   regex?: string | undefined;
   ignoreCase: boolean;
+  /** Says on standard error which lines are damaged. */
+  note(text: string): void;
 }
 
 const PAGE = 10_000;
@@ -21,7 +23,7 @@ const WINDOW = 2_000;
 /** Lines from number `from` up to what there is now, page by page; returns where to go on. */
 export async function* readLines(
   server: Cairn,
-  { runId, filter, text = "", regex = "", ignoreCase }: LineSelection,
+  { runId, filter, text = "", regex = "", ignoreCase, note }: LineSelection,
   from: bigint,
 ): AsyncGenerator<LogLine[], bigint> {
   const run = { id: runId };
@@ -32,7 +34,7 @@ export async function* readLines(
         ? server.logs.searchLog({ run, filter, text, regex, ignoreCase, from: at, limit: PAGE })
         : server.logs.readLog({ run, filter, from: at, limit: PAGE })
     ).catch((thrown: unknown) => {
-      const next = afterDamage(thrown, at);
+      const next = afterDamage(thrown, at, note);
       return { lines: [], next, more: true };
     });
     if (page.lines.length > 0) yield page.lines;
@@ -42,11 +44,11 @@ export async function* readLines(
 }
 
 /** Where to go on after lines that are damaged, which is said once, on standard error. Throws all other failures. */
-export function afterDamage(thrown: unknown, at: bigint): bigint {
+export function afterDamage(thrown: unknown, at: bigint, note: LineSelection["note"]): bigint {
   const { reason, facts, message } = Failure.from(thrown);
   const next = /^\d{1,15}$/.test(facts["next"] ?? "") ? BigInt(facts["next"]!) : -1n;
   if (reason !== "LINES_DAMAGED" || next <= at) throw thrown;
-  process.stderr.write(`cairn: ${printable(message)}\n`);
+  note(`cairn: ${printable(message)}`);
   return next;
 }
 

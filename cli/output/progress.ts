@@ -1,4 +1,4 @@
-import type { WriteStream } from "node:tty";
+import type { Output } from "../surroundings.ts";
 import { cut, printable } from "./text.ts";
 
 const REDRAW_MS = 100;
@@ -10,13 +10,13 @@ const BAR_WIDTH = 24;
 export class Progress {
   readonly #title: string;
   #total: number | undefined;
-  readonly #stream: WriteStream | undefined;
+  readonly #stream: Output | undefined;
   readonly #started = performance.now();
   #drawn = -Infinity;
   #done = 0;
   #shown = false;
 
-  constructor(title: string, total: number | undefined, stream: WriteStream | undefined) {
+  constructor(title: string, total: number | undefined, stream: Output | undefined) {
     this.#title = title;
     this.#total = total;
     this.#stream = stream;

@@ -46,7 +46,7 @@ export async function plot(
   const style = chartStyle({
     unicode: options.ascii !== true && hasUnicode(cli.env),
     colour: cli.colour,
-    ...(process.stdout.isTTY && { colourDepth: process.stdout.getColorDepth(cli.env) }),
+    ...(cli.colourDepth !== undefined && { colourDepth: cli.colourDepth }),
   });
   const size: ChartSize = {
     columns: Math.min(WIDTH_MAX, Math.max(WIDTH_MIN, options.width ?? cli.columns)),

@@ -38,7 +38,7 @@ export interface WatchRunsOptions {
 
 /** The list on a screen of its own. The Watch stream says when something has changed; nothing is asked in between. */
 export async function watchRuns(cli: Cli, server: Cairn, options: WatchRunsOptions): Promise<void> {
-  if (!process.stdout.isTTY) {
+  if (!cli.isTerminal) {
     throw new CommandError("cannot watch: standard output is no terminal", {
       exitCode: EXIT.usage,
       hint: "leave out --watch, or use `cairn ls --json` in a script",
@@ -74,7 +74,7 @@ class WatchedList {
 
   /** Reads the list anew; columns are chosen again when other runs are in it, and until there is a metric to show. */
   async read(): Promise<void> {
-    const room = (this.#screen?.rows ?? process.stdout.rows) - OTHER_LINES;
+    const room = (this.#screen?.rows ?? this.#cli.surroundings.stdout.rows ?? 0) - OTHER_LINES;
     const search = {
       ...this.#options.search,
       limit: Math.min(this.#options.search.limit, Math.max(ROWS_MIN, room)),

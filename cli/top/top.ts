@@ -81,7 +81,7 @@ function lookOf(cli: Cli, columns: number, rows: number): TopLook {
     rows,
     colour: cli.colour,
     unicode: hasUnicode(cli.env),
-    colourDepth: process.stdout.isTTY ? process.stdout.getColorDepth(cli.env) : 1,
+    colourDepth: cli.colourDepth ?? 1,
     nowMs: Date.now(),
   };
 }

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { Cairn } from "#sdk/client.ts";
 import { startServer } from "#server/testing/servers.ts";
 import { openWebFiles } from "#server/web-files.ts";
-import { closedPort } from "../cli/free-port.ts";
+import { closedPort } from "../cli/testing/free-port.ts";
 import { COLOUR_RULES, copiedText, expectAccessible, pressGo, useWebPages } from "./web-page.ts";
 
 async function gauge(url: string, name: string): Promise<number> {

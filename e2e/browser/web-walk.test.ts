@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { Cairn } from "#sdk/client.ts";
 import { startServer } from "#server/testing/servers.ts";
 import { openWebFiles } from "#server/web-files.ts";
-import { runCairn } from "../cli/cairn.ts";
+import { runCairn } from "../cli/testing/cairn.ts";
 import { copiedText, expectAccessible, hoverUntil, pressGo, useWebPages } from "./web-page.ts";
 
 const pages = useWebPages();

@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { useTerminal, type RunOptions } from "./cairn.ts";
-import { runOnTerminal } from "./pty.ts";
+import { useTerminal, type RunOptions } from "./testing/cairn.ts";
 
 const SECRET = /^cairn_[\w-]{43}\n$/;
 
@@ -140,22 +139,6 @@ describe("cairn token, cairn access", () => {
     expect(groups).toContainEqual(expect.objectContaining({ name: "night", members: ["eve"] }));
   });
 
-  it("T8 gives a password that is typed twice and not shown", async () => {
-    const pty = runOnTerminal("$CAIRN access user password ada", {
-      HOME: terminal.home,
-      CAIRN_SERVER: terminal.server.url,
-      CAIRN_TOKEN: terminal.adminToken,
-    });
-    await pty.shows("New password");
-    pty.type("correct horse battery\r");
-    await pty.shows("Once more");
-    pty.type("correct horse battery\r");
-    expect(await pty.ended).toBe(0);
-    expect(pty.screen).not.toContain("correct horse");
-    const { access } = terminal.client;
-    await expect(access.logIn({ name: "ada", password: "correct horse battery" })).resolves.toBeDefined();
-  });
-
   it("T8 changes one's own password with the old one, and asks for it to make a token after a login", async () => {
     const [before, after] = ["correct horse battery", "another sentence"];
     const made = await cairn(["access", "user", "add", "pia", "--password-stdin"], { stdin: `${before}\n` });
@@ -169,12 +152,6 @@ describe("cairn token, cairn access", () => {
     expect(refused.stderr).toContain("the password is needed");
     const job = await cairn(["token", "create", "job", "--password-stdin"], { env, stdin: `${before}\n` });
     expect(job.stdout).toMatch(SECRET);
-    const words = "$CAIRN token create typed";
-    const pty = runOnTerminal(words, { HOME: terminal.home, CAIRN_SERVER: terminal.server.url, ...env });
-    await pty.shows("Your password on");
-    pty.type(`${before}\r`);
-    expect(await pty.ended).toBe(0);
-    expect(pty.screen).not.toContain(before);
 
     const wrong = await cairn(["password", "--password-stdin"], { env, stdin: `wrong\n${after}\n` });
     expect(wrong).toMatchObject({ code: 4 });

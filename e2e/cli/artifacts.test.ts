@@ -9,20 +9,18 @@ import {
   readFileSync,
   statSync,
   symlinkSync,
-  truncateSync,
   writeFileSync,
 } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
-import { openBadLine } from "./bad-line.ts";
-import { useTerminal } from "./cairn.ts";
-import { createRun } from "./sample-runs.ts";
+import { openBadLine } from "./testing/bad-line.ts";
+import { useTerminal } from "./testing/cairn.ts";
+import { createRun } from "./testing/sample-runs.ts";
+import { START } from "./testing/start-cairn.ts";
 
-const START = fileURLToPath(new URL("../../cli/start.js", import.meta.url));
 const MIB = 1 << 20;
 const folder = mkdtempSync(join(tmpdir(), "cairn-artifacts-"));
 const data = join(folder, "data");
@@ -298,25 +296,6 @@ describe("cairn artifacts", () => {
       stdout: "→ models/far is a reference: s3://m/1\n",
     });
     expect(await cairn(["artifacts", "get", "pointer", "models/far"])).toMatchObject({ code: 1 });
-  });
-
-  it("T35 moves a large file in bounded memory", async () => {
-    const size = 300 * MIB;
-    const file = write("large.bin", "");
-    truncateSync(file, size);
-    const report =
-      "data:text/javascript,process.on('exit',()=>process.stderr.write('maxRSS '+process.resourceUsage().maxRSS))";
-    const env = { NODE_OPTIONS: `--import="${report}"` };
-    const target = newTarget();
-    const sent = await cairn(["artifacts", "put", "holder", file], { env });
-    const got = await cairn(["artifacts", "get", "holder", "large.bin", "-o", target], { env });
-    expect(statSync(join(target, "large.bin")).size).toBe(size);
-    for (const { stderr, code } of [sent, got]) {
-      expect(code).toBe(0);
-      const maxRssBytes = Number(/maxRSS (\d+)/.exec(stderr)?.[1]) * 1024;
-      expect(maxRssBytes).toBeGreaterThan(0);
-      expect(maxRssBytes).toBeLessThan(280 * MIB);
-    }
   });
 });
 

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startChild } from "#server/testing/child.ts";
+import { startServer } from "#server/testing/servers.ts";
 import { Cairn } from "#sdk/client.ts";
-import { runCairn, useTerminal, type RunOptions } from "./cairn.ts";
+import { runCairn, useTerminal, type RunOptions } from "./testing/cairn.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "cairn-audit-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -104,13 +104,12 @@ describe("cairn access audit", () => {
 describe("an audit that was written again", () => {
   it("A40 S22 is whole in itself, and a head that was kept elsewhere shows it", async () => {
     const data = join(folder, "data");
-    const first = await startChild(["--data", data]);
-    const env = { CAIRN_SERVER: first.url };
-    const cairn = new Cairn({ url: first.url });
+    const first = await startServer(["--data", data]);
+    const env = { CAIRN_SERVER: first.listening.url };
+    const cairn = new Cairn({ url: first.listening.url });
     for (const path of ["a", "b", "c"]) await cairn.namespaces.createNamespace({ path });
     const kept = write("before.json", (await runCairn(["access", "audit", "head"], { env })).stdout);
-    first.child.kill("SIGTERM");
-    await first.exited;
+    await first.close();
     // As with write access to the file: the last entry and its trace are gone.
     const db = new DatabaseSync(join(data, "cairn.db"));
     for (const { name } of db.prepare("SELECT name FROM sqlite_schema WHERE type = 'trigger'").all()) {
@@ -119,20 +118,19 @@ describe("an audit that was written again", () => {
     db.exec("DELETE FROM audit WHERE number = 3");
     db.exec("UPDATE audit_head SET count = 2, hash = (SELECT hash FROM audit WHERE number = 2)");
     db.close();
-    const second = await startChild(["--data", data]);
+    const second = await startServer(["--data", data]);
     try {
-      const again = { env: { CAIRN_SERVER: second.url } };
+      const again = { env: { CAIRN_SERVER: second.listening.url } };
       expect(await runCairn(["access", "verify-audit"], again)).toMatchObject({ code: 0 });
       const cut = await runCairn(["access", "audit", "check", kept], again);
       expect(cut.stdout).toContain("The audit has 2 entries, but entry 3 was signed: its end was cut off.");
       expect(cut.code).toBe(1);
-      await new Cairn({ url: second.url }).namespaces.createNamespace({ path: "d" });
+      await new Cairn({ url: second.listening.url }).namespaces.createNamespace({ path: "d" });
       const other = await runCairn(["access", "audit", "check", kept, "--json"], again);
       expect(other.json()).toMatchObject({ ok: false, sameServer: true, entries: 3 });
       expect(other.code).toBe(1);
     } finally {
-      second.child.kill("SIGKILL");
-      await second.exited;
+      await second.close();
     }
   });
 });

@@ -1,8 +1,7 @@
 import { rmSync } from "node:fs";
 import { afterAll, describe, expect, it } from "vitest";
 import { makeFolder } from "#server/testing/servers.ts";
-import { useTerminal } from "./cairn.ts";
-import { runOnTerminal } from "./pty.ts";
+import { useTerminal } from "./testing/cairn.ts";
 
 const data = makeFolder();
 afterAll(() => rmSync(data, { recursive: true, force: true }));
@@ -32,17 +31,6 @@ describe("cairn backup, cairn restore-backup", () => {
     expect(await runNames()).toEqual(["before"]);
     const back = await cairn(["restore-backup", kept!, "--yes", "--json"]);
     expect(back.json()).toMatchObject({ restored: { name: kept } });
-    expect(await runNames()).toEqual(["after", "before"]);
-  });
-
-  it("T10, T12: asks before it replaces everything", async () => {
-    const pty = runOnTerminal("$CAIRN restore-backup before-upgrade", {
-      HOME: terminal.home,
-      CAIRN_SERVER: terminal.server.url,
-    });
-    await pty.shows("in the place of everything");
-    pty.type("no\r");
-    expect(await pty.ended).toBe(1);
     expect(await runNames()).toEqual(["after", "before"]);
   });
 

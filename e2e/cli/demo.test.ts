@@ -1,34 +1,31 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ArtifactKind } from "#proto/cairn/v1/artifact_pb.ts";
 import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
 import { fillDemo } from "#cli/demo/fill-demo.ts";
 import { Cairn } from "#sdk/client.ts";
-import { startChild, type ChildServer } from "#server/testing/child.ts";
-import { useTerminal } from "./cairn.ts";
-import { CuttableProxy } from "./cuttable-proxy.ts";
-import { dumpNamespace } from "./dump-namespace.ts";
+import type { Server } from "#server/serve.ts";
+import { startServer } from "#server/testing/servers.ts";
+import { useTerminal } from "./testing/cairn.ts";
+import { CuttableProxy } from "./testing/cuttable-proxy.ts";
+import { dumpNamespace } from "./testing/dump-namespace.ts";
+import { START } from "./testing/start-cairn.ts";
 
-const START = fileURLToPath(new URL("../../cli/start.js", import.meta.url));
 const SMALL = { scale: "small", seed: 7 } as const;
 
 describe("cairn demo", () => {
   const terminal = useTerminal();
-  let other: ChildServer;
+  let other: Server;
   let otherClient: Cairn;
   let ids: ReadonlyMap<string, string>;
 
   beforeAll(async () => {
-    other = await startChild(["--data", "memory:"]);
-    otherClient = new Cairn({ url: other.url });
+    other = await startServer();
+    otherClient = new Cairn({ url: other.listening.url });
     ids = (await fillDemo(terminal.client, SMALL)).ids;
   });
-  afterAll(async () => {
-    other.child.kill("SIGKILL");
-    await other.exited;
-  });
+  afterAll(() => other.close());
 
   const run = (key: string) => ({ id: ids.get(key)! });
 
@@ -36,7 +33,7 @@ describe("cairn demo", () => {
     // The tenth envelope never arrives: its run is there, and is not complete.
     let envelopes = 0;
     const proxy = await CuttableProxy.open(
-      other.url,
+      other.listening.url,
       (bytes) => bytes.includes("MetricService/WriteEnvelope") && ++envelopes === 10,
     );
     await expect(fillDemo(new Cairn({ url: proxy.url }), SMALL)).rejects.toThrow();
@@ -127,21 +124,11 @@ describe("cairn demo", () => {
     };
     expect([runs, written]).toEqual([ids.size, 0]);
     for (const { command } of next) {
-      const shell = spawn("sh", ["-c", command.replace(/^cairn/, '"$NODE" "$START"')], {
-        env: {
-          PATH: process.env["PATH"],
-          HOME: terminal.home,
-          CAIRN_SERVER: terminal.server.url,
-          NODE: process.execPath,
-          START,
-        },
-      });
-      let output = "";
-      shell.stdout.on("data", (text) => (output += String(text)));
-      shell.stderr.on("data", (text) => (output += String(text)));
-      const [code] = (await once(shell, "close")) as [number];
-      expect({ command, code, output }).toMatchObject({ command, code: 0 });
-      expect(output.length).toBeGreaterThan(20);
+      // A shell cuts the line into words, as it would for a person who copies it.
+      const line = execFileSync("sh", ["-c", command.replace(/^cairn/, String.raw`printf '%s\0'`)]);
+      const { code, stdout, stderr } = await terminal.cairn(line.toString().split("\0").slice(0, -1));
+      expect({ command, code, stderr }).toMatchObject({ command, code: 0 });
+      expect(stdout.length + stderr.length).toBeGreaterThan(20);
     }
   });
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { useTerminal } from "./cairn.ts";
-import { createRun, makeSampleRuns } from "./sample-runs.ts";
+import { useTerminal } from "./testing/cairn.ts";
+import { createRun, makeSampleRuns } from "./testing/sample-runs.ts";
 
 describe("cairn diff", () => {
   const terminal = useTerminal();

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { useTerminal } from "./cairn.ts";
+import { useTerminal } from "./testing/cairn.ts";
 
 describe("names of runs", () => {
   const terminal = useTerminal();

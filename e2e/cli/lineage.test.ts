@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { PrincipalKind, Role } from "#proto/cairn/v1/access_pb.ts";
-import { useTerminal } from "./cairn.ts";
-import { createRun, makeSampleRuns, type SampleRuns } from "./sample-runs.ts";
+import { useTerminal } from "./testing/cairn.ts";
+import { createRun, makeSampleRuns, type SampleRuns } from "./testing/sample-runs.ts";
 
 describe("cairn lineage", () => {
   const terminal = useTerminal();

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
 import { SeriesKind } from "#proto/cairn/v1/metric_pb.ts";
 import { readNumbers } from "../sdk/job.ts";
-import { useTerminal } from "./cairn.ts";
+import { useTerminal } from "./testing/cairn.ts";
 
 describe("cairn log", () => {
   const terminal = useTerminal();

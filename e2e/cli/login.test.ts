@@ -2,9 +2,8 @@ import { chmod, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { PrincipalKind, Role } from "#proto/cairn/v1/access_pb.ts";
-import { startChild } from "#server/testing/child.ts";
-import { runCairn, useTerminal, type RunOptions } from "./cairn.ts";
-import { runOnTerminal } from "./pty.ts";
+import { startServer } from "#server/testing/servers.ts";
+import { runCairn, useTerminal, type RunOptions } from "./testing/cairn.ts";
 
 describe("cairn login", () => {
   const terminal = useTerminal(["--data", "memory:", "--auth"]);
@@ -42,28 +41,6 @@ describe("cairn login", () => {
     });
     expect(code).toBe(4);
     expect(stderr).toContain("cairn: ");
-    await expect(stat(file())).rejects.toThrow("ENOENT");
-  });
-
-  it("T6 asks for a token on a terminal without showing it", async () => {
-    const pty = runOnTerminal(`$CAIRN login ${terminal.server.url}`, { HOME: terminal.home });
-    await pty.shows("(not shown): ");
-    pty.type(`wrong\u0015${terminal.adminToken.slice(0, -1)}x\u007f${terminal.adminToken.at(-1)}\r`);
-    expect(await pty.ended).toBe(0);
-    expect(pty.screen).toContain("as admin (user)");
-    expect(pty.screen).not.toContain(terminal.adminToken.slice(0, 12));
-  });
-
-  it("T6, T17: Ctrl-C at the question ends with 130 and leaves the terminal echoing", async () => {
-    const pty = runOnTerminal(`$CAIRN login ${terminal.server.url}; echo "code $?"; stty -a`, {
-      HOME: terminal.home,
-    });
-    await pty.shows("(not shown): ");
-    pty.type("half\u0003");
-    await pty.ended;
-    expect(pty.screen).toContain("code 130");
-    expect(pty.screen).toMatch(/(?<!-)\becho\b/);
-    expect(pty.screen).toMatch(/(?<!-)\bicanon\b/);
     await expect(stat(file())).rejects.toThrow("ENOENT");
   });
 
@@ -106,29 +83,28 @@ describe("cairn login", () => {
   );
 
   it("T6 needs no token where the server asks for none", async () => {
-    const open = await startChild(["--data", "memory:"]);
+    const open = await startServer();
     try {
-      const { stdout } = await cairn(["login", open.url]);
+      const { stdout } = await cairn(["login", open.listening.url]);
       expect(stdout).toContain("as owner (owner).\nIt asks for no token from here.");
-      expect((await cairn(["whoami"])).stdout).toContain(`on ${open.url}`);
+      expect((await cairn(["whoami"])).stdout).toContain(`on ${open.listening.url}`);
     } finally {
-      open.child.kill("SIGKILL");
-      await open.exited;
+      await open.close();
     }
   });
 
   it("T3 talks to the last login, unless CAIRN_SERVER or --server say otherwise", async () => {
-    const open = await startChild(["--data", "memory:"]);
+    const open = await startServer();
     const urlOf = async (words: string[], env: NodeJS.ProcessEnv = {}) => {
       const { stdout } = await cairn(["whoami", "--json", ...words], { env });
       return (JSON.parse(stdout) as { server: string }).server;
     };
     try {
-      await cairn(["login", open.url]);
+      await cairn(["login", open.listening.url]);
       await logIn();
       expect(await urlOf([])).toBe(terminal.server.url);
-      expect(await urlOf([], { CAIRN_SERVER: open.url })).toBe(open.url);
-      expect(await urlOf(["--server", terminal.server.url], { CAIRN_SERVER: open.url })).toBe(
+      expect(await urlOf([], { CAIRN_SERVER: open.listening.url })).toBe(open.listening.url);
+      expect(await urlOf(["--server", terminal.server.url], { CAIRN_SERVER: open.listening.url })).toBe(
         terminal.server.url,
       );
       const list = await cairn(["login", "--list"]);
@@ -137,8 +113,7 @@ describe("cairn login", () => {
       await cairn(["login", "--forget", terminal.server.url]);
       expect((await cairn(["login", "--list", "--json"])).json()).toEqual([]);
     } finally {
-      open.child.kill("SIGKILL");
-      await open.exited;
+      await open.close();
     }
   });
 

@@ -1,19 +1,18 @@
-import { spawn, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { LogOrigin } from "#proto/cairn/v1/log_pb.ts";
 import { RunStatus, type Run } from "#proto/cairn/v1/run_pb.ts";
 import { Cairn } from "#sdk/client.ts";
 import { startChild, type ChildServer } from "#server/testing/child.ts";
-import { useTerminal } from "./cairn.ts";
-import { createRun, writeEnvelope } from "./sample-runs.ts";
+import { openCairn, useTerminal } from "./testing/cairn.ts";
+import { CuttableProxy } from "./testing/cuttable-proxy.ts";
+import { createRun, writeEnvelope } from "./testing/sample-runs.ts";
 
-const START = fileURLToPath(new URL("../../cli/start.js", import.meta.url));
+const follow = (words: readonly string[], url: string) =>
+  openCairn(words, { env: { HOME: "/nonexistent", CAIRN_SERVER: url } });
 const HOUR_US = 3_600_000_000n;
 
 describe("cairn logs", () => {
@@ -103,22 +102,22 @@ describe("cairn logs", () => {
     const live = await createRun(terminal.client, { name: "live" });
     await writeEnvelope(terminal.client, live, { log: [{ lines: ["before 1", "before 2"] }] });
     const following = follow(["logs", "live", "-f", "--tail", "1"], terminal.server.url);
-    await expect.poll(() => following.stdout()).toBe("before 2\n");
+    await expect.poll(() => following.stdout).toBe("before 2\n");
     await writeEnvelope(terminal.client, live, { log: [{ lines: ["after"] }] });
-    await expect.poll(() => following.stdout()).toBe("before 2\nafter\n");
+    await expect.poll(() => following.stdout).toBe("before 2\nafter\n");
     await writeEnvelope(terminal.client, live, { log: [{ lines: ["last"] }], status: RunStatus.FINISHED });
     expect(await following.ended).toBe(0);
-    expect(following.stdout()).toBe("before 2\nafter\nlast\n");
+    expect(following.stdout).toBe("before 2\nafter\nlast\n");
   });
 
   it("T30 follows only what --grep selects, and Ctrl-C ends it with 130", async () => {
     const live = await createRun(terminal.client, { name: "choosy" });
     await writeEnvelope(terminal.client, live, { log: [{ lines: ["loss 1", "noise"] }] });
     const following = follow(["logs", "choosy", "-f", "--grep", "LOSS", "-i"], terminal.server.url);
-    await expect.poll(() => following.stdout()).toBe("loss 1\n");
+    await expect.poll(() => following.stdout).toBe("loss 1\n");
     await writeEnvelope(terminal.client, live, { log: [{ lines: ["noise", "Loss 2"] }] });
-    await expect.poll(() => following.stdout()).toBe("loss 1\nLoss 2\n");
-    following.child.kill("SIGINT");
+    await expect.poll(() => following.stdout).toBe("loss 1\nLoss 2\n");
+    following.interrupt();
     expect(await following.ended).toBe(130);
   });
 });
@@ -136,8 +135,9 @@ describe("cairn logs over a restart", () => {
   });
 
   it("T30 goes on without a gap and without a repeated line", async () => {
-    const { port } = new URL(server.url);
-    const client = new Cairn({ url: server.url });
+    // The address stays, though every server has a port of its own.
+    const proxy = await CuttableProxy.open(server.url);
+    const client = new Cairn({ url: proxy.url });
     const run = await createRun(client, { name: "survivor" });
     let written = 0;
     const write = async (count: number, status: RunStatus = RunStatus.UNSPECIFIED) => {
@@ -146,41 +146,21 @@ describe("cairn logs over a restart", () => {
     };
     const expected = () => Array.from({ length: written }, (_, i) => `line ${i}\n`).join("");
     await write(50);
-    const following = follow(["logs", "survivor", "-f"], server.url);
-    await expect.poll(() => following.stdout()).toBe(expected());
+    const following = follow(["logs", "survivor", "-f"], proxy.url);
+    await expect.poll(() => following.stdout).toBe(expected());
     for (let restart = 0; restart < 3; restart++) {
       await write(20);
       server.child.kill("SIGKILL");
       await server.exited;
-      server = await startChild(["--data", data, "--port", port]);
+      server = await startChild(["--data", data]);
+      proxy.retarget(server.url);
       await write(20);
-      await expect.poll(() => following.stdout()).toBe(expected());
+      await expect.poll(() => following.stdout).toBe(expected());
     }
     await write(5, RunStatus.FINISHED);
     expect(await following.ended).toBe(0);
-    expect(following.stdout()).toBe(expected());
-    expect(following.stderr()).toMatch(
-      /^cairn: the connection is lost .*\n(?:.*\n)*cairn: connected again\n$/,
-    );
+    expect(following.stdout).toBe(expected());
+    expect(following.stderr).toMatch(/^cairn: the connection is lost .*\n(?:.*\n)*cairn: connected again\n$/);
+    await proxy.cut();
   });
 });
-
-interface Following {
-  child: ChildProcess;
-  stdout(): string;
-  stderr(): string;
-  ended: Promise<number | null>;
-}
-
-function follow(words: readonly string[], url: string): Following {
-  const child = spawn(process.execPath, [START, ...words], {
-    env: { PATH: process.env["PATH"], HOME: "/nonexistent", NO_COLOR: "1", CAIRN_SERVER: url },
-    timeout: 120_000,
-  });
-  let [stdout, stderr] = ["", ""];
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
-  child.stdin.end();
-  const ended = once(child, "close").then(([code]) => code as number | null);
-  return { child, stdout: () => stdout, stderr: () => stderr, ended };
-}

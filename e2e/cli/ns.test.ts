@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { useTerminal } from "./cairn.ts";
+import { useTerminal } from "./testing/cairn.ts";
 
 describe("cairn ns", () => {
   const { cairn } = useTerminal();

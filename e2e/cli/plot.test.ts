@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { Picture } from "#proto/cairn/v1/metric_pb.ts";
 import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
 import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
-import { useTerminal } from "./cairn.ts";
+import { useTerminal } from "./testing/cairn.ts";
 
 const UTF8 = { LANG: "C.UTF-8", COLUMNS: "100" };
 const LONG_POINTS = 100_000;

@@ -4,7 +4,8 @@ import { describe, expect, it } from "vitest";
 import { listSegments } from "#sdk/spool/segments.ts";
 import { syncWriter } from "#sdk/sync.ts";
 import { readNumbers, startJob } from "../sdk/job.ts";
-import { useTerminal } from "./cairn.ts";
+import { useTerminal } from "./testing/cairn.ts";
+import { startCairn } from "./testing/start-cairn.ts";
 
 describe("cairn sync", () => {
   const terminal = useTerminal();
@@ -92,7 +93,9 @@ describe("cairn sync", () => {
     await (
       await leave("twice")
     ).exited;
-    const both = await Promise.all([cairn(["sync", spool("twice")]), cairn(["sync", spool("twice")])]);
+    // Two processes: what one of them holds is not its own to the other.
+    const sync = () => startCairn(["sync", spool("twice")], { env: { HOME: terminal.home } });
+    const both = await Promise.all([sync(), sync()]);
     expect(
       both.map(({ code }) => code),
       both.map(({ stdout, stderr }) => stdout + stderr).join(""),

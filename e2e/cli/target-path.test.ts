@@ -3,9 +3,11 @@ import { tmpdir } from "node:os";
 import { join, relative, resolve, sep, win32 } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { makeRoom, targetPath, Targets, UnsafeTarget } from "#cli/artifacts/target-path.ts";
+import { dose, tally } from "../../tools/dose.ts";
 import { traversalCorpus } from "../traversal-corpus.ts";
 
-const CORPUS_SIZE = 20_000;
+/** An even stride over all combinations, so that the dose has every spelling many times. */
+const CORPUS_SIZE = dose(4_000, 20_000);
 
 /** As they are, and as a program that decodes them would hand them on. */
 function corpus(): Set<string> {
@@ -49,6 +51,7 @@ describe("targetPath", () => {
     }
     // Otherwise refusing everything would pass.
     expect(taken).toBeGreaterThan(100);
+    tally("names of files", CORPUS_SIZE);
   });
 
   it.each([

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CairnTracker } from "#sdk/tracker/cairn-tracker.ts";
-import { useTerminal } from "./cairn.ts";
+import { useTerminal } from "./testing/cairn.ts";
 
 const lines = (...each: string[]) => `${each.join("\n")}\n`;
 

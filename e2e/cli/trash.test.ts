@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { useTerminal } from "./cairn.ts";
-import { runOnTerminal } from "./pty.ts";
+import { useTerminal } from "./testing/cairn.ts";
 
 describe("cairn rm, cairn restore", () => {
   const terminal = useTerminal();
@@ -18,8 +17,6 @@ describe("cairn rm, cairn restore", () => {
     const { runs } = await terminal.client.runs.searchRuns({ namespace, trashed, query: "order by name" });
     return runs.map(({ name }) => name).join("");
   };
-  const onTerminal = (words: string) =>
-    runOnTerminal(`$CAIRN ${words}`, { HOME: terminal.home, CAIRN_SERVER: terminal.server.url });
 
   it("T10 moves named runs to the trash without asking, and brings them back", async () => {
     const { code, stdout } = await cairn(["rm", "a", "b", "-n", namespace]);
@@ -63,33 +60,6 @@ describe("cairn rm, cairn restore", () => {
     expect(code).toBe(1);
     expect(stderr).toContain(`move it there first: \`cairn rm ${runs[0]!.id}\``);
     expect(await names(false)).toBe("abc");
-  });
-
-  it.each([
-    ["n", 1, "abc"],
-    ["", 1, "abc"],
-    ["yes", 0, ""],
-  ])("T10 asks on a terminal and takes %j for an answer", async (answer, code, left) => {
-    await cairn(["rm", "a", "b", "c", "-n", namespace]);
-    const pty = onTerminal(`rm --purge -n ${namespace} --query ''`);
-    await pty.shows("Destroy 3 runs for good? [y/N] ");
-    pty.type(`${answer}\r`);
-    expect(await pty.ended).toBe(code);
-    expect(await names(true)).toBe(left);
-  });
-
-  it("T10, T17: Ctrl-C and Ctrl-D at the question destroy nothing", async () => {
-    await cairn(["rm", "a", "-n", namespace]);
-    for (const [key, code] of [
-      ["\u0003", 130],
-      ["\u0004", 1],
-    ] as const) {
-      const pty = onTerminal(`rm --purge -n ${namespace} a`);
-      await pty.shows("for good? [y/N] ");
-      pty.type(key);
-      expect(await pty.ended).toBe(code);
-    }
-    expect(await names(true)).toBe("a");
   });
 
   it("T10 needs to know which runs are meant", async () => {

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { Cairn } from "#sdk/client.ts";
 import { startChild, type ChildServer } from "#server/testing/child.ts";
 import { makeFolder } from "#server/testing/servers.ts";
-import { runCairn, useTerminal } from "./cairn.ts";
+import { runCairn, useTerminal } from "./testing/cairn.ts";
 
 const CHUNK_ENVELOPES = 12n;
 

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 
 /** A way to a server that can be cut and mended; the address stays the same. */
 export class CuttableProxy {
-  readonly #target: number;
+  #target: number;
   readonly #cutsBefore: (bytes: Buffer) => boolean | Promise<boolean>;
   readonly #sockets = new Set<Socket>();
   #server: Server | undefined;
@@ -54,6 +54,11 @@ export class CuttableProxy {
     this.#server.listen(this.#port, "127.0.0.1");
     await once(this.#server, "listening");
     this.#port = (this.#server.address() as AddressInfo).port;
+  }
+
+  /** New connections go to another server from now on. */
+  retarget(serverUrl: string): void {
+    this.#target = Number(new URL(serverUrl).port);
   }
 
   /** Ends every connection, and takes no new one. */

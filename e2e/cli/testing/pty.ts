@@ -1,8 +1,7 @@
 import { spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
+import { START } from "./start-cairn.ts";
 
-const START = fileURLToPath(new URL("../../cli/start.js", import.meta.url));
 const COMMAND_MS_MAX = 240_000;
 
 /** A command line on a real pseudo-terminal. */

@@ -1,8 +1,8 @@
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
-import { openPseudoTerminal, type PseudoTerminal } from "./pseudo-terminal.ts";
+import { openPseudoTerminal, type PseudoTerminal } from "../testing/pseudo-terminal.ts";
 
-const SCRIPT = fileURLToPath(new URL("./throwing-screen.ts", import.meta.url));
+const SCRIPT = fileURLToPath(new URL("../testing/throwing-screen.ts", import.meta.url));
 
 describe("openScreen", () => {
   let terminal: PseudoTerminal;

@@ -1,11 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { pythonCommand } from "../../tools/needs.ts";
+import { pythonCommand } from "../../../tools/needs.ts";
+import { START } from "./start-cairn.ts";
 import { VirtualScreen } from "./virtual-screen.ts";
 
 const BRIDGE = fileURLToPath(new URL("./pty_bridge.py", import.meta.url));
-const START = fileURLToPath(new URL("../../cli/start.js", import.meta.url));
 
 /** A program in a real pseudo-terminal, and the screen a person would see. */
 export interface PseudoTerminal {

@@ -1,0 +1,98 @@
+import { describe, expect, it } from "vitest";
+import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
+import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
+import { CuttableProxy } from "../testing/cuttable-proxy.ts";
+import type { PseudoTerminal } from "../testing/pseudo-terminal.ts";
+import { useTop } from "../testing/top-terminal.ts";
+
+describe("cairn top", () => {
+  const { terminal, startRun, log, open } = useTop();
+
+  it("T48 shows the objective of the namespace first, with what was logged before", async () => {
+    await terminal.client.namespaces.createNamespace({
+      path: "judged/below",
+      objective: { metric: "val/acc", direction: Direction.MAXIMIZE },
+    });
+    const id = await startRun("judged-run", "judged/below/deep");
+    for (let step = 0; step < 30; step++) await log(id, step, step / 30, "val/acc");
+    await log(id, 30, 3, "a/loss");
+    const { screen } = open(["-n", "judged"], { columns: 140 });
+    await expect.poll(() => screen.text).toMatch(/judged-run .* val\/acc 0\.9667 ▁.*█ .*a\/loss 3/);
+  });
+
+  it("T48 answers to keys, and to another size", async () => {
+    const ids = [await startRun("alpha"), await startRun("beta")];
+    for (const [i, id] of ids.entries()) for (let step = 0; step < 5; step++) await log(id, step, step + i);
+    const pty = open([]);
+    const { screen } = pty;
+    await expect.poll(() => screen.text).toContain("beta");
+    pty.type("/alp\r");
+    await expect.poll(() => screen.text).not.toContain("beta");
+    pty.type("/\u001b");
+    await expect.poll(() => screen.text).toContain("beta");
+    pty.type("ss");
+    await expect.poll(() => screen.text).toContain("by step");
+    pty.type("/alp\r");
+    pty.type("j\r");
+    await expect.poll(() => screen.text).toContain("exact, 5 points");
+    expect(screen.text).toContain(ids[0]);
+    pty.resize(60, 20);
+    await expect.poll(() => screen.line(19)).toContain("another metric");
+    pty.type("q?");
+    await expect.poll(() => screen.text).toContain("filter by name");
+    // Nobody could make this program go on, so it is not stopped; the screen is taken again.
+    pty.type("q\u001a");
+    await expect.poll(() => screen.alternate && screen.text.includes("alpha")).toBe(true);
+    pty.type("q");
+    expect(await pty.ended).toBe(0);
+    expect([screen.alternate, screen.cursorVisible, screen.wraps]).toEqual([false, true, true]);
+  });
+
+  it("T47 writes only lines that changed", async () => {
+    await log(await startRun("quiet"), 1, 1);
+    await log(await startRun("busy"), 1, 1);
+    const { screen } = open([]);
+    await expect.poll(() => screen.text).toMatch(/busy[\s\S]*quiet|quiet[\s\S]*busy/);
+    for (let ticks = 0; ticks < 4; ticks++) {
+      const before = [...screen.text.split("\n").keys()].map((row) => screen.line(row));
+      screen.takeTouched();
+      // The clock in the first line goes on, and ages in the rows, which may make their column wider.
+      await expect.poll(() => screen.line(0)).not.toBe(before[0]);
+      const touched = screen.takeTouched();
+      expect(touched).toContain(0);
+      for (const row of touched) expect(screen.line(row), `row ${row}`).not.toBe(before[row]);
+    }
+  });
+
+  it.each([
+    ["Ctrl-C", (pty: PseudoTerminal) => pty.type("\u0003"), 130],
+    ["SIGTERM", (pty: PseudoTerminal) => pty.kill(15), 143],
+  ])("T47 gives the terminal back on %s", async (_, end, code) => {
+    const pty = open([]);
+    await expect.poll(() => pty.screen.line(0)).toContain("cairn top");
+    end(pty);
+    expect(await pty.ended).toBe(code);
+    expect([pty.screen.alternate, pty.screen.cursorVisible, pty.screen.wraps]).toEqual([false, true, true]);
+  });
+
+  it("T49 says that the connection is lost, and goes on when it is back", async () => {
+    const proxy = await CuttableProxy.open(terminal.server.url);
+    const id = await startRun("patient");
+    await log(id, 1, 1);
+    const ending = await startRun("ends-meanwhile");
+    const { screen } = open([], { env: { CAIRN_SERVER: proxy.url } });
+    await expect.poll(() => screen.text).toMatch(/patient .* loss 1 /);
+    await proxy.cut();
+    await expect.poll(() => screen.line(23)).toContain("connection lost");
+    expect(screen.text).toContain("patient");
+    await log(id, 2, 0.125);
+    await terminal.client.runs.updateRun({ run: { id: ending }, status: RunStatus.KILLED });
+    await proxy.mend();
+    await expect.poll(() => screen.text).toMatch(/patient .* 2 .* loss 0\.125/);
+    await expect.poll(() => screen.text).toContain("■ ends-meanwhile");
+    await expect.poll(() => screen.line(23)).not.toContain("connection lost");
+    await log(id, 3, 0.0625);
+    await expect.poll(() => screen.text, { interval: 20 }).toMatch(/patient .* 3 .* loss 0\.0625/);
+    await proxy.cut();
+  });
+});

@@ -1,0 +1,31 @@
+import { describe, expect, it } from "vitest";
+import { useTerminal } from "./testing/cairn.ts";
+
+describe("cairn top without a terminal", () => {
+  const terminal = useTerminal();
+
+  it("T50 prints what is running once where there is no terminal", async () => {
+    const { run } = await terminal.client.runs.createRun({ name: "in a pipe\u001b[2J" });
+    const { id } = run!;
+    const steps = Array.from({ length: 10 }, (_, step) => BigInt(step));
+    const series = [{ key: "loss", steps, values: steps.map((step) => 10 - Number(step)) }];
+    await terminal.client.metrics.writeEnvelope({ run: { id }, series });
+    const { code, stdout } = await terminal.cairn(["top"]);
+    expect(stdout).toMatch(/● in a pipe\\u001b\[2J .* 9 .* loss 1 █/);
+    expect(code).toBe(0);
+    expect((await terminal.cairn(["top", "--json", "-m", "loss"])).json()).toMatchObject({
+      totalCount: 1,
+      runs: [{ id, name: "in a pipe\u001b[2J", step: 9, last: { loss: 1 } }],
+    });
+    expect((await terminal.cairn(["top", 'name = "other"'])).stdout).toBe("nothing is running\n");
+  });
+
+  it("T2 refuses a query that is none before it takes the screen", async () => {
+    const { code, stderr } = await terminal.cairn(["top", "status ="]);
+    expect(stderr).toContain("column");
+    expect(code).toBe(1);
+    const ordered = await terminal.cairn(["top", "status is not null order by name"]);
+    expect(ordered.stderr).toContain("the view sorts by itself");
+    expect(ordered.code).toBe(2);
+  });
+});
