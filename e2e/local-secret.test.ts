@@ -1,5 +1,3 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { chmod, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -9,9 +7,8 @@ import { Cairn } from "#sdk/client.ts";
 import { findServer } from "#sdk/login.ts";
 import { startChild, type ChildServer } from "#server/testing/child.ts";
 import { runCairn } from "./cli/testing/cairn.ts";
-import { closedPort } from "./cli/testing/free-port.ts";
-import { PACKAGE, python, pythonEnvironment, runPython } from "./python/python.ts";
 import { startJob } from "./sdk/job.ts";
+import { steadyPort } from "./steady-port.ts";
 
 /** A server that asks for the local secret, as on systems that do not tell who calls, and its user's programs. */
 const home = mkdtempSync(join(tmpdir(), "cairn-home-"));
@@ -33,7 +30,7 @@ async function stop(signal: NodeJS.Signals): Promise<void> {
 }
 
 beforeAll(async () => {
-  port = await closedPort();
+  port = await steadyPort();
   url = `http://127.0.0.1:${port}`;
   await start();
 });
@@ -50,16 +47,6 @@ async function client(): Promise<Cairn> {
 async function countRuns(query: string): Promise<number> {
   return Number((await (await client()).runs.searchRuns({ query })).totalCount);
 }
-
-const PYTHON_JOB = `
-import sys, cairn
-run = cairn.init(namespace="python", name=sys.argv[1], capture=False)
-run.log({"loss": 1.0}, step=1)
-print("first", flush=True)
-sys.stdin.readline()
-run.log({"loss": 0.5}, step=2)
-run.finish()
-`;
 
 describe("S26: programs of the user who started the server", () => {
   it("S26 A30 the command line finds the secret by itself; in another home it is refused", async () => {
@@ -137,23 +124,6 @@ describe("S26: programs of the user who started the server", () => {
     ).toBe(1);
   });
 
-  it("S26 A30 a job in Python does, too", async () => {
-    const job = runPythonJob();
-    await expect.poll(job.output, { timeout: 60_000 }).toContain("first");
-    await stop("SIGKILL");
-    await start();
-    job.go();
-    expect(await job.exited, job.output()).toBe(0);
-    expect(await countRuns('namespace = "python" and status = "finished" and metrics.loss.last = 0.5')).toBe(
-      1,
-    );
-    const found = await runPython(["-c", "import cairn; print(cairn.find_server().token[:12])"], {
-      path: [PACKAGE],
-      env: { ...env, CAIRN_SERVER: url },
-    });
-    expect(found.output).toBe("cairn_local_\n");
-  });
-
   it("S26 A30 where the system tells who calls, a start takes away what is left, and nothing is asked for", async () => {
     const path = join(folder, `local-${port}.json`);
     await stop("SIGKILL");
@@ -164,16 +134,3 @@ describe("S26: programs of the user who started the server", () => {
     expect(who.json()).toMatchObject({ name: "owner" });
   });
 });
-
-function runPythonJob(): { output(): string; go(): void; exited: Promise<number> } {
-  const child = spawn(python(), ["-c", PYTHON_JOB, "over"], {
-    env: { ...pythonEnvironment({ path: [PACKAGE] }), ...env, CAIRN_SERVER: url },
-    stdio: ["pipe", "pipe", "pipe"],
-    timeout: 120_000,
-  });
-  let output = "";
-  for (const stream of [child.stdout, child.stderr])
-    stream.on("data", (text: Buffer) => (output += text.toString()));
-  const exited = once(child, "close").then(([code]) => code as number);
-  return { output: () => output, go: () => void child.stdin.end("go\n"), exited };
-}

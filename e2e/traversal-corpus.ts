@@ -1,6 +1,6 @@
 /**
  * Spellings by which paths have climbed out of their folder in other servers, and many that never worked, as
- * they stand in the target of a request. Always the same ones.
+ * they stand in the target of a request.
  */
 const encode = (text: string): string => encodeURIComponent(text).replaceAll(".", "%2e");
 
@@ -158,15 +158,20 @@ const CLASSICS = [
   "%u002e%u002e",
 ];
 
-/** `count` different ones. */
-export function traversalCorpus(count: number): string[] {
+const TIMES_ENCODED = 3;
+
+/** With so many, every way to write dots is there before every way to write a separator, and each classic in each encoding. */
+export const EVERY_PAIR: number = DOTS.length * SEPARATORS.length + CLASSICS.length * (1 + TIMES_ENCODED);
+
+/** `count` different ones: the classics, and combinations that another seed begins elsewhere. */
+export function traversalCorpus(count: number, seed = 0): string[] {
   const corpus = new Set<string>();
   for (const classic of CLASSICS) {
     const safe = classic.toWellFormed();
     corpus.add(safe.replaceAll(/[^\x21-\x7e]/g, (mark) => encode(mark)));
     for (
       let text = encodeURIComponent(safe), times = 0;
-      times < 3;
+      times < TIMES_ENCODED;
       text = encodeURIComponent(text), times++
     ) {
       corpus.add(text);
@@ -176,8 +181,9 @@ export function traversalCorpus(count: number): string[] {
   const parts = [DOTS, SEPARATORS, [1, 2, 3, 5, 8], TARGETS, PREFIXES] as const;
   const combinations = parts.reduce((product, part) => product * part.length, 1);
   const stride = 7_919 * 104_729;
+  const first = seed % combinations;
   for (let n = 0; corpus.size < count && n < combinations; n++) {
-    let rest = (n * stride) % combinations;
+    let rest = ((first + n) * stride) % combinations;
     const [dots, separator, depth, target, prefix] = parts.map((part) => {
       const chosen = part[rest % part.length]!;
       rest = Math.floor(rest / part.length);

@@ -4,6 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeFolder } from "#server/testing/servers.ts";
 import { PACKAGE, runPython } from "./python.ts";
 
+const WHEEL = "cairn_tracker-0.1.0-py3-none-any.whl";
+
 let folder: string;
 
 beforeAll(() => {
@@ -25,7 +27,7 @@ describe("what is published", () => {
     const built = await runPython(["-c", build], { cwd: source });
     expect(built.status, built.output).toBe(0);
     const files = readdirSync(join(source, "dist")).toSorted();
-    expect(files).toEqual(["cairn_tracker-0.1.0-py3-none-any.whl", "cairn_tracker-0.1.0.tar.gz"]);
+    expect(files).toEqual([WHEEL, "cairn_tracker-0.1.0.tar.gz"]);
     for (const file of files) {
       const target = join(folder, `from-${file}`);
       mkdirSync(target);
@@ -52,6 +54,26 @@ describe("what is published", () => {
       // A namespace package: others put their plugins beside ours.
       expect(readdirSync(join(target, "torchx_plugins"))).not.toContain("__init__.py");
     }
+  });
+
+  it("Y1 needs nothing but Python and is loaded when it is used", async () => {
+    const installed = join(folder, `from-${WHEEL}`);
+    const program = [
+      "import sys",
+      "before = set(sys.modules)",
+      "import cairn",
+      "cairn.init",
+      "new = {name.split('.')[0] for name in set(sys.modules) - before}",
+      "foreign = sorted(name for name in new if name != 'cairn' and name not in sys.stdlib_module_names)",
+      "assert not foreign, foreign",
+      "assert not {'http', 'ssl', 'torch', 'numpy', 'torchx'} & new, new",
+      "assert cairn.__file__.startswith(sys.argv[1]), cairn.__file__",
+      "assert len(new) < 60, len(new)",
+      "print('alone')",
+    ].join("\n");
+    // -S leaves out site-packages: there is nothing else to find.
+    const { output } = await runPython(["-S", "-c", program, installed], { path: [installed], cwd: folder });
+    expect(output).toBe("alone\n");
   });
 
   it("Y18 the type hints pass mypy --strict", async () => {

@@ -3,7 +3,8 @@
  * behaves: forks, signals, the end of an interpreter. Here each rule names the classes that prove it.
  */
 import { execFile, execFileSync } from "node:child_process";
-import { cpSync, existsSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { expect } from "vitest";
 import { ROOT } from "../../tools/sources.ts";
@@ -70,6 +71,20 @@ export function runPython(
       },
     );
   });
+}
+
+/** What a program prints that is given the name of a file with this value in JSON. */
+export async function askPython(program: string, value: unknown): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), "cairn-ask-"));
+  try {
+    const path = join(folder, "value.json");
+    writeFileSync(path, JSON.stringify(value));
+    const { status, output } = await runPython(["-c", program, path], { path: [PACKAGE] });
+    expect(status, output).toBe(0);
+    return output;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 export function pythonEnvironment(options: PythonOptions = {}): NodeJS.ProcessEnv {

@@ -10,6 +10,7 @@ import { fakeProgram, temporaryFolder } from "#sdk/capture/testing/folders.ts";
 import { newRepository } from "#sdk/capture/testing/repository.ts";
 import { Cairn } from "#sdk/client.ts";
 import { startChild, type ChildServer } from "#server/testing/child.ts";
+import { COMPILED } from "./job.ts";
 
 const SDK = JSON.stringify(fileURLToPath(new URL("../../sdk/typescript/index.ts", import.meta.url)));
 
@@ -43,7 +44,13 @@ async function runJob(script: string, { dir, env, args = [] }: Job, until: Promi
   const words = ["--input-type=module", "-e", head + script, "--", ...args];
   const child = spawn(process.execPath, words, {
     cwd: dir,
-    env: { PATH: process.env["PATH"], HOME: await temporaryFolder(), CAIRN_SERVER: server.url, ...env },
+    env: {
+      PATH: process.env["PATH"],
+      HOME: await temporaryFolder(),
+      CAIRN_SERVER: server.url,
+      ...COMPILED,
+      ...env,
+    },
     stdio: ["pipe", "pipe", "pipe"],
     timeout: 240_000,
   });
@@ -117,7 +124,8 @@ describe("capture", () => {
     repository.write("train.ts", "two\n");
     const env = await fakeProgram("nvidia-smi", "printf '0, 97, 50, 200, 61, 402.11\\n'");
     await runJob(
-      `const run = await init({ namespace: "whole", capture: { system: { intervalMs: 50 } } });
+      `const provenance = { gitTimeoutMs: 60_000 };
+       const run = await init({ namespace: "whole", capture: { provenance, system: { intervalMs: 50 } } });
        console.log("epoch 1, token " + process.env.HF_TOKEN);
        process.stderr.write("10%\\r90%\\r100%\\n");
        for (let step = 0; step < 3; step++) run.log({ loss: 1 / (step + 1) });

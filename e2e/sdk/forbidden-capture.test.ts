@@ -28,7 +28,7 @@ async function job(name: string, options: string, code: string, sizeBytes = 10) 
      import { readdir } from "node:fs/promises";
      process.chdir(${JSON.stringify(repository.dir)});
      const until = async (holds) => { while (!(await holds())) await sleep(20); };
-     const options = { capture: { system: false }, ${options} };
+     const options = { capture: { system: false, provenance: { gitTimeoutMs: 60_000 } }, ${options} };
      const run = await cairn.init({ name: "${name}", server: "${world.server.url}", spool: "${spool}", ...options });
      ${code}`,
   );

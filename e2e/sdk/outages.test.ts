@@ -11,12 +11,16 @@ import { Failure } from "#sdk/failure.ts";
 import { init } from "#sdk/run/init.ts";
 import { sync } from "#sdk/sync.ts";
 import { startChild, type ChildServer } from "#server/testing/child.ts";
+import { dose, seed, tally } from "../../tools/dose.ts";
+import { steadyPort } from "../steady-port.ts";
 import { readNumbers, startJob, type Job } from "./job.ts";
 
-const SEED = Number(process.env["CAIRN_SEED"] ?? Date.now() % 1_000_000);
-const ROUNDS = 25;
-const JOBS = 4;
+const ROUNDS = dose(2, 25);
 const ROUND_MS = 1_200;
+const WRITERS = dose(10, 100);
+
+/** What happens to the jobs of a round: each end is in every one of them. */
+const ENDS = ["killed as it begins", "killed while it logs", "killed while it logs", "not killed"] as const;
 
 const folder = mkdtempSync(join(tmpdir(), "cairn-outages-"));
 afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -24,7 +28,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 /** A server that is killed and started again on the same port and data. */
 class Mortal {
   readonly data: string;
-  port = 0;
+  #port = 0;
   #server: ChildServer | undefined;
 
   constructor(data: string) {
@@ -32,12 +36,12 @@ class Mortal {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.port}`;
+    return `http://127.0.0.1:${this.#port}`;
   }
 
   async start(): Promise<void> {
-    this.#server = await startChild(["--data", this.data, "--port", String(this.port)]);
-    this.port = Number(new URL(this.#server.url).port);
+    this.#port ||= await steadyPort();
+    this.#server = await startChild(["--data", this.data, "--port", String(this.#port)]);
   }
 
   async kill(): Promise<void> {
@@ -47,15 +51,15 @@ class Mortal {
   }
 }
 
-function randomFrom(seed: number): (below: number) => number {
-  let state = (seed * 2_654_435_761) >>> 0;
+function randomFrom(start: number): (below: number) => number {
+  let state = (start * 2_654_435_761) >>> 0;
   return (below) => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     return Math.floor((state / 2 ** 32) * below);
   };
 }
 
-/** Logs one point after the other and says how many have reached the spool; some finish, most go on for ever. */
+/** Logs one point after the other and says how many have reached the spool. */
 const JOB = `
 const { SERVER, NAME, SPOOL, POINTS, CHUNK } = process.env;
 const run = await cairn.init({
@@ -76,71 +80,90 @@ await run.finish("finished", { deadlineMs: 100 });
 
 const value = (step: number) => step * 1.5;
 
+interface Doomed {
+  name: string;
+  end: (typeof ENDS)[number];
+  job: Job;
+  points: number;
+  /** It has said that something is in the spool. */
+  begun: Promise<unknown>;
+}
+
+function startJobs(round: number, env: NodeJS.ProcessEnv, random: (below: number) => number): Doomed[] {
+  return ENDS.map((end, i) => {
+    const name = `job-${round}-${i}`;
+    // One that is to be killed would go on for ever.
+    const points = 100 + random(4_000);
+    const job = startJob(JOB, {
+      env: {
+        ...env,
+        NAME: name,
+        POINTS: end === "not killed" ? String(points) : "Infinity",
+        CHUNK: String(1 + random(30)),
+      },
+    });
+    return { name, end, job, points, begun: Promise.race([once(job.child.stdout!, "data"), job.exited]) };
+  });
+}
+
+/** Resolves when it is dead, or has ended by itself where nothing is to kill it. */
+async function endJob({ end, job, begun }: Doomed, afterMs: number): Promise<void> {
+  if (end !== "not killed") {
+    if (end === "killed while it logs") await begun;
+    await sleep(afterMs);
+    job.child.kill("SIGKILL");
+  }
+  await job.exited;
+}
+
 describe("outages", () => {
-  it(`R11, C5: ${ROUNDS * JOBS} schedules of killed servers and killed jobs lose and repeat nothing (seed ${SEED})`, async () => {
+  it(`R11, C5: ${ROUNDS * ENDS.length} schedules of killed servers and killed jobs lose and repeat nothing (seed ${seed})`, async () => {
     const server = new Mortal(join(folder, "data"));
     const spool = join(folder, "spool");
     await server.start();
     const client = new Cairn({ url: server.url });
-    let points = 0;
-    let killed = 0;
-    let leftovers = 0;
     for (let round = 0; round < ROUNDS; round++) {
-      const random = randomFrom(SEED + round);
-      const jobs = Array.from({ length: JOBS }, (_, i) => {
-        const name = `job-${round}-${i}`;
-        const env = {
-          SERVER: server.url,
-          NAME: name,
-          SPOOL: spool,
-          POINTS: String(100 + random(4_000)),
-          CHUNK: String(1 + random(30)),
-        };
-        const job = startJob(JOB, { env });
-        const begun = Promise.race([once(job.child.stdout!, "data"), job.exited]);
-        // Most are killed while they log, some already while they begin, some not at all.
-        const chance = random(10);
-        const doom = chance < 7 ? random(ROUND_MS) : undefined;
-        return { name, job, begun: chance === 0 ? undefined : begun, doom };
-      });
-      const deaths = jobs.map(async ({ job, begun, doom }) => {
-        if (doom === undefined) return;
-        await begun;
-        await sleep(doom);
-        if (job.child.kill("SIGKILL")) killed++;
-      });
-      await Promise.race(jobs.map(({ begun, job }) => begun ?? job.exited));
-      for (let outage = 0; outage < 1 + random(2); outage++) {
+      const what = `seed ${seed}, round ${round}`;
+      const random = randomFrom(seed + round);
+      const jobs = startJobs(round, { SERVER: server.url, SPOOL: spool }, random);
+      const ends = jobs.map((job) => endJob(job, random(ROUND_MS)));
+      await Promise.race(jobs.filter(({ end }) => end !== ENDS[0]).map(({ begun }) => begun));
+      // One outage and two in turn.
+      for (let outage = 0; outage <= (seed + round) % 2; outage++) {
         await sleep(random(ROUND_MS / 2));
         await server.kill();
         await sleep(random(300));
         await server.start();
+        tally("outages", 1);
       }
-      await Promise.all(deaths);
-      await Promise.all(jobs.map(({ job }) => job.exited));
-      leftovers += readdirSync(spool).length;
+      await Promise.all(ends);
+      // Those that were killed while they logged have left something; or the schedules are not what they are meant to be.
+      const left = readdirSync(spool).length;
+      expect(left, what).toBeGreaterThanOrEqual(ENDS.filter((end) => end === "killed while it logs").length);
       const reports = await sync(spool, { connect: async (url) => new Cairn({ url }) });
       expect(
         reports.filter(({ isDone }) => !isDone),
-        `round ${round}`,
+        what,
       ).toEqual([]);
-      expect(readdirSync(spool), `round ${round}`).toEqual([]);
-      for (const { name, job } of jobs) points += await check(client, name, job, `round ${round}`);
+      expect(readdirSync(spool), what).toEqual([]);
+      for (const { name, end, job, points } of jobs) {
+        const { signal } = await job.exited;
+        expect(signal, `${what}, ${name}: ${job.stderr()}`).toBe(end === "not killed" ? null : "SIGKILL");
+        const found = await check(client, name, job, what);
+        if (end === "not killed") expect(found, `${what}, ${name}`).toBe(points);
+      }
+      tally("outage schedules", jobs.length);
     }
     await server.kill();
-    // The schedules must be what they are meant to be: seven in ten are to be killed, and about half of these have not ended by then.
-    expect(killed).toBeGreaterThan((ROUNDS * JOBS) / 5);
-    expect(leftovers).toBeGreaterThan(ROUNDS / 2);
-    expect(points).toBeGreaterThan(ROUNDS * 1_000);
   });
 
-  it("R11, C5: an outage of an hour loses nothing of a hundred writers, and log() does not notice", async () => {
+  it(`R11, C5: an outage of an hour loses nothing of ${WRITERS} writers`, async () => {
     const server = new Mortal(join(folder, "hour-data"));
     const spool = join(folder, "hour-spool");
     await server.start();
     const told: string[] = [];
     const runs = [];
-    for (let i = 0; i < 100; i++) {
+    for (let i = 0; i < WRITERS; i++) {
       const run = await init({
         server: server.url,
         name: `writer-${i}`,
@@ -154,26 +177,18 @@ describe("outages", () => {
     }
     await server.kill();
     // A minute of training at a time, one point a second; its times say so.
-    const times: number[] = [];
     const beganUs = Date.now() * 1_000;
     for (let minute = 0; minute < 60; minute++) {
       for (let second = 0; second < 60; second++) {
         const step = minute * 60 + second;
-        for (const run of runs) {
-          const before = performance.now();
-          run.log({ x: value(step) }, { step, time: beganUs + step * 1_000_000 });
-          times.push(performance.now() - before);
-        }
+        for (const run of runs) run.log({ x: value(step) }, { step, time: beganUs + step * 1_000_000 });
       }
       for (const run of runs) run.flush();
+      // What delivers them gets its turn.
       await sleep(1);
     }
-    times.sort((a, b) => a - b);
-    expect(times[Math.floor(times.length * 0.99)]!).toBeLessThan(1);
     await server.start();
-    const began = performance.now();
-    const reports = await Promise.all(runs.map((run) => run.finish("finished", { deadlineMs: 120_000 })));
-    const seconds = (performance.now() - began) / 1_000;
+    const reports = await Promise.all(runs.map((run) => run.finish("finished", { deadlineMs: 240_000 })));
     expect(reports.filter(({ delivered, lost, refused }) => !delivered || lost > 0 || refused > 0)).toEqual(
       [],
     );
@@ -186,8 +201,7 @@ describe("outages", () => {
       expect(verdict).toMatch(/^(\d+) of \1 envelopes, 0 gaps$/);
     }
     // Each is told once that the server is away, whatever the number of attempts.
-    expect(told.filter((text) => text.includes("cannot reach")).length).toBe(100);
-    console.log(`360000 points in ${seconds.toFixed(1)} s, ${Math.round(360_000 / seconds)} a second`);
+    expect(told.filter((text) => text.includes("cannot reach")).length).toBe(WRITERS);
     await server.kill();
   });
 });

@@ -13,6 +13,7 @@ import { newRepository, type Repository } from "#sdk/capture/testing/repository.
 import { Cairn } from "#sdk/client.ts";
 import { startChild, type ChildServer } from "#server/testing/child.ts";
 import { makeFolder } from "#server/testing/servers.ts";
+import { COMPILED } from "./job.ts";
 
 const SDK = JSON.stringify(fileURLToPath(new URL("../../sdk/typescript/index.ts", import.meta.url)));
 const corpus = readCorpus();
@@ -29,7 +30,12 @@ beforeAll(async () => {
   client = new Cairn({ url: server.url });
 });
 
-afterAll(() => rmSync(folder, { recursive: true }));
+afterAll(async () => {
+  // Also when the test that ends it has failed before.
+  server.child.kill("SIGKILL");
+  await server.exited;
+  rmSync(folder, { recursive: true });
+});
 
 /** Removed lines in the commit, added ones in the work tree, and files that git does not know. */
 async function repositoryOfSecrets(): Promise<Repository> {
@@ -76,7 +82,7 @@ describe("secrets", () => {
     const script = `
       import { readFileSync } from "node:fs";
       import { init } from ${SDK};
-      const run = await init({ namespace: "secrets", capture: { system: false } });
+      const run = await init({ namespace: "secrets", capture: { system: false, provenance: { gitTimeoutMs: 60_000 } } });
       for (const text of JSON.parse(readFileSync(process.env.LINES, "utf8"))) console.log(text);
       console.log("a value of the environment: " + process.env.OWN_SECRET);
       run.log({ loss: 1 });
@@ -87,6 +93,7 @@ describe("secrets", () => {
       cwd: dir,
       env: {
         ...environment(),
+        ...COMPILED,
         PATH: process.env["PATH"],
         HOME: await temporaryFolder(),
         CAIRN_SERVER: server.url,

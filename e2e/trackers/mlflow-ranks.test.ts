@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { MLflowRest } from "#sdk/tracker/mlflow/mlflow-rest.ts";
 import { MLflowTracker } from "#sdk/tracker/mlflow/mlflow-tracker.ts";
 import type { MLflowRun } from "#sdk/tracker/mlflow/mlflow-types.ts";
+import { dose } from "../../tools/dose.ts";
 import { startMLflow, type MLflowServer } from "./mlflow-server.ts";
 
 const RANK = fileURLToPath(new URL("mlflow-rank.ts", import.meta.url));
@@ -14,7 +15,7 @@ const RANK_MS_MAX = 240_000;
 let server: MLflowServer;
 beforeAll(async () => {
   server = await startMLflow();
-}, 150_000);
+});
 afterAll(() => server?.stop());
 
 /** A rank that waits for `begin`. */
@@ -66,7 +67,7 @@ describe("ranks of a job in MLflow", () => {
       "file-3",
     ]);
     expect(await tracker.sources("job")).toMatchObject([{ sourceRunId: "parent", artifactName: "weights" }]);
-  }, 90_000);
+  });
 
   it("X28 a rank that comes after the first has ended writes to the run and leaves it ended", async () => {
     const rank = (place: string) =>
@@ -86,7 +87,7 @@ describe("ranks of a job in MLflow", () => {
   });
 
   it("X28 many who ask within a moment agree, again and again", async () => {
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < dose(2, 10); round++) {
       const name = `job-${round}`;
       const trackers = Array.from({ length: 12 }, () => new MLflowTracker("moment", server.url));
       const ids = await Promise.all(trackers.map((tracker) => tracker.getRunId(name)));
@@ -95,7 +96,7 @@ describe("ranks of a job in MLflow", () => {
       expect(named.map(({ info }) => info.run_id)).toEqual([ids[0]]);
       expect(named[0]!.data.tags!.map(({ key }) => key)).not.toContain("torchx.claim");
     }
-  }, 90_000);
+  });
 
   it("X28 two runs of one name are an error, not a choice", async () => {
     const tracker = new MLflowTracker("duplicates", server.url);
@@ -123,7 +124,7 @@ describe("ranks of a job in MLflow", () => {
     expect((await runsOf("orphans")).length).toBe(1);
     await tracker.addMetadata("orphan", { a: 1 });
     expect((await new MLflowTracker("orphans", server.url).metadata("orphan")).get("a")).toBe("1");
-  }, 30_000);
+  });
 
   it("X34 only the first rank ends the run", async () => {
     const last = trackerOf("ends", { RANK: "3", WORLD_SIZE: "4" });

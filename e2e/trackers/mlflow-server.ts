@@ -1,13 +1,13 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pythonCommand } from "../../tools/needs.ts";
+import { steadyPort } from "../steady-port.ts";
 
-const START_MS_MAX = 120_000;
+const START_MS_MAX = 200_000;
 const STOP_MS_MAX = 10_000;
 const POLL_MS = 200;
 const LOG_CHARACTERS_MAX = 20_000;
@@ -20,7 +20,7 @@ export interface MLflowServer {
 
 export async function startMLflow(): Promise<MLflowServer> {
   const folder = await mkdtemp(join(tmpdir(), "cairn-mlflow-"));
-  const port = await freePort();
+  const port = await steadyPort();
   const url = `http://127.0.0.1:${port}`;
   const flags = ["--host", "127.0.0.1", "--port", String(port), "--workers", "1"];
   const stores = [
@@ -77,13 +77,4 @@ async function stopGroup(child: ChildProcess): Promise<void> {
     }
     await Promise.race([exited, sleep(STOP_MS_MAX, undefined, { ref: false })]);
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

@@ -1,9 +1,10 @@
-import { spawn } from "node:child_process";
+import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { trackerConformance } from "#sdk/tracker/conformance.ts";
@@ -14,16 +15,18 @@ import { pythonCommand } from "../../tools/needs.ts";
 import { startMLflow, type MLflowServer } from "./mlflow-server.ts";
 
 const SCRIPT = fileURLToPath(new URL("mlflow_tracker.py", import.meta.url));
-const PYTHON_MS_MAX = 240_000;
 const MIB = 2 ** 20;
 
 let server: MLflowServer;
+let torchx: TorchxTracker;
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "cairn-mlflow-files-"));
+  torchx = new TorchxTracker(folder);
   server = await startMLflow();
-}, 150_000);
+});
 afterAll(async () => {
+  await torchx?.stop();
   await server?.stop();
   await rm(folder, { recursive: true, force: true });
 });
@@ -33,24 +36,39 @@ function newTracker(experiment = `experiment-${++experiments}`): MLflowTracker {
   return new MLflowTracker(experiment, server.url);
 }
 
-/** Not spawnSync: the server that it talks to is watched from here. */
-async function python(...words: string[]): Promise<string> {
-  const child = spawn(pythonCommand(), [SCRIPT, ...words], {
-    env: {
-      PATH: process.env["PATH"],
-      HOME: folder,
-      USER: process.env["USER"],
-      LOGNAME: process.env["LOGNAME"],
-    },
-    timeout: PYTHON_MS_MAX,
-  });
-  let stdout = "";
-  let stderr = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
-  const [code] = (await once(child, "close")) as [number | null];
-  if (code !== 0) throw new Error(`python ended with ${code}: ${stderr}`);
-  return stdout;
+/** TorchX's own tracker, in a process that answers one question after another. */
+class TorchxTracker {
+  readonly #child: ChildProcessWithoutNullStreams;
+  readonly #answers: AsyncIterator<string>;
+  #complaints = "";
+
+  constructor(home: string) {
+    this.#child = spawn(pythonCommand(), [SCRIPT], {
+      env: {
+        PATH: process.env["PATH"],
+        HOME: home,
+        USER: process.env["USER"],
+        LOGNAME: process.env["LOGNAME"],
+      },
+    });
+    this.#child.stderr.setEncoding("utf8").on("data", (text: string) => (this.#complaints += text));
+    this.#child.stdin.on("error", () => {});
+    this.#answers = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
+  }
+
+  async ask<T>(...words: string[]): Promise<T> {
+    this.#child.stdin.write(`${JSON.stringify(words)}\n`);
+    const { value, done } = await this.#answers.next();
+    if (done === true) throw new Error(`python has ended: ${this.#complaints}`);
+    return JSON.parse(value) as T;
+  }
+
+  async stop(): Promise<void> {
+    const isOver = this.#child.exitCode !== null || this.#child.signalCode !== null;
+    const exited = isOver ? undefined : once(this.#child, "exit");
+    this.#child.kill("SIGKILL");
+    await exited;
+  }
 }
 
 async function file(name: string, content: string | Buffer): Promise<string> {
@@ -64,7 +82,7 @@ async function file(name: string, content: string | Buffer): Promise<string> {
 async function download(address: string): Promise<Buffer> {
   const path = address.replace(/^mlflow-artifacts:\//, "");
   const response = await fetch(`${server.url}/api/2.0/mlflow-artifacts/artifacts/${path}`, {
-    signal: AbortSignal.timeout(30_000),
+    signal: AbortSignal.timeout(60_000),
   });
   expect(response.status).toBe(200);
   return Buffer.from(await response.arrayBuffer());
@@ -88,7 +106,7 @@ describe("MLflowTracker", () => {
   });
 
   it("X27 names its experiment as TorchX does", async () => {
-    expect(await MLflowTracker.defaultExperimentName()).toBe((await python("name")).trim());
+    expect(await MLflowTracker.defaultExperimentName()).toBe(await torchx.ask("name"));
     const tracker = new MLflowTracker(null, server.url);
     expect((await tracker.experiment()).name).toBe(await MLflowTracker.defaultExperimentName());
   });
@@ -212,7 +230,7 @@ describe("MLflowTracker", () => {
     expect(digest(await download(artifacts.get("large")!.path))).toBe(digest(bytes));
     expect([...artifacts.keys()].toSorted()).toEqual(["folder", "large"]);
     expect((await download(`${artifacts.get("folder")!.path}/sub/b.txt`)).toString()).toBe("b");
-  }, 60_000);
+  });
 
   it("X30 an artifact of the same name is replaced, with its metadata", async () => {
     const tracker = newTracker();
@@ -313,7 +331,7 @@ describe("MLflowTracker", () => {
 
   it("X34 what TorchX's own tracker writes is read here, and the other way round", async () => {
     const experiment = "shared";
-    await python("write", server.url, experiment, "theirs", await file("theirs.txt", "theirs"));
+    await torchx.ask("write", server.url, experiment, "theirs", await file("theirs.txt", "theirs"));
     const tracker = newTracker(experiment);
     expect(Object.fromEntries(await tracker.metadata("theirs"))).toEqual({
       lr: "0.01",
@@ -328,15 +346,15 @@ describe("MLflowTracker", () => {
     await tracker.addMetadata("ours", { lr: 0.5 });
     await tracker.addArtifact("ours", "model", await file("ours.txt", "ours!"), { acc: 1 });
     await tracker.close();
-    const seen = JSON.parse(await python("read", server.url, experiment, "ours")) as {
+    const seen = await torchx.ask<{
       id: string;
       metadata: Record<string, string>;
       artifacts: Record<string, { metadata: Record<string, unknown> }>;
       runs: string[];
-    };
+    }>("read", server.url, experiment, "ours");
     expect(seen.id).toBe(await tracker.getRunId("ours"));
     expect(seen.metadata["lr"]).toBe("0.5");
     expect(seen.artifacts["model"]!.metadata).toEqual({ acc: "1", "mlflow.file_size": 5 });
     expect(seen.runs.toSorted()).toEqual(["ours", "theirs"]);
-  }, 90_000);
+  });
 });

@@ -1,8 +1,9 @@
-"""TorchX's own MLflowTracker beside ours, for mlflow.test.ts.
+"""TorchX's own MLflowTracker beside ours, for mlflow.test.ts. Each line of standard input is a question in JSON, each line of
+standard output its answer:
 
-    mlflow_tracker.py write URL EXPERIMENT RUN FILE    metadata, an artifact with metadata, params
-    mlflow_tracker.py read URL EXPERIMENT RUN          prints what it sees of a run
-    mlflow_tracker.py name                             prints the default name of an experiment
+    ["write", URL, EXPERIMENT, RUN, FILE]    writes metadata, an artifact with metadata, params
+    ["read", URL, EXPERIMENT, RUN]           what it sees of a run
+    ["name"]                                 the default name of an experiment
 """
 
 import contextlib
@@ -34,24 +35,24 @@ def write(url, experiment, run, file):
 
 def read(url, experiment, run):
     tracker = MLflowTracker(experiment_name=experiment, tracking_uri=url)
-    json.dump(
-        {
-            "id": tracker.get_run_id(run),
-            "metadata": dict(tracker.metadata(run)),
-            "artifacts": {
-                name: {"path": artifact.path, "metadata": artifact.metadata}
-                for name, artifact in tracker.artifacts(run).items()
-            },
-            "runs": list(tracker.run_ids()),
+    found = {
+        "id": tracker.get_run_id(run),
+        "metadata": dict(tracker.metadata(run)),
+        "artifacts": {
+            name: {"path": artifact.path, "metadata": artifact.metadata}
+            for name, artifact in tracker.artifacts(run).items()
         },
-        answer,
-    )
+        "runs": list(tracker.run_ids()),
+    }
     tracker.close()
+    return found
 
 
 def name():
-    print(MLflowTracker.default_experiment_name(), file=answer)
+    return MLflowTracker.default_experiment_name()
 
 
-action, *words = sys.argv[1:]
-{"write": write, "read": read, "name": name}[action](*words)
+# One process for all questions: loading MLflow takes longer than any of them.
+for line in sys.stdin:
+    action, *words = json.loads(line)
+    print(json.dumps({"write": write, "read": read, "name": name}[action](*words)), file=answer, flush=True)

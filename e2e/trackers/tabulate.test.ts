@@ -4,9 +4,10 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { PythonValue } from "#cli/output/python-text.ts";
 import { tabulate } from "#cli/output/tabulate.ts";
+import { dose, seed, tally } from "../../tools/dose.ts";
 import { pythonCommand } from "../../tools/needs.ts";
 
-const TABLES = 500;
+const TABLES = dose(500, 10_000);
 const SCRIPT = fileURLToPath(new URL("print_tables.py", import.meta.url));
 
 /** Whole floats are left out: this language takes them for integers. */
@@ -62,12 +63,12 @@ const table = fc
 
 describe("tables", () => {
   it(`X16 ${TABLES} generated tables are printed as Python's tabulate prints them`, () => {
-    const seed = Number(process.env["CAIRN_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
     const tables = fc.sample(table, { numRuns: TABLES, seed });
     const { stdout, stderr, status } = spawnSync(pythonCommand(), [SCRIPT], {
       input: tables.map((each) => `${JSON.stringify(each)}\n`).join(""),
       encoding: "utf8",
-      timeout: 60_000,
+      maxBuffer: 256 << 20,
+      timeout: 240_000,
       env: { PATH: process.env["PATH"], PYTHONUTF8: "1" },
     });
     expect(status, stderr).toBe(0);
@@ -79,5 +80,6 @@ describe("tables", () => {
     for (const [i, [titles, rows]] of tables.entries()) {
       expect(tabulate(titles, rows), `seed ${seed}, ${JSON.stringify(tables[i])}`).toBe(answers[i]);
     }
+    tally("tables", TABLES);
   });
 });

@@ -26,6 +26,23 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
+/** What the command line of TorchX prints for each of these; loading it takes longer than its answers. */
+async function torchxInOneProcess(
+  commands: readonly (readonly string[])[],
+  options: PythonOptions & { cwd: string },
+): Promise<string[]> {
+  const program = [
+    "import json, sys",
+    "from torchx.cli.main import main",
+    "for words in json.loads(sys.argv[1]):",
+    "    main(words)",
+    "    print('-- end of answer', flush=True)",
+  ].join("\n");
+  const { status, output } = await runPython(["-c", program, JSON.stringify(commands)], options);
+  expect(status, output).toBe(0);
+  return output.split("-- end of answer\n").slice(0, commands.length);
+}
+
 const CASES = ["tests.test_torchx", "tests.test_torchx_bad"];
 
 describe("the tracker of TorchX", () => {
@@ -73,41 +90,38 @@ describe("the tracker of TorchX", () => {
         CAIRN_SPOOL: join(folder, "spool"),
         TORCHX_PARENT_RUN_ID: "wandb:sweep-7",
       };
-      const torchx = (...args: string[]) =>
-        runPython(["-m", "torchx.cli.main", ...args], { ...options, env, cwd: work, timeoutMs: 120_000 });
-      const launched = await torchx(
-        "run",
-        "-s",
-        "local_cwd",
-        "utils.python",
-        "--script",
-        "train.py",
-        "--",
-        "--lr",
-        "0.2",
-      );
+      const run = ["run", "-s", "local_cwd", "utils.python", "--script", "train.py", "--", "--lr", "0.2"];
+      const launched = await runPython(["-m", "torchx.cli.main", ...run], { ...options, env, cwd: work });
       const handle = /local_cwd:\/\/torchx\/\S+/.exec(launched.output)?.[0];
       expect(launched.status, launched.output).toBe(0);
       expect(handle, launched.output).toBeDefined();
 
-      const lines = (output: string): string[] =>
-        output.split("\n").filter((line) => !/ INFO | WARNING /.test(line));
-      const jobs = lines((await torchx("tracker", "list", "jobs")).output);
-      expect(jobs.map((line) => line.trim()).slice(0, 3)).toEqual([
+      const list = (...args: string[]) => ["tracker", "list", ...args];
+      const [jobs, children, metadata, artifacts, unknown] = (
+        await torchxInOneProcess(
+          [
+            list("jobs"),
+            list("jobs", "--parent-run-id", "wandb:sweep-7"),
+            list("metadata", handle!),
+            list("artifacts", handle!),
+            list("metadata", "nobody"),
+          ],
+          { ...options, env, cwd: work },
+        )
+      ).map((output) => output.split("\n").filter((line) => !/ INFO | WARNING /.test(line)));
+      expect(jobs!.map((line) => line.trim()).slice(0, 3)).toEqual([
         "JOB ID",
         expect.stringMatching(/^-+$/),
         handle,
       ]);
-      const children = (await torchx("tracker", "list", "jobs", "--parent-run-id", "wandb:sweep-7")).output;
-      expect(children).toContain(handle);
-      const metadata = lines((await torchx("tracker", "list", "metadata", handle!)).output).join("\n");
-      expect(metadata).toMatch(/^ID +VALUE$/m);
-      expect(metadata).toMatch(/^lr +0\.2$/m);
-      expect(metadata).toMatch(/^epochs +20$/m);
-      const artifacts = (await torchx("tracker", "list", "artifacts", handle!)).output;
-      expect(artifacts).toMatch(/^checkpoint +s3:\/\/models\/\S+\/last\.pt +\{'loss': 0\.\d+\}$/m);
-      const unknown = lines((await torchx("tracker", "list", "metadata", "nobody")).output).join("\n");
-      expect(unknown.trim().split("\n")).toHaveLength(2);
+      expect(children!.join("\n")).toContain(handle);
+      expect(metadata!.join("\n")).toMatch(/^ID +VALUE$/m);
+      expect(metadata!.join("\n")).toMatch(/^lr +0\.2$/m);
+      expect(metadata!.join("\n")).toMatch(/^epochs +20$/m);
+      expect(artifacts!.join("\n")).toMatch(
+        /^checkpoint +s3:\/\/models\/\S+\/last\.pt +\{'loss': 0\.\d+\}$/m,
+      );
+      expect(unknown!.join("\n").trim().split("\n")).toHaveLength(2);
 
       const answer = await fetch(`${server.url}/cairn.v1.RunService/SearchRuns`, {
         method: "POST",

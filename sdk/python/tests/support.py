@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -27,6 +28,14 @@ ROOT = Path(__file__).resolve().parents[3]
 PACKAGE = Path(__file__).resolve().parents[1]
 #: From 3.12 on Python warns of every fork beside threads.
 QUIET = ("-W", "ignore::DeprecationWarning")
+#: Decides generated cases; tools/dose.ts has the same.
+SEED = int(os.environ.get("CAIRN_SEED", "1"))
+_IS_LONG = os.environ.get("CAIRN_LONG") == "1"
+
+
+def dose(small: int, whole: int) -> int:
+    """How much of a campaign runs: all of it with `npm run test:long`."""
+    return whole if _IS_LONG else small
 
 
 def needs_server(case: Any) -> Any:
@@ -78,7 +87,7 @@ class Case(unittest.TestCase):
         with mock.patch.object(sys, "stderr", stream):
             yield stream
 
-    def script(self, source: str, *argv: str, timeout_s: float = 60, **env: str) -> subprocess.CompletedProcess[str]:
+    def script(self, source: str, *argv: str, timeout_s: float = 120, **env: str) -> subprocess.CompletedProcess[str]:
         """Runs Python source in a process of its own."""
         path = self.folder / f"script-{time.monotonic_ns()}.py"
         path.write_text(textwrap.dedent(source), encoding="utf-8")
@@ -107,7 +116,7 @@ class Case(unittest.TestCase):
         self.addCleanup(_end, process)
         return process
 
-    def eventually(self, condition: Callable[[], Any], timeout_s: float = 30) -> Any:
+    def eventually(self, condition: Callable[[], Any], timeout_s: float = 60) -> Any:
         """The first truthy answer, or a failure after the deadline."""
         until = time.monotonic() + timeout_s
         while True:
@@ -147,9 +156,10 @@ class Api:
         assert len(runs) == 1, f"{len(runs)} runs in {namespace}"
         return self.call("RunService/GetRun", {"run": {"id": runs[0]["id"]}})
 
-    def series(self, run_id: str) -> dict[tuple[str, str], dict[str, Any]]:
+    def series(self, run_id: str, glob: str = "") -> dict[tuple[str, str], dict[str, Any]]:
         """Columns by key and rank, or the name of a forked process."""
-        found = self.call("MetricService/ListSeries", {"run": {"id": run_id}, "pageSize": 1000}).get("series", [])
+        request = {"run": {"id": run_id}, "glob": glob, "pageSize": 1000}
+        found = self.call("MetricService/ListSeries", request).get("series", [])
         keys = sorted({one["key"] for one in found})
         if not keys:
             return {}
@@ -181,17 +191,30 @@ class ServerCase(Case):
         os.environ["CAIRN_NAMESPACE"] = self.namespace
 
 
+def _steady_port() -> int:
+    """A port that is free and stays so: below those that the system gives to connections (see e2e/steady-port.ts)."""
+    for tried in range(20_000):
+        port = 10_000 + (os.getpid() * 101 + tried) % 20_000
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise RuntimeError("there is no free port")
+
+
 class OwnServer:
     """A server that a test may kill and start again at the same address."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._port = "0"
+        self._port = str(_steady_port())
         self._process: subprocess.Popen[str] | None = None
         self.url = ""
         self.start()
 
     def start(self) -> None:
+        """Does nothing when it is alive."""
+        if self._process is not None:
+            return
         command = [os.environ["CAIRN_TEST_NODE"], str(ROOT / "server" / "start.js"), "--log-level", "warn"]
         options = ["--port", self._port, "--data", str(self._folder / "data")]
         self._process = subprocess.Popen(
@@ -202,7 +225,6 @@ class OwnServer:
             found = re.match(r"Cairn is listening on (\S+)", line)
             if found:
                 self.url = found[1]
-                self._port = self.url.rsplit(":", 1)[1]
                 return
         raise RuntimeError("the server did not start")
 

@@ -171,14 +171,15 @@ class ClientTest(Case):
         begun = time.monotonic()
         with self.assertRaises(Failure):
             client.call("S/M", {})
-        self.assertLess(time.monotonic() - begun, 5)
+        # All of it would take more than an hour.
+        self.assertLess(time.monotonic() - begun, 60)
 
     def test_silence_ends_at_the_deadline(self) -> None:
-        client = self.client(self.serve(lambda connection, _: time.sleep(10)).url, timeout_s=0.3)
+        client = self.client(self.serve(lambda connection, _: time.sleep(600)).url, timeout_s=0.3)
         begun = time.monotonic()
         with self.assertRaises(Failure) as caught:
             client.call("S/M", {})
-        self.assertLess(time.monotonic() - begun, 5)
+        self.assertLess(time.monotonic() - begun, 60)
         self.assertEqual(caught.exception.code, "unavailable")
 
     def test_errors_have_code_reason_hint_and_facts(self) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import signal
 
-from tests.support import ServerCase, needs_server
+from tests.support import ServerCase, dose, needs_server
 
 
 @needs_server
@@ -109,9 +109,7 @@ class ForkTest(ServerCase):
         info = self.api.run(self.namespace)
         self.assertEqual(info["status"], "RUN_STATUS_FINISHED")
         self.assertRegex(self.api.verify(info["id"])["verdict"], r"^(\d+) of \1 envelopes, 0 gaps$")
-        return sorted(
-            value for (key, _), one in self.api.series(info["id"]).items() if key == "x" for value in one["values"]
-        )
+        return sorted(value for one in self.api.series(info["id"], "x").values() for value in one["values"])
 
     def test_a_forked_child_writes_beside_its_parent(self) -> None:
         done = self.script(
@@ -178,25 +176,25 @@ class ForkTest(ServerCase):
             """
             import cairn, os, threading
             run = cairn.init()
-            ended = threading.Event()
+            turns = [threading.Event() for _ in range(20)]
 
             def busy():
-                step = 0
-                while not ended.is_set():
-                    run.log({"busy": 1.0}, step=step)
-                    step += 1
+                for at, turn in enumerate(turns):
+                    turn.wait()
+                    for step in range(1000):
+                        run.log({"busy": 1.0}, step=1000 * at + step)
 
             threads = [threading.Thread(target=busy) for _ in range(3)]
             for thread in threads:
                 thread.start()
-            for child in range(20):
+            for child, turn in enumerate(turns):
+                turn.set()
                 pid = os.fork()
                 if pid == 0:
                     run.log({"x": float(child)}, step=child)
                     run.finish()
                     os._exit(0)
                 assert os.waitpid(pid, 0)[1] == 0
-            ended.set()
             for thread in threads:
                 thread.join()
             """,
@@ -225,23 +223,26 @@ class ForkTest(ServerCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(self.points(), list(range(16_000)))
 
-    def test_64_ranks_start_at_once_and_share_a_run(self) -> None:
+    def test_ranks_start_at_once_and_share_a_run(self) -> None:
         source = """
             import cairn, os
             rank = int(os.environ["RANK"])
-            with cairn.init(params={"lr": 0.1}) as run:
-                for step in range(20):
-                    run.log({"loss": rank + step / 100}, step=step)
+            run = cairn.init(params={"lr": 0.1})
+            for step in range(20):
+                run.log({"loss": rank + step / 100}, step=step)
+            # The machine may be busy.
+            run.finish(timeout_s=100)
         """
-        common = {"WORLD_SIZE": "64", "TORCHELASTIC_RUN_ID": f"rendezvous-{self.namespace}"}
-        ranks = [self.start(source, RANK=str(rank), **common) for rank in range(64)]
+        in_all = dose(12, 64)
+        common = {"WORLD_SIZE": str(in_all), "TORCHELASTIC_RUN_ID": f"rendezvous-{self.namespace}"}
+        ranks = [self.start(source, RANK=str(rank), **common) for rank in range(in_all)]
         for rank, process in enumerate(ranks):
             _, complaints = process.communicate(timeout=120)
             self.assertEqual((process.returncode, complaints), (0, ""), f"rank {rank}")
         info = self.api.run(self.namespace)
         self.assertEqual((info["status"], info["params"]), ("RUN_STATUS_FINISHED", {"lr": "0.1"}))
         series = self.api.series(info["id"])
-        self.assertEqual(len(series), 64)
-        for rank in range(64):
+        self.assertEqual(len(series), in_all)
+        for rank in range(in_all):
             self.assertEqual(series["loss", str(rank)]["values"], [rank + step / 100 for step in range(20)])
-        self.assertEqual(len(self.api.verify(info["id"])["writers"]), 64)
+        self.assertEqual(len(self.api.verify(info["id"])["writers"]), in_all)

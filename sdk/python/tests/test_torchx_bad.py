@@ -40,10 +40,9 @@ class BadInputTest(TorchxCase):
             begun = time.monotonic()
             for _ in range(20):
                 self.use(tracker)
-            self.assertLess(time.monotonic() - begun, 10)
-            begun = time.monotonic()
+            # One that waited for each call would take minutes.
+            self.assertLess(time.monotonic() - begun, 60)
             tracker.close()
-            self.assertLess(time.monotonic() - begun, 6)
         self.assertEqual(said.getvalue().count("goes on"), 1, said.getvalue())
         # All of it waits for a server.
         self.assertEqual(len(self.spools), 1)
@@ -58,7 +57,8 @@ class BadInputTest(TorchxCase):
             begun = time.monotonic()
             for at in range(200):
                 tracker.add_metadata("job", at=at)
-            self.assertLess(time.monotonic() - begun, 4)
+            # Each would wait for half a second.
+            self.assertLess(time.monotonic() - begun, 50)
             tracker._runs.finish(timeout_s=0.1)
 
     def test_garbage(self) -> None:

@@ -12,7 +12,7 @@ const EARLY_MS = 500;
 /** Every part decided. */
 export interface CaptureChoice {
   console: boolean;
-  provenance: boolean;
+  provenance: false | { gitTimeoutMs?: number | undefined };
   /** undefined: where there is a git repository. */
   archive: boolean | undefined;
   system: false | { intervalMs?: number | undefined };
@@ -21,7 +21,12 @@ export interface CaptureChoice {
 export function chooseCaptures(given: boolean | CaptureOptions = true): CaptureChoice {
   if (given === false) return { console: false, provenance: false, archive: false, system: false };
   const { console = true, provenance = true, archive, system = true } = given === true ? {} : given;
-  return { console, provenance, archive, system: system === true ? {} : system };
+  return {
+    console,
+    provenance: provenance === true ? {} : provenance,
+    archive,
+    system: system === true ? {} : system,
+  };
 }
 
 export interface TakenProvenance {
@@ -31,10 +36,11 @@ export interface TakenProvenance {
   whole: Promise<ProvenanceInit | undefined>;
 }
 
-export function takeProvenance(env: NodeJS.ProcessEnv): TakenProvenance {
+export function takeProvenance(env: NodeJS.ProcessEnv, gitTimeoutMs?: number): TakenProvenance {
   const whole = (async () => {
     const { collectProvenance } = await import("../capture/provenance.ts");
-    return (await collectProvenance({ env })).provenance;
+    const options = gitTimeoutMs === undefined ? { env } : { env, gitTimeoutMs };
+    return (await collectProvenance(options)).provenance;
   })().catch(() => undefined);
   return { whole, early: Promise.race([whole, sleep(EARLY_MS, undefined, { ref: false })]) };
 }

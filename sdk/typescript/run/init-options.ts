@@ -8,8 +8,8 @@ import type { TagValues } from "./tags.ts";
 export interface CaptureOptions {
   /** What the process prints, as lines of the run's log. */
   console?: boolean | undefined;
-  /** Commit, uncommitted changes, command, packages, machine. Secrets are left out. */
-  provenance?: boolean | undefined;
+  /** Commit, uncommitted changes, command, packages, machine. Secrets are left out. git may take half a second. */
+  provenance?: boolean | { gitTimeoutMs?: number | undefined } | undefined;
   /** An archive of the working directory; `true` also outside a git repository. */
   archive?: boolean | undefined;
   /** Load of the machine and of the process as `system/…`, every so many milliseconds. */

@@ -58,9 +58,12 @@ export async function init(options: InitOptions = {}): Promise<Run> {
   const rank = options.rank ?? place.rank;
   const isPrimary = options.primary ?? (rank === undefined || rank === 0);
   const captures = chooseCaptures(options.capture);
-  const wantsCode = isPrimary && (captures.provenance || captures.archive !== false);
+  const wantsCode = isPrimary && (captures.provenance !== false || captures.archive !== false);
   const forbidden = new ForbiddenCaptures({ console: captures.console, code: wantsCode }, notices);
-  const provenance = isPrimary && captures.provenance ? takeProvenance(env) : undefined;
+  const provenance =
+    isPrimary && captures.provenance !== false
+      ? takeProvenance(env, captures.provenance.gitTimeoutMs)
+      : undefined;
 
   const writer = newRunId(Date.now());
   const target = await chooseTarget(options, writer, place.jobAlias, isOffline ? undefined : cairn, leftMs);
