@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { BodyPace } from "#server/body-pace.ts";
 import type { ConnectionTurns } from "#server/connection-turns.ts";
@@ -35,19 +35,7 @@ export function openHttp1(
   const sockets = new Map<Socket, Connection>();
   let draining = false;
 
-  const server = createServer({
-    maxHeaderSize: limits.headerBytesMax,
-    headersTimeout: limits.headersMs,
-    // On the whole request, so it would cut long uploads; `exchangeIdleMs` is what stops a silent one.
-    requestTimeout: 0,
-    keepAliveTimeout: limits.keepAliveMs,
-    connectionsCheckingInterval: sweepMs(limits.headersMs),
-  });
-  server.timeout = limits.exchangeIdleMs;
-  server.maxRequestsPerSocket = limits.requestsPerConnectionMax;
-  server.maxHeadersCount = limits.headersMax;
-  // Node starts to watch `headersTimeout` when the server listens, which this one never does.
-  server.emit("listening");
+  const server = createHttp1(limits);
 
   server.on("request", (request, response) => {
     // Node may report that the client went away after everybody else has stopped listening.
@@ -106,6 +94,23 @@ export function openHttp1(
       server.close();
     },
   };
+}
+
+function createHttp1(limits: ListenLimits): Server {
+  const server = createServer({
+    maxHeaderSize: limits.headerBytesMax,
+    headersTimeout: limits.headersMs,
+    // On the whole request, so it would cut long uploads; `exchangeIdleMs` is what stops a silent one.
+    requestTimeout: 0,
+    keepAliveTimeout: limits.keepAliveMs,
+    connectionsCheckingInterval: sweepMs(limits.headersMs),
+  });
+  server.timeout = limits.exchangeIdleMs;
+  server.maxRequestsPerSocket = limits.requestsPerConnectionMax;
+  server.maxHeadersCount = limits.headersMax;
+  // Node starts to watch `headersTimeout` when the server listens, which this one never does.
+  server.emit("listening");
+  return server;
 }
 
 /**

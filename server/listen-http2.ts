@@ -1,6 +1,7 @@
 import {
   constants,
   createServer,
+  type Http2Server,
   type Http2ServerRequest,
   type Http2ServerResponse,
   type IncomingHttpHeaders,
@@ -42,41 +43,13 @@ export function openHttp2(
   const sessions = new Map<ServerHttp2Session, Activity>();
   /** Those whose clients must not be silent until they have sent all. */
   const bodies = new Map<ServerHttp2Stream, IncomingBody>();
-  const server = createServer({
-    maxSessionMemory: limits.sessionMemoryMb,
-    maxHeaderListPairs: limits.headersMax,
-    maxSessionInvalidFrames: 100,
-    maxSessionRejectedStreams: 100,
-    streamResetBurst: limits.streamResetBurst,
-    streamResetRate: limits.streamResetsPerSecond,
-    settings: {
-      maxConcurrentStreams: limits.streamsPerConnectionMax,
-      maxHeaderListSize: limits.headerBytesMax,
-      initialWindowSize: limits.streamWindowBytes,
-    },
-  });
+  const server = createHttp2(limits);
 
   server.on("session", (session) => {
-    const activity: Activity = {
-      starts: new StreamStarts(turns),
-      streams: new Set(),
-      over: new Set(),
-      lastBegun: undefined,
-      resets: 0,
-      idleMsMax: Math.min(limits.firstStreamMs, limits.sessionIdleMs),
-      sinceMs: performance.now(),
-    };
+    const activity = followActivity(session, limits, turns);
     sessions.set(session, activity);
     session.on("close", () => sessions.delete(session));
     session.setLocalWindowSize(limits.connectionWindowBytes);
-    session.on("stream", (stream) => {
-      activity.streams.add(stream);
-      activity.idleMsMax = limits.sessionIdleMs;
-      stream.on("close", () => {
-        activity.streams.delete(stream);
-        activity.sinceMs = performance.now();
-      });
-    });
   });
   server.on("sessionError", hooks.onError);
 
@@ -102,15 +75,10 @@ export function openHttp2(
       bodies.set(stream, { pace: new BodyPace(), bytes: undefined });
       stream.on("close", () => bodies.delete(stream));
     }
-    const begin = (): void => {
-      if (isOver(stream)) return;
-      try {
+    const begin = () =>
+      beginStream(stream, hooks.onFailure, () => {
         if (!hooks.onStream(stream, headers)) compatible?.call(server, stream, headers, flags, rawHeaders);
-      } catch (thrown) {
-        hooks.onFailure(thrown);
-        stream.close(constants.NGHTTP2_INTERNAL_ERROR);
-      }
-    };
+      });
     if (isFirst && activity.starts.isEmpty) begin();
     else activity.starts.add(begin);
   });
@@ -118,20 +86,10 @@ export function openHttp2(
   const sweep = setInterval(
     () => {
       const nowMs = performance.now();
-      // What bytes a client sends without a stream is of no interest: they may be half a header.
-      for (const [session, activity] of sessions) {
-        destroyStuck(activity);
-        if (activity.streams.size > 0 || nowMs - activity.sinceMs <= activity.idleMsMax) continue;
-        // The first time it says goodbye. In the middle of a header it would then wait for the rest of it.
-        if (session.closed) session.destroy();
-        else session.close();
-      }
+      for (const [session, activity] of sessions) closeIdle(session, activity, nowMs);
       for (const [stream, body] of bodies) {
         if (!isSending(stream)) bodies.delete(stream);
-        else if (body.bytes === undefined) countBytes(stream, body);
-        else if (body.pace.isSlow(body.bytes, stream.readableLength === 0, nowMs, limits)) {
-          stream.close(constants.NGHTTP2_CANCEL);
-        }
+        else cancelSlow(stream, body, nowMs, limits);
       }
     },
     sweepMs(limits.sessionIdleMs, limits.firstStreamMs, limits.slowBodyMs),
@@ -139,11 +97,7 @@ export function openHttp2(
 
   return {
     take(socket) {
-      // A half-open socket is of no use here: without its reading half the session is over.
-      socket.allowHalfOpen = false;
-      socket.once("finish", () => destroyAfter(socket, LINGER_MS));
-      // A stream that is stuck would keep the session, and with it the socket of a client that has gone.
-      socket.once("end", () => destroyAfter(socket, LINGER_MS));
+      closeBothHalves(socket);
       // Not resumed: the session reads from the handle itself, and takes what was put back.
       server.emit("connection", socket);
     },
@@ -154,6 +108,22 @@ export function openHttp2(
       clearInterval(sweep);
     },
   };
+}
+
+function createHttp2(limits: ListenLimits): Http2Server {
+  return createServer({
+    maxSessionMemory: limits.sessionMemoryMb,
+    maxHeaderListPairs: limits.headersMax,
+    maxSessionInvalidFrames: 100,
+    maxSessionRejectedStreams: 100,
+    streamResetBurst: limits.streamResetBurst,
+    streamResetRate: limits.streamResetsPerSecond,
+    settings: {
+      maxConcurrentStreams: limits.streamsPerConnectionMax,
+      maxHeaderListSize: limits.headerBytesMax,
+      initialWindowSize: limits.streamWindowBytes,
+    },
+  });
 }
 
 interface Activity {
@@ -179,11 +149,63 @@ interface IncomingBody {
   bytes: number | undefined;
 }
 
+function followActivity(session: ServerHttp2Session, limits: ListenLimits, turns: ConnectionTurns): Activity {
+  const activity: Activity = {
+    starts: new StreamStarts(turns),
+    streams: new Set(),
+    over: new Set(),
+    lastBegun: undefined,
+    resets: 0,
+    idleMsMax: Math.min(limits.firstStreamMs, limits.sessionIdleMs),
+    sinceMs: performance.now(),
+  };
+  session.on("stream", (stream) => {
+    activity.streams.add(stream);
+    activity.idleMsMax = limits.sessionIdleMs;
+    stream.on("close", () => {
+      activity.streams.delete(stream);
+      activity.sinceMs = performance.now();
+    });
+  });
+  return activity;
+}
+
+/** What bytes a client sends without a stream is of no interest: they may be half a header. */
+function closeIdle(session: ServerHttp2Session, activity: Activity, nowMs: number): void {
+  destroyStuck(activity);
+  if (activity.streams.size > 0 || nowMs - activity.sinceMs <= activity.idleMsMax) return;
+  // The first time it says goodbye. In the middle of a header it would then wait for the rest of it.
+  if (session.closed) session.destroy();
+  else session.close();
+}
+
+function cancelSlow(
+  stream: ServerHttp2Stream,
+  body: IncomingBody,
+  nowMs: number,
+  limits: ListenLimits,
+): void {
+  if (body.bytes === undefined) countBytes(stream, body);
+  else if (body.pace.isSlow(body.bytes, stream.readableLength === 0, nowMs, limits)) {
+    stream.close(constants.NGHTTP2_CANCEL);
+  }
+}
+
 /** Whether the client has reset it by now. No handler will read it then, so it is destroyed here. */
 function isOver(stream: ServerHttp2Stream): boolean {
   if (!stream.closed && !stream.destroyed) return false;
   stream.destroy();
   return true;
+}
+
+function beginStream(stream: ServerHttp2Stream, onFailure: Http2Hooks["onFailure"], serve: () => void): void {
+  if (isOver(stream)) return;
+  try {
+    serve();
+  } catch (thrown) {
+    onFailure(thrown);
+    stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+  }
 }
 
 /**
@@ -282,6 +304,14 @@ function watchProgress(stream: ServerHttp2Stream, maySayNothing: boolean, idleMs
     if (silent || stream.writableLength > 0) stream.close(constants.NGHTTP2_CANCEL);
     else stream.setTimeout(idleMs);
   });
+}
+
+/** A half-open socket is of no use here: without its reading half the session is over. */
+function closeBothHalves(socket: Socket): void {
+  socket.allowHalfOpen = false;
+  socket.once("finish", () => destroyAfter(socket, LINGER_MS));
+  // A stream that is stuck would keep the session, and with it the socket of a client that has gone.
+  socket.once("end", () => destroyAfter(socket, LINGER_MS));
 }
 
 function destroyAfter(socket: Socket, delayMs: number): void {

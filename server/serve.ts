@@ -1,25 +1,10 @@
 import { setMaxListeners } from "node:events";
-import { join } from "node:path";
 import type { Logger } from "pino";
 import { systemClock, type Clock } from "#base/clock.ts";
-import { Access } from "#core/access/access.ts";
 import type { Administrator } from "#core/access/administrators.ts";
-import { AuditHeads } from "#core/access/audit-head.ts";
-import type { Scope } from "#core/access/scope.ts";
-import { Artifacts } from "#core/artifacts/artifacts.ts";
 import type { CairnError } from "#core/errors.ts";
-import { Ingest } from "#core/ingest/ingest.ts";
+import type { QuotaLimits } from "#core/quota/account.ts";
 import { Backlog } from "#core/quota/backlog.ts";
-import { Logs } from "#core/logs/logs.ts";
-import { Lineage } from "#core/lineage/lineage.ts";
-import { CapturePolicies } from "#core/runs/capture-policies.ts";
-import { Namespaces } from "#core/runs/namespaces.ts";
-import { Runs } from "#core/runs/runs.ts";
-import { Groups } from "#core/series/groups.ts";
-import { Metrics } from "#core/series/metrics.ts";
-import { System } from "#core/system/system.ts";
-import { Changes } from "#core/watch/changes.ts";
-import { Watches } from "#core/watch/watches.ts";
 import { identify } from "#wire/connect/context.ts";
 import { artifactRoutes } from "#wire/artifacts/routes.ts";
 import { resultRoutes } from "#wire/results/routes.ts";
@@ -28,8 +13,7 @@ import { connectWire, type ConnectWire } from "#wire/connect/wire.ts";
 import { whileAnswering } from "#wire/kit/answering.ts";
 import { buildRouter, type Router } from "#wire/kit/router.ts";
 import { openTraffic, type Traffic } from "#wire/kit/traffic.ts";
-import { auditSigner } from "./audit-key.ts";
-import { openAuthentication } from "./authentication.ts";
+import { type Authentication, openAuthentication } from "./authentication.ts";
 import { tendArtifacts } from "./artifact-tending.ts";
 import { guardRequest, guardStream } from "./guard-request.ts";
 import { buildGuard } from "./guard.ts";
@@ -37,13 +21,14 @@ import { LimitedLog } from "./limited-log.ts";
 import { listen, type Listening } from "./listen.ts";
 import { LocalSecretFile } from "./local-secret-file.ts";
 import { buildMetrics } from "./prometheus.ts";
+import { type Core, openCore } from "./open-core.ts";
 import { Readiness } from "./readiness.ts";
 import { serverRoutes } from "./routes.ts";
 import { SessionCookie } from "./session-cookie.ts";
 import { sessionRoutes } from "./session-routes.ts";
 import type { WebFiles } from "./web-files.ts";
 import { sendMissingPage, webRoutes, type WebParts } from "./web-routes.ts";
-import { isHttps, MEMORY, type Settings } from "./settings.ts";
+import { isHttps, type Settings } from "./settings.ts";
 import { openStores, type Stores } from "./stores.ts";
 import { TlsCertificate } from "./tls-certificate.ts";
 import { VERSION } from "./version.ts";
@@ -104,85 +89,14 @@ async function serveStores(
   { clock = systemClock, budgets, backlog = new Backlog(), web, localSecretFolder, ...options }: ServeOptions,
 ): Promise<Server> {
   // First: a start that fails here must not have made the token that is shown only once.
-  const { tlsCert: cert, tlsKey: key } = settings;
-  const certificate =
-    cert === undefined || key === undefined
-      ? undefined
-      : await TlsCertificate.open({ cert, key }, clock, log);
-  const { runs: store, points, search } = stores;
-  const changes = new Changes();
-  const onGone = (scope: Scope) => access.forget(scope);
-  const captures = new CapturePolicies(store);
-  await captures.load();
-  const runs = new Runs({ store, search, clock, changes, captures, onGone });
-  const access = await Access.open({
-    store: stores.access,
-    clock,
-    locateRun: async (caller, id) => (await runs.whereIs(caller, { by: "id", id })).namespace,
-  });
-  // Whoever watches must find out whether it still may.
-  access.onChange(() => changes.rouse());
-  const artifacts = new Artifacts({
-    store: stores.artifacts,
-    runs: store,
-    blobs: stores.blobs,
-    clock,
-    changes,
-    captures,
-    sizeBytesMax: settings.artifactSizeMax,
-    onAccessChange: (listener) => access.onChange(listener),
-    onGone,
-    onSweepFailure: (thrown) => log.warn({ err: thrown }, "cannot destroy unused content"),
-  });
-  const core = {
-    access,
-    auditHeads: new AuditHeads({
-      store: stores.access,
-      clock,
-      signer: auditSigner(settings.data === MEMORY ? undefined : settings.data),
-    }),
-    runs,
-    namespaces: new Namespaces({ store, search, clock, captures, onGone }),
-    ingest: new Ingest({ store, runs, clock, changes, captures, backlog }),
-    metrics: new Metrics({ store, points, runs, clock }),
-    groups: new Groups({ store, points, search, runs, clock }),
-    artifacts,
-    lineage: new Lineage({ store, links: stores.links, runs, clock }),
-    logs: new Logs({ store: stores.logs, runs, changes }),
-    watches: new Watches({ store, search, logs: stores.logs, runs, clock, changes }),
-    system: new System({
-      store,
-      runs,
-      clock,
-      changes,
-      onRestored: async () => {
-        await captures.load();
-        await access.reload();
-      },
-      content: artifacts.content,
-      options: {
-        version: VERSION,
-        engines: stores.engines,
-        backupDirectory: settings.data === MEMORY ? undefined : join(settings.data, "backups"),
-      },
-    }),
-  };
+  const certificate = await openCertificate(settings, clock, log);
+  const { core, changes } = await openCore(settings, stores, { clock, backlog, log });
   const cookie = new SessionCookie(settings);
-  const authentication = await openAuthentication(settings, access, cookie, clock);
+  const authentication = await openAuthentication(settings, core.access, cookie, clock);
   const { authenticate, newToken, administrators, localSecret } = authentication;
-  const quota = {
-    requestsPerSecond: settings.quotaRequestsPerSecond,
-    bytesPerSecond: settings.quotaBytesPerSecond,
-    streamsMax: settings.quotaStreams,
-  };
-  const traffic = { ...openTraffic(quota), ...budgets };
+  const traffic = { ...openTraffic(quotaOf(settings)), ...budgets };
   const readiness = new Readiness();
-  void stores.failed.then((failure) => {
-    log.error({ err: failure }, "nothing is stored until a restart");
-    readiness.fail(failure);
-    // What the last write was to bring may be there at the next start, and its content must be, too.
-    void core.artifacts.sweep.stop();
-  });
+  followFailure(stores, readiness, core, log);
   // What unknown clients may cause.
   const limitedLog = new LimitedLog(log);
   const onFailure = (incident: string, error: CairnError) =>
@@ -199,86 +113,31 @@ async function serveStores(
     stopping: stopping.signal,
     ...options,
   });
-  const guard = buildGuard(settings);
   let listening: Listening | undefined;
-  const pages: WebParts = {
-    files: web,
-    version: VERSION,
+  const router = openRouter({
+    core,
+    authentication,
     cookie,
-    needsToken: authentication.needsCredential,
-  };
-  const router = buildRouter(
-    [
-      ...serverRoutes({
-        isReady: () => readiness.isReady,
-        failure: () => readiness.failure,
-        metrics: buildMetrics({
-          ingest: core.ingest,
-          watches: core.watches,
-          traffic,
-          connections: () => listening?.counts() ?? { open: 0, accepted: 0, refused: 0 },
-          certificate,
-        }),
-      }),
-      ...artifactRoutes(core.artifacts),
-      ...resultRoutes(core.runs),
-      ...sessionRoutes(access, cookie, authentication.ownerSessions),
-      ...webRoutes(pages),
-    ],
-    {
-      enforce: ({ request, response, route }) => {
-        const sender = { ...senderOf(request), byBrowser: route.byBrowser === true };
-        const { caller, account } = identify({ authenticate, traffic }, route.permission, sender);
-        if (route.streams === true) response.once("close", account.openStream());
-        return { ...caller, account };
-      },
-      onFailure,
-      onMissing: (request, response) => sendMissingPage(pages, request, response),
-    },
-  );
-  // The search is ready once it has heard everything: asking for the tally waits for that.
-  await search.tally(await store.publish());
-  listening = await listen({
-    host: settings.host,
-    port: settings.port,
-    tls: certificate?.pair,
-    answerHeaders: isHttps(settings) ? HTTPS_HEADERS : undefined,
-    log: limitedLog,
-    limits: {
-      connectionsMax: settings.connectionsMax,
-      connectionsPerAddressMax: settings.connectionsPerAddressMax,
-    },
-    isClientStream: (path) => wire.isClientStream(path),
-    onStream: (stream, headers) => !guardStream(guard, stream, headers) || wire.onStream(stream, headers),
-    onRequest: (request, response) => {
-      if (!guardRequest(guard, request, response)) return;
-      const path = request.url?.split("?", 1)[0] ?? "";
-      if (wire.owns(path)) return wire.onRequest(request, response);
-      return whileAnswering(request, response, () => router.serve(request, response));
-    },
+    traffic,
+    readiness,
+    certificate,
+    web,
+    onFailure,
+    connections: () => listening?.counts() ?? { open: 0, accepted: 0, refused: 0 },
   });
-  const opened = listening;
+  // The search is ready once it has heard everything: asking for the tally waits for that.
+  await stores.search.tally(await stores.runs.publish());
+  const opened = await openListening({ settings, certificate, log: limitedLog, wire, router });
+  listening = opened;
   certificate?.follow(opened.useCertificate.bind(opened));
-  const secretFile =
-    localSecretFolder === undefined ? undefined : new LocalSecretFile(localSecretFolder, opened.port);
-  try {
-    if (localSecret === undefined) secretFile?.remove();
-    else secretFile?.write({ address: opened.address, secret: localSecret.text, pid: process.pid });
-  } catch (thrown) {
-    await opened.close(0);
-    throw thrown;
-  }
+  const secretFile = await keepLocalSecret(localSecretFolder, opened, localSecret?.text);
   readiness.set(true);
-  const sweep = setInterval(() => {
-    runs
-      .expireHeartbeats()
-      .catch((thrown: unknown) => log.warn({ err: thrown }, "cannot look for lost runs"));
-  }, HEARTBEAT_SWEEP_MS);
+  const sweep = setInterval(() => void expireHeartbeats(core, log), HEARTBEAT_SWEEP_MS);
   const tending = tendArtifacts(core.artifacts, (thrown) =>
     log.warn({ err: thrown }, "cannot look for content nobody needs"),
   );
   return {
-    listening,
+    listening: opened,
     stores,
     wire,
     router,
@@ -296,8 +155,148 @@ async function serveStores(
       certificate?.close();
       limitedLog.flush();
       await tending.stop();
-      await access.close();
+      await core.access.close();
       await stores.close();
     },
   };
+}
+
+/** undefined without TLS. */
+async function openCertificate(
+  { tlsCert: cert, tlsKey: key }: Settings,
+  clock: Clock,
+  log: Logger,
+): Promise<TlsCertificate | undefined> {
+  if (cert === undefined || key === undefined) return undefined;
+  return TlsCertificate.open({ cert, key }, clock, log);
+}
+
+/** A store that failed stays as it is until a restart, and the server says so. */
+function followFailure(stores: Stores, readiness: Readiness, core: Core, log: Logger): void {
+  void stores.failed.then((failure) => {
+    log.error({ err: failure }, "nothing is stored until a restart");
+    readiness.fail(failure);
+    // What the last write was to bring may be there at the next start, and its content must be, too.
+    void core.artifacts.sweep.stop();
+  });
+}
+
+async function expireHeartbeats({ runs }: Core, log: Logger): Promise<void> {
+  try {
+    await runs.expireHeartbeats();
+  } catch (thrown) {
+    log.warn({ err: thrown }, "cannot look for lost runs");
+  }
+}
+
+function quotaOf(settings: Settings): QuotaLimits {
+  return {
+    requestsPerSecond: settings.quotaRequestsPerSecond,
+    bytesPerSecond: settings.quotaBytesPerSecond,
+    streamsMax: settings.quotaStreams,
+  };
+}
+
+/** Everything but the methods of the API: health, metrics, content, sessions and pages. */
+function openRouter(parts: {
+  core: Core;
+  authentication: Authentication;
+  cookie: SessionCookie;
+  traffic: Traffic;
+  readiness: Readiness;
+  certificate: TlsCertificate | undefined;
+  web: WebFiles | undefined;
+  onFailure: (incident: string, error: CairnError) => void;
+  connections: Listening["counts"];
+}): Router {
+  const { core, authentication, cookie, traffic, readiness } = parts;
+  const { authenticate } = authentication;
+  const pages: WebParts = {
+    files: parts.web,
+    version: VERSION,
+    cookie,
+    needsToken: authentication.needsCredential,
+  };
+  return buildRouter(
+    [
+      ...serverRoutes({
+        isReady: () => readiness.isReady,
+        failure: () => readiness.failure,
+        metrics: buildMetrics({
+          ingest: core.ingest,
+          watches: core.watches,
+          traffic,
+          connections: parts.connections,
+          certificate: parts.certificate,
+        }),
+      }),
+      ...artifactRoutes(core.artifacts),
+      ...resultRoutes(core.runs),
+      ...sessionRoutes(core.access, cookie, authentication.ownerSessions),
+      ...webRoutes(pages),
+    ],
+    {
+      enforce: ({ request, response, route }) => {
+        const sender = { ...senderOf(request), byBrowser: route.byBrowser === true };
+        const { caller, account } = identify({ authenticate, traffic }, route.permission, sender);
+        if (route.streams === true) response.once("close", account.openStream());
+        return { ...caller, account };
+      },
+      onFailure: parts.onFailure,
+      onMissing: (request, response) => sendMissingPage(pages, request, response),
+    },
+  );
+}
+
+function openListening({
+  settings,
+  certificate,
+  log,
+  wire,
+  router,
+}: {
+  settings: Settings;
+  certificate: TlsCertificate | undefined;
+  log: LimitedLog;
+  wire: ConnectWire;
+  router: Router;
+}): Promise<Listening> {
+  const guard = buildGuard(settings);
+  return listen({
+    host: settings.host,
+    port: settings.port,
+    tls: certificate?.pair,
+    answerHeaders: isHttps(settings) ? HTTPS_HEADERS : undefined,
+    log,
+    limits: {
+      connectionsMax: settings.connectionsMax,
+      connectionsPerAddressMax: settings.connectionsPerAddressMax,
+    },
+    isClientStream: (path) => wire.isClientStream(path),
+    onStream: (stream, headers) => !guardStream(guard, stream, headers) || wire.onStream(stream, headers),
+    onRequest: (request, response) => {
+      if (!guardRequest(guard, request, response)) return;
+      const path = request.url?.split("?", 1)[0] ?? "";
+      if (wire.owns(path)) return wire.onRequest(request, response);
+      return whileAnswering(request, response, () => router.serve(request, response));
+    },
+  });
+}
+
+/** Lets clients of this user find the secret, or removes the one of an earlier start. Closes the port when it cannot. */
+async function keepLocalSecret(
+  folder: string | undefined,
+  listening: Listening,
+  secret: string | undefined,
+): Promise<LocalSecretFile | undefined> {
+  if (folder === undefined) return undefined;
+  const file = new LocalSecretFile(folder, listening.port);
+  try {
+    if (secret === undefined) file.remove();
+    else file.write({ address: listening.address, secret, pid: process.pid });
+  } catch (thrown) {
+    await listening.close(0);
+    throw thrown;
+  }
+  return file;
 }

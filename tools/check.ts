@@ -25,16 +25,17 @@ const steps: readonly Step[] = [
       "--exclude=store/sqlite/*{damage,process,disk-points}.test.ts",
     ],
   },
-  { name: "types", command: ["tsc", "-p", "."] },
-  { name: "web-types", command: ["tsc", "-p", "web"] },
   { name: "lint", command: ["oxlint", "--type-aware", "--deny-warnings"] },
+  { name: "types", command: ["tsc", "-p", "."] },
   { name: "dead-code", command: ["knip"] },
-  { name: "generated", command: ["node", "tools/generated.ts"] },
-  { name: "supply", command: ["node", "tools/supply.ts"] },
+  { name: "web-types", command: ["tsc", "-p", "web"] },
   { name: "layers", command: ["node", "tools/layers.ts"] },
+  { name: "tidy", command: ["node", "tools/tidy.ts"] },
+  { name: "generated", command: ["node", "tools/generated.ts"] },
   { name: "spec", command: ["node", "tools/spec.ts"] },
   { name: "proto", command: ["buf", "lint"] },
   { name: "format", command: ["oxfmt", "--check", "."] },
+  { name: "supply", command: ["node", "tools/supply.ts"] },
 ];
 
 const AT_ONCE = 2;

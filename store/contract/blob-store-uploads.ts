@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import type { CairnError, ErrorCode } from "#core/errors.ts";
 import type { BlobInfo, UploadInfo } from "#core/ports/blob-store.ts";
 
-import type { BlobStoreUnderTest } from "./blob-store.ts";
+import type { BlobStoreUnderTest } from "./blob-under-test.ts";
 
 const ID = "1".repeat(64);
 const OTHER = "2".repeat(64);

@@ -1,59 +1,31 @@
-import { createHash } from "node:crypto";
-
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { memoryInUse } from "#base/testing/memory-in-use.ts";
-import type { ErrorCode } from "#core/errors.ts";
-import type { BlobInfo, BlobStore, PutOptions } from "#core/ports/blob-store.ts";
+import type { BlobInfo, BlobStore } from "#core/ports/blob-store.ts";
 
+import { putContract } from "./blob-store-put.ts";
 import { uploadStoreContract } from "./blob-store-uploads.ts";
-
-/** A new, empty store, and what the suite must know about the place it lives in. */
-export interface BlobStoreUnderTest {
-  store: BlobStore;
-  /** Names of what lies around and belongs to no stored blob, such as unfinished uploads. */
-  leftovers(): Promise<string[]>;
-  /** Stops and starts again on the same data; absent where nothing outlives the store. */
-  reopen?(): Promise<BlobStoreUnderTest>;
-  /** Closes the store and removes everything. */
-  discard(): Promise<void>;
-}
+import {
+  type BlobStoreUnderTest,
+  bytesOf,
+  EMPTY_DIGEST,
+  expectNothingKept,
+  listed,
+  NO_LIMIT,
+  refused,
+  streamOf,
+  textOf,
+} from "./blob-under-test.ts";
 
 export interface BlobStoreTraits {
   /** False for a store that keeps blobs in this process. */
   flatMemory: boolean;
 }
 
-const NO_LIMIT: PutOptions = { sizeBytesMax: Number.MAX_SAFE_INTEGER };
-const EMPTY_DIGEST = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 const MIB = 1 << 20;
 const STREAM_CHUNKS = 256;
 const GROWTH_BYTES_MAX = 64 * MIB;
-
-function digestOf(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex");
-}
-
-async function* streamOf(...chunks: (Uint8Array | string)[]): AsyncGenerator<Uint8Array> {
-  for (const chunk of chunks) yield Buffer.from(chunk);
-}
-
-async function bytesOf(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of body) chunks.push(chunk);
-  return Buffer.concat(chunks);
-}
-
-async function listed(store: BlobStore): Promise<BlobInfo[]> {
-  const all: BlobInfo[] = [];
-  for await (const info of store.list()) all.push(info);
-  return all.sort((a, b) => (a.digest < b.digest ? -1 : 1));
-}
-
-function refused(code: ErrorCode) {
-  return expect.objectContaining({ name: "CairnError", code });
-}
 
 /** The behaviour every blob store shares; see core/ports/blob-store.ts. */
 export function blobStoreContract(
@@ -72,147 +44,9 @@ export function blobStoreContract(
     afterEach(() => under.discard());
 
     const putText = (text: string) => store.put(streamOf(text), NO_LIMIT);
-    const readText = async (digest: string) => (await bytesOf((await store.get(digest)).body)).toString();
-    const expectNothingKept = async () => {
-      expect(await listed(store)).toEqual([]);
-      expect(await under.leftovers()).toEqual([]);
-    };
+    const readText = (digest: string) => textOf(store, digest);
 
-    describe("put", () => {
-      it("returns the digest and the size, and keeps the bytes", async () => {
-        const info = await store.put(streamOf("hello ", "", "world"), NO_LIMIT);
-        expect(info).toEqual({ digest: digestOf(Buffer.from("hello world")), sizeBytes: 11 });
-        expect(await readText(info.digest)).toBe("hello world");
-        expect(await store.find(info.digest)).toEqual(info);
-        expect(await under.leftovers()).toEqual([]);
-      });
-
-      it("keeps an empty blob", async () => {
-        const info = await store.put(streamOf(), NO_LIMIT);
-        expect(info).toEqual({ digest: EMPTY_DIGEST, sizeBytes: 0 });
-        expect(await readText(info.digest)).toBe("");
-      });
-
-      it("keeps one copy of the same content", async () => {
-        const first = await store.put(streamOf("same", "ness"), NO_LIMIT);
-        const second = await store.put(streamOf("sam", "eness"), NO_LIMIT);
-        expect(second).toEqual(first);
-        expect(await listed(store)).toEqual([first]);
-      });
-
-      it("keeps one copy when the same content comes many times at once", async () => {
-        const infos = await Promise.all(Array.from({ length: 20 }, () => putText("crowd")));
-        expect(new Set(infos.map((info) => info.digest)).size).toBe(1);
-        expect(await listed(store)).toEqual([infos[0]]);
-        expect(await readText(infos[0]!.digest)).toBe("crowd");
-        expect(await under.leftovers()).toEqual([]);
-      });
-
-      it("does not mind a stream that uses its buffer again", async () => {
-        const buffer = Buffer.alloc(4);
-        async function* reusing() {
-          for (const text of ["abcd", "efgh"]) {
-            buffer.write(text);
-            yield buffer;
-          }
-          buffer.fill(0);
-        }
-        const info = await store.put(reusing(), NO_LIMIT);
-        expect(await readText(info.digest)).toBe("abcdefgh");
-      });
-
-      it("accepts what was announced", async () => {
-        const digest = digestOf(Buffer.from("abc"));
-        const info = await store.put(streamOf("abc"), { sizeBytesMax: 3, expect: { digest, sizeBytes: 3 } });
-        expect(info).toEqual({ digest, sizeBytes: 3 });
-      });
-
-      it.each([
-        ["another digest than announced", { digest: EMPTY_DIGEST }],
-        ["more bytes than announced", { sizeBytes: 2 }],
-        ["fewer bytes than announced", { sizeBytes: 4 }],
-        ["bytes where none were announced", { sizeBytes: 0 }],
-        ["the announced digest with another size", { digest: digestOf(Buffer.from("abc")), sizeBytes: 4 }],
-      ])("refuses %s and keeps nothing", async (_, announced) => {
-        await expect(store.put(streamOf("abc"), { ...NO_LIMIT, expect: announced })).rejects.toEqual(
-          refused("invalid"),
-        );
-        await expectNothingKept();
-      });
-
-      it("leaves a stored blob alone when a put that announced it brings something else", async () => {
-        const info = await putText("good");
-        const announced = { ...NO_LIMIT, expect: { digest: info.digest } };
-        await expect(store.put(streamOf("evil"), announced)).rejects.toEqual(refused("invalid"));
-        expect(await readText(info.digest)).toBe("good");
-        expect(await listed(store)).toEqual([info]);
-      });
-
-      it("refuses what is beyond the limit, stops reading it, and keeps nothing", async () => {
-        let asked = 0;
-        let returned = false;
-        async function* endless() {
-          try {
-            for (;;) {
-              asked += 1;
-              yield Buffer.alloc(10);
-            }
-          } finally {
-            returned = true;
-          }
-        }
-        await expect(store.put(endless(), { sizeBytesMax: 35 })).rejects.toEqual(refused("exhausted"));
-        expect(asked).toBe(4);
-        expect(returned).toBe(true);
-        await expectNothingKept();
-      });
-
-      it("refuses an announced size beyond the limit before it reads anything", async () => {
-        let asked = false;
-        async function* watched() {
-          asked = true;
-          yield Buffer.alloc(1);
-        }
-        const options = { sizeBytesMax: 10, expect: { sizeBytes: 11 } };
-        await expect(store.put(watched(), options)).rejects.toEqual(refused("exhausted"));
-        expect(asked).toBe(false);
-        await expectNothingKept();
-      });
-
-      it("keeps nothing of a stream that breaks off, and passes its error on", async () => {
-        const failure = new Error("the client went away");
-        async function* broken() {
-          yield Buffer.from("half of i");
-          throw failure;
-        }
-        await expect(store.put(broken(), NO_LIMIT)).rejects.toBe(failure);
-        await expectNothingKept();
-      });
-
-      it("asks before a blob can be found, and keeps nothing when the answer is no", async () => {
-        const seen: unknown[] = [];
-        const beforePlace = async (blob: BlobInfo) => {
-          seen.push(blob, await store.find(blob.digest));
-        };
-        const info = await store.put(streamOf("asked"), { ...NO_LIMIT, beforePlace });
-        expect(seen).toEqual([info, undefined]);
-        await store.delete(info.digest);
-
-        const refusal = new Error("no");
-        const refusing = { ...NO_LIMIT, beforePlace: () => Promise.reject(refusal) };
-        await expect(store.put(streamOf("refused"), refusing)).rejects.toBe(refusal);
-        await expectNothingKept();
-      });
-
-      it("does not ask about what was not as announced", async () => {
-        const options = {
-          ...NO_LIMIT,
-          expect: { digest: EMPTY_DIGEST },
-          beforePlace: () => Promise.reject(new Error("asked")),
-        };
-        await expect(store.put(streamOf("abc"), options)).rejects.toEqual(refused("invalid"));
-      });
-    });
+    describe("put", () => putContract(() => under));
 
     describe("get", () => {
       it.each([
@@ -267,7 +101,7 @@ export function blobStoreContract(
           break;
         }
         await store.delete(digest);
-        await expectNothingKept();
+        await expectNothingKept(under);
       });
 
       it("hands out bytes that the reader may change", async () => {
@@ -301,7 +135,7 @@ export function blobStoreContract(
         expect(await store.find(digest)).toBeUndefined();
         await expect(store.get(digest)).rejects.toEqual(refused("not-found"));
         await store.delete(digest);
-        await expectNothingKept();
+        await expectNothingKept(under);
       });
 
       it("lets a reader that has begun finish", async () => {
@@ -351,7 +185,7 @@ export function blobStoreContract(
           await store.delete(info.digest);
         }
         expect(seen.size).toBe(40);
-        await expectNothingKept();
+        await expectNothingKept(under);
       });
     });
 
@@ -378,7 +212,7 @@ export function blobStoreContract(
       await expect(store.find(digest)).rejects.toEqual(refused("invalid"));
       await expect(store.delete(digest)).rejects.toEqual(refused("invalid"));
       await expect(store.put(streamOf("x"), options)).rejects.toEqual(refused("invalid"));
-      await expectNothingKept();
+      await expectNothingKept(under);
     });
 
     describe("uploads in pieces", () =>

@@ -28,30 +28,7 @@ const onFailure = (error: CairnError) => failed.resolve(toPlainError(error));
 function writerHandlers(opened: StoreWriter): Handlers<WriterApi> {
   let writer = opened;
   return {
-    createNamespace: (namespace, audit) =>
-      writer.change((namespaces, db) => {
-        const created = namespaces.create(namespace);
-        if (audit !== undefined) appendAudit(db, audit);
-        return created;
-      }),
-    updateNamespace: (path, change, audit) =>
-      writer.change((namespaces, db) => {
-        const before = namespaces.find(path);
-        const updated = namespaces.update(path, change);
-        if (audit !== undefined && !isDeepStrictEqual(before, updated)) appendAudit(db, audit);
-        return updated;
-      }),
-    deleteNamespace: (path, audit) =>
-      writer.change((namespaces, db) => {
-        namespaces.delete(path);
-        dropNamespaceAccess(db, path);
-        appendAudit(db, audit);
-      }, URGENT),
-    describeKey: (description, nowUs, audit) =>
-      writer.change((namespaces, db) => {
-        const changed = namespaces.describeKey(description, nowUs);
-        if (audit !== undefined && changed) appendAudit(db, audit);
-      }),
+    ...namespaceWrites((work, options) => writer.change(work, options)),
     initSetting: (name, value) => writer.change((_, db) => initSetting(db, name, value)),
     createRun: async (run, { getOrCreate }) => {
       const { stored, created } = await writer.changeRun((runs) => runs.create(run, getOrCreate));
@@ -110,6 +87,37 @@ function writerHandlers(opened: StoreWriter): Handlers<WriterApi> {
       await setImmediate();
       feed?.close();
     },
+  };
+}
+
+type NamespaceCall = "createNamespace" | "updateNamespace" | "deleteNamespace" | "describeKey";
+
+function namespaceWrites(write: StoreWriter["change"]): Pick<Handlers<WriterApi>, NamespaceCall> {
+  return {
+    createNamespace: (namespace, audit) =>
+      write((namespaces, db) => {
+        const created = namespaces.create(namespace);
+        if (audit !== undefined) appendAudit(db, audit);
+        return created;
+      }),
+    updateNamespace: (path, change, audit) =>
+      write((namespaces, db) => {
+        const before = namespaces.find(path);
+        const updated = namespaces.update(path, change);
+        if (audit !== undefined && !isDeepStrictEqual(before, updated)) appendAudit(db, audit);
+        return updated;
+      }),
+    deleteNamespace: (path, audit) =>
+      write((namespaces, db) => {
+        namespaces.delete(path);
+        dropNamespaceAccess(db, path);
+        appendAudit(db, audit);
+      }, URGENT),
+    describeKey: (description, nowUs, audit) =>
+      write((namespaces, db) => {
+        const changed = namespaces.describeKey(description, nowUs);
+        if (audit !== undefined && changed) appendAudit(db, audit);
+      }),
   };
 }
 

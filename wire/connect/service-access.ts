@@ -27,11 +27,12 @@ const PRINCIPALS_AT_ONCE = 1_000;
 /** An entry may hold the hundred namespaces of a token. */
 const ENTRIES_AT_ONCE = 100;
 
+type AccessCore = Pick<ConnectCore, "access" | "auditHeads">;
+type AuditMethod = "listAudit" | "getAuditHead" | "verifyAudit";
+
 /** Who may do what: each method maps its request, calls core, and maps the answer. */
-export function accessService({
-  access,
-  auditHeads,
-}: Pick<ConnectCore, "access" | "auditHeads">): ServiceImpl<typeof AccessService> {
+export function accessService(core: AccessCore): ServiceImpl<typeof AccessService> {
+  const { access } = core;
   return {
     whoAmI: (_, context) => fromWhoAmI(access.whoAmI(callerOf(context))),
     logIn: async ({ name, password }, context) => {
@@ -102,6 +103,15 @@ export function accessService({
       return {};
     },
 
+    ...auditMethods(core),
+  };
+}
+
+function auditMethods({
+  access,
+  auditHeads,
+}: AccessCore): Pick<ServiceImpl<typeof AccessService>, AuditMethod> {
+  return {
     listAudit: async (request, context) => {
       const { principal, action, target } = request;
       const after = request.after === undefined ? undefined : toInteger(request.after, "number of an entry");

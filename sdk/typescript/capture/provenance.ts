@@ -121,14 +121,7 @@ export async function collectProvenance(options: CollectOptions = {}): Promise<C
     environment: Object.fromEntries(
       [...environment].sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, value]) => [scrub(key), scrub(value)]),
     ),
-    ...(code !== undefined && {
-      code: {
-        repository: scrub(code.repository),
-        commit: code.commit,
-        branch: scrub(code.branch),
-        dirtyPatch: scrub(code.dirtyPatch),
-      },
-    }),
+    ...(code !== undefined && { code: scrubbedCode(code, scrub) }),
   };
   return { provenance, ...(archive !== undefined && { archive }) };
 }
@@ -141,6 +134,15 @@ export async function isWorthArchiving(dir: string = process.cwd()): Promise<boo
   const whole = resolve(dir);
   if (whole === resolve(homedir()) || whole === "/") return false;
   return (await findRepository(whole)) !== undefined;
+}
+
+function scrubbedCode({ repository, commit, branch, dirtyPatch }: GitState, scrub: (text: string) => string) {
+  return {
+    repository: scrub(repository),
+    commit,
+    branch: scrub(branch),
+    dirtyPatch: scrub(dirtyPatch),
+  };
 }
 
 function shortened(word: string): string {

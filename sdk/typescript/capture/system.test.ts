@@ -63,11 +63,15 @@ describe("startSystemMetrics", () => {
 
   it("C36 sees a busy processor and the memory of the process", async () => {
     const { logged } = record({ localRank: 1 });
-    const ended = performance.now() + 300;
-    while (performance.now() < ended);
+    const startedMs = performance.now();
+    const before = process.cpuUsage();
+    while (performance.now() < startedMs + 300);
+    const { user, system } = process.cpuUsage(before);
+    // Other processes may leave it less than a whole processor.
+    const percent = (user + system) / 10 / (performance.now() - startedMs);
     await expect
       .poll(() => Math.max(0, ...logged.map(({ values }) => values["system/cpu.process.percent"] ?? 0)))
-      .toBeGreaterThan(20);
+      .toBeGreaterThan(percent / 5);
     const rss = logged[0]!.values["system/memory.rss"]!;
     expect(rss / process.memoryUsage.rss()).toBeGreaterThan(0.3);
     expect(rss / process.memoryUsage.rss()).toBeLessThan(3);

@@ -25,3 +25,23 @@ export async function chooseServer(
     return { url, ...(token !== undefined && { token }) };
   }
 }
+
+/** The token for the server. It is looked up again when the server refuses it. */
+export function followLogin(
+  { url, token }: ServerAddress,
+  options: InitOptions,
+  env: Environment,
+  onChange: (found: ServerAddress) => void,
+): { token: () => string | undefined; renew: () => Promise<void> } {
+  let current = token;
+  return {
+    token: () => current,
+    /** The user may have logged in meanwhile, or the server keeps another secret since it was started again. */
+    renew: async () => {
+      const found = await findServer({ server: url, token: options.token }, env).catch(() => undefined);
+      if (found === undefined || found.token === current) return;
+      current = found.token;
+      onChange(found);
+    },
+  };
+}

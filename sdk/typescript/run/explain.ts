@@ -1,4 +1,5 @@
 import { Code } from "@connectrpc/connect";
+import type { DeliveryOptions } from "../delivery/delivery.ts";
 import type { Failure } from "../failure.ts";
 import type { SpoolEvent } from "../spool/spool.ts";
 import type { Notices } from "./notices.ts";
@@ -22,6 +23,21 @@ export function explainFailure(
     return;
   }
   notices.once("away", `${message}\n  the job goes on; ${kept} and sent when the server takes it`);
+}
+
+/** What will never be delivered. */
+export function explainDelivery(notices: Notices): Pick<DeliveryOptions, "onRefused" | "onLost"> {
+  return {
+    onRefused: (what, why, kept) => {
+      const where = kept === undefined ? "" : `; it is kept in ${kept}`;
+      notices.once(`refused ${why}`, `the server refuses ${what}: ${why}${where}`);
+    },
+    onLost: ({ first, last }) =>
+      notices.once(
+        "lost",
+        `envelopes ${first} to ${last} of this run are lost; \`cairn verify\` shows how many in all`,
+      ),
+  };
 }
 
 /** What happens to the spool itself. */

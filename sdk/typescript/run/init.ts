@@ -8,7 +8,6 @@ import { Cairn } from "../client.ts";
 import { isRefusal } from "../delivery/backoff.ts";
 import { Delivery } from "../delivery/delivery.ts";
 import { Transmitter } from "../delivery/transmitter.ts";
-import { findServer } from "../login.ts";
 import { ownerOf, spoolPath } from "../spool/owner.ts";
 import { Spool } from "../spool/spool.ts";
 import { VERSION } from "../version.ts";
@@ -20,9 +19,9 @@ import {
   takeProvenance,
   type TakenProvenance,
 } from "./captures.ts";
-import { chooseServer } from "./choose-server.ts";
+import { chooseServer, followLogin } from "./choose-server.ts";
 import { ForbiddenCaptures } from "./forbidden-captures.ts";
-import { explainFailure, explainSpool } from "./explain.ts";
+import { explainDelivery, explainFailure, explainSpool } from "./explain.ts";
 import { checkOptions, type InitOptions } from "./init-options.ts";
 import { Notices } from "./notices.ts";
 import { openRequest, type ProvenanceInit, type RunTarget } from "./open-request.ts";
@@ -49,41 +48,23 @@ export async function init(options: InitOptions = {}): Promise<Run> {
   checkOptions(options);
   const env = options.env ?? process.env;
   const notices = new Notices(options.tell);
-  const deadline = performance.now() + (options.openMs ?? OPEN_MS);
-  const leftMs = () => Math.max(1, Math.ceil(deadline - performance.now()));
+  const leftMs = countdown(options.openMs ?? OPEN_MS);
   const address = await chooseServer(options, env, notices);
   const cairn = new Cairn(address);
   const isOffline = options.offline ?? env["CAIRN_OFFLINE"] === "1";
   const place = readRank(env);
   const rank = options.rank ?? place.rank;
   const isPrimary = options.primary ?? (rank === undefined || rank === 0);
-  const captures = chooseCaptures(options.capture);
-  const wantsCode = isPrimary && (captures.provenance !== false || captures.archive !== false);
-  const forbidden = new ForbiddenCaptures({ console: captures.console, code: wantsCode }, notices);
-  const provenance =
-    isPrimary && captures.provenance !== false
-      ? takeProvenance(env, captures.provenance.gitTimeoutMs)
-      : undefined;
+  const { captures, forbidden, provenance } = prepareCaptures(options, env, isPrimary, notices);
 
   const writer = newRunId(Date.now());
   const target = await chooseTarget(options, writer, place.jobAlias, isOffline ? undefined : cairn, leftMs);
-  if (target.by === "id" && target.namespace !== undefined) {
-    const found = await findForbidden(cairn, target.namespace, leftMs());
-    if (found !== undefined) forbidden.learn(found);
-  }
+  await learnForbidden(forbidden, target, cairn, leftMs);
   const request = openRequest(options, target, systemClock.nowUs(), notices);
   const early = await provenance?.early;
   if (early !== undefined && target.by !== "id") request.provenance = create(ProvenanceSchema, early);
   const open = toBinary(CreateRunRequestSchema, request);
-
-  const spool = new Spool({
-    spool: options.spool ?? spoolPath(env),
-    owner: ownerOf(writer, cairn.url, `typescript ${VERSION}`, systemClock.nowUs()),
-    open,
-    bytesMax: options.spoolBytesMax,
-    sync: options.fsync ?? "segment",
-    onEvent: (event) => explainSpool(notices, event),
-  });
+  const spool = openSpool(options, env, notices, { writer, url: cairn.url, open });
   const opening = Promise.withResolvers<Opened | undefined>();
   const delivery = new Delivery({
     cairn,
@@ -91,43 +72,23 @@ export async function init(options: InitOptions = {}): Promise<Run> {
     open,
     onOpen: (run, created) => opening.resolve({ run, created }),
     onForbidden: (found, wasSent) => forbidden.learn(found, wasSent),
-    onRefused: (what, why, kept) => {
-      const where = kept === undefined ? "" : `; it is kept in ${kept}`;
-      notices.once(`refused ${why}`, `the server refuses ${what}: ${why}${where}`);
-    },
-    onLost: ({ first, last }) =>
-      notices.once(
-        "lost",
-        `envelopes ${first} to ${last} of this run are lost; \`cairn verify\` shows how many in all`,
-      ),
+    ...explainDelivery(notices),
     onUploadProgress: options.onUploadProgress,
   });
-  let { token } = address;
-  /** The user may have logged in meanwhile, or the server keeps another secret since it was started again. */
-  const renewToken = async () => {
-    const found = await findServer({ server: cairn.url, token: options.token }, env).catch(() => undefined);
-    if (found === undefined || found.token === token) return;
-    token = found.token;
-    delivery.use(new Cairn(found));
-  };
+  const login = followLogin({ ...address, url: cairn.url }, options, env, (found) =>
+    delivery.use(new Cairn(found)),
+  );
   const heartbeatSeconds = options.heartbeatSeconds ?? HEARTBEAT_SECONDS;
-  const transmitter = new Transmitter({
+  const transmitter = newTransmitter(options, notices, {
     delivery,
-    isEmpty: () => spool.waiting.envelopes + spool.waiting.others === 0,
-    onFailure: (failure, what) => {
-      if (delivery.runId === undefined && failure.code === Code.InvalidArgument) opening.reject(failure);
-      explainFailure(notices, failure, what, { url: cairn.url, folder: spool.folder });
-      // Who refuses has answered: there is nothing more to wait for.
-      if (isRefusal(failure)) opening.resolve(undefined);
-      if (failure.code === Code.Unauthenticated) void renewToken();
-    },
-    onRecovered: (awayMs) => {
-      notices.forget("away");
-      if (awayMs >= MISSED_MS) notices.tell(`${cairn.url} is back`);
-      // It may have taken the run for lost meanwhile.
+    spool,
+    url: cairn.url,
+    opening,
+    renewLogin: login.renew,
+    // It may have taken the run for lost meanwhile.
+    onBack: (awayMs) => {
       if (heartbeatSeconds > 0 && awayMs >= heartbeatSeconds * 1000) run.goOn();
     },
-    backoff: options.backoff,
   });
   const run = new Run({
     spool,
@@ -135,7 +96,7 @@ export async function init(options: InitOptions = {}): Promise<Run> {
     transmitter: isOffline ? undefined : transmitter,
     notices,
     clock: systemClock,
-    token: () => token,
+    token: login.token,
     labels: rank === undefined ? {} : { rank: String(rank) },
     rank,
     isPrimary,
@@ -150,32 +111,124 @@ export async function init(options: InitOptions = {}): Promise<Run> {
   run.begin(options, { mayExist: target.by !== "new" });
   if (!isOffline) {
     transmitter.start();
-    try {
-      const opened = await within(opening.promise, leftMs());
-      if (delivery.runId !== undefined && opened?.created !== true) {
-        await catchUp(cairn, delivery.runId, run.recorder, rank, leftMs(), notices);
-      }
-    } catch (thrown) {
-      run.abandon();
-      throw thrown;
-    }
-    // Nobody waits for it any more.
-    opening.promise.catch(() => {});
+    await waitUntilOpen(run, delivery, opening.promise, { cairn, rank, notices, leftMs });
   }
   await startCaptures(run, captures, forbidden);
   const archived = isPrimary ? archiveCode(run, captures, forbidden) : Promise.resolve(false);
   run.hold(archived);
   if (provenance !== undefined && !isOffline) {
-    const { promise } = opening;
-    const adding = addProvenance(cairn, delivery, promise, provenance, {
-      wasSent: early !== undefined,
-      archived,
-      forbidden,
-    });
+    const known = { wasSent: early !== undefined, archived, forbidden };
+    const adding = addProvenance(cairn, delivery, opening.promise, provenance, known);
     // Without a server nobody knows how long that takes.
     if (delivery.runId !== undefined) run.hold(adding);
   }
   return run;
+}
+
+function prepareCaptures(
+  { capture }: InitOptions,
+  env: NodeJS.ProcessEnv,
+  isPrimary: boolean,
+  notices: Notices,
+) {
+  const captures = chooseCaptures(capture);
+  const wantsCode = isPrimary && (captures.provenance !== false || captures.archive !== false);
+  const forbidden = new ForbiddenCaptures({ console: captures.console, code: wantsCode }, notices);
+  const provenance =
+    isPrimary && captures.provenance !== false
+      ? takeProvenance(env, captures.provenance.gitTimeoutMs)
+      : undefined;
+  return { captures, forbidden, provenance };
+}
+
+/** What must not be captured in the namespace of a run that is gone on with; of others the server says it. */
+async function learnForbidden(
+  forbidden: ForbiddenCaptures,
+  target: RunTarget,
+  cairn: Cairn,
+  leftMs: () => number,
+): Promise<void> {
+  if (target.by !== "id" || target.namespace === undefined) return;
+  const found = await findForbidden(cairn, target.namespace, leftMs());
+  if (found !== undefined) forbidden.learn(found);
+}
+
+function openSpool(
+  options: InitOptions,
+  env: NodeJS.ProcessEnv,
+  notices: Notices,
+  { writer, url, open }: { writer: string; url: string; open: Uint8Array },
+): Spool {
+  return new Spool({
+    spool: options.spool ?? spoolPath(env),
+    owner: ownerOf(writer, url, `typescript ${VERSION}`, systemClock.nowUs()),
+    open,
+    bytesMax: options.spoolBytesMax,
+    sync: options.fsync ?? "segment",
+    onEvent: (event) => explainSpool(notices, event),
+  });
+}
+
+function newTransmitter(
+  { backoff }: InitOptions,
+  notices: Notices,
+  parts: {
+    delivery: Delivery;
+    spool: Spool;
+    url: string;
+    opening: PromiseWithResolvers<Opened | undefined>;
+    renewLogin: () => Promise<void>;
+    onBack: (awayMs: number) => void;
+  },
+): Transmitter {
+  const { delivery, spool, url, opening } = parts;
+  return new Transmitter({
+    delivery,
+    isEmpty: () => spool.waiting.envelopes + spool.waiting.others === 0,
+    onFailure: (failure, what) => {
+      if (delivery.runId === undefined && failure.code === Code.InvalidArgument) opening.reject(failure);
+      explainFailure(notices, failure, what, { url, folder: spool.folder });
+      // A refusal is an answer: there is nothing more to wait for.
+      if (isRefusal(failure)) opening.resolve(undefined);
+      if (failure.code === Code.Unauthenticated) void parts.renewLogin();
+    },
+    onRecovered: (awayMs) => {
+      notices.forget("away");
+      if (awayMs >= MISSED_MS) notices.tell(`${url} is back`);
+      parts.onBack(awayMs);
+    },
+    backoff,
+  });
+}
+
+/** Waits a moment for the server to name the run, and goes on after what is in it already. */
+async function waitUntilOpen(
+  run: Run,
+  delivery: Delivery,
+  opening: Promise<Opened | undefined>,
+  {
+    cairn,
+    rank,
+    notices,
+    leftMs,
+  }: {
+    cairn: Cairn;
+    rank: number | undefined;
+    notices: Notices;
+    leftMs: () => number;
+  },
+): Promise<void> {
+  try {
+    const opened = await within(opening, leftMs());
+    if (delivery.runId !== undefined && opened?.created !== true) {
+      await catchUp(cairn, delivery.runId, run.recorder, rank, leftMs(), notices);
+    }
+  } catch (thrown) {
+    run.abandon();
+    throw thrown;
+  }
+  // Its failure does not matter any more.
+  opening.catch(() => {});
 }
 
 async function chooseTarget(
@@ -224,6 +277,12 @@ async function addProvenance(
   } catch {
     // The run is complete without it.
   }
+}
+
+/** How many milliseconds are left of so many, at least 1. */
+function countdown(durationMs: number): () => number {
+  const deadline = performance.now() + durationMs;
+  return () => Math.max(1, Math.ceil(deadline - performance.now()));
 }
 
 /** undefined when it takes longer. */

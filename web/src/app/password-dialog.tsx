@@ -19,20 +19,10 @@ export function PasswordDialog({
   open: boolean;
   onClose: () => void;
 }) {
-  const client = useQueryClient();
   const [oldPassword, setOld] = useState("");
   const [newPassword, setNew] = useState("");
   const [again, setAgain] = useState("");
-  const change = useMutation({
-    mutationFn: async () => {
-      if (hasPassword) await cairn.access.changePassword({ oldPassword, newPassword });
-      else await cairn.access.updatePrincipal({ name, password: newPassword });
-    },
-    onSuccess: async () => {
-      close();
-      await client.invalidateQueries({ queryKey: whoAmI.queryKey });
-    },
-  });
+  const change = useChangePassword({ name, hasPassword }, () => close());
   const close = () => {
     onClose();
     setOld("");
@@ -50,7 +40,11 @@ export function PasswordDialog({
       actions={
         <>
           <Button onClick={close}>Cancel</Button>
-          <Button primary onClick={() => change.mutate()} disabled={!isReady || change.isPending}>
+          <Button
+            primary
+            onClick={() => change.mutate({ oldPassword, newPassword })}
+            disabled={!isReady || change.isPending}
+          >
             {hasPassword ? "Change it" : "Set it"}
           </Button>
         </>
@@ -91,4 +85,21 @@ export function PasswordDialog({
       </div>
     </Dialog>
   );
+}
+
+function useChangePassword(
+  { name, hasPassword }: Pick<Principal, "name" | "hasPassword">,
+  onChanged: () => void,
+) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: async ({ oldPassword, newPassword }: { oldPassword: string; newPassword: string }) => {
+      if (hasPassword) await cairn.access.changePassword({ oldPassword, newPassword });
+      else await cairn.access.updatePrincipal({ name, password: newPassword });
+    },
+    onSuccess: async () => {
+      onChanged();
+      await client.invalidateQueries({ queryKey: whoAmI.queryKey });
+    },
+  });
 }

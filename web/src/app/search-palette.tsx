@@ -52,14 +52,10 @@ function Finder({ onClose }: { onClose: () => void }) {
   /** Enter was pressed before the answer to what is typed was there. */
   const [isWaiting, setWaiting] = useState(false);
   const id = useId();
-  const list = useRef<HTMLUListElement>(null);
   const go = useGo();
   const { entries, isCurrent, error } = useEntries(typed);
   const known = key === undefined ? 0 : entries.findIndex((entry) => entryKey(entry) === key);
   const chosen = Math.min(Math.max(0, known), entries.length - 1);
-  useEffect(() => {
-    list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
-  }, [chosen]);
   const choose = (entry: PaletteEntry | undefined) => {
     if (entry === undefined) return;
     onClose();
@@ -104,28 +100,15 @@ function Finder({ onClose }: { onClose: () => void }) {
           onKeyDown={press}
         />
       </div>
-      <ul
-        ref={list}
-        className={styles.list}
-        role="listbox"
-        id={`${id}-list`}
-        aria-label="Found"
-        aria-busy={!isCurrent}
-      >
-        {entries.map((entry, i) => (
-          <li
-            key={entryKey(entry)}
-            id={`${id}-${i}`}
-            role="option"
-            aria-selected={i === chosen}
-            className={styles.entry}
-            onClick={() => choose(entry)}
-            onPointerMove={() => setKey(entryKey(entry))}
-          >
-            <Entry entry={entry} typed={typed} />
-          </li>
-        ))}
-      </ul>
+      <Found
+        id={id}
+        entries={entries}
+        chosen={chosen}
+        typed={typed}
+        isCurrent={isCurrent}
+        onChoose={choose}
+        onPoint={(entry) => setKey(entryKey(entry))}
+      />
       <p className={styles.foot} role="status">
         {error
           ? "The server could not be asked."
@@ -137,6 +120,53 @@ function Finder({ onClose }: { onClose: () => void }) {
         {entries.length > 0 && "↑ ↓ to choose, Enter to go, Esc to close"}
       </p>
     </>
+  );
+}
+
+function Found({
+  id,
+  entries,
+  chosen,
+  typed,
+  isCurrent,
+  onChoose,
+  onPoint,
+}: {
+  id: string;
+  entries: readonly PaletteEntry[];
+  chosen: number;
+  typed: string;
+  isCurrent: boolean;
+  onChoose: (entry: PaletteEntry) => void;
+  onPoint: (entry: PaletteEntry) => void;
+}) {
+  const list = useRef<HTMLUListElement>(null);
+  useEffect(() => {
+    list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
+  }, [chosen]);
+  return (
+    <ul
+      ref={list}
+      className={styles.list}
+      role="listbox"
+      id={`${id}-list`}
+      aria-label="Found"
+      aria-busy={!isCurrent}
+    >
+      {entries.map((entry, i) => (
+        <li
+          key={entryKey(entry)}
+          id={`${id}-${i}`}
+          role="option"
+          aria-selected={i === chosen}
+          className={styles.entry}
+          onClick={() => onChoose(entry)}
+          onPointerMove={() => onPoint(entry)}
+        >
+          <Entry entry={entry} typed={typed} />
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -1,4 +1,4 @@
-import { useId, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { useId, useLayoutEffect, useMemo, useRef, useState, type RefObject } from "react";
 import { drawnOf, pictureOf, type PictureOptions } from "./chart-picture.ts";
 import { ChartTooltip, type Pointed } from "./chart-tooltip.tsx";
 import type { Frame } from "./frame.ts";
@@ -9,7 +9,7 @@ import type { XRange } from "./motion.ts";
 import styles from "./series-chart.module.css";
 import { sentenceOf } from "./summary.ts";
 import { useChartPaint } from "./use-chart-paint.ts";
-import { useChartPointer } from "./use-chart-pointer.ts";
+import { useChartPointer, type PointerActions } from "./use-chart-pointer.ts";
 import { Watched } from "./watched.ts";
 
 export interface SeriesChartProps extends PictureOptions {
@@ -45,47 +45,20 @@ const REACH_PX = 28;
 
 /** Lines on a canvas, over one with the grid, which stays when lines step back, and under one for what follows the pointer. */
 export function SeriesChart(props: SeriesChartProps) {
-  const { title, lines, height, dark, order, cursor, lit, xKind, xName, log, clip, smoothing } = props;
-  const { zoom, zoomY, fixedY } = props;
+  const { title, lines, height, dark, order, cursor, lit, xKind, xName, log, smoothing, zoom } = props;
   const box = useRef<HTMLDivElement>(null);
   const grid = useRef<HTMLCanvasElement>(null);
   const base = useRef<HTMLCanvasElement>(null);
   const over = useRef<HTMLCanvasElement>(null);
-  const [width, setWidth] = useState(0);
+  const width = useMeasured(box, props.onWidth);
   const [pinned, setPinned] = useState<Pointed>();
   const pointed = useMemo(() => new Watched<Pointed | undefined>(undefined), []);
   const plot = useRef<HTMLDivElement>(null);
   const tooltipId = useId();
-  const { onWidth } = props;
 
-  useLayoutEffect(() => {
-    const element = box.current!;
-    const measure = (): void => {
-      const next = Math.floor(element.clientWidth);
-      setWidth(next);
-      if (next > 0) onWidth?.(next);
-    };
-    measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, [onWidth]);
-
-  const drawn = useMemo(() => drawnOf(lines, smoothing), [lines, smoothing]);
-  const picture = useMemo(
-    () => pictureOf(lines, width, height, { xKind, log, clip, smoothing, zoom, zoomY, fixedY }),
-    [lines, width, height, xKind, log, clip, smoothing, zoom, zoomY, fixedY],
-  );
-  const isHeat = props.heat === true && lines.every((line) => line.words === undefined);
-  const { counts } = props;
-  const heat = useMemo(
-    () => (isHeat ? heatOf(lines, width, height, { xKind, log, clip, zoom, counts }) : undefined),
-    [isHeat, lines, width, height, xKind, log, clip, zoom, counts],
-  );
+  const { drawn, picture, heat } = useChartPicture(props, width);
   const frame = heat?.frame ?? picture?.frame;
-
   const extent = useMemo(() => extentOfX(lines), [lines]);
-  const { moving } = props;
   const { frameNow, setDrag } = useChartPaint({
     box,
     grid,
@@ -100,52 +73,22 @@ export function SeriesChart(props: SeriesChartProps) {
     log,
     dark,
     zoom,
-    moving,
+    moving: props.moving,
     cursor,
     lit,
   });
 
+  const actions = pointerActions(props, pointed, setPinned, (x, y) =>
+    readAt(frameNow(), drawn, heat !== undefined, x, y, order),
+  );
   const pointer = useChartPointer({
     plot,
     frameNow,
     extent,
     isZoomed: zoom !== undefined,
-    onPoint: ({ x: pixelX, y: pixelY, clientX, clientY }) => {
-      const now = frameNow();
-      if (now === undefined) return;
-      const x = now.x.toValue(pixelX);
-      const slack = Math.abs(now.x.toValue(pixelX + REACH_PX) - x);
-      const readings = readingsAt(drawn, x, slack, order);
-      const near =
-        heat === undefined
-          ? nearestReading(readings, now, x, pixelY, REACH_PX)
-          : readingOfRow(readings, drawn, now, pixelY);
-      cursor.set(x);
-      lit.set(near?.drawn.line.runId);
-      pointed.set({ x, clientX, clientY, readings, near: near?.drawn.line.id });
-    },
-    onLeave: () => {
-      cursor.set(undefined);
-      lit.set(undefined);
-      pointed.set(undefined);
-    },
-    onPin: () => setPinned((now) => (now === undefined ? pointed.get() : undefined)),
     onDrag: setDrag,
-    onZoomX: props.onZoom,
+    ...actions,
     onZoomY: (range) => heat === undefined && props.onZoomY(range),
-    onMove: (range) => {
-      pointed.set(undefined);
-      moving.set(range);
-    },
-    onRest: () => {
-      const range = moving.get();
-      if (range !== undefined) props.onZoom(range);
-    },
-    onReset: () => {
-      moving.set(undefined);
-      setPinned(undefined);
-      props.onReset();
-    },
   });
 
   return (
@@ -180,6 +123,98 @@ export function SeriesChart(props: SeriesChartProps) {
       />
     </div>
   );
+}
+
+/** What the pointer and the keys do to everything that charts of a page share. */
+function pointerActions(
+  { cursor, lit, moving, onZoom, onReset }: SeriesChartProps,
+  pointed: Watched<Pointed | undefined>,
+  setPinned: (change: (now: Pointed | undefined) => Pointed | undefined) => void,
+  read: (pixelX: number, pixelY: number) => ReturnType<typeof readAt>,
+): Omit<PointerActions, "plot" | "frameNow" | "extent" | "isZoomed" | "onDrag" | "onZoomY"> {
+  return {
+    onPoint: ({ x: pixelX, y: pixelY, clientX, clientY }) => {
+      const found = read(pixelX, pixelY);
+      if (found === undefined) return;
+      const { x, readings, near } = found;
+      cursor.set(x);
+      lit.set(near?.drawn.line.runId);
+      pointed.set({ x, clientX, clientY, readings, near: near?.drawn.line.id });
+    },
+    onLeave: () => {
+      cursor.set(undefined);
+      lit.set(undefined);
+      pointed.set(undefined);
+    },
+    onPin: () => setPinned((now) => (now === undefined ? pointed.get() : undefined)),
+    onZoomX: onZoom,
+    onMove: (range) => {
+      pointed.set(undefined);
+      moving.set(range);
+    },
+    onRest: () => {
+      const range = moving.get();
+      if (range !== undefined) onZoom(range);
+    },
+    onReset: () => {
+      moving.set(undefined);
+      setPinned(() => undefined);
+      onReset();
+    },
+  };
+}
+
+/** The values at a place of the plot, and the one that is meant; undefined where nothing is drawn. */
+function readAt(
+  frame: Frame | undefined,
+  drawn: ReturnType<typeof drawnOf>,
+  isHeat: boolean,
+  pixelX: number,
+  pixelY: number,
+  order: Order,
+) {
+  if (frame === undefined) return undefined;
+  const x = frame.x.toValue(pixelX);
+  const slack = Math.abs(frame.x.toValue(pixelX + REACH_PX) - x);
+  const readings = readingsAt(drawn, x, slack, order);
+  const near = isHeat
+    ? readingOfRow(readings, drawn, frame, pixelY)
+    : nearestReading(readings, frame, x, pixelY, REACH_PX);
+  return { x, readings, near };
+}
+
+function useMeasured(box: RefObject<HTMLElement | null>, onWidth: SeriesChartProps["onWidth"]): number {
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    const element = box.current!;
+    const measure = (): void => {
+      const next = Math.floor(element.clientWidth);
+      setWidth(next);
+      if (next > 0) onWidth?.(next);
+    };
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [onWidth]);
+  return width;
+}
+
+/** What is to be drawn at this width: lines, or rows of colours. */
+function useChartPicture(props: SeriesChartProps, width: number) {
+  const { lines, height, xKind, log, clip, smoothing, zoom, zoomY, fixedY } = props;
+  const drawn = useMemo(() => drawnOf(lines, smoothing), [lines, smoothing]);
+  const picture = useMemo(
+    () => pictureOf(lines, width, height, { xKind, log, clip, smoothing, zoom, zoomY, fixedY }),
+    [lines, width, height, xKind, log, clip, smoothing, zoom, zoomY, fixedY],
+  );
+  const isHeat = props.heat === true && lines.every((line) => line.words === undefined);
+  const { counts } = props;
+  const heat = useMemo(
+    () => (isHeat ? heatOf(lines, width, height, { xKind, log, clip, zoom, counts }) : undefined),
+    [isHeat, lines, width, height, xKind, log, clip, zoom, counts],
+  );
+  return { drawn, picture, heat };
 }
 
 function clipOf(frame: Frame | undefined) {

@@ -39,11 +39,9 @@ const queue = new PaintQueue();
  * frame; those that do not reach as far are drawn anew when their turn comes.
  */
 export function useChartPaint(parts: ChartPaint) {
-  const { box, grid, base, over, frame, heat, drawn, width, height, xKind, log, dark, zoom } = parts;
-  const { moving, cursor, lit } = parts;
+  const { box, grid, base, frame, heat, drawn, width, height, xKind, log, dark, zoom } = parts;
+  const { moving } = parts;
   const lastZoom = useRef(zoom);
-  const drag = useRef<Overlay["drag"]>(undefined);
-  const repaint = useRef<() => void>(() => {});
 
   /** Where everything stands at this moment. */
   const frameNow = useCallback((): Frame | undefined => {
@@ -102,6 +100,15 @@ export function useChartPaint(parts: ChartPaint) {
     // The theme changes what the variables say, not what they are called.
   }, [box, grid, base, frame, frameNow, heat, drawn, log, width, height, dark, moving]);
 
+  const setDrag = useOverlay(parts, frameNow);
+  return { frameNow, setDrag };
+}
+
+/** What follows the pointer, over the lines. Returns what shows a drag. */
+function useOverlay(parts: ChartPaint, frameNow: () => Frame | undefined) {
+  const { box, base, over, heat, drawn, width, height, dark, moving, cursor, lit } = parts;
+  const drag = useRef<Overlay["drag"]>(undefined);
+  const repaint = useRef<() => void>(() => {});
   useEffect(() => {
     const ink = inkOf(box.current!);
     let asked = 0;
@@ -129,11 +136,10 @@ export function useChartPaint(parts: ChartPaint) {
     };
   }, [box, base, over, frameNow, heat, drawn, width, height, dark, cursor, lit, moving]);
 
-  const setDrag = useCallback((next: Overlay["drag"]): void => {
+  return useCallback((next: Overlay["drag"]): void => {
     drag.current = next;
     repaint.current();
   }, []);
-  return { frameNow, setDrag };
 }
 
 function shift(canvas: HTMLCanvasElement, drawnFor: Frame, now: Frame): void {

@@ -4,7 +4,7 @@ import { panned, zoomed, type XRange } from "./motion.ts";
 import type { Overlay } from "./overlay.ts";
 import type { Scale } from "./scale.ts";
 
-interface PointerActions {
+export interface PointerActions {
   /** Where the pointer is listened to. */
   plot: RefObject<HTMLElement | null>;
   frameNow(): Frame | undefined;
@@ -56,34 +56,7 @@ export function useChartPointer(actions: PointerActions) {
   const latest = useRef(actions);
   latest.current = actions;
 
-  useEffect(() => {
-    const element = actions.plot.current;
-    if (element === null) return undefined;
-    let rest: ReturnType<typeof setTimeout> | undefined;
-    const onWheel = (event: WheelEvent): void => {
-      const range = wheelRange(event, element, latest.current);
-      if (range === undefined) return;
-      event.preventDefault();
-      latest.current.onMove(range);
-      clearTimeout(rest);
-      rest = setTimeout(() => {
-        rest = undefined;
-        latest.current.onRest();
-      }, WHEEL_REST_MS);
-    };
-    // A listener of React's could not keep the page from scrolling.
-    element.addEventListener("wheel", onWheel, { passive: false });
-    return () => {
-      element.removeEventListener("wheel", onWheel);
-      clearTimeout(rest);
-      if (rest !== undefined) latest.current.onRest();
-    };
-  }, [actions.plot]);
-
-  function placeOf(event: PointerEvent<HTMLElement>) {
-    const box = event.currentTarget.getBoundingClientRect();
-    return { x: event.clientX - box.left, y: event.clientY - box.top };
-  }
+  useWheel(actions.plot, latest);
 
   function onPointerDown(event: PointerEvent<HTMLElement>): void {
     const frame = actions.frameNow();
@@ -115,9 +88,7 @@ export function useChartPointer(actions: PointerActions) {
     actions.onDrag(undefined);
     if (start.way === undefined) return actions.onPin();
     if (start.way === "pan") return actions.onRest();
-    const { fromX, toX, fromY, toY } = dragOf(frame, start, placeOf(event));
-    if (start.way === "y") actions.onZoomY(rising(frame.y.toValue(fromY), frame.y.toValue(toY)));
-    else actions.onZoomX(rising(frame.x.toValue(fromX), frame.x.toValue(toX)));
+    zoomTo(frame, start.way, dragOf(frame, start, placeOf(event)), actions);
   }
 
   function onPointerCancel(): void {
@@ -134,20 +105,15 @@ export function useChartPointer(actions: PointerActions) {
     if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
       const x = clampTo(at + (event.key === "ArrowLeft" ? -step : step), frame.left, frame.right);
       key.current = x;
-      const box = event.currentTarget.getBoundingClientRect();
-      const y = (frame.top + frame.bottom) / 2;
-      actions.onPoint({ x, y, clientX: box.left + x, clientY: box.top + y });
+      actions.onPoint(middleAt(x, frame, event.currentTarget));
     } else if (event.key === "Enter" || event.key === " ") actions.onPin();
     else if (event.key === "Escape") actions.onLeave();
     else if (event.key === "0") actions.onReset();
-    else if (event.key === "[" || event.key === "]") {
-      const byPx = (event.key === "[" ? -KEY_PAN : KEY_PAN) * (frame.right - frame.left);
-      actions.onZoomX(panned(frame.x, byPx, actions.extent ?? [frame.x.from, frame.x.to]));
-    } else if (event.key === "+" || event.key === "=" || event.key === "-") {
-      const factor = event.key === "-" ? 1 / (1 - 2 * KEY_ZOOM) : 1 - 2 * KEY_ZOOM;
-      const extent = actions.extent ?? [frame.x.from, frame.x.to];
-      actions.onZoomX(zoomed(frame.x, frame.x.toValue(at), factor, extent));
-    } else return;
+    else {
+      const range = keyRange(event.key, frame, at, actions.extent);
+      if (range === undefined) return;
+      actions.onZoomX(range);
+    }
     event.preventDefault();
     // Pages have arrows of their own.
     event.stopPropagation();
@@ -163,6 +129,75 @@ export function useChartPointer(actions: PointerActions) {
     onDoubleClick: () => actions.onReset(),
     onKeyDown,
   };
+}
+
+function placeOf(event: PointerEvent<HTMLElement>) {
+  const box = event.currentTarget.getBoundingClientRect();
+  return { x: event.clientX - box.left, y: event.clientY - box.top };
+}
+
+function zoomTo(
+  frame: Frame,
+  way: "x" | "y",
+  { fromX, toX, fromY, toY }: ReturnType<typeof dragOf>,
+  actions: PointerActions,
+): void {
+  if (way === "y") actions.onZoomY(rising(frame.y.toValue(fromY), frame.y.toValue(toY)));
+  else actions.onZoomX(rising(frame.x.toValue(fromX), frame.x.toValue(toX)));
+}
+
+/** As if the pointer were at this x, halfway up. */
+function middleAt(x: number, frame: Frame, element: HTMLElement) {
+  const { left, top } = element.getBoundingClientRect();
+  const y = (frame.top + frame.bottom) / 2;
+  return { x, y, clientX: left + x, clientY: top + y };
+}
+
+/** Moves with the wheel, and says when it rests. */
+function useWheel(plot: PointerActions["plot"], latest: { current: PointerActions }): void {
+  useEffect(() => {
+    const element = plot.current;
+    if (element === null) return undefined;
+    let rest: ReturnType<typeof setTimeout> | undefined;
+    const onWheel = (event: WheelEvent): void => {
+      const range = wheelRange(event, element, latest.current);
+      if (range === undefined) return;
+      event.preventDefault();
+      latest.current.onMove(range);
+      clearTimeout(rest);
+      rest = setTimeout(() => {
+        rest = undefined;
+        latest.current.onRest();
+      }, WHEEL_REST_MS);
+    };
+    // A listener of React's could not keep the page from scrolling.
+    element.addEventListener("wheel", onWheel, { passive: false });
+    return () => {
+      element.removeEventListener("wheel", onWheel);
+      clearTimeout(rest);
+      if (rest !== undefined) latest.current.onRest();
+    };
+  }, [plot]);
+}
+
+/** What a key asks for along x; undefined for other keys. */
+function keyRange(pressed: string, frame: Frame, at: number, extent: XRange | undefined): XRange | undefined {
+  const whole = extent ?? [frame.x.from, frame.x.to];
+  switch (pressed) {
+    case "[":
+    case "]": {
+      const byPx = (pressed === "[" ? -KEY_PAN : KEY_PAN) * (frame.right - frame.left);
+      return panned(frame.x, byPx, whole);
+    }
+    case "+":
+    case "=":
+    case "-": {
+      const factor = pressed === "-" ? 1 / (1 - 2 * KEY_ZOOM) : 1 - 2 * KEY_ZOOM;
+      return zoomed(frame.x, frame.x.toValue(at), factor, whole);
+    }
+    default:
+      return undefined;
+  }
 }
 
 /** What the wheel asks for; undefined when it is the page that scrolls. */

@@ -14,18 +14,15 @@ const SHOWN_MAX = 300;
 /** A longer text gets a button that shows all of it. */
 const LONG = 100;
 
-/** Names and values as a tree that folds, smooth with tens of thousands of them. Keys as in any tree: up, down, left, right, Home, End. */
-export function JsonTree({
-  tree,
-  search = "",
-  label,
-  rowsMax = 18,
-}: {
+interface JsonTreeProps {
   tree: TreeNode;
   search?: string;
   label: string;
   rowsMax?: number;
-}) {
+}
+
+/** Names and values as a tree that folds, smooth with tens of thousands of them. Keys as in any tree: up, down, left, right, Home, End. */
+export function JsonTree({ tree, search = "", label, rowsMax = 18 }: JsonTreeProps) {
   const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set());
   const [at, setAt] = useState(0);
   const [whole, setWhole] = useState<TreeNode>();
@@ -40,12 +37,7 @@ export function JsonTree({
   const isFlat = tree.children?.every(({ children }) => children === undefined) === true;
   const focused = Math.min(at, rows.length - 1);
   const toggle = ({ node: { path, children } }: TreeRow) => {
-    if (children === undefined) return;
-    setToggled((before) => {
-      const next = new Set(before);
-      if (!next.delete(path)) next.add(path);
-      return next;
-    });
+    if (children !== undefined) setToggled((before) => before.symmetricDifference(new Set([path])));
   };
   const go = (index: number) => {
     const next = Math.max(0, Math.min(rows.length - 1, index));
@@ -56,10 +48,8 @@ export function JsonTree({
     const row = rows[focused];
     if (row === undefined || event.target !== event.currentTarget) return;
     const isBranch = row.node.children !== undefined;
-    if (event.key === "ArrowDown") go(focused + 1);
-    else if (event.key === "ArrowUp") go(focused - 1);
-    else if (event.key === "Home") go(0);
-    else if (event.key === "End") go(rows.length - 1);
+    const place = { ArrowDown: focused + 1, ArrowUp: focused - 1, Home: 0, End: rows.length - 1 }[event.key];
+    if (place !== undefined) go(place);
     else if (event.key === "ArrowRight") {
       if (isBranch && !row.isOpen) toggle(row);
       else go(focused + 1);

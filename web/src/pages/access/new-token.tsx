@@ -18,36 +18,28 @@ const DAYS = [
   { value: "365", label: "a year" },
 ] as const;
 
-/** Asks what a new token may do, makes it, and shows its secret once. */
-export function NewToken({
-  principal,
-  ownPassword,
-  open,
-  onClose,
-}: {
+interface NewTokenProps {
   principal: string;
   /** The page has a session, which makes nothing that outlives it without the password; the owner of the machine has none. */
   ownPassword: "needed" | "missing" | "not needed";
   open: boolean;
   onClose: () => void;
-}) {
-  const client = useQueryClient();
+}
+
+/** Asks what a new token may do, makes it, and shows its secret once. */
+export function NewToken({ principal, ownPassword, open, onClose }: NewTokenProps) {
   const [name, setName] = useState("");
   const [namespaces, setNamespaces] = useState("");
   const [role, setRole] = useState<"0" | RoleChoice>("0");
   const [days, setDays] = useState<(typeof DAYS)[number]["value"]>("90");
   const [password, setPassword] = useState("");
-  const create = useMutation({
-    mutationFn: () =>
-      cairn.access.createToken({
-        principal,
-        name: name.trim(),
-        role: roleOf(role),
-        namespaces: namespaces.split(/[\s,]+/).filter((path) => path !== ""),
-        days: Number(days),
-        password,
-      }),
-    onSuccess: () => client.invalidateQueries({ queryKey: ["access", "tokens"] }),
+  const create = useCreateToken({
+    principal,
+    name: name.trim(),
+    role: roleOf(role),
+    namespaces: namespaces.split(/[\s,]+/).filter((path) => path !== ""),
+    days: Number(days),
+    password,
   });
   const close = () => {
     onClose();
@@ -56,6 +48,7 @@ export function NewToken({
     create.reset();
   };
   const secret = create.data?.secret;
+  const lacksPassword = ownPassword !== "not needed" && password === "";
   return (
     <Dialog
       title={secret === undefined ? "New token" : "Copy it now"}
@@ -65,11 +58,7 @@ export function NewToken({
         secret === undefined ? (
           <>
             <Button onClick={close}>Cancel</Button>
-            <Button
-              primary
-              onClick={() => create.mutate()}
-              disabled={create.isPending || (ownPassword !== "not needed" && password === "")}
-            >
+            <Button primary onClick={() => create.mutate()} disabled={create.isPending || lacksPassword}>
               Make it
             </Button>
           </>
@@ -100,35 +89,65 @@ export function NewToken({
             <Select label="At most" value={role} choices={ROLES} onChange={setRole} />
             <Select label="For" value={days} choices={DAYS} onChange={setDays} />
           </div>
-          {ownPassword === "missing" && (
-            <p className={styles.warn}>
-              A session makes a token only with a password, and you have none. Use the token you signed in
-              with: <code>cairn token create</code>.
-            </p>
-          )}
-          {ownPassword === "needed" && (
-            <TextField
-              label="Your password"
-              type="password"
-              value={password}
-              onChange={setPassword}
-              autoComplete="current-password"
-              hint="Asked again, because the token may outlive this session. It ends when you change your password."
-            />
-          )}
+          <OwnPassword need={ownPassword} value={password} onChange={setPassword} />
           {create.error !== null && <ErrorNote error={create.error} />}
         </div>
       ) : (
-        <div className={styles.form}>
-          <p className={styles.warn}>
-            This is the only time it is shown. The server keeps no more than a hash of it.
-          </p>
-          <div className={styles.secret}>
-            <code>{secret}</code>
-            <CopyButton text={secret} label="Copy the token" />
-          </div>
-        </div>
+        <Secret text={secret} />
       )}
     </Dialog>
+  );
+}
+
+function useCreateToken(wanted: Parameters<typeof cairn.access.createToken>[0]) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: () => cairn.access.createToken(wanted),
+    onSuccess: () => client.invalidateQueries({ queryKey: ["access", "tokens"] }),
+  });
+}
+
+function Secret({ text }: { text: string }) {
+  return (
+    <div className={styles.form}>
+      <p className={styles.warn}>
+        This is the only time it is shown. The server keeps no more than a hash of it.
+      </p>
+      <div className={styles.secret}>
+        <code>{text}</code>
+        <CopyButton text={text} label="Copy the token" />
+      </div>
+    </div>
+  );
+}
+
+/** Asks for the password where the token needs it. */
+function OwnPassword({
+  need,
+  value,
+  onChange,
+}: {
+  need: NewTokenProps["ownPassword"];
+  value: string;
+  onChange: (value: string) => void;
+}) {
+  if (need === "not needed") return null;
+  if (need === "missing") {
+    return (
+      <p className={styles.warn}>
+        A session makes a token only with a password, and you have none. Use the token you signed in with:{" "}
+        <code>cairn token create</code>.
+      </p>
+    );
+  }
+  return (
+    <TextField
+      label="Your password"
+      type="password"
+      value={value}
+      onChange={onChange}
+      autoComplete="current-password"
+      hint="Asked again, because the token may outlive this session. It ends when you change your password."
+    />
   );
 }

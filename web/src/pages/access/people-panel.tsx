@@ -17,20 +17,10 @@ import { NewPrincipal } from "./new-principal.tsx";
 
 /** Users, services and groups. */
 export function PeoplePanel({ onTokens }: { onTokens: (name: string) => void }) {
-  const client = useQueryClient();
   const everybody = useQuery({ ...principals, retry: false });
   const [isCreating, setCreating] = useState(false);
   const [members, setMembers] = useState("");
-  const refresh = () => client.invalidateQueries({ queryKey: principals.queryKey });
-  const disable = useMutation({
-    mutationFn: ({ name, disabled }: Principal) =>
-      cairn.access.updatePrincipal({ name, disabled: !disabled }),
-    onSuccess: refresh,
-  });
-  const remove = useMutation({
-    mutationFn: (name: string) => cairn.access.deletePrincipal({ name }),
-    onSuccess: refresh,
-  });
+  const { refresh, disable, remove } = usePrincipalChanges();
   const failure = disable.error ?? remove.error;
   const group = everybody.data?.find(({ name }) => name === members);
   return (
@@ -72,23 +62,13 @@ export function PeoplePanel({ onTokens }: { onTokens: (name: string) => void }) 
                 isUntitled: true,
                 isNumber: true,
                 cell: (principal) => (
-                  <Menu
-                    align="end"
-                    trigger={<Button aria-label={`What to do with ${visibleText(principal.name)}`}>…</Button>}
-                  >
-                    {principal.kind === PrincipalKind.GROUP ? (
-                      <MenuItem onClick={() => setMembers(principal.name)}>Members …</MenuItem>
-                    ) : (
-                      <MenuItem onClick={() => onTokens(principal.name)}>Tokens</MenuItem>
-                    )}
-                    <MenuItem onClick={() => disable.mutate(principal)}>
-                      {principal.disabled ? "Enable" : "Disable"}
-                    </MenuItem>
-                    <MenuLine />
-                    <MenuItem onClick={() => remove.mutate(principal.name)}>
-                      Delete with tokens and roles
-                    </MenuItem>
-                  </Menu>
+                  <PrincipalMenu
+                    principal={principal}
+                    onMembers={() => setMembers(principal.name)}
+                    onTokens={() => onTokens(principal.name)}
+                    onDisable={() => disable.mutate(principal)}
+                    onDelete={() => remove.mutate(principal.name)}
+                  />
                 ),
               },
             ]}
@@ -105,5 +85,47 @@ export function PeoplePanel({ onTokens }: { onTokens: (name: string) => void }) 
         />
       )}
     </div>
+  );
+}
+
+function usePrincipalChanges() {
+  const client = useQueryClient();
+  const refresh = () => client.invalidateQueries({ queryKey: principals.queryKey });
+  const disable = useMutation({
+    mutationFn: ({ name, disabled }: Principal) =>
+      cairn.access.updatePrincipal({ name, disabled: !disabled }),
+    onSuccess: refresh,
+  });
+  const remove = useMutation({
+    mutationFn: (name: string) => cairn.access.deletePrincipal({ name }),
+    onSuccess: refresh,
+  });
+  return { refresh, disable, remove };
+}
+
+function PrincipalMenu({
+  principal: { name, kind, disabled },
+  onMembers,
+  onTokens,
+  onDisable,
+  onDelete,
+}: {
+  principal: Principal;
+  onMembers: () => void;
+  onTokens: () => void;
+  onDisable: () => void;
+  onDelete: () => void;
+}) {
+  return (
+    <Menu align="end" trigger={<Button aria-label={`What to do with ${visibleText(name)}`}>…</Button>}>
+      {kind === PrincipalKind.GROUP ? (
+        <MenuItem onClick={onMembers}>Members …</MenuItem>
+      ) : (
+        <MenuItem onClick={onTokens}>Tokens</MenuItem>
+      )}
+      <MenuItem onClick={onDisable}>{disabled ? "Enable" : "Disable"}</MenuItem>
+      <MenuLine />
+      <MenuItem onClick={onDelete}>Delete with tokens and roles</MenuItem>
+    </Menu>
   );
 }

@@ -66,21 +66,7 @@ export function DifferencesPanel({ runs, order, search, onChange }: PanelProps) 
         >
           CSV
         </Button>
-        {runs.length > 1 && !compared.isPending && (
-          <nav className={styles.jumps} aria-label="Parts that differ">
-            {counts.length === 0 && "Nothing differs."}
-            {counts.map(({ id, title, count }) => (
-              <button
-                key={id}
-                type="button"
-                className={styles.jump}
-                onClick={() => document.querySelector(`#part-${id}`)?.scrollIntoView({ block: "start" })}
-              >
-                {title} <b>{count}</b>
-              </button>
-            ))}
-          </nav>
-        )}
+        {runs.length > 1 && !compared.isPending && <Jumps counts={counts} />}
       </div>
       <div className={table.scroll} tabIndex={0} role="region" aria-label="Comparison">
         <table className={table.table} style={{ minWidth: KEY_PX + runs.length * RUN_PX_MIN }}>
@@ -123,3 +109,21 @@ export function DifferencesPanel({ runs, order, search, onChange }: PanelProps) 
 
 const KEY_PX = 220;
 const RUN_PX_MIN = 190;
+
+function Jumps({ counts }: { counts: readonly { id: string; title: string; count: number }[] }) {
+  return (
+    <nav className={styles.jumps} aria-label="Parts that differ">
+      {counts.length === 0 && "Nothing differs."}
+      {counts.map(({ id, title, count }) => (
+        <button
+          key={id}
+          type="button"
+          className={styles.jump}
+          onClick={() => document.querySelector(`#part-${id}`)?.scrollIntoView({ block: "start" })}
+        >
+          {title} <b>{count}</b>
+        </button>
+      ))}
+    </nav>
+  );
+}

@@ -78,34 +78,40 @@ export function FacetTools({
         </Button>
       </div>
       {(grid.hue !== undefined || grid.dash !== undefined) && (
-        <div className={styles.legends}>
-          <ul className={styles.keys} aria-label="Colours and dashes">
-            {grid.hue?.values.map(({ label }, i) => (
-              <li key={`hue ${label}`}>
-                <span className={styles.swatch} style={{ background: colourAt(i, dark) }} aria-hidden />
-                <Name text={`${grid.hue!.label} ${label}`} />
-              </li>
-            ))}
-            {!isStrips &&
-              grid.dash?.values.map(({ label }, i) => (
-                <li key={`dash ${label}`}>
-                  <svg width="26" height="10" aria-hidden>
-                    <line
-                      x1="0"
-                      y1="5"
-                      x2="26"
-                      y2="5"
-                      stroke="currentColor"
-                      strokeWidth="2"
-                      strokeDasharray={dashAt(i * PALETTE_SIZE).join(" ")}
-                    />
-                  </svg>
-                  <Name text={`${grid.dash!.label} ${label}`} />
-                </li>
-              ))}
-          </ul>
-        </div>
+        <FacetLegend grid={grid} dark={dark} isStrips={isStrips} />
       )}
     </>
+  );
+}
+
+function FacetLegend({ grid, dark, isStrips }: { grid: FacetGrid; dark: boolean; isStrips: boolean }) {
+  return (
+    <div className={styles.legends}>
+      <ul className={styles.keys} aria-label="Colours and dashes">
+        {grid.hue?.values.map(({ label }, i) => (
+          <li key={`hue ${label}`}>
+            <span className={styles.swatch} style={{ background: colourAt(i, dark) }} aria-hidden />
+            <Name text={`${grid.hue!.label} ${label}`} />
+          </li>
+        ))}
+        {!isStrips &&
+          grid.dash?.values.map(({ label }, i) => (
+            <li key={`dash ${label}`}>
+              <svg width="26" height="10" aria-hidden>
+                <line
+                  x1="0"
+                  y1="5"
+                  x2="26"
+                  y2="5"
+                  stroke="currentColor"
+                  strokeWidth="2"
+                  strokeDasharray={dashAt(i * PALETTE_SIZE).join(" ")}
+                />
+              </svg>
+              <Name text={`${grid.dash!.label} ${label}`} />
+            </li>
+          ))}
+      </ul>
+    </div>
   );
 }

@@ -1,4 +1,4 @@
-import { useMemo, useRef } from "react";
+import { useMemo, useRef, type ReactNode } from "react";
 import { colourAt, PALETTE_SIZE } from "../../charts/palette.ts";
 import { SeriesChart } from "../../charts/series-chart.tsx";
 import { useZooms } from "../../charts/use-zooms.ts";
@@ -55,49 +55,16 @@ export function FacetView(props: ExploreViewProps) {
   const isStrips = search.cell === "strips";
   const perCell = curvesPerCell(grid.cells.filter(({ runs }) => runs.length > 0).length);
   const cells = useMemo(
-    () =>
-      grid.cells.map(({ runs: rows }) => {
-        const best = rows.toSorted((a, b) => (shares[b]! || 0) - (shares[a]! || 0) || a - b);
-        const chosen = spreadOver(best, perCell);
-        const plain = colourAt(PALETTE_SIZE - 1, dark);
-        return {
-          runs: chosen.map((row) =>
-            chartRun(grid, table.runs[row]!, row, hueColour(grid, row, shares[row]!, dark, plain)),
-          ),
-          version: chosen
-            .reduce(
-              (last, row) => (table.runs[row]!.updatedUs > last ? table.runs[row]!.updatedUs : last),
-              0n,
-            )
-            .toString(),
-        };
-      }),
+    () => grid.cells.map(({ runs }) => chosenCurves(props, grid, runs, shares, perCell)),
     [grid, perCell, shares, table, dark],
   );
   const { curves, range } = useCellCurves(isStrips ? undefined : metric, cells, dark);
   const wide = grid.columns?.values.length ?? 1;
-  const shown = grid.cells.reduce((sum, { runs }) => sum + runs.length, 0);
-  const drawn = cells.reduce((sum, { runs }) => sum + runs.length, 0);
-  const remarks = [
-    ...leftOutOf(grid),
-    ...(!isStrips && drawn < shown
-      ? [
-          `Curves of ${drawn} of ${shown} runs: at most ${perCell} in a cell, spread from the best to the worst.`,
-        ]
-      : []),
-  ];
+  const remarks = [...leftOutOf(grid), ...(isStrips ? [] : notDrawn(grid, cells, perCell))];
   const view = useRef<HTMLDivElement>(null);
   const high = grid.rows?.values.length ?? 1;
   const room = useRoom(view);
-  const free = room.height - FOOT_PX - remarks.length * REMARK_PX;
-  const height = Math.max(
-    CELL_HEIGHTS_PX[Math.min(2, high - 1)] ?? CELL_HEIGHTS_PX[0],
-    Math.min(
-      CELL_HEIGHT_PX_MAX,
-      Math.floor((CELL_SLIMNESS_MAX * room.width) / wide),
-      Math.floor(free / Math.max(1, high)) - CELL_REST_PX,
-    ),
-  );
+  const height = cellHeight(room, wide, high, remarks.length);
   return (
     <div className={styles.view}>
       <FacetTools {...props} fields={fields} metric={metric} grid={grid} />
@@ -115,14 +82,8 @@ export function FacetView(props: ExploreViewProps) {
               style={{ gridTemplateColumns: `repeat(${wide}, minmax(220px, 1fr))` }}
             >
               {grid.cells.map((cell, i) => (
-                <section key={i} className={styles.cell} aria-label={visibleText(titleOf(grid, cell))}>
-                  <h2 className={styles.head}>
-                    <Name text={titleOf(grid, cell)} />
-                    <span className={styles.count}>{cell.runs.length}</span>
-                  </h2>
-                  {cell.runs.length === 0 ? (
-                    <p className={styles.nothing}>No run has both.</p>
-                  ) : isStrips ? (
+                <Cell key={i} grid={grid} cell={cell}>
+                  {isStrips ? (
                     <StripCell
                       cell={cell}
                       grid={grid}
@@ -141,7 +102,7 @@ export function FacetView(props: ExploreViewProps) {
                       height={height}
                     />
                   )}
-                </section>
+                </Cell>
               ))}
             </div>
             {remarks.map((remark) => (
@@ -156,6 +117,78 @@ export function FacetView(props: ExploreViewProps) {
         <FacetFigures grid={grid} judged={judged} titleOf={(cell) => titleOf(grid, cell)} />
       )}
     </div>
+  );
+}
+
+/** The runs of a cell whose curves are drawn, from the best to the worst, and their version. */
+function chosenCurves(
+  { table, dark }: ExploreViewProps,
+  grid: ReturnType<typeof facetGrid>,
+  rows: readonly number[],
+  shares: ReturnType<typeof sharesOf>,
+  perCell: number,
+) {
+  const best = rows.toSorted((a, b) => (shares[b]! || 0) - (shares[a]! || 0) || a - b);
+  const chosen = spreadOver(best, perCell);
+  const plain = colourAt(PALETTE_SIZE - 1, dark);
+  return {
+    runs: chosen.map((row) =>
+      chartRun(grid, table.runs[row]!, row, hueColour(grid, row, shares[row]!, dark, plain)),
+    ),
+    version: chosen
+      .reduce((last, row) => (table.runs[row]!.updatedUs > last ? table.runs[row]!.updatedUs : last), 0n)
+      .toString(),
+  };
+}
+
+/** A remark when there are more runs than curves. */
+function notDrawn(
+  grid: ReturnType<typeof facetGrid>,
+  cells: readonly ReturnType<typeof chosenCurves>[],
+  perCell: number,
+): string[] {
+  const shown = grid.cells.reduce((sum, { runs }) => sum + runs.length, 0);
+  const drawn = cells.reduce((sum, { runs }) => sum + runs.length, 0);
+  if (drawn === shown) return [];
+  return [
+    `Curves of ${drawn} of ${shown} runs: at most ${perCell} in a cell, spread from the best to the worst.`,
+  ];
+}
+
+function cellHeight(
+  room: { width: number; height: number },
+  wide: number,
+  high: number,
+  remarks: number,
+): number {
+  const free = room.height - FOOT_PX - remarks * REMARK_PX;
+  return Math.max(
+    CELL_HEIGHTS_PX[Math.min(2, high - 1)] ?? CELL_HEIGHTS_PX[0],
+    Math.min(
+      CELL_HEIGHT_PX_MAX,
+      Math.floor((CELL_SLIMNESS_MAX * room.width) / wide),
+      Math.floor(free / Math.max(1, high)) - CELL_REST_PX,
+    ),
+  );
+}
+
+function Cell({
+  grid,
+  cell,
+  children,
+}: {
+  grid: ReturnType<typeof facetGrid>;
+  cell: FacetCell;
+  children: ReactNode;
+}) {
+  return (
+    <section className={styles.cell} aria-label={visibleText(titleOf(grid, cell))}>
+      <h2 className={styles.head}>
+        <Name text={titleOf(grid, cell)} />
+        <span className={styles.count}>{cell.runs.length}</span>
+      </h2>
+      {cell.runs.length === 0 ? <p className={styles.nothing}>No run has both.</p> : children}
+    </section>
   );
 }
 

@@ -21,6 +21,7 @@ import {
   parallelWidth,
   type ParallelLayout,
 } from "./parallel-layout.ts";
+import type { Goal } from "./pareto.ts";
 import { bestFirst, RunFigures } from "./run-figures.tsx";
 import { AXES_MAX } from "./search.ts";
 
@@ -30,8 +31,7 @@ const REACH_PX = 10;
 
 /** A line per run through its values; a part of an axis filters. */
 export function ParallelView(props: ExploreViewProps) {
-  const { table, known, search, objective, judged, brushes, mask, remaining, dark, onSearch, onBrush } =
-    props;
+  const { table, known, search, objective, judged, brushes, mask, remaining, onSearch, onBrush } = props;
   const texts = search.axes ?? defaultAxes(table, objective, known);
   const box = useRef<HTMLDivElement>(null);
   const room = useRoom(box);
@@ -47,16 +47,7 @@ export function ParallelView(props: ExploreViewProps) {
   const goal = objective?.goal ?? "min";
   const shares = useMemo(() => sharesOf(judged, goal, table.runs.length), [judged, goal, table]);
   const count = table.runs.length;
-  const isBrushed = remaining < count;
-  const context = useCallback<Paint>(
-    (pen, ink) => paintContext(pen, ink, { layout, count, shares, dark }),
-    [layout, count, shares, dark],
-  );
-  const lines = useCallback<Paint>(
-    (pen, ink) => paintRemaining(pen, ink, { layout, mask, count: remaining, shares, dark }),
-    [layout, mask, remaining, shares, dark],
-  );
-  const frame = useCallback<Paint>((pen, ink) => paintAxes(pen, ink, layout, axes), [layout, axes, dark]);
+  const paints = usePaints(props, layout, axes, shares);
   const setAxes = (next: string[]) => onSearch({ axes: next });
   const shown = axes.map(({ column }) => column.text);
   const moveTo = (text: string, to: number) => {
@@ -66,40 +57,7 @@ export function ParallelView(props: ExploreViewProps) {
   };
   return (
     <div className={styles.view}>
-      <div className={styles.tools}>
-        <FieldPicker
-          label="Axis"
-          table={table}
-          known={known}
-          trigger={
-            <Button disabled={axes.length >= AXES_MAX}>
-              <Plus size={14} aria-hidden /> Add an axis
-            </Button>
-          }
-          onChange={(text) => setAxes([...shown.filter((each) => each !== text), text])}
-        />
-        {search.axes !== undefined && (
-          <Button quiet onClick={() => onSearch({ axes: undefined })}>
-            <RotateCcw size={13} aria-hidden /> Default axes
-          </Button>
-        )}
-        <span className={styles.space} />
-        {judged !== undefined && judged.count > 0 ? (
-          <ColourLegend column={judged} goal={goal} dark={dark} isJudged />
-        ) : (
-          <span className={styles.quiet}>
-            {objective === undefined
-              ? "No objective is set: choose one above for colours."
-              : "No run has a number for the objective."}
-          </span>
-        )}
-        <Button
-          aria-pressed={search.table === true}
-          onClick={() => onSearch({ table: search.table ? undefined : true })}
-        >
-          Figures
-        </Button>
-      </div>
+      <ParallelTools {...props} goal={goal} shown={shown} onAxes={setAxes} />
       <div className={styles.picture} ref={box} tabIndex={0} role="region" aria-label="Parallel coordinates">
         {axes.length === 0 ? (
           <EmptyState title="No param varies among these runs">
@@ -113,9 +71,9 @@ export function ParallelView(props: ExploreViewProps) {
               role="img"
               aria-label={`${remaining} of ${count} runs as lines over ${axes.map(({ column }) => column.label).join(", ")}`}
             >
-              <CanvasLayer width={width} height={height} paint={context} faded={!isBrushed} />
-              <CanvasLayer width={width} height={height} paint={lines} />
-              <CanvasLayer width={width} height={height} paint={frame} />
+              <CanvasLayer width={width} height={height} paint={paints.context} faded={remaining === count} />
+              <CanvasLayer width={width} height={height} paint={paints.lines} />
+              <CanvasLayer width={width} height={height} paint={paints.frame} />
             </div>
             <Pointed {...props} layout={layout} axes={axes} shares={shares} />
             {axes.map((axis, i) => {
@@ -147,6 +105,76 @@ export function ParallelView(props: ExploreViewProps) {
           columns={axes.map(({ column }) => column)}
         />
       )}
+    </div>
+  );
+}
+
+/** All runs in the background, those that remain, and the axes. */
+function usePaints(
+  { table, mask, remaining, dark }: ExploreViewProps,
+  layout: ParallelLayout,
+  axes: readonly Axis[],
+  shares: ReturnType<typeof sharesOf>,
+) {
+  const count = table.runs.length;
+  const context = useCallback<Paint>(
+    (pen, ink) => paintContext(pen, ink, { layout, count, shares, dark }),
+    [layout, count, shares, dark],
+  );
+  const lines = useCallback<Paint>(
+    (pen, ink) => paintRemaining(pen, ink, { layout, mask, count: remaining, shares, dark }),
+    [layout, mask, remaining, shares, dark],
+  );
+  const frame = useCallback<Paint>((pen, ink) => paintAxes(pen, ink, layout, axes), [layout, axes, dark]);
+  return { context, lines, frame };
+}
+
+function ParallelTools({
+  table,
+  known,
+  search,
+  objective,
+  judged,
+  dark,
+  onSearch,
+  goal,
+  shown,
+  onAxes,
+}: ExploreViewProps & { goal: Goal; shown: readonly string[]; onAxes: (texts: string[]) => void }) {
+  return (
+    <div className={styles.tools}>
+      <FieldPicker
+        label="Axis"
+        table={table}
+        known={known}
+        trigger={
+          <Button disabled={shown.length >= AXES_MAX}>
+            <Plus size={14} aria-hidden /> Add an axis
+          </Button>
+        }
+        onChange={(text) => onAxes([...shown.filter((each) => each !== text), text])}
+      />
+      {search.axes !== undefined && (
+        <Button quiet onClick={() => onSearch({ axes: undefined })}>
+          <RotateCcw size={13} aria-hidden /> Default axes
+        </Button>
+      )}
+      <span className={styles.space} />
+      {judged !== undefined && judged.count > 0 ? (
+        <ColourLegend column={judged} goal={goal} dark={dark} isJudged />
+      ) : (
+        <span className={styles.quiet}>
+          {objective === undefined
+            ? "No objective is set: choose one above for colours."
+            : "No run has a number for the objective."}
+        </span>
+      )}
+      <Button
+        aria-pressed={search.table === true}
+        onClick={() => onSearch({ table: search.table ? undefined : true })}
+      >
+        Figures
+      </Button>
     </div>
   );
 }

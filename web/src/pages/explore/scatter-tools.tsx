@@ -80,22 +80,38 @@ export function ScatterTools({
         </Button>
       </div>
       {colour !== undefined && (
-        <div className={styles.legends}>
-          {colour.kind === "category" ? (
-            <CategoryLegend column={colour} dark={dark} />
-          ) : colour.count > 0 ? (
-            <ColourLegend
-              column={colour}
-              goal={fields.colourGoal}
-              dark={dark}
-              isJudged={colour.text === objective?.text}
-            />
-          ) : (
-            <span className={styles.quiet}>No run has a number for the colour.</span>
-          )}
-        </div>
+        <ScatterLegend
+          colour={colour}
+          goal={fields.colourGoal}
+          dark={dark}
+          isJudged={colour.text === objective?.text}
+        />
       )}
     </>
+  );
+}
+
+function ScatterLegend({
+  colour,
+  goal,
+  dark,
+  isJudged,
+}: {
+  colour: ExploredColumn;
+  goal: ScatterFields["colourGoal"];
+  dark: boolean;
+  isJudged: boolean;
+}) {
+  return (
+    <div className={styles.legends}>
+      {colour.kind === "category" ? (
+        <CategoryLegend column={colour} dark={dark} />
+      ) : colour.count > 0 ? (
+        <ColourLegend column={colour} goal={goal} dark={dark} isJudged={isJudged} />
+      ) : (
+        <span className={styles.quiet}>No run has a number for the colour.</span>
+      )}
+    </div>
   );
 }
 

@@ -17,7 +17,7 @@ import { paretoFrontier } from "./pareto.ts";
 import { bestFirst, RunFigures } from "./run-figures.tsx";
 import { layOutScatter, nearestPoint, placeOfX, placeOfY, type ScatterLayout } from "./scatter-points.ts";
 import { ScatterTools } from "./scatter-tools.tsx";
-import { scatterFields } from "./scatter-fields.ts";
+import { scatterFields, type ScatterFields } from "./scatter-fields.ts";
 
 const TICK_X_PX = 90;
 const TICK_Y_PX = 40;
@@ -28,45 +28,12 @@ const POINT_ALPHA = 0.8;
 
 /** Two properties against each other, with the runs that no other beats in both. */
 export function ScatterView(props: ExploreViewProps) {
-  const { table, search, mask, remaining, brushes, dark, onSearch, onBrush } = props;
+  const { table, search, mask, remaining, dark } = props;
   const fields = scatterFields(props);
   const { x: xColumn, y: yColumn, colour, size, goals } = fields;
   const box = useRef<HTMLDivElement>(null);
   const { width, height } = useRoom(box);
-  const axes = useMemo((): [Axis, Axis] | undefined => {
-    if (xColumn === undefined || yColumn === undefined) return undefined;
-    const scaleOf = (text: string) => search.scale?.[text];
-    return [
-      axisOf(xColumn, scaleOf(xColumn.text), Math.max(2, Math.floor(width / TICK_X_PX))),
-      axisOf(yColumn, scaleOf(yColumn.text), Math.max(2, Math.floor(height / TICK_Y_PX))),
-    ];
-  }, [xColumn, yColumn, search.scale, width, height]);
-  const layout = useMemo(
-    () => (axes === undefined ? undefined : layOutScatter(axes[0], axes[1], size, width, height)),
-    [axes, size, width, height],
-  );
-  const shares = useMemo(
-    () => sharesOf(colour, fields.colourGoal, table.runs.length),
-    [colour, fields.colourGoal, table],
-  );
-  const frontier = useMemo(() => {
-    const [goalX, goalY] = goals;
-    if (
-      goalX === undefined ||
-      goalY === undefined ||
-      xColumn?.kind !== "number" ||
-      yColumn?.kind !== "number"
-    )
-      return undefined;
-    return paretoFrontier(xColumn.values, yColumn.values, [goalX, goalY], (row) => mask[row] === 1);
-  }, [goals[0], goals[1], xColumn, yColumn, mask]);
-  const missing = useMemo(
-    () =>
-      layout === undefined
-        ? 0
-        : mask.reduce((sum, bit, i) => sum + (bit === 1 && Number.isNaN(layout.xs[i]!) ? 1 : 0), 0),
-    [layout, mask],
-  );
+  const { axes, layout, shares, frontier, missing } = useScatter(props, fields, width, height);
   const context = useCallback<Paint>(
     (pen, ink) => {
       if (layout === undefined || axes === undefined) return;
@@ -111,25 +78,7 @@ export function ScatterView(props: ExploreViewProps) {
               <Pointed {...props} layout={layout} axes={axes} columns={shown} />
               {axes.map((axis, i) => (
                 <div key={i} className={i === 0 ? styles.xName : styles.yName}>
-                  <AxisMenu
-                    axis={axis}
-                    brush={brushes[axis.column.text]}
-                    trigger={
-                      <Button
-                        quiet
-                        className={
-                          brushes[axis.column.text] === undefined
-                            ? styles.axisName
-                            : `${styles.axisName} ${styles.brushed}`
-                        }
-                        aria-label={`Axis ${visibleText(axis.column.label)}`}
-                      >
-                        <Name text={axis.column.label} />
-                      </Button>
-                    }
-                    onBrush={(brush) => onBrush({ [axis.column.text]: brush })}
-                    onScale={(scale) => onSearch({ scale: { ...search.scale, [axis.column.text]: scale } })}
-                  />
+                  <AxisName {...props} axis={axis} />
                 </div>
               ))}
             </div>
@@ -152,6 +101,69 @@ export function ScatterView(props: ExploreViewProps) {
         />
       )}
     </div>
+  );
+}
+
+/** Where the points are, their colours, and which of them no other beats. */
+function useScatter(props: ExploreViewProps, fields: ScatterFields, width: number, height: number) {
+  const { table, search, mask } = props;
+  const { x: xColumn, y: yColumn, colour, size, goals } = fields;
+  const axes = useMemo((): [Axis, Axis] | undefined => {
+    if (xColumn === undefined || yColumn === undefined) return undefined;
+    const scaleOf = (text: string) => search.scale?.[text];
+    return [
+      axisOf(xColumn, scaleOf(xColumn.text), Math.max(2, Math.floor(width / TICK_X_PX))),
+      axisOf(yColumn, scaleOf(yColumn.text), Math.max(2, Math.floor(height / TICK_Y_PX))),
+    ];
+  }, [xColumn, yColumn, search.scale, width, height]);
+  const layout = useMemo(
+    () => (axes === undefined ? undefined : layOutScatter(axes[0], axes[1], size, width, height)),
+    [axes, size, width, height],
+  );
+  const shares = useMemo(
+    () => sharesOf(colour, fields.colourGoal, table.runs.length),
+    [colour, fields.colourGoal, table],
+  );
+  const frontier = useMemo(() => {
+    const [goalX, goalY] = goals;
+    if (
+      goalX === undefined ||
+      goalY === undefined ||
+      xColumn?.kind !== "number" ||
+      yColumn?.kind !== "number"
+    )
+      return undefined;
+    return paretoFrontier(xColumn.values, yColumn.values, [goalX, goalY], (row) => mask[row] === 1);
+  }, [goals[0], goals[1], xColumn, yColumn, mask]);
+  const missing = useMemo(
+    () =>
+      layout === undefined
+        ? 0
+        : mask.reduce((sum, bit, i) => sum + (bit === 1 && Number.isNaN(layout.xs[i]!) ? 1 : 0), 0),
+    [layout, mask],
+  );
+  return { axes, layout, shares, frontier, missing };
+}
+
+function AxisName({ axis, brushes, search, onBrush, onSearch }: ExploreViewProps & { axis: Axis }) {
+  const { text, label } = axis.column;
+  const isBrushed = brushes[text] !== undefined;
+  return (
+    <AxisMenu
+      axis={axis}
+      brush={brushes[text]}
+      trigger={
+        <Button
+          quiet
+          className={isBrushed ? `${styles.axisName} ${styles.brushed}` : styles.axisName}
+          aria-label={`Axis ${visibleText(label)}`}
+        >
+          <Name text={label} />
+        </Button>
+      }
+      onBrush={(brush) => onBrush({ [text]: brush })}
+      onScale={(scale) => onSearch({ scale: { ...search.scale, [text]: scale } })}
+    />
   );
 }
 
@@ -228,18 +240,7 @@ function Pointed({
       }}
     >
       <CanvasLayer width={layout.width} height={layout.height} paint={paint} />
-      {box !== undefined && isDrawn && (
-        <div
-          className={styles.brush}
-          style={{
-            left: Math.min(box.fromX, box.toX),
-            right: "auto",
-            top: Math.min(box.fromY, box.toY),
-            width: Math.abs(box.toX - box.fromX),
-            height: Math.abs(box.toY - box.fromY),
-          }}
-        />
-      )}
+      {box !== undefined && isDrawn && <BrushBox box={box} />}
       {row >= 0 && at !== undefined && box === undefined && (
         <LitCard
           table={table}
@@ -251,5 +252,20 @@ function Pointed({
         />
       )}
     </div>
+  );
+}
+
+function BrushBox({ box: { fromX, fromY, toX, toY } }: { box: Box }) {
+  return (
+    <div
+      className={styles.brush}
+      style={{
+        left: Math.min(fromX, toX),
+        right: "auto",
+        top: Math.min(fromY, toY),
+        width: Math.abs(toX - fromX),
+        height: Math.abs(toY - fromY),
+      }}
+    />
   );
 }

@@ -14,6 +14,13 @@ import type { RunSearch } from "./search.ts";
 const TYPED_MS = 250;
 const NAME_MAX = 40;
 
+interface LinesProps {
+  search: RunSearch;
+  ranks: readonly number[];
+  streams: readonly string[];
+  onChange: (change: Partial<Record<keyof RunSearch, unknown>>, replace?: boolean) => void;
+}
+
 /** Above the log: what to look for, whose lines, and how they are shown. */
 export function LogBar({
   search,
@@ -25,14 +32,10 @@ export function LogBar({
   onChange,
   onFollow,
   onTrouble,
-}: {
-  search: RunSearch;
-  ranks: readonly number[];
-  streams: readonly string[];
+}: LinesProps & {
   follow: boolean;
   isLooking: boolean;
   copied: () => readonly string[];
-  onChange: (change: Partial<Record<keyof RunSearch, unknown>>, replace?: boolean) => void;
   onFollow: (follow: boolean) => void;
   onTrouble: () => void;
 }) {
@@ -41,10 +44,6 @@ export function LogBar({
     (text) => onChange({ find: text === "" ? undefined : text, line: undefined }, search.find !== undefined),
     TYPED_MS,
   );
-  const shownRanks =
-    search.rank === undefined || ranks.includes(search.rank) ? ranks : [...ranks, search.rank];
-  const shownStreams =
-    search.stream === undefined || streams.includes(search.stream) ? streams : [...streams, search.stream];
   return (
     <div className={styles.bar} role="toolbar" aria-label="Log">
       <TextField
@@ -62,33 +61,7 @@ export function LogBar({
       >
         <Regex size={15} aria-hidden />
       </Toggle>
-      {shownRanks.length > 0 && (
-        <Select
-          label="Rank"
-          value={search.rank === undefined ? "all" : String(search.rank)}
-          choices={[
-            { value: "all", label: "all" },
-            ...shownRanks.map((rank) => ({ value: String(rank), label: String(rank) })),
-          ]}
-          onChange={(value) =>
-            onChange({ rank: value === "all" ? undefined : Number(value), line: undefined })
-          }
-        />
-      )}
-      {shownStreams.length > 1 && (
-        <Select
-          label="Stream"
-          value={search.stream ?? ""}
-          choices={[
-            { value: "", label: "all" },
-            ...shownStreams.map((stream) => ({
-              value: stream,
-              label: cutText(visibleText(stream), NAME_MAX),
-            })),
-          ]}
-          onChange={(value) => onChange({ stream: value === "" ? undefined : value, line: undefined })}
-        />
-      )}
+      <Whose search={search} ranks={ranks} streams={streams} onChange={onChange} />
       <Button onClick={onTrouble} disabled={isLooking}>
         <TriangleAlert size={14} aria-hidden /> Next error
       </Button>
@@ -105,6 +78,40 @@ export function LogBar({
         <ArrowDownToLine size={15} aria-hidden /> Follow
       </Toggle>
     </div>
+  );
+}
+
+/** Chooses a rank and a stream; one that is asked for is there, whether or not it has written. */
+function Whose({ search: { rank, stream }, ranks, streams, onChange }: LinesProps) {
+  const shownRanks = rank === undefined || ranks.includes(rank) ? ranks : [...ranks, rank];
+  const shownStreams = stream === undefined || streams.includes(stream) ? streams : [...streams, stream];
+  return (
+    <>
+      {shownRanks.length > 0 && (
+        <Select
+          label="Rank"
+          value={rank === undefined ? "all" : String(rank)}
+          choices={[
+            { value: "all", label: "all" },
+            ...shownRanks.map((one) => ({ value: String(one), label: String(one) })),
+          ]}
+          onChange={(value) =>
+            onChange({ rank: value === "all" ? undefined : Number(value), line: undefined })
+          }
+        />
+      )}
+      {shownStreams.length > 1 && (
+        <Select
+          label="Stream"
+          value={stream ?? ""}
+          choices={[
+            { value: "", label: "all" },
+            ...shownStreams.map((one) => ({ value: one, label: cutText(visibleText(one), NAME_MAX) })),
+          ]}
+          onChange={(value) => onChange({ stream: value === "" ? undefined : value, line: undefined })}
+        />
+      )}
+    </>
   );
 }
 

@@ -11,6 +11,23 @@ const LINE_PX = 18;
 const LINES_MAX = 1_500_000;
 const NEAR_END_PX = 40;
 
+interface LogListProps {
+  count: number;
+  lineOf: (index: number) => LogLine | undefined;
+  numberOf: (index: number) => number;
+  onRange?: (first: number, last: number) => void;
+  errorAt?: (index: number) => unknown;
+  version: number;
+  wrap: boolean;
+  find: string;
+  /** The number of a line that somebody points at. */
+  chosen: number | undefined;
+  follow: boolean;
+  onFollow: (follow: boolean) => void;
+  onChoose: (number: number) => void;
+  onRetry: () => void;
+}
+
 /** Lines of a log as far as they are in sight, which may be a million. */
 export function LogList({
   count,
@@ -26,22 +43,7 @@ export function LogList({
   onFollow,
   onChoose,
   onRetry,
-}: {
-  count: number;
-  lineOf: (index: number) => LogLine | undefined;
-  numberOf: (index: number) => number;
-  onRange?: (first: number, last: number) => void;
-  errorAt?: (index: number) => unknown;
-  version: number;
-  wrap: boolean;
-  find: string;
-  /** The number of a line that somebody points at. */
-  chosen: number | undefined;
-  follow: boolean;
-  onFollow: (follow: boolean) => void;
-  onChoose: (number: number) => void;
-  onRetry: () => void;
-}) {
+}: LogListProps) {
   const box = useRef<HTMLDivElement>(null);
   const base = Math.max(0, count - LINES_MAX);
   const shown = count - base;
@@ -55,20 +57,7 @@ export function LogList({
   const first = items[0]?.index ?? 0;
   const last = items.at(-1)?.index ?? 0;
   useEffect(() => onRange?.(base + first, base + last), [base, first, last, version, onRange]);
-  useLayoutEffect(() => {
-    if (follow && shown > 0) virtual.scrollToIndex(shown - 1, { align: "end" });
-  }, [follow, shown, virtual]);
-  useEffect(() => {
-    if (chosen === undefined) return;
-    if (onRange !== undefined)
-      virtual.scrollToIndex(Math.max(0, Math.min(shown - 1, chosen - base)), { align: "center" });
-    // Only when somebody points somewhere else.
-  }, [chosen]);
-  useEffect(() => {
-    // An end that nobody asked for is where a log that is over is read from.
-    if (chosen === undefined && !follow && onRange !== undefined && shown > 0)
-      virtual.scrollToIndex(shown - 1, { align: "end" });
-  }, []);
+  useScrolling(virtual, { shown, base, chosen, follow, isWhole: onRange !== undefined });
   const onWheel = (deltaY: number) => {
     const element = box.current;
     if (element === null) return;
@@ -104,16 +93,7 @@ export function LogList({
               className={number === chosen ? `${styles.line} ${styles.chosen}` : styles.line}
               style={{ transform: `translateY(${start}px)` }}
             >
-              <button
-                type="button"
-                className={styles.number}
-                style={{ width: `${digits + 2}ch` }}
-                tabIndex={-1}
-                aria-label={`Link to line ${number}`}
-                onClick={() => onChoose(number)}
-              >
-                {number}
-              </button>
+              <LineNumber number={number} digits={digits} onChoose={onChoose} />
               {line !== undefined && <Line line={line} find={find} />}
               {line === undefined && error !== undefined && index === first && (
                 <ErrorNote error={error} onRetry={onRetry} />
@@ -123,6 +103,61 @@ export function LogList({
         })}
       </div>
     </div>
+  );
+}
+
+/** Goes to the end that is followed, to the line that is chosen, and at first to the end of a log that is over. */
+function useScrolling(
+  virtual: { scrollToIndex: (index: number, options: { align: "center" | "end" }) => void },
+  {
+    shown,
+    base,
+    chosen,
+    follow,
+    isWhole,
+  }: {
+    shown: number;
+    base: number;
+    chosen: number | undefined;
+    follow: boolean;
+    /** Whether all lines are listed, so that a line is where its number says. */
+    isWhole: boolean;
+  },
+): void {
+  useLayoutEffect(() => {
+    if (follow && shown > 0) virtual.scrollToIndex(shown - 1, { align: "end" });
+  }, [follow, shown, virtual]);
+  useEffect(() => {
+    if (chosen === undefined) return;
+    if (isWhole) virtual.scrollToIndex(Math.max(0, Math.min(shown - 1, chosen - base)), { align: "center" });
+    // Only when another line is chosen.
+  }, [chosen]);
+  useEffect(() => {
+    if (chosen === undefined && !follow && isWhole && shown > 0)
+      virtual.scrollToIndex(shown - 1, { align: "end" });
+  }, []);
+}
+
+function LineNumber({
+  number,
+  digits,
+  onChoose,
+}: {
+  number: number;
+  digits: number;
+  onChoose: (number: number) => void;
+}) {
+  return (
+    <button
+      type="button"
+      className={styles.number}
+      style={{ width: `${digits + 2}ch` }}
+      tabIndex={-1}
+      aria-label={`Link to line ${number}`}
+      onClick={() => onChoose(number)}
+    >
+      {number}
+    </button>
   );
 }
 

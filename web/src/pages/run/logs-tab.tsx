@@ -16,6 +16,7 @@ import type { RunSearch } from "./search.ts";
 import { useLogBook, useMatches } from "./use-log.ts";
 
 const route = getRouteApi("/r/$run");
+const COPIED_MAX = 10_000;
 
 /** What the run said: all of it, or the lines that are looked for; new ones as they come. */
 export function LogsTab({ run }: { run: Run }) {
@@ -50,32 +51,16 @@ export function LogsTab({ run }: { run: Run }) {
         onChange={set}
         onFollow={setFollow}
         onTrouble={() => trouble.mutate()}
-        copied={() =>
-          Array.from(
-            { length: Math.min(count, 10_000) },
-            (_, i) => lineOf(Math.max(0, count - 10_000) + i)?.text,
-          ).filter((text) => text !== undefined)
-        }
+        copied={() => lastTexts(count, lineOf)}
       />
       {trouble.isSuccess && trouble.data === undefined && (
-        <p className={styles.note} role="status">
-          No error or traceback {search.line === undefined ? "in this log" : "after this line"}.
-          {search.line !== undefined && (
-            <Button onClick={() => set({ line: undefined })}>Look from the beginning</Button>
-          )}
-        </p>
+        <NoTrouble line={search.line} onRestart={() => set({ line: undefined })} />
       )}
       {trouble.error !== null && <ErrorNote error={trouble.error} onRetry={() => trouble.mutate()} />}
       {error !== undefined && <ErrorNote error={error} onRetry={retry} />}
       {filtered && found.state === "failed" && <ErrorNote error={found.error} onRetry={found.goOn} />}
       {!isOpen && error === undefined && <Skeleton lines={14} />}
-      {isOpen && book.total === 0 && (
-        <EmptyState title="No lines yet">
-          {isGoingOn(run)
-            ? "They appear here as the run writes them."
-            : "This run wrote no log, or nobody sent it here."}
-        </EmptyState>
-      )}
+      {isOpen && book.total === 0 && <NoLines goesOn={isGoingOn(run)} />}
       {isOpen && count > 0 && (
         <LogList
           count={count}
@@ -105,17 +90,51 @@ export function LogsTab({ run }: { run: Run }) {
       {isOpen && filtered && count === 0 && found.state === "done" && (
         <EmptyState title="No such lines">Nothing of {formatCount(book.total)} lines matches.</EmptyState>
       )}
-      {isOpen && book.total > 0 && (
-        <div className={styles.foot} role="status">
-          <span>
-            {filtered
-              ? `${formatCount(found.lines.length)}${found.state === "done" ? "" : "+"} of ${formatCount(book.total)} lines`
-              : `${formatCount(book.total)} lines`}
-          </span>
-          {filtered && found.state === "reading" && <span>looking, at line {formatCount(found.next)} …</span>}
-          {filtered && found.state === "cut" && <Button onClick={found.goOn}>Look for more</Button>}
-        </div>
-      )}
+      {isOpen && book.total > 0 && <LogFoot total={book.total} found={filtered ? found : undefined} />}
+    </div>
+  );
+}
+
+/** What is copied: the last lines, as far as they are here. */
+function lastTexts(count: number, lineOf: (index: number) => { text: string } | undefined): string[] {
+  const first = Math.max(0, count - COPIED_MAX);
+  return Array.from({ length: count - first }, (_, i) => lineOf(first + i)?.text).filter(
+    (text) => text !== undefined,
+  );
+}
+
+function NoLines({ goesOn }: { goesOn: boolean }) {
+  return (
+    <EmptyState title="No lines yet">
+      {goesOn ? "They appear here as the run writes them." : "This run wrote no log, or nobody sent it here."}
+    </EmptyState>
+  );
+}
+
+function NoTrouble({ line, onRestart }: { line: number | undefined; onRestart: () => void }) {
+  return (
+    <p className={styles.note} role="status">
+      No error or traceback {line === undefined ? "in this log" : "after this line"}.
+      {line !== undefined && <Button onClick={onRestart}>Look from the beginning</Button>}
+    </p>
+  );
+}
+
+/** How many lines there are, and how many of them were found. */
+function LogFoot({ total, found }: { total: number; found: ReturnType<typeof useMatches> | undefined }) {
+  if (found === undefined)
+    return (
+      <div className={styles.foot} role="status">
+        <span>{formatCount(total)} lines</span>
+      </div>
+    );
+  return (
+    <div className={styles.foot} role="status">
+      <span>
+        {`${formatCount(found.lines.length)}${found.state === "done" ? "" : "+"} of ${formatCount(total)} lines`}
+      </span>
+      {found.state === "reading" && <span>looking, at line {formatCount(found.next)} …</span>}
+      {found.state === "cut" && <Button onClick={found.goOn}>Look for more</Button>}
     </div>
   );
 }

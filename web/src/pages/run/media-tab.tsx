@@ -35,18 +35,7 @@ export function MediaTab({ run }: { run: Run }) {
     if (step !== undefined)
       void navigate({ resetScroll: false, search: (now) => ({ ...now, step }), replace: true });
   };
-  useEffect(() => {
-    const onKeyDown = (event: KeyboardEvent) => {
-      const isTyping =
-        event.target instanceof Element &&
-        event.target.closest("input, textarea, select, audio, video, [role=tablist], [role=tree]") !== null;
-      if (isTyping || event.altKey || event.ctrlKey || event.metaKey) return;
-      if (event.key === "ArrowLeft") go(at - 1);
-      else if (event.key === "ArrowRight") go(at + 1);
-    };
-    addEventListener("keydown", onKeyDown);
-    return () => removeEventListener("keydown", onKeyDown);
-  });
+  useArrowKeys((by) => go(at + by));
   if (error !== null) return <ErrorNote error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <Skeleton lines={6} height={60} />;
   if (keys.length === 0) {
@@ -102,6 +91,22 @@ export function MediaTab({ run }: { run: Run }) {
       )}
     </div>
   );
+}
+
+/** Calls with -1 for the left and 1 for the right arrow, unless the key is for something else. */
+function useArrowKeys(onStep: (by: number) => void): void {
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      const isTyping =
+        event.target instanceof Element &&
+        event.target.closest("input, textarea, select, audio, video, [role=tablist], [role=tree]") !== null;
+      if (isTyping || event.altKey || event.ctrlKey || event.metaKey) return;
+      if (event.key === "ArrowLeft") onStep(-1);
+      else if (event.key === "ArrowRight") onStep(1);
+    };
+    addEventListener("keydown", onKeyDown);
+    return () => removeEventListener("keydown", onKeyDown);
+  });
 }
 
 /** Where the run was best, by what its namespace is judged by. */

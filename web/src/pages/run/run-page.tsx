@@ -69,47 +69,10 @@ function Waiting() {
 }
 
 function LoadedRun({ run }: { run: Run }) {
-  const { id } = run;
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const client = useQueryClient();
-  const [heardMs, setHeardMs] = useState(0);
-  const readRun = useAtMostEvery(RUN_EVERY_MS, () => {
-    for (const what of [
-      ["run", id],
-      ["run", id, "artifacts"],
-      ["run", id, "links"],
-      ["run", id, "lineage"],
-    ]) {
-      void client.invalidateQueries({ queryKey: what, exact: true });
-    }
-  });
-  const readSeries = useAtMostEvery(SERIES_EVERY_MS, () => {
-    void client.invalidateQueries({ queryKey: ["run", id, "series"], exact: true });
-    void client.invalidateQueries({ queryKey: ["run", id, "sparklines"] });
-  });
-  // Everything about the run is read anew when it changes: also when it goes to the trash, where no query finds it.
-  const askedMs = () => askedTimes.oldestOf(["run", id]);
-  useLive({ kind: "runs", query: `id = "${id}"`, namespace: "", columns: ["aliases"] }, askedMs, (event) => {
-    if (
-      event.kind === "stale" ||
-      (event.kind === "runs" && (event.runs.some((one) => one.id === id) || event.left.includes(id)))
-    ) {
-      readRun();
-    }
-    if (event.kind === "runs") setHeardMs(serverClock.now());
-  });
-  useLive({ kind: "series", runIds: [id], glob: "" }, askedMs, (event) => {
-    if (event.kind === "points" || event.kind === "stale") readSeries();
-    if (event.kind === "points") setHeardMs(serverClock.now());
-  });
-  useEffect(() => {
-    const before = document.title;
-    document.title = `${cutText(visibleText(run.name), TITLE_LENGTH_MAX)} · Cairn`;
-    return () => {
-      document.title = before;
-    };
-  }, [run.name]);
+  const heardMs = useRunChanges(run.id);
+  useTitle(run.name);
   const tab = search.tab ?? "overview";
   const open = (value: string) =>
     void navigate({
@@ -154,6 +117,52 @@ function LoadedRun({ run }: { run: Run }) {
       </Tabs>
     </div>
   );
+}
+
+/** Everything about the run is read again when it changes. Returns when the server last said something about it. */
+function useRunChanges(id: string): number {
+  const client = useQueryClient();
+  const [heardMs, setHeardMs] = useState(0);
+  const readRun = useAtMostEvery(RUN_EVERY_MS, () => {
+    for (const what of [
+      ["run", id],
+      ["run", id, "artifacts"],
+      ["run", id, "links"],
+      ["run", id, "lineage"],
+    ]) {
+      void client.invalidateQueries({ queryKey: what, exact: true });
+    }
+  });
+  const readSeries = useAtMostEvery(SERIES_EVERY_MS, () => {
+    void client.invalidateQueries({ queryKey: ["run", id, "series"], exact: true });
+    void client.invalidateQueries({ queryKey: ["run", id, "sparklines"] });
+  });
+  // Also when it goes to the trash, where no query finds it.
+  const askedMs = () => askedTimes.oldestOf(["run", id]);
+  useLive({ kind: "runs", query: `id = "${id}"`, namespace: "", columns: ["aliases"] }, askedMs, (event) => {
+    if (
+      event.kind === "stale" ||
+      (event.kind === "runs" && (event.runs.some((one) => one.id === id) || event.left.includes(id)))
+    ) {
+      readRun();
+    }
+    if (event.kind === "runs") setHeardMs(serverClock.now());
+  });
+  useLive({ kind: "series", runIds: [id], glob: "" }, askedMs, (event) => {
+    if (event.kind === "points" || event.kind === "stale") readSeries();
+    if (event.kind === "points") setHeardMs(serverClock.now());
+  });
+  return heardMs;
+}
+
+function useTitle(name: string): void {
+  useEffect(() => {
+    const before = document.title;
+    document.title = `${cutText(visibleText(name), TITLE_LENGTH_MAX)} · Cairn`;
+    return () => {
+      document.title = before;
+    };
+  }, [name]);
 }
 
 function Part({ value, children }: { value: RunTab; children: ReactNode }) {

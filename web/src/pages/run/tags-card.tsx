@@ -45,28 +45,14 @@ export function TagsCard({ run }: { run: Run }) {
         )}
         <ul className={styles.tags}>
           {shown.map((key) => (
-            <li key={key} className={styles.tag}>
-              <button
-                type="button"
-                className={styles.tagText}
-                title="Edit the tag"
-                onClick={() => setEditing({ key, value: run.tags[key]!, isNew: false })}
-              >
-                <span className={styles.quiet}>
-                  <Name text={key} />
-                </span>
-                <Name text={run.tags[key]!} />
-              </button>
-              <button
-                type="button"
-                className={styles.tagRemove}
-                aria-label={`Remove tag ${cutText(visibleText(key), LABEL_MAX)}`}
-                disabled={update.isPending}
-                onClick={() => update.mutate({ removeTags: [key] })}
-              >
-                <X size={12} aria-hidden />
-              </button>
-            </li>
+            <Tag
+              key={key}
+              name={key}
+              value={run.tags[key]!}
+              isBusy={update.isPending}
+              onEdit={() => setEditing({ key, value: run.tags[key]!, isNew: false })}
+              onRemove={() => update.mutate({ removeTags: [key] })}
+            />
           ))}
         </ul>
         {keys.length > shown.length && (
@@ -107,5 +93,39 @@ export function TagsCard({ run }: { run: Run }) {
         {update.error !== null && <ErrorNote error={update.error} />}
       </div>
     </Card>
+  );
+}
+
+function Tag({
+  name,
+  value,
+  isBusy,
+  onEdit,
+  onRemove,
+}: {
+  name: string;
+  value: string;
+  isBusy: boolean;
+  onEdit: () => void;
+  onRemove: () => void;
+}) {
+  return (
+    <li className={styles.tag}>
+      <button type="button" className={styles.tagText} title="Edit the tag" onClick={onEdit}>
+        <span className={styles.quiet}>
+          <Name text={name} />
+        </span>
+        <Name text={value} />
+      </button>
+      <button
+        type="button"
+        className={styles.tagRemove}
+        aria-label={`Remove tag ${cutText(visibleText(name), LABEL_MAX)}`}
+        disabled={isBusy}
+        onClick={onRemove}
+      >
+        <X size={12} aria-hidden />
+      </button>
+    </li>
   );
 }

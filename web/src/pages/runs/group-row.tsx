@@ -88,23 +88,27 @@ export function GroupRow({
               gridColumn: `2 / span ${span}`,
             }}
           >
-            <button
-              type="button"
-              tabIndex={-1}
-              className={styles.fold}
-              title={label}
-              onClick={() => actions.fold(group)}
-            >
-              {isOpen ? <ChevronDown size={14} aria-hidden /> : <ChevronRight size={14} aria-hidden />}
-              <b className={styles.cut}>{label}</b>
-              <span className={styles.size}>{formatCount(group.runs.length)}</span>
-            </button>
+            <Fold item={item} label={label} onFold={() => actions.fold(group)} />
           </div>
         ) : i < span ? null : (
           <Mean key={column.text} column={column} item={item} nowMs={nowMs} />
         ),
       )}
     </div>
+  );
+}
+
+function Fold({
+  item: { group, isOpen },
+  label,
+  onFold,
+}: Pick<GroupRowProps, "item"> & { label: string; onFold: () => void }) {
+  return (
+    <button type="button" tabIndex={-1} className={styles.fold} title={label} onClick={onFold}>
+      {isOpen ? <ChevronDown size={14} aria-hidden /> : <ChevronRight size={14} aria-hidden />}
+      <b className={styles.cut}>{label}</b>
+      <span className={styles.size}>{formatCount(group.runs.length)}</span>
+    </button>
   );
 }
 

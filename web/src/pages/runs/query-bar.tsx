@@ -35,10 +35,73 @@ const NONE: readonly Option[] = [];
 export function QueryBar({ ref, query, known, failure, onSubmit, onLeave }: QueryBarProps) {
   const input = useRef<HTMLInputElement>(null);
   const paint = useRef<HTMLDivElement>(null);
+  const id = useId();
+  const { typed, type, options, chosen, close, put, submit, onKeyDown } = useQueryText(
+    { query, known, onSubmit, onLeave },
+    input,
+  );
+  useImperativeHandle(ref, () => ({
+    focus: () => {
+      input.current?.focus();
+      input.current?.select();
+    },
+  }));
+
+  const listId = `${id}-options`;
+  return (
+    <div className={styles.bar} role="search">
+      <div className={failure === undefined ? styles.field : `${styles.field} ${styles.wrong}`}>
+        <div className={styles.paint} ref={paint} aria-hidden>
+          <Painted query={typed} />
+        </div>
+        <input
+          ref={input}
+          className={styles.input}
+          value={typed}
+          maxLength={LENGTH_MAX}
+          placeholder='Find runs: params.lr <= 1e-3 and status = "finished"'
+          aria-label="Query"
+          role="combobox"
+          aria-expanded={options.length > 0}
+          aria-controls={listId}
+          aria-autocomplete="list"
+          aria-activedescendant={chosen >= 0 ? `${listId}-${chosen}` : undefined}
+          aria-invalid={failure !== undefined || undefined}
+          aria-describedby={failure === undefined ? undefined : `${id}-wrong`}
+          autoComplete="off"
+          spellCheck={false}
+          onChange={({ target }) => type(target.value, target.selectionStart ?? target.value.length)}
+          onScroll={(event) => {
+            if (paint.current) paint.current.scrollLeft = event.currentTarget.scrollLeft;
+          }}
+          onKeyDown={onKeyDown}
+          onBlur={close}
+        />
+        {typed !== "" && (
+          <button
+            type="button"
+            className={styles.clear}
+            aria-label="Clear the query"
+            onClick={() => submit("")}
+          >
+            <X size={14} aria-hidden />
+          </button>
+        )}
+      </div>
+      <Completions id={listId} options={options} chosen={chosen} onPut={put} />
+      {failure !== undefined && <QueryFault id={`${id}-wrong`} failure={failure} />}
+    </div>
+  );
+}
+
+/** What is typed, what completes it, and what keys do with both. */
+function useQueryText(
+  { query, known, onSubmit, onLeave }: Omit<QueryBarProps, "ref" | "failure">,
+  input: { current: HTMLInputElement | null },
+) {
   const [typed, setTyped] = useState(query);
   const [cursor, setCursor] = useState<number>();
   const [chosen, setChosen] = useState(-1);
-  const id = useId();
   const [sent] = useState(() => new SentTexts());
   const [caret, setCaret] = useState<{ at: number }>();
   // Back, a header or a link has changed it. What was asked from here comes back late: by then more may have been typed.
@@ -49,12 +112,6 @@ export function QueryBar({ ref, query, known, failure, onSubmit, onLeave }: Quer
   useLayoutEffect(() => {
     if (caret !== undefined) input.current?.setSelectionRange(caret.at, caret.at);
   }, [caret]);
-  useImperativeHandle(ref, () => ({
-    focus: () => {
-      input.current?.focus();
-      input.current?.select();
-    },
-  }));
 
   const completion =
     cursor === undefined || known === undefined ? undefined : completeQuery(typed, cursor, known);
@@ -93,81 +150,58 @@ export function QueryBar({ ref, query, known, failure, onSubmit, onLeave }: Quer
     else return;
     event.preventDefault();
   };
-  const listId = `${id}-options`;
+  const type = (text: string, at: number) => {
+    setTyped(text);
+    setCursor(at);
+    setChosen(-1);
+  };
+  return { typed, type, options, chosen, close, put, submit, onKeyDown };
+}
+
+function Painted({ query }: { query: string }) {
+  return queryTokens(query).map(({ kind, text, at }) => (
+    <span key={at} className={styles[`as-${kind}`]}>
+      {text}
+    </span>
+  ));
+}
+
+function Completions({
+  id,
+  options,
+  chosen,
+  onPut,
+}: {
+  id: string;
+  options: readonly Option[];
+  chosen: number;
+  onPut: (option: Option) => void;
+}) {
   return (
-    <div className={styles.bar} role="search">
-      <div className={failure === undefined ? styles.field : `${styles.field} ${styles.wrong}`}>
-        <div className={styles.paint} ref={paint} aria-hidden>
-          {queryTokens(typed).map(({ kind, text, at }) => (
-            <span key={at} className={styles[`as-${kind}`]}>
-              {text}
-            </span>
-          ))}
-        </div>
-        <input
-          ref={input}
-          className={styles.input}
-          value={typed}
-          maxLength={LENGTH_MAX}
-          placeholder='Find runs: params.lr <= 1e-3 and status = "finished"'
-          aria-label="Query"
-          role="combobox"
-          aria-expanded={options.length > 0}
-          aria-controls={listId}
-          aria-autocomplete="list"
-          aria-activedescendant={chosen >= 0 ? `${listId}-${chosen}` : undefined}
-          aria-invalid={failure !== undefined || undefined}
-          aria-describedby={failure === undefined ? undefined : `${id}-wrong`}
-          autoComplete="off"
-          spellCheck={false}
-          onChange={(event) => {
-            setTyped(event.target.value);
-            setCursor(event.target.selectionStart ?? event.target.value.length);
-            setChosen(-1);
+    <ul
+      id={id}
+      role="listbox"
+      aria-label="Completions"
+      className={options.length > 0 ? styles.options : styles.none}
+    >
+      {options.map((option, i) => (
+        <li
+          key={option.text}
+          id={`${id}-${i}`}
+          role="option"
+          aria-selected={i === chosen}
+          className={styles.option}
+          // Before the field loses the focus.
+          onPointerDown={(event) => {
+            event.preventDefault();
+            onPut(option);
           }}
-          onScroll={(event) => {
-            if (paint.current) paint.current.scrollLeft = event.currentTarget.scrollLeft;
-          }}
-          onKeyDown={onKeyDown}
-          onBlur={close}
-        />
-        {typed !== "" && (
-          <button
-            type="button"
-            className={styles.clear}
-            aria-label="Clear the query"
-            onClick={() => submit("")}
-          >
-            <X size={14} aria-hidden />
-          </button>
-        )}
-      </div>
-      <ul
-        id={listId}
-        role="listbox"
-        aria-label="Completions"
-        className={options.length > 0 ? styles.options : styles.none}
-      >
-        {options.map((option, i) => (
-          <li
-            key={option.text}
-            id={`${listId}-${i}`}
-            role="option"
-            aria-selected={i === chosen}
-            className={styles.option}
-            // Before the field loses the focus.
-            onPointerDown={(event) => {
-              event.preventDefault();
-              put(option);
-            }}
-          >
-            <span className={styles.optionText}>{visibleText(cutText(option.text, OPTION_LENGTH_MAX))}</span>
-            <span className={styles.hint}>{option.hint}</span>
-          </li>
-        ))}
-      </ul>
-      {failure !== undefined && <QueryFault id={`${id}-wrong`} failure={failure} />}
-    </div>
+        >
+          <span className={styles.optionText}>{visibleText(cutText(option.text, OPTION_LENGTH_MAX))}</span>
+          <span className={styles.hint}>{option.hint}</span>
+        </li>
+      ))}
+    </ul>
   );
 }
 

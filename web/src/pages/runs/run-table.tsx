@@ -5,6 +5,7 @@ import {
   useLayoutEffect,
   useRef,
   useState,
+  type CSSProperties,
   type KeyboardEvent,
   type Ref,
 } from "react";
@@ -13,7 +14,7 @@ import type { RunList } from "../../data/runs.ts";
 import { GroupRow } from "./group-row.tsx";
 import type { Group, Item } from "./grouping.ts";
 import { LEAD_WIDTH, tableWidth, type Column } from "./layout.ts";
-import { RunRow } from "./run-row.tsx";
+import { RunRow, type RowPlace } from "./run-row.tsx";
 import styles from "./run-table.module.css";
 import type { SparkLines } from "./spark-lines.ts";
 import { TableHead, type HeadActions } from "./table-head.tsx";
@@ -126,52 +127,97 @@ export function RunTable(props: RunTableProps) {
         allSelected={rest.allSelected}
         {...rest.head}
       />
-      <div
-        role="rowgroup"
-        className={rest.isFaded ? `${styles.body} ${styles.faded}` : styles.body}
+      <TableBody
+        {...rest}
+        rows={rows}
+        itemAt={itemAt}
+        selected={selected}
+        actions={actions}
+        current={at}
+        onCurrent={setCurrent}
+        place={{ template, columns }}
         style={{ height: virtual.getTotalSize(), minWidth: width }}
-        onPointerLeave={() => actions.hover(undefined)}
-      >
-        {rows.map(({ index, start }) => {
-          const item = itemAt(index);
-          const place = {
-            id: `row-${index}`,
-            index,
-            isCurrent: index === at,
-            template,
-            columns,
-            top: start,
-            nowMs: rest.nowMs,
-            isTree: rest.isTree,
-            onCurrent: () => setCurrent(index),
-          };
-          if (item.kind === "group")
-            return (
-              <GroupRow
-                key={`g${index}`}
-                {...place}
-                item={item}
-                selected={selected}
-                colourOf={rest.colourOf}
-                actions={actions}
-              />
-            );
-          const { run } = item;
-          return (
-            <RunRow
-              key={index}
-              {...place}
-              run={run}
-              depth={item.depth}
-              isSelected={run !== undefined && selected.has(run.id)}
-              colour={run && rest.colourOf(run)}
-              lines={rest.lines}
-              actions={actions}
-            />
-          );
-        })}
-      </div>
+      />
     </div>
+  );
+}
+
+function TableBody({
+  rows,
+  itemAt,
+  current,
+  onCurrent,
+  place,
+  style,
+  isFaded,
+  isTree,
+  nowMs,
+  ...row
+}: Pick<RunTableProps, "itemAt" | "isFaded" | "isTree" | "nowMs"> &
+  RowProps & {
+    rows: readonly { index: number; start: number }[];
+    current: number;
+    onCurrent: (index: number) => void;
+    place: Pick<RowPlace, "template" | "columns">;
+    style: CSSProperties;
+  }) {
+  return (
+    <div
+      role="rowgroup"
+      className={isFaded ? `${styles.body} ${styles.faded}` : styles.body}
+      style={style}
+      onPointerLeave={() => row.actions.hover(undefined)}
+    >
+      {rows.map(({ index, start }) => {
+        const item = itemAt(index);
+        return (
+          <TableRow
+            key={item.kind === "group" ? `g${index}` : index}
+            selected={row.selected}
+            colourOf={row.colourOf}
+            lines={row.lines}
+            actions={row.actions}
+            item={item}
+            place={{
+              ...place,
+              id: `row-${index}`,
+              index,
+              isCurrent: index === current,
+              top: start,
+              nowMs,
+              isTree,
+              onCurrent: () => onCurrent(index),
+            }}
+          />
+        );
+      })}
+    </div>
+  );
+}
+
+type RowProps = Pick<RunTableProps, "selected" | "colourOf" | "lines" | "actions">;
+
+function TableRow({
+  item,
+  place,
+  selected,
+  colourOf,
+  lines,
+  actions,
+}: RowProps & { item: Item; place: RowPlace }) {
+  if (item.kind === "group")
+    return <GroupRow {...place} item={item} selected={selected} colourOf={colourOf} actions={actions} />;
+  const { run } = item;
+  return (
+    <RunRow
+      {...place}
+      run={run}
+      depth={item.depth}
+      isSelected={run !== undefined && selected.has(run.id)}
+      colour={run && colourOf(run)}
+      lines={lines}
+      actions={actions}
+    />
   );
 }
 

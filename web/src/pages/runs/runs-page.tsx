@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { useEffect, useRef } from "react";
+import { useEffect, useRef, type Ref } from "react";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { Button } from "../../widgets/button.tsx";
 import { EmptyState } from "../../widgets/empty-state.tsx";
@@ -10,6 +10,7 @@ import { ColumnPicker } from "./column-picker.tsx";
 import { COMPARED_MAX } from "./compared.ts";
 import { FooterBar } from "./footer-bar.tsx";
 import { GroupPicker } from "./group-picker.tsx";
+import type { KnownKeys } from "./infer-keys.ts";
 import { knownKeys } from "./known-keys.ts";
 import { moved } from "./layout.ts";
 import { isQueryFault, NamespaceFault } from "./namespace-fault.tsx";
@@ -20,7 +21,8 @@ import styles from "./runs-page.module.css";
 import { RunCharts } from "./run-charts.tsx";
 import type { RunsSearch, SearchPatch } from "./search.ts";
 import { SplitView } from "./split-view.tsx";
-import { useRunRows } from "./use-run-rows.ts";
+import type { HeadActions } from "./table-head.tsx";
+import { useRunRows, type RunRows } from "./use-run-rows.ts";
 import { useUndo } from "./use-undo.ts";
 
 /** The runs of a namespace and below it. */
@@ -43,7 +45,7 @@ function Runs({ namespace }: { namespace: string }) {
       state: (before) => (replace ? before : { isChange: true }),
     });
   const rows = useRunRows(namespace, search, setSearch, known.data, known.isPending);
-  const { columns, list, failure } = rows;
+  const { list, failure } = rows;
   const query = search.q ?? "";
 
   const ask = (q: string) => {
@@ -57,64 +59,27 @@ function Runs({ namespace }: { namespace: string }) {
   if (known.error && (list === undefined || list.total === 0) && !isQueryFault(known.error)) {
     return <NamespaceFault namespace={namespace} error={known.error} onRetry={() => void known.refetch()} />;
   }
-  // Groups in the table are groups in the charts, unless somebody has said how to draw them.
-  const setGroup = (group: string[]) => {
-    const charts = { ...search.charts };
-    if (group.length === 0) delete charts.group;
-    else charts.group ??= "mean-std";
-    setSearch({ group, shut: undefined, charts }, false);
-  };
-  const setColumns = (cols: string[]) => setSearch({ cols }, false);
   const actions: RowActions = {
     ...rows.actions,
     open: (run: Run) => void navigate({ to: "/r/$run", params: { run: run.id } }),
     compare: () => {
-      if (rows.selected.size < 2) return;
-      const compared = [...rows.selected].slice(0, COMPARED_MAX);
-      void navigate({ to: "/compare", search: { runs: compared.join(",") } });
+      if (rows.selected.size > 1) void navigate({ to: "/compare", search: comparisonOf(rows.selected) });
     },
     focusQuery: () => queryBar.current?.focus(),
   };
   return (
     <div className={styles.page}>
       <h1 className="unseen">Runs of {namespace}</h1>
-      <div className={styles.bar}>
-        <QueryBar
-          ref={queryBar}
-          query={query}
-          known={known.data}
-          failure={isQueryFault(failure) ? failure : undefined}
-          onSubmit={ask}
-          onLeave={() => table.current?.focus()}
-        />
-        <GroupPicker group={search.group ?? []} known={known.data} onChange={setGroup} />
-        <ColumnPicker
-          columns={columns}
-          known={known.data}
-          isChanged={search.cols !== undefined || search.pin !== undefined || search.w !== undefined}
-          onChange={setColumns}
-          onPin={(text, isPinned) => {
-            const pin = (search.pin ?? []).filter((each) => each !== text);
-            setSearch({ pin: isPinned ? [...pin, text] : pin }, false);
-          }}
-          onReset={() => setSearch({ cols: undefined, pin: undefined, w: undefined }, false)}
-        />
-        <Link
-          to="/explore/$"
-          params={{ _splat: namespace }}
-          search={query === "" ? {} : { q: query }}
-          className={styles.explore}
-          title="Explore these runs"
-        >
-          Explore
-        </Link>
-        <Button
-          aria-pressed={rows.split < 100}
-          onClick={() => setSearch({ split: rows.split < 100 ? 100 : undefined })}
-        >
-          Charts
-        </Button>
-      </div>
+      <RunsBar
+        namespace={namespace}
+        search={search}
+        rows={rows}
+        known={known.data}
+        queryRef={queryBar}
+        onAsk={ask}
+        onLeave={() => table.current?.focus()}
+        onSearch={setSearch}
+      />
       <SplitView
         percent={rows.split}
         onPercent={(split) => setSearch({ split })}
@@ -124,47 +89,14 @@ function Runs({ namespace }: { namespace: string }) {
               <ErrorNote error={failure} onRetry={rows.refresh} />
             )}
             {rows.remark !== "" && <p className={styles.remark}>{rows.remark}</p>}
-            {list === undefined ? (
-              <div className={styles.waiting}>{failure === undefined && <Skeleton lines={12} />}</div>
-            ) : rows.count === 0 ? (
-              <div className={styles.waiting}>
-                <Nothing query={query} onClear={() => ask("")} />
-              </div>
-            ) : (
-              <RunTable
-                ref={table}
-                columns={columns}
-                count={rows.count}
-                itemAt={rows.itemAt}
-                list={rows.groups.length > 0 ? undefined : list}
-                selected={rows.selected}
-                colourOf={rows.colourOf}
-                lines={rows.lines}
-                nowMs={rows.nowMs}
-                isFaded={failure !== undefined}
-                isTree={rows.groups.length > 0}
-                onSeen={rows.onSeen}
-                allSelected={rows.allSelected}
-                actions={actions}
-                head={{
-                  orders: splitOrder(query).orders,
-                  sort: (column, add) =>
-                    ask(
-                      withNextOrder(query, column.text, { add, descendingFirst: rows.isMoreBetter(column) }),
-                    ),
-                  resize: (column, width) => setSearch({ w: { ...search.w, [column.text]: width } }),
-                  move: (from, to) =>
-                    setColumns(
-                      moved(
-                        columns.map(({ text }) => text),
-                        from,
-                        to,
-                      ),
-                    ),
-                  selectAll: rows.selectAll,
-                }}
-              />
-            )}
+            <Listed
+              rows={rows}
+              tableRef={table}
+              query={query}
+              actions={actions}
+              head={headActions(rows, search, ask, setSearch)}
+              onClear={() => ask("")}
+            />
             <FooterBar rows={rows} onCompare={actions.compare} />
           </div>
         }
@@ -179,6 +111,144 @@ function Runs({ namespace }: { namespace: string }) {
       />
     </div>
   );
+}
+
+type SetSearch = (patch: SearchPatch, replace?: boolean) => void;
+
+function RunsBar({
+  namespace,
+  search,
+  rows: { columns, failure, split },
+  known,
+  queryRef,
+  onAsk,
+  onLeave,
+  onSearch,
+}: {
+  namespace: string;
+  search: RunsSearch;
+  rows: RunRows;
+  known: KnownKeys | undefined;
+  queryRef: Ref<{ focus: () => void }>;
+  onAsk: (query: string) => void;
+  onLeave: () => void;
+  onSearch: SetSearch;
+}) {
+  const query = search.q ?? "";
+  // Groups in the table are groups in the charts, unless the address says how to draw them.
+  const setGroup = (group: string[]) => {
+    const charts = { ...search.charts };
+    if (group.length === 0) delete charts.group;
+    else charts.group ??= "mean-std";
+    onSearch({ group, shut: undefined, charts }, false);
+  };
+  return (
+    <div className={styles.bar}>
+      <QueryBar
+        ref={queryRef}
+        query={query}
+        known={known}
+        failure={isQueryFault(failure) ? failure : undefined}
+        onSubmit={onAsk}
+        onLeave={onLeave}
+      />
+      <GroupPicker group={search.group ?? []} known={known} onChange={setGroup} />
+      <ColumnPicker
+        columns={columns}
+        known={known}
+        isChanged={search.cols !== undefined || search.pin !== undefined || search.w !== undefined}
+        onChange={(cols) => onSearch({ cols }, false)}
+        onPin={(text, isPinned) => {
+          const pin = (search.pin ?? []).filter((each) => each !== text);
+          onSearch({ pin: isPinned ? [...pin, text] : pin }, false);
+        }}
+        onReset={() => onSearch({ cols: undefined, pin: undefined, w: undefined }, false)}
+      />
+      <Link
+        to="/explore/$"
+        params={{ _splat: namespace }}
+        search={query === "" ? {} : { q: query }}
+        className={styles.explore}
+        title="Explore these runs"
+      >
+        Explore
+      </Link>
+      <Button aria-pressed={split < 100} onClick={() => onSearch({ split: split < 100 ? 100 : undefined })}>
+        Charts
+      </Button>
+    </div>
+  );
+}
+
+function comparisonOf(selected: ReadonlySet<string>): { runs: string } {
+  return { runs: [...selected].slice(0, COMPARED_MAX).join(",") };
+}
+
+/** The table, or why there is none. */
+function Listed({
+  rows,
+  tableRef,
+  query,
+  actions,
+  head,
+  onClear,
+}: {
+  rows: RunRows;
+  tableRef: Ref<TableHandle>;
+  query: string;
+  actions: RowActions;
+  head: HeadActions;
+  onClear: () => void;
+}) {
+  const { list, failure } = rows;
+  if (list === undefined) {
+    return <div className={styles.waiting}>{failure === undefined && <Skeleton lines={12} />}</div>;
+  }
+  if (rows.count === 0) {
+    return (
+      <div className={styles.waiting}>
+        <Nothing query={query} onClear={onClear} />
+      </div>
+    );
+  }
+  const isGrouped = rows.groups.length > 0;
+  return (
+    <RunTable
+      ref={tableRef}
+      columns={rows.columns}
+      count={rows.count}
+      itemAt={rows.itemAt}
+      list={isGrouped ? undefined : list}
+      selected={rows.selected}
+      colourOf={rows.colourOf}
+      lines={rows.lines}
+      nowMs={rows.nowMs}
+      isFaded={failure !== undefined}
+      isTree={isGrouped}
+      onSeen={rows.onSeen}
+      allSelected={rows.allSelected}
+      actions={actions}
+      head={head}
+    />
+  );
+}
+
+function headActions(
+  { columns, isMoreBetter, selectAll }: RunRows,
+  search: RunsSearch,
+  ask: (query: string) => void,
+  setSearch: SetSearch,
+): HeadActions {
+  const query = search.q ?? "";
+  const texts = columns.map(({ text }) => text);
+  return {
+    orders: splitOrder(query).orders,
+    sort: (column, add) =>
+      ask(withNextOrder(query, column.text, { add, descendingFirst: isMoreBetter(column) })),
+    resize: (column, width) => setSearch({ w: { ...search.w, [column.text]: width } }),
+    move: (from, to) => setSearch({ cols: moved(texts, from, to) }, false),
+    selectAll,
+  };
 }
 
 /** What is undefined or empty is left out of the address. */

@@ -33,7 +33,6 @@ export function useRunList(
   const shown = useRef<RunList>(undefined);
   /** The one of the view that is wanted: the one that is shown, or on its way. */
   const wanted = useRef<RunList>(undefined);
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const key = view && JSON.stringify(view);
 
   useEffect(() => {
@@ -68,7 +67,6 @@ export function useRunList(
 
   useEffect(
     () => () => {
-      clearTimeout(timer.current);
       shown.current?.close();
       shown.current = undefined;
     },
@@ -85,13 +83,7 @@ export function useRunList(
       wanted.current.retry();
     }
   };
-  const refreshSoon = () => {
-    const everyMs = Math.max(REFRESH_EVERY_MS, shown.current?.needed ?? 0);
-    timer.current ??= setTimeout(() => {
-      timer.current = undefined;
-      void shown.current?.refresh();
-    }, everyMs);
-  };
+  const refreshSoon = useRefreshSoon(shown);
   useLive(
     list && { kind: "runs", ...list.view },
     () => list?.askedMs ?? Date.now(),
@@ -105,6 +97,19 @@ export function useRunList(
 
   const ownFailure = list?.failure;
   return { list, failure: failure ?? ownFailure, isPending, refresh };
+}
+
+/** Reads what is shown again, once for a burst of changes. */
+function useRefreshSoon(shown: { current: RunList | undefined }): () => void {
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return () => {
+    const everyMs = Math.max(REFRESH_EVERY_MS, shown.current?.needed ?? 0);
+    timer.current ??= setTimeout(() => {
+      timer.current = undefined;
+      void shown.current?.refresh();
+    }, everyMs);
+  };
 }
 
 const never = () => () => undefined;

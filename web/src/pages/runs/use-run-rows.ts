@@ -71,21 +71,7 @@ export function useRunRows(
   isPending: boolean,
 ): RunRows {
   const group = search.group ?? NO_GROUPS;
-  const texts = useMemo(
-    () => search.cols ?? (known === undefined ? ["name", "status", "duration"] : defaultColumns(known)),
-    [search.cols, known],
-  );
-  const columns = useMemo(
-    () => layOut(texts, search, { ...(known && { values: known.values }), isGrouped: group.length > 0 }),
-    [texts, search.pin, search.w, known, group],
-  );
-  const view = useMemo(
-    () =>
-      isPending && search.cols === undefined
-        ? undefined
-        : { query: search.q ?? "", namespace, columns: columnsToAsk(texts, group) },
-    [search.q, namespace, texts, group, isPending, search.cols],
-  );
+  const { columns, view } = useView(namespace, search, group, known, isPending);
   const [lines] = useState(() => new SparkLines());
   useEffect(() => () => lines.close(), [lines]);
   const lookedAt = useRef({ from: 0, end: 0 });
@@ -96,15 +82,7 @@ export function useRunRows(
   const version = list?.version;
   const isGrouped = group.length > 0;
   const rows = list?.rows ?? NO_ROWS;
-  useEffect(() => {
-    if (isGrouped) list?.need(GROUPED_MAX);
-  }, [list, isGrouped]);
-  const { groups, items } = useMemo(() => {
-    if (!isGrouped) return { groups: [], items: undefined };
-    const shut = new Set(search.shut);
-    const made = groupRuns(rows.slice(0, GROUPED_MAX), group, serverClock.now());
-    return { groups: made, items: flatten(made, (key) => shut.has(key)) };
-  }, [rows, version, group, isGrouped, search.shut]);
+  const { groups, items } = useGroups(list, rows, group, search.shut);
   const itemAt = useCallback(
     (index: number): Item => items?.[index] ?? { kind: "run", run: list?.at(index), place: index, depth: 0 },
     [items, list, version],
@@ -128,47 +106,9 @@ export function useRunRows(
   const [selectFailure, onFailure] = useState<unknown>();
   const anchor = useRef(0);
   const total = list?.total ?? 0;
-  const actions: RunRows["actions"] = {
-    select: (index, isRange) => {
-      const [from, to] = isRange
-        ? [Math.min(anchor.current, index), Math.max(anchor.current, index)]
-        : [index, index];
-      // What lies between was perhaps never scrolled to.
-      if (isRange && items === undefined && list?.isThere(from, to + 1) === false) {
-        return void list
-          .range(from, Math.min(to + 1, from + SELECTED_MAX))
-          .then((found) => select([...selected, ...found.map(({ id }) => id)]), onFailure);
-      }
-      const ids = Array.from({ length: to - from + 1 }, (_, i) => itemAt(from + i)).flatMap((item) =>
-        item.kind === "run" && item.run ? [item.run.id] : [],
-      );
-      anchor.current = index;
-      const isAdded = isRange || !ids.every((id) => selected.has(id));
-      select(isAdded ? [...selected, ...ids] : [...selected].filter((id) => !ids.includes(id)));
-    },
-    selectGroup: ({ runs }, isSelected) => {
-      const ids = new Set(runs.map(({ id }) => id));
-      const others = [...selected].filter((id) => !ids.has(id));
-      select(isSelected && !runs.every(({ id }) => selected.has(id)) ? [...others, ...ids] : others);
-    },
-    toggleEye: (run) => setSearch(withEye(search, [run.id], !shown.places.has(run.id), shown.first)),
-    toggleGroupEye: ({ runs }) => {
-      const ids = runs.map(({ id }) => id);
-      const isOpen = !ids.some((id) => shown.places.has(id));
-      setSearch(
-        withEye(
-          search,
-          isOpen ? ids.slice(0, SHOWN_MAX) : ids.filter((id) => shown.places.has(id)),
-          isOpen,
-          shown.first,
-        ),
-      );
-    },
-    fold: ({ key }) => {
-      const shut = search.shut ?? [];
-      setSearch({ shut: shut.includes(key) ? shut.filter((each) => each !== key) : [...shut, key] });
-    },
-    hover: (run) => litRun.set(run?.id),
+  const actions = {
+    ...selectActions({ items, list, itemAt, anchor, selected, select, onFailure }),
+    ...viewActions(search, setSearch, shown),
   };
   return {
     list,
@@ -199,6 +139,118 @@ export function useRunRows(
     isMoreBetter: ({ field }) => isMoreBetter(field, known),
     split: search.split ?? SPLIT,
     remark: remarkOf(isGrouped, total),
+  };
+}
+
+/** The columns, and what is asked of the server for them; nothing until the keys are known. */
+function useView(
+  namespace: string,
+  search: RunsSearch,
+  group: readonly string[],
+  known: KnownKeys | undefined,
+  isPending: boolean,
+) {
+  const texts = useMemo(
+    () => search.cols ?? (known === undefined ? ["name", "status", "duration"] : defaultColumns(known)),
+    [search.cols, known],
+  );
+  const columns = useMemo(
+    () => layOut(texts, search, { ...(known && { values: known.values }), isGrouped: group.length > 0 }),
+    [texts, search.pin, search.w, known, group],
+  );
+  const view = useMemo(
+    () =>
+      isPending && search.cols === undefined
+        ? undefined
+        : { query: search.q ?? "", namespace, columns: columnsToAsk(texts, group) },
+    [search.q, namespace, texts, group, isPending, search.cols],
+  );
+  return { columns, view };
+}
+
+/** The groups of the first runs, and all rows that are not folded; no items where nothing is grouped. */
+function useGroups(
+  list: RunList | undefined,
+  rows: readonly Run[],
+  group: readonly string[],
+  folded: readonly string[] | undefined,
+): { groups: readonly Group[]; items: readonly Item[] | undefined } {
+  const isGrouped = group.length > 0;
+  useEffect(() => {
+    if (isGrouped) list?.need(GROUPED_MAX);
+  }, [list, isGrouped]);
+  return useMemo(() => {
+    if (!isGrouped) return { groups: [], items: undefined };
+    const shut = new Set(folded);
+    const made = groupRuns(rows.slice(0, GROUPED_MAX), group, serverClock.now());
+    return { groups: made, items: flatten(made, (key) => shut.has(key)) };
+  }, [rows, list?.version, group, isGrouped, folded]);
+}
+
+function selectActions({
+  items,
+  list,
+  itemAt,
+  anchor,
+  selected,
+  select,
+  onFailure,
+}: Pick<RunRows, "list" | "itemAt" | "selected" | "select"> & {
+  items: readonly Item[] | undefined;
+  /** Where a range begins. */
+  anchor: { current: number };
+  onFailure: (failure: unknown) => void;
+}): Pick<RowActions, "select" | "selectGroup"> {
+  return {
+    select: (index, isRange) => {
+      const [from, to] = isRange
+        ? [Math.min(anchor.current, index), Math.max(anchor.current, index)]
+        : [index, index];
+      // What lies between was perhaps never scrolled to.
+      if (isRange && items === undefined && list?.isThere(from, to + 1) === false) {
+        return void list
+          .range(from, Math.min(to + 1, from + SELECTED_MAX))
+          .then((found) => select([...selected, ...found.map(({ id }) => id)]), onFailure);
+      }
+      const ids = Array.from({ length: to - from + 1 }, (_, i) => itemAt(from + i)).flatMap((item) =>
+        item.kind === "run" && item.run ? [item.run.id] : [],
+      );
+      anchor.current = index;
+      const isAdded = isRange || !ids.every((id) => selected.has(id));
+      select(isAdded ? [...selected, ...ids] : [...selected].filter((id) => !ids.includes(id)));
+    },
+    selectGroup: ({ runs }, isSelected) => {
+      const ids = new Set(runs.map(({ id }) => id));
+      const others = [...selected].filter((id) => !ids.has(id));
+      select(isSelected && !runs.every(({ id }) => selected.has(id)) ? [...others, ...ids] : others);
+    },
+  };
+}
+
+function viewActions(
+  search: RunsSearch,
+  setSearch: (patch: SearchPatch) => void,
+  shown: ReturnType<typeof useShown>,
+): Pick<RowActions, "toggleEye" | "toggleGroupEye" | "fold" | "hover"> {
+  return {
+    toggleEye: (run) => setSearch(withEye(search, [run.id], !shown.places.has(run.id), shown.first)),
+    toggleGroupEye: ({ runs }) => {
+      const ids = runs.map(({ id }) => id);
+      const isOpen = !ids.some((id) => shown.places.has(id));
+      setSearch(
+        withEye(
+          search,
+          isOpen ? ids.slice(0, SHOWN_MAX) : ids.filter((id) => shown.places.has(id)),
+          isOpen,
+          shown.first,
+        ),
+      );
+    },
+    fold: ({ key }) => {
+      const shut = search.shut ?? [];
+      setSearch({ shut: shut.includes(key) ? shut.filter((each) => each !== key) : [...shut, key] });
+    },
+    hover: (run) => litRun.set(run?.id),
   };
 }
 
