@@ -75,7 +75,7 @@ const count = waiting.length;
 const beganMs = performance.now();
 if (names.length === 0) rmSync(FOLDER, { recursive: true, force: true });
 mkdirSync(FOLDER, { recursive: true });
-const stages = await openStages("full");
+const stages = await openStages({ scale: "full" });
 const browser = await launchChromium();
 const encoder = await browser.newPage();
 const failures: string[] = [];

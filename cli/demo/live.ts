@@ -71,6 +71,8 @@ export interface LiveOptions {
   seed: number;
   /** Ends them. */
   signal: AbortSignal;
+  /** How often they log. */
+  tickMs?: number | undefined;
   onTrouble?: (message: string) => void;
 }
 
@@ -82,7 +84,8 @@ export async function logLive(cairn: Cairn, options: LiveOptions): Promise<void>
 async function keepLogging(cairn: Cairn, live: LiveRun, options: LiveOptions): Promise<void> {
   const { run, firstStep } = await start(cairn, live, options);
   const source = new LiveSource(live, run, options.seed, firstStep);
-  const pause = () => sleep(TICK_MS, undefined, { signal: options.signal }).catch(() => {});
+  const { tickMs = TICK_MS } = options;
+  const pause = () => sleep(tickMs, undefined, { signal: options.signal }).catch(() => {});
   // The same envelope until it is acknowledged: its number makes sure that it counts once.
   let pending: Envelope | undefined;
   let told = false;

@@ -39,7 +39,7 @@ const WRAPPERS: readonly ((action: string) => string)[] = [
   (action) => `👩‍🔬${"é̂".repeat(40)}<b>${action}</b>`,
 ];
 
-/** 200 of them. */
-export function hostileNames(beacon: string): string[] {
-  return WRAPPERS.flatMap((wrap) => ACTIONS.map((action) => wrap(action).replaceAll("BEACON", beacon)));
+/** 25 kinds, each with 8 of them. */
+export function hostileNames(beacon: string): string[][] {
+  return WRAPPERS.map((wrap) => ACTIONS.map((action) => wrap(action).replaceAll("BEACON", beacon)));
 }

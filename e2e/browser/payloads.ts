@@ -96,9 +96,9 @@ const NAMES = [
   "a;b=c.htm",
 ];
 
-/** 200 of them. */
-export function payloads(beacon: string): Payload[] {
-  return WRAPPERS.flatMap((wrap, i) =>
+/** 20 kinds, each with 10 of them. */
+export function payloads(beacon: string): Payload[][] {
+  return WRAPPERS.map((wrap, i) =>
     ACTIONS.map((action, j) => {
       const { mediaType, content } = wrap(action);
       const name = `${i}-${j}-${NAMES[(i + j) % NAMES.length]!}`;

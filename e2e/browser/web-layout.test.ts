@@ -1,13 +1,17 @@
-import type { Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { isLong, seed } from "../../tools/dose.ts";
 import { SIZES, THEMES } from "../../tools/screens/gallery.ts";
-import { scenes } from "../../tools/screens/scenes.ts";
+import { chapters, scenes, type Scene } from "../../tools/screens/scenes.ts";
 import { openStages, type Stages } from "../../tools/screens/stages.ts";
 import { countRequests, waitUntilStill } from "../../tools/screens/still.ts";
+import { goWithin } from "./go-within.ts";
 import { expectAccessible, useWebPages } from "./web-page.ts";
 
 const pages = useWebPages({ demo: "none" });
 const PHONE = { width: 390, height: 844 };
+/** As seldom as a run may log that is not to count as lost: each time the pages draw. */
+const TICK_MS = 10_000;
 let stages: Stages;
 
 /** What a browser notes where a scene is about something that fails. */
@@ -24,7 +28,7 @@ const EXPECTED: Readonly<Record<string, RegExp>> = {
 };
 
 beforeAll(async () => {
-  stages = await openStages("full");
+  stages = await openStages({ scale: "full", tickMs: TICK_MS });
 }, 240_000);
 
 afterAll(() => stages.close());
@@ -69,47 +73,94 @@ async function expectFits(page: Page, where: string): Promise<void> {
   expect(await page.evaluate<string[]>(CUT_TEXTS), `cut words, ${where}`).toEqual([]);
 }
 
-it.each(scenes)("Z88 $name fits at 1280 and 1920 and can be read, light and dark", async (scene) => {
-  const expected = EXPECTED[scene.name];
-  if (expected !== undefined) pages().forgive(expected);
-  const context = await pages().newContext({
-    viewport: SIZES[0],
-    colorScheme: THEMES[0],
-    reducedMotion: "reduce",
-  });
-  const page = await context.newPage();
-  countRequests(page);
-  const visit = await stages.visit(scene);
-  await page.goto(visit.address, { waitUntil: "load" });
-  await scene.act?.(page, visit);
-  for (const size of SIZES) {
-    await page.setViewportSize(size);
-    for (const colorScheme of THEMES) {
-      await page.emulateMedia({ colorScheme });
-      await waitUntilStill(page);
-      await expectFits(page, `${colorScheme} at ${size.width}`);
-      // Colours do not depend on the width, and to judge them takes longer than all else.
-      if (size === SIZES[0]) await expectAccessible(page, ["color-contrast"]);
-    }
-  }
-});
-
-it.each(["home", "runs", "run-overview", "run-artifacts", "run-provenance", "compare", "about", "login"])(
-  "Z88 %s is of use on a phone",
-  async (name) => {
-    const scene = scenes.find((each) => each.name === name)!;
-    if (EXPECTED[name] !== undefined) pages().forgive(EXPECTED[name]);
-    const context = await pages().newContext({ viewport: PHONE, hasTouch: true });
-    const page = await context.newPage();
-    countRequests(page);
+/** Opens one scene after the other. In a dose those of the demo share a page, as they do for a person who clicks on; otherwise each has its own. */
+function openScenes(options: Parameters<Browser["newContext"]>[0]): (scene: Scene) => Promise<Page> {
+  let page: Page | undefined;
+  let isShared = false;
+  return async (scene) => {
     const visit = await stages.visit(scene);
-    await page.goto(visit.address, { waitUntil: "load" });
+    const mayShare = !isLong && scene.stage === undefined;
+    if (page !== undefined && isShared && mayShare) {
+      // What the last scene opened, or points at, goes.
+      await page.mouse.move(0, 0);
+      await page.keyboard.press("Escape");
+      await goWithin(page, visit.address.slice(new URL(visit.address).origin.length));
+    } else {
+      await page?.close();
+      page = await (await pages().newContext(options)).newPage();
+      countRequests(page);
+      await page.goto(visit.address, { waitUntil: "load" });
+    }
+    isShared = mayShare;
     await scene.act?.(page, visit);
-    await waitUntilStill(page);
-    await expectFits(page, "on a phone");
-    await expectAccessible(page);
+    return page;
+  };
+}
+
+/** What fails at a scene says at which. */
+async function atScene(scene: Scene, look: () => Promise<void>): Promise<void> {
+  try {
+    await look();
+  } catch (error) {
+    throw new Error(`scene "${scene.name}" (seed ${seed}): ${String(error)}`, { cause: error });
+  }
+}
+
+/** Scenes that follow one another. Where a browser notes something that is expected, nothing else is looked at. */
+const WALKS = [
+  ...Object.entries(chapters).map(([name, all]) => ({
+    name,
+    walk: all.filter((scene) => EXPECTED[scene.name] === undefined),
+  })),
+  ...scenes
+    .filter(({ name }) => EXPECTED[name] !== undefined)
+    .map((scene) => ({ name: scene.name, walk: [scene] })),
+];
+
+it.each(WALKS)(
+  "Z88 $name: all fits at 1280 and 1920 and can be read, light and dark",
+  async ({ name, walk }) => {
+    if (EXPECTED[name] !== undefined) pages().forgive(EXPECTED[name]);
+    for (const [turn, colorScheme] of THEMES.entries()) {
+      const open = openScenes({ viewport: SIZES[0], colorScheme, reducedMotion: "reduce" });
+      // A dose has each scene in one of the colours, and its neighbours in the other.
+      const some = walk.filter(
+        (scene) => isLong || (scenes.indexOf(scene) + seed + turn) % THEMES.length === 0,
+      );
+      for (const scene of some) {
+        await atScene(scene, async () => {
+          const page = await open(scene);
+          for (const size of SIZES) {
+            await page.setViewportSize(size);
+            await waitUntilStill(page);
+            await expectFits(page, `${colorScheme} at ${size.width}`);
+            // Colours do not depend on the width, and to judge them takes longer than all else.
+            if (size === SIZES[0]) await expectAccessible(page, ["color-contrast"]);
+          }
+        });
+      }
+    }
   },
 );
+
+it.each([
+  {
+    what: "every kind of page",
+    names: ["home", "runs", "run-overview", "run-artifacts", "run-provenance", "compare", "about"],
+  },
+  { what: "login", names: ["login"] },
+])("Z88 $what is of use on a phone", async ({ what, names }) => {
+  if (EXPECTED[what] !== undefined) pages().forgive(EXPECTED[what]);
+  const open = openScenes({ viewport: PHONE, hasTouch: true });
+  for (const scene of scenes.filter(({ name }) => names.includes(name))) {
+    await atScene(scene, async () => {
+      const page = await open(scene);
+      await waitUntilStill(page);
+      await expectFits(page, "on a phone");
+      await expectAccessible(page);
+    });
+  }
+});
 
 it("Z88 on a phone the tree is behind a button, and choosing closes it", async () => {
   const context = await pages().newContext({ viewport: PHONE, hasTouch: true });

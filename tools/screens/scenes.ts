@@ -370,4 +370,14 @@ const EXPLORE = (
   act: (page) => page.getByRole("tab", { selected: true }).waitFor(),
 }));
 
-export const scenes: readonly Scene[] = [...HOME, ...RUNS, ...CHARTS, ...EXPLORE, ...RUN, ...OTHERS];
+/** Scenes by what they are about. */
+export const chapters: Readonly<Record<string, readonly Scene[]>> = {
+  home: HOME,
+  runs: RUNS,
+  charts: CHARTS,
+  explore: EXPLORE,
+  run: RUN,
+  others: OTHERS,
+};
+
+export const scenes: readonly Scene[] = Object.values(chapters).flat();

@@ -17,7 +17,13 @@ export interface Stages {
   close(): Promise<void>;
 }
 
-export async function openStages(scale: NonNullable<FillOptions["scale"]>): Promise<Stages> {
+interface StageOptions {
+  scale: NonNullable<FillOptions["scale"]>;
+  /** How often the runs that are still running log. */
+  tickMs?: number;
+}
+
+export async function openStages({ scale, tickMs }: StageOptions): Promise<Stages> {
   await buildWeb();
   const web = openWebFiles();
   if (web === undefined) throw new Error("the pages were not built");
@@ -29,7 +35,7 @@ export async function openStages(scale: NonNullable<FillOptions["scale"]>): Prom
   const { ids } = await fillDemo(cairn, { seed: SEED, scale });
   await fillTeam(new Cairn({ url: closed.listening.url, token: closed.newToken }));
   const stop = new AbortController();
-  const living = logLive(cairn, { namespace: "demo", seed: SEED, signal: stop.signal });
+  const living = logLive(cairn, { namespace: "demo", seed: SEED, signal: stop.signal, tickMs });
 
   const serverOf = async ({ stage = "demo" }: Scene): Promise<Server> => {
     if (stage !== "leaving") return { demo, empty, closed }[stage];
