@@ -8,7 +8,7 @@ export default defineConfig({
     include: ["e2e/browser/**/*.test.ts"],
     globalSetup: ["e2e/browser/build-pages.ts"],
     isolate: false,
-    setupFiles: ["tools/declared-programs.ts", "tools/seed.ts", "tools/no-uncaught.ts"],
+    setupFiles: ["tools/runner/declared-programs.ts", "tools/seed.ts", "tools/no-uncaught.ts"],
     pool: "forks",
     execArgv: WORKER_FLAGS,
     maxWorkers: 3,

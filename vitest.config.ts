@@ -7,7 +7,7 @@ export default defineConfig({
   test: {
     include: ["{base,core,wire,store,blob,server,sdk,cli,web,tools}/**/*.test.ts"],
     isolate: false,
-    setupFiles: ["tools/declared-programs.ts", "tools/seed.ts", "tools/no-uncaught.ts"],
+    setupFiles: ["tools/runner/declared-programs.ts", "tools/seed.ts", "tools/no-uncaught.ts"],
     pool: "forks",
     execArgv: WORKER_FLAGS,
     maxWorkers: 2,

@@ -7,7 +7,7 @@ export default defineConfig({
   test: {
     include: ["e2e/**/*.test.ts"],
     isolate: true,
-    setupFiles: ["tools/declared-programs.ts", "tools/seed.ts", "tools/no-uncaught.ts"],
+    setupFiles: ["tools/runner/declared-programs.ts", "tools/seed.ts", "tools/no-uncaught.ts"],
     pool: "forks",
     execArgv: WORKER_FLAGS,
     maxWorkers: 3,

@@ -8,7 +8,7 @@ import { ROOT } from "./sources.ts";
 /** Something that a test cannot do without and a machine may lack. */
 export interface Need {
   name: string;
-  /** Programs that only test files with this need may see (tools/declared-programs.ts). */
+  /** Programs that only test files with this need may see (tools/runner/declared-programs.ts). */
   programs: readonly string[];
   /** How to get it. */
   remedy: string;

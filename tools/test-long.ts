@@ -13,10 +13,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 
-import { runFiles } from "./run-suite.ts";
+import { runFiles } from "./runner/run-suite.ts";
 import { ROOT } from "./sources.ts";
 import { type Campaign, campaigns, needsOf, suitesOf } from "./suites.ts";
-import { nameOf } from "./test-report.ts";
+import { nameOf } from "./runner/test-report.ts";
 
 const MINUTES = 30;
 const SEED_MAX = 2 ** 31;

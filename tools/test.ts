@@ -9,13 +9,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 
-import { makeProgramFolders } from "./program-folders.ts";
-import { type Plan, planRun } from "./plan-run.ts";
-import { repeatFailed } from "./repeat-failed.ts";
-import { runFiles, type SuiteRun } from "./run-suite.ts";
+import { makeProgramFolders } from "./runner/program-folders.ts";
+import { type Plan, planRun } from "./runner/plan-run.ts";
+import { repeatFailed } from "./runner/repeat-failed.ts";
+import { runFiles, type SuiteRun } from "./runner/run-suite.ts";
 import { allNeeds, suitesOf, type Suite } from "./suites.ts";
-import { nameOf } from "./test-report.ts";
-import { leftOutLines, tableLines } from "./test-summary.ts";
+import { nameOf } from "./runner/test-report.ts";
+import { leftOutLines, tableLines } from "./runner/test-summary.ts";
 
 /** Decides generated cases: always the same, so that what a run says is about the change. */
 const seed = (process.env["CAIRN_SEED"] ??= "1");

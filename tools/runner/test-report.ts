@@ -1,6 +1,6 @@
 import { relative } from "node:path";
 
-import { ROOT } from "./sources.ts";
+import { ROOT } from "../sources.ts";
 
 /** A test that failed; without a title, a whole file that could not be loaded or whose hooks failed. */
 export interface Failure {

@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 
-import { findProgram } from "./needs.ts";
+import { findProgram } from "../needs.ts";
 import { planRun } from "./plan-run.ts";
-import { readSources, ROOT } from "./sources.ts";
-import { allNeeds, campaigns, needsOf, suitesOf } from "./suites.ts";
+import { readSources, ROOT } from "../sources.ts";
+import { allNeeds, campaigns, needsOf, suitesOf } from "../suites.ts";
 import { leftOutLines } from "./test-summary.ts";
 
 /** A PATH with these programs and no others. */
@@ -44,7 +44,7 @@ describe("npm test", () => {
   it("every need says how to get it", async () => {
     const missing = allNeeds();
     const plan = await planRun(["unit"]);
-    const suite = suitesOf("tools/test-list.test.ts")[0]!;
+    const suite = suitesOf("tools/runner/test-list.test.ts")[0]!;
     plan.leftOut = [{ suite, files: ["a"], missing, isAllowed: false }];
     const lines = leftOutLines(plan);
     for (const need of missing) expect(lines).toContain(`  ${need.name}: ${need.remedy}`);

@@ -1,6 +1,6 @@
 import type { Plan } from "./plan-run.ts";
 import type { SuiteRun } from "./run-suite.ts";
-import type { Suite } from "./suites.ts";
+import type { Suite } from "../suites.ts";
 
 const SLOWEST = 10;
 

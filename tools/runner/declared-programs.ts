@@ -3,8 +3,8 @@ import { relative } from "node:path";
 import { expect } from "vitest";
 
 import { pathOf } from "./program-folders.ts";
-import { ROOT } from "./sources.ts";
-import { needsOf } from "./suites.ts";
+import { ROOT } from "../sources.ts";
+import { needsOf } from "../suites.ts";
 
 /** Made by `npm test`; without it, as when vitest is called directly, a test sees the PATH as it is. */
 const folder = process.env["CAIRN_TEST_PROGRAM_FOLDER"];

@@ -1,6 +1,6 @@
-import { type Need } from "./needs.ts";
-import { readSources } from "./sources.ts";
-import { needsOf, suites, suitesOf, type Suite } from "./suites.ts";
+import { type Need } from "../needs.ts";
+import { readSources } from "../sources.ts";
+import { needsOf, suites, suitesOf, type Suite } from "../suites.ts";
 
 /** Files of a suite that cannot run here. */
 export interface LeftOut {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 
-import { ROOT } from "./sources.ts";
+import { ROOT } from "../sources.ts";
 import { nameOf, readReport } from "./test-report.ts";
 
 function report(files: Record<string, string[]>, fileStatus: Record<string, string> = {}): string {

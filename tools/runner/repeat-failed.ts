@@ -1,4 +1,4 @@
-import { suitesOf } from "./suites.ts";
+import { suitesOf } from "../suites.ts";
 import type { Failure } from "./test-report.ts";
 
 /** More unsteady tests than this fail the run. */

@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { runCommand } from "./command.ts";
-import type { Suite } from "./suites.ts";
+import { runCommand } from "../command.ts";
+import type { Suite } from "../suites.ts";
 import { readReport, type Report } from "./test-report.ts";
 
 export interface SuiteRun extends Report {
