@@ -7,6 +7,7 @@ import {
   GCC,
   GIT,
   LINUX,
+  OPENSSL,
   OWN_MOUNTS,
   PYTHON,
   SCRIPT,
@@ -27,6 +28,8 @@ export interface Suite {
   needs?: readonly Need[];
   /** What some of its files need besides, by pattern. */
   alsoNeeds?: Readonly<Record<string, readonly Need[]>>;
+  /** Its files share processes, and what they have loaded. */
+  isWarm?: true;
   /** It measures time or memory, so its files run one after the other. */
   measures?: true;
   /** It starts processes or a browser: a test that fails is run once more, alone, at the end. */
@@ -44,35 +47,57 @@ export const suites: readonly Suite[] = [
     name: "unit",
     config: "vitest.config.ts",
     files: ["{base,core,wire,store,blob,sdk,cli,web,tools}/**/*.test.ts"],
-    alsoNeeds: { "sdk/typescript/capture/*.test.ts": [GIT] },
+    alsoNeeds: {
+      "sdk/typescript/capture/{archive,git,ignore-rules,provenance}*.test.ts": [GIT],
+      "store/sqlite/process-mounts.test.ts": [OWN_MOUNTS],
+    },
   },
-  { name: "server", config: "vitest.config.ts", files: ["server/**/*.test.ts"], repeats: true },
+  {
+    name: "server",
+    config: "vitest.config.ts",
+    files: ["server/**/*.test.ts"],
+    alsoNeeds: { "server/tls.test.ts": [OPENSSL] },
+    repeats: true,
+  },
   { ...PROCESSES, name: "e2e", files: ["e2e/*.test.ts"] },
-  { ...PROCESSES, name: "sdk", files: ["e2e/sdk/**/*.test.ts"] },
+  {
+    ...PROCESSES,
+    name: "sdk",
+    files: ["e2e/sdk/**/*.test.ts"],
+    alsoNeeds: { "e2e/sdk/{capture,forbidden-capture,secrets}.test.ts": [GIT] },
+  },
   {
     ...PROCESSES,
     name: "cli",
     files: ["e2e/cli/**/*.test.ts"],
-    needs: [PYTHON, SCRIPT],
-    alsoNeeds: { "e2e/cli/completion.test.ts": [FISH, ZSH] },
-  },
-  {
-    ...PROCESSES,
-    name: "trackers",
-    files: ["e2e/trackers/**/*.test.ts"],
-    needs: [pythonModules("torchx", "fsspec", "mlflow", "flask", "sqlalchemy"), TORCHX_NIGHTLY],
+    alsoNeeds: {
+      "e2e/cli/mounts.test.ts": [OWN_MOUNTS],
+      "e2e/cli/shells/completion-fish.test.ts": [FISH],
+      "e2e/cli/shells/completion-zsh.test.ts": [ZSH],
+      "e2e/cli/terminal/{completion-tab,ls-watch,real-terminal}.test.ts": [SCRIPT],
+      "e2e/cli/terminal/{screen,serve-terminal,top}.test.ts": [PYTHON],
+    },
+    isWarm: true,
   },
   {
     ...PROCESSES,
     name: "python",
     files: ["e2e/python/*.test.ts"],
-    needs: [pythonModules("setuptools", "pip", "mypy"), GIT],
+    needs: [PYTHON],
+    alsoNeeds: {
+      "e2e/python/capture.test.ts": [GIT],
+      "e2e/python/connections.test.ts": [OPENSSL],
+      "e2e/python/package.test.ts": [pythonModules("setuptools", "pip", "mypy")],
+    },
   },
   {
     ...PROCESSES,
-    name: "python-torchx",
-    files: ["e2e/python/torchx/*.test.ts"],
-    needs: [pythonModules("torchx", "fsspec", "aiohttp", "setuptools"), TORCHX_NIGHTLY],
+    name: "trackers",
+    files: ["e2e/trackers/**/*.test.ts", "e2e/python/torchx/*.test.ts"],
+    needs: [
+      pythonModules("torchx", "fsspec", "aiohttp", "mlflow", "flask", "sqlalchemy", "setuptools"),
+      TORCHX_NIGHTLY,
+    ],
   },
   {
     ...PROCESSES,
@@ -86,7 +111,11 @@ export const suites: readonly Suite[] = [
     ...PROCESSES,
     name: "clients",
     files: ["e2e/clients/**/*.test.ts"],
-    needs: [CURL, pythonModules("grpc", "grpc_tools", "grpc_reflection", "sqlmap")],
+    alsoNeeds: {
+      "e2e/clients/{curl,home-page}.test.ts": [CURL],
+      "e2e/clients/grpcio.test.ts": [pythonModules("grpc", "grpc_tools", "grpc_reflection")],
+      "e2e/clients/sqlmap.test.ts": [pythonModules("sqlmap")],
+    },
   },
   {
     ...PROCESSES,
@@ -101,10 +130,17 @@ export const suites: readonly Suite[] = [
     files: ["e2e/browser/torchx/*.test.ts"],
     needs: [CHROMIUM, CURL, pythonModules("torchx", "fsspec", "setuptools")],
   },
-  { ...PAGES, name: "browser-alone", files: ["e2e/browser/alone/*.test.ts"], measures: true },
   // Reads the memory of processes where Linux tells it.
   { ...PROCESSES, name: "aborts", files: ["e2e/aborts/*.test.ts"], needs: [LINUX] },
   { ...PROCESSES, name: "load", files: ["e2e/load/**/*.test.ts"], needs: [LINUX], measures: true },
+  {
+    ...PROCESSES,
+    name: "timing",
+    files: ["e2e/timing/*.test.ts"],
+    alsoNeeds: { "e2e/timing/top.test.ts": [PYTHON] },
+    measures: true,
+  },
+  { ...PAGES, name: "browser-timing", files: ["e2e/browser/alone/*.test.ts"], measures: true },
 ];
 
 /** Tests that try as much as time allows in `npm run test:long`, and a small dose of it in `npm test`. */

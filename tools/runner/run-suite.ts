@@ -3,8 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { runCommand } from "../command.ts";
+import { ROOT } from "../sources.ts";
 import type { Suite } from "../suites.ts";
 import { readReport, type Report } from "./test-report.ts";
+
+/** Servers and commands that tests start find themselves compiled. */
+const COMPILE_CACHE = join(ROOT, "node_modules", ".cache", "cairn-test");
 
 export interface SuiteRun extends Report {
   seconds: number;
@@ -37,9 +41,10 @@ export async function runFiles(
         "--reporter=json",
         `--outputFile.json=${json}`,
         ...(alone ? ["--no-file-parallelism"] : []),
+        ...(suite.isWarm === true ? ["--no-isolate"] : []),
         ...files,
       ],
-      { show: true, env },
+      { show: true, env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...env } },
     );
     const cpuAfter = childrenCpuSeconds();
     return {
