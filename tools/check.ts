@@ -22,7 +22,7 @@ const steps: readonly Step[] = [
       "--reporter=dot",
       "--exclude=server/**",
       "--exclude=sdk/typescript/capture/**",
-      "--exclude=store/sqlite/*{damage,process,disk-points}.test.ts",
+      "--exclude=store/sqlite/process*.test.ts",
     ],
   },
   { name: "lint", command: ["oxlint", "--type-aware", "--deny-warnings"] },

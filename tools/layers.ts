@@ -61,7 +61,7 @@ const layers: readonly Layer[] = [
  * these as well. Only they, and folders that are there for tests, may import test packages, `testing`
  * and the contract suites.
  */
-const TEST_MAY = ["store/contract"];
+const TEST_MAY = ["store/contract", "tools/dose.ts"];
 const TEST_CODE = /\.(?:test|bench)\.ts$|(?:^|\/)testing(?:\.ts$|\/)/;
 const TEST_FOLDERS = ["store/contract", "e2e", "bench", "tools"];
 const TEST_ONLY = /^store\/contract\/|(?:^|\/)testing(?:\.ts$|\/)/;

@@ -1,5 +1,5 @@
-/** Loaded before every test file: CAIRN_SEED decides the cases that properties are tried with. */
+/** Loaded before every test file: one seed decides the cases that all properties are tried with. */
 import fc from "fast-check";
+import { seed } from "./dose.ts";
 
-const seed = process.env["CAIRN_SEED"];
-if (seed !== undefined) fc.configureGlobal({ seed: Number(seed) });
+fc.configureGlobal({ seed });

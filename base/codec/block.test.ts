@@ -7,6 +7,7 @@ import { CodecError } from "./error.ts";
 import { bitsOf, pointsOf, pointsOfUpTo } from "./testing/hostile-points.ts";
 import { kinds } from "./kind.ts";
 import type { Points } from "./points.ts";
+import { dose } from "../../tools/dose.ts";
 
 const writer = new ByteWriter(1);
 
@@ -34,7 +35,7 @@ describe("round trip", () => {
         expect(bitsOf(readBlock(reader))).toEqual(bitsOf(points));
         expect(reader.remaining).toBe(0);
       }),
-      { numRuns: 300 },
+      { numRuns: dose(150, 2_000) },
     );
   });
 

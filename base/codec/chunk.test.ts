@@ -13,6 +13,7 @@ import { CodecError } from "./error.ts";
 import { bitsOf, pointsOf, pointsOfUpTo } from "./testing/hostile-points.ts";
 import { kinds } from "./kind.ts";
 import type { Points, Values } from "./points.ts";
+import { dose } from "../../tools/dose.ts";
 
 function valuesOnly(values: Values): Points {
   return { count: values.data.length, steps: undefined, times: undefined, nanos: undefined, values };
@@ -38,7 +39,7 @@ describe("round trip", () => {
       fc.property(pointsOfUpTo(kind, 300), (points) => {
         expectRoundTrip(points);
       }),
-      { numRuns: 400 },
+      { numRuns: dose(150, 2_000) },
     );
   });
 
@@ -279,7 +280,7 @@ describe("damage", () => {
           expectErrorOrShape(sealed(damaged));
         },
       ),
-      { numRuns: 5000 },
+      { numRuns: dose(1_000, 10_000) },
     );
   });
 

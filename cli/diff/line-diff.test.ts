@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { lineEdits, unifiedDiff } from "./line-diff.ts";
+import { cpuMs } from "#base/testing/cpu-ms.ts";
 
 const line = fc.constantFrom("a", "b", "c", "d");
 const text = fc.array(line, { maxLength: 30 });
@@ -28,9 +29,9 @@ describe("lineEdits", () => {
   it("T26 gives up on texts that have too little in common, in time", () => {
     const a = Array.from({ length: 20_000 }, (_, i) => `a${i}`);
     const b = Array.from({ length: 20_000 }, (_, i) => `b${i}`);
-    const started = performance.now();
+    const started = cpuMs();
     expect(lineEdits(a, b)).toHaveLength(40_000);
-    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(cpuMs() - started).toBeLessThan(5_000);
   });
 });
 

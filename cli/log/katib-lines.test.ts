@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { KATIB_FILTER, parseKatibLine } from "./katib-lines.ts";
 import { paramJson, parseValue, splitPair } from "./parse-pairs.ts";
+import { cpuMs } from "#base/testing/cpu-ms.ts";
 
 const filter = new RegExp(KATIB_FILTER, "g");
 
@@ -46,10 +47,10 @@ describe("lines of a pipe", () => {
   });
 
   it("C13 a line that only looks like metrics is read in linear time", () => {
-    const before = performance.now();
+    const before = cpuMs();
     parseKatibLine(`${"a-|".repeat(20_000)}=${"1".repeat(20_000)}`, filter);
     parseKatibLine("=".repeat(60_000), filter);
-    expect(performance.now() - before).toBeLessThan(2_000);
+    expect(cpuMs() - before).toBeLessThan(2_000);
   });
 
   it("C13 values, params and pairs of a command line", () => {

@@ -5,6 +5,7 @@ import { ARBITRARY_NOW_US, arbitraryQuery, arbitraryRuns } from "./testing/arbit
 import { parseQuery } from "./parser.ts";
 import { printQuery } from "./print.ts";
 import { ReferenceEngine } from "./reference.ts";
+import { dose } from "../../tools/dose.ts";
 
 /** Patterns by their text: compiled ones hold caches. */
 function plain(value: unknown): unknown {
@@ -21,7 +22,7 @@ test("what is printed parses to the same query", () => {
       expect(plain(parseQuery(text, { nowUs: 0 })), text).toEqual(plain(query));
       expect(printQuery(parseQuery(text, { nowUs: 0 }))).toBe(text);
     }),
-    { numRuns: 1_000 },
+    { numRuns: dose(300, 5_000) },
   );
 });
 
@@ -42,7 +43,7 @@ test("pages of a search join to the whole, whatever the query", async () => {
       expect(names).toEqual(whole.names);
       expect(whole.total).toBe(names.length);
     }),
-    { numRuns: 300 },
+    { numRuns: dose(100, 2_000) },
   );
 });
 

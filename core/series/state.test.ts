@@ -12,6 +12,7 @@ import {
   type Piece,
   type SeriesState,
 } from "./state.ts";
+import { dose } from "../../tools/dose.ts";
 
 interface Written {
   writer: number;
@@ -87,7 +88,7 @@ describe("the state of a series", () => {
       fc.property(seriesArbitrary, ({ kind, written }) => {
         expect(take(kind, written).summary).toEqual(naiveOf(kind, written).summary());
       }),
-      { numRuns: 2_000 },
+      { numRuns: dose(500, 5_000) },
     );
   });
 
@@ -101,7 +102,7 @@ describe("the state of a series", () => {
         );
         expect(marks).toEqual(naive.points.map((_, at) => Number(naive.isReplaced(at))));
       }),
-      { numRuns: 2_000 },
+      { numRuns: dose(500, 5_000) },
     );
   });
 

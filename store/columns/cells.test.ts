@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { BLOCK_ROWS, Cells, EMPTY } from "./cells.ts";
+import { dose } from "../../tools/dose.ts";
 
 const LANES = 3;
 const ROWS = 2 * BLOCK_ROWS + 100;
@@ -79,7 +80,7 @@ describe("cells", () => {
         for (const cell of model.values()) if (cell.code === 9) cell.code = 3;
         expectSame(cells, model);
       }),
-      { numRuns: 100 },
+      { numRuns: dose(30, 300) },
     );
   });
 

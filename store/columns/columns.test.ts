@@ -1,18 +1,19 @@
-import { runSearchContract } from "#store/contract/run-search.ts";
+import { type OpenedSearch, runSearchContract } from "#store/contract/run-search.ts";
+import { dose } from "../../tools/dose.ts";
 import { RunIndex } from "./index.ts";
 import { openColumns } from "./open.ts";
 import { PositionGate } from "./position-gate.ts";
 
-runSearchContract("columns in a thread", async () => {
+async function openThread(): Promise<OpenedSearch> {
   const { search, feed } = openColumns();
   return {
     search,
     apply: (batch) => feed.postMessage(batch),
     close: () => search.close(),
   };
-});
+}
 
-runSearchContract("the bare index", async () => {
+async function openIndex(): Promise<OpenedSearch> {
   const index = new RunIndex();
   const gate = new PositionGate(1_000);
   return {
@@ -33,4 +34,8 @@ runSearchContract("the bare index", async () => {
     },
     close: () => {},
   };
-});
+}
+
+runSearchContract("columns in a thread", openThread, { cases: 10, positions: true });
+
+runSearchContract("the bare index", openIndex, { cases: dose(100, 2_000), positions: true });

@@ -19,6 +19,7 @@ import type { RunFeedRow } from "#core/ports/run-search.ts";
 import type { Query } from "#core/query/ast.ts";
 import { BLOCK_ROWS } from "./cells.ts";
 import { RunIndex } from "./index.ts";
+import { dose } from "../../tools/dose.ts";
 
 /** A block without any of the columns, nearly all of it purged, and enough in the next one for dense columns. */
 const BARE_ROWS = BLOCK_ROWS;
@@ -73,7 +74,7 @@ describe("the run index", () => {
     const checkQueries = () =>
       fc.assert(
         fc.property(arbitraryQuery(), (query) => expectAsReference(index, views, query)),
-        { numRuns: 100 },
+        { numRuns: dose(25, 100) },
       );
     const bare = Array.from({ length: BARE_ROWS }, (_, key) => ({ ...feedRow(key), startedUs: undefined }));
     index.apply({ ...NO_CHANGE, position: 1, runs: bare });

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { joinObject, leaves } from "#core/model/json.ts";
 import { KeyedColumns } from "./keyed-columns.ts";
 import { putParams } from "./params.ts";
+import { dose } from "../../tools/dose.ts";
 
 const key = fc.constantFrom(
   "a",
@@ -66,7 +67,7 @@ describe("putParams", () => {
           for (const path of paths) expect(columns.find(path), path).toBeUndefined();
         },
       ),
-      { numRuns: 500 },
+      { numRuns: dose(150, 2_000) },
     );
   });
 

@@ -24,7 +24,7 @@ export interface BlobStoreTraits {
 }
 
 const MIB = 1 << 20;
-const STREAM_CHUNKS = 256;
+const STREAM_CHUNKS = 128;
 const GROWTH_BYTES_MAX = 64 * MIB;
 
 /** The behaviour every blob store shares; see core/ports/blob-store.ts. */
@@ -242,7 +242,7 @@ export function blobStoreContract(
     });
 
     if (traits.flatMemory)
-      it("stores and reads 256 MiB without holding them", async () => {
+      it("stores and reads 128 MiB without holding them", async () => {
         const block = Buffer.alloc(MIB, "cairn");
         const before = memoryInUse().external;
         let peak = before;

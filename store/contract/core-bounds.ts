@@ -114,11 +114,11 @@ export function coreBoundsContract(open: OpenStores): void {
     const { metrics } = core();
     const id = await createRun(bench.runs);
     const run = { by: "id", id } as const;
-    const count = 40_000;
+    const count = 34_000;
     const key = (i: number) => `${String(i).padStart(6, "0")}${"k".repeat(500)}`;
-    for (let at = 0; at < count; at += 20_000) {
-      const series = Array.from({ length: 20_000 }, (_, i) => numbers(key(at + i), [1]));
-      await appendOne(bench.runs, envelope(id, 1 + at / 20_000, { series }));
+    for (let at = 0; at < count; at += 17_000) {
+      const series = Array.from({ length: 17_000 }, (_, i) => numbers(key(at + i), [1]));
+      await appendOne(bench.runs, envelope(id, 1 + at / 17_000, { series }));
     }
     const first = await metrics.list(CALLER, { run, glob: "", regex: "", pageSize: 10_000, pageToken: "" });
     expect(first.series.length).toBe(10_000);

@@ -1,6 +1,5 @@
 /** Core's services on a real store: what a rule needs both for is proven here, on every engine. */
 import { describe } from "vitest";
-import { coreBoundsContract } from "./core-bounds.ts";
 import { coreCaptureContract } from "./core-capture.ts";
 import { coreGroupsContract } from "./core-groups.ts";
 import { coreIngestContract } from "./core-ingest.ts";
@@ -16,7 +15,6 @@ export function coreContract(name: string, open: OpenStores, traits: { restores:
     describe("ingest and metrics", () => coreIngestContract(open));
     describe("what must not be captured", () => coreCaptureContract(open));
     describe("groups", () => coreGroupsContract(open));
-    describe("bounds", () => coreBoundsContract(open));
     describe("system", () => coreSystemContract(open, traits.restores));
   });
 }

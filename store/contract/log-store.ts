@@ -8,10 +8,17 @@ import { logModelContract } from "./log-store-model.ts";
 import { logReadContract } from "./log-store-read.ts";
 import type { OpenStores } from "./stores.ts";
 
-/** `open` gives an empty store; each test opens one and discards it. `cases` is how many random logs to try. */
-export function logStoreContract(name: string, open: OpenStores, traits: { cases: number }): void {
+export interface LogStoreTraits {
+  /** How many random logs to try. */
+  cases: number;
+  /** Whether to try sizes that take a while. */
+  large: boolean;
+}
+
+/** `open` gives an empty store; each test opens one and discards it. */
+export function logStoreContract(name: string, open: OpenStores, traits: LogStoreTraits): void {
   describe(`log store on ${name}`, () => {
-    describe("reading", () => logReadContract(open));
+    describe("reading", () => logReadContract(open, traits.large));
     describe("any log", () => logModelContract(open, traits.cases));
     describe("core", () => coreLogsContract(open));
   });

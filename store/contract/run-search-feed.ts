@@ -5,7 +5,7 @@ import { ReferenceEngine } from "#core/query/reference.ts";
 import type { ScriptRun } from "#core/query/script.ts";
 import { feedRow, idOf, type OpenedSearch, RunFeeder, scriptRow, scriptSeries } from "./run-feeder.ts";
 
-export function feedContract(open: () => Promise<OpenedSearch>, positions: boolean): void {
+export function feedContract(open: () => Promise<OpenedSearch>, cases: number, positions: boolean): void {
   let opened: OpenedSearch;
   let feeder: RunFeeder;
   beforeEach(async () => {
@@ -140,7 +140,7 @@ export function feedContract(open: () => Promise<OpenedSearch>, positions: boole
         expect(ids.map((id) => `p${Number(id.slice(1))}`)).toEqual(expected.names);
         expect(total).toBe(expected.total);
       }),
-      { numRuns: 300 },
+      { numRuns: cases },
     );
   });
 

@@ -18,7 +18,7 @@ function maskOf(namespaces: Record<string, boolean>, runs: Record<number, boolea
   };
 }
 
-export function maskContract(open: () => Promise<OpenedSearch>): void {
+export function maskContract(open: () => Promise<OpenedSearch>, cases: number): void {
   let opened: OpenedSearch;
   let feeder: RunFeeder;
   beforeEach(async () => {
@@ -200,7 +200,7 @@ export function maskContract(open: () => Promise<OpenedSearch>): void {
           }
         }
       }),
-      { numRuns: 300 },
+      { numRuns: cases },
     );
     port1.close();
   });

@@ -21,7 +21,7 @@ const BY_ALIAS: Query = {
 
 type ValueOf<A> = A extends fc.Arbitrary<infer V> ? V : never;
 
-export function pagingContract(open: () => Promise<OpenedSearch>): void {
+export function pagingContract(open: () => Promise<OpenedSearch>, cases: number): void {
   let opened: OpenedSearch;
   let feeder: RunFeeder;
   beforeEach(async () => {
@@ -159,7 +159,7 @@ export function pagingContract(open: () => Promise<OpenedSearch>): void {
           );
         },
       ),
-      { numRuns: 300 },
+      { numRuns: cases },
     );
   });
 
@@ -249,7 +249,7 @@ export function pagingContract(open: () => Promise<OpenedSearch>): void {
           if (after === undefined) for (const key of staying) expect(seen).toContain(key);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: cases },
     );
   });
 }

@@ -6,7 +6,7 @@ import { ReferenceEngine } from "#core/query/reference.ts";
 import { readScripts, runScript } from "#core/query/script.ts";
 import { feedRow, type OpenedSearch, RunFeeder } from "./run-feeder.ts";
 
-export function queryContract(open: () => Promise<OpenedSearch>): void {
+export function queryContract(open: () => Promise<OpenedSearch>, cases: number): void {
   let opened: OpenedSearch;
   let feeder: RunFeeder;
   beforeEach(async () => {
@@ -46,7 +46,7 @@ export function queryContract(open: () => Promise<OpenedSearch>): void {
           expect(paged).toEqual(expected.names);
         },
       ),
-      { numRuns: 400 },
+      { numRuns: cases },
     );
   });
 

@@ -14,6 +14,8 @@ import { scopeContract } from "./run-search-scope.ts";
 export type { OpenedSearch };
 
 export interface RunSearchTraits {
+  /** How many random cases each property tries. */
+  cases: number;
   /** False for an engine that asks the database itself and so ignores positions. */
   positions: boolean;
 }
@@ -22,14 +24,14 @@ export interface RunSearchTraits {
 export function runSearchContract(
   name: string,
   open: () => Promise<OpenedSearch>,
-  traits: RunSearchTraits = { positions: true },
+  { cases, positions }: RunSearchTraits,
 ): void {
   describe(`run search on ${name}`, () => {
-    describe("queries", () => queryContract(open));
+    describe("queries", () => queryContract(open, cases));
     describe("what a caller may see", () => scopeContract(open));
-    describe("masks", () => maskContract(open));
-    describe("changes", () => feedContract(open, traits.positions));
+    describe("masks", () => maskContract(open, cases));
+    describe("changes", () => feedContract(open, cases, positions));
     describe("metrics", () => metricsContract(open));
-    describe("pages", () => pagingContract(open));
+    describe("pages", () => pagingContract(open, cases));
   });
 }

@@ -10,12 +10,14 @@ import {
   readNumbers,
 } from "#store/contract/stores.ts";
 import { openOnDisk } from "./testing/under-test.ts";
+import { startThread } from "./thread.ts";
 
-runStoreContract("sqlite on disk", () => openOnDisk(), { restores: true, schedules: 50 });
+runStoreContract("sqlite on disk", () => openOnDisk(), { restores: true, schedules: 20 });
 
 describe("sqlite with several readers", () => {
   it("D4 U6 every connection sees what was acknowledged, through folds and purges", async () => {
-    const under = await openOnDisk(3);
+    // Threads of its own, as a server has them.
+    const under = await openOnDisk(3, startThread);
     const id = await createRun(under.runs);
     const readAll = async (run: string, key: string) => {
       // Enough at once that every connection gets some.

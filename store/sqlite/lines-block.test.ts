@@ -5,6 +5,7 @@ import { logLines } from "#store/contract/naive-log.ts";
 import { LineBlock, type LineRun } from "./lines-block.ts";
 import { LineBlockWriter } from "./lines-block-writer.ts";
 import { decodeSources } from "./lines-sources.ts";
+import { dose } from "../../tools/dose.ts";
 
 const RECEIVED_US = 1_767_225_600_000_000;
 
@@ -56,7 +57,7 @@ describe("a block of lines", () => {
           new Set(listed.map(({ origin, stream, rank }) => JSON.stringify([origin, stream, rank]))),
         ).toEqual(said);
       }),
-      { numRuns: 500 },
+      { numRuns: dose(150, 1_000) },
     );
   });
 
@@ -81,7 +82,7 @@ describe("a block of lines", () => {
           }
         },
       ),
-      { numRuns: 3_000 },
+      { numRuns: dose(600, 10_000) },
     );
   });
 

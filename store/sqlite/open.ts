@@ -10,7 +10,7 @@ import type { PointStore } from "#core/ports/point-store.ts";
 import type { AppendEnvelope, AppendOutcome, RunStore } from "#core/ports/run-store.ts";
 import { lockDirectory } from "./lock.ts";
 import { packEnvelope } from "./pack.ts";
-import { startThread, type Thread } from "./thread.ts";
+import { startThread, type StartThread, type Thread } from "./thread.ts";
 import type { ReaderApi, WriterApi } from "./worker-api.ts";
 
 export interface SqliteOptions {
@@ -20,23 +20,25 @@ export interface SqliteOptions {
   feed: MessagePort;
   /** Threads that read, one connection each; all but the first start when they are needed. */
   readersMax?: number;
+  /** Where threads come from: tests keep theirs for the next store. */
+  startThread?: StartThread;
   /** The clock, for what the store stamps itself. */
   nowUs(): number;
 }
 
 /** Opens the embedded store. Throws `precondition` when another process uses the directory. */
 export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
-  const { directory } = options;
+  const { directory, startThread: start = startThread } = options;
   if (directory === undefined) {
-    const thread = await startThread<WriterApi & ReaderApi>({ role: "both", file: ":memory:" }, options.feed);
+    const thread = await start<WriterApi & ReaderApi>({ role: "both", file: ":memory:" }, options.feed);
     return new SqliteStore(options, thread, [thread], undefined);
   }
   makeDirectory(directory);
   const lock = lockDirectory(directory);
   try {
     const file = join(directory, "cairn.db");
-    const writer = await startThread<WriterApi>({ role: "writer", file }, options.feed);
-    const reader = await startReader(file).catch(async (thrown: unknown) => {
+    const writer = await start<WriterApi>({ role: "writer", file }, options.feed);
+    const reader = await start<ReaderApi>({ role: "reader", file }).catch(async (thrown: unknown) => {
       await writer.stop();
       throw thrown;
     });
@@ -57,10 +59,6 @@ function makeDirectory(directory: string): void {
       hint: "give another directory with --data",
     });
   }
-}
-
-function startReader(file: string): Promise<Thread<ReaderApi>> {
-  return startThread<ReaderApi>({ role: "reader", file });
 }
 
 /** A thread that reads, with the calls it has not answered yet. */
@@ -236,7 +234,7 @@ export class SqliteStore implements RunStore, PointStore, AccessStore, ArtifactS
         await this.#writer.caller.call("restore", [copy, options.keepAside, options.audit]);
       } finally {
         this.#changed = true;
-        this.#readers = [{ thread: await startReader(disk.file), pending: 0 }];
+        this.#readers = [{ thread: await this.#startReader(disk.file), pending: 0 }];
       }
     };
     const replacing = replace();
@@ -311,13 +309,18 @@ export class SqliteStore implements RunStore, PointStore, AccessStore, ArtifactS
     }
   }
 
+  #startReader(file: string): Promise<Thread<ReaderApi>> {
+    const start = this.#options.startThread ?? startThread;
+    return start<ReaderApi>({ role: "reader", file });
+  }
+
   /** Another thread, so that a long read does not hold up a short one. */
   #addReader(): void {
     const disk = this.#disk;
     if (disk === undefined || this.#startingReader !== undefined) return;
     if (this.#readers.length >= (this.#options.readersMax ?? READERS_MAX)) return;
     const readers = this.#readers;
-    this.#startingReader = startReader(disk.file)
+    this.#startingReader = this.#startReader(disk.file)
       .then(
         async (thread) => {
           if (this.#restoring === undefined && !this.#closed) readers.push({ thread, pending: 0 });

@@ -1,4 +1,4 @@
-import type { MessagePort } from "node:worker_threads";
+import type { MessagePort, Worker } from "node:worker_threads";
 import { Caller } from "#base/worker-call.ts";
 import { startWorker } from "#base/worker-thread.ts";
 import { CairnError, fromPlainError, type PlainError } from "#core/errors.ts";
@@ -10,29 +10,36 @@ export interface Thread<Api> {
   stop(): Promise<void>;
 }
 
-/** Starts the thread and waits until its connection is open. Throws what opening threw. */
-export async function startThread<Api>(start: WorkerStart, feed?: MessagePort): Promise<Thread<Api>> {
+/** Starts a thread and waits until its connection is open. Throws what opening threw. */
+export type StartThread = <Api>(start: WorkerStart, feed?: MessagePort) => Promise<Thread<Api>>;
+
+export const startThread: StartThread = (start, feed) => {
   const worker = startWorker(new URL("./worker.ts", import.meta.url), {
     name: `sqlite ${start.role}`,
     workerData: { ...start, feed },
     transferList: feed === undefined ? [] : [feed],
   });
+  return connectThread(worker, async () => {
+    await worker.terminate();
+  });
+};
+
+/** Waits for the greeting of `serveStore` at the other end of `port`. */
+export async function connectThread<Api>(
+  port: Worker | MessagePort,
+  stop: () => Promise<void>,
+): Promise<Thread<Api>> {
   const greeting = await new Promise<"ready" | PlainError>((resolve, reject) => {
-    worker.once("message", resolve);
-    worker.once("error", reject);
+    port.once("message", resolve);
+    port.once("error", reject);
   });
   if (greeting !== "ready") {
-    await worker.terminate();
+    await stop();
     throw fromPlainError(greeting);
   }
-  const caller = new Caller<Api>(worker, fromPlainError, (cause) => {
+  const caller = new Caller<Api>(port, fromPlainError, (cause) => {
     const options = { cause, reason: "STORAGE_ENDED", hint: "restart the server" };
     return new CairnError("unavailable", "cannot reach the store: its thread has ended", options);
   });
-  return {
-    caller,
-    stop: async () => {
-      await worker.terminate();
-    },
-  };
+  return { caller, stop };
 }

@@ -18,6 +18,7 @@ import {
   varintField,
   zigzag,
 } from "./testing/protobuf.ts";
+import { dose } from "../../tools/dose.ts";
 
 const RUN = field(1, field(1, "0123456789abcdef0123456789abcdef"));
 
@@ -76,7 +77,7 @@ describe("what an envelope means", () => {
       fc.property(envelopes, (message) => {
         expect(plain(decodeEnvelope(spellPlainly(message)))).toEqual(plain(meaningOf(message)));
       }),
-      { numRuns: 500 },
+      { numRuns: dose(150, 1_000) },
     );
   });
 
@@ -86,7 +87,7 @@ describe("what an envelope means", () => {
         const pick = (n: number) => (choices.next().value as number) % n;
         expect(plain(decodeEnvelope(spellLoosely(message, pick)))).toEqual(plain(meaningOf(message)));
       }),
-      { numRuns: 500 },
+      { numRuns: dose(150, 1_000) },
     );
   });
 
@@ -172,7 +173,7 @@ describe("what is malformed", () => {
         const bytes = spellPlainly(message);
         for (let end = 0; end < bytes.length; end++) survives(bytes.subarray(0, end));
       }),
-      { numRuns: 30 },
+      { numRuns: dose(8, 50) },
     );
   });
 
@@ -184,14 +185,14 @@ describe("what is malformed", () => {
         for (const { at, to } of changes) bytes[at % bytes.length] = to;
         survives(bytes);
       }),
-      { numRuns: 3_000 },
+      { numRuns: dose(800, 5_000) },
     );
   });
 
   it("W4 made of anything is refused or is a message", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => survives(bytes)),
-      { numRuns: 3_000 },
+      { numRuns: dose(2_000, 20_000) },
     );
   });
 

@@ -5,6 +5,7 @@ import type { ReadSeriesResult, SeriesData } from "#core/ports/point-store.ts";
 import { Encoding, ReadSeriesResponseSchema } from "#proto/cairn/v1/metric_pb.ts";
 import { encodeRead } from "./encode-read.ts";
 import { fromReadResult } from "./map-series.ts";
+import { dose } from "../../tools/dose.ts";
 
 const doubles = (count: number) =>
   fc.array(fc.double(), { minLength: count, maxLength: count }).map((values) => Float64Array.from(values));
@@ -72,7 +73,7 @@ describe("encodeRead", () => {
         const message = fromBinary(ReadSeriesResponseSchema, new Uint8Array(Buffer.concat(encodeRead(read))));
         expect(message).toEqual(fromReadResult(read, Encoding.BYTES));
       }),
-      { numRuns: 300 },
+      { numRuns: dose(100, 1_000) },
     );
   });
 });

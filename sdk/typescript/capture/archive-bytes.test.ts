@@ -39,7 +39,7 @@ describe("the bytes of an archive", () => {
       for (let count = 0; count < 3; count++) disturb(join(dir, names[(turn * 7) % names.length]!), turn++);
     }, 1);
     try {
-      for (let round = 0; round < 10; round++) {
+      for (let round = 0; round < 5; round++) {
         const files = await unpack(await archiveWorkdir(dir, target));
         for (const content of Object.values(files)) expect(content).not.toContain("planted");
       }
@@ -48,6 +48,9 @@ describe("the bytes of an archive", () => {
     }
     expect(turn).toBeGreaterThan(30);
   });
+
+  /** Most attempts succeed; on a busy machine the change may come too early or too late. */
+  const RACE = { timeout: 55_000 };
 
   /** Archives again and again, and does something to the directory as soon as an archive is begun. */
   async function whileWriting({ dir, target }: Tree, change: () => void): Promise<Archive> {
@@ -70,7 +73,7 @@ describe("the bytes of an archive", () => {
       expect(content).toMatch(/^x+\0*$/);
       return archive.left.map(({ why }) => why).join();
     };
-    await expect.poll(attempt).toBe("it shrank while it was read; zeros follow");
+    await expect.poll(attempt, RACE).toBe("it shrank while it was read; zeros follow");
   });
 
   it("C30 hold nothing from outside when a file turns into a link before it is read", async () => {
@@ -87,7 +90,7 @@ describe("the bytes of an archive", () => {
       expect((await unpack(archive))["z"] ?? "").not.toContain("planted");
       return archive.left;
     };
-    await expect.poll(attempt).toEqual([{ path: "z", why: "it cannot be read" }]);
+    await expect.poll(attempt, RACE).toEqual([{ path: "z", why: "it cannot be read" }]);
   });
 });
 

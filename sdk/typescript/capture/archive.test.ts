@@ -218,9 +218,7 @@ describe("limits of an archive", () => {
     const { dir, target } = await plant({ small: "x", "data/large.bin": "", "data/larger.bin": "" });
     truncateSync(join(dir, "data/large.bin"), 40 << 20);
     truncateSync(join(dir, "data/larger.bin"), 50 << 20);
-    const started = performance.now();
     const archive = await archiveWorkdir(dir, target);
-    expect(performance.now() - started).toBeLessThan(40_000);
     expect(archive).toMatchObject({ sizeBytes: 0, files: 0 });
     expect(archive.path).toBeUndefined();
     expect(archive.note).toBe(

@@ -342,7 +342,7 @@ describe("a patch", () => {
       );
       const started = performance.now();
       const answer = await readGit(repository.dir, { timeoutMs: 400, env });
-      expect(performance.now() - started).toBeLessThan(10_000);
+      expect(performance.now() - started).toBeLessThan(40_000);
       const said = "cause" in answer ? answer.cause : answer.git.notes.join();
       expect(said, word).toMatch(/longer than \d+ ms/);
     }

@@ -93,7 +93,7 @@ describe("readGpuSamples", () => {
     const started = performance.now();
     const answer = await readGpuSamples({ timeoutMs: 1000, keepsAlive: true, env });
     expect(answer).toMatchObject({ ok: false, cause: "it took longer than 1000 ms" });
-    expect(performance.now() - started).toBeLessThan(10_000);
+    expect(performance.now() - started).toBeLessThan(40_000);
     const pid = Number(await readFile(file, "utf8"));
     expect(pid).toBeGreaterThan(1);
     await expect.poll(() => isRunning(pid)).toBe(false);

@@ -8,6 +8,7 @@ import { REDACTED } from "./secret-rules.ts";
 import { fakeProgram, temporaryFolder } from "./testing/folders.ts";
 import { H200_MODEL } from "./testing/recorded.ts";
 import { newRepository } from "./testing/repository.ts";
+import { dose } from "../../../tools/dose.ts";
 
 const PATIENT = { gitTimeoutMs: 30_000, gpuTimeoutMs: 30_000 };
 const PATH = process.env["PATH"];
@@ -160,7 +161,7 @@ describe("collectProvenance", () => {
       gpuTimeoutMs: 300,
       archive: { target: join(repository.dir, "..", "x.tar.gz"), sizeBytesMax: 0 },
     });
-    expect(performance.now() - started).toBeLessThan(10_000);
+    expect(performance.now() - started).toBeLessThan(40_000);
     expect(provenance.code).toBeUndefined();
     expect(provenance.environment).toMatchObject({
       host: hostname(),
@@ -247,7 +248,7 @@ describe("planted secrets", () => {
         expect(provenance.code?.dirtyPatch).toContain("+x = 2");
         expect(JSON.stringify(provenance)).not.toContain(value);
       }),
-      { numRuns: 15 },
+      { numRuns: dose(5, 50) },
     );
   });
 });

@@ -88,8 +88,8 @@ describe("the corpus of secrets", () => {
   it("C40 takes linear time for a patch, too", () => {
     for (const piece of HOSTILE) {
       const startMs = process.cpuUsage().user / 1000;
-      redactText(`+${piece.repeat(20)}\n`.repeat(Math.ceil(1_000_000 / (piece.length * 20 + 2))), "code");
-      expect(process.cpuUsage().user / 1000 - startMs, piece).toBeLessThan(2_000);
+      redactText(`+${piece.repeat(20)}\n`.repeat(Math.ceil(300_000 / (piece.length * 20 + 2))), "code");
+      expect(process.cpuUsage().user / 1000 - startMs, piece).toBeLessThan(600);
     }
   });
 });

@@ -4,6 +4,7 @@ import { redactArgs } from "./secret-args.ts";
 import { isSecretName } from "./secret-names.ts";
 import { REDACTED } from "./secret-rules.ts";
 import { redactText, redactUrl } from "./secrets.ts";
+import { cpuMs } from "#base/testing/cpu-ms.ts";
 
 /** Put together here, so that no scanner takes this file for a leak. */
 const join = (...parts: string[]) => parts.join("");
@@ -160,11 +161,11 @@ describe("redactText", () => {
   });
 
   it("C22 takes no long time for a long hostile text", () => {
-    const started = performance.now();
+    const started = cpuMs();
     for (const piece of ["a.", "token=", '"a":', "https://", "eyJ", "a=", "x@", "-", "'\\", "-----BEGIN "]) {
       redactText(piece.repeat(20_000));
     }
-    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(cpuMs() - started).toBeLessThan(5_000);
   });
 
   it("C22 leaves ordinary text as it is", () => {

@@ -63,15 +63,14 @@ describe("startSystemMetrics", () => {
 
   it("C36 sees a busy processor and the memory of the process", async () => {
     const { logged } = record({ localRank: 1 });
-    const startedMs = performance.now();
-    const before = process.cpuUsage();
-    while (performance.now() < startedMs + 300);
-    const { user, system } = process.cpuUsage(before);
-    // Other processes may leave it less than a whole processor.
-    const percent = (user + system) / 10 / (performance.now() - startedMs);
+    const [startMs, used] = [performance.now(), process.cpuUsage()];
+    while (performance.now() < startMs + 300);
+    const { user, system } = process.cpuUsage(used);
+    // 100 on a machine with nothing else to do, less on a busy one.
+    const percent = (user + system) / 10 / (performance.now() - startMs);
     await expect
       .poll(() => Math.max(0, ...logged.map(({ values }) => values["system/cpu.process.percent"] ?? 0)))
-      .toBeGreaterThan(percent / 5);
+      .toBeGreaterThan(percent / 3);
     const rss = logged[0]!.values["system/memory.rss"]!;
     expect(rss / process.memoryUsage.rss()).toBeGreaterThan(0.3);
     expect(rss / process.memoryUsage.rss()).toBeLessThan(3);
@@ -153,20 +152,25 @@ describe("startSystemMetrics", () => {
   it("C38 keeps no process alive, also while nvidia-smi hangs", async () => {
     const folder = await temporaryFolder();
     const calls = join(folder, "calls");
-    const env = await fakeProgram("nvidia-smi", `echo x >> ${calls}; exec sleep 20`);
+    const env = await fakeProgram("nvidia-smi", `echo $$ >> ${calls}; exec sleep 20`);
     const module = JSON.stringify(fileURLToPath(new URL("system.ts", import.meta.url)));
     const script = `
-      import { existsSync } from "node:fs";
+      import { existsSync, readFileSync } from "node:fs";
       import { startSystemMetrics } from ${module};
       startSystemMetrics({ log() {} }, { intervalMs: 20, localRank: 0 });
-      let idleMs;
+      let pid = 0;
       const waiting = setInterval(() => {
-        if (!existsSync(${JSON.stringify(calls)})) return;
-        clearInterval(waiting);
-        idleMs = performance.now();
+        pid = existsSync(${JSON.stringify(calls)}) ? Number(readFileSync(${JSON.stringify(calls)}, "utf8")) : 0;
+        if (pid !== 0) clearInterval(waiting);
       }, 5);
-      // The deadline of nvidia-smi is 2 s: until then it hangs.
-      process.on("exit", () => { if (performance.now() - idleMs > 1_000) process.exitCode = 7; });
+      // At its deadline nvidia-smi is ended: as long as it runs, this process has not waited for it.
+      process.on("exit", () => {
+        try {
+          process.kill(pid, 0);
+        } catch {
+          process.exitCode = 7;
+        }
+      });
     `;
     const child = spawn(process.execPath, ["--input-type=module", "-e", script], { env, timeout: 50_000 });
     expect((await once(child, "exit"))[0]).toBe(0);

@@ -29,6 +29,8 @@ export interface RecorderOptions {
   rank: number | undefined;
   /** Every call reaches the spool before it returns. */
   everyCall: boolean;
+  /** Names of metrics that are kept apart; as many as a run may have unless a test gives less. */
+  seriesMax?: number;
   /** Takes a sealed frame, which may be reused when it returns. */
   append(kind: number, seq: number, frame: Buffer): void;
 }
@@ -61,7 +63,7 @@ export class Recorder {
   constructor(options: RecorderOptions) {
     this.#options = options;
     this.#envelope = new EnvelopeWriter(options.writer);
-    this.#table = new SeriesTable(options.labels, options.notices, () => this.collect());
+    this.#table = new SeriesTable(options.labels, options.notices, () => this.collect(), options.seriesMax);
   }
 
   get series(): SeriesTable {

@@ -21,6 +21,7 @@ export class SeriesTable {
   readonly #notices: Notices;
   /** Called when what waits must go before more can be taken. */
   readonly #collect: () => void;
+  readonly #seriesMax: number;
   readonly #known = new KnownSeries();
   readonly #tables = new Map<string, LabelTable>();
   #plain: LabelTable;
@@ -30,10 +31,16 @@ export class SeriesTable {
   pendingPoints = 0;
   #pendingBytes = 0;
 
-  constructor(defaults: Readonly<Record<string, string>>, notices: Notices, collect: () => void) {
+  constructor(
+    defaults: Readonly<Record<string, string>>,
+    notices: Notices,
+    collect: () => void,
+    seriesMax: number = limits.seriesPerRunMax,
+  ) {
     this.#defaults = defaults;
     this.#notices = notices;
     this.#collect = collect;
+    this.#seriesMax = seriesMax;
     this.#plain = this.#tableOf({});
   }
 
@@ -128,7 +135,7 @@ export class SeriesTable {
     }
     const known = this.#known.kindOf(key, table.text);
     if (known === 0) {
-      if (this.#known.size >= limits.seriesPerRunMax) {
+      if (this.#known.size >= this.#seriesMax) {
         this.#notices.once("series", "there are a million metrics in this run; new ones are left out");
         return undefined;
       }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { PythonConfig } from "./python-config.ts";
 import { configuredTrackers, findTorchxConfigs } from "./torchx-config.ts";
+import { cpuMs } from "#base/testing/cpu-ms.ts";
 
 describe("the trackers of .torchxconfig", () => {
   let dir: string;
@@ -101,9 +102,9 @@ describe("the trackers of .torchxconfig", () => {
   });
 
   it("X14 a megabyte of spaces takes no time", () => {
-    const started = performance.now();
+    const started = cpuMs();
     const config = PythonConfig.parse(`[a]\nb = x${" ".repeat(2 ** 20)}y${" ".repeat(2 ** 20)}\n`);
     expect(config.items("a").get("b")).toHaveLength(2 ** 20 + 2);
-    expect(performance.now() - started).toBeLessThan(2_000);
+    expect(cpuMs() - started).toBeLessThan(2_000);
   });
 });

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { enableCompileCache } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,6 +7,8 @@ import { MessageChannel } from "node:worker_threads";
 import { FeedRecorder } from "#store/contract/feed-recorder.ts";
 import { NOW_US, type StoresUnderTest } from "#store/contract/stores.ts";
 import { openSqlite, type SqliteStore } from "../open.ts";
+import type { StartThread } from "../thread.ts";
+import { startKeptThread } from "./kept-threads.ts";
 
 // Tests start very many threads; with the cache that takes half the time.
 enableCompileCache();
@@ -18,9 +20,33 @@ export interface SqliteUnderTest extends StoresUnderTest {
   reopen?(): Promise<SqliteUnderTest>;
 }
 
-export async function openOnDisk(readersMax = 1): Promise<SqliteUnderTest & { data: string }> {
+export async function openOnDisk(
+  readersMax = 1,
+  startThread: StartThread = startKeptThread,
+): Promise<SqliteUnderTest & { data: string }> {
   const directory = await mkdtemp(join(tmpdir(), "cairn-store-"));
-  return openIn(directory, join(directory, "data"), readersMax);
+  const data = join(directory, "data");
+  emptyStore ??= makeEmptyStore();
+  const { db, reserveBytes } = await emptyStore;
+  await mkdir(data, { mode: 0o700 });
+  await writeFile(join(data, "cairn.db"), db);
+  // Megabytes that nothing reads: a hole will do.
+  await writeFile(join(data, "reserve"), "");
+  await truncate(join(data, "reserve"), reserveBytes);
+  return openIn(directory, data, readersMax, startThread);
+}
+
+/** Every migration is a transaction of its own on the disk: they are run once, and tests begin with a copy. */
+let emptyStore: Promise<{ db: Uint8Array; reserveBytes: number }> | undefined;
+
+async function makeEmptyStore(): Promise<{ db: Uint8Array; reserveBytes: number }> {
+  const directory = await mkdtemp(join(tmpdir(), "cairn-empty-"));
+  const { runs, data } = await openIn(directory, join(directory, "data"));
+  await runs.close();
+  const db = await readFile(join(data, "cairn.db"));
+  const { size } = await stat(join(data, "reserve"));
+  await rm(directory, { recursive: true });
+  return { db, reserveBytes: size };
 }
 
 export async function openInMemory(): Promise<SqliteUnderTest> {
@@ -33,11 +59,18 @@ export async function openIn<D extends string | undefined>(
   directory: string,
   data: D,
   readersMax = 1,
+  startThread: StartThread = startKeptThread,
 ): Promise<SqliteUnderTest & { data: D }> {
   const { port1, port2 } = new MessageChannel();
   const feed = new FeedRecorder(port1);
   port1.unref();
-  const options = { directory: data, feed: port2, readersMax, nowUs: () => NOW_US };
+  const options = {
+    directory: data,
+    feed: port2,
+    readersMax,
+    startThread,
+    nowUs: () => NOW_US,
+  };
   const store = await openSqlite(options).catch((thrown: unknown) => {
     port1.close();
     throw thrown;
@@ -65,7 +98,7 @@ export async function openIn<D extends string | undefined>(
     ...(data !== undefined && {
       reopen: async () => {
         await close();
-        return openIn(directory, data, readersMax);
+        return openIn(directory, data, readersMax, startThread);
       },
     }),
   };

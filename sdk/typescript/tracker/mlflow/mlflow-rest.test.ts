@@ -60,7 +60,7 @@ describe("calls to MLflow", () => {
     await expect(rest.call("runs/get", {}, { method: "GET" })).rejects.toThrow(
       "cannot reach MLflow at http://127.0.0.1:",
     );
-    expect(performance.now() - started).toBeLessThan(3_000);
+    expect(performance.now() - started).toBeLessThan(30_000);
     expect(seen.length).toBeGreaterThan(1);
   });
 

@@ -1,0 +1,238 @@
+import { rmSync } from "node:fs";
+import { setImmediate } from "node:timers/promises";
+import type { MessagePort } from "node:worker_threads";
+import { isDeepStrictEqual } from "node:util";
+import { serveCalls, Transferred, type Endpoint, type Handlers } from "#base/worker-call.ts";
+import { withFacts } from "#core/access/audit-record.ts";
+import { CairnError, toPlainError, type PlainError } from "#core/errors.ts";
+import type { AuditRecord } from "#core/ports/access-store.ts";
+import type { ReadSeriesResult } from "#core/ports/point-store.ts";
+import { changedFields } from "#core/runs/run-difference.ts";
+import { changeAccess, dropNamespaceAccess, loadAccess, touchTokens } from "./access.ts";
+import { appendAudit, auditHead, listAudit, verifyAudit } from "./audit.ts";
+import { carryAudit } from "./carry-audit.ts";
+import { artifactReads, artifactWrites } from "./artifact-calls.ts";
+import { URGENT } from "./committer.ts";
+import { Db } from "./db.ts";
+import { checkCopy, replaceFile, stageCopy } from "./restore.ts";
+import { findSetting, initSetting } from "./settings.ts";
+import { Sources } from "./sources.ts";
+import { StoreReader } from "./store-reader.ts";
+import type { ReaderApi, WorkerStart, WriterApi } from "./worker-api.ts";
+import { StoreWriter } from "./writer.ts";
+
+/**
+ * Opens the connection of a storage thread and answers calls on `port`, after the greeting "ready" or the reason why it
+ * cannot be opened. `feed` is for a thread that writes. Returns how to close the connection; a thread that ends need
+ * not.
+ */
+export function serveStore(port: Endpoint, start: WorkerStart, feed: MessagePort | undefined): () => void {
+  let close = (): void => undefined;
+  try {
+    if (start.role === "reader") {
+      const reader = new StoreReader(start.file, Db.open(start.file, { readOnly: true }));
+      close = () => reader.db.close();
+      serveCalls<ReaderApi>(port, readerHandlers(reader), toPlainError);
+    } else {
+      const writer = new OpenWriter(start.file, feed!);
+      close = () => writer.now.close();
+      if (start.role === "writer") serveCalls<WriterApi>(port, writerHandlers(writer), toPlainError);
+      else {
+        const both = { ...writerHandlers(writer), ...readerHandlers(writer.now.reader()) };
+        serveCalls<WriterApi & ReaderApi>(port, both, toPlainError);
+      }
+    }
+    port.postMessage("ready");
+  } catch (thrown) {
+    port.postMessage(toPlainError(thrown));
+  }
+  return close;
+}
+
+/** The writer of a thread, which a restore replaces. */
+class OpenWriter {
+  readonly #file: string;
+  readonly #feed: MessagePort;
+  readonly #failed = Promise.withResolvers<PlainError>();
+  now: StoreWriter;
+
+  constructor(file: string, feed: MessagePort) {
+    this.#file = file;
+    this.#feed = feed;
+    this.now = this.#open(0);
+  }
+
+  get failed(): Promise<PlainError> {
+    return this.#failed.promise;
+  }
+
+  restore(copy: string, keepAside: string | undefined, audit: AuditRecord): void {
+    checkCopy(copy);
+    const staged = stageCopy(this.#file, copy);
+    try {
+      if (keepAside !== undefined) this.now.backup(keepAside);
+      this.now.close();
+      carryAudit(this.#file, staged, audit);
+      replaceFile(this.#file, staged);
+    } finally {
+      rmSync(staged, { force: true });
+      if (this.now.closed) this.now = this.#open(this.now.feedPosition);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.now.close();
+    // Answers to what was accepted go out first.
+    await setImmediate();
+    this.#feed.close();
+  }
+
+  #open(position: number): StoreWriter {
+    return new StoreWriter(this.#file, this.#feed, position, (error) =>
+      this.#failed.resolve(toPlainError(error)),
+    );
+  }
+}
+
+function writerHandlers(writer: OpenWriter): Handlers<WriterApi> {
+  return {
+    ...namespaceWrites((work, options) => writer.now.change(work, options)),
+    initSetting: (name, value) => writer.now.change((_, db) => initSetting(db, name, value)),
+    createRun: async (run, { getOrCreate }) => {
+      const { stored, created } = await writer.now.changeRun((runs) => runs.create(run, getOrCreate));
+      return { run: stored.run, created };
+    },
+    updateRun: async (id, change, nowUs, audit) => {
+      const { stored } = await writer.now.changeRun((runs, db) => {
+        const updated = runs.update(runs.getKey(id), change, nowUs);
+        const fields = audit === undefined ? [] : changedFields(updated.before, updated.run);
+        if (audit !== undefined && fields.length > 0) {
+          appendAudit(db, withFacts(audit, { fields: fields.join(" ") }));
+        }
+        return { stored: updated };
+      });
+      return stored.run;
+    },
+    setDeleted: async (id, deletedUs, audit) => {
+      const { stored } = await writer.now.changeRun((runs, db) => {
+        const key = runs.getKey(id);
+        const before = runs.get(key).run.deletedUs;
+        if ((before === undefined) !== (deletedUs === undefined)) appendAudit(db, audit);
+        return { stored: runs.setDeleted(key, deletedUs) };
+      }, URGENT);
+      return stored.run;
+    },
+    purgeRun: (id, audit) => writer.now.purgeRun(id, audit),
+    changeAccess: (changes, audit) => writer.now.change((_, db) => changeAccess(db, changes, audit), URGENT),
+    touchTokens: (uses) => writer.now.change((_, db) => touchTokens(db, uses)),
+    ...artifactWrites((work, options) => writer.now.change((_, db) => work(db), options)),
+    addSource: (link, audit) => writer.now.change((_, db) => new Sources(db).add(link, audit)),
+    removeSource: (link, audit) => writer.now.change((_, db) => new Sources(db).remove(link, audit), URGENT),
+    expireHeartbeats: (nowUs) => writer.now.expireHeartbeats(nowUs),
+    append: async (envelopes) => {
+      const outcomes = await writer.now.append(envelopes);
+      return outcomes.map((outcome) => (outcome instanceof CairnError ? toPlainError(outcome) : outcome));
+    },
+    publish: () => writer.now.publish(),
+    settle: () => writer.now.settle(),
+    failed: () => writer.failed,
+    restore: (copy, keepAside, audit) => writer.restore(copy, keepAside, audit),
+    close: () => writer.close(),
+  };
+}
+
+type NamespaceCall = "createNamespace" | "updateNamespace" | "deleteNamespace" | "describeKey";
+
+function namespaceWrites(write: StoreWriter["change"]): Pick<Handlers<WriterApi>, NamespaceCall> {
+  return {
+    createNamespace: (namespace, audit) =>
+      write((namespaces, db) => {
+        const created = namespaces.create(namespace);
+        if (audit !== undefined) appendAudit(db, audit);
+        return created;
+      }),
+    updateNamespace: (path, change, audit) =>
+      write((namespaces, db) => {
+        const before = namespaces.find(path);
+        const updated = namespaces.update(path, change);
+        if (audit !== undefined && !isDeepStrictEqual(before, updated)) appendAudit(db, audit);
+        return updated;
+      }),
+    deleteNamespace: (path, audit) =>
+      write((namespaces, db) => {
+        namespaces.delete(path);
+        dropNamespaceAccess(db, path);
+        appendAudit(db, audit);
+      }, URGENT),
+    describeKey: (description, nowUs, audit) =>
+      write((namespaces, db) => {
+        const changed = namespaces.describeKey(description, nowUs);
+        if (audit !== undefined && changed) appendAudit(db, audit);
+      }),
+  };
+}
+
+function readerHandlers(reader: StoreReader): Handlers<ReaderApi> {
+  return {
+    findNamespace: (path) => reader.namespaces.find(path),
+    listCapturePolicies: () => reader.namespaces.capturePolicies(),
+    listNamespaces: (page) => reader.namespaces.list(page),
+    listKeys: (namespaces, page) => reader.namespaces.listKeys(namespaces, page),
+    findRuns: (ref, options) => reader.runs.find(ref, options),
+    getRuns: (ids, options) => reader.runs.getMany(ids, options),
+    getSetting: (name) => findSetting(reader.db, name),
+    verifyRun: (id, bytesMax) => reader.verifyRun(id, bytesMax),
+    info: () => reader.info(),
+    checkIntegrity: () => reader.checkIntegrity(),
+    backup: (target) => reader.backup(target),
+    listSeries: (request) => reader.series.list(request),
+    listMetricKeys: (request) => reader.series.keys(request),
+    readLog: (request) => reader.lines.read(request),
+    searchLog: (request) => reader.lines.search(request),
+    lineCount: (runId) => reader.lines.count(runId),
+    loadAccess: () => reader.series.moment(() => loadAccess(reader.db)),
+    listAudit: (request) => listAudit(reader.db, request),
+    getAuditHead: () => auditHead(reader.db),
+    verifyAudit: () => reader.series.moment(() => verifyAudit(reader.db)),
+    ...artifactReads(reader),
+    listSources: (request) => new Sources(reader.db).ofChild(request),
+    listChildren: (request) => new Sources(reader.db).ofSources(request),
+    readLinks: (request) => new Sources(reader.db).read(request),
+    readLinkedArtifacts: (request) => new Sources(reader.db).artifactsOf(request),
+    finish: () => undefined,
+    readSeries: (request) => {
+      const result = reader.series.read(request);
+      return new Transferred(result, buffersOf(result));
+    },
+    readGroups: (request) => {
+      const result = reader.series.groups(request);
+      const columns = result.groups.flatMap(({ quantiles, ...rest }) => [
+        ...Object.values(rest),
+        ...quantiles,
+      ]);
+      return new Transferred(result, ownBuffers(columns));
+    },
+  };
+}
+
+function buffersOf(result: ReadSeriesResult): ArrayBuffer[] {
+  return ownBuffers(
+    result.series.flatMap(({ data }) =>
+      data.form === "envelope"
+        ? Object.values(data)
+        : [data.replaced, ...Object.values(data.points), data.points.values.data],
+    ),
+  );
+}
+
+/** The buffers that are these columns' alone: each one whole and not shared with a cached chunk. */
+function ownBuffers(columns: readonly unknown[]): ArrayBuffer[] {
+  const buffers = new Set<ArrayBuffer>();
+  for (const column of columns) {
+    if (!ArrayBuffer.isView(column)) continue;
+    if (column.buffer instanceof ArrayBuffer && column.byteLength === column.buffer.byteLength) {
+      buffers.add(column.buffer);
+    }
+  }
+  return [...buffers];
+}

@@ -1,0 +1,20 @@
+import { parentPort } from "node:worker_threads";
+import { serveStore } from "../serve-store.ts";
+import type { KeptThreadRequest } from "./kept-threads.ts";
+
+let stop: (() => void) | undefined;
+
+parentPort!.on("message", (request: KeptThreadRequest) => {
+  if (request === "stop") {
+    stop?.();
+    parentPort!.postMessage("stop");
+    return;
+  }
+  const { port, start, feed } = request;
+  const close = serveStore(port, start, feed);
+  stop = () => {
+    close();
+    feed?.close();
+    port.close();
+  };
+});
