@@ -121,7 +121,12 @@ export const suites: readonly Suite[] = [
     ...PROCESSES,
     name: "faults",
     files: ["e2e/faults/**/*.test.ts"],
-    needs: [GCC, STRACE, OWN_MOUNTS],
+    needs: [LINUX],
+    alsoNeeds: {
+      "e2e/faults/{failed-storage,shim,sweep}.test.ts": [GCC],
+      "e2e/faults/strace.test.ts": [STRACE],
+      "e2e/faults/{full-disk,full-spool}.test.ts": [OWN_MOUNTS],
+    },
   },
   { ...PAGES, name: "browser", files: ["e2e/browser/*.test.ts"] },
   {

@@ -4,7 +4,6 @@
  */
 import { parseArgs } from "node:util";
 import { Fuzzer } from "./fuzzer.ts";
-import { chooseSeed } from "./random.ts";
 import { besiege } from "./siege.ts";
 import { Victim, VICTIMS } from "./victim.ts";
 
@@ -19,9 +18,10 @@ const { values } = parseArgs({
 const unknown = values.server.find((name) => !VICTIMS.some((known) => known === name));
 if (unknown !== undefined) throw new Error(`unknown server ${unknown}; there are ${VICTIMS.join(", ")}`);
 const names = VICTIMS.filter((name) => values.server.includes(name));
-const seed = chooseSeed(values.seed);
+const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
 const only = values.attempts?.split(",").map(Number);
-const seconds = (Number(values.minutes) * 60) / names.length;
+/** Of each server: a quarter to warm it up, the rest to measure. */
+const ms = (Number(values.minutes) * 60_000) / names.length;
 
 console.log(`CAIRN_SEED=${seed}`);
 const counts = new Map<string, number>();
@@ -30,7 +30,11 @@ for (const name of names) {
   const fuzzer = new Fuzzer(victim, seed);
   const startedMs = performance.now();
   try {
-    const { before, after } = await besiege(victim, fuzzer, seconds, only);
+    const { before, after } = await besiege(victim, fuzzer, {
+      ms: ms / 4,
+      attemptsMax: Infinity,
+      ...(only !== undefined && { only }),
+    });
     const mb = (after.rssBytes - before.rssBytes) >> 20;
     console.log(`${name}: unharmed, ${mb} MB and ${after.handles - before.handles} open files more`);
   } catch (thrown) {

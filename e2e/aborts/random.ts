@@ -34,8 +34,3 @@ export class Random {
     return Buffer.from(Array.from({ length }, () => this.between(0, 255)));
   }
 }
-
-/** CAIRN_SEED, or a new one each time. */
-export function chooseSeed(given: string | undefined = process.env["CAIRN_SEED"]): number {
-  return given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given);
-}

@@ -1,14 +1,15 @@
-import { Fuzzer } from "./fuzzer.ts";
+import { Fuzzer, type FuzzBounds } from "./fuzzer.ts";
 import { until, type Victim, type Vitals } from "./victim.ts";
 
 const HANDLES_MORE_MAX = 8;
 const RSS_MORE_BYTES_MAX = 64 << 20;
-const SETTLE_MS = 30_000;
-/** The share of the time after which memory is measured for the first time. */
-const WARM_UP = 0.25;
-const ATTEMPTS_PER_SECOND_MAX = 5_000;
-/** The longest time between two checks that the server still answers. */
-const ROUND_MS = 5_000;
+/** What is kept of each connection is more after every round; what a server takes once and for all is not. */
+const ROUNDS_MAX = 4;
+/** How long a server has after a round to give back what it has. */
+const SETTLE_MS = 10_000;
+/** The longest time, and the most connections, between two checks that the server still answers. */
+const STRETCH_MS = 5_000;
+const STRETCH_ATTEMPTS = 25_000;
 
 export interface SiegeResult {
   before: Vitals;
@@ -16,35 +17,41 @@ export interface SiegeResult {
 }
 
 /**
- * Fuzzes one server, a quarter of the time to warm it up. Throws when the server dies, complains, no longer answers, or keeps
- * more than it had after the warm-up.
+ * Fuzzes one server: so much to warm it up, three times as much after that. Throws when the server dies, complains, no
+ * longer answers, or keeps more after every round than it had before.
  */
-export async function besiege(
-  victim: Victim,
-  fuzzer: Fuzzer,
-  seconds: number,
-  only?: readonly number[],
-): Promise<SiegeResult> {
-  const fuzz = async (ms: number): Promise<void> => {
-    for (let leftMs = ms; leftMs > 0; leftMs -= ROUND_MS) {
-      const roundMs = Math.min(leftMs, ROUND_MS);
-      const attemptsMax = Math.ceil((roundMs / 1000) * ATTEMPTS_PER_SECOND_MAX);
-      await fuzzer.run({ ms: roundMs, attemptsMax, ...(only !== undefined && { only }) });
+export async function besiege(victim: Victim, fuzzer: Fuzzer, warmUp: FuzzBounds): Promise<SiegeResult> {
+  const fuzz = async (times: number): Promise<void> => {
+    let { ms, attemptsMax } = { ms: times * warmUp.ms, attemptsMax: times * warmUp.attemptsMax };
+    while (ms > 0 && attemptsMax > 0) {
+      const [startMs, first] = [performance.now(), fuzzer.attempts];
+      await fuzzer.run({
+        ...warmUp,
+        ms: Math.min(ms, STRETCH_MS),
+        attemptsMax: Math.min(attemptsMax, STRETCH_ATTEMPTS),
+      });
       if (victim.isHarmed) throw new Error("the server is harmed");
       await victim.greet();
+      ms -= performance.now() - startMs;
+      attemptsMax -= fuzzer.attempts - first;
     }
   };
   try {
-    await fuzz(seconds * 1000 * WARM_UP);
-    const before = await victim.quietVitals();
-    await fuzz(seconds * 1000 * (1 - WARM_UP));
-    let after = before;
-    await until(SETTLE_MS, async () => {
-      after = await victim.quietVitals();
-      return objectionTo(before, after);
-    });
-    if (victim.isHarmed) throw new Error("the server is harmed");
-    return { before, after };
+    await fuzz(1);
+    let before = await victim.quietVitals();
+    for (let round = 1; ; round++) {
+      await fuzz(3);
+      let after = before;
+      const settled = until(SETTLE_MS, async () => {
+        after = await victim.quietVitals();
+        return objectionTo(before, after);
+      });
+      const objection = await settled.catch((thrown: unknown) => thrown as Error);
+      if (victim.isHarmed) throw new Error("the server is harmed");
+      if (objection === undefined) return { before, after };
+      if (round === ROUNDS_MAX) throw objection;
+      before = after;
+    }
   } catch (thrown) {
     // To who asks it, a server that died is a connection refused, which says little.
     const failure = (await victim.complaint()) ?? (thrown as Error).message;

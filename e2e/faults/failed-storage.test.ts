@@ -9,13 +9,13 @@ import { Health, HealthCheckResponse_ServingStatus as Serving } from "#proto/grp
 import { startChild, type ChildServer } from "#server/testing/child.ts";
 import { makeFolder } from "#server/testing/servers.ts";
 import { clientsOf, type Clients } from "#wire/connect/testing/ways.ts";
-import { allowedMs } from "../allowed-ms.ts";
 import { buildShim } from "./shim.ts";
 import { WriterCheck } from "./writer-check.ts";
 import { Writer } from "./writer.ts";
 
-const UNREADY_MS_MAX = 1_000;
-const STOP_MS_MAX = 10_000;
+/** Of waits that should be short: a machine whose cores are busy takes longer, a server that hangs for ever. */
+const UNREADY_MS_MAX = 20_000;
+const STOP_MS_MAX = 60_000;
 /** Calls on files that the start takes, and some more. */
 const CALLS_OF_START = 600;
 const ENVELOPES_MAX = 500;
@@ -56,13 +56,12 @@ async function reasonOf(work: Promise<unknown>): Promise<{ code: Code; reason: s
 
 /** The answer of /readyz once it is another than 200. */
 async function unready(): Promise<{ status: number; body: unknown; ms: number }> {
-  const allowed = await allowedMs(UNREADY_MS_MAX);
   const started = performance.now();
   for (;;) {
     const response = await fetch(`${server!.url}/readyz`);
     const ms = performance.now() - started;
     if (response.status !== 200) return { status: response.status, body: await response.json(), ms };
-    expect(ms).toBeLessThan(allowed);
+    expect(ms).toBeLessThan(UNREADY_MS_MAX);
     await after(10);
   }
 }
@@ -109,7 +108,7 @@ describe("a server whose disk fails to sync", () => {
     await check.run(clients, await clients.system.verifyRun({ run: { id: run!.id } }));
     expect(check.stored).toBe(writer.acknowledged);
     expect((await clients.runs.searchRuns({ namespace: "faults/sync" })).totalCount).toBe(1n);
-    expect(await stop()).toBeLessThan(await allowedMs(STOP_MS_MAX));
+    expect(await stop()).toBeLessThan(STOP_MS_MAX);
 
     await start();
     await check.run(clients, await clients.system.verifyRun({ run: { id: run!.id } }));
@@ -134,7 +133,7 @@ describe("a server whose disk fails to sync", () => {
     expect(await (await put(run!.id, "more")).json()).toMatchObject({ reason: "SYNC_FAILED" });
     // The database has a file of its own and never failed.
     await new Writer(run!.id, "a").writeSome(transport(), 1);
-    expect(await stop()).toBeLessThan(await allowedMs(STOP_MS_MAX));
+    expect(await stop()).toBeLessThan(STOP_MS_MAX);
 
     await start();
     for (let i = 0; i < files; i++) {

@@ -8,16 +8,17 @@ import { AccessService, PrincipalKind } from "#proto/cairn/v1/access_pb.ts";
 import { ErrorDetailSchema } from "#proto/cairn/v1/error_pb.ts";
 import { startChild, type ChildServer } from "#server/testing/child.ts";
 import { clientsOf, type Clients } from "#wire/connect/testing/ways.ts";
-import { allowedMs } from "../allowed-ms.ts";
+import { dose } from "../../tools/dose.ts";
 import { FLOOD } from "./content.ts";
 import { SmallDisk } from "./small-disk.ts";
 import { Writer } from "./writer.ts";
 import { WriterCheck } from "./writer-check.ts";
 
 const DISK_BYTES = 24 << 20;
-const REFUSED_MS_MAX = 1_000;
-const RECOVERED_MS_MAX = 10_000;
-const CYCLES = 4;
+/** Of waits that should be short: a machine whose cores are busy takes longer, a server that hangs for ever. */
+const REFUSED_MS_MAX = 20_000;
+const RECOVERED_MS_MAX = 60_000;
+const CYCLES = dose(2, 6);
 const FILE_BYTES = 3 << 20;
 const PASSWORD = "correct horse battery staple";
 /** After so many big ones the log is folded, a few milliseconds at a time. */
@@ -65,16 +66,15 @@ async function requireRefusals(writer: Writer): Promise<void> {
   for (let i = 0; i < 3; i++) {
     const refused = await refusalOf(writer);
     expect(refused).toMatchObject({ code: Code.Unavailable, reason: "DISK_FULL" });
-    expect(refused!.ms).toBeLessThan(await allowedMs(REFUSED_MS_MAX));
+    expect(refused!.ms).toBeLessThan(REFUSED_MS_MAX);
   }
 }
 
 /** Waits until a write goes through, without touching the server otherwise. */
 async function requireRecovery(writer: Writer): Promise<void> {
-  const allowed = await allowedMs(RECOVERED_MS_MAX);
   const started = performance.now();
   while ((await refusalOf(writer)) !== undefined) {
-    expect(performance.now() - started).toBeLessThan(allowed);
+    expect(performance.now() - started).toBeLessThan(RECOVERED_MS_MAX);
     await after(100);
   }
 }

@@ -1,5 +1,14 @@
 /** Runs under the shim: makes every call once or more, lets every kind strike, and prints what was seen. */
-import { mkdirSync, readFileSync, statSync, truncateSync, unlinkSync, writeSync, openSync } from "node:fs";
+import {
+  fsyncSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  unlinkSync,
+  writeSync,
+  openSync,
+} from "node:fs";
 import { open, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -14,6 +23,8 @@ export interface ShimReport {
   /** What is in the file after a torn and after a short write of "abcdef", and how many calls that took. */
   torn: [content: string, writes: number];
   short: [content: string, writes: number];
+  /** How a write and two syncs came out when the first call to fail was to be a sync. */
+  named: string[];
   /** What became of a file outside the directory while everything in it failed. */
   outside: string;
 }
@@ -62,6 +73,20 @@ for (const kind of ["eio", "enospc", "sync", "short", "torn", "die"] satisfies F
   await tried.close();
 }
 
+const namedFile = openSync(join(directory, "named"), "w");
+shim.arm("eio", 1, 1, "fsync");
+const named = [() => writeSync(namedFile, "x"), () => fsyncSync(namedFile), () => fsyncSync(namedFile)].map(
+  (act) => {
+    try {
+      act();
+      return "ok";
+    } catch (thrown) {
+      return (thrown as { code: string }).code;
+    }
+  },
+);
+shim.off();
+
 const halves = (kind: FaultKind): [string, number] => {
   const path = join(directory, `half-${kind}`);
   const fd = openSync(path, "w");
@@ -93,5 +118,5 @@ try {
 }
 shim.off();
 process.stdout.write(
-  JSON.stringify({ database, files, outcomes, torn, short, outside } satisfies ShimReport),
+  JSON.stringify({ database, files, outcomes, torn, short, named, outside } satisfies ShimReport),
 );

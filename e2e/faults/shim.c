@@ -5,6 +5,7 @@
  *
  *   /__fault__/root/DIRECTORY       only what is in /DIRECTORY counts from now on; nothing is armed
  *   /__fault__/arm/KIND/N/TIMES     the first call that KIND can hit, from the Nth call on, fails; TIMES in all
+ *   /__fault__/arm/KIND/N/TIMES/CALL  the same, but the first that fails is a call of this name
  *   /__fault__/off                  nothing fails any more
  *   /__fault__/status               changes nothing
  *
@@ -52,6 +53,8 @@ static volatile int armed;
 static enum kind kind;
 static long nth, times, seen, hits;
 static long seen_by_call[CALLS];
+/* The call that is hit first; CALLS for any. */
+static enum call first_call = CALLS;
 static int dead;
 static char hit_call[16], hit_path[PATH_BYTES];
 
@@ -60,7 +63,8 @@ static int is_below_root(const char *path) {
   return length > 0 && strncmp(path, root, length) == 0 && (path[length] == '/' || path[length] == 0);
 }
 
-static int can_hit(enum effect effect) {
+static int can_hit(enum call call, enum effect effect) {
+  if (hits == 0 && first_call != CALLS && call != first_call) return 0;
   switch (kind) {
   case ENOSPC_ONCE:
     return effect == WRITES || effect == GROWS;
@@ -82,7 +86,7 @@ static enum fate decide(enum call call, enum effect effect, const char *path) {
     seen++;
     seen_by_call[call]++;
     if (dead) fate = FAIL;
-    else if (seen >= nth && hits < times && can_hit(effect)) {
+    else if (seen >= nth && hits < times && can_hit(call, effect)) {
       if (hits++ == 0) {
         snprintf(hit_call, sizeof hit_call, "%s", NAMES[call]);
         snprintf(hit_path, sizeof hit_path, "%s", path);
@@ -109,17 +113,20 @@ static enum fate decide_fd(enum call call, enum effect effect, int fd) {
 
 /* Takes an order and gives a file that says where things stand. */
 static int obey(const char *order) {
-  char name[16] = "";
+  char name[16] = "", first[16] = "";
   pthread_mutex_lock(&lock);
   if (strncmp(order, "root/", 5) == 0) {
     armed = 0;
     snprintf(root, sizeof root, "%s", order + 4);
   } else if (strncmp(order, "arm/", 4) == 0) {
-    sscanf(order + 4, "%15[a-z]/%ld/%ld", name, &nth, &times);
+    sscanf(order + 4, "%15[a-z]/%ld/%ld/%15[a-z]", name, &nth, &times, first);
     kind = OFF;
     for (int i = 1; i <= DIE; i++)
       if (strcmp(name, KINDS[i]) == 0) kind = i;
-    if (kind == OFF) abort();
+    first_call = CALLS;
+    for (int i = 0; i < CALLS; i++)
+      if (strcmp(first, NAMES[i]) == 0) first_call = i;
+    if (kind == OFF || (first[0] != 0 && first_call == CALLS)) abort();
     seen = hits = dead = 0;
     memset(seen_by_call, 0, sizeof seen_by_call);
     hit_call[0] = hit_path[0] = 0;

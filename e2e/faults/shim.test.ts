@@ -16,7 +16,7 @@ it("R2 the shim sees every call of node:sqlite and node:fs, and makes those fail
   const watched = join(folder, "watched");
   mkdirSync(watched);
   const said = execFileSync(process.execPath, [CALLS, watched], { env, encoding: "utf8" });
-  const { database, files, outcomes, torn, short, outside } = JSON.parse(said) as ShimReport;
+  const { database, files, outcomes, torn, short, named, outside } = JSON.parse(said) as ShimReport;
   expect(database.calls["pwrite"]).toBeGreaterThan(0);
   expect(database.calls["fsync"]).toBeGreaterThan(0);
   const { seen, calls } = files;
@@ -35,5 +35,6 @@ it("R2 the shim sees every call of node:sqlite and node:fs, and makes those fail
   expect(torn).toEqual(["abc", 1]);
   // Node itself writes the rest.
   expect(short).toEqual(["abcdef", 2]);
+  expect(named).toEqual(["ok", "EIO", "ok"]);
   expect(outside).toBe("ok");
 });

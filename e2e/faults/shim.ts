@@ -38,8 +38,12 @@ export function buildShim(
 export const shim = {
   /** From now on only calls on files in `directory` count. */
   watch: (directory: string): FaultStatus => order(`root${directory}`),
-  /** The first call that `kind` can hit, from the `nth` on, fails, and so do the next ones up to `times`. */
-  arm: (kind: FaultKind, nth: number, times = 1): FaultStatus => order(`arm/${kind}/${nth}/${times}`),
+  /**
+   * The first call that `kind` can hit, from the `nth` on, fails, and so do the next ones up to `times`. With `call` the first
+   * one is a call of that name.
+   */
+  arm: (kind: FaultKind, nth: number, times = 1, call?: string): FaultStatus =>
+    order(["arm", kind, nth, times, ...(call === undefined ? [] : [call])].join("/")),
   off: (): FaultStatus => order("off"),
   status: (): FaultStatus => order("status"),
 };

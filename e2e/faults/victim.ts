@@ -7,6 +7,7 @@ import { expect } from "vitest";
 import { startChild, type ChildServer } from "#server/testing/child.ts";
 import { makeFolder } from "#server/testing/servers.ts";
 import { clientsOf, type Clients } from "#wire/connect/testing/ways.ts";
+import { cpuMs } from "../load/measure.ts";
 import { FLOOD, fileOf } from "./content.ts";
 import { Granter } from "./granter.ts";
 import { Uploader } from "./uploader.ts";
@@ -18,7 +19,9 @@ const PAGE = 10_000;
 /** A data folder with all that write to it, over many servers that are killed. */
 export class Victim {
   readonly folder = makeFolder();
-  readonly readyMs: number[] = [];
+  /** Processor time that each server took until it was ready. */
+  readonly readyCpuMs: number[] = [];
+  #readyMs = 0;
   readonly #writers: WriterCheck[] = [];
   readonly #uploaders: Uploader[] = [];
   /** Files of each uploader that were read back. */
@@ -31,7 +34,8 @@ export class Victim {
 
   async start(): Promise<Clients> {
     this.#server = await startChild(["--data", this.folder]);
-    this.readyMs.push(this.#server.readyMs);
+    this.#readyMs = this.#server.readyMs;
+    this.readyCpuMs.push(cpuMs(this.#server.child.pid!));
     this.#transport = createGrpcTransport({ baseUrl: this.#server.url });
     return clientsOf(this.#transport);
   }
@@ -87,8 +91,9 @@ export class Victim {
     await this.#server!.exited;
   }
 
-  /** Ends a server before it is ready, or just as it is. */
-  async killWhileStarting(delayMs: number): Promise<void> {
+  /** Ends a server before it is ready, or just as it is: after this share of the time that the last one took. */
+  async killWhileStarting(share: number): Promise<void> {
+    const delayMs = share * this.#readyMs;
     const starting = startChild(["--data", this.folder], {
       onSpawn: (child) => setTimeout(() => child.kill("SIGKILL"), delayMs),
     });

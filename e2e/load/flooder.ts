@@ -8,17 +8,21 @@ export interface Attack {
   port: number;
   name: string;
   times: number;
-  pauseMs: number;
 }
 
+const CLOSED_MS_MAX = 60_000;
+
 /** Again and again, each time until the server has closed the connection. */
-async function attack({ port, name, times, pauseMs }: Attack): Promise<void> {
+async function attack({ port, name, times }: Attack): Promise<void> {
   const bytes = FLOODS.find(([known]) => known === name)![1]();
   for (let time = 0; time < times; time++) {
     const attacker = await RawClient.connect(port);
     attacker.socket.write(Buffer.concat([PREFACE, frame(FRAME.settings, 0, 0), bytes]));
-    await attacker.closed();
-    await setTimeout(pauseMs);
+    const over = new AbortController();
+    const late = setTimeout(CLOSED_MS_MAX, "late", { signal: over.signal }).catch(() => "aborted");
+    const end = await Promise.race([attacker.closed(), late]);
+    over.abort();
+    if (end === "late") throw new Error(`the server did not close connection ${time} in ${CLOSED_MS_MAX} ms`);
   }
 }
 

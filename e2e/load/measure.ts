@@ -1,3 +1,4 @@
+import type { ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
 
 /** The environment of a server with the flags that `npm start` gives it, and more. */
@@ -9,6 +10,16 @@ export function asNpmStart(...more: string[]): NodeJS.ProcessEnv {
     ...process.env,
     NODE_OPTIONS: [process.env["NODE_OPTIONS"] ?? "", ...flags, ...more].join(" ").trim(),
   };
+}
+
+/** Loaded into a server with --import: see there. */
+export const CLEAN_HEAP = `--import=${new URL("clean-heap.js", import.meta.url).href}`;
+
+/** Memory that a server with `CLEAN_HEAP` has in RAM, without what a garbage collection frees; `call` asks it something, no matter what. */
+export async function cleanRssBytes(child: ChildProcess, call: () => Promise<unknown>): Promise<number> {
+  child.kill("SIGUSR2");
+  await call();
+  return rssBytes(child.pid!);
 }
 
 /** Memory that a process has in RAM. */
@@ -23,55 +34,71 @@ export function percentile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!;
 }
 
-export function median(values: readonly number[]): number {
-  return percentile(values, 0.5);
+/** Processor time that a process has taken so far, with all its threads. Linux counts it in hundredths of a second. */
+export function cpuMs(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  // The name of the program may hold spaces, and ends with the last bracket.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
+const ROUNDS_MAX = 4;
+/** An idle machine takes a tenth of it. */
+const TELLING_MS_MAX = 20;
+
 /**
- * Latencies of the same work done in turn with and without a load, so that whatever else the machine does
- * falls on both alike. They are kept in windows: a burst of something else spoils one window and not the
- * verdict.
+ * Measures up to `ROUNDS_MAX` times, until a round has nothing to object to, and gives the objections if none was
+ * good. A defect is there in every round; what else the machine does is not.
  */
+export async function objections(round: () => Promise<string | undefined>): Promise<string[]> {
+  const said: string[] = [];
+  while (said.length < ROUNDS_MAX) {
+    const objection = await round();
+    if (objection === undefined) return [];
+    said.push(objection);
+  }
+  return said;
+}
+
+/** Latencies of the same work done in turn with and without a load, so that whatever else the machine does falls on both alike. */
 export class Paired {
-  readonly #windowMs: number;
-  readonly #startMs = performance.now();
-  readonly #windows: { plain: number[]; loaded: number[] }[] = [];
+  readonly #plain: number[] = [];
+  readonly #loaded: number[] = [];
+  #turn = 0;
 
-  constructor(windowMs: number) {
-    this.#windowMs = windowMs;
+  /** Does both once; neither is always the one that finds the machine awake. */
+  async time(plain: () => Promise<unknown>, loaded: () => Promise<unknown>): Promise<void> {
+    const pair = [
+      [this.#plain, plain],
+      [this.#loaded, loaded],
+    ] as const;
+    for (const [times, work] of this.#turn++ % 2 === 0 ? pair : pair.toReversed()) {
+      const startMs = performance.now();
+      await work();
+      times.push(performance.now() - startMs);
+    }
   }
 
-  async time(which: "plain" | "loaded", work: () => Promise<unknown>): Promise<void> {
-    const startMs = performance.now();
-    await work();
-    const endMs = performance.now();
-    const at = Math.floor((endMs - this.#startMs) / this.#windowMs);
-    const window = (this.#windows[at] ??= { plain: [], loaded: [] });
-    window[which].push(endMs - startMs);
-  }
-
-  /** Of all, and the median of what the windows say about how much the load costs. */
-  summary(share: number): { plainMs: number; loadedMs: number; ratio: number; samples: number } {
-    const windows = this.#windows.filter((window) => window !== undefined && window.plain.length >= 20);
-    const ratios = windows.map(({ plain, loaded }) => percentile(loaded, share) / percentile(plain, share));
-    const loaded = windows.flatMap((window) => window.loaded);
-    return {
-      plainMs: percentile(
-        windows.flatMap((window) => window.plain),
-        share,
-      ),
-      loadedMs: percentile(loaded, share),
-      ratio: median(ratios),
-      samples: loaded.length,
-    };
+  get samples(): number {
+    return this.#loaded.length;
   }
 
   /**
-   * Whether the load makes it worse by more than `factor`, beyond doubt: over all, in most windows, and by
-   * more than a scheduler's whim.
+   * Says so when the load makes the median worse by more than `factor` and `slackMs`. A machine on which the work takes
+   * long without the load cannot tell: the load itself may be waiting for a processor.
    */
-  isBreached(share: number, factor: number, slackMs: number): boolean {
-    const { plainMs, loadedMs, ratio } = this.summary(share);
-    return ratio > factor && loadedMs > factor * plainMs && loadedMs - plainMs > slackMs;
+  objection(factor: number, slackMs: number): string | undefined {
+    const plainMs = percentile(this.#plain, 0.5);
+    const loadedMs = percentile(this.#loaded, 0.5);
+    if (plainMs > TELLING_MS_MAX || loadedMs <= factor * plainMs + slackMs) return undefined;
+    return `the median is ${plainMs.toFixed(1)} ms alone and ${loadedMs.toFixed(1)} ms beside the load`;
+  }
+
+  toString(): string {
+    const said = [0.5, 0.99].map((share) => {
+      const [plain, loaded] = [this.#plain, this.#loaded].map((times) => percentile(times, share).toFixed(1));
+      return `p${share * 100} ${plain} ms alone, ${loaded} ms beside`;
+    });
+    return `${this.samples} samples: ${said.join("; ")}`;
   }
 }

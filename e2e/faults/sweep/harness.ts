@@ -1,11 +1,12 @@
 /**
- * Runs under the shim, in a process of its own: for every N of some ranges it lets the Nth call on a file fail
- * while a workload writes to real stores, and looks whether what was acknowledged is there.
+ * Runs under the shim, in a process of its own: in each trial it lets one call on a file fail while a workload writes
+ * to real stores, and looks whether what was acknowledged is there.
  *
- *     node harness.ts FOLDER WORKLOAD FIRST-LAST…
+ *     node harness.ts FOLDER WORKLOAD TRIALS…
  *
- * Prints a JSON line for each trial that went wrong, and one at the end about all. The trials of one range
- * share a data directory, which each of them leaves ready for the next.
+ * TRIALS is 101-110, where N decides how the Nth call fails, or a list such as 7/eio/pwrite,44/sync/fsync: the first
+ * call of that name from the Nth call on fails in that way. Prints a JSON line for each trial that went wrong, and one
+ * at the end about all. Those of one argument share a data directory, which each of them leaves ready for the next.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { enableCompileCache } from "node:module";
@@ -20,8 +21,8 @@ import { isRefusal, type Workload } from "./workload.ts";
 /** A trial that went wrong. */
 export interface FaultTrial {
   workload: string;
-  /** The range of trials that leads to it when run alone. */
-  range: string;
+  /** The argument that leads to it when run alone. */
+  trials: string;
   nth: number;
   kind: FaultKind;
   hit: string;
@@ -33,6 +34,13 @@ export interface SweepSummary {
   acknowledged: number;
   refused: number;
   opened: number;
+}
+
+interface Planned {
+  nth: number;
+  kind: FaultKind;
+  /** Any that the kind can hit when undefined. */
+  call: string | undefined;
 }
 
 const WORKLOADS: Record<string, () => Workload> = {
@@ -56,15 +64,13 @@ enableCompileCache();
 class Sweep {
   readonly #workload: Workload;
   readonly #directory: string;
-  readonly #kindsFrom: number;
   readonly #summary: SweepSummary;
   #stores: OpenStores | undefined;
   #turn = 0;
 
-  constructor(workload: Workload, directory: string, kindsFrom: number, summary: SweepSummary) {
+  constructor(workload: Workload, directory: string, summary: SweepSummary) {
     this.#workload = workload;
     this.#directory = directory;
-    this.#kindsFrom = kindsFrom;
     this.#summary = summary;
   }
 
@@ -78,18 +84,13 @@ class Sweep {
     await this.#close();
   }
 
-  kindOf(nth: number): FaultKind {
-    return KINDS[(nth + this.#kindsFrom) % KINDS.length]!;
-  }
-
   /** Throws when something is not as it must be. */
-  async trial(nth: number): Promise<void> {
+  async trial({ nth, kind, call }: Planned): Promise<void> {
     this.#summary.trials++;
-    const kind = this.kindOf(nth);
     // A full disk stays full for a while, or only for a moment.
-    shim.arm(kind, nth, kind === "enospc" && nth % 2 === 0 ? FULL_CALLS : 1);
+    shim.arm(kind, nth, kind === "enospc" && nth % 2 === 0 ? FULL_CALLS : 1, call);
     await this.#actUntilHit(kind);
-    if (kind === "torn") return this.#reopen(nth);
+    if (kind === "torn") return this.#reopen(nth, kind);
     const file = this.#fileOf(shim.off());
     if (kind === "enospc" || kind === "short") return this.#goOn();
     if (kind === "sync" && (await this.#act()) === "acknowledged" && this.#needs(file)) {
@@ -99,7 +100,7 @@ class Sweep {
     await this.#workload.check(false);
     // Every other time it has no chance to tidy up, as if it were killed.
     if (nth % 2 === 0) shim.arm("die", 1);
-    await this.#reopen(nth);
+    await this.#reopen(nth, kind);
   }
 
   async #actUntilHit(kind: FaultKind): Promise<void> {
@@ -146,10 +147,10 @@ class Sweep {
     await this.#workload.check(true);
   }
 
-  async #reopen(nth: number): Promise<void> {
+  async #reopen(nth: number, kind: FaultKind): Promise<void> {
     await this.#close();
     shim.off();
-    if (nth % OPEN_EVERY === 0) await this.#openFailing(nth);
+    if (nth % OPEN_EVERY === 0) await this.#openFailing(nth, kind);
     await this.#open();
     await this.#workload.check(true);
     const { problems } = await this.#stores!.store.checkIntegrity();
@@ -158,8 +159,8 @@ class Sweep {
   }
 
   /** The disk fails while the stores are opened, or while they are closed again. */
-  async #openFailing(nth: number): Promise<void> {
-    shim.arm(this.kindOf(nth), 1 + ((nth / OPEN_EVERY) % OPEN_CALLS));
+  async #openFailing(nth: number, kind: FaultKind): Promise<void> {
+    shim.arm(kind, 1 + ((nth / OPEN_EVERY) % OPEN_CALLS));
     try {
       const stores = await openStores(this.#directory);
       await stores.close();
@@ -192,23 +193,39 @@ class Sweep {
   }
 }
 
-const [, , folder, name, ...ranges] = process.argv;
+/** What an argument stands for. `kindsFrom` says which kind the first of a range has. */
+function plan(trials: string, kindsFrom: number): Planned[] {
+  const range = /^(\d+)-(\d+)$/.exec(trials);
+  if (range === null) {
+    return trials.split(",").map((trial) => {
+      const [nth, kind, call] = trial.split("/");
+      return { nth: Number(nth), kind: kind as FaultKind, call };
+    });
+  }
+  const [first, last] = range.slice(1).map(Number);
+  return Array.from({ length: last! - first! + 1 }, (_, i) => {
+    const nth = first! + i;
+    return { nth, kind: KINDS[(nth + kindsFrom) % KINDS.length]!, call: undefined };
+  });
+}
+
+const [, , folder, name, ...args] = process.argv;
 const make = WORKLOADS[name!];
 if (make === undefined) throw new Error(`there is no workload ${name}`);
 const summary: SweepSummary = { trials: 0, acknowledged: 0, refused: 0, opened: 0 };
-for (const range of ranges) {
-  const [first, last] = range.split("-").map(Number);
+for (const trials of args) {
   const directory = mkdtempSync(join(folder!, "data-"));
-  const sweep = new Sweep(make(), directory, Object.keys(WORKLOADS).indexOf(name!), summary);
+  const sweep = new Sweep(make(), directory, summary);
   await sweep.begin();
-  for (let nth = first!; nth <= last!; nth++) {
+  for (const planned of plan(trials, Object.keys(WORKLOADS).indexOf(name!))) {
     try {
-      await sweep.trial(nth);
+      await sweep.trial(planned);
     } catch (thrown) {
       const { seen, call, path } = shim.status();
       const hit = call === "" ? `nothing in ${seen} calls` : `${call} of ${path}`;
       const problem = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
-      const trial: FaultTrial = { workload: name!, range, nth, kind: sweep.kindOf(nth), hit, problem };
+      const { nth, kind } = planned;
+      const trial: FaultTrial = { workload: name!, trials, nth, kind, hit, problem };
       process.stdout.write(`${JSON.stringify(trial)}\n`);
       // What a broken trial leaves is no ground to stand on for the next.
       break;
