@@ -165,13 +165,13 @@ export function suitesOf(file: string): Suite[] {
 
 /** All that a test file needs. */
 export function needsOf(file: string): Need[] {
-  return suitesOf(file).flatMap(({ needs = [], alsoNeeds = {} }) => [
-    ...needs,
-    ...Object.entries(alsoNeeds).flatMap(([pattern, more]) => (matchesGlob(file, pattern) ? more : [])),
-  ]);
+  return suitesOf(file).flatMap(({ needs = [], alsoNeeds = {} }) => {
+    const more = Object.entries(alsoNeeds).filter(([pattern]) => matchesGlob(file, pattern));
+    return needs.concat(more.flatMap(([, ofPattern]) => ofPattern));
+  });
 }
 
 /** All needs that any suite names. */
 export function allNeeds(): Need[] {
-  return suites.flatMap(({ needs = [], alsoNeeds = {} }) => [...needs, ...Object.values(alsoNeeds).flat()]);
+  return suites.flatMap(({ needs = [], alsoNeeds = {} }) => needs.concat(Object.values(alsoNeeds).flat()));
 }

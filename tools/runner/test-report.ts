@@ -34,7 +34,7 @@ interface VitestReport {
 }
 
 /** A failure of no file: the run itself went wrong. */
-export const WHOLE_RUN = "";
+const WHOLE_RUN = "";
 
 export function nameOf({ file, title }: { file: string; title: string }): string {
   return [file, title].filter((part) => part !== "").join(" › ");
