@@ -5,10 +5,13 @@ import { matches } from "#core/query/evaluate.ts";
 import { parseQuery } from "#core/query/parser.ts";
 import { viewRun } from "#core/query/view.ts";
 import { RunSchema, RunStatus } from "#proto/cairn/v1/run_pb.ts";
+import { dose, tally } from "../tools/dose.ts";
 import { maskOf, type Brush } from "../web/src/pages/explore/brush.ts";
 import { withBrushes } from "../web/src/pages/explore/brush-query.ts";
 import { ExploredTable } from "../web/src/pages/explore/explored-table.ts";
 import { fieldText } from "../web/src/pages/runs/field.ts";
+
+const QUERIES = dose(500, 20_000);
 
 /** The pages may not import the core; here both stand side by side. */
 const hostile = fc.oneof(
@@ -129,7 +132,8 @@ describe("brushes as a query", () => {
           );
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: QUERIES },
     );
+    tally("brushed tables", QUERIES);
   });
 });

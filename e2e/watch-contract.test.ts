@@ -3,10 +3,15 @@ import { buildCore } from "#store/contract/core-under-test.ts";
 import { lines, logOf, makeRun, WatchReader, write } from "#store/contract/watch-reader.ts";
 import { watchContract } from "#store/contract/watch.ts";
 import { openInMemory, openOnDisk, tamper } from "#store/sqlite/testing/under-test.ts";
+import { dose, isLong, tally } from "../tools/dose.ts";
 
-watchContract("sqlite on disk", () => openOnDisk(), { restores: true, schedules: 20 });
+const inMemory = dose(40, 1_000);
+const onDisk = dose(5, 50);
+tally("watch schedules", inMemory + onDisk);
 
-watchContract("sqlite in memory", openInMemory, { restores: false, schedules: 150 });
+watchContract("sqlite on disk", () => openOnDisk(), { restores: true, schedules: onDisk, crowds: isLong });
+
+watchContract("sqlite in memory", openInMemory, { restores: false, schedules: inMemory, crowds: true });
 
 describe("watching a damaged log", () => {
   it("H5 D9 says that lines are missing, goes on behind them, and shows none of them", async () => {

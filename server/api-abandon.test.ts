@@ -22,8 +22,8 @@ import {
 import { RawClient } from "./testing/raw-client.ts";
 import { startServer, useWays, WAYS, type WayIn } from "./testing/servers.ts";
 
-const open = useWays();
 const SERVERS = WAYS.filter((way) => way.name === "gRPC" || way.name === "gRPC, generic");
+const open = useWays(SERVERS);
 const run = { alias: "target" };
 
 async function opened(way: (typeof WAYS)[number]): Promise<WayIn> {

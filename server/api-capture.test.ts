@@ -6,7 +6,7 @@ import { errorOf } from "#wire/connect/testing/raw-call.ts";
 import { clientsOf, type Clients } from "#wire/connect/testing/ways.ts";
 import type { Server } from "./serve.ts";
 import { httpClient, jsonOf, sha256, VERSIONS, type HttpClient } from "./testing/artifact-client.ts";
-import { makeFolder, startServer, useWays, WAYS } from "./testing/servers.ts";
+import { makeFolder, startServer, useWays, TWO_WAYS } from "./testing/servers.ts";
 
 const ARCHIVE = "code/workdir.tar.gz";
 const open = useWays();
@@ -23,10 +23,10 @@ async function forbidIn(
 const textsOf = async ({ logs }: Clients, id: string) =>
   (await logs.readLog({ run: { id } })).lines.map(({ text }) => text);
 
-describe.each(WAYS)("$name", (way) => {
+describe.each(TWO_WAYS)("$name", (way) => {
   it("N5 N7 N8 a client learns what a namespace forbids capturing, and what it sends of that is left out", async () => {
     const api = open(way);
-    const lab = `capture-${WAYS.indexOf(way)}`;
+    const lab = `capture-${TWO_WAYS.indexOf(way)}`;
     await forbidIn(api, lab, { forbidConsole: true, forbidCode: true });
     const forbidden = { console: lab, code: lab };
     const created = await api.runs.createRun({

@@ -4,14 +4,25 @@ import { limits } from "#core/limits.ts";
 import { EnvelopeSchema, SeriesKind } from "#proto/cairn/v1/metric_pb.ts";
 import type { RunStatus } from "#proto/cairn/v1/run_pb.ts";
 import { field, varintField } from "#wire/connect/testing/protobuf.ts";
-import { callRaw, errorOf, PROTOCOLS, type Outcome } from "#wire/connect/testing/raw-call.ts";
-import { useWays, WAYS, type WayIn } from "./testing/servers.ts";
+import {
+  callRaw,
+  errorOf,
+  outcomeOf,
+  PROTOCOLS,
+  sendRaw,
+  type ErrorFacts,
+  type Outcome,
+} from "#wire/connect/testing/raw-call.ts";
+import { WAYS, type Way } from "#wire/connect/testing/ways.ts";
+import { useWays, type WayIn } from "./testing/servers.ts";
 
 type EnvelopeInit = MessageInitShape<typeof EnvelopeSchema>;
 
-const open = useWays();
-const FAST = WAYS.find((way) => way.name === "gRPC")!;
-const GENERIC = WAYS.find((way) => way.name === "gRPC, generic")!;
+/** Each reads a message in another way: by hand, by the library, and from text. */
+const [FAST, GENERIC, JSON_WAY] = ["gRPC", "gRPC, generic", "Connect with JSON"].map((name) =>
+  WAYS.find((way) => way.name === name)!,
+) as [Way, Way, Way];
+const open = useWays([FAST, GENERIC]);
 
 /** The same run on every server: its id differs, its alias does not. */
 const run = { alias: "target" };
@@ -199,24 +210,27 @@ const REFUSED: [what: string, envelope: EnvelopeInit, code: string, reason: stri
 ];
 
 describe("an envelope with", () => {
-  it.each(REFUSED)("W2, W4, W6 %s is refused alike on every way", async (_, envelope, code, reason) => {
-    let first: Outcome | undefined;
-    for (const way of WAYS) {
-      const api = open(way);
-      await prepare(api);
-      const before = await api.system.verifyRun({ run });
-      const error = await errorOf(api.metrics.writeEnvelope(envelope));
-      expect(error, way.name).toMatchObject({ code, details: [{ reason }] });
-      first ??= error;
-      expect(error, way.name).toEqual(first);
-      const after = await api.system.verifyRun({ run });
-      expect([after.points, after.writers[0]!.envelopes, after.unnumberedEnvelopes]).toEqual([
-        before.points,
-        before.writers[0]!.envelopes,
-        before.unnumberedEnvelopes,
-      ]);
-    }
-  });
+  it.each(REFUSED)(
+    "W2, W4, W6 %s is refused alike, however it is read",
+    async (_, envelope, code, reason) => {
+      let first: Outcome | undefined;
+      for (const way of [FAST, GENERIC, JSON_WAY]) {
+        const api = open(way);
+        await prepare(api);
+        const before = await api.system.verifyRun({ run });
+        const error = await errorOf(api.metrics.writeEnvelope(envelope));
+        expect(error, way.name).toMatchObject({ code, details: [{ reason }] });
+        first ??= error;
+        expect(error, way.name).toEqual(first);
+        const after = await api.system.verifyRun({ run });
+        expect([after.points, after.writers[0]!.envelopes, after.unnumberedEnvelopes]).toEqual([
+          before.points,
+          before.writers[0]!.envelopes,
+          before.unnumberedEnvelopes,
+        ]);
+      }
+    },
+  );
 });
 
 const RUN = field(1, field(3, "target"));
@@ -269,8 +283,9 @@ describe("a message with", () => {
     },
   );
 
-  it("W2, W3 more than 32 MiB is refused alike, and the connection's other calls go on", async () => {
+  it("W2, W3, K9 more than 32 MiB is refused alike, with no time to wait, and the connection's other calls go on", async () => {
     const exact = Buffer.concat([RUN, field(20, Buffer.alloc(limits.messageBytesMax - RUN.length - 6))]);
+    const over = Buffer.concat([exact, Buffer.alloc(1)]);
     expect(exact.length).toBe(limits.messageBytesMax);
     let first: Outcome | undefined;
     for (const way of [FAST, GENERIC]) {
@@ -280,14 +295,17 @@ describe("a message with", () => {
         expect(await callRaw(api.url, { protocol, message: exact }), `${protocol} ${way.name}`).toEqual({
           ok: true,
         });
-        const over = Buffer.concat([exact, Buffer.alloc(1)]);
-        const outcome = await callRaw(api.url, { protocol, message: over });
+        const answer = await sendRaw(api.url, { protocol, message: over });
+        const outcome = outcomeOf(protocol, answer);
         first ??= outcome;
         expect(outcome).toMatchObject({
           code: "ResourceExhausted",
           details: [{ reason: "LIMIT_EXCEEDED", facts: { limit: String(limits.messageBytesMax) } }],
         });
         expect(outcome, `${protocol} ${way.name}`).toEqual(first);
+        const [detail] = (outcome as { details: ErrorFacts[] }).details;
+        expect(detail!.facts).not.toHaveProperty("retry_after_ms");
+        expect([answer.headers.get("retry-after"), answer.trailers.get("retry-after")]).toEqual([null, null]);
       }
     }
   });

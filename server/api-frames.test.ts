@@ -16,8 +16,8 @@ import {
 } from "#wire/connect/testing/raw-call.ts";
 import { useWays, WAYS, type WayIn } from "./testing/servers.ts";
 
-const open = useWays();
 const SERVERS = WAYS.filter((way) => way.name === "gRPC" || way.name === "gRPC, generic");
+const open = useWays(SERVERS);
 const run = { alias: "target" };
 
 async function opened(way: (typeof WAYS)[number]): Promise<WayIn> {

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { Axis, Encoding, type Column } from "#proto/cairn/v1/metric_pb.ts";
 import { errorOf } from "#wire/connect/testing/raw-call.ts";
-import { useWays, WAYS } from "./testing/servers.ts";
+import { useWays, TWO_WAYS } from "./testing/servers.ts";
 
 const open = useWays();
 
@@ -10,7 +10,7 @@ function decoded(column: Column | undefined): number[] {
   return [...new Float64Array(column!.bytes.slice().buffer)];
 }
 
-describe.each(WAYS)("$name", (way) => {
+describe.each(TWO_WAYS)("$name", (way) => {
   /** Four runs: two with lr 0.1, one with 10, one without. Values are lr-independent: 1, 2, 4, 8 at steps 0 and 1. */
   const fill = async (): Promise<{ namespace: string; ids: string[] }> => {
     const { runs, metrics } = open(way);

@@ -3,11 +3,11 @@ import { describe, expect, it } from "vitest";
 import { LineageDirection } from "#proto/cairn/v1/lineage_pb.ts";
 import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
 import { errorOf } from "#wire/connect/testing/raw-call.ts";
-import { useWays, WAYS } from "./testing/servers.ts";
+import { useWays, TWO_WAYS } from "./testing/servers.ts";
 
 const open = useWays();
 
-describe.each(WAYS)("$name", (way) => {
+describe.each(TWO_WAYS)("$name", (way) => {
   const make = async (aliases: string[] = []) => {
     const { run } = await open(way).runs.createRun({ namespace: `i-${randomUUID()}`, aliases });
     return run!.id;

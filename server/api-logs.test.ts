@@ -4,7 +4,7 @@ import { LogOrigin, type LogLine } from "#proto/cairn/v1/log_pb.ts";
 import { EnvelopeSchema } from "#proto/cairn/v1/metric_pb.ts";
 import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
 import { callRaw, errorOf, PROTOCOLS } from "#wire/connect/testing/raw-call.ts";
-import { useWays, WAYS, type WayIn } from "./testing/servers.ts";
+import { useWays, TWO_WAYS, type WayIn } from "./testing/servers.ts";
 
 type EnvelopeInit = MessageInitShape<typeof EnvelopeSchema>;
 
@@ -17,7 +17,7 @@ async function newRun({ runs }: WayIn): Promise<string> {
 
 const textsOf = (lines: readonly LogLine[]) => lines.map(({ text }) => text);
 
-describe.each(WAYS)("$name", (way) => {
+describe.each(TWO_WAYS)("$name", (way) => {
   it("L2, W1, D4 lines come back as they were sent, in the very next read", async () => {
     const api = open(way);
     const id = await newRun(api);
@@ -154,7 +154,7 @@ describe.each(WAYS)("$name", (way) => {
 });
 
 it("L9, W4 a broken line is refused by name on every protocol", async () => {
-  const api = open(WAYS[0]!);
+  const api = open(TWO_WAYS[0]!);
   const id = await newRun(api);
   const message = toBinary(
     EnvelopeSchema,

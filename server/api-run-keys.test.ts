@@ -3,11 +3,11 @@ import { describe, expect, it } from "vitest";
 import { limits } from "#core/limits.ts";
 import { KeysOfRuns } from "#core/series/run-keys.ts";
 import { errorOf } from "#wire/connect/testing/raw-call.ts";
-import { useWays, WAYS } from "./testing/servers.ts";
+import { useWays, TWO_WAYS } from "./testing/servers.ts";
 
 const open = useWays();
 
-describe.each(WAYS)("$name", (way) => {
+describe.each(TWO_WAYS)("$name", (way) => {
   it("V9 tells the keys of many runs together, and leaves out runs that are not there", async () => {
     const { runs, metrics } = open(way);
     const namespace = `k-${randomUUID()}`;

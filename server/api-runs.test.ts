@@ -3,11 +3,11 @@ import { describe, expect, it } from "vitest";
 import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
 import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
 import { errorOf } from "#wire/connect/testing/raw-call.ts";
-import { useWays, WAYS } from "./testing/servers.ts";
+import { useWays, TWO_WAYS } from "./testing/servers.ts";
 
 const open = useWays();
 
-describe.each(WAYS)("$name", (way) => {
+describe.each(TWO_WAYS)("$name", (way) => {
   it("U1 a run is found by id, by path and by alias in a subtree", async () => {
     const { runs } = open(way);
     const root = `u1-${randomUUID()}`;

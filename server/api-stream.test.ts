@@ -5,11 +5,10 @@ import { describe, expect, it } from "vitest";
 import { Encoding, type EnvelopeSchema } from "#proto/cairn/v1/metric_pb.ts";
 import { errorOf } from "#wire/connect/testing/raw-call.ts";
 import { clientsOf, type Way } from "#wire/connect/testing/ways.ts";
-import { startServer, useWays, WAYS } from "./testing/servers.ts";
+import { startServer, TWO_WAYS, useWays, WAYS } from "./testing/servers.ts";
 
 type EnvelopeInit = MessageInitShape<typeof EnvelopeSchema>;
 
-const open = useWays();
 const json: Way = {
   name: "Connect with JSON over HTTP/2",
   server: "fast",
@@ -17,7 +16,9 @@ const json: Way = {
   duplex: true,
   transport: (baseUrl) => createConnectTransport({ baseUrl, httpVersion: "2" }),
 };
-const DUPLEX = [...WAYS.filter(({ duplex }) => duplex), json];
+/** Two of those where both sides may stream at once; the others are in server/ways.test.ts. */
+const DUPLEX = [TWO_WAYS[0]!, json];
+const open = useWays(DUPLEX);
 
 function envelope(id: string, seq: number): EnvelopeInit {
   return {
@@ -173,9 +174,11 @@ describe.each(DUPLEX)("$name", (way) => {
 });
 
 it("B2 open streams are told when the server stops, and do not hold it up", async () => {
-  const server = await startServer();
+  // A server that waited for its clients would not stop before the test ends.
+  const server = await startServer([], { closeRequestsMs: 600_000 });
   const { url } = server.listening;
-  const clients = DUPLEX.filter((way) => way.server === "fast").map((way) => clientsOf(way.transport(url)));
+  const ways = [...WAYS.filter((way) => way.server === "fast" && way.duplex), json];
+  const clients = ways.map((way) => clientsOf(way.transport(url)));
   const ended: Promise<unknown>[] = [];
   for (const { runs, metrics } of clients) {
     const { run } = await runs.createRun({});
@@ -185,8 +188,6 @@ it("B2 open streams are told when the server stops, and do not hold it up", asyn
     expect((await acks.next()).value).toMatchObject({ seq: 1n });
     ended.push(errorOf(acks.next()));
   }
-  const started = performance.now();
   await server.close();
-  expect(performance.now() - started).toBeLessThan(3_000);
   for (const error of await Promise.all(ended)) expect(error).toMatchObject({ code: "Unavailable" });
 });

@@ -2,11 +2,11 @@ import { describe, expect, it } from "vitest";
 import { ArtifactKind, ArtifactPlace } from "#proto/cairn/v1/artifact_pb.ts";
 import { errorOf } from "#wire/connect/testing/raw-call.ts";
 import { sha256 } from "./testing/artifact-client.ts";
-import { useWays, WAYS } from "./testing/servers.ts";
+import { useWays, TWO_WAYS } from "./testing/servers.ts";
 
 const wayIn = useWays();
 
-describe.each(WAYS.map((way) => [way.name, way] as const))("artifacts by %s", (_, way) => {
+describe.each(TWO_WAYS.map((way) => [way.name, way] as const))("artifacts by %s", (_, way) => {
   const api = () => wayIn(way);
   const newRun = async () => {
     const { run } = await api().runs.createRun({ namespace: "files" });

@@ -6,8 +6,10 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { greeting } from "./greeting.ts";
+import { readSettings, type Settings } from "./settings.ts";
 import { startChild } from "./testing/child.ts";
-import { makeFolder } from "./testing/servers.ts";
+import { makeFolder, startServer } from "./testing/servers.ts";
 
 const START = fileURLToPath(new URL("start.js", import.meta.url));
 
@@ -18,11 +20,16 @@ interface Ended {
 }
 
 function run(argv: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<Ended> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, [START, ...argv], { env, timeout: 30_000 }, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, [START, ...argv], { env, timeout: 120_000 }, (error, stdout, stderr) => {
+      if (error?.killed === true) reject(new Error(`the command did not end: ${stdout}${stderr}`));
+      else resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
     });
   });
+}
+
+function settingsOf(data: string): Pick<Settings, "host" | "data" | "insecure"> {
+  return { host: "127.0.0.1", data, insecure: false };
 }
 
 function folderForTest(): string {
@@ -31,12 +38,11 @@ function folderForTest(): string {
   return folder;
 }
 
-describe("the command", () => {
+describe("the command", { timeout: 300_000 }, () => {
   it("B4 prints help and version, and starts nothing", async () => {
-    const help = await run(["--help"]);
+    const [help, version] = await Promise.all([run(["--help"]), run(["--version"])]);
     expect([help.code, help.stderr]).toEqual([0, ""]);
     expect(help.stdout).toContain("--data");
-    const version = await run(["--version"]);
     expect(version.stdout).toMatch(/\d+\.\d+\.\d+/);
   });
 
@@ -45,8 +51,7 @@ describe("the command", () => {
     expect([wrong.code, wrong.stdout]).toEqual([1, ""]);
     expect(wrong.stderr).toContain('cairn: cannot use --port with "70000"');
     expect(wrong.stderr).not.toContain("    at ");
-    const variable = await run([], { ...process.env, CAIRN_DATA: "memory:", CAIRN_LOG_LEVEL: "loud" });
-    expect(variable.stderr).toContain("CAIRN_LOG_LEVEL");
+    expect(() => readSettings([], { CAIRN_LOG_LEVEL: "loud" })).toThrow("CAIRN_LOG_LEVEL");
   });
 
   it("says when the port is taken", async () => {
@@ -70,34 +75,25 @@ describe("the command", () => {
     first.child.kill("SIGKILL");
     await first.exited;
     // What a killed process held is free again.
-    const third = await startChild(["--data", folder]);
-    third.child.kill("SIGTERM");
-    expect((await third.exited).code).toBe(0);
-    expect(third.greeting.join("\n")).not.toContain("WARNING");
+    const third = await startServer(["--data", folder]);
+    await third.close();
+    expect(greeting(third, settingsOf(folder))).not.toContain("WARNING");
   });
 
   it("a folder that is a file, and a certificate that is none, are named", async () => {
     const folder = folderForTest();
     writeFileSync(join(folder, "file"), "", { mode: 0o600 });
-    const ended = await run(["--data", join(folder, "file"), "--port", "0"]);
-    expect(ended.code).toBe(1);
-    expect(ended.stderr).toContain(join(folder, "file"));
+    await expect(startServer(["--data", join(folder, "file")])).rejects.toThrow(join(folder, "file"));
     const tls = ["--tls-cert", join(folder, "file"), "--tls-key", join(folder, "file")];
     const badTls = await run(["--data", "memory:", "--port", "0", ...tls]);
     expect(badTls.code).toBe(1);
     expect(badTls.stderr).toContain("cannot use TLS certificate");
-    const missing = await run([
-      "--data",
-      "memory:",
-      "--port",
-      "0",
-      "--tls-cert",
-      "/no/cert",
-      "--tls-key",
-      "/no/key",
-    ]);
-    expect(missing.stderr).toContain("/no/cert");
-    expect(missing.stderr).not.toContain("    at ");
+    expect(badTls.stderr).not.toContain("    at ");
+    const missing = startServer(["--tls-cert", "/no/cert", "--tls-key", "/no/key"]);
+    await expect(missing).rejects.toMatchObject({
+      code: expect.not.stringMatching("internal") as string,
+      message: expect.stringContaining("/no/cert") as string,
+    });
   });
 
   it("a folder for files that holds something else is named, and the process ends", async () => {
@@ -113,16 +109,19 @@ describe("the command", () => {
     const folder = folderForTest();
     const argv = ["--host", "0.0.0.0", "--data", join(folder, "data")];
     mkdirSync(join(folder, "data"));
-    const shown: (string | undefined)[] = [];
-    for (let i = 0; i < 2; i++) {
-      const server = await startChild(argv);
-      const answer = await fetch(`${server.url}/metrics`);
-      expect(answer.status).toBe(401);
-      server.child.kill("SIGTERM");
-      await server.exited;
-      expect(server.greeting.join("\n")).toMatch(/WARNING: without TLS.*\n.*--tls-cert.*--public-url https/);
-      shown.push(server.greeting.join("\n").match(/Admin token, shown only this once: (cairn_\S+)/)?.[1]);
-    }
+    const first = await startChild(argv);
+    onTestFinished(() => void first.child.kill("SIGKILL"));
+    expect((await fetch(`${first.url}/metrics`)).status).toBe(401);
+    first.child.kill("SIGTERM");
+    await first.exited;
+    const second = await startServer(argv);
+    onTestFinished(() => second.close());
+    expect((await fetch(`http://127.0.0.1:${second.listening.port}/metrics`)).status).toBe(401);
+    const again = { ...settingsOf(join(folder, "data")), host: "0.0.0.0" };
+    const shown = [first.greeting.join("\n"), greeting(second, again)].map((said) => {
+      expect(said).toMatch(/WARNING: without TLS.*\n.*--tls-cert.*--public-url https/);
+      return /Admin token, shown only this once: (cairn_\S+)/.exec(said)?.[1];
+    });
     expect(shown[0]).toBeDefined();
     expect(shown[1]).toBeUndefined();
   });

@@ -69,6 +69,8 @@ export interface ServeOptions {
   /** With bounds that can be reached. */
   budgets?: Partial<Pick<Traffic, "bodies" | "answers">>;
   backlog?: Backlog;
+  /** How long a stop waits for requests that are not finished. */
+  closeRequestsMs?: number;
 }
 
 /** The composition root: settings → stores → core → wires → port. */
@@ -86,7 +88,15 @@ async function serveStores(
   settings: Settings,
   stores: Stores,
   log: Logger,
-  { clock = systemClock, budgets, backlog = new Backlog(), web, localSecretFolder, ...options }: ServeOptions,
+  {
+    clock = systemClock,
+    budgets,
+    backlog = new Backlog(),
+    closeRequestsMs = CLOSE_REQUESTS_MS,
+    web,
+    localSecretFolder,
+    ...options
+  }: ServeOptions,
 ): Promise<Server> {
   // First: a start that fails here must not have made the token that is shown only once.
   const certificate = await openCertificate(settings, clock, log);
@@ -151,7 +161,7 @@ async function serveStores(
       stopping.abort();
       changes.stop();
       secretFile?.removeOwn();
-      await opened.close(CLOSE_REQUESTS_MS);
+      await opened.close(closeRequestsMs);
       certificate?.close();
       limitedLog.flush();
       await tending.stop();

@@ -1,5 +1,5 @@
 import { rmSync } from "node:fs";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { startChild, type ChildServer } from "./testing/child.ts";
 import { makeFolder } from "./testing/servers.ts";
 
@@ -12,17 +12,27 @@ interface LogLine {
   err?: { message: string };
 }
 
-describe("an uncaught error", () => {
+describe("an uncaught error", { timeout: 300_000 }, () => {
   const folder = makeFolder();
   let server: ChildServer | undefined;
+  /** Lines of the log before the test. */
+  let before = 0;
 
-  afterEach(async () => {
-    server?.child.kill("SIGKILL");
-    await server?.exited;
+  beforeEach(() => (before = server?.log.length ?? 0));
+  afterAll(async () => {
+    await stop();
     rmSync(folder, { recursive: true, force: true });
   });
 
+  async function stop(): Promise<void> {
+    server?.child.kill("SIGKILL");
+    await server?.exited;
+    server = undefined;
+    before = 0;
+  }
+
   async function start(): Promise<ChildServer> {
+    await stop();
     const nodeOptions = `${process.env["NODE_OPTIONS"] ?? ""} --import=${PROBE}`;
     const env = { ...process.env, NODE_OPTIONS: nodeOptions };
     server = await startChild(["--data", folder], { env, mayFail: true });
@@ -32,7 +42,10 @@ describe("an uncaught error", () => {
   /** Lines of the log with level error, once there are so many. */
   async function errors(count: number): Promise<LogLine[]> {
     const found = () =>
-      server!.log.map((line) => JSON.parse(line) as LogLine).filter(({ level }) => level >= 50);
+      server!.log
+        .slice(before)
+        .map((line) => JSON.parse(line) as LogLine)
+        .filter(({ level }) => level >= 50);
     await expect.poll(found).toHaveLength(count);
     return found();
   }
@@ -60,7 +73,7 @@ describe("an uncaught error", () => {
   it.each(["", "&reject"])(
     "B5, S25: fails the one request that only reads, and nothing else%s",
     async (how) => {
-      const { url } = await start();
+      const { url } = server ?? (await start());
       expect(await write()).toBe(200);
       // The route streams what it does not have yet, so the error comes before its answer.
       const run = "00000000000000000000000000";
@@ -76,7 +89,7 @@ describe("an uncaught error", () => {
   );
 
   it("B5, S25: of a connection leaves the server as it was", async () => {
-    const { url } = await start();
+    const { url } = server ?? (await start());
     expect((await fetch(`${url}/healthz?throw-later=ECONNRESET&outside`)).status).toBe(200);
     expect(await errors(1)).toMatchObject([{ msg: "uncaught error" }]);
     expect([await ready(), await read(), await write()]).toEqual([200, 200, 200]);

@@ -6,7 +6,9 @@ import { AccessService, PrincipalKind } from "#proto/cairn/v1/access_pb.ts";
 import { SeriesKind, SeriesPointsSchema } from "#proto/cairn/v1/metric_pb.ts";
 import { clientsOf } from "#wire/connect/testing/ways.ts";
 
-const LONG = "x".repeat(64_000);
+const LONG = "x".repeat(65_000);
+/** With a long text each they are a little more than a page. */
+export const LONG_ROWS = 265;
 
 /** What is there to be asked for: of everything more than fits into one answer. */
 export interface LargeRows {
@@ -31,7 +33,7 @@ export async function writeLargeRows(transport: Transport): Promise<LargeRows> {
   });
   const of = { run: { id: run!.id } };
   await inTurns(indices(3), () => runs.createRun({ namespace, provenance }));
-  await inTurns(indices(300), async (i) => {
+  await inTurns(indices(LONG_ROWS), async (i) => {
     const key = `k${String(i).padStart(3, "0")}`;
     await namespaces.createNamespace({ path: `${namespace}/${key}`, description: LONG });
     await metrics.describeKey({ description: { namespace, key, description: LONG } });
@@ -60,7 +62,7 @@ export async function writeLargeRows(transport: Transport): Promise<LargeRows> {
     texts: indices(300).map(() => LONG),
   });
   await inTurns(indices(2), () => metrics.writeEnvelope({ ...of, series: [texts] }));
-  await metrics.writeEnvelope({ ...of, log: [{ lines: indices(200).map(() => LONG) }] });
+  await metrics.writeEnvelope({ ...of, log: [{ lines: indices(80).map(() => LONG) }] });
   await inTurns(indices(20), (i) => metrics.writeEnvelope({ ...of, writer: `w${i}`, seq: 1n }));
   const principal = `p-${randomUUID().slice(0, 8)}`;
   await access.createPrincipal({ name: principal, kind: PrincipalKind.SERVICE });

@@ -1,12 +1,16 @@
 import { mkdtempSync, rmSync } from "node:fs";
+import { enableCompileCache } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino, type Logger } from "pino";
 import { afterAll, beforeAll } from "vitest";
 import { serve, type ServeOptions, type Server } from "#server/serve.ts";
 import { readSettings } from "#server/settings.ts";
-import { clientsOf, WAYS, type Clients, type Way } from "#wire/connect/testing/ways.ts";
+import { clientsOf, TWO_WAYS, WAYS, type Clients, type Way } from "#wire/connect/testing/ways.ts";
 import { writeCertificate } from "./certificate.ts";
+
+// Every server starts two threads or more; with the cache that takes half the time.
+enableCompileCache();
 
 /** Real servers on free ports, and clients of them. */
 const silent = pino({ level: "silent" });
@@ -39,22 +43,21 @@ export interface WayIn extends Clients {
   way: Way;
 }
 
-/** One server of each kind for the whole file; gives the clients of a way. */
-export function useWays(): (way: Way) => WayIn {
+/** One server for each kind that these ways need, for the whole file; gives the clients of a way. */
+export function useWays(ways: readonly Way[] = TWO_WAYS, argv: readonly string[] = []): (way: Way) => WayIn {
   const servers = new Map<Way["server"], Server>();
+  const opened = new Map<Way, WayIn>();
   let folder: string;
   beforeAll(async () => {
     folder = makeFolder();
-    servers.set("fast", await startServer());
-    servers.set("generic", await startServer([], { fast: false }));
-    servers.set("tls", await startServer(writeCertificate(folder).argv));
-    servers.set("disk", await startServer(["--data", join(folder, "data")]));
+    for (const { server: kind } of ways) {
+      if (!servers.has(kind)) servers.set(kind, await startKind(kind, folder, argv));
+    }
   });
   afterAll(async () => {
     for (const server of servers.values()) await server.close();
     rmSync(folder, { recursive: true });
   });
-  const opened = new Map<Way, WayIn>();
   return (way) => {
     const { url } = servers.get(way.server)!.listening;
     const known = opened.get(way) ?? { url, way, ...clientsOf(way.transport(url)) };
@@ -63,4 +66,17 @@ export function useWays(): (way: Way) => WayIn {
   };
 }
 
-export { WAYS };
+function startKind(kind: Way["server"], folder: string, argv: readonly string[]): Promise<Server> {
+  switch (kind) {
+    case "fast":
+      return startServer(argv);
+    case "generic":
+      return startServer(argv, { fast: false });
+    case "tls":
+      return startServer([...writeCertificate(folder).argv, ...argv]);
+    case "disk":
+      return startServer(["--data", join(folder, "data"), ...argv]);
+  }
+}
+
+export { TWO_WAYS, WAYS };

@@ -6,7 +6,7 @@ import { AUDIT, createRun, inEveryForm, NOW_US, refused, useStores, type OpenSto
 const ALL = { artifact: undefined, after: 0, limit: 1_000, bytesMax: Infinity };
 const UNKNOWN = "0".repeat(32);
 
-export function lineageLinksContract(open: OpenStores): void {
+export function lineageLinksContract(open: OpenStores, reachesLimits: boolean): void {
   const bench = useStores(open);
   const add = (link: Partial<NewLink> & Pick<NewLink, "childId" | "source">) =>
     bench.under.links.addSource({ artifact: "", createdUs: NOW_US, ...link });
@@ -226,13 +226,14 @@ export function lineageLinksContract(open: OpenStores): void {
     });
   });
 
-  it("I1 refuses more links than a run may have, and knows the ones it has", async () => {
-    const childId = await createRun(bench.runs);
-    const max = limits.sourcesPerRunMax;
-    await Promise.all(Array.from({ length: max }, (_, i) => add({ childId, source: `s${i}` })));
-    const full = refused("exhausted", "LIMIT_EXCEEDED", { facts: { limit: String(max) } });
-    await expect(add({ childId, source: "one more" })).rejects.toEqual(full);
-    expect(await add({ childId, source: "s17" })).toMatchObject({ created: false });
-    expect(await sourcesOf(childId, { limit: max + 1 })).toHaveLength(max);
-  });
+  if (reachesLimits)
+    it("I1 refuses more links than a run may have, and knows the ones it has", async () => {
+      const childId = await createRun(bench.runs);
+      const max = limits.sourcesPerRunMax;
+      await Promise.all(Array.from({ length: max }, (_, i) => add({ childId, source: `s${i}` })));
+      const full = refused("exhausted", "LIMIT_EXCEEDED", { facts: { limit: String(max) } });
+      await expect(add({ childId, source: "one more" })).rejects.toEqual(full);
+      expect(await add({ childId, source: "s17" })).toMatchObject({ created: false });
+      expect(await sourcesOf(childId, { limit: max + 1 })).toHaveLength(max);
+    });
 }

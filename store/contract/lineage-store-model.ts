@@ -144,9 +144,8 @@ async function check(bench: Bench, tested: Case): Promise<void> {
 }
 
 const BATCH = 100;
-const BATCHES = 10;
 
-export function lineageModelContract(open: OpenStores): void {
+export function lineageModelContract(open: OpenStores, batches: number): void {
   const bench = useSharedStores(open);
 
   it("I5 I6 walks any graph as the plain model does", async () => {
@@ -160,7 +159,7 @@ export function lineageModelContract(open: OpenStores): void {
           ),
         );
       }),
-      { numRuns: BATCHES, endOnFailure: true },
+      { numRuns: batches, endOnFailure: true },
     );
   });
 }

@@ -6,12 +6,19 @@ import { lineageLinksContract } from "./lineage-store-links.ts";
 import { lineageModelContract } from "./lineage-store-model.ts";
 import type { OpenStores } from "./stores.ts";
 
+export interface LineageTraits {
+  /** How many hundreds of random graphs. */
+  batches: number;
+  /** Whether limits are reached, which takes ten thousand links. */
+  reachesLimits: boolean;
+}
+
 /** `open` gives an empty store. */
-export function lineageStoreContract(name: string, open: OpenStores): void {
+export function lineageStoreContract(name: string, open: OpenStores, traits: LineageTraits): void {
   describe(`lineage store on ${name}`, () => {
-    describe("links", () => lineageLinksContract(open));
-    describe("core", () => lineageCoreContract(open));
+    describe("links", () => lineageLinksContract(open, traits.reachesLimits));
+    describe("core", () => lineageCoreContract(open, traits.reachesLimits));
     describe("what is hidden", () => lineageHiddenContract(open));
-    describe("any graph", () => lineageModelContract(open));
+    describe("any graph", () => lineageModelContract(open, traits.batches));
   });
 }

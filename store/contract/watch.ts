@@ -10,13 +10,13 @@ import { watchRightsContract } from "./watch-rights.ts";
 export function watchContract(
   name: string,
   open: OpenStores,
-  traits: { restores: boolean; schedules: number },
+  traits: { restores: boolean; schedules: number; crowds: boolean },
 ): void {
   describe(`watching on ${name}`, () => {
     describe("events", () => watchEventsContract(open));
     describe("slow watchers", () => watchBehindContract(open, traits.restores));
     describe("rights", () => watchRightsContract(open));
     describe("resuming", () => watchResumeContract(open, traits.schedules));
-    describe("crowds", () => watchCrowdContract(open));
+    if (traits.crowds) describe("crowds", () => watchCrowdContract(open));
   });
 }

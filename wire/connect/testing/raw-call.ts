@@ -130,7 +130,7 @@ function headersOf(received: IncomingHttpHeaders | NodeJS.Dict<string | string[]
   return headers;
 }
 
-function outcomeOf(protocol: Protocol, answer: RawAnswer): Outcome {
+export function outcomeOf(protocol: Protocol, answer: RawAnswer): Outcome {
   const error = protocol.startsWith("connect") ? connectErrorOf(answer) : grpcErrorOf(protocol, answer);
   return error === undefined ? { ok: true } : describeError(error);
 }

@@ -3,6 +3,7 @@ import {
   createConnectTransport,
   createGrpcTransport,
   createGrpcWebTransport,
+  type GrpcTransportOptions,
 } from "@connectrpc/connect-node";
 import { LogService } from "#proto/cairn/v1/log_pb.ts";
 import { ArtifactService } from "#proto/cairn/v1/artifact_pb.ts";
@@ -13,7 +14,10 @@ import { RunService } from "#proto/cairn/v1/run_pb.ts";
 import { SystemService } from "#proto/cairn/v1/system_pb.ts";
 import { WatchService } from "#proto/cairn/v1/watch_pb.ts";
 
-/** All ways to talk to a server, for tests that must hold on every one of them. */
+/** What a test may choose for its client, on any way. */
+export type WayOptions = Pick<GrpcTransportOptions, "sendCompression" | "compressMinBytes">;
+
+/** One way to talk to a server. */
 export interface Way {
   name: string;
   /** Which server it talks to: with the fast ways, without them, over TLS, or with its data on disk. */
@@ -22,49 +26,44 @@ export interface Way {
   json: boolean;
   /** Whether both sides may stream at once. */
   duplex: boolean;
-  transport(baseUrl: string): Transport;
+  transport(baseUrl: string, options?: WayOptions): Transport;
 }
 
-const grpc = (baseUrl: string): Transport =>
-  createGrpcTransport({ baseUrl, nodeOptions: { rejectUnauthorized: false } });
-const connect = (baseUrl: string, httpVersion: "1.1" | "2" = "1.1"): Transport =>
-  createConnectTransport({ baseUrl, httpVersion, useBinaryFormat: true });
+type MakeTransport = Way["transport"];
 
+const grpc: MakeTransport = (baseUrl, options = {}) =>
+  createGrpcTransport({ baseUrl, nodeOptions: { rejectUnauthorized: false }, ...options });
+const grpcWeb: MakeTransport = (baseUrl, options = {}) =>
+  createGrpcWebTransport({ baseUrl, httpVersion: "1.1", ...options });
+const connect =
+  (useBinaryFormat: boolean, httpVersion: "1.1" | "2" = "1.1"): MakeTransport =>
+  (baseUrl, options = {}) =>
+    createConnectTransport({ baseUrl, httpVersion, useBinaryFormat, ...options });
+
+const GRPC: Way = { name: "gRPC", server: "fast", json: false, duplex: true, transport: grpc };
+const JSON_WAY: Way = {
+  name: "Connect with JSON",
+  server: "fast",
+  json: true,
+  duplex: false,
+  transport: connect(false),
+};
+
+/** All ways, for server/ways.test.ts and for what depends on the transport. */
 export const WAYS: readonly Way[] = [
-  { name: "gRPC", server: "fast", json: false, duplex: true, transport: grpc },
-  { name: "gRPC, generic", server: "generic", json: false, duplex: true, transport: grpc },
-  { name: "gRPC to a server on disk", server: "disk", json: false, duplex: true, transport: grpc },
-  { name: "gRPC over TLS", server: "tls", json: false, duplex: true, transport: grpc },
-  { name: "Connect", server: "fast", json: false, duplex: false, transport: (url) => connect(url) },
-  {
-    name: "Connect, generic",
-    server: "generic",
-    json: false,
-    duplex: false,
-    transport: (url) => connect(url),
-  },
-  {
-    name: "Connect over HTTP/2",
-    server: "fast",
-    json: false,
-    duplex: true,
-    transport: (url) => connect(url, "2"),
-  },
-  {
-    name: "Connect with JSON",
-    server: "fast",
-    json: true,
-    duplex: false,
-    transport: (baseUrl) => createConnectTransport({ baseUrl, httpVersion: "1.1", useBinaryFormat: false }),
-  },
-  {
-    name: "gRPC-Web",
-    server: "fast",
-    json: false,
-    duplex: false,
-    transport: (baseUrl) => createGrpcWebTransport({ baseUrl, httpVersion: "1.1" }),
-  },
+  GRPC,
+  { ...GRPC, name: "gRPC, generic", server: "generic" },
+  { ...GRPC, name: "gRPC to a server on disk", server: "disk" },
+  { ...GRPC, name: "gRPC over TLS", server: "tls" },
+  { name: "Connect", server: "fast", json: false, duplex: false, transport: connect(true) },
+  { name: "Connect, generic", server: "generic", json: false, duplex: false, transport: connect(true) },
+  { name: "Connect over HTTP/2", server: "fast", json: false, duplex: true, transport: connect(true, "2") },
+  JSON_WAY,
+  { name: "gRPC-Web", server: "fast", json: false, duplex: false, transport: grpcWeb },
 ];
+
+/** For features: bytes over HTTP/2 by the fast methods, and text over HTTP/1.1 by the generic ones. */
+export const TWO_WAYS: readonly Way[] = [GRPC, JSON_WAY];
 
 export interface Clients {
   namespaces: Client<typeof NamespaceService>;

@@ -7,7 +7,7 @@ import { limits } from "#core/limits.ts";
 import type { Server } from "#server/serve.ts";
 import { EXPENSIVE } from "#wire/connect/open-call.ts";
 import { clientsOf, type Clients } from "#wire/connect/testing/ways.ts";
-import { startServer } from "./testing/servers.ts";
+import { startServer } from "#server/testing/servers.ts";
 
 /** Enough points that to verify them takes many times as long as anything small. */
 const ENVELOPES = 60;
