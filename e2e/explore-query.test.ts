@@ -1,10 +1,10 @@
 import { create } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { matches } from "#core/query/evaluate.ts";
+import { matches, type RunView } from "#core/query/evaluate.ts";
 import { parseQuery } from "#core/query/parser.ts";
 import { viewRun } from "#core/query/view.ts";
-import { RunSchema, RunStatus } from "#proto/cairn/v1/run_pb.ts";
+import { RunSchema, RunStatus, type Run } from "#proto/cairn/v1/run_pb.ts";
 import { dose, tally } from "../tools/dose.ts";
 import { maskOf, type Brush } from "../web/src/pages/explore/brush.ts";
 import { withBrushes } from "../web/src/pages/explore/brush-query.ts";
@@ -46,6 +46,30 @@ const numeric = fc.oneof(
   fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
   fc.constantFrom("NaN", "Infinity", "-Infinity", "0", "-0", "1e21"),
 );
+
+/** The run as the server's query language sees it. */
+function viewOf(run: Run): RunView {
+  return viewRun(
+    {
+      id: run.id,
+      name: run.name,
+      namespace: "n",
+      aliases: [],
+      status: "finished",
+      notes: "",
+      params: `{${Object.entries(run.params)
+        .map(([name, text]) => `${JSON.stringify(name)}:${text}`)
+        .join()}}`,
+      tags: new Map(Object.entries(run.tags)),
+      createdUs: 0,
+      startedUs: undefined,
+      endedUs: undefined,
+      updatedUs: 0,
+    },
+    (name, stat) => run.metrics[`${name}.${stat}`],
+    0,
+  );
+}
 
 describe("brushes as a query", () => {
   it("Z66 the query selects exactly the runs that remain, whatever keys and values are called", () => {
@@ -107,27 +131,7 @@ describe("brushes as a query", () => {
         const { where } = parseQuery(made.query, { nowUs: 0 });
         const mask = maskOf(runs.length, (text) => table.column(text), brushes);
         for (const [i, run] of runs.entries()) {
-          const view = viewRun(
-            {
-              id: run.id,
-              name: run.name,
-              namespace: "n",
-              aliases: [],
-              status: "finished",
-              notes: "",
-              params: `{${Object.entries(run.params)
-                .map(([name, text]) => `${JSON.stringify(name)}:${text}`)
-                .join()}}`,
-              tags: new Map(Object.entries(run.tags)),
-              createdUs: 0,
-              startedUs: undefined,
-              endedUs: undefined,
-              updatedUs: 0,
-            },
-            (name, stat) => run.metrics[`${name}.${stat}`],
-            0,
-          );
-          expect(where === undefined || matches(where, view), `${made.query} of run ${i}`).toBe(
+          expect(where === undefined || matches(where, viewOf(run)), `${made.query} of run ${i}`).toBe(
             mask[i] === 1,
           );
         }

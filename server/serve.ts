@@ -88,16 +88,9 @@ async function serveStores(
   settings: Settings,
   stores: Stores,
   log: Logger,
-  {
-    clock = systemClock,
-    budgets,
-    backlog = new Backlog(),
-    closeRequestsMs = CLOSE_REQUESTS_MS,
-    web,
-    localSecretFolder,
-    ...options
-  }: ServeOptions,
+  { budgets, closeRequestsMs = CLOSE_REQUESTS_MS, web, localSecretFolder, ...options }: ServeOptions,
 ): Promise<Server> {
+  const { clock = systemClock, backlog = new Backlog(), ...wireOptions } = options;
   // First: a start that fails here must not have made the token that is shown only once.
   const certificate = await openCertificate(settings, clock, log);
   const { core, changes } = await openCore(settings, stores, { clock, backlog, log });
@@ -121,7 +114,7 @@ async function serveStores(
     health: readiness,
     onFailure,
     stopping: stopping.signal,
-    ...options,
+    ...wireOptions,
   });
   let listening: Listening | undefined;
   const router = openRouter({

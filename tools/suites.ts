@@ -41,6 +41,20 @@ export interface Suite {
 const PROCESSES = { config: "vitest.e2e.config.ts", repeats: true } as const;
 const PAGES = { config: "vitest.browser.config.ts", repeats: true, needs: [CHROMIUM] } as const;
 
+/** Unit tests of properties that hold for any input. */
+const PROPERTIES = [
+  "base/codec/{block,chunk}.test.ts",
+  "core/access/rights.test.ts",
+  "core/model/json.test.ts",
+  "core/query/{fuzz,pattern,print}.test.ts",
+  "core/series/{group-value,state}.test.ts",
+  "sdk/typescript/capture/{ignore-rules,provenance}.test.ts",
+  "sdk/typescript/run/recorder.test.ts",
+  "store/columns/{cells,columns,index,params}.test.ts",
+  "store/sqlite/{disk-points,lines,lines-block,memory}.test.ts",
+  "wire/connect/{decode-envelope,encode-read,json-slices}.test.ts",
+];
+
 /** The suites of `npm test`, in the order in which they run. */
 export const suites: readonly Suite[] = [
   {
@@ -151,12 +165,39 @@ export const suites: readonly Suite[] = [
 /** Tests that try as much as time allows in `npm run test:long`, and a small dose of it in `npm test`. */
 export interface Campaign {
   name: string;
-  file: string;
+  /** Of one suite. */
+  files: readonly string[];
   /** How long one round takes, about. */
   minutes: number;
 }
 
-export const campaigns: readonly Campaign[] = [];
+/** Every test file that takes its size from tools/dose.ts belongs to one of them. */
+export const campaigns: readonly Campaign[] = [
+  { name: "kills", files: ["e2e/faults/kill.test.ts"], minutes: 5 },
+  { name: "faults", files: ["e2e/faults/sweep.test.ts", "e2e/faults/full-disk.test.ts"], minutes: 5 },
+  { name: "schedules", files: ["e2e/schedules.test.ts"], minutes: 2 },
+  { name: "outages", files: ["e2e/sdk/outages.test.ts"], minutes: 4 },
+  { name: "aborts", files: ["e2e/aborts/aborts.test.ts"], minutes: 2 },
+  { name: "floods", files: ["e2e/load/floods.test.ts"], minutes: 3 },
+  { name: "crowds", files: ["e2e/load/{many-writers,noisy,slow-clients}.test.ts"], minutes: 4 },
+  { name: "large-artifacts", files: ["e2e/load/large-artifacts.test.ts"], minutes: 2 },
+  { name: "traversals", files: ["e2e/artifact-traversal.test.ts"], minutes: 2 },
+  { name: "tokens", files: ["e2e/timing/token-timing.test.ts"], minutes: 1 },
+  { name: "sqlmap", files: ["e2e/clients/sqlmap.test.ts"], minutes: 3 },
+  { name: "rows", files: ["e2e/browser/web-runs-many.test.ts"], minutes: 3 },
+  { name: "hostile-pages", files: ["e2e/browser/{hostile-artifacts,web-hostile}.test.ts"], minutes: 4 },
+  { name: "layouts", files: ["e2e/browser/{web-charts-odd,web-layout}.test.ts"], minutes: 4 },
+  { name: "contracts", files: ["e2e/{explore-query,lineage-contract,watch-contract}.test.ts"], minutes: 3 },
+  { name: "server", files: ["server/{injection,limited-log,log-in-flood}.test.ts"], minutes: 2 },
+  { name: "commands", files: ["e2e/cli/{import,target-path}.test.ts"], minutes: 2 },
+  { name: "python", files: ["e2e/python/*.test.ts"], minutes: 4 },
+  {
+    name: "trackers",
+    files: ["e2e/trackers/{configparser,mlflow-ranks,tabulate}.test.ts", "e2e/python/torchx/*.test.ts"],
+    minutes: 3,
+  },
+  { name: "properties", files: PROPERTIES, minutes: 4 },
+];
 
 /** The suites that would run this test file: exactly one, or something is wrong with the table. */
 export function suitesOf(file: string): Suite[] {

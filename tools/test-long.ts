@@ -13,6 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 
+import { campaignFiles } from "./runner/plan-run.ts";
 import { runFiles } from "./runner/run-suite.ts";
 import { ROOT } from "./sources.ts";
 import { type Campaign, campaigns, needsOf, suitesOf } from "./suites.ts";
@@ -31,19 +32,24 @@ interface Totals {
   tried: Map<string, number>;
 }
 
-function chooseCampaigns(names: readonly string[]): Campaign[] {
+/** The campaigns of these names, or all, that can run here. */
+async function chooseCampaigns(names: readonly string[]): Promise<Campaign[]> {
   const unknown = names.find((name) => !campaigns.some((campaign) => campaign.name === name));
   if (unknown !== undefined) {
     const known = campaigns.map((campaign) => campaign.name).join(", ");
     throw new Error(`unknown campaign ${unknown}; there are ${known}`);
   }
-  const chosen = campaigns.filter(({ name }) => names.length === 0 || names.includes(name));
-  return chosen.filter(({ name, file }) => {
-    const missing = needsOf(file).filter((need) => !need.isMet());
-    for (const need of missing)
-      console.log(`campaign ${name} is left out: it needs ${need.name} (${need.remedy})`);
-    return missing.length === 0;
-  });
+  const chosen: Campaign[] = [];
+  for (const campaign of campaigns) {
+    if (names.length > 0 && !names.includes(campaign.name)) continue;
+    const needs = new Set((await campaignFiles(campaign)).flatMap(needsOf));
+    const missing = [...needs].filter((need) => !need.isMet());
+    for (const { name, remedy } of missing) {
+      console.log(`campaign ${campaign.name} is left out: it needs ${name} (${remedy})`);
+    }
+    if (missing.length === 0) chosen.push(campaign);
+  }
+  return chosen;
 }
 
 function readNumber(text: string, name: string, max: number): number {
@@ -59,7 +65,8 @@ async function runRound(campaign: Campaign, seed: number, totals: Totals): Promi
   try {
     const tallies = join(folder, "tallies");
     const env = { CAIRN_LONG: "1", CAIRN_SEED: `${seed}`, CAIRN_TALLY: tallies };
-    const run = await runFiles(suitesOf(campaign.file)[0]!, [campaign.file], { env, alone: true });
+    const files = await campaignFiles(campaign);
+    const run = await runFiles(suitesOf(files[0]!)[0]!, files, { env, alone: true });
     totals.rounds += 1;
     totals.seconds += run.seconds;
     totals.passed += run.passed;
@@ -98,7 +105,7 @@ async function main(): Promise<void> {
     values.seed === undefined
       ? Math.floor(Math.random() * SEED_MAX)
       : readNumber(values.seed, "seed", SEED_MAX);
-  const chosen = chooseCampaigns(positionals);
+  const chosen = await chooseCampaigns(positionals);
   // A given seed repeats one round of each.
   const roundsMax = values.seed === undefined || values.minutes !== undefined ? Infinity : 1;
   const endMs = performance.now() + minutes * 60_000;

@@ -7,11 +7,10 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { SmallDisk } from "../faults/small-disk.ts";
-import { canMount } from "./testing/can-mount.ts";
 import { useTerminal } from "./testing/cairn.ts";
 import { START } from "./testing/start-cairn.ts";
 
-describe.runIf(canMount())("a command line with a mount", () => {
+describe("a command line with a mount", () => {
   const terminal = useTerminal();
 
   it("T19 works with a home that cannot be written", async () => {

@@ -1,6 +1,6 @@
 import { type Need } from "../needs.ts";
 import { readSources } from "../sources.ts";
-import { needsOf, suites, suitesOf, type Suite } from "../suites.ts";
+import { needsOf, suites, suitesOf, type Campaign, type Suite } from "../suites.ts";
 
 /** Files of a suite that cannot run here. */
 export interface LeftOut {
@@ -71,4 +71,9 @@ function askOnce(): (need: Need) => boolean {
     answers.set(need, answer);
     return answer;
   };
+}
+
+/** The test files of a campaign. */
+export async function campaignFiles({ files }: Campaign): Promise<string[]> {
+  return [...(await readSources(files)).keys()].toSorted();
 }

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 
 import { findProgram } from "../needs.ts";
-import { planRun } from "./plan-run.ts";
+import { campaignFiles, planRun } from "./plan-run.ts";
 import { readSources, ROOT } from "../sources.ts";
-import { allNeeds, campaigns, needsOf, suitesOf } from "../suites.ts";
+import { allNeeds, campaigns, suitesOf } from "../suites.ts";
 import { leftOutLines } from "./test-summary.ts";
 
 /** A PATH with these programs and no others. */
@@ -52,8 +52,21 @@ describe("npm test", () => {
 });
 
 describe("campaigns", () => {
-  it.each(campaigns.map(({ name, file }) => [name, file] as const))("%s is a test of npm test", (_, file) => {
-    expect(suitesOf(file)).toHaveLength(1);
-    expect(needsOf(file)).toBeDefined();
+  it.each(campaigns.map((campaign) => [campaign.name, campaign] as const))(
+    "%s is of one suite",
+    async (_, campaign) => {
+      const files = await campaignFiles(campaign);
+      expect(files.length).toBeGreaterThanOrEqual(campaign.files.length);
+      expect(new Set(files.map((file) => suitesOf(file)[0])).size).toBe(1);
+    },
+  );
+
+  it("have every test that comes in doses", async () => {
+    const inCampaigns = new Set((await Promise.all(campaigns.map(campaignFiles))).flat());
+    const sources = await readSources(["**/*.test.ts"]);
+    const dosed = [...sources]
+      .filter(([, text]) => /from "[./]+tools\/dose.ts"/.test(text))
+      .map(([file]) => file);
+    expect(dosed.filter((file) => !inCampaigns.has(file))).toEqual([]);
   });
 });
