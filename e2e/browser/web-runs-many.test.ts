@@ -2,11 +2,12 @@ import type { Page, Request } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
 import { newRunId } from "#base/ids.ts";
 import { createRun } from "#store/contract/stores.ts";
+import { dose, tally } from "../../tools/dose.ts";
 import { expectAccessible, useWebPages } from "./web-page.ts";
 
 const pages = useWebPages({ demo: "none" });
 /** More than may be selected at once. */
-const RUNS = 5_400;
+const RUNS = dose(5_400, 100_000);
 const grid = (page: Page) => page.locator('[aria-label="Runs"][aria-rowcount]');
 const queryBar = (page: Page) => page.getByRole("combobox", { name: "Query" });
 const nameAt = (page: Page, row: number) => page.locator(`#row-${row} a`).innerText();
@@ -48,6 +49,7 @@ describe("a table of very many runs", () => {
   let ids: readonly string[];
   beforeAll(async () => {
     ids = await createRuns(space, RUNS);
+    tally("rows of a table", RUNS);
   }, 600_000);
 
   it("Z17 the end, the middle and the top are one call away each", async () => {
