@@ -30,6 +30,7 @@ import type { WebFiles } from "./web-files.ts";
 import { sendMissingPage, webRoutes, type WebParts } from "./web-routes.ts";
 import { isHttps, type Settings } from "./settings.ts";
 import { openStores, type Stores } from "./stores.ts";
+import type { StartThread } from "#store/sqlite/thread.ts";
 import { TlsCertificate } from "./tls-certificate.ts";
 import { VERSION } from "./version.ts";
 
@@ -71,13 +72,16 @@ export interface ServeOptions {
   backlog?: Backlog;
   /** How long a stop waits for requests that are not finished. */
   closeRequestsMs?: number;
+  /** Of the store; tests keep its threads. */
+  startThread?: StartThread;
 }
 
 /** The composition root: settings → stores → core → wires → port. */
 export async function serve(settings: Settings, log: Logger, options: ServeOptions = {}): Promise<Server> {
-  const stores = await openStores(settings);
+  const { startThread, ...others } = options;
+  const stores = await openStores(settings, startThread);
   try {
-    return await serveStores(settings, stores, log, options);
+    return await serveStores(settings, stores, log, others);
   } catch (thrown) {
     await stores.close();
     throw thrown;

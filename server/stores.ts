@@ -13,6 +13,7 @@ import type { RunSearch } from "#core/ports/run-search.ts";
 import type { RunStore } from "#core/ports/run-store.ts";
 import { openColumns } from "#store/columns/open.ts";
 import { openSqlite } from "#store/sqlite/open.ts";
+import type { StartThread } from "#store/sqlite/thread.ts";
 import { MEMORY, type Settings } from "./settings.ts";
 
 export interface Stores {
@@ -34,13 +35,18 @@ export interface Stores {
 }
 
 /** Opens what the settings choose. Each port has one engine so far; this is where others will join. */
-export async function openStores(settings: Settings): Promise<Stores> {
+export async function openStores(settings: Settings, startThread?: StartThread): Promise<Stores> {
   const directory = settings.data === MEMORY ? undefined : settings.data;
   const columns = openColumns();
   const blobsFailed = Promise.withResolvers<CairnError>();
   const stopped = Promise.withResolvers<CairnError>();
   try {
-    const store = await openSqlite({ directory, feed: columns.feed, nowUs: () => systemClock.nowUs() });
+    const store = await openSqlite({
+      directory,
+      feed: columns.feed,
+      nowUs: () => systemClock.nowUs(),
+      ...(startThread !== undefined && { startThread }),
+    });
     const blobs =
       settings.blobs === "memory" || directory === undefined
         ? openMemoryBlobStore()

@@ -34,8 +34,6 @@ export interface Suite {
   measures?: true;
   /** It starts processes or a browser: a test that fails is run once more, alone, at the end. */
   repeats?: true;
-  /** Why it is not a failure when CI cannot run it. */
-  mayLack?: string;
 }
 
 const PROCESSES = { config: "vitest.e2e.config.ts", repeats: true } as const;
@@ -95,46 +93,30 @@ export const suites: readonly Suite[] = [
   },
   {
     ...PROCESSES,
-    name: "python",
-    files: ["e2e/python/*.test.ts"],
-    needs: [PYTHON],
-    alsoNeeds: {
-      "e2e/python/capture.test.ts": [GIT],
-      "e2e/python/connections.test.ts": [OPENSSL],
-      "e2e/python/package.test.ts": [pythonModules("setuptools", "pip", "mypy")],
-    },
-  },
-  {
-    ...PROCESSES,
-    name: "trackers",
-    files: ["e2e/trackers/**/*.test.ts", "e2e/python/torchx/*.test.ts"],
-    needs: [
-      pythonModules("torchx", "fsspec", "aiohttp", "mlflow", "flask", "sqlalchemy", "setuptools"),
-      TORCHX_NIGHTLY,
-    ],
-  },
-  {
-    ...PROCESSES,
-    name: "python-torch",
-    files: ["e2e/python/torch/*.test.ts"],
-    needs: [TORCH],
-    mayLack:
-      "torch takes 5 GB, most of it for graphics cards; without it e2e/python tries what merely looks like a metric",
-  },
-  {
-    ...PROCESSES,
     name: "clients",
-    files: ["e2e/clients/**/*.test.ts"],
+    files: ["e2e/{clients,python,trackers}/**/*.test.ts"],
     alsoNeeds: {
       "e2e/clients/{curl,home-page}.test.ts": [CURL],
       "e2e/clients/grpcio.test.ts": [pythonModules("grpc", "grpc_tools", "grpc_reflection")],
       "e2e/clients/sqlmap.test.ts": [pythonModules("sqlmap")],
+      "e2e/python/*.test.ts": [PYTHON],
+      "e2e/python/capture.test.ts": [GIT],
+      "e2e/python/connections.test.ts": [OPENSSL],
+      "e2e/python/package.test.ts": [pythonModules("setuptools", "pip", "mypy")],
+      "e2e/python/torch/*.test.ts": [TORCH],
+      "e2e/python/torchx/*.test.ts": [
+        pythonModules("torchx", "fsspec", "aiohttp", "setuptools", "pip"),
+        TORCHX_NIGHTLY,
+      ],
+      "e2e/trackers/{configparser,python-tracker,tabulate}.test.ts": [pythonModules("torchx", "tabulate")],
+      "e2e/trackers/{fsspec,results}.test.ts": [pythonModules("torchx", "fsspec", "aiohttp"), TORCHX_NIGHTLY],
+      "e2e/trackers/mlflow*.test.ts": [pythonModules("torchx", "mlflow", "flask", "sqlalchemy")],
     },
   },
   {
     ...PROCESSES,
     name: "faults",
-    files: ["e2e/faults/**/*.test.ts"],
+    files: ["e2e/{aborts,faults}/**/*.test.ts"],
     needs: [LINUX],
     alsoNeeds: {
       "e2e/faults/{failed-storage,shim,sweep}.test.ts": [GCC],
@@ -142,15 +124,14 @@ export const suites: readonly Suite[] = [
       "e2e/faults/{full-disk,full-spool}.test.ts": [OWN_MOUNTS],
     },
   },
-  { ...PAGES, name: "browser", files: ["e2e/browser/*.test.ts"] },
   {
     ...PAGES,
-    name: "browser-torchx",
-    files: ["e2e/browser/torchx/*.test.ts"],
-    needs: [CHROMIUM, CURL, pythonModules("torchx", "fsspec", "setuptools")],
+    name: "browser",
+    files: ["e2e/browser/{*,torchx/*}.test.ts"],
+    alsoNeeds: {
+      "e2e/browser/torchx/*.test.ts": [CURL, pythonModules("torchx", "fsspec", "setuptools")],
+    },
   },
-  // Reads the memory of processes where Linux tells it.
-  { ...PROCESSES, name: "aborts", files: ["e2e/aborts/*.test.ts"], needs: [LINUX] },
   { ...PROCESSES, name: "load", files: ["e2e/load/**/*.test.ts"], needs: [LINUX], measures: true },
   {
     ...PROCESSES,

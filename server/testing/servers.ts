@@ -6,10 +6,11 @@ import { pino, type Logger } from "pino";
 import { afterAll, beforeAll } from "vitest";
 import { serve, type ServeOptions, type Server } from "#server/serve.ts";
 import { readSettings } from "#server/settings.ts";
+import { startKeptThread } from "#store/sqlite/testing/kept-threads.ts";
 import { clientsOf, TWO_WAYS, WAYS, type Clients, type Way } from "#wire/connect/testing/ways.ts";
 import { writeCertificate } from "./certificate.ts";
 
-// Every server starts two threads or more; with the cache that takes half the time.
+// Every server starts a thread; with the cache that takes half the time.
 enableCompileCache();
 
 /** Real servers on free ports, and clients of them. */
@@ -25,7 +26,7 @@ export function startServer(
   log: Logger = silent,
 ): Promise<Server> {
   const settings = readSettings(["--port", "0", "--data", "memory:", ...argv], {});
-  return serve(settings, log, options);
+  return serve(settings, log, { startThread: startKeptThread, ...options });
 }
 
 /** Starts a server before the tests of the file that calls this, and stops it after them. */

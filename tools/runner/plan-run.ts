@@ -59,7 +59,8 @@ function leaveOut(plan: Plan, suite: Suite, file: string, missing: Need[]): void
       one.missing.map((need) => need.name).join() === missing.map((need) => need.name).join(),
   );
   if (same === undefined) {
-    plan.leftOut.push({ suite, files: [file], missing, isAllowed: suite.mayLack !== undefined });
+    const isAllowed = missing.every((need) => need.mayLack !== undefined);
+    plan.leftOut.push({ suite, files: [file], missing, isAllowed });
   } else same.files.push(file);
 }
 
