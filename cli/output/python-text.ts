@@ -41,16 +41,26 @@ function floatRepr(value: number): string {
   return sign + positional(digits, exponent, true);
 }
 
+/** As many as this language prints; a number that lies between two of six digits has seven. */
+const DIGITS_MAX = 100;
+
 /** `format(value, "g")`: six digits that count, without zeros at the end. */
 export function formatG(value: number): string {
   if (Number.isNaN(value)) return "nan";
   if (!Number.isFinite(value)) return value > 0 ? "inf" : "-inf";
   const sign = value < 0 || Object.is(value, -0) ? "-" : "";
-  const [mantissa, exponentText] = Math.abs(value).toExponential(5).split("e") as [string, string];
+  const [mantissa, exponentText] = sixDigits(Math.abs(value)).split("e") as [string, string];
   const exponent = Number(exponentText);
   const digits = mantissa.replace(".", "").replace(/0+$/, "") || "0";
   if (exponent < -4 || exponent >= 6) return sign + scientific(digits, exponent);
   return sign + positional(digits, exponent, false);
+}
+
+/** Python rounds what lies exactly between two to the even one, this language to the larger. */
+function sixDigits(size: number): string {
+  const isBetween = /^\d\.\d{4}[02468]50*e/.test(size.toExponential(DIGITS_MAX));
+  if (!isBetween) return size.toExponential(5);
+  return size.toExponential(DIGITS_MAX).replace(/50*e/, "e");
 }
 
 function shortest(value: number): { sign: string; digits: string; exponent: number } {

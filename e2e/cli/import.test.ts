@@ -62,13 +62,13 @@ describe("cairn import fsspec", () => {
       pageSize: 2_000,
       query: "order by created",
     });
-    return Promise.all(
-      runs.map(async (run) => ({
-        run,
-        artifacts: (await terminal.client.artifacts.listArtifacts({ run: { id: run.id } })).artifacts,
-        sources: (await terminal.client.lineage.listSources({ run: { id: run.id } })).sources,
-      })),
-    );
+    const states: unknown[] = [];
+    for (const run of runs) {
+      const { artifacts } = await terminal.client.artifacts.listArtifacts({ run: { id: run.id } });
+      const { sources } = await terminal.client.lineage.listSources({ run: { id: run.id } });
+      states.push({ run, artifacts, sources });
+    }
+    return states;
   }
 
   it("X35 brings ids as aliases, metadata as params to the letter, artifacts as references and sources as links", async () => {
