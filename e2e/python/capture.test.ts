@@ -1,33 +1,11 @@
-import { rmSync } from "node:fs";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { redactPatch } from "#sdk/capture/patch.ts";
 import { redactArgs } from "#sdk/capture/secret-args.ts";
 import { LineRedactor } from "#sdk/capture/secret-lines.ts";
 import { readCorpus, wordsOf, type Form } from "#sdk/capture/testing/corpus.ts";
-import { startChild, type ChildServer } from "#server/testing/child.ts";
-import { makeFolder } from "#server/testing/servers.ts";
-import { askPython, runPythonTests } from "./python.ts";
+import { askPython, usePythonTests } from "./python.ts";
 
-let folder: string;
-let server: ChildServer;
-
-beforeAll(async () => {
-  folder = makeFolder();
-  server = await startChild(["--data", join(folder, "data")]);
-});
-
-afterAll(async () => {
-  server.child.kill("SIGTERM");
-  await server.exited;
-  rmSync(folder, { recursive: true });
-});
-
-const tests = (...names: string[]) =>
-  runPythonTests(
-    names.map((name) => `tests.${name}`),
-    { url: server.url },
-  );
+const tests = usePythonTests();
 
 describe("what the Python client records by itself", () => {
   it("Y13 records console, code, packages, machine and load, and no secret", () => tests("test_capture"));

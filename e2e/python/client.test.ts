@@ -1,30 +1,9 @@
-import { rmSync } from "node:fs";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { readRank } from "#sdk/capture/ranks.ts";
-import { startChild, type ChildServer } from "#server/testing/child.ts";
-import { makeFolder } from "#server/testing/servers.ts";
-import { askPython, PACKAGE, runPython, runPythonTests } from "./python.ts";
+import { askPython, PACKAGE, runPython, runPythonTests, useDiskServer, usePythonTests } from "./python.ts";
 
-let folder: string;
-let server: ChildServer;
-
-beforeAll(async () => {
-  folder = makeFolder();
-  server = await startChild(["--data", join(folder, "data")]);
-});
-
-afterAll(async () => {
-  server.child.kill("SIGTERM");
-  await server.exited;
-  rmSync(folder, { recursive: true });
-});
-
-const tests = (...names: string[]) =>
-  runPythonTests(
-    names.map((name) => `tests.${name}`),
-    { url: server.url },
-  );
+const server = useDiskServer();
+const tests = usePythonTests(server);
 
 describe("the Python client", () => {
   it("Y1 has one version, in code and in its manifest", async () => {
@@ -48,7 +27,7 @@ describe("the Python client", () => {
   it("Y12 knows values of numpy, torch and torchmetrics by how they behave", () => tests("test_values"));
 
   it("Y14 keeps results and files by key", () =>
-    runPythonTests(["tests.test_results"], { url: server.url, skipsMax: 1 }));
+    runPythonTests(["tests.test_results"], { url: server().url, skipsMax: 1 }));
 
   it("Y15 makes the same of a launcher's environment as the TypeScript client", async () => {
     const environments = generateEnvironments(400);

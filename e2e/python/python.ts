@@ -6,7 +6,9 @@ import { execFile, execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { expect } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
+import { startChild, type ChildServer } from "#server/testing/child.ts";
+import { makeFolder } from "#server/testing/servers.ts";
 import { ROOT } from "../../tools/sources.ts";
 import { pythonCommand } from "../../tools/needs.ts";
 
@@ -44,6 +46,31 @@ export async function runPythonTests(names: readonly string[], options: PythonOp
   expect(ran, tail).toBeGreaterThan(0);
   // A test that is skipped proves nothing.
   expect(skipped, tail).toBeLessThanOrEqual(options.skipsMax ?? 0);
+}
+
+/** A server on disk for the tests of a file. */
+export function useDiskServer(): () => ChildServer {
+  let folder: string;
+  let server: ChildServer;
+  beforeAll(async () => {
+    folder = makeFolder();
+    server = await startChild(["--data", join(folder, "data")]);
+  });
+  afterAll(async () => {
+    server.child.kill("SIGTERM");
+    await server.exited;
+    rmSync(folder, { recursive: true });
+  });
+  return () => server;
+}
+
+/** Runs modules or classes of sdk/python/tests beside a server on disk. */
+export function usePythonTests(server = useDiskServer()): (...names: string[]) => Promise<void> {
+  return (...names) =>
+    runPythonTests(
+      names.map((name) => `tests.${name}`),
+      { url: server().url },
+    );
 }
 
 export interface Outcome {
