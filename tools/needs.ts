@@ -10,6 +10,8 @@ export interface Need {
   name: string;
   /** Programs that only test files with this need may see (tools/runner/declared-programs.ts). */
   programs: readonly string[];
+  /** Packages of .venv: a test file without such a need gets the system's Python, as it is. */
+  hasPackages?: true;
   /** How to get it. */
   remedy: string;
   /** Why it is not a failure when CI lacks it. */
@@ -23,7 +25,7 @@ export function pythonCommand(): string {
   if (declared !== undefined && !declared.split(",").includes("python3")) {
     throw new Error("this test file starts Python, but tools/suites.ts does not say that it needs it");
   }
-  return bestPython();
+  return process.env["CAIRN_TEST_PACKAGES"] === "no" ? "python3" : bestPython();
 }
 
 /** The one in .venv, made by .ci/run, or else the system's. */
@@ -81,6 +83,7 @@ function modulesOf(command: () => string, modules: readonly string[], remedy: st
   return {
     name: `python3 with ${modules.join(", ")}`,
     programs: PYTHON_PROGRAMS,
+    hasPackages: true,
     remedy,
     isMet: () => runs(command(), ["-c", `import ${modules.join(", ")}`]),
   };
@@ -113,6 +116,7 @@ export const TORCH: Need = {
 export const TORCHX_NIGHTLY: Need = {
   name: "torchx-nightly",
   programs: PYTHON_PROGRAMS,
+  hasPackages: true,
   remedy: ".venv/bin/pip install --no-deps --target .venv/torchx-nightly -r .ci/torchx-nightly.txt",
   isMet: () => existsSync(torchxNightly),
 };
