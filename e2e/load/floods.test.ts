@@ -12,8 +12,10 @@ import { asNpmStart, CLEAN_HEAP, cleanRssBytes, cpuMs, objections, Paired, rssBy
 const FLOODS_EACH = dose(10, 60);
 const WARM_UP_CALLS = 300;
 const WARM_UP_FLOODS = 20;
-/** During each, and after all of them. */
+/** During each. */
 const RSS_GROWTH_BYTES_MAX = 64e6;
+/** After all of them. */
+const RSS_LEFT_BYTES_MAX = 32e6;
 /** What a flood may cost at most, in calls of a healthy client. Answering the 1,000 streams of one would cost ten times that. */
 const CALLS_PER_FLOOD_MAX = 100;
 
@@ -97,8 +99,9 @@ describe("S6 floods", () => {
   }
 
   /** Floods while a healthy client goes on, and says what was too much. */
-  async function flood(name: string, rss: Both): Promise<string | undefined> {
-    await cleanRss();
+  async function flood(name: string): Promise<string | undefined> {
+    // Of each round: what V8 takes once to have room, and gives back when it is quiet, does not grow again.
+    const rss = await cleanRss();
     const cpu = both(cpuMs);
     const paired = new Paired();
     let growth = 0;
@@ -124,8 +127,7 @@ describe("S6 floods", () => {
   }
 
   it.each(FLOODS)("S6 %s", async (name) => {
-    const rss = await cleanRss();
-    expect(await objections(() => flood(name, rss))).toEqual([]);
+    expect(await objections(() => flood(name))).toEqual([]);
   });
 
   it("S6 leaves nothing behind", async () => {
@@ -134,6 +136,9 @@ describe("S6 floods", () => {
       return Number(/^cairn_connections_open (\d+)$/m.exec(text)?.[1]);
     };
     await expect.poll(open).toBeLessThan(5);
-    expect(excess(rssBefore, await cleanRss())).toBeLessThan(RSS_GROWTH_BYTES_MAX);
+    // V8 gives empty pages back when it has been quiet for some seconds, and looking is not being quiet.
+    await expect
+      .poll(async () => excess(rssBefore, await cleanRss()), { interval: 15_000 })
+      .toBeLessThan(RSS_LEFT_BYTES_MAX);
   });
 });
