@@ -84,6 +84,34 @@ export function artifactVersionsContract(open: OpenStores): void {
     expect(await audited(`${run}/model`)).toHaveLength(2 * limits.replacedPerArtifactMax);
   });
 
+  it("A39 keeps what a principal overwrote itself from another one who overwrites twice", async () => {
+    const run = await createRun(bench.runs);
+    await put(run, "first of bob", "bob");
+    await put(run, "second of bob", "bob");
+    await put(run, "first of eve", "eve");
+    await put(run, "second of eve", "eve");
+    expect(await digests(run)).toEqual(of("first of eve", "second of bob", "first of bob"));
+  });
+
+  it("A39 keeps the version that was in place longest, however often its author overwrites it", async () => {
+    const run = await createRun(bench.runs);
+    const hour = 3_600_000_000;
+    await put(run, "six weeks", "bob", "model", NOW_US);
+    for (let i = 0; i < 5; i++) await put(run, `junk ${i}`, "bob", "model", NOW_US + hour + i);
+    expect(await digests(run)).toEqual(of("junk 3", "six weeks"));
+  });
+
+  it("A39 two principals who take turns push out nothing of a third", async () => {
+    const run = await createRun(bench.runs);
+    await put(run, "of ada", "ada");
+    for (let i = 0; i < 2 * limits.replacedPerArtifactMax; i++) {
+      await put(run, `${i}`, i % 2 === 0 ? "bob" : "eve");
+    }
+    const kept = await digests(run);
+    expect(kept).toHaveLength(limits.replacedPerArtifactMax + 1);
+    expect(kept.at(-1)).toBe(digestOf("of ada"));
+  });
+
   it("A39 keeps so many versions of an artifact, the newest", async () => {
     const run = await createRun(bench.runs);
     const total = limits.replacedPerArtifactMax + 5;

@@ -12,7 +12,7 @@ import { takePage } from "./page.ts";
 const COPIED = `run, name, step, kind, place, uri, sha256, size_bytes, media_type, metadata, created_us, created_by`;
 /** What a reference says of its size takes no space here. */
 const BYTES = "CASE place WHEN 'reference' THEN 0 ELSE coalesce(size_bytes, 0) END";
-/** Written by the principal who replaced it: of those only the last is kept. */
+/** Written by the principal who replaced it. */
 const IS_OWN = "created_by = replaced_by";
 
 /** What a write has put something else in the place of. */
@@ -38,8 +38,9 @@ export class ReplacedArtifacts {
   }
 
   /**
-   * Moves an artifact here, or all steps of a name. Of what one principal overwrites itself only the last version
-   * stays, and there are bounds per artifact and per run; what is beyond them is destroyed.
+   * Moves an artifact here, or all steps of a name. Of what one principal overwrites itself two versions stay: the
+   * last one, and the one that was in place longest, which a few quick writes with a stolen token cannot push out.
+   * There are bounds per artifact and per run; what is beyond them is destroyed, but for the newest version of each author.
    */
   keep(run: number, name: string, step: number | undefined | "all", nowUs: number, by: string): number {
     const where = step === "all" ? "run = ? AND name = ?" : "run = ? AND name = ? AND step = ?";
@@ -131,11 +132,17 @@ export class ReplacedArtifacts {
   }
 
   #trim(run: number, name: string): void {
-    const newer = `SELECT count(*) FROM replaced_artifact AS newer WHERE newer.run = replaced_artifact.run
-      AND newer.name = replaced_artifact.name AND newer.step = replaced_artifact.step AND newer.id > replaced_artifact.id`;
     this.#db.run(
-      `DELETE FROM replaced_artifact WHERE run = ? AND name = ?
-         AND (${IS_OWN} AND (${newer} AND newer.created_by = newer.replaced_by) > 0 OR (${newer}) >= ?)`,
+      `DELETE FROM replaced_artifact WHERE id IN (
+         SELECT id FROM (
+           SELECT id, ${IS_OWN} AS own,
+             row_number() OVER (PARTITION BY step ORDER BY id DESC) AS nth,
+             row_number() OVER (PARTITION BY step, created_by ORDER BY id DESC) AS nth_of_author,
+             row_number() OVER (PARTITION BY step, created_by, ${IS_OWN} ORDER BY id DESC) AS nth_own,
+             row_number() OVER (PARTITION BY step, created_by, ${IS_OWN}
+               ORDER BY replaced_us - created_us DESC, id DESC) AS nth_longest
+           FROM replaced_artifact WHERE run = ? AND name = ?)
+         WHERE own AND nth_own > 1 AND nth_longest > 1 OR nth > ? AND nth_of_author > 1)`,
       run,
       name,
       limits.replacedPerArtifactMax,
