@@ -87,6 +87,7 @@ export async function checkAuditFile(
     }
     if (problems.length >= PROBLEMS_MAX) return { first, last, problems };
   }
+  if (last === 0 && problems.length === 0) problems.push("the file has no entries");
   if (head !== undefined && head.count > 0 && atHead !== head.hash) {
     problems.push(
       atHead === undefined

@@ -72,6 +72,7 @@ describe("cairn access audit", () => {
       ["removed", lines.toSpliced(1, 1).join("\n"), "entry 2 is missing"],
       ["moved", [lines[1], lines[0]].join("\n"), "entry 1 comes after entry 2"],
       ["nonsense", `${exported}{}`, "line 7 is not an entry of an audit"],
+      ["empty", "", "the file has no entries"],
     ] as const) {
       const { code, stdout } = await offline(write(`${what}.jsonl`, broken));
       expect(stdout, what).toContain(problem);
