@@ -1,3 +1,4 @@
+import { Failure } from "#sdk/failure.ts";
 import { CommandError, EXIT, type Cli } from "../cli.ts";
 import { printable } from "../output/text.ts";
 import { askSecret } from "../prompt.ts";
@@ -13,6 +14,20 @@ export async function askNewPassword(cli: Cli, name: string): Promise<string> {
 export async function askOwnPassword(cli: Cli, url: string): Promise<string> {
   requireTerminal(cli);
   return requireGiven(await askSecret(cli, `Your password on ${url} (not shown): `));
+}
+
+/** Makes the call, and once more with the caller's own password where the server wants it. */
+export async function withOwnPassword<T>(
+  cli: Cli,
+  url: string,
+  call: (ownPassword: string) => Promise<T>,
+): Promise<T> {
+  try {
+    return await call("");
+  } catch (thrown) {
+    if (Failure.from(thrown).reason !== "PASSWORD_NEEDED" || !cli.interactive) throw thrown;
+    return call(await askOwnPassword(cli, url));
+  }
 }
 
 export function requireGiven(password: string): string {

@@ -8,7 +8,7 @@ import { formatAgo, isoTime } from "../output/times.ts";
 import { wordOf } from "../output/words.ts";
 import { confirm, readSecret } from "../prompt.ts";
 import { tableWidth } from "../runs/table-width.ts";
-import { askNewPassword, requireGiven } from "./passwords.ts";
+import { askNewPassword, requireGiven, withOwnPassword } from "./passwords.ts";
 
 const PAGE = 1_000;
 
@@ -37,7 +37,10 @@ export function addUsers(command: Command, cli: Cli): void {
       const password = await newPassword(cli, name, options);
       const kind = options.service === true ? PrincipalKind.SERVICE : PrincipalKind.USER;
       const displayName = options.display ?? "";
-      const made = await server.access.createPrincipal({ name, kind, displayName, password: password ?? "" });
+      const request = { name, kind, displayName, password: password ?? "" };
+      const made = await withOwnPassword(cli, server.url, (yourPassword) =>
+        server.access.createPrincipal({ ...request, yourPassword }),
+      );
       tell(cli, made, `Added ${wordOf(PrincipalKind, kind)} ${printable(name)}.`);
     });
   command
@@ -77,7 +80,9 @@ export function addUsers(command: Command, cli: Cli): void {
       const server = await cli.connect();
       const password =
         options.none === true ? "" : await newPassword(cli, name, { password: true, ...options });
-      const changed = await server.access.updatePrincipal({ name, password: password! });
+      const changed = await withOwnPassword(cli, server.url, (yourPassword) =>
+        server.access.updatePrincipal({ name, password: password!, yourPassword }),
+      );
       tell(cli, changed, `${printable(name)} has ${password === "" ? "no" : "a new"} password.`);
     });
 }

@@ -1,15 +1,7 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Command } from "commander";
-import {
-  Role,
-  TokenKind,
-  type CreateTokenRequestSchema,
-  type CreateTokenResponse,
-  type Token,
-} from "#proto/cairn/v1/access_pb.ts";
+import { Role, TokenKind, type Token } from "#proto/cairn/v1/access_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
-import { Failure } from "#sdk/failure.ts";
-import { askOwnPassword, requireGiven } from "../access/passwords.ts";
+import { requireGiven, withOwnPassword } from "../access/passwords.ts";
 import { parseRole, ROLE_WORDS } from "../access/roles.ts";
 import { CommandError, EXIT, type Cli } from "../cli.ts";
 import { shortId } from "../find-run.ts";
@@ -67,14 +59,17 @@ Examples:
     )
     .action(async (name: string, options: CreateOptions) => {
       const server = await cli.connect();
-      const { secret, token } = await create(cli, server, {
+      const request = {
         name,
         principal: options.for ?? "",
         role: options.role ?? Role.UNSPECIFIED,
         namespaces: options.in ?? [],
         days: options.days ?? 0,
         password: options.passwordStdin === true ? requireGiven(await readSecret(cli)) : "",
-      });
+      };
+      const { secret, token } = await withOwnPassword(cli, server.url, (password) =>
+        server.access.createToken(password === "" ? request : { ...request, password }),
+      );
       if (cli.options.json === true) {
         cli.printJson({ secret, ...jsonToken(token!) });
         return;
@@ -85,20 +80,6 @@ Examples:
         `The secret is shown only this once. The token is of ${printable(token!.principal)} and ${until}.`,
       );
     });
-}
-
-/** Asks for the password where the server wants it. */
-async function create(
-  cli: Cli,
-  server: Cairn,
-  request: MessageInitShape<typeof CreateTokenRequestSchema>,
-): Promise<CreateTokenResponse> {
-  try {
-    return await server.access.createToken(request);
-  } catch (thrown) {
-    if (Failure.from(thrown).reason !== "PASSWORD_NEEDED" || !cli.interactive) throw thrown;
-    return server.access.createToken({ ...request, password: await askOwnPassword(cli, server.url) });
-  }
 }
 
 function addList(command: Command, cli: Cli): void {

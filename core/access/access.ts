@@ -72,9 +72,9 @@ export class Access {
     const passwords = new Passwords(passwordCost);
     this.#store = store;
     this.#book = book;
-    this.#principals = new Principals(book, passwords);
     this.#grants = new Grants(book, locateRun);
     const checks = new PasswordChecks(book, passwords);
+    this.#principals = new Principals(book, passwords, checks);
     this.#tokens = new Tokens(book, store, checks);
     this.#logins = new Logins(book, checks);
     this.#parts = { book, checks, passwords };

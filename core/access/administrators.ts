@@ -25,6 +25,12 @@ export function administersRoot(state: AccessState, name: string): boolean {
   return false;
 }
 
+/** Whether the members of a group have the role admin on the root because of it. */
+export function administersAsGroup(state: AccessState, group: string): boolean {
+  if (state.principals.get(group)?.disabled !== false) return false;
+  return [...state.bindingsOn(ROOT)].some(({ principal, role }) => principal === group && role === "admin");
+}
+
 /** Whether somebody who can call administers the root. */
 export function hasAdministrator(state: AccessState, without: Without = {}): boolean {
   const isThere = (name: string) =>

@@ -13,6 +13,7 @@ import { rankOf, type Rank } from "./role.ts";
 import { ROOT, type ReadMask, type Scope } from "./scope.ts";
 import { Standing } from "./standing.ts";
 import { AccessState, EVERYONE } from "./state.ts";
+import { mayStillMake } from "./token-family.ts";
 
 /** Of callers that are known at once; more are worked out again and again. */
 const STANDINGS_MAX = 1_000;
@@ -154,6 +155,9 @@ export class AccessBook {
       const token = this.#state.tokens.get(tokenId);
       const principal = token && this.#state.principals.get(token.principal);
       if (token === undefined || principal === undefined) throw credentialEnded("it was revoked");
+      if (!mayStillMake(this.#state, token)) {
+        throw credentialEnded("who made it is not an administrator any more");
+      }
       const subjects = this.subjectsOf(principal.name);
       const namespaces = token.namespaces.length === 0 ? [ROOT.namespace] : token.namespaces;
       holder = {

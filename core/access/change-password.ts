@@ -4,7 +4,7 @@ import { auditRecord } from "./audit-record.ts";
 import type { AccessBook } from "./book.ts";
 import type { Caller } from "./caller.ts";
 import { isUnbounded } from "./mint-token.ts";
-import type { PasswordChecks } from "./password-checks.ts";
+import { badPassword, type PasswordChecks } from "./password-checks.ts";
 import { requirePassword, type Passwords } from "./password.ts";
 import { endedFacts, endPasswordFamily } from "./token-family.ts";
 import { holderOf } from "./token-rights.ts";
@@ -36,11 +36,6 @@ export async function changePassword(
       result: undefined,
     };
   });
-}
-
-/** For a caller who has shown a token that works: the password that should come with it is wrong. */
-export function badPassword(what: string): CairnError {
-  return new CairnError("forbidden", `cannot ${what}: the password is wrong`, { reason: "BAD_PASSWORD" });
 }
 
 function requirePerson(caller: Caller) {

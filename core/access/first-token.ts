@@ -6,8 +6,8 @@ import type { Plan } from "./book.ts";
 import { OWNER, type Caller } from "./caller.ts";
 import { isExpired, isUnbounded, mintToken } from "./mint-token.ts";
 import { ROOT } from "./scope.ts";
-import type { AccessState } from "./state.ts";
-import { endedFacts, endTokens, lineOf } from "./token-family.ts";
+import { EVERYONE, type AccessState } from "./state.ts";
+import { endedFacts, endTokens, lineOf, mayStillMake } from "./token-family.ts";
 import { holderOf } from "./token-rights.ts";
 
 const FIRST_ADMIN = "admin";
@@ -71,8 +71,17 @@ export function endFirstToken(
   return { changes, audit: [auditRecord(caller, nowUs, "revoke-token", id, facts)] };
 }
 
-/** Whether the principal can call with all its rights without the first administrator's token and what that has made. */
+/**
+ * Whether the principal, a member of it where it is a group, or anybody where it is everyone, can call with all its
+ * rights without the first administrator's token and what that has made.
+ */
 export function hasBetterWayIn(state: AccessState, name: string, nowUs: number): boolean {
+  if (name === EVERYONE) return [...state.principals.keys()].some((one) => hasOwnWayIn(state, one, nowUs));
+  return [name, ...state.membersOf(name)].some((one) => hasOwnWayIn(state, one, nowUs));
+}
+
+function hasOwnWayIn(state: AccessState, name: string, nowUs: number): boolean {
+  if (state.principals.get(name)?.disabled !== false) return false;
   if (state.principals.get(name)?.password !== undefined) return true;
   return waysIn(state, name, nowUs).some(
     (token) => !lineOf(state, token).some(({ kind }) => kind === "first"),
@@ -88,7 +97,7 @@ function waysIn(state: AccessState, name: string, nowUs: number): StoredToken[] 
   return [...state.tokensOf(name)]
     .map((id) => state.tokens.get(id)!)
     .filter(({ kind }) => kind === "token" || kind === "first")
-    .filter((token) => isUnbounded(token) && !isExpired(token, nowUs));
+    .filter((token) => isUnbounded(token) && !isExpired(token, nowUs) && mayStillMake(state, token));
 }
 
 function freeName(state: AccessState): string {

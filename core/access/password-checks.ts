@@ -1,3 +1,4 @@
+import { CairnError } from "../errors.ts";
 import { limits } from "../limits.ts";
 import { addressKey } from "./address-key.ts";
 import { Allowance } from "./allowance.ts";
@@ -6,9 +7,21 @@ import type { AccessBook } from "./book.ts";
 import type { Caller } from "./caller.ts";
 import { LoginLimits } from "./login-limits.ts";
 import type { Passwords } from "./password.ts";
+import { holderOf } from "./token-rights.ts";
 
 /** Refusals that are written down; the others are counted. */
 const WRITTEN = { burst: 20, everyMs: 10_000 };
+
+/** A password that was right, and what is kept of it. */
+export interface Proof {
+  name: string;
+  kept: string;
+}
+
+/** For a caller who has shown a token that works: the password that should come with it is wrong. */
+export function badPassword(what: string): CairnError {
+  return new CairnError("forbidden", `cannot ${what}: the password is wrong`, { reason: "BAD_PASSWORD" });
+}
 
 /**
  * The one place where a password that came in is looked at: for a login, a token, a change of password. A name
@@ -46,6 +59,30 @@ export class PasswordChecks {
     }
     await this.#write(caller, name);
     return undefined;
+  }
+
+  /**
+   * The caller's own password, when it was given in this call; undefined when it was not and is not required. A login or
+   * a session makes nothing that outlives it without: who finds one must not get a way in that stays.
+   */
+  async prove(
+    caller: Caller,
+    { password = "", what, field }: { password: string | undefined; what: string; field: string },
+  ): Promise<Proof | undefined> {
+    const holder = holderOf(caller);
+    if (holder === undefined) return undefined;
+    const { name } = holder.principal;
+    if (password !== "") {
+      const kept = await this.check(caller, { name, password });
+      if (kept === undefined) throw badPassword(what);
+      return { name, kept };
+    }
+    const { kind } = holder.token;
+    if (kind === "token" || kind === "first") return undefined;
+    throw new CairnError("precondition", `cannot ${what} with a ${kind} alone: your password is required`, {
+      reason: "PASSWORD_NEEDED",
+      hint: `give your password in the same call (field \`${field}\`), or call with a token that was made for this`,
+    });
   }
 
   async #write(caller: Caller, name: string): Promise<void> {

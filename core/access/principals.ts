@@ -1,15 +1,16 @@
 import { CairnError, quote } from "../errors.ts";
 import { limits } from "../limits.ts";
 import { compareCodePoints } from "../model/code-points.ts";
-import type { AccessChange, StoredPrincipal } from "../ports/access-store.ts";
+import type { StoredPrincipal } from "../ports/access-store.ts";
 import { pageSize } from "../runs/runs.ts";
 import { addressKey } from "./address-key.ts";
-import { administersRoot, requireAdministrator } from "./administrators.ts";
+import { administersAsGroup, administersRoot, requireAdministrator } from "./administrators.ts";
 import { auditRecord } from "./audit-record.ts";
 import type { AccessBook } from "./book.ts";
 import { authorize, authorizeCall, type Caller } from "./caller.ts";
-import { endFirstToken } from "./first-token.ts";
+import { endFirstToken, firstTokenOf, hasBetterWayIn } from "./first-token.ts";
 import { getPrincipal, requireDisplayName, requireName } from "./names.ts";
+import type { PasswordChecks } from "./password-checks.ts";
 import { requirePassword, type Passwords } from "./password.ts";
 import type { AccessState } from "./state.ts";
 import { endedFacts, endPasswordFamily, endTokens } from "./token-family.ts";
@@ -20,10 +21,12 @@ import type { NewPrincipal, Page, PrincipalChange, PrincipalView } from "./views
 export class Principals {
   readonly #book: AccessBook;
   readonly #passwords: Passwords;
+  readonly #checks: PasswordChecks;
 
-  constructor(book: AccessBook, passwords: Passwords) {
+  constructor(book: AccessBook, passwords: Passwords, checks: PasswordChecks) {
     this.#book = book;
     this.#passwords = passwords;
+    this.#checks = checks;
   }
 
   async create(caller: Caller, request: NewPrincipal): Promise<PrincipalView> {
@@ -31,6 +34,7 @@ export class Principals {
     const { kind } = request;
     const name = requireName(request.name);
     const displayName = requireDisplayName(request.displayName);
+    if (request.password !== "") await this.#prove(caller, request.yourPassword);
     const password = request.password === "" ? undefined : await this.#hash(caller, kind, request.password);
     return this.#book.change((state, nowUs) => {
       authorize(caller);
@@ -66,6 +70,9 @@ export class Principals {
     const { name, displayName, disabled, password } = change;
     if (displayName !== undefined) requireDisplayName(displayName);
     const { kind } = getPrincipal(this.#book.state, name);
+    // The first administrator has none yet.
+    const isFirst = holderOf(caller)?.principal.name === name && firstTokenOf(this.#book.state, caller);
+    if (password !== undefined && !isFirst) await this.#prove(caller, change.yourPassword);
     const hashed =
       password === undefined || password === "" ? undefined : await this.#hash(caller, kind, password);
     return this.#book.change((state, nowUs) => {
@@ -154,10 +161,21 @@ export class Principals {
       if (getPrincipal(state, group).kind !== "group") {
         throw new CairnError("invalid", `cannot change the members of ${quote(group)}: it is no group`);
       }
-      const changes: AccessChange[] = isChange(state) ? [{ do: what, group, member }] : [];
-      const audit = changes.map(() => auditRecord(caller, nowUs, what, group, { member }));
-      return { changes, audit, result: undefined };
+      if (!isChange(state)) return { changes: [], audit: [], result: undefined };
+      const isWayIn =
+        what === "add-member" && administersAsGroup(state, group) && hasBetterWayIn(state, member, nowUs);
+      const first = isWayIn ? endFirstToken(state, caller, nowUs) : { changes: [], audit: [] };
+      return {
+        changes: [{ do: what, group, member }, ...first.changes],
+        audit: [auditRecord(caller, nowUs, what, group, { member }), ...first.audit],
+        result: undefined,
+      };
     });
+  }
+
+  /** Who finds an open session must not be able to make it a way in that stays. */
+  async #prove(caller: Caller, password: string | undefined): Promise<void> {
+    await this.#checks.prove(caller, { password, what: "give a password", field: "your_password" });
   }
 
   #hash({ address }: Caller, kind: StoredPrincipal["kind"], password: string): Promise<string> {

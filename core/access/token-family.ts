@@ -1,4 +1,5 @@
 import type { AccessChange, StoredToken } from "../ports/access-store.ts";
+import { administersRoot } from "./administrators.ts";
 import type { AccessState } from "./state.ts";
 
 /** Ids of all that was made with the token, and with those in turn. */
@@ -27,6 +28,17 @@ export function lineOf(state: AccessState, token: StoredToken): StoredToken[] {
   return line;
 }
 
+/**
+ * Whether those who made the token, and the tokens that it was made with, may still do so: only administrators of the
+ * root make tokens for others. One who is disabled or demoted keeps no way in through such a token.
+ */
+export function mayStillMake(state: AccessState, token: StoredToken): boolean {
+  return lineOf(state, token).every(({ principal, parent, passwordOf }) => {
+    const maker = passwordOf ?? (parent === undefined ? undefined : state.tokens.get(parent)?.principal);
+    return maker === undefined || maker === principal || administersRoot(state, maker);
+  });
+}
+
 /** Takes the tokens away with all that was made with them. */
 export function endTokens(state: AccessState, ids: Iterable<string>): AccessChange[] {
   const ended = new Set<string>();
@@ -38,18 +50,23 @@ export function endTokens(state: AccessState, ids: Iterable<string>): AccessChan
 }
 
 /**
- * Takes away what the principal's password has made, but for the line of the token that the change itself is
- * made with. Tokens that others made for the principal stay.
+ * Takes away what the principal's password has made, with all that was made with those, but for the token that the
+ * change itself is made with: where what that was made with ends, it goes on by itself until the next change. Tokens
+ * that others made for the principal stay.
  */
 export function endPasswordFamily(
   state: AccessState,
   principal: string,
   kept: StoredToken | undefined,
 ): AccessChange[] {
-  const spared = new Set(kept === undefined ? [] : lineOf(state, kept).map(({ id }) => id));
   const made = state.tokens.values().filter(({ passwordOf }) => passwordOf === principal);
-  const ids = [...made].map(({ id }) => id).filter((id) => !spared.has(id));
-  return endTokens(state, ids);
+  const ended = endTokens(
+    state,
+    made.map(({ id }) => id),
+  );
+  const others = ended.filter((change) => change.do !== "delete-token" || change.id !== kept?.id);
+  if (kept === undefined || others.length === ended.length) return ended;
+  return [...others, { do: "put-token", token: { ...kept, parent: undefined, passwordOf: principal } }];
 }
 
 /** For the audit: which tokens went along with the one that is named, and how many where they are many. */

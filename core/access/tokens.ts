@@ -9,7 +9,6 @@ import { auditRecord } from "./audit-record.ts";
 import type { AccessBook, Holder, Plan } from "./book.ts";
 import { boundsOf } from "./bounds.ts";
 import { authorize, authorizeCall, type Caller, type Identity } from "./caller.ts";
-import { badPassword } from "./change-password.ts";
 import { endFirstToken, firstTokenOf } from "./first-token.ts";
 import {
   hashSecret,
@@ -24,9 +23,9 @@ import {
   type MintedToken,
 } from "./mint-token.ts";
 import { getPrincipal } from "./names.ts";
-import type { PasswordChecks } from "./password-checks.ts";
+import { badPassword, type PasswordChecks, type Proof } from "./password-checks.ts";
 import type { AccessState } from "./state.ts";
-import { endedFacts, endTokens, lineOf } from "./token-family.ts";
+import { endedFacts, endTokens, lineOf, mayStillMake } from "./token-family.ts";
 import { holderOf, TokenRights } from "./token-rights.ts";
 import { makeRoom } from "./token-room.ts";
 import type { CreatedSession, CreatedToken, NewToken, ShownSession, TokenView } from "./views.ts";
@@ -72,7 +71,11 @@ export class Tokens {
     requireAtMost(request.namespaces.length, limits.tokenNamespacesMax, "namespaces of a token");
     const namespaces = [...new Set(request.namespaces.map((path) => parseNamespace(path, { root: true })))];
     requireDays(request.days, limits.tokenDaysMax);
-    const proof = await this.#prove(caller, request.password);
+    const proof = await this.#checks.prove(caller, {
+      password: request.password,
+      what: "create a token",
+      field: "password",
+    });
     return this.#book.change((state, nowUs) => {
       const principal = this.#ownName(caller, request.principal);
       const { kind, disabled } = getPrincipal(state, principal);
@@ -184,37 +187,15 @@ export class Tokens {
     if (principal === undefined || principal.kind === "group" || principal.disabled) {
       throw badCredential("its principal is disabled");
     }
+    if (!mayStillMake(this.#book.state, token)) {
+      throw badCredential("who made it is not an administrator any more");
+    }
     this.#use(token, nowUs);
     return {
       principal: { kind: principal.kind, name: principal.name },
       rights: new TokenRights(this.#book, token.id),
       tokenId: token.id,
     };
-  }
-
-  /**
-   * Whether the caller has shown their password in this call, and what is kept of it. A login or a session
-   * makes nothing without: who finds one must not get a token that outlives it.
-   */
-  async #prove(caller: Caller, password = ""): Promise<Proof | undefined> {
-    const holder = holderOf(caller);
-    if (holder === undefined) return undefined;
-    const { name } = holder.principal;
-    if (password !== "") {
-      const kept = await this.#checks.check(caller, { name, password });
-      if (kept === undefined) throw badPassword("create a token");
-      return { name, kept };
-    }
-    const { kind } = holder.token;
-    if (kind === "token" || kind === "first") return undefined;
-    throw new CairnError(
-      "precondition",
-      `cannot create a token with a ${kind} alone: the password is needed`,
-      {
-        reason: "PASSWORD_NEEDED",
-        hint: "give your password in the same call (field `password`), or call with a token that was made for this",
-      },
-    );
   }
 
   #plan(
@@ -276,12 +257,6 @@ export class Tokens {
       });
     return this.#flushing;
   }
-}
-
-/** A password that was right, and what is kept of it. */
-interface Proof {
-  name: string;
-  kept: string;
 }
 
 /** What a new token comes from. */

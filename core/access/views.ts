@@ -64,6 +64,8 @@ export interface NewPrincipal {
   displayName: string;
   /** Only for a user; "" for none. */
   password: string;
+  /** The caller's own, which a login or a session must show to give a password. */
+  yourPassword?: string;
 }
 
 export interface PrincipalChange {
@@ -71,6 +73,8 @@ export interface PrincipalChange {
   displayName?: string;
   /** "" takes the password away. */
   password?: string;
+  /** The caller's own, which a login or a session must show to change a password. */
+  yourPassword?: string;
   disabled?: boolean;
 }
 

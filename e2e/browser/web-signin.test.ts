@@ -275,4 +275,28 @@ describe("the access page", () => {
     await expectAccessible(page);
     pages().forgive(REFUSED);
   });
+
+  // The last one: an administrator with a password ends the first token.
+  it("Z79 A33 gives a new person a password only with one's own", async () => {
+    const { cairn, url } = pages();
+    const [admin, name] = [`boss-${Date.now()}`, `new-${Date.now()}`];
+    await cairn.access.createPrincipal({ name: admin, kind: 1, password: "correct horse battery" });
+    await cairn.access.bindRole({ principal: admin, role: 4, scope: { namespace: "" } });
+    const page = await pages().open("/login", await pages().newContext());
+    await signInAs(page, admin, "correct horse battery");
+    await page.goto(`${url}/access?tab=people`);
+    await page.getByRole("button", { name: "New …" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("textbox", { name: "Name", exact: true }).fill(name);
+    await dialog.getByRole("textbox", { name: "Password", exact: true }).fill("another sentence");
+    await dialog.getByRole("textbox", { name: "Your password" }).fill("wrong password");
+    await dialog.getByRole("button", { name: "Make it" }).click();
+    await dialog.getByText("the password is wrong").waitFor();
+    await dialog.getByRole("textbox", { name: "Your password" }).fill("correct horse battery");
+    await expectAccessible(page);
+    await dialog.getByRole("button", { name: "Make it" }).click();
+    await page.getByRole("row", { name: new RegExp(name) }).waitFor();
+    await new Cairn({ url }).access.logIn({ name, password: "another sentence" });
+    pages().forgive(REFUSED);
+  });
 });

@@ -149,7 +149,7 @@ describe("cairn token, cairn access", () => {
     const env = { CAIRN_TOKEN: secret };
     const refused = await cairn(["token", "create", "job"], { env });
     expect(refused).toMatchObject({ code: 1 });
-    expect(refused.stderr).toContain("the password is needed");
+    expect(refused.stderr).toContain("your password is required");
     const job = await cairn(["token", "create", "job", "--password-stdin"], { env, stdin: `${before}\n` });
     expect(job.stdout).toMatch(SECRET);
 
@@ -164,6 +164,11 @@ describe("cairn token, cairn access", () => {
     expect(await as(job.stdout, "whoami")).toMatchObject({ code: 4 });
     expect(await as(secret, "whoami")).toMatchObject({ code: 0 });
     await expect(access.logIn({ name: "pia", password: after })).resolves.toBeDefined();
+
+    await cairn(["access", "grant", "admin", "pia", "/"]);
+    const add = ["access", "user", "add", "zoe", "--password-stdin"];
+    const alone = await cairn(add, { env, stdin: `${before}\n` });
+    expect(alone.stderr).toContain("cannot give a password with a login alone: your password is required");
   });
 
   it("T10 removes a person only when that is confirmed", async () => {

@@ -115,6 +115,61 @@ export function coreAccessFamiliesContract(open: OpenStores, restores: boolean):
     expect(works(again)).toBe(false);
   });
 
+  it.each(["disabled", "demoted"])(
+    "S29 A32 a token that an administrator made for another does not work while its maker is %s",
+    async (how) => {
+      const { access, user, token, bind } = under;
+      await user("mal", PASSWORD);
+      await user("ben");
+      for (const name of ["mal", "ben"]) await bind(name, "admin", on(""));
+      const made = await make(holder(await token("mal")), { principal: "ben" });
+      const below = await make(holder(made), { role: "viewer" });
+      const byPassword = await make(holder(await logIn("mal")), { principal: "ben", password: PASSWORD });
+      const own = await token("ben");
+      const stream = holder(made);
+      const all = [made, below, byPassword, own];
+      if (how === "disabled") await access.updatePrincipal(ADMIN, { name: "mal", disabled: true });
+      else await bind("mal", "maintainer", on(""));
+      expect(all.map(works)).toEqual([false, false, false, true]);
+      expect(() => stream.rights.mayAnywhere("read")).toThrow(ENDED);
+      if (how === "disabled") await access.updatePrincipal(ADMIN, { name: "mal", disabled: false });
+      else await bind("mal", "admin", on(""));
+      expect(all.map(works)).toEqual([true, true, true, true]);
+    },
+  );
+
+  it("S29 A33 a change of password spares only the token of the call, not what it was made with nor what it made", async () => {
+    const { access, user } = under;
+    await user("bob", PASSWORD);
+    const root = await make(holder(await logIn("bob")), { password: PASSWORD });
+    const stolen = await make(holder(root));
+    const session = await access.createSession(holder(root));
+    const page = as(access.identifySession(session), "public");
+    await access.changePassword(page, { oldPassword: PASSWORD, newPassword: OTHER });
+    expect([root, stolen].map(works)).toEqual([false, false]);
+    expect(access.whoAmI(page).token).toMatchObject({ kind: "session", parent: undefined });
+    access.identifySession(session);
+    await access.updatePrincipal(ADMIN, { name: "bob", password: PASSWORD });
+    expect(() => access.identifySession(session)).toThrow(BAD);
+  });
+
+  it("S29 A33 a login or a session gives a password only with the caller's own", async () => {
+    const { access, user, token, bind } = under;
+    await user("ada", PASSWORD);
+    await bind("ada", "admin", on(""));
+    const caller = as(access.identify((await logIn()).secret), "administer");
+    const mal = { name: "mal", kind: "user" as const, displayName: "", password: OTHER };
+    await expect(access.updatePrincipal(caller, { name: "ada", password: OTHER })).rejects.toEqual(NEEDED);
+    await expect(access.createPrincipal(caller, mal)).rejects.toEqual(NEEDED);
+    const wrong = access.createPrincipal(caller, { ...mal, yourPassword: OTHER });
+    await expect(wrong).rejects.toEqual(refused("forbidden", "BAD_PASSWORD"));
+    await access.createPrincipal(caller, { ...mal, yourPassword: PASSWORD });
+    await expect(access.updatePrincipal(caller, { name: "mal", password: "" })).rejects.toEqual(NEEDED);
+    await access.updatePrincipal(caller, { name: "mal", disabled: true });
+    const byToken = as(access.identify((await token("ada")).secret), "administer");
+    await access.updatePrincipal(byToken, { name: "mal", password: PASSWORD });
+  });
+
   it("A33 makes a token with a login or a session only when the password is given again", async () => {
     const { access, user } = under;
     await user("ada", PASSWORD);

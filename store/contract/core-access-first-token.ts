@@ -87,6 +87,27 @@ export function coreAccessFirstTokenContract(open: OpenStores): void {
     await bind("ada", "viewer", on(""));
   });
 
+  it.each(["a member joins", "the group is bound"])(
+    "A34 ends when an administrator comes in through a group: %s",
+    async (how) => {
+      const { access } = under;
+      await access.createPrincipal(first, { ...ada, password: PASSWORD });
+      await access.createPrincipal(first, { ...ada, name: "admins", kind: "group", password: "" });
+      const bound = { principal: "admins", role: "admin" as const, scope: on("") };
+      const joined = { group: "admins", member: "ada" };
+      if (how === "a member joins") {
+        await access.bindRole(first, bound);
+        access.identify(secret);
+        await access.addMember(first, joined);
+      } else {
+        await access.addMember(first, joined);
+        access.identify(secret);
+        await access.bindRole(first, bound);
+      }
+      expectEnded();
+    },
+  );
+
   it("A34 goes on while it makes tokens for others, and others' changes leave it alone", async () => {
     const { access } = under;
     await access.createPrincipal(first, { ...ada, password: "" });

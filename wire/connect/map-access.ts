@@ -97,8 +97,8 @@ export function toScope(message: ScopeMessage | undefined): AskedScope {
 }
 
 export function toNewPrincipal(request: CreatePrincipalRequest): NewPrincipal {
-  const { name, displayName, password } = request;
-  return { name, kind: toKind(request.kind), displayName, password };
+  const { name, displayName, password, yourPassword } = request;
+  return { name, kind: toKind(request.kind), displayName, password, yourPassword };
 }
 
 function toKind(message: PrincipalKind): NewPrincipal["kind"] {
@@ -111,9 +111,10 @@ function toKind(message: PrincipalKind): NewPrincipal["kind"] {
 }
 
 export function toPrincipalChange(request: UpdatePrincipalRequest): PrincipalChange {
-  const { name, displayName, password, disabled } = request;
+  const { name, displayName, password, disabled, yourPassword } = request;
   return {
     name,
+    yourPassword,
     ...(displayName !== undefined && { displayName }),
     ...(password !== undefined && { password }),
     ...(disabled !== undefined && { disabled }),

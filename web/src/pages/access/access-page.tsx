@@ -47,13 +47,6 @@ export function AccessPage() {
               of={search.of ?? ""}
               hasOwn={me.data.token !== undefined}
               ownId={me.data.token?.id ?? ""}
-              ownPassword={
-                me.data.token === undefined
-                  ? "not needed"
-                  : me.data.principal?.hasPassword === true
-                    ? "needed"
-                    : "missing"
-              }
               onChoose={(of) => change({ of })}
             />
           )}

@@ -8,6 +8,7 @@ import { ErrorNote } from "../../widgets/error-note.tsx";
 import { Select } from "../../widgets/select.tsx";
 import { TextField } from "../../widgets/text-field.tsx";
 import styles from "./access.module.css";
+import { OwnPassword } from "./own-password.tsx";
 
 const KINDS = [
   { value: "1", label: "user" },
@@ -27,6 +28,7 @@ export function NewPrincipal({
   const [name, setName] = useState("");
   const [displayName, setDisplayName] = useState("");
   const [password, setPassword] = useState("");
+  const [yourPassword, setYourPassword] = useState("");
   const [kind, setKind] = useState<(typeof KINDS)[number]["value"]>("1");
   const isUser = Number(kind) === PrincipalKind.USER;
   const close = () => {
@@ -34,6 +36,7 @@ export function NewPrincipal({
     setName("");
     setDisplayName("");
     setPassword("");
+    setYourPassword("");
     create.reset();
   };
   const create = useMutation({
@@ -43,6 +46,7 @@ export function NewPrincipal({
         displayName: displayName.trim(),
         kind: Number(kind) as PrincipalKind,
         password: isUser ? password : "",
+        yourPassword: isUser ? yourPassword : "",
       }),
     onSuccess: async () => {
       await onCreated();
@@ -70,17 +74,44 @@ export function NewPrincipal({
         <TextField label="Name" value={name} onChange={setName} hint="Such as ada or ci-nightly." />
         <TextField label="Shown as" value={displayName} onChange={setDisplayName} />
         {isUser && (
-          <TextField
-            label="Password"
-            type="password"
-            value={password}
-            onChange={setPassword}
-            autoComplete="new-password"
-            hint="May be left empty for somebody who uses tokens alone."
+          <PasswordFields
+            password={password}
+            onPassword={setPassword}
+            yourPassword={yourPassword}
+            onYourPassword={setYourPassword}
           />
         )}
         {create.error !== null && <ErrorNote error={create.error} />}
       </div>
     </Dialog>
+  );
+}
+
+function PasswordFields(fields: {
+  password: string;
+  onPassword: (value: string) => void;
+  yourPassword: string;
+  onYourPassword: (value: string) => void;
+}) {
+  return (
+    <>
+      <TextField
+        label="Password"
+        type="password"
+        value={fields.password}
+        onChange={fields.onPassword}
+        autoComplete="new-password"
+        hint="May be left empty for somebody who uses tokens alone."
+      />
+      {fields.password !== "" && (
+        <OwnPassword
+          makes="somebody who can log in"
+          without="cairn access user add"
+          hint="Asked again, because who can log in outlives this session."
+          value={fields.yourPassword}
+          onChange={fields.onYourPassword}
+        />
+      )}
+    </>
   );
 }

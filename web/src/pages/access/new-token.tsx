@@ -9,6 +9,7 @@ import { Select } from "../../widgets/select.tsx";
 import { TextField } from "../../widgets/text-field.tsx";
 import { ROLE_CHOICES, roleOf, type RoleChoice } from "./access-data.ts";
 import styles from "./access.module.css";
+import { OwnPassword, useOwnPasswordNeed } from "./own-password.tsx";
 
 const ROLES = [{ value: "0", label: "all its principal may" }, ...ROLE_CHOICES] as const;
 const DAYS = [
@@ -20,14 +21,12 @@ const DAYS = [
 
 interface NewTokenProps {
   principal: string;
-  /** The page has a session, which makes nothing that outlives it without the password; the owner of the machine has none. */
-  ownPassword: "needed" | "missing" | "not needed";
   open: boolean;
   onClose: () => void;
 }
 
 /** Asks what a new token may do, makes it, and shows its secret once. */
-export function NewToken({ principal, ownPassword, open, onClose }: NewTokenProps) {
+export function NewToken({ principal, open, onClose }: NewTokenProps) {
   const [name, setName] = useState("");
   const [namespaces, setNamespaces] = useState("");
   const [role, setRole] = useState<"0" | RoleChoice>("0");
@@ -48,7 +47,7 @@ export function NewToken({ principal, ownPassword, open, onClose }: NewTokenProp
     create.reset();
   };
   const secret = create.data?.secret;
-  const lacksPassword = ownPassword !== "not needed" && password === "";
+  const lacksPassword = useOwnPasswordNeed() !== "not needed" && password === "";
   return (
     <Dialog
       title={secret === undefined ? "New token" : "Copy it now"}
@@ -89,7 +88,13 @@ export function NewToken({ principal, ownPassword, open, onClose }: NewTokenProp
             <Select label="At most" value={role} choices={ROLES} onChange={setRole} />
             <Select label="For" value={days} choices={DAYS} onChange={setDays} />
           </div>
-          <OwnPassword need={ownPassword} value={password} onChange={setPassword} />
+          <OwnPassword
+            makes="a token"
+            without="cairn token create"
+            hint="Asked again, because the token may outlive this session. It ends when you change your password."
+            value={password}
+            onChange={setPassword}
+          />
           {create.error !== null && <ErrorNote error={create.error} />}
         </div>
       ) : (
@@ -118,36 +123,5 @@ function Secret({ text }: { text: string }) {
         <CopyButton text={text} label="Copy the token" />
       </div>
     </div>
-  );
-}
-
-/** Asks for the password where the token needs it. */
-function OwnPassword({
-  need,
-  value,
-  onChange,
-}: {
-  need: NewTokenProps["ownPassword"];
-  value: string;
-  onChange: (value: string) => void;
-}) {
-  if (need === "not needed") return null;
-  if (need === "missing") {
-    return (
-      <p className={styles.warn}>
-        A session makes a token only with a password, and you have none. Use the token you signed in with:{" "}
-        <code>cairn token create</code>.
-      </p>
-    );
-  }
-  return (
-    <TextField
-      label="Your password"
-      type="password"
-      value={value}
-      onChange={onChange}
-      autoComplete="current-password"
-      hint="Asked again, because the token may outlive this session. It ends when you change your password."
-    />
   );
 }

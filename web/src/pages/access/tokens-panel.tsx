@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState, type ComponentProps } from "react";
+import { useState } from "react";
 import { PrincipalKind, Role, type Token } from "#proto/cairn/v1/access_pb.ts";
 import { cairn } from "../../data/server.ts";
 import { Button } from "../../widgets/button.tsx";
@@ -20,7 +20,6 @@ export function TokensPanel({
   of,
   hasOwn,
   ownId,
-  ownPassword,
   onChoose,
 }: {
   of: string;
@@ -28,7 +27,6 @@ export function TokensPanel({
   hasOwn: boolean;
   /** The token of this very session. */
   ownId: string;
-  ownPassword: ComponentProps<typeof NewToken>["ownPassword"];
   onChoose: (of: string) => void;
 }) {
   const client = useQueryClient();
@@ -80,12 +78,7 @@ export function TokensPanel({
           />
         )}
       </Panel>
-      <NewToken
-        principal={chosen}
-        ownPassword={ownPassword}
-        open={isCreating}
-        onClose={() => setCreating(false)}
-      />
+      <NewToken principal={chosen} open={isCreating} onClose={() => setCreating(false)} />
     </div>
   );
 }
