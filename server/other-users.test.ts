@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { chmodSync, rmSync } from "node:fs";
 import { createServer, request as requestHttp, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -9,7 +9,16 @@ import { frame } from "#wire/connect/testing/raw-call.ts";
 import type { Server } from "./serve.ts";
 import { writeCertificate } from "./testing/certificate.ts";
 import { startChild } from "./testing/child.ts";
-import { callAs, OTHER_UID, proxyAs, strikeAs, type UserCall } from "./testing/other-user.ts";
+import {
+  END_HEADERS,
+  END_STREAM,
+  field,
+  FRAME,
+  frame as http2Frame,
+  PREFACE,
+  requestFields,
+} from "./testing/frames.ts";
+import { abandonAs, callAs, OTHER_UID, proxyAs, strikeAs, type UserCall } from "./testing/other-user.ts";
 import { makeFolder, startServer } from "./testing/servers.ts";
 
 const JSON_TYPE = { "content-type": "application/json" };
@@ -157,6 +166,32 @@ describe("S26: other users of the machine", () => {
     expect(await principals(url)).toEqual([]);
   });
 
+  it.each([
+    { way: "HTTP/1.1", alpn: undefined, ...abandonedHttp1() },
+    { way: "HTTP/2", alpn: undefined, ...abandonedHttp2() },
+    { way: "HTTP/1.1 over TLS", alpn: "http/1.1", ...abandonedHttp1() },
+    { way: "HTTP/2 over TLS", alpn: "h2", ...abandonedHttp2() },
+  ])(
+    "S26 A29 nor is one whose port a process of the owner has by now: $way",
+    async ({ alpn, first, rest }) => {
+      const { url, port } = (await start(alpn ? writeCertificate(folderForTest()).argv : [])).listening;
+      const { localPort, reset } = await abandonAs(OTHER_UID, { port, alpn, first, rest });
+      // The server has read the first part: it was sent before this was asked.
+      expect((await callAs(process.getuid!(), [{ url: `${url}/metrics`, method: "GET" }]))[0]!.status).toBe(
+        200,
+      );
+      reset();
+      // From the same port, before the server has looked at the rest.
+      const own = connect({ port, host: "127.0.0.1", localPort, localAddress: "127.0.0.1" });
+      onTestFinished(() => void own.destroy());
+      await once(own, "connect");
+      const [listed] = await callAs(process.getuid!(), [
+        { url: `${url}/cairn.v1.AccessService/ListPrincipals`, headers: JSON_TYPE, body: "{}" },
+      ]);
+      expect(listed).toMatchObject({ status: 200, body: "{}" });
+    },
+  );
+
   it("S26 A2 A29 no caller is the owner through a TCP proxy that another user runs, such as a tunnel", async () => {
     const { port } = (await start()).listening;
     const proxied = `http://127.0.0.1:${await proxyAs(OTHER_UID, port)}`;
@@ -226,6 +261,27 @@ describe("S26: other users of the machine", () => {
     }
   });
 });
+
+const MADE = JSON.stringify({ name: "mallory", kind: "PRINCIPAL_KIND_GROUP" });
+const MAKES = "/cairn.v1.AccessService/CreatePrincipal";
+
+/** Makes a group, in two parts. */
+function abandonedHttp1() {
+  const head = `POST ${MAKES} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`;
+  return { first: head, rest: `Content-Length: ${MADE.length}\r\n\r\n${MADE}` };
+}
+
+function abandonedHttp2() {
+  const fields = Buffer.concat([requestFields("POST", MAKES), field("content-type", "application/json")]);
+  const rest = [
+    http2Frame(FRAME.headers, END_HEADERS, 1, fields),
+    http2Frame(FRAME.data, END_STREAM, 1, Buffer.from(MADE)),
+  ];
+  return {
+    first: Buffer.concat([PREFACE, http2Frame(FRAME.settings, 0, 0)]).toString("latin1"),
+    rest: Buffer.concat(rest).toString("latin1"),
+  };
+}
 
 /** A proxy of the server's own user that adds headers. */
 async function httpProxy(port: number, added: Record<string, string>): Promise<string> {

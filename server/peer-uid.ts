@@ -14,6 +14,10 @@ import type { Connection } from "#wire/connect/core.ts";
  *
  * An address is printed as 32-bit words of this machine, so that 127.0.0.1 is 0100007F where the lowest byte comes
  * first. A program may reach an IPv4 address through an IPv6 socket, which is then in tcp6 as ::ffff:127.0.0.1.
+ *
+ * What a peer has sent is read also after it has reset the connection, and by then another process may call from the
+ * same port: the entry is that one's. So an entry counts only when our end is still connected after it was read. As
+ * long as it is, the kernel gives packets from that port to our end, and no other process can be connected from it.
  */
 const TABLES = { v4: "/proc/net/tcp", v6: "/proc/net/tcp6" } as const;
 
@@ -53,8 +57,23 @@ export class OwnPeers {
   }
 }
 
-/** undefined when the peer is not in the tables, because it is elsewhere or gone by now. */
+/** undefined when the peer is not in the tables, because it is elsewhere, or gone by now. */
 export function peerUid(connection: Connection): number | undefined {
+  const uid = uidAtOtherEnd(connection);
+  // Not before the table is read: the port could change hands in between.
+  return isConnected(connection) ? uid : undefined;
+}
+
+/**
+ * Asks the system: the ends that a socket names are those of when it was accepted. TLS sockets and those of HTTP/2
+ * sessions ask the one below. Without a handle, or one that can say, it counts as gone.
+ */
+function isConnected(connection: Connection): boolean {
+  const { _handle: handle } = connection as { _handle?: { getpeername?(into: object): number } | null };
+  return handle?.getpeername?.({}) === 0;
+}
+
+function uidAtOtherEnd(connection: Connection): number | undefined {
   const { remoteAddress, remotePort, localAddress, localPort } = connection;
   if (remotePort === undefined || localPort === undefined) return undefined;
   const [remote, local] = [bytesOf(remoteAddress), bytesOf(localAddress)];

@@ -2,6 +2,7 @@ import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
+import { findPeer } from "#server/peer-uid.ts";
 
 /** Neither the user of the tests nor one that this machine has. */
 export const OTHER_UID = 54_321;
@@ -46,6 +47,34 @@ export async function proxyAs(uid: number, proxyTo: number): Promise<number> {
   onTestFinished(() => void child.kill("SIGKILL"));
   const [port] = (await once(child.stdout, "data")) as [Buffer];
   return Number(port.toString());
+}
+
+/**
+ * Another user's connection, over TLS where a protocol is to be agreed on, that has sent `first`. `reset` sends the rest and resets it, without a turn of the event
+ * loop of this process, which so looks at it only afterwards.
+ */
+export async function abandonAs(
+  uid: number,
+  abandons: { port: number; alpn?: string | undefined; first: string; rest: string },
+): Promise<{ localPort: number; reset: () => void }> {
+  const child = spawn(process.execPath, [PROBE, JSON.stringify({ uid, abandons })], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const [text] = (await once(child.stdout, "data")) as [Buffer];
+  const localPort = Number(text.toString());
+  const reset = () => {
+    child.stdin.write("\n");
+    const ends = [localPort, abandons.port].map((port) => `0100007F:${hexOf(port)}`).join(" ");
+    while (findPeer("/proc/net/tcp", ends) !== undefined) Atomics.wait(NEVER, 0, 0, 1);
+  };
+  return { localPort, reset };
+}
+
+const NEVER = new Int32Array(new SharedArrayBuffer(4));
+
+function hexOf(port: number): string {
+  return port.toString(16).padStart(4, "0").toUpperCase();
 }
 
 function probe(task: object): Promise<string> {

@@ -5,6 +5,10 @@
  *     { "uid": 54321, "calls": [{ "url": …, "http2": false, "method": …, "headers": …, "body": … }] }
  *     { "uid": 54321, "strikes": { "port": …, "text": …, "times": 40 } }
  *     { "uid": 54321, "proxyTo": 4700 }
+ *     { "uid": 54321, "abandons": { "port": …, "alpn": "h2", "first": …, "rest": … } }
+ *
+ * The last sends the first text, prints the port that it calls from, waits for a line, sends the rest and resets the
+ * connection. Texts have a byte for each character.
  */
 import { once } from "node:events";
 import { request as requestHttp } from "node:http";
@@ -12,13 +16,15 @@ import { connect as connectHttp2 } from "node:http2";
 import { request as requestHttps } from "node:https";
 import { connect, createServer } from "node:net";
 import { buffer } from "node:stream/consumers";
+import { connect as connectTls } from "node:tls";
 
-const { uid, calls = [], strikes, proxyTo } = JSON.parse(process.argv[2]);
+const { uid, calls = [], strikes, proxyTo, abandons } = JSON.parse(process.argv[2]);
 process.setgroups([]);
 process.setgid(uid);
 process.setuid(uid);
 
-if (proxyTo === undefined) {
+if (abandons !== undefined) await abandon(abandons);
+else if (proxyTo === undefined) {
   const answers = [];
   for (const call of calls) answers.push(await (call.http2 ? overHttp2(call) : overHttp1(call)));
   if (strikes !== undefined) for (let i = 0; i < strikes.times; i++) await strike(strikes, i);
@@ -68,4 +74,18 @@ async function strike({ port, text }, turn) {
   else if (turn % 3 === 1) socket.resetAndDestroy();
   else socket.end(() => socket.destroy());
   await once(socket, "close");
+}
+
+async function abandon({ port, alpn, first, rest }) {
+  const socket = connect({ port, host: "127.0.0.1", noDelay: true });
+  await once(socket, "connect");
+  const options = { socket, ALPNProtocols: [alpn], rejectUnauthorized: false };
+  const top = alpn === undefined ? socket : connectTls(options);
+  if (top !== socket) await once(top, "secureConnect");
+  await new Promise((sent) => top.write(Buffer.from(first, "latin1"), sent));
+  process.stdout.write(`${socket.localPort}\n`);
+  await once(process.stdin, "data");
+  await new Promise((sent) => top.write(Buffer.from(rest, "latin1"), sent));
+  socket.resetAndDestroy();
+  process.stdin.destroy();
 }
