@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
-import type { CairnError } from "#core/errors.ts";
+import { CairnError } from "#core/errors.ts";
 import { type Guard, type GuardFacts, isLoopback, isLoopbackAuthority } from "#server/guard.ts";
 import type { HttpRequest, HttpResponse } from "#wire/kit/http.ts";
 import { errorBody, httpStatusOf } from "#wire/kit/http-error.ts";
@@ -9,13 +9,14 @@ type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** Answers a request the guard refuses. True: it may go on. */
 export function guardRequest(guard: Guard, request: HttpRequest, response: HttpResponse): boolean {
-  const refusal = guard(factsOf(request.headers, request.method, request.url));
+  const refusal =
+    checkOneHost(request.rawHeaders) ?? guard(factsOf(request.headers, request.method, request.url));
   if (refusal === undefined) return true;
   sendError(request, response, refusal);
   return false;
 }
 
-/** The same for a raw HTTP/2 stream. */
+/** The same for a raw HTTP/2 stream, whose parser refuses a second host by itself. */
 export function guardStream(guard: Guard, stream: ServerHttp2Stream, headers: IncomingHttpHeaders): boolean {
   const refusal = guard(factsOf(headers, headers[":method"], headers[":path"]));
   if (refusal === undefined) return true;
@@ -31,12 +32,34 @@ export function isLocalCaller(address: string | undefined, headers: Headers): bo
   if (!isLoopback(address) || !isLoopbackAuthority(single(headers[":authority"] ?? headers["host"])))
     return false;
   for (const name in headers) {
-    if (PROXY_HEADERS.has(name) || name.startsWith("x-forwarded-")) return false;
+    if (PROXY_HEADERS.has(name) || name.startsWith("x-forwarded")) return false;
   }
   return true;
 }
 
-const PROXY_HEADERS: ReadonlySet<string> = new Set(["forwarded", "via", "x-real-ip"]);
+const PROXY_HEADERS: ReadonlySet<string> = new Set([
+  "forwarded",
+  "via",
+  "x-original-forwarded-for",
+  "x-real-ip",
+  "x-client-ip",
+  "x-cluster-client-ip",
+  "true-client-ip",
+  "cf-connecting-ip",
+]);
+
+/** Of several Node shows the first, and a proxy may have looked at another. */
+function checkOneHost(rawHeaders: readonly string[]): CairnError | undefined {
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!;
+    if (name.length === 4 && name.toLowerCase() === "host") hosts++;
+  }
+  if (hosts < 2) return undefined;
+  return new CairnError("invalid", "cannot accept request: it has more than one Host", {
+    reason: "HOST_REFUSED",
+  });
+}
 
 function factsOf(headers: Headers, method: string | undefined, path: string | undefined): GuardFacts {
   return {

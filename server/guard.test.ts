@@ -7,7 +7,18 @@ import {
   isLoopbackHost,
 } from "#server/guard.ts";
 import { guardRequest, guardStream, isLocalCaller } from "#server/guard-request.ts";
+import {
+  END_HEADERS,
+  END_STREAM,
+  field,
+  FRAME,
+  frame,
+  parseFrames,
+  PREFACE,
+  requestFields,
+} from "#server/testing/frames.ts";
 import { callHttp2, usePorts } from "#server/testing/port.ts";
+import { RawClient } from "#server/testing/raw-client.ts";
 
 const RPC = "/cairn.v1.RunService/CreateRun";
 const LOCAL: GuardSettings = { host: "127.0.0.1" };
@@ -224,7 +235,20 @@ test("a caller behind a proxy, or one that asks for another name, is not local",
   const host = "127.0.0.1:4700";
   expect(isLocalCaller("127.0.0.1", { host })).toBe(true);
   expect(isLocalCaller("10.0.0.1", { host })).toBe(false);
-  for (const name of ["forwarded", "via", "x-forwarded-for", "x-forwarded-new", "x-real-ip"]) {
+  const added = [
+    "forwarded",
+    "via",
+    "x-forwarded",
+    "x-forwarded-for",
+    "x-forwarded-new",
+    "x-original-forwarded-for",
+    "x-real-ip",
+    "x-client-ip",
+    "x-cluster-client-ip",
+    "true-client-ip",
+    "cf-connecting-ip",
+  ];
+  for (const name of added) {
     expect(isLocalCaller("127.0.0.1", { host, [name]: "" }), name).toBe(false);
   }
   for (const name of ["localhost", "LOCALHOST:1", "[::1]:4700", "127.1.2.3"]) {
@@ -266,4 +290,30 @@ test("S5: on a real port the guard answers 403 over HTTP/1, HTTP/2 and raw strea
   const form = await fetch(url, { method: "POST", body: "a=b", headers: { origin: "http://evil.example" } });
   expect(form.status).toBe(403);
   expect(form.headers.get("access-control-allow-origin")).toBeNull();
+});
+
+test("S5: more than one Host is refused, whichever comes first", async () => {
+  const guard = buildGuard(LOCAL);
+  const { port } = await open({
+    onStream: (stream, headers) => !guardStream(guard, stream, headers),
+    onRequest(request, response) {
+      if (guardRequest(guard, request, response)) response.end("in");
+    },
+  });
+  const hosts = ["Host: 127.0.0.1", "hOST: evil.example", "Host: 127.0.0.1"];
+  for (const given of [hosts, hosts.slice(0, 2), hosts.slice(1), [hosts[0], hosts[2]]]) {
+    const client = await RawClient.connect(port);
+    await client.send(`GET / HTTP/1.1\r\n${given.join("\r\n")}\r\nConnection: close\r\n\r\n`);
+    await client.closed();
+    expect(client.text).toMatch(/^HTTP\/1\.1 400 /);
+    expect(client.text).toContain("HOST_REFUSED");
+  }
+  // HTTP/2 itself allows one.
+  const client = await RawClient.connect(port);
+  const fields = [requestFields("GET", "/"), field("host", "localhost"), field("host", "evil.example")];
+  const asked = frame(FRAME.headers, END_HEADERS | END_STREAM, 1, Buffer.concat(fields));
+  await client.send(Buffer.concat([PREFACE, frame(FRAME.settings, 0, 0), asked]));
+  await client.until(({ received }) => parseFrames(received).some(({ stream }) => stream === 1));
+  expect(parseFrames(client.received).find(({ stream }) => stream === 1)!.type).toBe(FRAME.rstStream);
+  client.socket.destroy();
 });

@@ -212,6 +212,12 @@ describe("S26: other users of the machine", () => {
       "x-forwarded-port",
       "x-forwarded-server",
       "x-forwarded-anything",
+      "x-forwarded",
+      "x-original-forwarded-for",
+      "x-client-ip",
+      "x-cluster-client-ip",
+      "true-client-ip",
+      "cf-connecting-ip",
     ];
     for (const name of added) {
       const proxied = await httpProxy(port, { [name]: "" });
