@@ -4,6 +4,7 @@ import { createConnectTransport } from "@connectrpc/connect-node";
 import { describe, expect, it } from "vitest";
 import { AccessService } from "#proto/cairn/v1/access_pb.ts";
 import { dose } from "../tools/dose.ts";
+import { RawClient } from "./testing/raw-client.ts";
 import { useServer } from "./testing/servers.ts";
 
 const server = useServer(["--auth"]);
@@ -42,6 +43,30 @@ describe("S29: signing in while others guess", () => {
     expect(right).toEqual(Array<number>(LOG_INS).fill(200));
     expect(new Set(statuses.keys())).toEqual(new Set([401, 429]));
   }, 600_000);
+
+  it("S29 A35 checks whose clients have hung up are not made", async () => {
+    const { url, port } = server().listening;
+    const headers = { authorization: `Bearer ${server().newToken}` };
+    const access = createClient(AccessService, createConnectTransport({ baseUrl: url, httpVersion: "1.1" }));
+    await access.createPrincipal({ name: "eve", kind: 1, password: PASSWORD }, { headers });
+    const { entries: before } = await access.listAudit({ pageSize: 1 }, { headers });
+    const clients = await Promise.all(Array.from({ length: 18 }, () => RawClient.connect(port)));
+    for (const [i, client] of clients.entries()) {
+      const body = JSON.stringify({ name: `gone-${i}`, password: "wrong password" });
+      const path = i % 2 === 0 ? "/session" : "/cairn.v1.AccessService/LogIn";
+      await client.send(
+        `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      );
+    }
+    // What came before this has been read by now.
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    for (const { socket } of clients) socket.destroy();
+    // From the same address, and so after all of those that wait.
+    expect(await logInFrom("127.0.0.1", url, { name: "eve", password: PASSWORD })).toBe(200);
+    const { entries } = await access.listAudit({ pageSize: 100 }, { headers });
+    const since = entries.filter(({ number }) => number > before[0]!.number);
+    expect(since.filter(({ action }) => action === "log-in-refused").length).toBeLessThan(9);
+  }, 60_000);
 });
 
 /** LogIn over a connection from this address of the machine; the status. */

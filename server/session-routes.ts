@@ -5,6 +5,7 @@ import type { CreatedSession } from "#core/access/views.ts";
 import { CairnError } from "#core/errors.ts";
 import { senderOf } from "#wire/connect/sender.ts";
 import { readBody } from "#wire/kit/body.ts";
+import type { HttpResponse } from "#wire/kit/http.ts";
 import { sendNothing } from "#wire/kit/respond.ts";
 import type { Call, Route } from "#wire/kit/router.ts";
 import type { OwnerSessions } from "./authentication.ts";
@@ -44,7 +45,8 @@ export function sessionRoutes(access: Access, cookie: SessionCookie, owner: Owne
         const { request, response, account } = call;
         const credential = await readCredential(call, account);
         const ofOwner = "token" in credential ? owner.open(senderOf(request), credential.token) : undefined;
-        const { secret, pageKey } = ofOwner ?? (await begin(access, call.caller, credential));
+        const caller = { ...call.caller, signal: untilClosed(response) };
+        const { secret, pageKey } = ofOwner ?? (await begin(access, caller, credential));
         await end(call);
         response.setHeader("set-cookie", cookie.set(request.headers, secret));
         response.setHeader(PAGE_HEADER, pageKey);
@@ -62,6 +64,13 @@ export function sessionRoutes(access: Access, cookie: SessionCookie, owner: Owne
       },
     },
   ];
+}
+
+/** Aborted when the browser has hung up, or is answered. */
+function untilClosed(response: HttpResponse): AbortSignal {
+  const closed = new AbortController();
+  response.once("close", () => closed.abort());
+  return closed.signal;
 }
 
 /** A session that is worth no more than the credential. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { addressKey } from "./address-key.ts";
+import { addressKey, networkOf } from "./address-key.ts";
 
 it.each([
   [undefined, ""],
@@ -16,4 +16,13 @@ it.each([
   ["no address", "no address"],
 ])("A35 counts %s as %s", (address, key) => {
   expect(addressKey(address)).toBe(key);
+});
+
+it.each([
+  ["192.0.2.7", "192.0.2."],
+  ["2001:db8:7:9::/64", "2001:db8:7"],
+  ["", ""],
+  ["no address", "no address"],
+])("A35 the network of %s is %s", (key, network) => {
+  expect(networkOf(key)).toBe(network);
 });

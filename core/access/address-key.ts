@@ -14,6 +14,12 @@ export function addressKey(address: string | undefined): string {
   return `${network.map((group) => Number.parseInt(group, 16).toString(16)).join(":")}::/64`;
 }
 
+/** Of such a key: the 48 bits of IPv6 or 24 of IPv4 that one holder of many addresses is likely to have. */
+export function networkOf(key: string): string {
+  const isV6 = key.endsWith("::/64");
+  return isV6 ? key.split(":", 3).join(":") : key.slice(0, key.lastIndexOf(".") + 1) || key;
+}
+
 function groups(text: string): string[] {
   // An IPv4 address at the end stands for two groups, both outside the network.
   return text === "" ? [] : text.split(":").flatMap((group) => (group.includes(".") ? ["0", "0"] : [group]));

@@ -5,7 +5,7 @@ import { Allowance } from "./allowance.ts";
 import { auditRecord } from "./audit-record.ts";
 import type { AccessBook } from "./book.ts";
 import type { Caller } from "./caller.ts";
-import { LoginLimits } from "./login-limits.ts";
+import { LoginLimits } from "./login-limits/login-limits.ts";
 import type { Passwords } from "./password.ts";
 import { holderOf } from "./token-rights.ts";
 
@@ -51,7 +51,7 @@ export class PasswordChecks {
     const attempt = this.#limits.begin({ name, address, exists }, this.#book.nowUs());
     const isLong = Buffer.byteLength(password) > limits.passwordBytesMax;
     const kept = principal?.password;
-    const from = { address, isKnown: attempt.isKnown };
+    const from = { address, isKnown: attempt.isKnown, signal: caller.signal };
     const matches = await this.#passwords.matches(isLong ? "" : password, kept, from);
     if (matches && !isLong && !principal!.disabled) {
       attempt.succeed();

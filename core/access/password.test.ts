@@ -58,4 +58,34 @@ describe("passwords", () => {
     const many = await Promise.allSettled(Array.from({ length: 300 }, (_, i) => check(`198.51.100.${i}`)));
     expect(many.filter(({ status }) => status === "rejected")).toHaveLength(300 - 2 - 256);
   });
+
+  it.each([
+    ["IPv6", (i: number) => `2001:db8:7:${i.toString(16)}::/64`, "2001:db8:8:1::/64"],
+    ["IPv4", (i: number) => `198.51.100.${i}`, "192.0.2.1"],
+  ])("A35 one network of many addresses keeps no other out: %s", async (_, addressOf, newcomer) => {
+    const passwords = new Passwords(cheap);
+    const check = (address: string) => passwords.hash("open sesame", { address, isKnown: false });
+    const many = Array.from({ length: 300 }, (__, i) => check(addressOf(i)));
+    const other = check(newcomer);
+    const outcomes = await Promise.allSettled(many);
+    await other;
+    const refused = outcomes.flatMap(({ status }, i) => (status === "rejected" ? [i] : []));
+    // The newest that waited has made room for it.
+    expect(refused).toEqual([257, ...Array.from({ length: 42 }, (__, i) => 258 + i)]);
+    expect(outcomes[257]).toMatchObject({ reason: { code: "exhausted", reason: "LOGIN_LIMIT" } });
+  });
+
+  it("A35 a check whose caller is gone waits no more", async () => {
+    const passwords = new Passwords(cheap);
+    const gone = new AbortController();
+    const check = (i: number, signal?: AbortSignal) =>
+      passwords.hash("open sesame", { address: `198.51.100.${i}`, isKnown: false, signal });
+    const many = Array.from({ length: 258 }, (_, i) => check(i, i < 200 ? gone.signal : undefined));
+    gone.abort();
+    const more = Array.from({ length: 198 }, (_, i) => check(300 + i));
+    const outcomes = await Promise.allSettled([...many, ...more]);
+    const done = outcomes.flatMap(({ status }, i) => (status === "fulfilled" ? [i] : []));
+    // Two had begun.
+    expect(done).toEqual([0, 1, ...Array.from({ length: 58 + 198 }, (_, i) => 200 + i)]);
+  });
 });

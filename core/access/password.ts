@@ -2,7 +2,7 @@ import { argon2, randomBytes, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
 import { CairnError } from "../errors.ts";
 import { limits } from "../limits.ts";
-import { WorkSlots } from "../quota/work-slots.ts";
+import { PasswordQueue } from "./login-limits/password-queue.ts";
 
 const derive = promisify(argon2);
 
@@ -20,7 +20,6 @@ const OTHERS = { perOwnerMax: 2, allMax: 2, waitingPerOwnerMax: 32 };
 /** Has a thread of its own, so that those who are known wait behind no one else. */
 const KNOWN = { perOwnerMax: 1, allMax: 1, waitingPerOwnerMax: 32 };
 const WAITING_MAX = 256;
-const NEVER = new AbortController().signal;
 const FORM = /^argon2id\$m=(\d+),t=(\d+),p=(\d+)\$([\w-]+)\$([\w-]+)$/;
 
 /** Where a password comes from: addresses take turns. */
@@ -28,6 +27,8 @@ export interface PasswordSource {
   address: string;
   /** From someone who has signed in from there before, or who administers. */
   isKnown: boolean;
+  /** Aborted when the caller is gone: a check that waits is given up. */
+  signal?: AbortSignal | undefined;
 }
 
 /** Throws `invalid` or `exhausted` unless it can be somebody's password. The text is never shown. */
@@ -55,8 +56,8 @@ export function requirePassword(password: string): string {
  */
 export class Passwords {
   readonly #cost: PasswordCost;
-  readonly #known = new WorkSlots(KNOWN);
-  readonly #others = new WorkSlots(OTHERS);
+  readonly #known = new PasswordQueue(KNOWN, WAITING_MAX);
+  readonly #others = new PasswordQueue(OTHERS, WAITING_MAX);
 
   /** Passwords that were kept at another cost are checked at theirs. */
   constructor(cost: PasswordCost = COST) {
@@ -113,11 +114,9 @@ export class Passwords {
     }
   }
 
-  async #enter({ address, isKnown }: PasswordSource): Promise<() => void> {
-    const slots = isKnown ? this.#known : this.#others;
-    if (slots.waiting >= WAITING_MAX) throw tooMany();
+  async #enter({ address, isKnown, signal }: PasswordSource): Promise<() => void> {
     try {
-      return await slots.take(address, NEVER);
+      return await (isKnown ? this.#known : this.#others).enter(address, signal);
     } catch {
       throw tooMany();
     }

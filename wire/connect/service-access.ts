@@ -36,7 +36,9 @@ export function accessService(core: AccessCore): ServiceImpl<typeof AccessServic
   return {
     whoAmI: (_, context) => fromWhoAmI(access.whoAmI(callerOf(context))),
     logIn: async ({ name, password }, context) => {
-      const { secret, token } = await access.logIn(callerOf(context), { name, password });
+      // Passwords wait for each other: not that of a caller who is gone.
+      const caller = { ...callerOf(context), signal: context.signal };
+      const { secret, token } = await access.logIn(caller, { name, password });
       return { secret, token: fromToken(token) };
     },
     logOut: async (_, context) => {

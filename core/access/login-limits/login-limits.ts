@@ -1,11 +1,16 @@
-import { CairnError } from "../errors.ts";
-import { limits } from "../limits.ts";
-import { Allowance, type AllowanceRate } from "./allowance.ts";
+import { CairnError } from "../../errors.ts";
+import { limits } from "../../limits.ts";
+import { Allowance, type AllowanceRate } from "../allowance.ts";
 
 /** Wrong passwords for one name from one address, from one address, and for one name from unknown addresses. */
 const PER_PAIR = { burst: 5, everyMs: 10_000 };
 const PER_ADDRESS = { burst: 30, everyMs: 2_000 };
 const PER_NAME = { burst: 50, everyMs: 5_000 };
+/**
+ * Tries for one name from one address that it has been signed in from. Whoever shares that address can use them up
+ * only by going on and on, and still guesses ten times a minute at most.
+ */
+const PER_KNOWN_PAIR = { burst: 30, everyMs: 6_000 };
 const KEPT_MAX = 10_000;
 
 /** One try that was let through. */
@@ -19,7 +24,7 @@ export interface LoginTry {
 /**
  * How often passwords may be tried. No limit is shared by all, which one client could use up: each address
  * has its own, and each name one for the addresses that it has not been signed in from. From an address
- * that is known for a name only the tries of that pair count, whatever others do.
+ * that is known for a name only the tries of that pair since then count, in a larger allowance, whatever others do.
  *
  * Names that exist and names that do not are kept apart: any number of made-up names pushes out no other.
  */
@@ -27,6 +32,7 @@ export class LoginLimits {
   readonly #addresses = new Allowances(PER_ADDRESS);
   readonly #real = { names: new Allowances(PER_NAME), pairs: new Allowances(PER_PAIR) };
   readonly #madeUp = { names: new Allowances(PER_NAME), pairs: new Allowances(PER_PAIR) };
+  readonly #knownPairs = new Allowances(PER_KNOWN_PAIR);
   readonly #known = new Set<string>();
 
   /** Throws `exhausted` (LOGIN_LIMIT). */
@@ -35,8 +41,9 @@ export class LoginLimits {
     const pair = `${asked.address}\n${name}`;
     const { names, pairs } = asked.exists ? this.#real : this.#madeUp;
     const isKnown = asked.exists && this.#known.has(pair);
-    const allowances = [pairs.get(pair, nowUs)];
-    if (!isKnown) allowances.push(this.#addresses.get(asked.address, nowUs), names.get(name, nowUs));
+    const allowances = isKnown
+      ? [this.#knownPairs.get(pair, nowUs)]
+      : [pairs.get(pair, nowUs), this.#addresses.get(asked.address, nowUs), names.get(name, nowUs)];
     takeAll(allowances, nowUs);
     return {
       isKnown,
