@@ -35,6 +35,14 @@ async function asNobody<T>(folder: string, work: () => Promise<T>): Promise<T> {
 }
 
 describe("archiveWorkdir", () => {
+  it("S30 C27 C39 strikes out the values of secret variables", async () => {
+    const values = { HF_TOKEN: "zQ81kfj2LmPq77xNv0aa", DB_PASSWORD: "grün-8Zq1x" };
+    const text = Object.values(values).map((value) => `call("${value}")\n`);
+    const { dir, target } = await plant({ "train.py": text.join("") });
+    const archive = await archiveWorkdir(dir, target, { env: values });
+    expect(await unpack(archive)).toEqual({ "train.py": 'call("[redacted]")\n'.repeat(2) });
+  });
+
   it("C30 holds the working directory", async () => {
     const name = `${"long/".repeat(40)}é\n😀.txt`;
     const { dir, target } = await plant({ "a.ts": "one", "b/c d.txt": "two", empty: "", [name]: "three" });

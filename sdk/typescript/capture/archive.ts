@@ -4,6 +4,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { pack, type Pack } from "tar-stream";
+import { knownSecretStriker } from "./known-secrets.ts";
 import { redactFile } from "./patch.ts";
 import { RULES } from "./secret-rules.ts";
 import { walk, type Found, type LeftOut } from "./walk.ts";
@@ -14,6 +15,8 @@ export interface ArchiveOptions {
   filesMax?: number;
   timeoutMs?: number;
   signal?: AbortSignal;
+  /** Values of its secret variables are struck out; without it those of this process. */
+  env?: Readonly<Record<string, string | undefined>>;
 }
 
 export interface Archive {
@@ -56,7 +59,7 @@ export async function archiveWorkdir(
   target: string,
   options: ArchiveOptions = {},
 ): Promise<Archive> {
-  const { timeoutMs = TIMEOUT_MS, signal } = options;
+  const { timeoutMs = TIMEOUT_MS, signal, env = process.env } = options;
   const left: LeftOut[] = [];
   let leftCount = 0;
   const onLeft = (one: LeftOut) => {
@@ -74,7 +77,7 @@ export async function archiveWorkdir(
     const folder = await realpath(dirname(target));
     const own = new Set([target, temporary].map((path) => join(folder, basename(path))));
     const found = await survey(dir, own, options, onLeft, checkTime);
-    const files = await write(dir, found, temporary, onLeft, checkTime);
+    const files = await write(dir, found, temporary, { strike: knownSecretStriker(env), onLeft, checkTime });
     await rename(temporary, target);
     return { path: target, sizeBytes: (await stat(target)).size, files, left, leftCount };
   } catch (thrown) {
@@ -117,13 +120,13 @@ async function survey(
   return found;
 }
 
-async function write(
-  dir: string,
-  found: readonly Found[],
-  path: string,
-  onLeft: (left: LeftOut) => void,
-  checkTime: () => void,
-): Promise<number> {
+interface Writing {
+  strike(text: string): string;
+  onLeft(left: LeftOut): void;
+  checkTime(): void;
+}
+
+async function write(dir: string, found: readonly Found[], path: string, writing: Writing): Promise<number> {
   const tar = pack();
   const stopped = new AbortController();
   const file = createWriteStream(path, { mode: 0o600 });
@@ -133,8 +136,8 @@ async function write(
   let files = 0;
   try {
     for (const one of found) {
-      checkTime();
-      const isAdded = one.kind === "link" ? addLink(tar, one) : addFile(tar, dir, one, onLeft, checkTime);
+      writing.checkTime();
+      const isAdded = one.kind === "link" ? addLink(tar, one) : addFile(tar, dir, one, writing);
       // When the disk is full nobody takes what is added, and this would wait for ever.
       if ((await Promise.race([isAdded, written])) === true) files++;
     }
@@ -161,8 +164,7 @@ async function addFile(
   tar: Pack,
   dir: string,
   { path, sizeBytes, isExecutable }: Found & { kind: "file" },
-  onLeft: (left: LeftOut) => void,
-  checkTime: () => void,
+  { strike, onLeft, checkTime }: Writing,
 ): Promise<boolean> {
   // What was a file when it was looked at may be a link or a pipe by now.
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -186,22 +188,14 @@ async function addFile(
       return true;
     }
     const whole = Buffer.concat(await Array.fromAsync(pieces));
-    const content = withoutSecrets(whole);
+    // What has a zero byte is not text.
+    const content = whole.includes(0) ? whole : redactFile(whole, strike);
     if (content !== whole) onLeft({ path, why: "what looks like a credential in it is struck out" });
     await pipeline([content], tar.entry({ ...header, size: content.length }));
     return true;
   } finally {
     await handle.close();
   }
-}
-
-/** The very same when there is nothing to strike out. Bytes of any encoding come through as they are. */
-function withoutSecrets(content: Buffer): Buffer {
-  // What has a zero byte is not text.
-  if (content.includes(0)) return content;
-  const text = content.toString("latin1");
-  const clean = redactFile(text);
-  return clean === text ? content : Buffer.from(clean, "latin1");
 }
 
 /** Exactly `sizeBytes`, whatever the file has now. */

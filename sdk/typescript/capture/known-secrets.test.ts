@@ -6,6 +6,7 @@ describe("knownSecretStriker", () => {
     const strike = knownSecretStriker({
       HF_TOKEN: "a-b/c d+e",
       HF_TOKEN_OLD: "a-b/c d+e and more",
+      GREEN_TOKEN: "grün-8Zq1x",
       SSH_KEY: "-----BEGIN x-----\nfirst-line-of-it\nsecond-line\n-----END x-----",
       TEAM_WEBHOOK: "https://host/hook/1234",
     });
@@ -13,6 +14,7 @@ describe("knownSecretStriker", () => {
       "x [redacted], [redacted], [redacted]",
     );
     expect(strike("first-line-of-it")).toBe("[redacted]");
+    expect(strike(Buffer.from("grün-8Zq1x").toString("latin1"))).toBe("[redacted]");
     expect(strike("to https://host/hook/1234")).toBe("to [redacted]");
   });
 

@@ -18,7 +18,10 @@ export function knownSecretStriker(
   return (text) => secrets.reduce((clean, secret) => clean.replaceAll(secret, REDACTED), text);
 }
 
-/** Its lines, because text is searched by lines, as they are and as a URL has them. */
+/**
+ * Its lines, because text is searched by lines: as they are, as a URL has them, and with a character for each byte of
+ * UTF-8, as an archive reads files.
+ */
 function secretsIn(name: string, value: string): string[] {
   if (!isSecretName(name)) return [];
   // The address of a webhook is all that is needed to use it.
@@ -27,6 +30,6 @@ function secretsIn(name: string, value: string): string[] {
     const one = line.trim();
     const isSecret =
       one.length >= CHARACTERS_MIN && !one.startsWith("-----") && (isAddress || !isCommon(one));
-    return isSecret ? [one, encodeURIComponent(one.toWellFormed())] : [];
+    return isSecret ? [one, encodeURIComponent(one.toWellFormed()), Buffer.from(one).toString("latin1")] : [];
   });
 }

@@ -19,9 +19,14 @@ export function redactPatch(patch: string): { text: string; isChanged: boolean }
   return { text, isChanged: text !== patch };
 }
 
-/** The same for a file of source or settings. */
-export function redactFile(text: string): string {
-  return redactText(redactKeys(text, FILE_LINE), "code");
+/**
+ * The same for a file of source or settings; `strike` takes out what the environment holds. The very same when there is
+ * nothing to strike out. Bytes of any encoding come through as they are.
+ */
+export function redactFile(content: Buffer, strike: (text: string) => string): Buffer {
+  const text = content.toString("latin1");
+  const clean = redactText(redactKeys(strike(text), FILE_LINE), "code");
+  return clean === text ? content : Buffer.from(clean, "latin1");
 }
 
 /** The first character of a line, where it is not part of the text. */

@@ -108,7 +108,7 @@ export async function collectProvenance(options: CollectOptions = {}): Promise<C
     }),
     part("archive", options.archive !== undefined, Number.POSITIVE_INFINITY, async () => {
       const { target, ...limits } = options.archive!;
-      archive = await archiveWorkdir(dir, target, limits);
+      archive = await archiveWorkdir(dir, target, { ...limits, env });
       if (archive.note !== undefined) note("archive", archive.note);
     }),
   ]);

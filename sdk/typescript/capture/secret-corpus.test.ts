@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { knownSecretStriker } from "./known-secrets.ts";
 import { redactFile, redactPatch } from "./patch.ts";
 import { redactArgs } from "./secret-args.ts";
 import { isSecretFile, isSecretFolder } from "./secret-files.ts";
 import { LineRedactor } from "./secret-lines.ts";
+import { isSecretName } from "./secret-names.ts";
 import { redactText } from "./secrets.ts";
 import { readCorpus, wordsOf, type Form } from "./testing/corpus.ts";
 import { chosenVariables } from "./variables.ts";
@@ -28,15 +30,20 @@ function stored({ where, text }: Form): string {
       const [name, value] = pairOf(text);
       const [line] = [new LineRedactor({ [name]: value }).redact(`printed ${value}`)];
       const chosen = chosenVariables({ [name]: value });
-      return [...[...chosen].map(([key, one]) => `${key}=${one}`), line].join("\n");
+      const code = isSecretName(name) ? archived(`call("${value}")`, { [name]: value }) : "";
+      return [...[...chosen].map(([key, one]) => `${key}=${one}`), line, code].join("\n").trimEnd();
     }
     case "file": {
       const path = text.slice(0, text.indexOf("\n"));
       const names = path.split("/");
       const isLeftOut = isSecretFile(names.at(-1)!) || names.slice(0, -1).some(isSecretFolder);
-      return isLeftOut ? "" : `${path}\n${redactFile(text.slice(path.length + 1))}`;
+      return isLeftOut ? "" : `${path}\n${archived(text.slice(path.length + 1))}`;
     }
   }
+}
+
+function archived(text: string, env: Record<string, string> = {}): string {
+  return redactFile(Buffer.from(text), knownSecretStriker(env)).toString();
 }
 
 function pairOf(text: string): [string, string] {

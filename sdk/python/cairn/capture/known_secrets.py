@@ -31,7 +31,8 @@ def known_secret_striker(env: Mapping[str, str]) -> Callable[[str], str]:
 
 
 def _secrets_in(name: str, value: str) -> Iterator[str]:
-    """Its lines, because text is searched by lines, as they are and as a URL has them."""
+    """Its lines, because text is searched by lines: as they are, as a URL has them, and with a character for each byte
+    of UTF-8."""
     if not is_secret_name(name):
         return
     # The address of a webhook is all that is needed to use it.
@@ -41,3 +42,4 @@ def _secrets_in(name: str, value: str) -> Iterator[str]:
         if len(one) >= _CHARACTERS_MIN and (is_address or not is_common(one)) and not one.startswith("-----"):
             yield one
             yield quote(one, safe="-_.!~*'()", errors="replace")
+            yield one.encode("utf-8", "replace").decode("latin-1")
