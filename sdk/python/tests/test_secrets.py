@@ -104,6 +104,10 @@ _HOSTILE = [
     "wandb login --a ",
     "password:     ",
     "<password>",
+    "password: a[",
+    "password: a | ",
+    "token=A.b.",
+    "api_key=Secret(",
 ]
 
 

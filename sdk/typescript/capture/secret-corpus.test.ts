@@ -124,5 +124,9 @@ const HOSTILE = [
   "wandb login --a ",
   "password:     ",
   "<password>",
+  "password: a[",
+  "password: a | ",
+  "token=A.b.",
+  "api_key=Secret(",
   "é",
 ];

@@ -12,6 +12,7 @@ const TOKEN_NOT_BEFORE = setOf(names.tokenNotBefore);
 const NOT_LAST = setOf(names.notLast);
 const WEAK = setOf(names.weak);
 const STRONG_WITH_OTHERS = setOf(names.strongWithOthers);
+const KEY_WEAK_AFTER = setOf(names.keyWeakAfter);
 const WHOLE_LINE = setOf(names.wholeLine);
 
 /**
@@ -53,11 +54,16 @@ function judgeName(name: string): Strength {
   let strength: Strength = "none";
   for (const [at, word] of words.entries()) {
     if (!isSecretWord(words, at, name)) continue;
-    const isWeak = WEAK.has(word) && !(words.length > 1 && STRONG_WITH_OTHERS.has(word));
-    if (!isWeak || (isVariable && !word.endsWith("s"))) return "strong";
+    if (!isWeakWord(words, at) || (isVariable && !word.endsWith("s"))) return "strong";
     strength = "weak";
   }
   return strength;
+}
+
+function isWeakWord(words: readonly string[], at: number): boolean {
+  const word = words[at]!;
+  if (word === "key") return KEY_WEAK_AFTER.has(words[at - 1] ?? "");
+  return WEAK.has(word) && !(words.length > 1 && STRONG_WITH_OTHERS.has(word));
 }
 
 function isSecretWord(words: readonly string[], at: number, name: string): boolean {

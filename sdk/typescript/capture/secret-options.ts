@@ -5,6 +5,7 @@ import {
   isPlaceholder,
   isSecretInCode,
   isSecretInLine,
+  marked,
   valueAt,
   type Mode,
   type Value,
@@ -108,7 +109,7 @@ function strikeValues(
       find.lastIndex = Math.max(match.index + 1, start - 1);
       continue;
     }
-    clean += text.slice(at, start) + value.mark + REDACTED + (value.isClosed ? value.mark : "");
+    clean += text.slice(at, value.start) + marked(value);
     at = value.end;
     find.lastIndex = at;
   }

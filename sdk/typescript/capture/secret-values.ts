@@ -1,5 +1,5 @@
 import type { Strength } from "./secret-names.ts";
-import { RULES, setOf, whole } from "./secret-rules.ts";
+import { REDACTED, RULES, setOf, whole } from "./secret-rules.ts";
 
 /**
  * Where a text comes from. In `strict` text, such as a command line, everything under a secret name is struck out; a
@@ -22,6 +22,10 @@ const ORDINARY = whole(texts.ordinary);
 const COMMON_WORDS = setOf(texts.commonWords);
 
 export interface Value {
+  /** Where its quote begins; after a type, a call or the prefix of a literal, as in `str = Secret(b'x')`. */
+  start: number;
+  /** Whether it is given to a call. */
+  isCall: boolean;
   /** The quote it begins with, escaped or not; empty when there is none. */
   mark: string;
   /** Without quotes. */
@@ -31,6 +35,9 @@ export interface Value {
   isClosed: boolean;
 }
 
+const TYPE = new RegExp(texts.type, "y");
+const CALL = new RegExp(texts.call, "y");
+const PREFIX = new RegExp(texts.prefix, "y");
 const OPENING = /\\{0,3}["']/y;
 const PLAIN: Readonly<Record<string, RegExp>> = {
   '"': /(?:[^"\\\n]|\\[^\n])*/y,
@@ -38,18 +45,27 @@ const PLAIN: Readonly<Record<string, RegExp>> = {
 };
 const WORD = /[^ \t\r\n"',;&<>()}\]]{1,4096}/y;
 
-/** The value that begins at `start`: a quoted text, or what `unquoted` takes. */
-export function valueAt(text: string, start: number, unquoted: RegExp = WORD): Value {
+/** The value that begins at `begin`: a quoted text, or what `unquoted` takes. A type may stand before it if `isTyped`. */
+export function valueAt(text: string, begin: number, unquoted: RegExp = WORD, isTyped = false): Value {
+  const type = isTyped ? matchAt(TYPE, text, begin).length : 0;
+  const call = matchAt(CALL, text, begin + type).length;
+  const isCall = call > 0;
+  const start = begin + type + call + matchAt(PREFIX, text, begin + type + call).length;
   const mark = matchAt(OPENING, text, start);
   const from = start + mark.length;
   if (mark === "") {
     const inner = matchAt(unquoted, text, from);
-    return { mark, inner, end: from + inner.length, isClosed: false };
+    return { start, isCall, mark, inner, end: from + inner.length, isClosed: false };
   }
   const inner = mark.length === 1 ? matchAt(PLAIN[mark]!, text, from) : upTo(mark, text, from);
   const end = from + inner.length;
   const isClosed = text.startsWith(mark, end);
-  return { mark, inner, end: isClosed ? end + mark.length : end, isClosed };
+  return { start, isCall, mark, inner, end: isClosed ? end + mark.length : end, isClosed };
+}
+
+/** What stands in its place. */
+export function marked({ mark, isClosed }: Value): string {
+  return mark + REDACTED + (isClosed ? mark : "");
 }
 
 function matchAt(sticky: RegExp, text: string, at: number): string {
@@ -80,13 +96,14 @@ export function isSecretInLine(inner: string, strength: Strength): boolean {
 
 /** Whether a value in code was typed in, and does not stand for a variable. */
 export function isSecretInCode(
-  { mark, inner }: Value,
+  { mark, inner, isCall }: Value,
   strength: Strength,
   /** Whether it stands as in a file of settings: `NAME=value` or `name: value`, and nothing after it. */
   isSetting: boolean,
 ): boolean {
   if (isCommon(inner) || inner.includes("${") || inner.includes("{{")) return false;
-  if (mark !== "") return (strength === "strong" ? CODE_STRONG_QUOTED : CODE_QUOTED).test(inner);
+  // What is given to a call is often a name, as in `Column("password_hash")`.
+  if (mark !== "") return (strength === "strong" && !isCall ? CODE_STRONG_QUOTED : CODE_QUOTED).test(inner);
   if (ATTRIBUTE.test(inner) || PATH.test(inner) || NUMBER.test(inner)) return false;
   return CODE.test(inner) || (strength === "strong" && isSetting && CODE_STRONG.test(inner));
 }

@@ -13,6 +13,7 @@ import {
   isPlaceholder,
   isSecretInCode,
   isSecretInLine,
+  marked,
   valueAt,
   type Mode,
   type Value,
@@ -130,7 +131,7 @@ function redactPairs(text: string, mode: Mode): string {
     values++;
     const value = pairValue(text, start, { ...name, mode, separator: match[1]! });
     if (value === undefined) continue;
-    clean += text.slice(at, start) + value.mark + REDACTED + (value.isClosed ? value.mark : "");
+    clean += text.slice(at, value.start) + marked(value);
     at = value.end;
     NAME.lastIndex = Math.max(at, start);
   }
@@ -145,6 +146,12 @@ function nameBefore(text: string, { index, 0: found, 1: separator }: RegExpExecA
   const isKey = strength === "none" && name.length <= 4 && /^keys?$/i.test(name);
   if (strength === "none" && !isKey) return undefined;
   const opening = /^[\\"']/.test(separator!) ? "" : text.slice(Math.max(0, from - 1), from);
+  // A pair, and not one of a list of names.
+  if (
+    separator!.includes(",") &&
+    (name.includes(".") || !/[([]["']$/.test(text.slice(Math.max(0, from - 2), from)))
+  )
+    return undefined;
   const word = /[ \t]/.test(opening)
     ? text.slice(scanBack(text, from - 1, WORD_CHARACTERS_MAX, isLetter), from - 1)
     : "";
@@ -187,8 +194,9 @@ function pairValue(text: string, start: number, pair: Pair): Value | undefined {
     const value = valueAt(text, start, ELEMENT);
     return opening === "<" && isSecretInLine(value.inner, "strong") ? value : undefined;
   }
+  const isTyped = separator.includes(":");
   if (mode === "code") {
-    const value = valueAt(text, start);
+    const value = valueAt(text, start, undefined, isTyped);
     return isSecretInCode(value, strength, isSetting(text, value, pair)) ? value : undefined;
   }
   const isLoose = /[,s]/.test(separator);
@@ -196,10 +204,12 @@ function pairValue(text: string, start: number, pair: Pair): Value | undefined {
   if ((first === "{" || first === "[") && (mode === "strict" || strength === "strong") && !isLoose) {
     const end = bracketEnd(text, start);
     const inner = text.slice(start, end);
-    return mode === "line" && isPlaceholder(inner) ? undefined : { mark: "", inner, end, isClosed: false };
+    return mode === "line" && isPlaceholder(inner)
+      ? undefined
+      : { start, isCall: false, mark: "", inner, end, isClosed: false };
   }
   const isLine = separator.trimEnd().endsWith(":") && (mode === "strict" || strength === "strong");
-  const value = valueAt(text, start, unquotedForm(isLine, name, opening));
+  const value = valueAt(text, start, unquotedForm(isLine, name, opening), isTyped);
   if (value.inner === "") return undefined;
   if (mode === "strict" && !isLoose) return value;
   if (isLine && takesWholeLine(name) && value.inner.length >= 12 && /[ =]/.test(value.inner)) return value;

@@ -24,6 +24,7 @@ _TOKEN_NOT_BEFORE = set_of(_NAMES["tokenNotBefore"])
 _NOT_LAST = set_of(_NAMES["notLast"])
 _WEAK = set_of(_NAMES["weak"])
 _STRONG_WITH_OTHERS = set_of(_NAMES["strongWithOthers"])
+_KEY_WEAK_AFTER = set_of(_NAMES["keyWeakAfter"])
 _WHOLE_LINE = set_of(_NAMES["wholeLine"])
 _VARIABLE = re.compile("[A-Z][A-Z0-9_]*")
 _NAME_CHARACTERS_MAX = 128
@@ -69,11 +70,17 @@ def _judge(name: str) -> int:
     for at, word in enumerate(words):
         if not _is_secret_word(words, at, name):
             continue
-        is_weak = word in _WEAK and not (len(words) > 1 and word in _STRONG_WITH_OTHERS)
-        if not is_weak or (holds and not word.endswith("s")):
+        if not _is_weak_word(words, at) or (holds and not word.endswith("s")):
             return STRONG
         strength = WEAK
     return strength
+
+
+def _is_weak_word(words: list[str], at: int) -> bool:
+    word = words[at]
+    if word == "key":
+        return at > 0 and words[at - 1] in _KEY_WEAK_AFTER
+    return word in _WEAK and not (len(words) > 1 and word in _STRONG_WITH_OTHERS)
 
 
 def _is_secret_word(words: list[str], at: int, name: str) -> bool:

@@ -127,7 +127,7 @@ def _strike_values(text: str, find: re.Pattern[str], is_secret: Callable[[re.Mat
             # The separator of this one may begin the next.
             following = max(found.start() + 1, start - 1)
         else:
-            clean.append(text[at:start] + value.marked(REDACTED))
+            clean.append(text[at : value.start] + value.marked())
             at = following = value.end
         found = find.search(text, following)
     return text if at == 0 else "".join(clean) + text[at:]

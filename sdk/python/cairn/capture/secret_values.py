@@ -10,7 +10,7 @@ import re
 from typing import NamedTuple
 
 from cairn.capture.secret_names import STRONG
-from cairn.capture.secret_rules import RULES, Whole, compiled, set_of
+from cairn.capture.secret_rules import REDACTED, RULES, Whole, compiled, set_of
 
 _TEXTS = RULES["texts"]
 _HARMLESS = set_of(_TEXTS["harmless"])
@@ -26,12 +26,19 @@ _CODE_STRONG_QUOTED = Whole(*_TEXTS["codeStrongQuoted"])
 _COMMON_WORDS = set_of(_TEXTS["commonWords"])
 _ORDINARY = Whole(_TEXTS["ordinary"])
 
+_TYPE = compiled(_TEXTS["type"])
+_CALL = compiled(_TEXTS["call"])
+_PREFIX = compiled(_TEXTS["prefix"])
 _OPENING = compiled(r"\\{0,3}[\"']")
 _PLAIN = {'"': compiled(r'(?:[^"\\\n]|\\[^\n])*'), "'": compiled(r"(?:[^'\\\n]|\\[^\n])*")}
 WORD = compiled(r"[^ \t\r\n\"',;&<>()}\]]{1,4096}")
 
 
 class Value(NamedTuple):
+    #: Where its quote begins; after a type, a call or the prefix of a literal, as in `str = Secret(b'x')`.
+    start: int
+    #: Whether it is given to a call.
+    is_call: bool
     #: The quote it begins with, escaped or not; empty when there is none.
     mark: str
     #: Without quotes.
@@ -40,21 +47,28 @@ class Value(NamedTuple):
     end: int
     is_closed: bool
 
-    def marked(self, with_mark: str) -> str:
-        return f"{self.mark}{with_mark}{self.mark if self.is_closed else ''}"
+    def marked(self) -> str:
+        """What stands in its place."""
+        return f"{self.mark}{REDACTED}{self.mark if self.is_closed else ''}"
 
 
-def value_at(text: str, start: int, unquoted: re.Pattern[str] = WORD) -> Value:
-    """The value that begins at `start`: a quoted text, or what `unquoted` takes."""
+def value_at(text: str, begin: int, unquoted: re.Pattern[str] = WORD, is_typed: bool = False) -> Value:
+    """The value that begins at `begin`: a quoted text, or what `unquoted` takes. A type may stand before it if
+    `is_typed`."""
+    start = begin + len(match_at(_TYPE, text, begin)) if is_typed else begin
+    call = match_at(_CALL, text, start)
+    start += len(call)
+    start += len(match_at(_PREFIX, text, start))
+    is_call = call != ""
     mark = match_at(_OPENING, text, start)
     begin = start + len(mark)
     if not mark:
         inner = match_at(unquoted, text, begin)
-        return Value(mark, inner, begin + len(inner), False)
+        return Value(start, is_call, mark, inner, begin + len(inner), False)
     inner = match_at(_PLAIN[mark], text, begin) if len(mark) == 1 else _up_to(mark, text, begin)
     end = begin + len(inner)
     is_closed = text.startswith(mark, end)
-    return Value(mark, inner, end + len(mark) if is_closed else end, is_closed)
+    return Value(start, is_call, mark, inner, end + len(mark) if is_closed else end, is_closed)
 
 
 def match_at(pattern: re.Pattern[str], text: str, at: int) -> str:
@@ -92,7 +106,8 @@ def is_secret_in_code(value: Value, strength: int, is_setting: bool) -> bool:
     if is_common(inner) or "${" in inner or "{{" in inner:
         return False
     if value.mark:
-        return (_CODE_STRONG_QUOTED if strength == STRONG else _CODE_QUOTED).fits(inner)
+        # What is given to a call is often a name, as in `Column("password_hash")`.
+        return (_CODE_STRONG_QUOTED if strength == STRONG and not value.is_call else _CODE_QUOTED).fits(inner)
     if _ATTRIBUTE.fits(inner) or _PATH.fits(inner) or _NUMBER.fits(inner):
         return False
     return _CODE.fits(inner) or (strength == STRONG and is_setting and _CODE_STRONG.fits(inner))

@@ -27,6 +27,7 @@ _URL_USER = compiled(RULES["urls"])
 _SSH = compiled(r"(?:git\+)?ssh:", re.IGNORECASE)
 _NAME_CHARACTERS = compiled(r"[\w.-]{0,127}")
 _NAME_CHARACTER = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
+_PAIR_BEGINS = ("('", '("', "['", '["')
 _WORD = compiled(r"[A-Za-z]{0,20}")
 #: Values have a bound, because every name in a line may have one.
 _LINE = compiled(r"[^\n,}\]]{1,4096}")
@@ -124,7 +125,7 @@ def _redact_pairs(text: str, mode: str) -> str:
         values += name is not None
         value = None if name is None else _pair_value(text, start, name, found[1], mode)
         if value is not None:
-            clean.append(text[at:start] + value.marked(REDACTED))
+            clean.append(text[at : value.start] + value.marked())
             at = value.end
             following = max(at, start)
         found = find(searched, following)
@@ -148,6 +149,9 @@ def _name_before(text: str, found: re.Match[str]) -> _Name | None:
     is_key = strength == NONE and name.lower() in ("key", "keys")
     if strength == NONE and not is_key:
         return None
+    # A pair, and not one of a list of names.
+    if "," in found[1] and ("." in name or text[max(0, begin - 2) : begin] not in _PAIR_BEGINS):
+        return None
     opening = "" if found[1][0] in "\\\"'" else text[max(0, begin - 1) : begin]
     word = text[_scan_back(text, begin - 1, 20, _WORD) : begin - 1] if opening in (" ", "\t") else ""
     # `API key: x` is one, and `next token: x` is none.
@@ -165,17 +169,18 @@ def _pair_value(text: str, start: int, name: _Name, separator: str, mode: str) -
     if separator.endswith(">") and not separator.endswith("=>"):
         value = value_at(text, start, _ELEMENT)
         return value if name.opening == "<" and is_secret_in_line(value.inner, STRONG) else None
+    is_typed = ":" in separator
     if mode == "code":
-        value = value_at(text, start)
+        value = value_at(text, start, is_typed=is_typed)
         return value if is_secret_in_code(value, name.strength, _is_setting(text, value, separator)) else None
     is_loose = "," in separator or "s" in separator.lower()
     is_strong = name.strength == STRONG
     if text[start : start + 1] in ("{", "[") and (mode == "strict" or is_strong) and not is_loose:
         end = _bracket_end(text, start)
         inner = text[start:end]
-        return None if mode == "line" and is_placeholder(inner) else Value("", inner, end, False)
+        return None if mode == "line" and is_placeholder(inner) else Value(start, False, "", inner, end, False)
     is_line = separator.rstrip(" \t").endswith(":") and (mode == "strict" or is_strong)
-    value = value_at(text, start, _unquoted_form(is_line, name))
+    value = value_at(text, start, _unquoted_form(is_line, name), is_typed)
     if not value.inner:
         return None
     if mode == "strict" and not is_loose:
