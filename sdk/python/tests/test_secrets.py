@@ -56,6 +56,16 @@ class CorpusTest(Case):
         self.assertGreaterEqual(len(harmless), 100)
         self.assertEqual([(form, stored(form)) for form in harmless if stored(form) != expected(form)], [])
 
+    def test_a_patch_has_none_of_the_secrets_of_files(self) -> None:
+        for form in (form for form in read_corpus() if form.where == "file"):
+            path, *lines = form.text.rstrip("\n").split("\n")
+            patch = f"diff --git a/{path} b/{path}\n--- /dev/null\n+++ b/{path}\n@@ -0,0 +1,{len(lines)} @@\n"
+            patch += "".join(f"+{line}\n" for line in lines)
+            if form.secret:
+                self.assertNotIn(form.secret, redact_patch(patch))
+            else:
+                self.assertEqual(redact_patch(patch), patch)
+
     def test_lines_stay_lines_and_a_second_pass_changes_nothing(self) -> None:
         for form in self.corpus:
             if form.where in ("line", "patch"):

@@ -1,3 +1,4 @@
+import { isSecretPath } from "./secret-files.ts";
 import { REDACTED, RULES, whole } from "./secret-rules.ts";
 import { redactText } from "./secrets.ts";
 
@@ -9,14 +10,33 @@ const BINARY = /(^GIT binary patch\n[\s\S]*?\n\n(?:(?:literal|delta) \d+\n[\s\S]
 
 /**
  * A patch without credentials. Lines keep their first character and their number, so that it still applies where none
- * was struck out, and elsewhere shows what to mend.
+ * was struck out, and elsewhere shows what to mend. Files that hold secrets are dropped.
  */
 export function redactPatch(patch: string): { text: string; isChanged: boolean } {
   const text = patch
+    .split(/^(?=diff --git )/m)
+    .map(redactSection)
+    .join("");
+  return { text, isChanged: text !== patch };
+}
+
+/** What a patch says of one file. */
+function redactSection(section: string): string {
+  const path = pathOf(section);
+  if (isSecretPath(path)) return "";
+  return section
     .split(BINARY)
     .map((part, at) => (at % 2 === 1 ? part : redactText(redactKeys(part, PATCH_LINE), "code")))
     .join("");
-  return { text, isChanged: text !== patch };
+}
+
+/** The first line has it twice, as `a/x b/x` or `"a/x" "b/x"`; empty where there is none. */
+function pathOf(section: string): string {
+  const both = /^diff --git ([^\n]+)/.exec(section)?.[1] ?? "";
+  return both
+    .slice((both.length + 1) / 2)
+    .replace(/^"?b\//, "")
+    .replace(/"$/, "");
 }
 
 /**

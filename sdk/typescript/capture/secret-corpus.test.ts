@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { knownSecretStriker } from "./known-secrets.ts";
 import { redactFile, redactPatch } from "./patch.ts";
 import { redactArgs } from "./secret-args.ts";
-import { isSecretFile, isSecretFolder } from "./secret-files.ts";
+import { isSecretPath } from "./secret-files.ts";
 import { LineRedactor } from "./secret-lines.ts";
 import { isSecretName } from "./secret-names.ts";
 import { redactText } from "./secrets.ts";
@@ -35,15 +35,20 @@ function stored({ where, text }: Form): string {
     }
     case "file": {
       const path = text.slice(0, text.indexOf("\n"));
-      const names = path.split("/");
-      const isLeftOut = isSecretFile(names.at(-1)!) || names.slice(0, -1).some(isSecretFolder);
-      return isLeftOut ? "" : `${path}\n${archived(text.slice(path.length + 1))}`;
+      return isSecretPath(path) ? "" : `${path}\n${archived(text.slice(path.length + 1))}`;
     }
   }
 }
 
 function archived(text: string, env: Record<string, string> = {}): string {
   return redactFile(Buffer.from(text), knownSecretStriker(env)).toString();
+}
+
+/** It adds a file. */
+function patchOf(text: string): string {
+  const [path, ...lines] = text.trimEnd().split("\n");
+  const content = lines.map((line) => `+${line}\n`).join("");
+  return `diff --git a/${path} b/${path}\n--- /dev/null\n+++ b/${path}\n@@ -0,0 +1,${lines.length} @@\n${content}`;
 }
 
 function pairOf(text: string): [string, string] {
@@ -69,6 +74,15 @@ describe("the corpus of secrets", () => {
       where === "environment" ? `${text}\nprinted ${pairOf(text)[1]}` : text.replaceAll("␣", " ");
     const struck = corpus.filter((form) => form.secret === "" && stored(form) !== expected(form));
     expect(struck.map((form) => `${form.where}: ${form.text} -> ${stored(form)}`)).toEqual([]);
+  });
+
+  it("C27 C40 makes the same of a file in a patch", () => {
+    for (const form of corpus.filter(({ where }) => where === "file")) {
+      const patch = patchOf(form.text);
+      const clean = redactPatch(patch).text;
+      if (form.secret === "") expect(clean).toBe(patch);
+      else expect(clean).not.toContain(form.secret);
+    }
   });
 
   it("C40 keeps the number of lines, and a second pass changes nothing", () => {

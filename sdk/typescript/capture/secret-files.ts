@@ -1,3 +1,4 @@
+import { endsAsSecret } from "./secret-names.ts";
 import { RULES, wordsIn } from "./secret-rules.ts";
 
 const { names, dataNames, dataEndings, folders } = RULES.files;
@@ -21,14 +22,29 @@ const FOLDERS = new Set(SECRET_FOLDERS);
 
 /** By its name alone. */
 export function isSecretFile(name: string): boolean {
-  return FILES.test(name.toLowerCase());
+  const lower = name.toLowerCase();
+  if (FILES.test(lower)) return true;
+  const dot = lower.lastIndexOf(".");
+  if (dot > 0 && !ENDINGS.includes(lower.slice(dot + 1))) return false;
+  const stem = dot > 0 ? name.slice(0, dot) : name;
+  // A file in capitals is no variable.
+  return endsAsSecret(/[a-z]/.test(stem) ? stem : stem.toLowerCase());
 }
 
-export function isSecretFolder(name: string): boolean {
-  return FOLDERS.has(name.toLowerCase());
+/** By the end of its path. */
+export function isSecretFolder(path: string): boolean {
+  const names = path.toLowerCase().split("/");
+  return FOLDERS.has(names.at(-1)!) || FOLDERS.has(names.slice(-2).join("/"));
 }
 
-/** What tells git to leave them out. */
+/** Whether a file or a folder above it is one. */
+export function isSecretPath(path: string): boolean {
+  const names = path.split("/");
+  const folders = names.slice(0, -1).map((_, at) => names.slice(0, at + 1).join("/"));
+  return isSecretFile(names.at(-1)!) || folders.some(isSecretFolder);
+}
+
+/** What tells git to leave most of them out; `redactPatch` drops the others. */
 export function secretPathspecs(): string[] {
   return [
     ...SECRET_FILES.map((glob) => `:(exclude,top,icase,glob)**/${glob}`),

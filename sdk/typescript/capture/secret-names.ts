@@ -40,6 +40,12 @@ export function nameStrength(name: string): Strength {
   return strength;
 }
 
+/** Whether a name ends with a secret: `openai_key` does, `token_stats` does not. */
+export function endsAsSecret(name: string): boolean {
+  const words = wordsOf(name);
+  return nameStrength(name) === "strong" && isSecretWord(words, words.length - 1, name);
+}
+
 /** Whether everything up to the end of the line belongs to it, as in `Authorization: Digest a="b", c="d"`. */
 export function takesWholeLine(name: string): boolean {
   return WHOLE_LINE.has(wordsOf(name).at(-1) ?? "");

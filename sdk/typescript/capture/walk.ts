@@ -98,7 +98,7 @@ async function visit(
     }
     const isFolder = facts.isDirectory();
     if (isIgnored(path, isFolder, rules)) continue;
-    if (isFolder ? isSecretFolder(name) : isSecretFile(name)) {
+    if (isFolder ? isSecretFolder(path) : isSecretFile(name)) {
       options.onLeft({ path, why: "it may hold secrets" });
     } else if (facts.isSymbolicLink()) {
       const target = await innerTarget(top, path);

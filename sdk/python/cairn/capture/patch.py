@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+
+from cairn.capture.secret_files import is_secret_path
 from cairn.capture.secret_rules import REDACTED, RULES, Whole, compiled
 from cairn.capture.secrets import redact_text
 
@@ -9,13 +12,28 @@ _KEYS = RULES["keys"]
 _BEGIN = compiled(_KEYS["begin"])
 _END = compiled(_KEYS["end"])
 _BODY = Whole(_KEYS["body"])
+_SECTION = compiled(r"^(?=diff --git )", re.MULTILINE)
 _LINES_MAX: int = _KEYS["linesMax"]
 
 
 def redact_patch(patch: str) -> str:
     """Lines keep their first character and their number, so that it still applies where none was struck out, and
-    elsewhere shows what to mend."""
-    return redact_text(_redact_keys(patch), "code")
+    elsewhere shows what to mend. Files that hold secrets are dropped."""
+    return "".join(map(_redact_section, _SECTION.split(patch)))
+
+
+def _redact_section(section: str) -> str:
+    """What a patch says of one file."""
+    path = _path_of(section)
+    return "" if is_secret_path(path) else redact_text(_redact_keys(section), "code")
+
+
+def _path_of(section: str) -> str:
+    """The first line has it twice, as `a/x b/x` or `"a/x" "b/x"`; empty where there is none."""
+    first = section.partition("\n")[0]
+    both = first[len("diff --git ") :] if first.startswith("diff --git ") else ""
+    half = both[(len(both) + 1) // 2 :]
+    return re.sub(r'^"?b/|"\Z', "", half)
 
 
 def _redact_keys(text: str) -> str:

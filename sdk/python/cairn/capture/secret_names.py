@@ -48,6 +48,12 @@ def name_strength(name: str) -> int:
     return strength
 
 
+def ends_as_secret(name: str) -> bool:
+    """Whether a name ends with a secret: `openai_key` does, `token_stats` does not."""
+    words = _words(name)
+    return name_strength(name) == STRONG and _is_secret_word(words, len(words) - 1, name)
+
+
 def is_variable(name: str) -> bool:
     return _VARIABLE.fullmatch(name) is not None
 
