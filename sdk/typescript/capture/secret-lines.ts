@@ -1,44 +1,103 @@
 import { knownSecretStriker } from "./known-secrets.ts";
+import { nameStrength } from "./secret-names.ts";
 import { REDACTED, RULES, whole } from "./secret-rules.ts";
+import { isSecretInLine, marked, valueAt } from "./secret-values.ts";
 import { redactText } from "./secrets.ts";
 
 const BEGIN = new RegExp(RULES.keys.begin);
 const END = new RegExp(RULES.keys.end);
 const BODY = whole(RULES.keys.body);
 const RUN = new RegExp(RULES.keys.run, "g");
+/** Colours, and the command that clears the rest of a line. */
+const COLOURS = new RegExp(RULES.colours, "g");
+/** A name with its value on the next line, or with `|` or `>` and its value on the next lines. */
+const BLOCK = /^([ \t]*)(?:- )?["']?([\w.-]{1,127})["']?[ \t]{0,4}:[ \t]{0,4}([|>][-+]?)?$/;
+const BLOCK_ENDS = new Set(":|>-+");
+const ALONE = /[^ \t:=(){}[\]"',]{1,4096}/y;
+
+interface Key {
+  /** How many more lines may belong to it. */
+  linesLeft: number;
+  /** What each of its lines begins with. */
+  prefix: string;
+  /** How many lines in a row did not belong to it. */
+  strangers: number;
+}
+
+interface Block {
+  indent: number;
+  /** Whether all lines that are indented further belong to it, or the next one alone. */
+  isText: boolean;
+  linesLeft: number;
+}
 
 /**
  * Strikes secrets out of the lines of one stream, one after the other: a private key goes over many of them. Each line
- * stays one.
+ * stays one. A line with colours loses them when something in it is struck out.
  */
 export class LineRedactor {
   readonly #strike: (text: string) => string;
-  /** How many more lines may belong to a private key. */
-  #keyLines = 0;
+  #key: Key | undefined;
+  #block: Block | undefined;
 
   constructor(env: Readonly<Record<string, string | undefined>>) {
     this.#strike = knownSecretStriker(env);
   }
 
   redact(line: string): string {
-    const inKey = this.#keyLines > 0 ? this.#redactKey(line) : undefined;
-    if (inKey !== undefined) return inKey;
-    if (line.includes("-----BEGIN") && BEGIN.test(line) && !END.test(line))
-      this.#keyLines = RULES.keys.linesMax;
+    const plain = line.includes("\u001b") ? line.replace(COLOURS, "") : line;
+    const clean = this.#redactPlain(plain);
+    return clean === plain ? line : clean;
+  }
+
+  #redactPlain(line: string): string {
+    const inner =
+      (this.#key === undefined ? undefined : this.#redactKey(line, this.#key)) ??
+      (this.#block === undefined ? undefined : this.#redactBlock(line, this.#block));
+    if (inner !== undefined) return inner;
+    const begin = line.includes("-----BEGIN") && !END.test(line) ? BEGIN.exec(line) : null;
+    if (begin !== null)
+      this.#key = { linesLeft: RULES.keys.linesMax, prefix: line.slice(0, begin.index), strangers: 0 };
+    if (BLOCK_ENDS.has(line[line.length - 1] ?? "")) this.#block = blockAfter(line);
     return redactText(this.#strike(line), "line");
   }
 
-  /** undefined when the line is no longer part of the key. */
-  #redactKey(line: string): string | undefined {
-    this.#keyLines--;
-    if (END.test(line)) {
-      this.#keyLines = 0;
-      return line.replace(RUN, REDACTED);
+  /** undefined when the line is not part of the key. */
+  #redactKey(line: string, key: Key): string | undefined {
+    const ends = END.test(line);
+    if (--key.linesLeft <= 0 || ends) this.#key = undefined;
+    if (ends) return line.replace(RUN, REDACTED);
+    const start = line.startsWith(key.prefix) ? key.prefix.length : 0;
+    const body = line.slice(start).trim();
+    if (body === "") return line;
+    // After another line a word alone may be one of those.
+    const isBody = BODY.test(body) && (key.strangers === 0 || (/[0-9+/=]/.test(body) && !body.includes(":")));
+    const clean = isBody ? line.slice(0, start) + REDACTED : line.replace(RUN, REDACTED);
+    if (clean !== line) {
+      key.strangers = 0;
+      return clean;
     }
-    if (BODY.test(line.trim())) return line.trim() === "" ? line : REDACTED;
-    const clean = line.replace(RUN, REDACTED);
-    if (clean !== line) return clean;
-    this.#keyLines = 0;
+    if (++key.strangers > RULES.keys.strangersMax) this.#key = undefined;
     return undefined;
   }
+
+  /** undefined when the line is not part of the block. */
+  #redactBlock(line: string, block: Block): string | undefined {
+    const start = line.search(/[^ \t]|$/);
+    if (block.isText && start === line.length) return line;
+    const isInner = start > block.indent;
+    if (!block.isText || !isInner || --block.linesLeft <= 0) this.#block = undefined;
+    if (!isInner) return undefined;
+    if (block.isText) return line.slice(0, start) + REDACTED;
+    const value = valueAt(line, start, ALONE);
+    const isAlone = /^,?[ \t]{0,8}$/.test(line.slice(value.end));
+    if (!isAlone || !isSecretInLine(value.inner, "strong")) return undefined;
+    return line.slice(0, value.start) + marked(value) + line.slice(value.end);
+  }
+}
+
+function blockAfter(line: string): Block | undefined {
+  const match = BLOCK.exec(line);
+  if (match === null || nameStrength(match[2]!) !== "strong") return undefined;
+  return { indent: match[1]!.length, isText: match[3] !== undefined, linesLeft: RULES.keys.linesMax };
 }

@@ -69,7 +69,7 @@ function judgeName(name: string): Strength {
 function isWeakWord(words: readonly string[], at: number): boolean {
   const word = words[at]!;
   if (word === "key") return KEY_WEAK_AFTER.has(words[at - 1] ?? "");
-  return WEAK.has(word) && !(words.length > 1 && STRONG_WITH_OTHERS.has(word));
+  return WEAK.has(word) && !(at > 0 && at === words.length - 1 && STRONG_WITH_OTHERS.has(word));
 }
 
 function isSecretWord(words: readonly string[], at: number, name: string): boolean {

@@ -38,11 +38,13 @@ export interface Value {
 const TYPE = new RegExp(texts.type, "y");
 const CALL = new RegExp(texts.call, "y");
 const PREFIX = new RegExp(texts.prefix, "y");
-const OPENING = /\\{0,3}["']/y;
+const OPENING = /\\{0,3}["']|&quot;/y;
 const PLAIN: Readonly<Record<string, RegExp>> = {
   '"': /(?:[^"\\\n]|\\[^\n])*/y,
   "'": /(?:[^'\\\n]|\\[^\n])*/y,
 };
+const ELEMENTS = /["']([^"'\n]{8,512})["']/g;
+const VARIABLE = /^[A-Z][A-Z0-9_]*$/;
 const WORD = /[^ \t\r\n"',;&<>()}\]]{1,4096}/y;
 
 /** The value that begins at `begin`: a quoted text, or what `unquoted` takes. A type may stand before it if `isTyped`. */
@@ -106,6 +108,14 @@ export function isSecretInCode(
   if (mark !== "") return (strength === "strong" && !isCall ? CODE_STRONG_QUOTED : CODE_QUOTED).test(inner);
   if (ATTRIBUTE.test(inner) || PATH.test(inner) || NUMBER.test(inner)) return false;
   return CODE.test(inner) || (strength === "strong" && isSetting && CODE_STRONG.test(inner));
+}
+
+/** Whether the list or the dictionary under a weak name has a secret in it; tokens are often parts of words. */
+export function holdsSecret(bracket: string, isOfTokens: boolean): boolean {
+  return [...bracket.matchAll(ELEMENTS)].some(
+    ([, inner]) =>
+      !VARIABLE.test(inner!) && (isOfTokens ? CODE.test(inner!) : isSecretInLine(inner!, "weak")),
+  );
 }
 
 /** Whether a value of the environment is too ordinary to be looked for everywhere. */

@@ -10,6 +10,7 @@ import { redactOptions } from "./secret-options.ts";
 import { nameStrength, takesWholeLine, type Strength } from "./secret-names.ts";
 import { hasTokenRun, LOOKS, PHRASES, REDACTED, RULES, wordsIn, type Look } from "./secret-rules.ts";
 import {
+  holdsSecret,
   isPlaceholder,
   isSecretInCode,
   isSecretInLine,
@@ -26,9 +27,15 @@ import {
 const URL_USER = new RegExp(RULES.urls, "g");
 /** The end of a name and what stands before its value: `a.token=`, `"api_key": `, `Password: `, `<secret>`. */
 const NAME = new RegExp(
-  `(?:${wordsIn(RULES.names.stems).join("|")})[\\w.-]{0,32}(?![\\w.-])((?:\\\\{0,3}["']\\]?)?(?:[ \\t]{0,4}(?:=>|:=|={1,2}|:(?!//))[ \\t]{0,4}|[ \\t]is[ \\t]|,[ \\t]{0,4}(?=["'])|>))`,
+  `(?:${wordsIn(RULES.names.stems).join("|")})[\\w.-]{0,32}(?![\\w.-])(${RULES.names.separator})`,
   "gi",
 );
+const LOOSE = new RegExp(RULES.names.looseSeparator, "i");
+/** A quick look, for nearly all lines have none. */
+const SECRET_VARIABLE = new RegExp(`_(?:${wordsIn(RULES.names.variableParts).join("|")})`);
+const VARIABLE_AND_SEPARATOR = new RegExp(RULES.names.variable, "g");
+const VARIABLE_VALUE = /[^ \t\r\n"',;|<>()]{8,512}/y;
+const GO_USER = new RegExp(RULES.goUsers, "g");
 const NAME_CHARACTERS_MAX = 127;
 const WORD_CHARACTERS_MAX = 20;
 const VARIABLE = /^[A-Z][A-Z0-9_]*$/;
@@ -41,21 +48,31 @@ const QUOTED_LINE: Readonly<Record<string, RegExp>> = {
   '"': /[^\n"]{1,4096}/y,
   "'": /[^\n']{1,4096}/y,
 };
-const PHRASE = new RegExp(PHRASES.flatMap(({ has }) => has).join("|"));
+const PHRASE = new RegExp(PHRASES.flatMap(({ has }) => has).join("|"), "i");
 const KEY_BEGIN = new RegExp(RULES.keys.begin, "g");
 const KEY_END = new RegExp(RULES.keys.end, "g");
 const KEY_RUN = new RegExp(RULES.keys.run);
 /** Within these a key has begun; some lines about it may come before. */
 const KEY_HEAD_CHARACTERS = 300;
+const BRACKET_CHARACTERS_MAX = 4_096;
 /** No program prints as many in one line; what comes after is struck out unread. */
 const NAMES_MAX = 500;
 const VALUES_MAX = 100;
 
 /** Text with every secret that can be recognised struck out. */
 export function redactText(text: string, mode: Mode = "strict"): string {
-  let clean = text.includes("://") && text.includes("@") ? text.replace(URL_USER, markUser) : text;
+  let clean = text.includes("@") ? redactUsers(text) : text;
   if (clean.includes("-----BEGIN")) clean = redactKey(clean, mode);
-  return redactLooks(redactPairs(redactOptions(clean, mode), mode));
+  clean = redactPairs(redactOptions(clean, mode), mode);
+  return redactLooks(mode !== "code" && SECRET_VARIABLE.test(clean) ? redactVariables(clean) : clean);
+}
+
+/** `postgres://ada:x@db`, and `ada:x@tcp(db)` as Go has it. */
+function redactUsers(text: string): string {
+  const clean = text.includes("://") ? text.replace(URL_USER, markUser) : text;
+  return clean.includes("@tcp(") || clean.includes("@unix(")
+    ? clean.replace(GO_USER, `$1${REDACTED}`)
+    : clean;
 }
 
 /** Without user, password, and secrets among the parameters: the address stays one that can be used. */
@@ -102,8 +119,9 @@ function redactKey(text: string, mode: Mode): string {
 /** What looks like a credential wherever it stands. */
 function redactLooks(text: string): string {
   const clean = hasTokenRun(text) ? LOOKS.reduce((all, look) => strike(all, all, look), text) : text;
+  if (!PHRASE.test(clean)) return clean;
   const lower = clean.toLowerCase();
-  return PHRASE.test(lower) ? PHRASES.reduce((all, phrase) => strike(all, lower, phrase), clean) : clean;
+  return PHRASES.reduce((all, phrase) => strike(all, lower, phrase), clean);
 }
 
 function strike(text: string, searched: string, { has, find, needs, otherwiseLength }: Look): string {
@@ -138,14 +156,33 @@ function redactPairs(text: string, mode: Mode): string {
   return at === 0 ? text : clean + text.slice(at);
 }
 
+/** `HF_TOKEN x`, as in tables and sentences. */
+function redactVariables(text: string): string {
+  const find = VARIABLE_AND_SEPARATOR;
+  let clean = "";
+  let at = 0;
+  find.lastIndex = 0;
+  for (let match = find.exec(text); match !== null; match = find.exec(text)) {
+    const value = valueAt(text, find.lastIndex, VARIABLE_VALUE);
+    if (nameStrength(match[1]!) !== "strong" || !isSecretInLine(value.inner, "weak")) continue;
+    clean += text.slice(at, value.start) + marked(value);
+    at = value.end;
+    find.lastIndex = at;
+  }
+  return at === 0 ? text : clean + text.slice(at);
+}
+
 /** The whole name whose end was found, and the character before it. */
 function nameBefore(text: string, { index, 0: found, 1: separator }: RegExpExecArray): Name | undefined {
-  const from = scanBack(text, index, NAME_CHARACTERS_MAX, isNameCharacter);
+  let from = scanBack(text, index, NAME_CHARACTERS_MAX, isNameCharacter);
+  // `access%5Ftoken`
+  if (text[from - 1] === "%") from = Math.min(from + 2, index);
   const name = text.slice(from, index + found.length - separator!.length);
-  const strength = nameStrength(name);
+  // In a connection string PWD is no working directory.
+  const strength = name === "PWD" && text[from - 1] === ";" ? "strong" : nameStrength(name);
   const isKey = strength === "none" && name.length <= 4 && /^keys?$/i.test(name);
   if (strength === "none" && !isKey) return undefined;
-  const opening = /^[\\"']/.test(separator!) ? "" : text.slice(Math.max(0, from - 1), from);
+  const opening = /^[\\"'&]/.test(separator!) ? "" : text.slice(Math.max(0, from - 1), from);
   // A pair, and not one of a list of names.
   if (
     separator!.includes(",") &&
@@ -199,16 +236,15 @@ function pairValue(text: string, start: number, pair: Pair): Value | undefined {
     const value = valueAt(text, start, undefined, isTyped);
     return isSecretInCode(value, strength, isSetting(text, value, pair)) ? value : undefined;
   }
-  const isLoose = /[,s]/.test(separator);
-  const first = text[start];
-  if ((first === "{" || first === "[") && (mode === "strict" || strength === "strong") && !isLoose) {
-    const end = bracketEnd(text, start);
-    const inner = text.slice(start, end);
-    return mode === "line" && isPlaceholder(inner)
-      ? undefined
-      : { start, isCall: false, mark: "", inner, end, isClosed: false };
+  const isLoose = LOOSE.test(separator);
+  const isSure = mode === "strict" || strength === "strong";
+  if ((text[start] === "{" || text[start] === "[") && !isLoose) {
+    const bracket = bracketValue(text, start, isSure);
+    if (isSure)
+      return mode === "line" && opening !== ";" && isPlaceholder(bracket.inner) ? undefined : bracket;
+    if (holdsSecret(bracket.inner, /tokens?$/i.test(name))) return bracket;
   }
-  const isLine = separator.trimEnd().endsWith(":") && (mode === "strict" || strength === "strong");
+  const isLine = /[:：]$/.test(separator.trimEnd()) && isSure;
   const value = valueAt(text, start, unquotedForm(isLine, name, opening), isTyped);
   if (value.inner === "") return undefined;
   if (mode === "strict" && !isLoose) return value;
@@ -228,11 +264,15 @@ function isSetting(text: string, value: Value, { separator }: Pair): boolean {
   return (next === undefined || next === "\n" || next === "\r") && /^["']?(?:=|:[ \t])$/.test(separator);
 }
 
-function bracketEnd(text: string, start: number): number {
+/** Of one that is only looked at there is a bound. */
+function bracketValue(text: string, start: number, isWhole: boolean): Value {
+  const stop = isWhole ? text.length : Math.min(text.length, start + BRACKET_CHARACTERS_MAX);
   let depth = 0;
-  for (let at = start; at < text.length; at++) {
-    if (text[at] === "{" || text[at] === "[") depth++;
-    else if ((text[at] === "}" || text[at] === "]") && --depth === 0) return at + 1;
-  }
-  return text.length;
+  let end = start;
+  do {
+    if (text[end] === "{" || text[end] === "[") depth++;
+    else if (text[end] === "}" || text[end] === "]") depth--;
+    end++;
+  } while (depth > 0 && end < stop);
+  return { start, isCall: false, mark: "", inner: text.slice(start, end), end, isClosed: false };
 }

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from cairn.capture.known_secrets import known_secret_striker
+from cairn.capture.secret_names import STRONG, name_strength
 from cairn.capture.secret_rules import REDACTED, RULES, Whole, compiled
+from cairn.capture.secret_values import is_secret_in_line, value_at
 from cairn.capture.secrets import redact_text
 
 _KEYS = RULES["keys"]
@@ -14,36 +16,115 @@ _END = compiled(_KEYS["end"])
 _BODY = Whole(_KEYS["body"])
 _RUN = compiled(_KEYS["run"])
 _LINES_MAX: int = _KEYS["linesMax"]
+_STRANGERS_MAX: int = _KEYS["strangersMax"]
+_BASE64 = compiled("[0-9+/=]")
+#: Colours, and the command that clears the rest of a line.
+_COLOURS = compiled(RULES["colours"])
+#: A name with its value on the next line, or with `|` or `>` and its value on the next lines.
+_BLOCK = compiled(r"([ \t]*)(?:- )?[\"']?([\w.-]{1,127})[\"']?[ \t]{0,4}:[ \t]{0,4}([|>][-+]?)?\Z")
+_BLOCK_ENDS = frozenset(":|>-+")
+_INDENT = compiled(r"[ \t]*")
+_ALONE = compiled(r"[^ \t:=(){}\[\]\"',]{1,4096}")
+_AFTER = compiled(r",?[ \t]{0,8}\Z")
+
+
+class _Key:
+    def __init__(self, prefix: str) -> None:
+        #: How many more lines may belong to it.
+        self.lines_left = _LINES_MAX
+        #: What each of its lines begins with.
+        self.prefix = prefix
+        #: How many lines in a row did not belong to it.
+        self.strangers = 0
+
+
+class _Block:
+    def __init__(self, indent: int, is_text: bool) -> None:
+        self.indent = indent
+        #: Whether all lines that are indented further belong to it, or the next one alone.
+        self.is_text = is_text
+        self.lines_left = _LINES_MAX
 
 
 class LineRedactor:
     """Strikes secrets out of the lines of one stream, one after the other: a private key goes over many of them. Each
-    line stays one."""
+    line stays one. A line with colours loses them when something in it is struck out."""
 
     def __init__(self, env: Mapping[str, str]) -> None:
         self._strike = known_secret_striker(env)
-        #: How many more lines may belong to a private key.
-        self._key_lines = 0
+        self._key: _Key | None = None
+        self._block: _Block | None = None
 
     def redact(self, line: str) -> str:
-        if self._key_lines > 0:
-            in_key = self._redact_key(line)
-            if in_key is not None:
-                return in_key
-        if "-----BEGIN" in line and _BEGIN.search(line) and not _END.search(line):
-            self._key_lines = _LINES_MAX
+        if "\x1b" in line:
+            plain = _COLOURS.sub("", line)
+            clean = self._redact_plain(plain)
+            return line if clean == plain else clean
+        return self._redact_plain(line)
+
+    def _redact_plain(self, line: str) -> str:
+        if self._key is not None or self._block is not None:
+            inner = self._redact_inner(line)
+            if inner is not None:
+                return inner
+        if "-----BEGIN" in line and not _END.search(line):
+            begin = _BEGIN.search(line)
+            if begin is not None:
+                self._key = _Key(line[: begin.start()])
+        if line[-1:] in _BLOCK_ENDS:
+            self._block = _block_after(line)
         return redact_text(self._strike(line), "line")
 
-    def _redact_key(self, line: str) -> str | None:
-        """None when the line is no longer part of the key."""
-        self._key_lines -= 1
-        if _END.search(line):
-            self._key_lines = 0
+    def _redact_inner(self, line: str) -> str | None:
+        """None when the line is not part of what began before."""
+        inner = None if self._key is None else self._redact_key(line, self._key)
+        return self._redact_block(line, self._block) if inner is None and self._block is not None else inner
+
+    def _redact_key(self, line: str, key: _Key) -> str | None:
+        """None when the line is not part of the key."""
+        ends = _END.search(line) is not None
+        key.lines_left -= 1
+        if ends or key.lines_left <= 0:
+            self._key = None
+        if ends:
             return _RUN.sub(REDACTED, line)
-        if _BODY.fits(line.strip()):
-            return REDACTED if line.strip() else line
-        clean = _RUN.sub(REDACTED, line)
+        start = len(key.prefix) if line.startswith(key.prefix) else 0
+        body = line[start:].strip()
+        if not body:
+            return line
+        # After another line a word alone may be one of those.
+        is_body = _BODY.fits(body) and (key.strangers == 0 or (":" not in body and _BASE64.search(body) is not None))
+        clean = line[:start] + REDACTED if is_body else _RUN.sub(REDACTED, line)
         if clean != line:
+            key.strangers = 0
             return clean
-        self._key_lines = 0
+        key.strangers += 1
+        if key.strangers > _STRANGERS_MAX:
+            self._key = None
         return None
+
+    def _redact_block(self, line: str, block: _Block) -> str | None:
+        """None when the line is not part of the block."""
+        found = _INDENT.match(line)
+        start = found.end() if found else 0
+        if block.is_text and start == len(line):
+            return line
+        is_inner = start > block.indent
+        block.lines_left -= 1
+        if not block.is_text or not is_inner or block.lines_left <= 0:
+            self._block = None
+        if not is_inner:
+            return None
+        if block.is_text:
+            return line[:start] + REDACTED
+        value = value_at(line, start, _ALONE)
+        if not _AFTER.match(line, value.end) or not is_secret_in_line(value.inner, STRONG):
+            return None
+        return line[: value.start] + value.marked() + line[value.end :]
+
+
+def _block_after(line: str) -> _Block | None:
+    found = _BLOCK.match(line)
+    if found is None or name_strength(found[2]) != STRONG:
+        return None
+    return _Block(len(found[1]), found[3] is not None)

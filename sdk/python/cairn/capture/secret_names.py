@@ -86,7 +86,7 @@ def _is_weak_word(words: list[str], at: int) -> bool:
     word = words[at]
     if word == "key":
         return at > 0 and words[at - 1] in _KEY_WEAK_AFTER
-    return word in _WEAK and not (len(words) > 1 and word in _STRONG_WITH_OTHERS)
+    return word in _WEAK and not (0 < at == len(words) - 1 and word in _STRONG_WITH_OTHERS)
 
 
 def _is_secret_word(words: list[str], at: int, name: str) -> bool:

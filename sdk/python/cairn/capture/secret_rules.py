@@ -22,6 +22,14 @@ def set_of(lines: Iterable[str]) -> frozenset[str]:
     return frozenset(words_in(lines))
 
 
+def any_of(words: Iterable[str]) -> str:
+    """A pattern for one of them. Those with the same first letter stand together, which is faster."""
+    rests: dict[str, list[str]] = {}
+    for word in words:
+        rests.setdefault(word[0], []).append(word[1:])
+    return "|".join(f"{first}(?:{'|'.join(rest)})" for first, rest in rests.items())
+
+
 def compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
     return re.compile(pattern, re.ASCII | flags)
 
@@ -76,7 +84,8 @@ _RUN = b"a" * 16
 
 def has_token_run(text: str) -> bool:
     """Whether there are 16 letters, digits, `_` and `-` in a row."""
-    return _RUN in text.encode("utf-8", "replace").translate(_SAME)
+    # `in` takes half as long again.
+    return text.encode("utf-8", "replace").translate(_SAME).find(_RUN) != -1
 
 
 #: Tokens of well-known services. Each has a run of characters that `has_token_run` finds quickly.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from cairn.capture.secret_names import STRONG
+from cairn.capture.secret_names import STRONG, WEAK, is_variable
 from cairn.capture.secret_rules import REDACTED, RULES, Whole, compiled, set_of
 
 _TEXTS = RULES["texts"]
@@ -29,8 +29,9 @@ _ORDINARY = Whole(_TEXTS["ordinary"])
 _TYPE = compiled(_TEXTS["type"])
 _CALL = compiled(_TEXTS["call"])
 _PREFIX = compiled(_TEXTS["prefix"])
-_OPENING = compiled(r"\\{0,3}[\"']")
+_OPENING = compiled(r"\\{0,3}[\"']|&quot;")
 _PLAIN = {'"': compiled(r'(?:[^"\\\n]|\\[^\n])*'), "'": compiled(r"(?:[^'\\\n]|\\[^\n])*")}
+_ELEMENTS = compiled(r"[\"']([^\"'\n]{8,512})[\"']")
 WORD = compiled(r"[^ \t\r\n\"',;&<>()}\]]{1,4096}")
 
 
@@ -111,6 +112,12 @@ def is_secret_in_code(value: Value, strength: int, is_setting: bool) -> bool:
     if _ATTRIBUTE.fits(inner) or _PATH.fits(inner) or _NUMBER.fits(inner):
         return False
     return _CODE.fits(inner) or (strength == STRONG and is_setting and _CODE_STRONG.fits(inner))
+
+
+def holds_secret(bracket: str, is_of_tokens: bool) -> bool:
+    """Whether the list or the dictionary under a weak name has a secret in it; tokens are often parts of words."""
+    elements = (inner for inner in _ELEMENTS.findall(bracket) if not is_variable(inner))
+    return any(_CODE.fits(inner) if is_of_tokens else is_secret_in_line(inner, WEAK) for inner in elements)
 
 
 def is_common(value: str) -> bool:

@@ -11,18 +11,29 @@ from typing import NamedTuple
 
 from cairn.capture.secret_names import NONE, STRONG, WEAK, is_variable, name_strength, takes_whole_line
 from cairn.capture.secret_options import has_option, redact_options
-from cairn.capture.secret_rules import LOOKS, PHRASES, REDACTED, RULES, compiled, has_token_run, words_in
-from cairn.capture.secret_values import WORD, Value, is_placeholder, is_secret_in_code, is_secret_in_line, value_at
-
-_STEMS = "|".join(words_in(RULES["names"]["stems"]))
-#: The end of a name and what stands before its value: `a.token=`, `"api_key": `, `Password: `, `<secret>`.
-_TAIL = (
-    r")[\w.-]{0,32}(?![\w.-])((?:\\{0,3}[\"']\]?)?(?:[ \t]{0,4}(?:=>|:=|={1,2}|:(?!//))[ \t]{0,4}"
-    r"|[ \t]is[ \t]|,[ \t]{0,4}(?=[\"'])|>))"
+from cairn.capture.secret_rules import LOOKS, PHRASES, REDACTED, RULES, any_of, compiled, has_token_run, words_in
+from cairn.capture.secret_values import (
+    WORD,
+    Value,
+    holds_secret,
+    is_placeholder,
+    is_secret_in_code,
+    is_secret_in_line,
+    value_at,
 )
+
+_STEMS = any_of(words_in(RULES["names"]["stems"]))
+#: The end of a name and what stands before its value: `a.token=`, `"api_key": `, `Password: `, `<secret>`.
+_TAIL = rf")[\w.-]{{0,32}}(?![\w.-])({RULES['names']['separator']})"
 _NAME = compiled(f"(?:{_STEMS}{_TAIL}", re.IGNORECASE)
 #: The same in lower case, which Python finds several times as fast.
 _LOWER_NAME = compiled(f"(?:{_STEMS}{_TAIL}")
+_LOOSE = compiled(RULES["names"]["looseSeparator"], re.IGNORECASE)
+#: A quick look, for nearly all lines have none.
+_SECRET_VARIABLE = compiled(f"_(?:{'|'.join(words_in(RULES['names']['variableParts']))})")
+_VARIABLE = compiled(RULES["names"]["variable"])
+_VARIABLE_VALUE = compiled(r"[^ \t\r\n\"',;|<>()]{8,512}")
+_GO_USER = compiled(RULES["goUsers"])
 _URL_USER = compiled(RULES["urls"])
 _SSH = compiled(r"(?:git\+)?ssh:", re.IGNORECASE)
 _NAME_CHARACTERS = compiled(r"[\w.-]{0,127}")
@@ -42,6 +53,7 @@ _KEY_END = compiled(RULES["keys"]["end"])
 _KEY_RUN = compiled(RULES["keys"]["run"])
 #: Within these a key has begun; some lines about it may come before.
 _KEY_HEAD_CHARACTERS = 300
+_BRACKET_CHARACTERS_MAX = 4096
 #: No program prints as many in one line; what comes after is struck out unread.
 _NAMES_MAX = 500
 _VALUES_MAX = 100
@@ -49,12 +61,24 @@ _VALUES_MAX = 100
 
 def redact_text(text: str, mode: str = "strict") -> str:
     """Text with every secret that can be recognised struck out. The modes are those of secret_values."""
-    clean = _URL_USER.sub(_mark_user, text) if "://" in text and "@" in text else text
+    clean = _redact_users(text) if "@" in text else text
     if "-----BEGIN" in clean:
         clean = _redact_key(clean, mode)
     if "-" in clean and has_option(clean):
         clean = redact_options(clean, mode)
-    return _redact_looks(_redact_pairs(clean, mode))
+    lower = clean.lower()
+    paired = _redact_pairs(clean, lower, mode)
+    if mode != "code" and _SECRET_VARIABLE.search(paired):
+        paired = _redact_variables(paired)
+    return _redact_looks(paired, lower if paired is clean else paired.lower())
+
+
+def _redact_users(text: str) -> str:
+    """`postgres://ada:x@db`, and `ada:x@tcp(db)` as Go has it."""
+    clean = _URL_USER.sub(_mark_user, text) if "://" in text else text
+    if "@tcp(" in clean or "@unix(" in clean:
+        clean = _GO_USER.sub(lambda found: f"{found[1]}{REDACTED}", clean)
+    return clean
 
 
 def redact_url(url: str) -> str:
@@ -93,12 +117,11 @@ def _redact_key(text: str, mode: str) -> str:
     return "".join(clean) + text[at:]
 
 
-def _redact_looks(text: str) -> str:
+def _redact_looks(text: str, lower: str) -> str:
     """What looks like a credential wherever it stands."""
     if has_token_run(text):
         for look in LOOKS:
             text = look.strike(text, text)
-    lower = text.lower()
     for one in _PHRASE_WORDS:
         if one in lower:
             for phrase in PHRASES:
@@ -107,10 +130,10 @@ def _redact_looks(text: str) -> str:
     return text
 
 
-def _redact_pairs(text: str, mode: str) -> str:
+def _redact_pairs(text: str, lower: str, mode: str) -> str:
     """With the values of all names that are secret struck out."""
     # In other letters the lower case may be longer.
-    find, searched = (_LOWER_NAME.search, text.lower()) if text.isascii() else (_NAME.search, text)
+    find, searched = (_LOWER_NAME.search, lower) if text.isascii() else (_NAME.search, text)
     found = find(searched)
     if found is None:
         return text
@@ -132,6 +155,21 @@ def _redact_pairs(text: str, mode: str) -> str:
     return text if at == 0 else "".join(clean) + text[at:]
 
 
+def _redact_variables(text: str) -> str:
+    """`HF_TOKEN x`, as in tables and sentences."""
+    clean: list[str] = []
+    at = 0
+    found = _VARIABLE.search(text)
+    while found is not None:
+        following = found.end()
+        value = value_at(text, following, _VARIABLE_VALUE)
+        if name_strength(found[1]) == STRONG and is_secret_in_line(value.inner, WEAK):
+            clean.append(text[at : value.start] + value.marked())
+            at = following = value.end
+        found = _VARIABLE.search(text, following)
+    return text if at == 0 else "".join(clean) + text[at:]
+
+
 class _Name(NamedTuple):
     text: str
     strength: int
@@ -144,15 +182,20 @@ def _name_before(text: str, found: re.Match[str]) -> _Name | None:
     begin = found.start()
     if begin and text[begin - 1] in _NAME_CHARACTER:
         begin = _scan_back(text, begin, 127, _NAME_CHARACTERS)
+    before = text[max(0, begin - 1) : begin]
+    if before == "%":
+        # `access%5Ftoken`
+        begin = min(begin + 2, found.start())
     name = text[begin : found.start(1)]
-    strength = name_strength(name)
+    # In a connection string PWD is no working directory.
+    strength = STRONG if name == "PWD" and before == ";" else name_strength(name)
     is_key = strength == NONE and name.lower() in ("key", "keys")
     if strength == NONE and not is_key:
         return None
     # A pair, and not one of a list of names.
     if "," in found[1] and ("." in name or text[max(0, begin - 2) : begin] not in _PAIR_BEGINS):
         return None
-    opening = "" if found[1][0] in "\\\"'" else text[max(0, begin - 1) : begin]
+    opening = "" if found[1][0] in "\\\"'&" else text[max(0, begin - 1) : begin]
     word = text[_scan_back(text, begin - 1, 20, _WORD) : begin - 1] if opening in (" ", "\t") else ""
     # `API key: x` is one, and `next token: x` is none.
     both = name_strength(f"{word}_{name}") if word else strength
@@ -173,13 +216,15 @@ def _pair_value(text: str, start: int, name: _Name, separator: str, mode: str) -
     if mode == "code":
         value = value_at(text, start, is_typed=is_typed)
         return value if is_secret_in_code(value, name.strength, _is_setting(text, value, separator)) else None
-    is_loose = "," in separator or "s" in separator.lower()
-    is_strong = name.strength == STRONG
-    if text[start : start + 1] in ("{", "[") and (mode == "strict" or is_strong) and not is_loose:
-        end = _bracket_end(text, start)
-        inner = text[start:end]
-        return None if mode == "line" and is_placeholder(inner) else Value(start, False, "", inner, end, False)
-    is_line = separator.rstrip(" \t").endswith(":") and (mode == "strict" or is_strong)
+    is_loose = _LOOSE.search(separator) is not None
+    is_sure = mode == "strict" or name.strength == STRONG
+    if text[start : start + 1] in ("{", "[") and not is_loose:
+        bracket = _bracket_value(text, start, is_sure)
+        if is_sure:
+            return None if mode == "line" and name.opening != ";" and is_placeholder(bracket.inner) else bracket
+        if holds_secret(bracket.inner, name.text.lower().endswith(("token", "tokens"))):
+            return bracket
+    is_line = separator.rstrip(" \t\u00a0").endswith((":", "：")) and is_sure
     value = value_at(text, start, _unquoted_form(is_line, name), is_typed)
     if not value.inner:
         return None
@@ -204,13 +249,16 @@ def _is_setting(text: str, value: Value, separator: str) -> bool:
     return text[value.end : value.end + 1] in ("", "\n", "\r") and _SETTING.fullmatch(separator) is not None
 
 
-def _bracket_end(text: str, start: int) -> int:
+def _bracket_value(text: str, start: int, is_whole: bool) -> Value:
+    """Of one that is only looked at there is a bound."""
+    end = len(text) if is_whole else min(len(text), start + _BRACKET_CHARACTERS_MAX)
     depth = 0
-    for found in _BRACKET.finditer(text, start):
+    for found in _BRACKET.finditer(text, start, end):
         depth += 1 if found[0] in "{[" else -1
         if depth == 0:
-            return found.end()
-    return len(text)
+            end = found.end()
+            break
+    return Value(start, False, "", text[start:end], end, False)
 
 
 _BRACKET = compiled(r"[\[\]{}]")
