@@ -189,7 +189,7 @@ async function addFile(
     }
     const whole = Buffer.concat(await Array.fromAsync(pieces));
     // What has a zero byte is not text.
-    const content = whole.includes(0) ? whole : redactFile(whole, strike);
+    const content = whole.includes(0) ? whole : redactFile(whole, path, strike);
     if (content !== whole) onLeft({ path, why: "what looks like a credential in it is struck out" });
     await pipeline([content], tar.entry({ ...header, size: content.length }));
     return true;

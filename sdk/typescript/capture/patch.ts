@@ -1,5 +1,6 @@
-import { isSecretPath } from "./secret-files.ts";
+import { isSecretPath, isSettingsFile } from "./secret-files.ts";
 import { REDACTED, RULES, whole } from "./secret-rules.ts";
+import { Blocks } from "./secret-lines.ts";
 import { redactText } from "./secrets.ts";
 
 const KEY_BEGIN = new RegExp(RULES.keys.begin);
@@ -26,7 +27,7 @@ function redactSection(section: string): string {
   if (isSecretPath(path)) return "";
   return section
     .split(BINARY)
-    .map((part, at) => (at % 2 === 1 ? part : redactText(redactKeys(part, PATCH_LINE), "code")))
+    .map((part, at) => (at % 2 === 1 ? part : redactLines(part, path, PATCH_LINE)))
     .join("");
 }
 
@@ -43,15 +44,33 @@ function pathOf(section: string): string {
  * The same for a file of source or settings; `strike` takes out what the environment holds. The very same when there is
  * nothing to strike out. Bytes of any encoding come through as they are.
  */
-export function redactFile(content: Buffer, strike: (text: string) => string): Buffer {
+export function redactFile(content: Buffer, path: string, strike: (text: string) => string): Buffer {
   const text = content.toString("latin1");
-  const clean = redactText(redactKeys(strike(text), FILE_LINE), "code");
+  const clean = redactLines(strike(text), path, FILE_LINE);
   return clean === text ? content : Buffer.from(clean, "latin1");
+}
+
+function redactLines(text: string, path: string, mark: RegExp): string {
+  const clean = redactKeys(text, mark);
+  return isSettingsFile(path) ? redactText(redactBlocks(clean, mark), "settings") : redactText(clean, "code");
 }
 
 /** The first character of a line, where it is not part of the text. */
 const PATCH_LINE = /^[-+ ]/;
 const FILE_LINE = /^/;
+
+/** Values that begin on the line after their name. */
+function redactBlocks(text: string, mark: RegExp): string {
+  const blocks = new Blocks();
+  return text
+    .split("\n")
+    .map((line) => {
+      const first = mark.exec(line)?.[0] ?? "";
+      const struck = blocks.take(line.slice(first.length));
+      return struck === undefined ? line : first + struck;
+    })
+    .join("\n");
+}
 
 /** Private keys in armour, line by line, also when only a part of one is in the text. */
 function redactKeys(text: string, mark: RegExp): string {

@@ -30,18 +30,18 @@ function stored({ where, text }: Form): string {
       const [name, value] = pairOf(text);
       const [line] = [new LineRedactor({ [name]: value }).redact(`printed ${value}`)];
       const chosen = chosenVariables({ [name]: value });
-      const code = isSecretName(name) ? archived(`call("${value}")`, { [name]: value }) : "";
+      const code = isSecretName(name) ? archived("train.py", `call("${value}")`, { [name]: value }) : "";
       return [...[...chosen].map(([key, one]) => `${key}=${one}`), line, code].join("\n").trimEnd();
     }
     case "file": {
       const path = text.slice(0, text.indexOf("\n"));
-      return isSecretPath(path) ? "" : `${path}\n${archived(text.slice(path.length + 1))}`;
+      return isSecretPath(path) ? "" : `${path}\n${archived(path, text.slice(path.length + 1))}`;
     }
   }
 }
 
-function archived(text: string, env: Record<string, string> = {}): string {
-  return redactFile(Buffer.from(text), knownSecretStriker(env)).toString();
+function archived(path: string, text: string, env: Record<string, string> = {}): string {
+  return redactFile(Buffer.from(text), path, knownSecretStriker(env)).toString();
 }
 
 /** It adds a file. */
@@ -108,9 +108,12 @@ describe("the corpus of secrets", () => {
 
   it("C40 takes linear time for a patch, too", () => {
     for (const piece of HOSTILE) {
-      const startMs = process.cpuUsage().user / 1000;
-      redactText(`+${piece.repeat(20)}\n`.repeat(Math.ceil(300_000 / (piece.length * 20 + 2))), "code");
-      expect(process.cpuUsage().user / 1000 - startMs, piece).toBeLessThan(600);
+      const text = `+${piece.repeat(20)}\n`.repeat(Math.ceil(300_000 / (piece.length * 20 + 2)));
+      for (const mode of ["code", "settings"] as const) {
+        const startMs = process.cpuUsage().user / 1000;
+        redactText(text, mode);
+        expect(process.cpuUsage().user / 1000 - startMs, `${mode}: ${piece}`).toBeLessThan(600);
+      }
     }
   });
 });

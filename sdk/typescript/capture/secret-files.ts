@@ -1,7 +1,7 @@
 import { endsAsSecret } from "./secret-names.ts";
-import { RULES, wordsIn } from "./secret-rules.ts";
+import { RULES, setOf, wordsIn } from "./secret-rules.ts";
 
-const { names, dataNames, dataEndings, folders } = RULES.files;
+const { names, dataNames, dataEndings, folders, settingsEndings } = RULES.files;
 const ENDINGS = wordsIn(dataEndings);
 /**
  * Files that exist to hold secrets, as globs over the last part of a path in lower case, with `*` alone. They go into
@@ -18,6 +18,7 @@ const SECRET_FOLDERS: readonly string[] = wordsIn(folders);
 const FILES = new RegExp(
   `^(?:${SECRET_FILES.map((glob) => glob.replace(/[.*]/g, (one) => (one === "." ? "\\." : "[^]*"))).join("|")})$`,
 );
+const SETTINGS = setOf(settingsEndings);
 const FOLDERS = new Set(SECRET_FOLDERS);
 
 /** By its name alone. */
@@ -42,6 +43,11 @@ export function isSecretPath(path: string): boolean {
   const names = path.split("/");
   const folders = names.slice(0, -1).map((_, at) => names.slice(0, at + 1).join("/"));
   return isSecretFile(names.at(-1)!) || folders.some(isSecretFolder);
+}
+
+/** Whether what stands behind a name is a value, and not a variable as in code. */
+export function isSettingsFile(path: string): boolean {
+  return SETTINGS.has(path.slice(path.lastIndexOf(".") + 1).toLowerCase());
 }
 
 /** What tells git to leave most of them out; `redactPatch` drops the others. */

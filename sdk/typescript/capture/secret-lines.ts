@@ -37,8 +37,8 @@ interface Block {
  */
 export class LineRedactor {
   readonly #strike: (text: string) => string;
+  readonly #blocks = new Blocks();
   #key: Key | undefined;
-  #block: Block | undefined;
 
   constructor(env: Readonly<Record<string, string | undefined>>) {
     this.#strike = knownSecretStriker(env);
@@ -52,13 +52,11 @@ export class LineRedactor {
 
   #redactPlain(line: string): string {
     const inner =
-      (this.#key === undefined ? undefined : this.#redactKey(line, this.#key)) ??
-      (this.#block === undefined ? undefined : this.#redactBlock(line, this.#block));
+      (this.#key === undefined ? undefined : this.#redactKey(line, this.#key)) ?? this.#blocks.take(line);
     if (inner !== undefined) return inner;
     const begin = line.includes("-----BEGIN") && !END.test(line) ? BEGIN.exec(line) : null;
     if (begin !== null)
       this.#key = { linesLeft: RULES.keys.linesMax, prefix: line.slice(0, begin.index), strangers: 0 };
-    if (BLOCK_ENDS.has(line[line.length - 1] ?? "")) this.#block = blockAfter(line);
     return redactText(this.#strike(line), "line");
   }
 
@@ -80,9 +78,20 @@ export class LineRedactor {
     if (++key.strangers > RULES.keys.strangersMax) this.#key = undefined;
     return undefined;
   }
+}
 
-  /** undefined when the line is not part of the block. */
-  #redactBlock(line: string, block: Block): string | undefined {
+/** Values that begin on the line after their name, as in `password: |`. */
+export class Blocks {
+  #block: Block | undefined;
+
+  /** What is kept of the next line; undefined when it is not part of such a value. */
+  take(line: string): string | undefined {
+    const struck = this.#block === undefined ? undefined : this.#redact(line, this.#block);
+    if (struck === undefined && BLOCK_ENDS.has(line[line.length - 1] ?? "")) this.#block = blockAfter(line);
+    return struck;
+  }
+
+  #redact(line: string, block: Block): string | undefined {
     const start = line.search(/[^ \t]|$/);
     if (block.isText && start === line.length) return line;
     const isInner = start > block.indent;

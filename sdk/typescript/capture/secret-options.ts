@@ -6,6 +6,7 @@ import {
   isSecretInCode,
   isSecretInLine,
   marked,
+  matchAt,
   valueAt,
   type Mode,
   type Value,
@@ -32,6 +33,8 @@ const PROGRAM = new RegExp(
 const SHORT = /([ \t"'])-([A-Za-z])(["']?,?[ \t]{1,4})?/g;
 const LONG = /(^|[ \t"'[(`=])(--?[A-Za-z][\w.-]{0,63})(["']?,?[ \t]{1,4})/g;
 const BEFORE_OPTION = new Set(" \t\"'[(`=");
+/** `add_argument("--token", type=str, default="x")` */
+const DEFAULT = /(?:\w{1,20}=[\w.]{1,40},[ \t]{1,4}){0,4}default[ \t]?=[ \t]?(?=["'])/y;
 const ARGUMENT = /[^ \t\r\n"']{1,4096}/y;
 /** No command has as many; what comes after is struck out unread. */
 const OPTIONS_MAX = 100;
@@ -103,7 +106,7 @@ function strikeValues(
   for (let match = find.exec(text); match !== null; match = find.exec(text)) {
     const start = match.index + match[0].length;
     if (++options > OPTIONS_MAX && !text.includes("\n")) return clean + text.slice(at, start) + REDACTED;
-    const value = valueAt(text, start, ARGUMENT);
+    const value = valueAt(text, start + matchAt(DEFAULT, text, start).length, ARGUMENT);
     if (value.inner === "" || isPlaceholder(value.inner) || !isSecret(match, value)) {
       // The separator of this one may begin the next.
       find.lastIndex = Math.max(match.index + 1, start - 1);

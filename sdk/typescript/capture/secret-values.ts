@@ -3,9 +3,10 @@ import { REDACTED, RULES, setOf, whole } from "./secret-rules.ts";
 
 /**
  * Where a text comes from. In `strict` text, such as a command line, everything under a secret name is struck out; a
- * `line` that a program printed also talks about passwords; in `code` a name mostly stands for a variable.
+ * `line` that a program printed also talks about passwords; in `code` a name mostly stands for a variable, in `settings`
+ * for a value.
  */
-export type Mode = "strict" | "line" | "code";
+export type Mode = "strict" | "line" | "code" | "settings";
 
 const { texts } = RULES;
 const HARMLESS = setOf(texts.harmless);
@@ -18,6 +19,8 @@ const CODE = whole(...texts.code);
 const CODE_QUOTED = whole(...texts.codeQuoted);
 const CODE_STRONG = whole(...texts.codeStrong);
 const CODE_STRONG_QUOTED = whole(...texts.codeStrongQuoted);
+const SETTING = whole(texts.setting);
+const SETTING_NOT = whole(texts.settingNot);
 const ORDINARY = whole(texts.ordinary);
 const COMMON_WORDS = setOf(texts.commonWords);
 
@@ -70,7 +73,7 @@ export function marked({ mark, isClosed }: Value): string {
   return mark + REDACTED + (isClosed ? mark : "");
 }
 
-function matchAt(sticky: RegExp, text: string, at: number): string {
+export function matchAt(sticky: RegExp, text: string, at: number): string {
   sticky.lastIndex = at;
   return sticky.exec(text)?.[0] ?? "";
 }
@@ -108,6 +111,14 @@ export function isSecretInCode(
   if (mark !== "") return (strength === "strong" && !isCall ? CODE_STRONG_QUOTED : CODE_QUOTED).test(inner);
   if (ATTRIBUTE.test(inner) || PATH.test(inner) || NUMBER.test(inner)) return false;
   return CODE.test(inner) || (strength === "strong" && isSetting && CODE_STRONG.test(inner));
+}
+
+/** Whether a value in a file of settings is a secret, under a strong name. */
+export function isSecretInSettings({ mark, inner, isCall }: Value): boolean {
+  if (isCall || isCommon(inner) || inner.includes("${") || inner.includes("{{")) return false;
+  // What begins so is not a text in YAML.
+  if (mark === "" && /^[[{&*!|>#%]/.test(inner)) return false;
+  return SETTING.test(inner) && !SETTING_NOT.test(inner) && !ATTRIBUTE.test(inner) && !PATH.test(inner);
 }
 
 /** Whether the list or the dictionary under a weak name has a secret in it; tokens are often parts of words. */

@@ -14,6 +14,7 @@ import {
   isPlaceholder,
   isSecretInCode,
   isSecretInLine,
+  isSecretInSettings,
   marked,
   valueAt,
   type Mode,
@@ -43,6 +44,9 @@ const VARIABLE = /^[A-Z][A-Z0-9_]*$/;
 const LINE = /[^\n,}\]]{1,4096}/y;
 const WHOLE_LINE = /[^\n]+/y;
 const NO_SPACE = /[^ \t\r\n"']{1,4096}/y;
+const SETTING = /[^ \t\r\n"',}\]]{1,4096}/y;
+const SETTING_END = /[ \t]{0,64}(?:[,}\]\r\n]|[ \t][#;]|$)/y;
+const COMMENT = /[ \t]{1,64}#/y;
 const ELEMENT = /[^<\n]{1,4096}/y;
 const QUOTED_LINE: Readonly<Record<string, RegExp>> = {
   '"': /[^\n"]{1,4096}/y,
@@ -63,8 +67,9 @@ const VALUES_MAX = 100;
 export function redactText(text: string, mode: Mode = "strict"): string {
   let clean = text.includes("@") ? redactUsers(text) : text;
   if (clean.includes("-----BEGIN")) clean = redactKey(clean, mode);
-  clean = redactPairs(redactOptions(clean, mode), mode);
-  return redactLooks(mode !== "code" && SECRET_VARIABLE.test(clean) ? redactVariables(clean) : clean);
+  const isFile = mode === "code" || mode === "settings";
+  clean = redactPairs(redactOptions(clean, isFile ? "code" : mode), mode);
+  return redactLooks(!isFile && SECRET_VARIABLE.test(clean) ? redactVariables(clean) : clean);
 }
 
 /** `postgres://ada:x@db`, and `ada:x@tcp(db)` as Go has it. */
@@ -141,7 +146,7 @@ function redactPairs(text: string, mode: Mode): string {
   let values = 0;
   NAME.lastIndex = 0;
   for (let match = NAME.exec(text); match !== null; match = NAME.exec(text)) {
-    if ((++names > NAMES_MAX || values > VALUES_MAX) && mode !== "code")
+    if ((++names > NAMES_MAX || values > VALUES_MAX) && (mode === "line" || mode === "strict"))
       return clean + text.slice(at, match.index) + REDACTED;
     const start = match.index + match[0].length;
     const name = nameBefore(text, match);
@@ -232,7 +237,11 @@ function pairValue(text: string, start: number, pair: Pair): Value | undefined {
     return opening === "<" && isSecretInLine(value.inner, "strong") ? value : undefined;
   }
   const isTyped = separator.includes(":");
-  if (mode === "code") {
+  if (mode === "settings" && strength === "strong" && !LOOSE.test(separator)) {
+    const value = valueAt(text, start, SETTING);
+    if ((value.mark !== "" || endsSetting(text, value.end)) && isSecretInSettings(value)) return value;
+  }
+  if (mode === "code" || mode === "settings") {
     const value = valueAt(text, start, undefined, isTyped);
     return isSecretInCode(value, strength, isSetting(text, value, pair)) ? value : undefined;
   }
@@ -261,7 +270,19 @@ function unquotedForm(isLine: boolean, name: string, opening: string): RegExp | 
 /** `NAME=value` and `name: value` at the end of a line stand in settings; ` = ` is mostly code. */
 function isSetting(text: string, value: Value, { separator }: Pair): boolean {
   const next = text[value.end];
-  return (next === undefined || next === "\n" || next === "\r") && /^["']?(?:=|:[ \t])$/.test(separator);
+  const isLast = next === undefined || next === "\n" || next === "\r" || startsComment(text, value.end);
+  return isLast && /^["']?(?:=|:[ \t])$/.test(separator);
+}
+
+function startsComment(text: string, at: number): boolean {
+  COMMENT.lastIndex = at;
+  return COMMENT.test(text);
+}
+
+/** Whether nothing but a comment follows on the line, or the next of several settings. */
+function endsSetting(text: string, at: number): boolean {
+  SETTING_END.lastIndex = at;
+  return SETTING_END.test(text);
 }
 
 /** Of one that is only looked at there is a bound. */

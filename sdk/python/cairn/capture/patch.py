@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from cairn.capture.secret_files import is_secret_path
+from cairn.capture.secret_files import is_secret_path, is_settings_file
+from cairn.capture.secret_lines import Blocks
 from cairn.capture.secret_rules import REDACTED, RULES, Whole, compiled
 from cairn.capture.secrets import redact_text
 
@@ -25,7 +26,22 @@ def redact_patch(patch: str) -> str:
 def _redact_section(section: str) -> str:
     """What a patch says of one file."""
     path = _path_of(section)
-    return "" if is_secret_path(path) else redact_text(_redact_keys(section), "code")
+    if is_secret_path(path):
+        return ""
+    clean = _redact_keys(section)
+    return redact_text(_redact_blocks(clean), "settings") if is_settings_file(path) else redact_text(clean, "code")
+
+
+def _redact_blocks(text: str) -> str:
+    """Values that begin on the line after their name."""
+    blocks = Blocks()
+    lines = text.split("\n")
+    for at, line in enumerate(lines):
+        first = _mark(line)
+        struck = blocks.take(line[len(first) :])
+        if struck is not None:
+            lines[at] = first + struck
+    return "\n".join(lines)
 
 
 def _path_of(section: str) -> str:

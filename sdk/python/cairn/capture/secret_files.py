@@ -13,6 +13,7 @@ _GLOBS = words_in(_FILES["names"]) + [
     f"{name}.{ending}" for name in words_in(_FILES["dataNames"]) for ending in _ENDINGS
 ]
 _FOLDERS = words_in(_FILES["folders"])
+_SETTINGS = words_in(_FILES["settingsEndings"])
 _NAMES = Whole(*(glob.replace(".", r"\.").replace("*", r"[^\n]*") for glob in _GLOBS))
 
 
@@ -34,6 +35,11 @@ def _is_secret_file(name: str) -> bool:
         return False
     # A file in capitals is no variable.
     return ends_as_secret(stem if re.search("[a-z]", stem) else stem.lower())
+
+
+def is_settings_file(path: str) -> bool:
+    """Whether what stands behind a name is a value, and not a variable as in code."""
+    return path.rpartition(".")[2].lower() in _SETTINGS
 
 
 def secret_pathspecs() -> list[str]:

@@ -53,7 +53,7 @@ class LineRedactor:
     def __init__(self, env: Mapping[str, str]) -> None:
         self._strike = known_secret_striker(env)
         self._key: _Key | None = None
-        self._block: _Block | None = None
+        self._blocks = Blocks()
 
     def redact(self, line: str) -> str:
         if "\x1b" in line:
@@ -63,22 +63,16 @@ class LineRedactor:
         return self._redact_plain(line)
 
     def _redact_plain(self, line: str) -> str:
-        if self._key is not None or self._block is not None:
-            inner = self._redact_inner(line)
-            if inner is not None:
-                return inner
+        inner = None if self._key is None else self._redact_key(line, self._key)
+        if inner is None and (self._blocks.is_open or line[-1:] in _BLOCK_ENDS):
+            inner = self._blocks.take(line)
+        if inner is not None:
+            return inner
         if "-----BEGIN" in line and not _END.search(line):
             begin = _BEGIN.search(line)
             if begin is not None:
                 self._key = _Key(line[: begin.start()])
-        if line[-1:] in _BLOCK_ENDS:
-            self._block = _block_after(line)
         return redact_text(self._strike(line), "line")
-
-    def _redact_inner(self, line: str) -> str | None:
-        """None when the line is not part of what began before."""
-        inner = None if self._key is None else self._redact_key(line, self._key)
-        return self._redact_block(line, self._block) if inner is None and self._block is not None else inner
 
     def _redact_key(self, line: str, key: _Key) -> str | None:
         """None when the line is not part of the key."""
@@ -103,8 +97,25 @@ class LineRedactor:
             self._key = None
         return None
 
-    def _redact_block(self, line: str, block: _Block) -> str | None:
-        """None when the line is not part of the block."""
+
+class Blocks:
+    """Values that begin on the line after their name, as in `password: |`."""
+
+    def __init__(self) -> None:
+        self._block: _Block | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return self._block is not None
+
+    def take(self, line: str) -> str | None:
+        """What is kept of the next line; None when it is not part of such a value."""
+        struck = None if self._block is None else self._redact(line, self._block)
+        if struck is None and line[-1:] in _BLOCK_ENDS:
+            self._block = _block_after(line)
+        return struck
+
+    def _redact(self, line: str, block: _Block) -> str | None:
         found = _INDENT.match(line)
         start = found.end() if found else 0
         if block.is_text and start == len(line):

@@ -13,6 +13,7 @@ from cairn.capture.secret_values import (
     is_placeholder,
     is_secret_in_code,
     is_secret_in_line,
+    match_at,
     value_at,
 )
 
@@ -38,6 +39,8 @@ _PROGRAM = compiled(
 )
 _SHORT = compiled(r"([ \t\"'])-([A-Za-z])([\"']?,?[ \t]{1,4})?")
 _LONG = compiled(r"(^|[ \t\"'\[(`=])(--?[A-Za-z][\w.-]{0,63})([\"']?,?[ \t]{1,4})")
+#: `add_argument("--token", type=str, default="x")`
+_DEFAULT = compiled(r"(?:\w{1,20}=[\w.]{1,40},[ \t]{1,4}){0,4}default[ \t]?=[ \t]?(?=[\"'])")
 _ARGUMENT = compiled(r"[^ \t\r\n\"']{1,4096}")
 #: No command has as many; what comes after is struck out unread.
 _OPTIONS_MAX = 100
@@ -122,7 +125,7 @@ def _strike_values(text: str, find: re.Pattern[str], is_secret: Callable[[re.Mat
         options += 1
         if options > _OPTIONS_MAX and "\n" not in text:
             return "".join(clean) + text[at:start] + REDACTED
-        value = value_at(text, start, _ARGUMENT)
+        value = value_at(text, start + len(match_at(_DEFAULT, text, start)), _ARGUMENT)
         if not value.inner or is_placeholder(value.inner) or not is_secret(found, value):
             # The separator of this one may begin the next.
             following = max(found.start() + 1, start - 1)

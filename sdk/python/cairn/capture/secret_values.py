@@ -1,7 +1,8 @@
 """What stands under a name, and whether it is a secret.
 
 Where a text comes from: in `strict` text, such as a command line, everything under a secret name is struck out; a
-`line` that a program printed also talks about passwords; in `code` a name mostly stands for a variable.
+`line` that a program printed also talks about passwords; in `code` a name mostly stands for a variable, in `settings`
+for a value.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ _CODE_QUOTED = Whole(*_TEXTS["codeQuoted"])
 _CODE_STRONG = Whole(*_TEXTS["codeStrong"])
 _CODE_STRONG_QUOTED = Whole(*_TEXTS["codeStrongQuoted"])
 _COMMON_WORDS = set_of(_TEXTS["commonWords"])
+_SETTING = Whole(_TEXTS["setting"])
+_SETTING_NOT = Whole(_TEXTS["settingNot"])
 _ORDINARY = Whole(_TEXTS["ordinary"])
 
 _TYPE = compiled(_TEXTS["type"])
@@ -112,6 +115,17 @@ def is_secret_in_code(value: Value, strength: int, is_setting: bool) -> bool:
     if _ATTRIBUTE.fits(inner) or _PATH.fits(inner) or _NUMBER.fits(inner):
         return False
     return _CODE.fits(inner) or (strength == STRONG and is_setting and _CODE_STRONG.fits(inner))
+
+
+def is_secret_in_settings(value: Value) -> bool:
+    """Whether a value in a file of settings is a secret, under a strong name."""
+    inner = value.inner
+    if value.is_call or is_common(inner) or "${" in inner or "{{" in inner:
+        return False
+    # What begins so is not a text in YAML.
+    if not value.mark and inner[0] in "[{&*!|>#%":
+        return False
+    return _SETTING.fits(inner) and not (_SETTING_NOT.fits(inner) or _ATTRIBUTE.fits(inner) or _PATH.fits(inner))
 
 
 def holds_secret(bracket: str, is_of_tokens: bool) -> bool:

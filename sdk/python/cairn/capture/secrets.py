@@ -19,6 +19,7 @@ from cairn.capture.secret_values import (
     is_placeholder,
     is_secret_in_code,
     is_secret_in_line,
+    is_secret_in_settings,
     value_at,
 )
 
@@ -46,6 +47,10 @@ _WHOLE_LINE = compiled(r"[^\n]+")
 _NO_SPACE = compiled(r"[^ \t\r\n\"']{1,4096}")
 _ELEMENT = compiled(r"[^<\n]{1,4096}")
 _QUOTED_LINE = {'"': compiled(r"[^\n\"]{1,4096}"), "'": compiled(r"[^\n']{1,4096}")}
+_SETTING_VALUE = compiled(r"[^ \t\r\n\"',}\]]{1,4096}")
+#: Nothing but a comment follows on the line, or the next of several settings.
+_SETTING_END = compiled(r"[ \t]{0,64}(?:[,}\]\r\n]|[ \t][#;]|\Z)")
+_COMMENT = compiled(r"[ \t]{1,64}#")
 _SETTING = compiled(r"[\"']?(?:=|:[ \t])")
 _PHRASE_WORDS = [one for phrase in PHRASES for one in phrase.has]
 _KEY_BEGIN = compiled(RULES["keys"]["begin"])
@@ -64,11 +69,12 @@ def redact_text(text: str, mode: str = "strict") -> str:
     clean = _redact_users(text) if "@" in text else text
     if "-----BEGIN" in clean:
         clean = _redact_key(clean, mode)
+    is_file = mode == "code" or mode == "settings"
     if "-" in clean and has_option(clean):
-        clean = redact_options(clean, mode)
+        clean = redact_options(clean, "code" if is_file else mode)
     lower = clean.lower()
     paired = _redact_pairs(clean, lower, mode)
-    if mode != "code" and _SECRET_VARIABLE.search(paired):
+    if not is_file and _SECRET_VARIABLE.search(paired):
         paired = _redact_variables(paired)
     return _redact_looks(paired, lower if paired is clean else paired.lower())
 
@@ -141,7 +147,7 @@ def _redact_pairs(text: str, lower: str, mode: str) -> str:
     at = names = values = 0
     while found is not None:
         names += 1
-        if (names > _NAMES_MAX or values > _VALUES_MAX) and mode != "code":
+        if (names > _NAMES_MAX or values > _VALUES_MAX) and mode in ("line", "strict"):
             return "".join(clean) + text[at : found.start()] + REDACTED
         start = following = found.end()
         name = _name_before(text, found)
@@ -213,7 +219,11 @@ def _pair_value(text: str, start: int, name: _Name, separator: str, mode: str) -
         value = value_at(text, start, _ELEMENT)
         return value if name.opening == "<" and is_secret_in_line(value.inner, STRONG) else None
     is_typed = ":" in separator
-    if mode == "code":
+    if mode == "settings" and name.strength == STRONG and not _LOOSE.search(separator):
+        value = value_at(text, start, _SETTING_VALUE)
+        if (value.mark or _SETTING_END.match(text, value.end)) and is_secret_in_settings(value):
+            return value
+    if mode in ("code", "settings"):
         value = value_at(text, start, is_typed=is_typed)
         return value if is_secret_in_code(value, name.strength, _is_setting(text, value, separator)) else None
     is_loose = _LOOSE.search(separator) is not None
@@ -246,7 +256,8 @@ def _unquoted_form(is_line: bool, name: _Name) -> re.Pattern[str]:
 
 def _is_setting(text: str, value: Value, separator: str) -> bool:
     """`NAME=value` and `name: value` at the end of a line stand in settings; ` = ` is mostly code."""
-    return text[value.end : value.end + 1] in ("", "\n", "\r") and _SETTING.fullmatch(separator) is not None
+    is_last = text[value.end : value.end + 1] in ("", "\n", "\r") or _COMMENT.match(text, value.end) is not None
+    return is_last and _SETTING.fullmatch(separator) is not None
 
 
 def _bracket_value(text: str, start: int, is_whole: bool) -> Value:
