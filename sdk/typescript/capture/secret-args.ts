@@ -1,7 +1,10 @@
 import { isSecretName } from "./secret-names.ts";
 import { PROGRAMS } from "./secret-options.ts";
-import { REDACTED } from "./secret-rules.ts";
+import { REDACTED, RULES, whole } from "./secret-rules.ts";
 import { redactText } from "./secrets.ts";
+
+const GLUED = whole(RULES.programs.glued);
+const GLUED_NOT = whole(RULES.programs.gluedNot);
 
 /** A command line without its secrets; the number of words stays. */
 export function redactArgs(argv: readonly string[]): string[] {
@@ -23,6 +26,11 @@ export function redactArgs(argv: readonly string[]): string[] {
       clean.push(nextIsSecret ? argument : `-${short[1]}${REDACTED}`);
       continue;
     }
+    if (isGluedPassword(argument)) {
+      clean.push(`-p${REDACTED}`);
+      nextIsSecret = false;
+      continue;
+    }
     seen.add(argument.slice(argument.lastIndexOf("/") + 1));
     ({ letters, words } = secretOptions(seen));
     nextIsSecret =
@@ -30,6 +38,11 @@ export function redactArgs(argv: readonly string[]): string[] {
     clean.push(redactArgument(argument));
   }
   return clean;
+}
+
+/** `-psecret` of a program that is not known. */
+function isGluedPassword(argument: string): boolean {
+  return argument.startsWith("-p") && GLUED.test(argument.slice(2)) && !GLUED_NOT.test(argument.slice(2));
 }
 
 /** What of the programs that were named so far takes a password. */

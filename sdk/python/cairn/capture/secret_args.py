@@ -7,8 +7,12 @@ from collections.abc import Sequence
 
 from cairn.capture.secret_names import is_secret_name
 from cairn.capture.secret_options import PROGRAMS
-from cairn.capture.secret_rules import REDACTED
+from cairn.capture.secret_rules import REDACTED, RULES, Whole
 from cairn.capture.secrets import redact_text
+
+
+_GLUED = Whole(RULES["programs"]["glued"])
+_GLUED_NOT = Whole(RULES["programs"]["gluedNot"])
 
 
 def redact_args(argv: Sequence[str]) -> list[str]:
@@ -28,12 +32,21 @@ def redact_args(argv: Sequence[str]) -> list[str]:
             next_is_secret = len(argument) == 2
             clean.append(argument if next_is_secret else f"{argument[:2]}{REDACTED}")
             continue
+        if _is_glued_password(argument):
+            clean.append(f"-p{REDACTED}")
+            next_is_secret = False
+            continue
         seen.add(argument[argument.rfind("/") + 1 :])
         letters, words = _secret_options(seen)
         is_name = re.fullmatch(r"--?[A-Za-z][\w.-]*", argument, re.ASCII) is not None
         next_is_secret = is_name and (_takes_secret(argument) or argument[2:] in words)
         clean.append(_redact_argument(argument))
     return clean
+
+
+def _is_glued_password(argument: str) -> bool:
+    """`-psecret` of a program that is not known."""
+    return argument.startswith("-p") and _GLUED.fits(argument[2:]) and not _GLUED_NOT.fits(argument[2:])
 
 
 def _secret_options(seen: set[str]) -> tuple[str, list[str]]:
