@@ -41,12 +41,12 @@ function pathOf(section: string): string {
 }
 
 /**
- * The same for a file of source or settings; `strike` takes out what the environment holds. The very same when there is
+ * The same for a file of source or settings; `strikeKnown` takes out what the environment holds. The very same when there is
  * nothing to strike out. Bytes of any encoding come through as they are.
  */
-export function redactFile(content: Buffer, path: string, strike: (text: string) => string): Buffer {
+export function redactFile(content: Buffer, path: string, strikeKnown: (text: string) => string): Buffer {
   const text = content.toString("latin1");
-  const clean = redactLines(strike(text), path, FILE_LINE);
+  const clean = redactLines(strikeKnown(text), path, FILE_LINE);
   return clean === text ? content : Buffer.from(clean, "latin1");
 }
 

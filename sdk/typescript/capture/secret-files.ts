@@ -34,15 +34,15 @@ export function isSecretFile(name: string): boolean {
 
 /** By the end of its path. */
 export function isSecretFolder(path: string): boolean {
-  const names = path.toLowerCase().split("/");
-  return FOLDERS.has(names.at(-1)!) || FOLDERS.has(names.slice(-2).join("/"));
+  const parts = path.toLowerCase().split("/");
+  return FOLDERS.has(parts.at(-1)!) || FOLDERS.has(parts.slice(-2).join("/"));
 }
 
 /** Whether a file or a folder above it is one. */
 export function isSecretPath(path: string): boolean {
-  const names = path.split("/");
-  const folders = names.slice(0, -1).map((_, at) => names.slice(0, at + 1).join("/"));
-  return isSecretFile(names.at(-1)!) || folders.some(isSecretFolder);
+  const parts = path.split("/");
+  const above = parts.slice(0, -1).map((_, at) => parts.slice(0, at + 1).join("/"));
+  return isSecretFile(parts.at(-1)!) || above.some(isSecretFolder);
 }
 
 /** Whether what stands behind a name is a value, and not a variable as in code. */

@@ -64,7 +64,7 @@ class LineRedactor:
 
     def _redact_plain(self, line: str) -> str:
         inner = None if self._key is None else self._redact_key(line, self._key)
-        if inner is None and (self._blocks.is_open or line[-1:] in _BLOCK_ENDS):
+        if inner is None and (self._blocks.open is not None or line[-1:] in _BLOCK_ENDS):
             inner = self._blocks.take(line)
         if inner is not None:
             return inner
@@ -102,17 +102,14 @@ class Blocks:
     """Values that begin on the line after their name, as in `password: |`."""
 
     def __init__(self) -> None:
-        self._block: _Block | None = None
-
-    @property
-    def is_open(self) -> bool:
-        return self._block is not None
+        #: The one that the next line may belong to.
+        self.open: _Block | None = None
 
     def take(self, line: str) -> str | None:
         """What is kept of the next line; None when it is not part of such a value."""
-        struck = None if self._block is None else self._redact(line, self._block)
+        struck = None if self.open is None else self._redact(line, self.open)
         if struck is None and line[-1:] in _BLOCK_ENDS:
-            self._block = _block_after(line)
+            self.open = _block_after(line)
         return struck
 
     def _redact(self, line: str, block: _Block) -> str | None:
@@ -123,7 +120,7 @@ class Blocks:
         is_inner = start > block.indent
         block.lines_left -= 1
         if not block.is_text or not is_inner or block.lines_left <= 0:
-            self._block = None
+            self.open = None
         if not is_inner:
             return None
         if block.is_text:
