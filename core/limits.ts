@@ -35,6 +35,8 @@ export const limits = {
   tagValueBytesMax: 8 << 10,
   nameBytesMax: 512,
   notesBytesMax: 1 << 20,
+  /** Params, tags, notes and provenance of a run that are loaded without waiting for a slot. */
+  lightRunBytesMax: 64 << 10,
   provenanceBytesMax: 8 << 20,
   aliasesPerRunMax: 100,
   aliasBytesMax: 1_024,

@@ -3,6 +3,8 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 import { beforeAll, describe, expect, it } from "vitest";
 import { limits } from "#core/limits.ts";
 import { Encoding } from "#proto/cairn/v1/metric_pb.ts";
+import { EXPENSIVE } from "#wire/connect/open-call.ts";
+import { methodName } from "#wire/connect/permission.ts";
 import { SERVICES } from "#wire/connect/services.ts";
 import { errorOf } from "#wire/connect/testing/raw-call.ts";
 import { clientsOf, TWO_WAYS, WAYS } from "#wire/connect/testing/ways.ts";
@@ -148,6 +150,15 @@ it("S27 W8 every method is asked, or is one that writes", () => {
   const names = methods.map(({ name }) => name);
   expect(names.filter((name) => !WRITING.has(name) && ASKED[name] === undefined)).toEqual([]);
   expect([...WRITING, ...Object.keys(ASKED)].filter((name) => !names.includes(name))).toEqual([]);
+});
+
+/** One row of at most 80 KiB; or, of a run, a slot for what turns out to be large (e2e/load/large-answers.test.ts). */
+const WITHOUT_SLOT = ["GetArtifact", "GetAuditHead", "GetRun", "ListBackups"];
+
+it("S28 every method that reads waits for a slot, or has a small answer", () => {
+  const reading = methods.filter(({ name }) => !WRITING.has(name));
+  const free = reading.filter((method) => !EXPENSIVE.has(methodName(method))).map(({ name }) => name);
+  expect(free.toSorted()).toEqual(WITHOUT_SLOT);
 });
 
 // The generic methods answer JSON and gRPC-Web.

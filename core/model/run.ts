@@ -48,6 +48,8 @@ export interface Run {
   lastHeardUs?: number | undefined;
   /** How often its writer promised to be heard; undefined for no promise. */
   heartbeatSeconds?: number | undefined;
+  /** Set where params, tags, notes and provenance are so large that the store left them out: how large they are. */
+  leftOutBytes?: number | undefined;
 }
 
 /** How a caller names a run. An alias is looked up in `namespace` and below it. */

@@ -42,17 +42,19 @@ export interface RunStore {
   /**
    * Creates the run and, where missing, its namespace. An alias that is taken in that very namespace
    * (also by a run in the trash) throws `exists`, or with `getOrCreate` returns the run that has it,
-   * unchanged; aliases of two different runs throw `precondition`.
+   * unchanged; aliases of two different runs throw `precondition`. The run comes light, as do those of `updateRun` and
+   * `setDeleted`: where its heavy parts have more than `lightRunBytesMax` they are left out, and `leftOutBytes` is set,
+   * so that answers to many writes do not fill the memory. `getRuns` has the whole.
    */
   createRun(run: Run, options: { getOrCreate: boolean }): Promise<{ run: Run; created: boolean }>;
   /**
    * Runs the reference names: at most one by id or path; by alias one per namespace, rising by namespace,
    * at most CANDIDATES_MAX, or a page of those in namespaces after `after`. Includes runs in the trash.
-   * Parts in `omit` come empty, and cost nothing.
+   * Parts in `omit` come empty, and cost nothing; with `light` heavy parts that are large are left out (see `createRun`).
    */
   findRuns(
     ref: RunRef,
-    options?: { omit?: readonly HeavyPart[]; page?: { after: string; limit: number } },
+    options?: { omit?: readonly HeavyPart[]; light?: boolean; page?: { after: string; limit: number } },
   ): Promise<Run[]>;
   /**
    * In the order of `ids`; unknown ids are left out. Parts in `omit` come empty, and cost nothing. Ends before
@@ -60,7 +62,11 @@ export interface RunStore {
    * many of the ids were looked at, always one at least where there is one. Ask again with the others, unless
    * the caller is gone: one call is over soon.
    */
-  getRuns(ids: readonly string[], options: GetRuns): Promise<{ runs: Run[]; looked: number }>;
+  getRuns(
+    ids: readonly string[],
+    options: GetRuns,
+    signal?: AbortSignal,
+  ): Promise<{ runs: Run[]; looked: number }>;
   /**
    * Merges per key. Throws `not-found`; `exists` when an alias is taken. `nowUs` stamps the change. The record is
    * written when a field changed (core/runs/run-difference.ts), with their names as fact `fields`.
@@ -141,8 +147,8 @@ export const PROBLEMS_MAX = 100;
 export const CANDIDATES_MAX = 10;
 
 /** Parts of a run that can be large. */
-export type HeavyPart = "params" | "notes" | "provenance";
-export const HEAVY_PARTS: readonly HeavyPart[] = ["params", "notes", "provenance"];
+export type HeavyPart = "params" | "tags" | "notes" | "provenance";
+export const HEAVY_PARTS: readonly HeavyPart[] = ["params", "tags", "notes", "provenance"];
 
 export interface GetRuns {
   omit?: readonly HeavyPart[];

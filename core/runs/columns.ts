@@ -72,9 +72,10 @@ export function project(run: Run, projection: Projection): Run {
 }
 
 /** What the store need not read at all. */
-export function unwanted({ params, notes, provenance }: Projection): HeavyPart[] {
+export function unwanted({ params, tags, notes, provenance }: Projection): HeavyPart[] {
   return [
     ...(params !== true && params.size === 0 ? (["params"] as const) : []),
+    ...(tags !== true && tags.size === 0 ? (["tags"] as const) : []),
     ...(notes ? [] : (["notes"] as const)),
     ...(provenance ? [] : (["provenance"] as const)),
   ];

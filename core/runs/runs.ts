@@ -25,6 +25,7 @@ import {
 } from "../model/run.ts";
 import type { RunSearch } from "../ports/run-search.ts";
 import { HEAVY_PARTS, type RunStore } from "../ports/run-store.ts";
+import { AT_ONCE, type BeginHeavy } from "../quota/heavy-answer.ts";
 import { parseQuery } from "../query/parser.ts";
 import { CHANGED, type Changes } from "../watch/changes.ts";
 import { aliasTaken, refusalFor } from "./alias-refusal.ts";
@@ -96,10 +97,14 @@ export class Runs {
     this.#captures = parts.captures;
   }
 
-  /** `forbidden` says what must not be captured for the run; a patch that comes all the same is left out. */
+  /**
+   * `forbidden` says what must not be captured for the run; a patch that comes all the same is left out. `heavy` as in
+   * `get`; "omit" where the answer needs no params, tags, notes and provenance.
+   */
   async create(
     caller: Caller,
     request: NewRun,
+    heavy: BeginHeavy | "omit" = AT_ONCE,
   ): Promise<{ run: Run; created: boolean; forbidden: ForbiddenCapture }> {
     const namespace = request.namespace === "" ? DEFAULT_NAMESPACE : parseNamespace(request.namespace);
     authorize(caller, { namespace });
@@ -141,24 +146,38 @@ export class Runs {
     const made = await this.#store.createRun(run, { getOrCreate: request.getOrCreate }).catch((thrown) => {
       throw refusalFor(caller, thrown, run);
     });
-    if (made.created) this.#note(made.run);
-    else if (!maySee(caller, { namespace, runId: made.run.id })) throw aliasTaken(aliases, namespace);
-    return { ...made, forbidden };
+    if (made.created) {
+      this.#note(made.run);
+      return { run, created: true, forbidden };
+    }
+    if (!maySee(caller, { namespace, runId: made.run.id })) throw aliasTaken(aliases, namespace);
+    return { run: await this.#whole(caller, made.run, heavy), created: false, forbidden };
   }
 
-  /** The one run a reference names, if the caller may do to it what the call declares. */
-  async get(caller: Caller, ref: RunRef): Promise<Run> {
-    if (ref.by !== "alias") {
-      return chooseRun(caller, ref, await this.#store.findRuns(checkedRef(ref)), this.#store);
-    }
-    // There may be many candidates, of which only one is wanted whole.
-    const { id } = await this.getHead(caller, ref);
-    const { runs } = await this.#store.getRuns([id], { bytesMax: limits.pageBytesMax });
-    if (runs.length === 0) throw missingRun(caller, ref);
+  /**
+   * The one run a reference names, if the caller may do to it what the call declares. A large one is loaded once
+   * `heavy` says that there is room: many of them at once are more than a server has memory.
+   */
+  async get(caller: Caller, ref: RunRef, heavy: BeginHeavy = AT_ONCE): Promise<Run> {
+    // By an alias there may be many candidates, of which only one is wanted whole.
+    const one: RunRef = ref.by === "alias" ? { by: "id", id: (await this.getHead(caller, ref)).id } : ref;
+    const found = await this.#store.findRuns(checkedRef(one), { light: true });
+    return this.#whole(caller, await chooseRun(caller, ref, found, this.#store), heavy);
+  }
+
+  /** With what the store left out of it. */
+  async #whole(caller: Caller, run: Run, heavy: BeginHeavy | "omit"): Promise<Run> {
+    if (run.leftOutBytes === undefined || heavy === "omit") return run;
+    const signal = await heavy(run.leftOutBytes);
+    const { id, namespace } = run;
+    const { runs } = await this.#store.getRuns([id], { bytesMax: limits.pageBytesMax }, signal);
+    // Rights may have changed while this waited, and the run may be gone.
+    const isSeen = maySee(caller, { namespace, runId: id });
+    if (runs.length === 0 || !isSeen) throw missingRun(caller, { by: "id", id });
     return runs[0]!;
   }
 
-  /** The same without params, notes and provenance. */
+  /** The same without params, tags, notes and provenance. */
   getHead(caller: Caller, ref: RunRef): Promise<Run> {
     return findRun(caller, ref, this.#store);
   }
@@ -201,11 +220,12 @@ export class Runs {
     this.#located.clear();
   }
 
-  /** `told` is how the audit names it. */
+  /** `told` is how the audit names it; `heavy` as in `create`. */
   async update(
     caller: Caller,
     ref: RunRef,
     change: RunChange,
+    heavy: BeginHeavy | "omit" = AT_ONCE,
     told: { action: string; facts?: Readonly<Record<string, string>> } = { action: "update-run" },
   ): Promise<Run> {
     const { id, namespace } = await this.getHead(caller, ref);
@@ -215,20 +235,20 @@ export class Runs {
     }
     const nowUs = this.#clock.nowUs();
     const audit = auditRecord(caller, nowUs, told.action, id, { namespace, ...told.facts });
-    return this.#noted(this.#store.updateRun(id, checked, nowUs, audit));
+    return this.#whole(caller, await this.#noted(this.#store.updateRun(id, checked, nowUs, audit)), heavy);
   }
 
-  async delete(caller: Caller, ref: RunRef): Promise<Run> {
+  async delete(caller: Caller, ref: RunRef, heavy: BeginHeavy = AT_ONCE): Promise<Run> {
     const { id, namespace } = await this.getHead(caller, ref);
     const nowUs = this.#clock.nowUs();
     const audit = auditRecord(caller, nowUs, "delete-run", id, { namespace });
-    return this.#noted(this.#store.setDeleted(id, nowUs, audit));
+    return this.#whole(caller, await this.#noted(this.#store.setDeleted(id, nowUs, audit)), heavy);
   }
 
-  async restore(caller: Caller, ref: RunRef): Promise<Run> {
+  async restore(caller: Caller, ref: RunRef, heavy: BeginHeavy = AT_ONCE): Promise<Run> {
     const { id, namespace } = await this.getHead(caller, ref);
     const audit = auditRecord(caller, this.#clock.nowUs(), "restore-run", id, { namespace });
-    return this.#noted(this.#store.setDeleted(id, undefined, audit));
+    return this.#whole(caller, await this.#noted(this.#store.setDeleted(id, undefined, audit)), heavy);
   }
 
   async purge(caller: Caller, ref: RunRef): Promise<{ points: number }> {

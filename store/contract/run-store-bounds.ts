@@ -1,8 +1,9 @@
 import { expect, it } from "vitest";
 import { limits } from "#core/limits.ts";
-import type { HeavyPart } from "#core/ports/run-store.ts";
+import { HEAVY_PARTS, type HeavyPart } from "#core/ports/run-store.ts";
 import {
   appendOne,
+  AUDIT,
   createRun,
   envelope,
   getRun,
@@ -69,10 +70,16 @@ export function runBoundsContract(open: OpenStores): void {
       command: [],
       environment: new Map(),
     };
-    const run = newRun({ aliases: ["light"], notes: "n", params: new Map([["a", "1"]]), provenance });
+    const run = newRun({
+      aliases: ["light"],
+      notes: "n",
+      params: new Map([["a", "1"]]),
+      tags: new Map([["b", "c"]]),
+      provenance,
+    });
     await bench.runs.createRun(run, { getOrCreate: false });
-    const light = { ...run, notes: "", params: new Map(), provenance: undefined };
-    const omit = ["params", "notes", "provenance"] as const;
+    const light = { ...run, notes: "", params: new Map(), tags: new Map(), provenance: undefined };
+    const omit = HEAVY_PARTS;
     for (const ref of [
       { by: "id", id: run.id },
       { by: "path", namespace: run.namespace, id: run.id },
@@ -81,6 +88,35 @@ export function runBoundsContract(open: OpenStores): void {
       expect(await bench.runs.findRuns(ref, { omit })).toEqual([light]);
       expect(await bench.runs.findRuns(ref)).toEqual([run]);
     }
+  });
+
+  it("U10 leaves the heavy parts of a large run out of what answers a write, and says how large they are", async () => {
+    const { runs } = bench;
+    const value = JSON.stringify("x".repeat(limits.lightRunBytesMax / 2));
+    const small = newRun({ aliases: ["small"], params: new Map([["a", value]]) });
+    expect(await runs.createRun(small, { getOrCreate: true })).toEqual({ run: small, created: true });
+    expect(await runs.createRun(small, { getOrCreate: true })).toEqual({ run: small, created: false });
+    expect((await runs.updateRun(small.id, { notes: "n" }, NOW_US)).params).toEqual(small.params);
+
+    const params = new Map([
+      ["a", value],
+      ["b", value],
+    ]);
+    const large = newRun({ aliases: ["large"], params, notes: "n", tags: new Map([["t", "u"]]) });
+    const created = (await runs.createRun(large, { getOrCreate: true })).run;
+    const found = (await runs.createRun(large, { getOrCreate: true })).run;
+    const updated = await runs.updateRun(large.id, { notes: "more" }, NOW_US);
+    const deleted = await runs.setDeleted(large.id, NOW_US, AUDIT);
+    const restored = await runs.setDeleted(large.id, undefined, AUDIT);
+    const [asked] = await runs.findRuns({ by: "id", id: large.id }, { light: true });
+    for (const run of [created, found, updated, deleted, restored, asked!]) {
+      expect(run).toMatchObject({ id: large.id, name: large.name, notes: "", provenance: undefined });
+      expect([run.params.size, run.tags.size]).toEqual([0, 0]);
+      expect(run.leftOutBytes).toBeGreaterThan(limits.lightRunBytesMax);
+    }
+    const whole = await getRun(runs, large.id);
+    expect(whole).toMatchObject({ params, notes: "more", tags: large.tags });
+    expect(whole.leftOutBytes).toBeUndefined();
   });
 
   it("Q8 lists namespaces and keys until their texts are too many, one at least", async () => {

@@ -127,7 +127,7 @@ export class SqliteStore implements RunStore, PointStore, AccessStore, ArtifactS
   listNamespaces: RunStore["listNamespaces"] = (...args) => this.#read("listNamespaces", args);
   listCapturePolicies: RunStore["listCapturePolicies"] = () => this.#read("listCapturePolicies", []);
   findRuns: RunStore["findRuns"] = (...args) => this.#read("findRuns", args);
-  getRuns: RunStore["getRuns"] = (ids, options) => this.#read("getRuns", [ids, options]);
+  getRuns: RunStore["getRuns"] = (ids, options, signal) => this.#read("getRuns", [ids, options], signal);
   verifyRun: RunStore["verifyRun"] = (id, bytesMax, signal) =>
     this.#read("verifyRun", [id, bytesMax], signal);
   listKeys: RunStore["listKeys"] = (...args) => this.#read("listKeys", args);

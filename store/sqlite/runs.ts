@@ -3,8 +3,15 @@ import { limits } from "#core/limits.ts";
 import { paramsBytes } from "#core/model/check.ts";
 import { joinObject, splitObject } from "#core/model/json.ts";
 import { ENDED, type Run, type RunChange, type RunRef, type RunStatus } from "#core/model/run.ts";
+import { sizeOf } from "#core/model/size.ts";
 import type { RunFeedRow } from "#core/ports/run-search.ts";
-import { CANDIDATES_MAX, type GetRuns, type HeavyPart, type RunStore } from "#core/ports/run-store.ts";
+import {
+  CANDIDATES_MAX,
+  HEAVY_PARTS,
+  type GetRuns,
+  type HeavyPart,
+  type RunStore,
+} from "#core/ports/run-store.ts";
 import { aliasConflict, aliasTaken } from "#core/runs/alias-refusal.ts";
 import type { Db, Row } from "./db.ts";
 import type { Namespaces } from "./namespaces.ts";
@@ -16,7 +23,20 @@ const COLUMNS = `run.key, run.id, namespace.path, run.name, run.status, run.crea
 /** The writers of a run know when they were heard: the row of the run is not written for that. */
 const RUN_COLUMNS = `${COLUMNS}, run.heartbeat_s, (SELECT max(last_us) FROM writer WHERE writer.run = run.key)`;
 const FROM = "FROM run JOIN namespace ON namespace.id = run.namespace";
-const NOTHING: Readonly<Record<HeavyPart, string>> = { params: "'{}'", notes: "''", provenance: "NULL" };
+const NOTHING: Readonly<Record<HeavyPart, string>> = {
+  params: "'{}'",
+  tags: "'[]'",
+  notes: "''",
+  provenance: "NULL",
+};
+/** Takes only the head of the row: SQLite knows the length of a text without reading it. */
+const HEAVY_BYTES = HEAVY_PARTS.map((part) => `ifnull(octet_length(run.${part}), 0)`).join(" + ");
+/** A run without its heavy parts where they are large, and how large they are. */
+const LIGHT_COLUMNS = `${RUN_COLUMNS.replace(
+  new RegExp(`run\\.(${HEAVY_PARTS.join("|")})`, "g"),
+  (column, part: HeavyPart) =>
+    `iif(${HEAVY_BYTES} > ${limits.lightRunBytesMax}, ${NOTHING[part]}, ${column})`,
+)}, ${HEAVY_BYTES}`;
 
 function columnsWithout(omit: readonly HeavyPart[]): string {
   return omit.reduce((text, part) => text.replace(`run.${part}`, NOTHING[part]), RUN_COLUMNS);
@@ -43,7 +63,7 @@ export class Runs {
     if (holders.size > 1) throw aliasConflict(run.aliases, [...holders.values()]);
     const [holder] = holders.keys();
     if (holder !== undefined) {
-      if (getOrCreate) return { stored: this.get(holder), created: false };
+      if (getOrCreate) return { stored: this.getLight(holder), created: false };
       throw aliasTaken(run.aliases, run.namespace);
     }
     const { lastId: key } = this.#db.run(
@@ -64,7 +84,7 @@ export class Runs {
       provenanceToText(run.provenance),
     );
     this.#insertAliases(namespace, run.aliases, key);
-    return { stored: { key, run }, created: true };
+    return { stored: { key, run: lightened(run) }, created: true };
   }
 
   findKey(id: string): number | undefined {
@@ -82,8 +102,12 @@ export class Runs {
     return toRun(this.#db.find(`SELECT ${RUN_COLUMNS} ${FROM} WHERE run.key = ?`, key)!);
   }
 
-  find(ref: RunRef, { omit = [], page }: Parameters<RunStore["findRuns"]>[1] = {}): Run[] {
-    const columns = columnsWithout(omit);
+  getLight(key: number): StoredRun {
+    return toRun(this.#db.find(`SELECT ${LIGHT_COLUMNS} ${FROM} WHERE run.key = ?`, key)!);
+  }
+
+  find(ref: RunRef, { omit = [], light, page }: Parameters<RunStore["findRuns"]>[1] = {}): Run[] {
+    const columns = light === true ? LIGHT_COLUMNS : columnsWithout(omit);
     if (ref.by === "alias") {
       const rows = this.#db.all(
         `SELECT ${columns} FROM alias JOIN run ON run.key = alias.run
@@ -129,6 +153,7 @@ export class Runs {
     return toFeedRow(this.#db.find(`SELECT ${COLUMNS} ${FROM} WHERE run.key = ?`, key)!);
   }
 
+  /** Returns the whole run, before and after. */
   update(key: number, change: RunChange, nowUs: number): StoredRun & { before: Run } {
     const { run } = this.get(key);
     const next = changed(run, change, nowUs);
@@ -162,7 +187,7 @@ export class Runs {
     // A second delete keeps the time of the first.
     const keep = deletedUs === undefined ? "?" : "coalesce(deleted_us, ?)";
     this.#db.run(`UPDATE run SET deleted_us = ${keep} WHERE key = ?`, deletedUs ?? null, key);
-    return this.get(key);
+    return this.getLight(key);
   }
 
   /** The row, and by cascade its aliases, writers, digests and series. */
@@ -260,13 +285,23 @@ function tagsToText(tags: ReadonlyMap<string, string>): string {
   return JSON.stringify([...tags]);
 }
 
+/** The run as LIGHT_COLUMNS has it, but measured in memory. */
+export function lightened(run: Run): Run {
+  const { params, tags, notes, provenance } = run;
+  const leftOutBytes = sizeOf([params, tags, notes, provenance]);
+  if (leftOutBytes <= limits.lightRunBytesMax) return run;
+  return { ...run, params: new Map(), tags: new Map(), notes: "", provenance: undefined, leftOutBytes };
+}
+
 function toRun(row: Row): StoredRun {
   const { key, params, tags, ...rest } = toFeedRow(row);
   const provenance = provenanceFromText(row[14] as string | null);
   const heartbeatSeconds = Number(row[15]) || undefined;
   const lastHeardUs = optional(row[16]);
   const heard = { lastHeardUs, heartbeatSeconds };
-  return { key, run: { ...rest, ...heard, params: splitObject(params), tags: new Map(tags), provenance } };
+  const run = { ...rest, ...heard, params: splitObject(params), tags: new Map(tags), provenance };
+  const heavyBytes = Number(row[17] ?? 0);
+  return { key, run: heavyBytes > limits.lightRunBytesMax ? { ...run, leftOutBytes: heavyBytes } : run };
 }
 
 /** Params stay the text they are. */

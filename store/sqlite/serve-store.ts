@@ -16,6 +16,7 @@ import { URGENT } from "./committer.ts";
 import { Db } from "./db.ts";
 import { checkCopy, replaceFile, stageCopy } from "./restore.ts";
 import { findSetting, initSetting } from "./settings.ts";
+import { lightened } from "./runs.ts";
 import { Sources } from "./sources.ts";
 import { StoreReader } from "./store-reader.ts";
 import type { ReaderApi, WorkerStart, WriterApi } from "./worker-api.ts";
@@ -109,14 +110,15 @@ function writerHandlers(writer: OpenWriter): Handlers<WriterApi> {
         if (audit !== undefined && fields.length > 0) {
           appendAudit(db, withFacts(audit, { fields: fields.join(" ") }));
         }
-        return { stored: updated };
+        // Light before the group is committed: hundreds of updates may be in it.
+        return { stored: { key: updated.key, run: lightened(updated.run) } };
       });
       return stored.run;
     },
     setDeleted: async (id, deletedUs, audit) => {
       const { stored } = await writer.now.changeRun((runs, db) => {
         const key = runs.getKey(id);
-        const before = runs.get(key).run.deletedUs;
+        const before = runs.getLight(key).run.deletedUs;
         if ((before === undefined) !== (deletedUs === undefined)) appendAudit(db, audit);
         return { stored: runs.setDeleted(key, deletedUs) };
       }, URGENT);

@@ -21,7 +21,10 @@ export async function withContent(
   onFailure: OnFailure,
 ): Promise<UniversalServerResponse> {
   const message = values.get(answerKey);
-  if (message === undefined || answer.body === undefined || answer.body === null) return answer;
+  if (message === undefined || answer.body === undefined || answer.body === null) {
+    call.endWork();
+    return answer;
+  }
   values.delete(answerKey);
   const header = new Headers(answer.header);
   const type = header.get("content-type") ?? "";

@@ -5,6 +5,7 @@ import type { Permission } from "#core/access/permission.ts";
 import { CairnError } from "#core/errors.ts";
 import type { Envelope } from "#core/model/envelope.ts";
 import type { Account } from "#core/quota/account.ts";
+import { AT_ONCE, type BeginHeavy } from "#core/quota/heavy-answer.ts";
 import { answering } from "#wire/kit/answering.ts";
 import type { ConnectOptions, Sender } from "./core.ts";
 import { toConnectError } from "./error.ts";
@@ -37,6 +38,11 @@ export const openCallKey = createContextKey<OpenCall | undefined>(undefined, { d
 /** Who calls, with the permission of the method that is called. */
 export function callerOf(context: HandlerContext): Caller {
   return context.values.get(callerKey);
+}
+
+/** How the call loads an answer that turns out to be large. */
+export function heavyOf(context: HandlerContext): BeginHeavy {
+  return context.values.get(openCallKey)?.beginHeavy ?? AT_ONCE;
 }
 
 /**

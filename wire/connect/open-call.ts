@@ -4,6 +4,7 @@ import type { Permission } from "#core/access/permission.ts";
 import { CairnError } from "#core/errors.ts";
 import { limits } from "#core/limits.ts";
 import type { Account } from "#core/quota/account.ts";
+import type { BeginHeavy } from "#core/quota/heavy-answer.ts";
 import { EnvelopeSchema } from "#proto/cairn/v1/metric_pb.ts";
 import type { HeldBytes } from "#wire/kit/byte-budget.ts";
 import type { Traffic } from "#wire/kit/traffic.ts";
@@ -29,10 +30,19 @@ export interface MethodTraits {
   expensive: boolean;
 }
 
-/** Methods whose work grows with what is stored and only reads. */
+/**
+ * Methods whose work or answer grows with what is stored and that only read. Those that answer with one run are not
+ * here: nearly all runs are small, and who asks for one should not wait behind searches. They begin expensive work
+ * (`beginHeavy`) when the run turns out to be large.
+ */
 export const EXPENSIVE: ReadonlySet<string> = new Set([
+  "cairn.v1.AccessService/ExplainAccess",
+  "cairn.v1.AccessService/GetScope",
   "cairn.v1.AccessService/ListAudit",
+  "cairn.v1.AccessService/ListPrincipals",
+  "cairn.v1.AccessService/ListTokens",
   "cairn.v1.AccessService/VerifyAudit",
+  "cairn.v1.AccessService/WhoAmI",
   "cairn.v1.ArtifactService/ListArtifacts",
   "cairn.v1.LineageService/GetLineage",
   "cairn.v1.LineageService/ListChildren",
@@ -44,6 +54,7 @@ export const EXPENSIVE: ReadonlySet<string> = new Set([
   "cairn.v1.MetricService/ListSeries",
   "cairn.v1.MetricService/ReadGroups",
   "cairn.v1.MetricService/ReadSeries",
+  "cairn.v1.NamespaceService/GetNamespace",
   "cairn.v1.NamespaceService/ListNamespaces",
   "cairn.v1.RunService/SearchRuns",
   "cairn.v1.SystemService/CheckIntegrity",
@@ -112,6 +123,18 @@ export class OpenCall {
     else this.#endWork = end;
   }
 
+  /** Of a call whose answer turns out to be large, before it is loaded. */
+  readonly beginHeavy: BeginHeavy = async (bytes) => {
+    if (this.#account === undefined) return undefined;
+    this.#abandoned ??= new AbortController();
+    const { signal } = this.#abandoned;
+    if (this.#closed) this.#abandon();
+    if (this.#endWork === undefined) await this.startWork();
+    // Answers that wait for their clients have come while this waited for its turn.
+    this.#traffic.answers.requireRoom(this.#account.owner, bytes);
+    return signal;
+  };
+
   /** The answer is made; that it has to be sent does not count, and nothing is left to be abandoned. */
   endWork(): void {
     this.#endWork?.();
@@ -169,6 +192,10 @@ export class OpenCall {
     this.#answer?.giveAll();
     this.#closeStream?.();
     this.#endWork?.();
+    this.#abandon();
+  }
+
+  #abandon(): void {
     this.#abandoned?.abort(new CairnError("aborted", "cannot answer: the client went away"));
   }
 }

@@ -11,7 +11,7 @@ import { RunService } from "#proto/cairn/v1/run_pb.ts";
 import { SystemService } from "#proto/cairn/v1/system_pb.ts";
 import { WatchService } from "#proto/cairn/v1/watch_pb.ts";
 import { answerForm } from "./answer-form.ts";
-import { callerOf, receivedKey } from "./context.ts";
+import { callerOf, heavyOf, receivedKey } from "./context.ts";
 import type { ConnectCore } from "./core.ts";
 import { decodeEnvelope } from "./decode-envelope.ts";
 import { interruptible } from "#base/interruptible.ts";
@@ -85,16 +85,25 @@ function namespaceService({ namespaces }: ConnectCore): ServiceImpl<typeof Names
 function runService({ runs }: ConnectCore): ServiceImpl<typeof RunService> {
   return {
     createRun: async (request, context) => {
-      const { run, created, forbidden } = await runs.create(callerOf(context), toNewRun(request));
+      const { run, created, forbidden } = await runs.create(
+        callerOf(context),
+        toNewRun(request),
+        heavyOf(context),
+      );
       const forbiddenCapture = fromForbidden(forbidden);
       return { run: fromRun(run), created, ...(forbiddenCapture !== undefined && { forbiddenCapture }) };
     },
-    getRun: async ({ run }, context) => fromRun(await runs.get(callerOf(context), toRunRef(run))),
+    getRun: async ({ run }, context) =>
+      fromRun(await runs.get(callerOf(context), toRunRef(run), heavyOf(context))),
     updateRun: async (request, context) =>
-      fromRun(await runs.update(callerOf(context), toRunRef(request.run), toRunChange(request))),
+      fromRun(
+        await runs.update(callerOf(context), toRunRef(request.run), toRunChange(request), heavyOf(context)),
+      ),
     searchRuns: async (request, context) => fromFound(await runs.search(callerOf(context), request)),
-    deleteRun: async ({ run }, context) => fromRun(await runs.delete(callerOf(context), toRunRef(run))),
-    restoreRun: async ({ run }, context) => fromRun(await runs.restore(callerOf(context), toRunRef(run))),
+    deleteRun: async ({ run }, context) =>
+      fromRun(await runs.delete(callerOf(context), toRunRef(run), heavyOf(context))),
+    restoreRun: async ({ run }, context) =>
+      fromRun(await runs.restore(callerOf(context), toRunRef(run), heavyOf(context))),
     purgeRun: async ({ run }, context) => {
       const { points } = await runs.purge(callerOf(context), toRunRef(run));
       return { purgedPoints: BigInt(points) };

@@ -49,19 +49,24 @@ async function putRecord(places: Places, runs: Runs, call: Call): Promise<void> 
     throw new CairnError("invalid", `cannot store record ${quote(path)}: it is no JSON object`);
   }
   const { namespace, run, key } = places.choose(caller, path);
-  const made = await runs.create(caller, {
-    namespace,
-    name: run,
-    aliases: [run],
-    params: new Map(),
-    tags: new Map(),
-    provenance: undefined,
-    status: undefined,
-    notes: "",
-    startedUs: undefined,
-    getOrCreate: true,
-  });
+  const made = await runs.create(
+    caller,
+    {
+      namespace,
+      name: run,
+      aliases: [run],
+      params: new Map(),
+      tags: new Map(),
+      provenance: undefined,
+      status: undefined,
+      notes: "",
+      startedUs: undefined,
+      getOrCreate: true,
+    },
+    "omit",
+  );
   const change = { params: new Map([[key, json]]) };
-  await runs.update(caller, { by: "id", id: made.run.id }, change, { action: "put-result", facts: { key } });
+  const told = { action: "put-result", facts: { key } };
+  await runs.update(caller, { by: "id", id: made.run.id }, change, "omit", told);
   sendNothing(response);
 }
