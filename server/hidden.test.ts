@@ -21,6 +21,8 @@ const onNamespace = (name: string, message: MethodRow["message"]): MethodRow => 
   message,
 });
 
+const NOBODY = "0".repeat(32);
+
 /** Further ways to name a thing, which who may see it need not be answered with OK. */
 const FURTHER: readonly MethodRow[] = [
   onNamespace("NamespaceService/ListNamespaces", (_, { namespace }) => ({ under: namespace })),
@@ -33,6 +35,20 @@ const FURTHER: readonly MethodRow[] = [
     pageToken: "a",
   })),
   onNamespace("MetricService/ReadGroups", (_, { namespace }) => ({ namespace, query: "", key: "new" })),
+  // Behind one that is missing: the refusal must not tell which of them the server knew at once.
+  {
+    name: "cairn.v1.MetricService/ReadGroups",
+    about: "run",
+    message: (_, { runId }) => ({
+      groups: [{ name: "g", runs: [{ id: NOBODY }, { id: runId }] }],
+      key: "new",
+    }),
+  },
+  {
+    name: "cairn.v1.MetricService/ReadSeries",
+    about: "run",
+    message: (_, { runId }) => ({ series: [NOBODY, runId].map((id) => ({ run: { id }, key: "new" })) }),
+  },
   onNamespace("RunService/SearchRuns", (_, { runId }) => ({ query: `id = "${runId}"` })),
   onNamespace("RunService/SearchRuns", (_, { alias }) => ({ query: `alias = "${alias}"` })),
   onNamespace("LineageService/ListChildren", (_, { runId }) => ({ externalId: runId })),

@@ -1,4 +1,5 @@
 import type { Clock } from "#base/clock.ts";
+import { inOrder } from "#base/in-order.ts";
 import { authorizeCall, type Caller } from "../access/caller.ts";
 import { CairnError, quote } from "../errors.ts";
 import { limits } from "../limits.ts";
@@ -127,7 +128,8 @@ export class Groups {
       const starts = new Map<string, number>();
       for (let at = 0; at < runs.length; at += RUNS_AT_ONCE) {
         const some = runs.slice(at, at + RUNS_AT_ONCE);
-        const ids = await Promise.all(some.map((ref) => this.#runs.locate(caller, ref)));
+        // Of a run that is known the store is not asked, so a hidden one is refused sooner than a missing one.
+        const ids = await inOrder(some.map((ref) => this.#runs.locate(caller, ref)));
         for (const [i, id] of ids.entries()) if (!starts.has(id)) starts.set(id, startsUs[at + i] ?? 0);
       }
       const own = startsUs.length === 0 ? [] : [...starts.values()];
