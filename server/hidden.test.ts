@@ -59,6 +59,10 @@ const FURTHER: readonly MethodRow[] = [
     about: "artifact",
     message: (world, target) => ({ ...byName(world, target), step: 5 }),
   },
+  // Arguments that are refused only where the thing is known to be there.
+  ...[{ description: "x".repeat(70_000) }, { forbidConsole: true }, { objective: {} }].map((change) =>
+    onNamespace("NamespaceService/UpdateNamespace", (_, { namespace }) => ({ path: namespace, ...change })),
+  ),
   {
     name: "cairn.v1.AccessService/ExplainAccess",
     about: "namespace",

@@ -61,11 +61,12 @@ export class Namespaces {
   async get(caller: Caller, text: string): Promise<CountedNamespace> {
     authorizeCall(caller);
     const path = parseNamespace(text);
-    const found = await this.#store.findNamespace(path);
-    if (found === undefined) throw missing(path);
     if (maySee(caller, { namespace: path })) authorize(caller, { namespace: path });
+    // Before the store is asked: else a hidden one would take longer than a missing one.
     const tree = await this.#tree(caller);
     if (!tree.shows(path)) throw missing(path);
+    const found = await this.#store.findNamespace(path);
+    if (found === undefined) throw missing(path);
     return this.#view(tree, found);
   }
 
@@ -95,7 +96,7 @@ export class Namespaces {
     request: { path: string; description?: string; objective?: Objective | null } & Partial<CapturePolicy>,
   ): Promise<CountedNamespace> {
     const path = parseNamespace(request.path);
-    authorizeSeen(caller, path);
+    await this.#requireSeen(caller, path);
     const { description, objective, forbidsConsole, forbidsCode } = request;
     const captures = forbidsConsole !== undefined || forbidsCode !== undefined;
     // Who maintains a namespace may not lift what an administrator has forbidden.
@@ -121,7 +122,7 @@ export class Namespaces {
 
   async delete(caller: Caller, text: string): Promise<void> {
     const path = parseNamespace(text);
-    authorizeSeen(caller, path);
+    await this.#requireSeen(caller, path);
     // A new namespace of that name would allow everything.
     if (this.#captures.has(path)) authorize({ ...caller, permission: "administer" }, { namespace: path });
     const audit = auditRecord(caller, this.#clock.nowUs(), "delete-namespace", path);
@@ -135,6 +136,17 @@ export class Namespaces {
     await this.#onGone({ namespace: path });
   }
 
+  /**
+   * What the caller may not see it can neither change nor know to be there. Asked before anything else of the request is
+   * looked at, and of the store in both cases: neither what is refused first nor how long it takes tells them apart.
+   */
+  async #requireSeen(caller: Caller, path: string): Promise<void> {
+    authorizeCall(caller);
+    const found = await this.#store.findNamespace(path);
+    if (found === undefined || !maySee(caller, { namespace: path })) throw missing(path);
+    authorize(caller, { namespace: path });
+  }
+
   #view(tree: NamespaceTree, namespace: Namespace): CountedNamespace {
     return tree.view(namespace, this.#captures.forbiddenIn(namespace.path));
   }
@@ -143,13 +155,6 @@ export class Namespaces {
     const mask = caller.rights.readable();
     return new NamespaceTree(mask, await this.#search.tally(await this.#store.publish(), mask));
   }
-}
-
-/** What the caller may not see it can neither change nor know to be there. */
-function authorizeSeen(caller: Caller, path: string): void {
-  authorizeCall(caller);
-  if (!maySee(caller, { namespace: path })) throw missing(path);
-  authorize(caller, { namespace: path });
 }
 
 function missing(path: string): CairnError {
