@@ -234,6 +234,12 @@ describe("hidden and missing", () => {
         target: ({ about }: Row) => (about === "artifact" ? world.closedArtifact : undefined),
         taken: TAKEN.artifact,
       },
+      // Who may only read must not learn it from what it is refused, either.
+      readArtifact: {
+        headers: world.headers.reader,
+        target: ({ about }: Row) => (about === "artifact" ? world.closedArtifact : undefined),
+        taken: nothing,
+      },
       above: { headers: above, target: () => shut, taken: TAKEN.namespace },
     } satisfies Record<string, Sight>;
     const outside = (["outsider", "narrow"] as const).map((caller): Sight => ({
@@ -249,6 +255,8 @@ describe("hidden and missing", () => {
     await purge(world.closedRun.runId);
     const { runId, artifact: name } = world.closedArtifact;
     await ask("ArtifactService/DeleteArtifact", { run: { id: runId }, name });
+    // Its name is closed until its last version is gone.
+    await ask("ArtifactService/PurgeArtifacts", { run: { id: runId }, name });
     await purge(shut.runId);
     await ask("NamespaceService/DeleteNamespace", { path: shut.namespace });
     const missing: Map<string, string>[] = [];

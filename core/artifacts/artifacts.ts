@@ -197,7 +197,7 @@ export class Artifacts {
   }
 
   #locate(caller: Caller, run: RunRef, name: string, step?: number): Promise<ArtifactScope> {
-    return locateArtifact(this.#parts.runs, caller, run, name, step);
+    return locateArtifact(this.#parts.runs, caller, run, name, (runId) => missingArtifact(runId, name, step));
   }
 
   #hold(caller: Caller, scope: ArtifactScope): HeldRight {

@@ -19,32 +19,54 @@ export function locateRun(runs: RunStore, caller: Caller, ref: RunRef): Promise<
 /**
  * The scope of an artifact that may be there or not, if the caller may do to it what the call declares.
  * An artifact that is closed to the caller is not found, as one that does not exist; one that was opened to it
- * alone is found though its run is not. `step` is the one that is asked for, which a refusal names.
+ * alone is found though its run is not. `missing` says it as what the call would say of one that is not there.
  */
 export async function locateArtifact(
   runs: RunStore,
   caller: Caller,
   ref: RunRef,
   name: string,
-  step?: number,
+  missing: (runId: string) => CairnError = (runId) => missingArtifact(runId, name, undefined),
 ): Promise<ArtifactScope> {
+  const { isHidden, ...scope } = await seekArtifact(runs, caller, ref, name);
+  if (isHidden) throw missing(scope.runId);
+  return scope;
+}
+
+/** The same for a call that has something to say of a name that is not there: of a hidden one it must say that. */
+export async function seekArtifact(
+  runs: RunStore,
+  caller: Caller,
+  ref: RunRef,
+  name: string,
+): Promise<ArtifactScope & { isHidden: boolean }> {
   const found = await runs.findRuns(checkedRef(ref), { omit: HEAVY_PARTS });
   const shared = found.filter((run) => maySee(caller, scopeOf(run, name)));
-  const hidden = shared.length === 1 && !maySee(caller, runScopeOf(shared[0]!));
+  const ofHiddenRun = shared.length === 1 && !maySee(caller, runScopeOf(shared[0]!));
   const run =
-    ref.by !== "alias" && hidden
+    ref.by !== "alias" && ofHiddenRun
       ? shared[0]!
       : await chooseRun({ ...caller, permission: "read" }, ref, found, runs);
   const scope = scopeOf(run, name);
-  if (!maySee(caller, scope)) throw missingArtifact(run.id, name, step);
-  authorize(caller, scope);
-  return scope;
+  const isHidden = !maySee(caller, scope);
+  // Who may not do this to the run is told so, whether the artifact is hidden or not there.
+  authorize(caller, isHidden ? runScopeOf(run) : scope);
+  return { ...scope, isHidden };
 }
 
 /** The same whether there is none or the caller may not see it. */
 export function missingArtifact(runId: string, name: string, step: number | undefined): CairnError {
   const at = step === undefined ? "" : ` at step ${step}`;
   return new CairnError("not-found", `cannot find artifact ${quote(name)}${at} of run ${quote(runId)}`);
+}
+
+/** Of one that was replaced or deleted. */
+export function missingVersion(runId: string, name: string, version: number): CairnError {
+  return new CairnError(
+    "not-found",
+    `cannot find version ${version} of artifact ${quote(name)} of run ${quote(runId)}`,
+    { hint: "ListArtifacts with replaced lists the versions that are kept" },
+  );
 }
 
 function runScopeOf({ id, namespace }: Run) {

@@ -15,7 +15,7 @@ import { pageSize } from "../runs/runs.ts";
 import { CHANGED, type Changes } from "../watch/changes.ts";
 import { artifactRecord } from "./artifact-record.ts";
 import type { BlobSweep } from "./blob-sweep.ts";
-import { locateArtifact, locateRun } from "./locate.ts";
+import { locateArtifact, locateRun, missingVersion, seekArtifact } from "./locate.ts";
 
 const DAY_US = 86_400_000_000;
 const EXPIRED_AT_ONCE = 1_000;
@@ -66,7 +66,10 @@ export class Replaced {
   /** Makes a version the artifact again. What is there now is kept in its turn. */
   async restore(caller: Caller, request: { run: RunRef; name: string; version: number }): Promise<Artifact> {
     const { version } = request;
-    const scope = await locateArtifact(this.#runs, caller, request.run, checkArtifactName(request.name));
+    const checked = checkArtifactName(request.name);
+    const scope = await locateArtifact(this.#runs, caller, request.run, checked, (id) =>
+      missingVersion(id, checked, version),
+    );
     const nowUs = this.#clock.nowUs();
     const { runId, namespace, artifact: name } = scope;
     const facts = { namespace, version: String(version) };
@@ -81,7 +84,9 @@ export class Replaced {
   async purge(caller: Caller, request: { run: RunRef; name: string }): Promise<number> {
     const nowUs = this.#clock.nowUs();
     if (request.name !== "") {
-      const scope = await locateArtifact(this.#runs, caller, request.run, checkArtifactName(request.name));
+      const name = checkArtifactName(request.name);
+      const { isHidden, ...scope } = await seekArtifact(this.#runs, caller, request.run, name);
+      if (isHidden) return 0;
       const audit = artifactRecord(caller, nowUs, "purge-artifact", scope, undefined);
       return this.#destroyed(await this.#store.purgeReplaced(scope.runId, scope.artifact, audit));
     }

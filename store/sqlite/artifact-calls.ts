@@ -1,3 +1,4 @@
+import { missingVersion } from "#core/artifacts/locate.ts";
 import { CairnError, quote } from "#core/errors.ts";
 import { Artifacts } from "./artifacts.ts";
 import { appendAudit } from "./audit.ts";
@@ -90,14 +91,6 @@ export function artifactReads({ db }: { db: Db }): {
     listUnusedBlobs: (limit) => artifacts.unusedBlobs(limit),
     findUsedBlobs: (digests) => artifacts.usedBlobs(digests),
   };
-}
-
-function missingVersion(runId: string, name: string, version: number): CairnError {
-  return new CairnError(
-    "not-found",
-    `cannot find version ${version} of artifact ${quote(name)} of run ${quote(runId)}`,
-    { hint: "ListArtifacts with replaced lists the versions that are kept" },
-  );
 }
 
 function findKey(db: Db, runId: string): number | undefined {
