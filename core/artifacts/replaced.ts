@@ -8,7 +8,7 @@ import { checkArtifactName } from "../model/artifact-name.ts";
 import type { Artifact, ReplacedArtifact } from "../model/artifact.ts";
 import { requireText } from "../model/check.ts";
 import type { RunRef } from "../model/run.ts";
-import type { ArtifactStore, DestroyedVersions } from "../ports/artifact-store.ts";
+import type { ArtifactStore, DestroyedVersions, VersionPlace } from "../ports/artifact-store.ts";
 import type { RunStore } from "../ports/run-store.ts";
 import { fillPage } from "../runs/fill-page.ts";
 import { pageSize } from "../runs/runs.ts";
@@ -51,16 +51,21 @@ export class Replaced {
     request: { run: RunRef; prefix: string; pageSize: number; pageToken: string },
   ): Promise<{ artifacts: ReplacedArtifact[]; nextPageToken: string }> {
     const limit = pageSize(request.pageSize);
-    const begin = request.pageToken === "" ? undefined : versionOf(request.pageToken);
+    const begin = request.pageToken === "" ? undefined : placeFromText(request.pageToken);
     const prefix = requireText(request.prefix, limits.artifactNameBytesMax, "prefix");
     const { id: runId, namespace } = await locateRun(this.#runs, caller, request.run);
     const { items, last } = await fillPage<ReplacedArtifact, ReplacedArtifact>(
       limit,
       (looked, bound) =>
-        this.#store.listReplaced({ runId, prefix, after: looked?.version ?? begin, ...bound }),
+        this.#store.listReplaced({
+          runId,
+          prefix,
+          after: looked === undefined ? begin : placeOf(looked),
+          ...bound,
+        }),
       (version) => (maySee(caller, { namespace, runId, artifact: version.name }) ? version : undefined),
     );
-    return { artifacts: items, nextPageToken: last === undefined ? "" : String(last.version) };
+    return { artifacts: items, nextPageToken: last === undefined ? "" : placeToText(last) };
   }
 
   /** Makes a version the artifact again. What is there now is kept in its turn. */
@@ -113,8 +118,20 @@ export class Replaced {
   }
 }
 
-function versionOf(pageToken: string): number {
-  if (/^[1-9][0-9]{0,15}$/.test(pageToken)) return Number(pageToken);
+function placeOf({ replacedUs, version, name }: ReplacedArtifact): VersionPlace {
+  return { replacedUs, version, name };
+}
+
+/** What the caller was shown of the last one: a number of all versions would tell how many are hidden. */
+function placeToText({ replacedUs, version, name }: VersionPlace): string {
+  return `${replacedUs}.${version}.${name}`;
+}
+
+function placeFromText(pageToken: string): VersionPlace {
+  const match = /^([0-9]{1,16})\.([1-9][0-9]{0,15})\.([^]{1,1024})$/.exec(pageToken);
+  if (match !== null) {
+    return { replacedUs: Number(match[1]), version: Number(match[2]), name: match[3]! };
+  }
   throw new CairnError("invalid", `cannot use page token ${quote(pageToken)}`, {
     hint: "send what the page before gave as next_page_token, with the same request",
   });

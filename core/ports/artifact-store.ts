@@ -47,7 +47,10 @@ export interface ArtifactStore {
    */
   deleteArtifact(runId: string, name: string, step: number | undefined, audit: AuditRecord): Promise<number>;
 
-  /** Versions, newest first. */
+  /**
+   * Versions, newest first. They are numbered rising for each name of a run, so that a number tells nothing of other names,
+   * and no number is given out twice as long as there is an artifact or a version of the name.
+   */
   listReplaced(request: ListReplaced): Promise<ListPart<ReplacedArtifact>>;
   /**
    * Makes a version an artifact again, with its author and time; what has its name and step now becomes a version.
@@ -73,11 +76,14 @@ export interface ArtifactStore {
   forgetUnusedBlobs(digests: readonly string[]): Promise<void>;
 }
 
+/** Where a version is in the list. */
+export type VersionPlace = Pick<ReplacedArtifact, "replacedUs" | "name" | "version">;
+
 export interface ListReplaced extends PartBound {
   runId: string;
   prefix: string;
-  /** Only versions with a smaller number; undefined for all. */
-  after: number | undefined;
+  /** Only versions behind this one, which need not be there any more; undefined for all. */
+  after: VersionPlace | undefined;
 }
 
 export interface DestroyedVersions {

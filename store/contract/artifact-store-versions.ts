@@ -176,22 +176,49 @@ export function artifactVersionsContract(open: OpenStores): void {
 
   it("A39 lists newest first, by prefix and page by page", async () => {
     const run = await createRun(bench.runs);
-    for (const name of ["a/1", "a/2", "b", "a%"]) {
+    for (const [i, name] of ["a/1", "a/2", "b", "a%"].entries()) {
       await put(run, `${name} one`, "ada", name);
-      await put(run, `${name} two`, "eve", name);
+      await put(run, `${name} two`, "eve", name, NOW_US + i);
     }
     expect((await list(run)).map(({ name }) => name)).toEqual(["a%", "b", "a/2", "a/1"]);
     expect((await list(run, "a/")).map(({ name }) => name)).toEqual(["a/2", "a/1"]);
     const names: string[] = [];
-    let after: number | undefined;
+    let after: ReplacedArtifact | undefined;
     for (;;) {
       const page = { runId: run, prefix: "", after, limit: 1, bytesMax: 0 };
       const { rows, more } = await store().listReplaced(page);
       names.push(...rows.map(({ name }) => name));
-      after = rows.at(-1)?.version;
+      after = rows.at(-1);
       if (!more) break;
     }
     expect(names).toEqual(["a%", "b", "a/2", "a/1"]);
+  });
+
+  it("A20, A39 numbers the versions of each name for themselves, and gives no number out twice", async () => {
+    const run = await createRun(bench.runs);
+    const other = await createRun(bench.runs);
+    const numbers = async (name: string) =>
+      (await list(run, name)).map(({ version }) => version).toSorted((a, b) => b - a);
+    await put(run, "one", "ada", "mine");
+    await put(run, "two", "eve", "mine", NOW_US + 1);
+    expect(await numbers("mine")).toEqual([1]);
+    for (let i = 0; i < 5; i++) {
+      await put(other, `${i}`, i % 2 === 0 ? "ada" : "eve", "mine");
+      await put(run, `${i}`, i % 2 === 0 ? "ada" : "eve", "hidden");
+    }
+    await put(run, "three", "ada", "mine", NOW_US + 2);
+    expect(await numbers("mine")).toEqual([2, 1]);
+    await restore(run, 2, "bob", "mine");
+    expect(await numbers("mine")).toEqual([3, 1]);
+    await store().purgeReplaced(run, "mine", AUDIT);
+    await put(run, "four", "eve", "mine");
+    expect(await numbers("mine")).toEqual([4]);
+    // Nothing of the name is left, and its numbers mean nothing any more.
+    await store().deleteArtifact(run, "mine", undefined, AUDIT);
+    await store().purgeReplaced(run, "mine", AUDIT);
+    await put(run, "one", "ada", "mine");
+    await put(run, "two", "eve", "mine");
+    expect(await numbers("mine")).toEqual([1]);
   });
 
   it("A39 destroys versions when their time is over, and frees their content", async () => {

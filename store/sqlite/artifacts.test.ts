@@ -1,8 +1,10 @@
+import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { limits } from "#core/limits.ts";
 import { inline, reference, uploaded } from "#store/contract/artifact-samples.ts";
-import { createRun, NOW_US, refused } from "#store/contract/stores.ts";
-import { flipped, openOnDisk, tamper } from "./testing/under-test.ts";
+import { AUDIT, createRun, NOW_US, refused } from "#store/contract/stores.ts";
+import { flipped, openIn, openOnDisk, tamper } from "./testing/under-test.ts";
 
 let under: Awaited<ReturnType<typeof openOnDisk>>;
 let run: string;
@@ -44,4 +46,28 @@ it("F1 a run takes so many artifacts and no more, but still replaces those it ha
   await under.artifacts.putArtifact(run, inline("other", { name: "first" }), NOW_US);
   const other = await createRun(under.runs);
   await under.artifacts.putArtifact(other, reference({ name: "more" }), NOW_US);
+});
+
+it("A39 versions of a store from before numbers of their own keep theirs, and the next ones come after them", async () => {
+  const put = (content: string, principal: string, nowUs: number) =>
+    under.artifacts.putArtifact(run, inline(content, { name: "model" }), nowUs, { ...AUDIT, principal });
+  const versions = async () => {
+    const page = { runId: run, prefix: "", after: undefined, limit: 9, bytesMax: 1 << 20 };
+    return (await under.artifacts.listReplaced(page)).rows.map(({ version }) => version);
+  };
+  await put("one", "ada", NOW_US);
+  await put("two", "eve", NOW_US + 1);
+  await under.runs.close();
+  const db = new DatabaseSync(join(under.data, "cairn.db"));
+  db.exec(`DROP INDEX replaced_artifact_newest; ALTER TABLE replaced_artifact DROP COLUMN version;
+    DROP TABLE replaced_version; UPDATE replaced_artifact SET id = 40; PRAGMA user_version = 9`);
+  db.close();
+  under = await openIn(dirname(under.data), under.data);
+  expect(await versions()).toEqual([40]);
+  await put("three", "ada", NOW_US + 2);
+  expect(await versions()).toEqual([41, 40]);
+  const restored = { runId: run, name: "model", version: 40 };
+  expect(await under.artifacts.restoreReplaced(restored, NOW_US + 3, AUDIT)).toMatchObject({
+    createdBy: "ada",
+  });
 });

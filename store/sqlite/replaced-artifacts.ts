@@ -45,15 +45,27 @@ export class ReplacedArtifacts {
   keep(run: number, name: string, step: number | undefined | "all", nowUs: number, by: string): number {
     const where = step === "all" ? "run = ? AND name = ?" : "run = ? AND name = ? AND step = ?";
     const values: Value[] = step === "all" ? [run, name] : [run, name, step ?? NO_STEP];
-    this.#db.run(
-      `INSERT INTO replaced_artifact (${COPIED}, replaced_us, replaced_by, content)
-       SELECT ${COPIED}, ?, ?, content FROM artifact LEFT JOIN artifact_content ON artifact = artifact.id
+    const known = this.#db.find("SELECT last FROM replaced_version WHERE run = ? AND name = ?", run, name);
+    const last = Number(known?.[0] ?? 0);
+    const { changes: kept } = this.#db.run(
+      `INSERT INTO replaced_artifact (${COPIED}, replaced_us, replaced_by, content, version)
+       SELECT ${COPIED}, ?, ?, content, ? + row_number() OVER (ORDER BY step)
+       FROM artifact LEFT JOIN artifact_content ON artifact = artifact.id
        WHERE ${where} AND ${BYTES} <= ? ORDER BY step`,
       nowUs,
       by,
+      last,
       ...values,
       limits.replacedBytesPerRunMax,
     );
+    if (kept > 0) {
+      this.#db.run(
+        "INSERT OR REPLACE INTO replaced_version (run, name, last) VALUES (?, ?, ?)",
+        run,
+        name,
+        last + kept,
+      );
+    }
     const { changes } = this.#db.run(`DELETE FROM artifact WHERE ${where}`, ...values);
     this.#trim(run, name);
     return changes;
@@ -62,7 +74,7 @@ export class ReplacedArtifacts {
   /** The newest version of an artifact; undefined when there is none. */
   latest(run: number, name: string, step: number | undefined): number | undefined {
     const row = this.#db.find(
-      "SELECT max(id) FROM replaced_artifact WHERE run = ? AND name = ? AND step = ?",
+      "SELECT max(version) FROM replaced_artifact WHERE run = ? AND name = ? AND step = ?",
       run,
       name,
       step ?? NO_STEP,
@@ -73,10 +85,13 @@ export class ReplacedArtifacts {
   /** Newest first. */
   list(run: number, { runId, prefix, after, ...bound }: ListReplaced): ListPart<ReplacedArtifact> {
     const rows = this.#db.each(
-      `SELECT ${ARTIFACT_COLUMNS}, id, replaced_us, replaced_by FROM replaced_artifact AS artifact
-       WHERE run = ? AND id < ? AND substr(name, 1, length(?3)) = ?3 ORDER BY id DESC LIMIT ?`,
+      `SELECT ${ARTIFACT_COLUMNS}, version, replaced_us, replaced_by FROM replaced_artifact AS artifact
+       WHERE run = ?1 AND (replaced_us, name, version) < (?2, ?3, ?4) AND substr(name, 1, length(?5)) = ?5
+       ORDER BY replaced_us DESC, name DESC, version DESC LIMIT ?6`,
       run,
-      after ?? Number.MAX_SAFE_INTEGER,
+      after?.replacedUs ?? Number.MAX_SAFE_INTEGER,
+      after?.name ?? "",
+      after?.version ?? 0,
       prefix,
       bound.limit + 1,
     );
@@ -87,13 +102,18 @@ export class ReplacedArtifacts {
   /** Takes a version out, with everything of its row: to become an artifact again. */
   take(run: number, name: string, version: number): { row: Row; step: number | undefined } | undefined {
     const row = this.#db.find(
-      `SELECT ${COPIED}, content FROM replaced_artifact WHERE id = ? AND run = ? AND name = ?`,
-      version,
+      `SELECT ${COPIED}, content FROM replaced_artifact WHERE run = ? AND name = ? AND version = ?`,
       run,
       name,
+      version,
     );
     if (row === undefined) return undefined;
-    this.#db.run("DELETE FROM replaced_artifact WHERE id = ?", version);
+    this.#db.run(
+      "DELETE FROM replaced_artifact WHERE run = ? AND name = ? AND version = ?",
+      run,
+      name,
+      version,
+    );
     return { row, step: row[2] === NO_STEP ? undefined : Number(row[2]) };
   }
 
@@ -120,6 +140,7 @@ export class ReplacedArtifacts {
       )!;
       gone.push({ namespace: String(namespace), runId: String(runId), artifact: String(name) });
       dropArtifactAccess(this.#db, String(runId), String(name));
+      this.#db.run("DELETE FROM replaced_version WHERE run = ? AND name = ?", Number(run), String(name));
     }
     return { count: changes, gone };
   }
