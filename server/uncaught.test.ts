@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { startChild, type ChildServer } from "./testing/child.ts";
+import { noteUncaught, startChild, uncaughtLines, type ChildServer } from "./testing/child.ts";
 import { makeFolder } from "./testing/servers.ts";
 
 const PROBE = new URL("testing/uncaught-probe.js", import.meta.url).href;
@@ -131,4 +131,36 @@ describe("an uncaught error", { timeout: 300_000 }, () => {
       expect([await ready(), await read(), await write()]).toEqual([200, 200, 200]);
     },
   );
+});
+
+describe("a server of a test", () => {
+  afterAll(() => void uncaughtLines.splice(0));
+
+  it("S25 that is ended by a signal which the test did not send is noted", async () => {
+    for (const end of [
+      (pid: number) => process.kill(pid, "SIGABRT"),
+      (pid: number) => process.kill(pid, "SIGKILL"),
+    ]) {
+      const server = await startChild(["--data", "memory:"]);
+      end(server.child.pid!);
+      const { signal } = await server.exited;
+      expect(uncaughtLines.splice(0)).toEqual([`process ${server.child.pid!} ended with ${signal}`]);
+    }
+    const server = await startChild(["--data", "memory:"]);
+    server.child.kill("SIGKILL");
+    await server.exited;
+    expect(uncaughtLines).toEqual([]);
+  });
+
+  it("S25 that has no memory left is noted", () => {
+    for (const line of [
+      "FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory",
+      "Error [ERR_WORKER_OUT_OF_MEMORY]: Worker terminated due to reaching memory limit: JS heap out of memory",
+    ]) {
+      noteUncaught(line);
+      expect(uncaughtLines.splice(0)).toEqual([line]);
+    }
+    noteUncaught('{"level":30,"msg":"stopping"}');
+    expect(uncaughtLines).toEqual([]);
+  });
 });

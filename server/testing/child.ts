@@ -6,12 +6,21 @@ import { fileURLToPath } from "node:url";
 /** What servers said about uncaught errors; tools/no-uncaught.ts fails the test file for it. */
 export const uncaughtLines: string[] = [];
 
-/** Of our own net under everything, and of Node when it ends a process or a thread. */
-const UNCAUGHT = /"msg":"uncaught error"|^Node\.js v\d|Unhandled 'error' event|UnhandledPromiseRejection/;
+/** Of our own net under everything, of Node when it ends a process or a thread, and of V8 when it has no memory. */
+const UNCAUGHT =
+  /"msg":"uncaught error"|^Node\.js v\d|Unhandled 'error' event|UnhandledPromiseRejection|FATAL ERROR:|heap out of memory/;
+/** How a process ends itself, or is ended for what it did. */
+const CRASHES: ReadonlySet<string> = new Set(["SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSEGV", "SIGTRAP"]);
 
 /** Of what a server says on standard error. */
 export function noteUncaught(line: string): void {
   if (UNCAUGHT.test(line)) uncaughtLines.push(line);
+}
+
+/** Of a server that has ended: a signal that no test has sent is a crash, or that the system had no memory. */
+export function noteExit({ killed, pid }: ChildProcess, signal: NodeJS.Signals | null): void {
+  if (signal !== null && (!killed || CRASHES.has(signal)))
+    uncaughtLines.push(`process ${pid} ended with ${signal}`);
 }
 
 const START = fileURLToPath(new URL("../start.js", import.meta.url));
@@ -67,6 +76,7 @@ export async function startChild(argv: readonly string[], options: ChildOptions 
     if (url !== undefined) resolve(url);
   });
   void exited.then(({ code, signal }) => {
+    if (options.mayFail !== true) noteExit(child, signal);
     reject(new Error(`the server ended with ${signal ?? code}: ${complaints.join("\n")}`));
   });
   const url = await promise;

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
 import { writeCertificate } from "#server/testing/certificate.ts";
+import { noteUncaught } from "#server/testing/child.ts";
 import { pythonCommand } from "../../../tools/needs.ts";
 import { START } from "../testing/start-cairn.ts";
 
@@ -19,6 +20,7 @@ if os.environ.get("HANG_UP_FIRST"):
     os.kill(child, 1)
     while b"reloaded" not in seen: seen += os.read(terminal, 65536)
 os.close(terminal)
+sys.stderr.buffer.write(seen)
 print(os.WTERMSIG(os.waitpid(child, 0)[1]))
 `;
 
@@ -31,11 +33,12 @@ describe("cairn serve on a terminal", () => {
     async (hangUpFirst) => {
       const { argv } = writeCertificate(home);
       const words = [START, "serve", "--port", "0", "--data", "memory:", ...argv];
-      const { stdout } = await promisify(execFile)(
+      const { stdout, stderr } = await promisify(execFile)(
         pythonCommand(),
         ["-c", CLOSE_TERMINAL, process.execPath, ...words],
         { env: { PATH: process.env["PATH"], HOME: home, HANG_UP_FIRST: hangUpFirst }, timeout: 60_000 },
       );
+      for (const line of stderr.split("\n")) noteUncaught(line);
       expect(stdout.trim()).toBe("1");
     },
   );

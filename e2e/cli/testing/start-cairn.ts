@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import { noteExit, noteUncaught } from "#server/testing/child.ts";
 
 /** The way in of the program. */
 export const START: string = fileURLToPath(new URL("../../../cli/start.js", import.meta.url));
@@ -31,9 +32,13 @@ export async function startCairn(words: readonly string[], options: RunOptions =
     timeout: COMMAND_MS_MAX,
   });
   const { promise: code, resolve, reject } = Promise.withResolvers<number | null>();
-  child.on("error", reject).on("close", resolve);
+  child.on("error", reject).on("close", (ended, signal) => {
+    noteExit(child, signal);
+    resolve(ended);
+  });
   child.stdin.on("error", () => {}).end(options.stdin ?? "");
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  for (const line of stderr.split("\n")) noteUncaught(line);
   return endedWith(await code, stdout, stderr);
 }
 
