@@ -238,7 +238,7 @@ function openRouter(parts: {
         }),
       }),
       ...artifactRoutes(core.artifacts),
-      ...resultRoutes(core.runs),
+      ...resultRoutes(core.runs, traffic),
       ...sessionRoutes(core.access, cookie, authentication.ownerSessions),
       ...webRoutes(pages),
     ],

@@ -7,10 +7,14 @@ import { ENDED, type RunRef } from "../model/run.ts";
 import type { FoundLines, LogPage, LogStore } from "../ports/log-store.ts";
 import type { Runs } from "../runs/runs.ts";
 import type { Changes } from "../watch/changes.ts";
+import { Lanes } from "../watch/lanes.ts";
 import { linePattern, type AskedPattern } from "./line-pattern.ts";
 
 /** A stream that has nothing to say says so this often: some connections are cut when they are silent. */
 const SIGN_OF_LIFE_MS = 15_000;
+
+/** Pages for tails that are read at the same time; the others wait, and hold nothing up. */
+const TAILS_AT_ONCE = 4;
 
 export interface ReadLines {
   run: RunRef;
@@ -43,6 +47,8 @@ export class Logs {
   readonly #store: LogStore;
   readonly #runs: Runs;
   readonly #changes: Changes;
+  /** A page has up to 4 MiB, and there may be thousands who ask for one at the same moment. */
+  readonly #tails = new Lanes(TAILS_AT_ONCE);
 
   constructor(parts: { store: LogStore; runs: Runs; changes: Changes }) {
     this.#store = parts.store;
@@ -76,19 +82,20 @@ export class Logs {
    */
   async *tail(caller: Caller, request: TailLines, signal: AbortSignal): AsyncGenerator<TailedLines> {
     const filter = checkedFilter(request.filter);
-    let next = request.from === undefined ? undefined : checkedFrom(request.from);
+    const next = request.from === undefined ? undefined : checkedFrom(request.from);
     const { id } = await this.#runs.whereIs(caller, request.run);
     const run: RunRef = { by: "id", id };
     const ear = this.#changes.listen({ runs: [id], signal });
     try {
-      next ??= await this.#store.lineCount(id);
+      let from: number = next ?? (await this.#store.lineCount(id));
       for (let started = false, quiet = false; ; started = true) {
         // Rights as they are now, and the status before the lines: none comes after the end of the run.
         const { status } = await this.#runs.getHead(caller, run);
         const limit = limits.logLinesDefault;
-        const page = await this.#store.readLog({ runId: id, filter, from: next, limit });
-        next = page.next;
-        if (page.lines.length > 0 || !started || quiet) yield { lines: page.lines, next };
+        const asked = { runId: id, filter, from, limit };
+        const page: LogPage = await this.#tails.run(() => this.#store.readLog(asked, signal));
+        from = page.next;
+        if (page.lines.length > 0 || !started || quiet) yield { lines: page.lines, next: from };
         if (!page.more && ENDED.has(status) && !request.follow) return;
         // Also with more to send: waiting is where a stop or an abort is heard of.
         const heard = await ear.wait(page.more ? 0 : SIGN_OF_LIFE_MS);

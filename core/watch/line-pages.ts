@@ -1,6 +1,7 @@
 import type { LogFilter } from "../model/log.ts";
 import type { LogPage, LogStore } from "../ports/log-store.ts";
 import type { Changes } from "./changes.ts";
+import { sizeOf } from "../model/size.ts";
 import { Lanes } from "./lanes.ts";
 import { PerWave } from "./per-wave.ts";
 
@@ -29,12 +30,17 @@ export class LinePages {
   read(runId: string, filter: LogFilter, from: number): Promise<LinePage> {
     const { origin, stream, rank, fromUs, toUs } = filter;
     const key = JSON.stringify([runId, origin, stream, rank, fromUs, toUs, from]);
-    return this.#pages.get(key, () =>
-      this.#lanes.run(async () => {
+    return this.#pages.get(key, () => {
+      const reading = this.#lanes.run(async () => {
         const { position } = this.#changes;
         return { page: await this.#logs.readLog({ runId, filter, from, limit: LINES_MAX }), position };
-      }),
-    );
+      });
+      reading.then(
+        ({ page }) => this.#pages.grow(key, reading, sizeOf(page.lines)),
+        () => undefined,
+      );
+      return reading;
+    });
   }
 
   /** How many lines there are. */

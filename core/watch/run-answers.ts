@@ -2,6 +2,7 @@ import type { Clock } from "#base/clock.ts";
 import { maskReadsRun, type ReadMask } from "../access/scope.ts";
 import { limits } from "../limits.ts";
 import { isUnder, parseNamespace } from "../model/path.ts";
+import { sizeOf } from "../model/size.ts";
 import type { RunSearch } from "../ports/run-search.ts";
 import type { RunStore } from "../ports/run-store.ts";
 import type { Expression, Query } from "../query/ast.ts";
@@ -136,7 +137,8 @@ export class RunAnswers {
 
   /** One that is there or under way and begins at or before the position, or a new one. */
   #pageAt(view: RunsView, mask: ReadMask | undefined, since: number): Page {
-    const group = this.#groups.get(`${view.key}\n${mask?.id ?? ""}`, () => ({
+    const key = `${view.key}\n${mask?.id ?? ""}`;
+    const group = this.#groups.get(key, () => ({
       position: this.#changes.position,
       pages: [],
     }));
@@ -152,7 +154,10 @@ export class RunAnswers {
     page.answer.then(
       (answer) => {
         if (answer === undefined) group.pages.splice(group.pages.indexOf(page), 1);
-        else page.position = answer.more ? answer.position : Infinity;
+        else {
+          page.position = answer.more ? answer.position : Infinity;
+          this.#groups.grow(key, group, sizeOf(answer.runs));
+        }
       },
       () => group.pages.splice(group.pages.indexOf(page), 1),
     );

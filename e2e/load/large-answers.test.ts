@@ -8,6 +8,7 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startChild, type ChildServer } from "#server/testing/child.ts";
 import { makeFolder } from "#server/testing/servers.ts";
+import { frame } from "#wire/connect/testing/raw-call.ts";
 import { clientsOf, type Clients } from "#wire/connect/testing/ways.ts";
 import { asNpmStart, cpuMs } from "./measure.ts";
 
@@ -41,6 +42,10 @@ describe("S27, S28 answers that are large", () => {
     large = { id: made.run!.id };
     const tags = Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`t${i}`, "z".repeat(8_000)]));
     await runs.updateRun({ run: large, tags });
+    await clients.metrics.writeEnvelope({
+      run: large,
+      log: [{ lines: Array.from({ length: 80 }, () => text) }],
+    });
     small = { id: (await runs.createRun({ namespace: "large", params: { lr: "0.1" } })).run!.id };
   }, PATIENCE_MS);
 
@@ -50,20 +55,22 @@ describe("S27, S28 answers that are large", () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** Calls at once on a connection of their own, whose answers nobody reads; the status of each that has one. */
-  function ask(method: string, message: object): { session: ClientHttp2Session; statuses: number[] } {
+  /** Requests at once on a connection of their own, whose answers nobody reads; the status of each that has one. */
+  function ask(path: string, message?: object): { session: ClientHttp2Session; statuses: number[] } {
     const session = connect(server.url);
     session.on("error", () => {});
     const statuses: number[] = [];
     for (let i = 0; i < CALLS; i++) {
+      const isStream = path.endsWith("/TailLog");
       const stream = session.request({
-        ":method": "POST",
-        ":path": `/cairn.v1.${method}`,
-        "content-type": "application/json",
+        ":method": message === undefined ? "GET" : "POST",
+        ":path": path.startsWith("/") ? path : `/cairn.v1.${path}`,
+        ...(message !== undefined && { "content-type": `application/${isStream ? "connect+" : ""}json` }),
       });
       stream.on("error", () => {});
       stream.on("response", ({ ":status": status }) => statuses.push(status!));
-      stream.end(JSON.stringify(message));
+      const body = Buffer.from(message === undefined ? "" : JSON.stringify(message));
+      stream.end(isStream ? frame(body) : body);
     }
     return { session, statuses };
   }
@@ -77,6 +84,8 @@ describe("S27, S28 answers that are large", () => {
     ["RunService/GetRun", () => ({ run: large })],
     ["RunService/GetRun", () => ({ run: { alias: "large", namespace: "" } })],
     ["RunService/CreateRun", () => ({ namespace: "large", aliases: ["large"], getOrCreate: true })],
+    ["/results/large/large", () => undefined],
+    ["LogService/TailLog", () => ({ run: large, from: "0", follow: true })],
     // Tags are among what a run is found with.
     ["ArtifactService/GetArtifact", () => ({ run: large, name: "none" })],
   ])(

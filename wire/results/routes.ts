@@ -2,8 +2,10 @@ import { CairnError, quote } from "#core/errors.ts";
 import { canonicalJson, joinObject } from "#core/model/json.ts";
 import type { Runs } from "#core/runs/runs.ts";
 import { readBody } from "#wire/kit/body.ts";
-import { sendBytes, sendNothing } from "#wire/kit/respond.ts";
+import { sendNothing } from "#wire/kit/respond.ts";
 import { ANY_TYPE, type Call, type Route } from "#wire/kit/router.ts";
+import { sendHeavy } from "#wire/kit/send-heavy.ts";
+import type { Traffic } from "#wire/kit/traffic.ts";
 import { Places } from "./place.ts";
 
 const PATH = "/results/*path";
@@ -16,10 +18,10 @@ const JSON_TYPE = "application/json; charset=utf-8";
  * what fsspec's file system for HTTP sends, so that the stock FsspecResultTracker works with nothing but an address. A
  * record is a param of the run, whose alias and name is RUN; the first PUT makes it.
  */
-export function resultRoutes(runs: Runs): Route[] {
+export function resultRoutes(runs: Runs, traffic: Pick<Traffic, "work" | "answers">): Route[] {
   const places = new Places(runs);
   return [
-    { method: "GET", path: PATH, permission: "read", handler: (call) => getRecord(places, call) },
+    { method: "GET", path: PATH, permission: "read", handler: (call) => getRecord(places, traffic, call) },
     {
       method: "PUT",
       path: PATH,
@@ -31,13 +33,19 @@ export function resultRoutes(runs: Runs): Route[] {
   ];
 }
 
-async function getRecord(places: Places, { caller, params, response }: Call): Promise<void> {
-  const path = params.get("path")!;
-  const found = await places.find(caller, path);
-  if (found === undefined) throw new CairnError("not-found", `cannot find results ${quote(path)}`);
-  const { key, records } = found;
-  const text = key === "" ? joinObject(records) : records.get(key)!;
-  sendBytes(response, 200, JSON_TYPE, Buffer.from(text));
+async function getRecord(
+  places: Places,
+  traffic: Pick<Traffic, "work" | "answers">,
+  call: Call,
+): Promise<void> {
+  const path = call.params.get("path")!;
+  // All params of the runs along the path are read for it, and all of one may be the answer.
+  await sendHeavy(traffic, call, JSON_TYPE, async (caller) => {
+    const found = await places.find(caller, path);
+    if (found === undefined) throw new CairnError("not-found", `cannot find results ${quote(path)}`);
+    const { key, records } = found;
+    return Buffer.from(key === "" ? joinObject(records) : records.get(key)!);
+  });
 }
 
 async function putRecord(places: Places, runs: Runs, call: Call): Promise<void> {

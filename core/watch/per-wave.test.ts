@@ -1,0 +1,42 @@
+import { expect, it } from "vitest";
+import { CHANGED, Changes } from "./changes.ts";
+import { PerWave } from "./per-wave.ts";
+
+const MIB = 1 << 20;
+
+it("H5 remembers so many bytes of what watchers share, and forgets the oldest first", () => {
+  const kept = new PerWave<{ name: string }>(new Changes());
+  const get = (name: string) => kept.get(name, () => ({ name }));
+  const first = get("a");
+  expect(get("a")).toBe(first);
+  kept.grow("a", first, 40 * MIB);
+  const second = get("b");
+  kept.grow("b", second, 20 * MIB);
+  expect([get("a"), get("b")]).toEqual([first, second]);
+  kept.grow("b", second, 20 * MIB);
+  expect(get("b")).toBe(second);
+  expect(get("a")).not.toBe(first);
+  // What was forgotten counts no more, nor does one that is larger than all may be.
+  kept.grow("a", first, 100 * MIB);
+  expect(get("b")).toBe(second);
+  const huge = get("c");
+  kept.grow("c", huge, 100 * MIB);
+  expect(get("c")).not.toBe(huge);
+  kept.grow("b", get("b"), 30 * MIB);
+  expect(get("b")).toBe(get("b"));
+});
+
+it("H5 forgets everything when listeners are told again", async () => {
+  const changes = new Changes();
+  const kept = new PerWave<object>(changes);
+  const first = kept.get("a", () => ({}));
+  kept.grow("a", first, 60 * MIB);
+  const ear = changes.listen({ runs: ["r"], signal: new AbortController().signal });
+  changes.note({ runId: "r", namespace: "n", what: CHANGED.run });
+  await ear.wait(10_000);
+  ear.close();
+  const second = kept.get("a", () => ({}));
+  expect(second).not.toBe(first);
+  kept.grow("a", second, 60 * MIB);
+  expect(kept.get("a", () => ({}))).toBe(second);
+});
