@@ -40,6 +40,18 @@ export function callerOf(context: HandlerContext): Caller {
   return context.values.get(callerKey);
 }
 
+/** Aborted when the client is gone, with the error that core throws for it. */
+export function signalOf({ signal }: HandlerContext): AbortSignal {
+  const gone = new AbortController();
+  const abort = (): void =>
+    gone.abort(
+      new CairnError("aborted", "cannot answer: the client went away", { cause: signal.reason as unknown }),
+    );
+  if (signal.aborted) abort();
+  else signal.addEventListener("abort", abort, { once: true });
+  return gone.signal;
+}
+
 /** How the call loads an answer that turns out to be large. */
 export function heavyOf(context: HandlerContext): BeginHeavy {
   return context.values.get(openCallKey)?.beginHeavy ?? AT_ONCE;

@@ -1,6 +1,6 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { AccessService } from "#proto/cairn/v1/access_pb.ts";
-import { callerOf } from "./context.ts";
+import { callerOf, signalOf } from "./context.ts";
 import type { ConnectCore } from "./core.ts";
 import { gatherPages } from "./gather-pages.ts";
 import {
@@ -37,7 +37,7 @@ export function accessService(core: AccessCore): ServiceImpl<typeof AccessServic
     whoAmI: (_, context) => fromWhoAmI(access.whoAmI(callerOf(context))),
     logIn: async ({ name, password }, context) => {
       // Passwords wait for each other: not that of a caller who is gone.
-      const caller = { ...callerOf(context), signal: context.signal };
+      const caller = { ...callerOf(context), signal: signalOf(context) };
       const { secret, token } = await access.logIn(caller, { name, password });
       return { secret, token: fromToken(token) };
     },

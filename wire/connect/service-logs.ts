@@ -1,6 +1,6 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { LogService } from "#proto/cairn/v1/log_pb.ts";
-import { callerOf } from "./context.ts";
+import { callerOf, signalOf } from "./context.ts";
 import type { ConnectCore } from "./core.ts";
 import { fromLogLine, toReadLines, toSearchLines, toTailLines } from "./map-log.ts";
 
@@ -16,7 +16,7 @@ export function logService({ logs }: ConnectCore): ServiceImpl<typeof LogService
       return { lines: lines.map(fromLogLine), next: BigInt(next), more, searched: BigInt(searched) };
     },
     async *tailLog(request, context) {
-      const tail = logs.tail(callerOf(context), toTailLines(request), context.signal);
+      const tail = logs.tail(callerOf(context), toTailLines(request), signalOf(context));
       for await (const { lines, next } of tail) {
         yield { lines: lines.map(fromLogLine), next: BigInt(next) };
       }
