@@ -272,7 +272,14 @@ describe("runs that say little", () => {
   it("Z85 no runs, no namespace, a wrong query, no objective and equal values are said in place", async () => {
     const empty = await pages().open("/explore/odd/none");
     await empty.getByText("There are no runs here yet").waitFor();
-    const missing = await pages().open("/explore/odd/absent");
+    const missing = await pages().open("/");
+    let searches = 0;
+    missing.on("requestfinished", (request) => {
+      if (request.url().endsWith("/SearchRuns")) searches += 1;
+    });
+    await missing.goto(`${pages().url}/explore/odd/absent`);
+    // Two for what there is to choose from, then the runs themselves, of which there are none.
+    await expect.poll(() => searches).toBeGreaterThanOrEqual(3);
     await missing.getByText(/There is no namespace/).waitFor();
     const wrong = await pages().open("/explore/odd/one?q=%3D%3D");
     await wrong.getByRole("alert").waitFor();

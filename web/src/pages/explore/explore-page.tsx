@@ -56,7 +56,7 @@ function Explore({ namespace }: { namespace: string }) {
   useKey("/", () => queryBar.current?.focus());
   const onSearch = (patch: ExplorePatch, how: "push" | "replace" = "push") =>
     void navigate({ search: (before) => withPatch(before, patch), replace: how === "replace" });
-  if (known.error && table === undefined && !isQueryFault(known.error)) {
+  if (known.error && (table === undefined || table.runs.length === 0) && !isQueryFault(known.error)) {
     return <NamespaceFault namespace={namespace} error={known.error} onRetry={() => void known.refetch()} />;
   }
   const ask = (q: string) => {
