@@ -21,7 +21,7 @@ const onNamespace = (name: string, message: MethodRow["message"]): MethodRow => 
   message,
 });
 
-const NOBODY = "0".repeat(32);
+const MISSING = "0".repeat(32);
 
 /** Further ways to name a thing, which who may see it need not be answered with OK. */
 const FURTHER: readonly MethodRow[] = [
@@ -40,14 +40,14 @@ const FURTHER: readonly MethodRow[] = [
     name: "cairn.v1.MetricService/ReadGroups",
     about: "run",
     message: (_, { runId }) => ({
-      groups: [{ name: "g", runs: [{ id: NOBODY }, { id: runId }] }],
+      groups: [{ name: "g", runs: [{ id: MISSING }, { id: runId }] }],
       key: "new",
     }),
   },
   {
     name: "cairn.v1.MetricService/ReadSeries",
     about: "run",
-    message: (_, { runId }) => ({ series: [NOBODY, runId].map((id) => ({ run: { id }, key: "new" })) }),
+    message: (_, { runId }) => ({ series: [MISSING, runId].map((id) => ({ run: { id }, key: "new" })) }),
   },
   onNamespace("RunService/SearchRuns", (_, { runId }) => ({ query: `id = "${runId}"` })),
   onNamespace("RunService/SearchRuns", (_, { alias }) => ({ query: `alias = "${alias}"` })),

@@ -201,7 +201,7 @@ describe("S1: the walk", () => {
           const scoped = row.about === "artifact" && row.name.includes("AccessService");
           const looks =
             scoped && target.closed === "artifact" && /(?:ExplainAccess|GetScope)$/.test(row.name);
-          // Nor is there a version to destroy of a name that does not exist, which is no mistake.
+          // Nor is there a version to destroy of a name that does not exist, which is not an error.
           const purges = target.closed === "artifact" && row.name.endsWith("/PurgeArtifacts");
           const expected = looks || purges ? ["OK"] : scoped ? REFUSED : ["NotFound"];
           expect(expected, told.what).toContain(told.answer.code);

@@ -20,7 +20,7 @@ export interface Proof {
 
 /** For a caller who has shown a token that works: the password that should come with it is wrong. */
 export function badPassword(what: string): CairnError {
-  return new CairnError("forbidden", `cannot ${what}: the password is wrong`, { reason: "BAD_PASSWORD" });
+  return new CairnError("forbidden", `cannot ${what}: your password is wrong`, { reason: "BAD_PASSWORD" });
 }
 
 /**

@@ -49,7 +49,7 @@ export async function seekArtifact(
       : await chooseRun({ ...caller, permission: "read" }, ref, found, runs);
   const scope = scopeOf(run, name);
   const isHidden = !maySee(caller, scope);
-  // Who may not do this to the run is told so, whether the artifact is hidden or not there.
+  // Without the right to do this to the run the answer says so, whether the artifact is hidden or not there.
   authorize(caller, isHidden ? runScopeOf(run) : scope);
   return { ...scope, isHidden };
 }

@@ -26,7 +26,7 @@ it("H5 remembers so many bytes of what watchers share, and forgets the oldest fi
   expect(get("b")).toBe(get("b"));
 });
 
-it("H5 forgets everything when listeners are told again", async () => {
+it("H5 forgets everything when listeners are notified again", async () => {
   const changes = new Changes();
   const kept = new PerWave<object>(changes);
   const first = kept.get("a", () => ({}));

@@ -4,7 +4,7 @@ const REMEMBERED_MAX = 256;
 /** An event has up to 16 MiB: so many of them would fill the memory until something happens. */
 const REMEMBERED_BYTES_MAX = 64 << 20;
 
-/** What was found out since listeners were last told to look; all of it is forgotten when they are told again. */
+/** Answers since listeners were last notified; all of them are forgotten when they are notified again. */
 export class PerWave<V> {
   readonly #changes: Changes;
   readonly #values = new Map<string, V>();

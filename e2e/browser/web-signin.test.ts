@@ -191,7 +191,7 @@ describe("the access page", () => {
     await type("Once more", "another sentence");
     await expectAccessible(page);
     await dialog.getByRole("button", { name: "Change it" }).click();
-    await dialog.getByRole("alert").getByText("the password is wrong").waitFor();
+    await dialog.getByRole("alert").getByText("your password is wrong").waitFor();
     await type("Old password", "correct horse battery");
     await dialog.getByRole("button", { name: "Change it" }).click();
     await dialog.waitFor({ state: "detached" });
@@ -291,7 +291,7 @@ describe("the access page", () => {
     await dialog.getByRole("textbox", { name: "Password", exact: true }).fill("another sentence");
     await dialog.getByRole("textbox", { name: "Your password" }).fill("wrong password");
     await dialog.getByRole("button", { name: "Make it" }).click();
-    await dialog.getByText("the password is wrong").waitFor();
+    await dialog.getByText("your password is wrong").waitFor();
     await dialog.getByRole("textbox", { name: "Your password" }).fill("correct horse battery");
     await expectAccessible(page);
     await dialog.getByRole("button", { name: "Make it" }).click();

@@ -155,7 +155,7 @@ describe("cairn token, cairn access", () => {
 
     const wrong = await cairn(["password", "--password-stdin"], { env, stdin: `wrong\n${after}\n` });
     expect(wrong).toMatchObject({ code: 4 });
-    expect(wrong.stderr).toContain("the password is wrong");
+    expect(wrong.stderr).toContain("your password is wrong");
     const changed = await cairn(["password", "--password-stdin", "--json"], {
       env,
       stdin: `${before}\n${after}\n`,

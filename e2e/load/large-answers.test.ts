@@ -1,6 +1,6 @@
 /**
  * A run may have 34 MB of texts, and a connection 256 calls: what they would take together is more than any heap. The
- * server has a small one here, and nobody reads what it answers.
+ * server has a small one here, and the client does not read the answers.
  */
 import { readFileSync, rmSync } from "node:fs";
 import { connect, type ClientHttp2Session } from "node:http2";
@@ -55,7 +55,7 @@ describe("S27, S28 answers that are large", () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** Requests at once on a connection of their own, whose answers nobody reads; the status of each that has one. */
+  /** Requests at once on a connection of their own, whose answers are not read; the status of each that has one. */
   function ask(path: string, message?: object): { session: ClientHttp2Session; statuses: number[] } {
     const session = connect(server.url);
     session.on("error", () => {});

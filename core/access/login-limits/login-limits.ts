@@ -7,7 +7,7 @@ const PER_PAIR = { burst: 5, everyMs: 10_000 };
 const PER_ADDRESS = { burst: 30, everyMs: 2_000 };
 const PER_NAME = { burst: 50, everyMs: 5_000 };
 /**
- * Tries for one name from one address that it has been signed in from. Whoever shares that address can use them up
+ * Tries for one name from one address that it has been signed in from. Others at that address can use them up
  * only by going on and on, and still guesses ten times a minute at most.
  */
 const PER_KNOWN_PAIR = { burst: 30, everyMs: 6_000 };

@@ -26,6 +26,12 @@ def read_corpus() -> list[Form]:
     return forms + [Form(entry["where"], text, "") for entry in corpus["harmless"] for text in entry["texts"]]
 
 
+def hostile_pieces() -> list[str]:
+    """What makes a careless pattern slow when it is repeated."""
+    pieces: list[str] = json.loads(_PATH.read_text(encoding="utf-8"))["hostile"]
+    return pieces
+
+
 def words_of(command: str) -> list[str]:
     return [word.replace("␣", " ") for word in command.split(" ")]
 

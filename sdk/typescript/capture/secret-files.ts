@@ -28,7 +28,7 @@ export function isSecretFile(name: string): boolean {
   const dot = lower.lastIndexOf(".");
   if (dot > 0 && !ENDINGS.includes(lower.slice(dot + 1))) return false;
   const stem = dot > 0 ? name.slice(0, dot) : name;
-  // A file in capitals is no variable.
+  // A file in capitals is not a variable.
   return endsAsSecret(/[a-z]/.test(stem) ? stem : stem.toLowerCase());
 }
 
@@ -45,7 +45,7 @@ export function isSecretPath(path: string): boolean {
   return isSecretFile(parts.at(-1)!) || above.some(isSecretFolder);
 }
 
-/** Whether what stands behind a name is a value, and not a variable as in code. */
+/** Whether the text after a name is a value, and not a variable as in code. */
 export function isSettingsFile(path: string): boolean {
   return SETTINGS.has(path.slice(path.lastIndexOf(".") + 1).toLowerCase());
 }

@@ -21,7 +21,7 @@ interface Key {
   /** What each of its lines begins with. */
   prefix: string;
   /** How many lines in a row did not belong to it. */
-  strangers: number;
+  foreignLines: number;
 }
 
 interface Block {
@@ -56,7 +56,7 @@ export class LineRedactor {
     if (inner !== undefined) return inner;
     const begin = line.includes("-----BEGIN") && !END.test(line) ? BEGIN.exec(line) : null;
     if (begin !== null)
-      this.#key = { linesLeft: RULES.keys.linesMax, prefix: line.slice(0, begin.index), strangers: 0 };
+      this.#key = { linesLeft: RULES.keys.linesMax, prefix: line.slice(0, begin.index), foreignLines: 0 };
     return redactText(this.#strike(line), "line");
   }
 
@@ -69,13 +69,14 @@ export class LineRedactor {
     const body = line.slice(start).trim();
     if (body === "") return line;
     // After another line a word alone may be one of those.
-    const isBody = BODY.test(body) && (key.strangers === 0 || (/[0-9+/=]/.test(body) && !body.includes(":")));
+    const isBody =
+      BODY.test(body) && (key.foreignLines === 0 || (/[0-9+/=]/.test(body) && !body.includes(":")));
     const clean = isBody ? line.slice(0, start) + REDACTED : line.replace(RUN, REDACTED);
     if (clean !== line) {
-      key.strangers = 0;
+      key.foreignLines = 0;
       return clean;
     }
-    if (++key.strangers > RULES.keys.strangersMax) this.#key = undefined;
+    if (++key.foreignLines > RULES.keys.foreignLinesMax) this.#key = undefined;
     return undefined;
   }
 }

@@ -3,7 +3,7 @@ import { REDACTED, RULES, setOf, whole } from "./secret-rules.ts";
 
 /**
  * Where a text comes from. In `strict` text, such as a command line, everything under a secret name is struck out; a
- * `line` that a program printed also talks about passwords; in `code` a name mostly stands for a variable, in `settings`
+ * `line` that a program printed also talks about passwords; in `code` a name is mostly a variable, in `settings`
  * for a value.
  */
 export type Mode = "strict" | "line" | "code" | "settings";
@@ -68,7 +68,7 @@ export function valueAt(text: string, begin: number, unquoted: RegExp = WORD, is
   return { start, isCall, mark, inner, end: isClosed ? end + mark.length : end, isClosed };
 }
 
-/** What stands in its place. */
+/** What replaces it. */
 export function marked({ mark, isClosed }: Value): string {
   return mark + REDACTED + (isClosed ? mark : "");
 }

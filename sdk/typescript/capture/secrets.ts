@@ -26,7 +26,7 @@ import {
  * taken for it.
  */
 const URL_USER = new RegExp(RULES.urls, "g");
-/** The end of a name and what stands before its value: `a.token=`, `"api_key": `, `Password: `, `<secret>`. */
+/** The end of a name and what comes before its value: `a.token=`, `"api_key": `, `Password: `, `<secret>`. */
 const NAME = new RegExp(
   `(?:${wordsIn(RULES.names.stems).join("|")})[\\w.-]{0,32}(?![\\w.-])(${RULES.names.separator})`,
   "gi",
@@ -183,7 +183,7 @@ function nameBefore(text: string, { index, 0: found, 1: separator }: RegExpExecA
   // `access%5Ftoken`
   if (text[from - 1] === "%") from = Math.min(from + 2, index);
   const name = text.slice(from, index + found.length - separator!.length);
-  // In a connection string PWD is no working directory.
+  // In a connection string PWD is not the working directory.
   const strength = name === "PWD" && text[from - 1] === ";" ? "strong" : nameStrength(name);
   const isKey = strength === "none" && name.length <= 4 && /^keys?$/i.test(name);
   if (strength === "none" && !isKey) return undefined;

@@ -33,12 +33,12 @@ def _is_secret_file(name: str) -> bool:
         stem = name
     elif ending.lower() not in _ENDINGS:
         return False
-    # A file in capitals is no variable.
+    # A file in capitals is not a variable.
     return ends_as_secret(stem if re.search("[a-z]", stem) else stem.lower())
 
 
 def is_settings_file(path: str) -> bool:
-    """Whether what stands behind a name is a value, and not a variable as in code."""
+    """Whether the text after a name is a value, and not a variable as in code."""
     return path.rpartition(".")[2].lower() in _SETTINGS
 
 

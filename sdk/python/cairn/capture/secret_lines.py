@@ -16,7 +16,7 @@ _END = compiled(_KEYS["end"])
 _BODY = Whole(_KEYS["body"])
 _RUN = compiled(_KEYS["run"])
 _LINES_MAX: int = _KEYS["linesMax"]
-_STRANGERS_MAX: int = _KEYS["strangersMax"]
+_FOREIGN_LINES_MAX: int = _KEYS["foreignLinesMax"]
 _BASE64 = compiled("[0-9+/=]")
 #: Colours, and the command that clears the rest of a line.
 _COLOURS = compiled(RULES["colours"])
@@ -35,7 +35,7 @@ class _Key:
         #: What each of its lines begins with.
         self.prefix = prefix
         #: How many lines in a row did not belong to it.
-        self.strangers = 0
+        self.foreign_lines = 0
 
 
 class _Block:
@@ -87,13 +87,13 @@ class LineRedactor:
         if not body:
             return line
         # After another line a word alone may be one of those.
-        is_body = _BODY.fits(body) and (key.strangers == 0 or (":" not in body and _BASE64.search(body) is not None))
+        is_body = _BODY.fits(body) and (key.foreign_lines == 0 or (":" not in body and _BASE64.search(body) is not None))
         clean = line[:start] + REDACTED if is_body else _RUN.sub(REDACTED, line)
         if clean != line:
-            key.strangers = 0
+            key.foreign_lines = 0
             return clean
-        key.strangers += 1
-        if key.strangers > _STRANGERS_MAX:
+        key.foreign_lines += 1
+        if key.foreign_lines > _FOREIGN_LINES_MAX:
             self._key = None
         return None
 

@@ -1,7 +1,7 @@
 """What stands under a name, and whether it is a secret.
 
 Where a text comes from: in `strict` text, such as a command line, everything under a secret name is struck out; a
-`line` that a program printed also talks about passwords; in `code` a name mostly stands for a variable, in `settings`
+`line` that a program printed also talks about passwords; in `code` a name is mostly a variable, in `settings`
 for a value.
 """
 
@@ -52,7 +52,7 @@ class Value(NamedTuple):
     is_closed: bool
 
     def marked(self) -> str:
-        """What stands in its place."""
+        """What replaces it."""
         return f"{self.mark}{REDACTED}{self.mark if self.is_closed else ''}"
 
 

@@ -24,7 +24,7 @@ from cairn.capture.secret_values import (
 )
 
 _STEMS = any_of(words_in(RULES["names"]["stems"]))
-#: The end of a name and what stands before its value: `a.token=`, `"api_key": `, `Password: `, `<secret>`.
+#: The end of a name and what comes before its value: `a.token=`, `"api_key": `, `Password: `, `<secret>`.
 _TAIL = rf")[\w.-]{{0,32}}(?![\w.-])({RULES['names']['separator']})"
 _NAME = compiled(f"(?:{_STEMS}{_TAIL}", re.IGNORECASE)
 #: The same in lower case, which Python finds several times as fast.
@@ -193,7 +193,7 @@ def _name_before(text: str, found: re.Match[str]) -> _Name | None:
         # `access%5Ftoken`
         begin = min(begin + 2, found.start())
     name = text[begin : found.start(1)]
-    # In a connection string PWD is no working directory.
+    # In a connection string PWD is not the working directory.
     strength = STRONG if name == "PWD" and before == ";" else name_strength(name)
     is_key = strength == NONE and name.lower() in ("key", "keys")
     if strength == NONE and not is_key:

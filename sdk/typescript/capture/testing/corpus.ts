@@ -9,14 +9,24 @@ export interface Form {
 }
 
 interface Corpus {
+  hostile: string[];
   values: Record<string, string[]>;
   secrets: { where: Form["where"]; secret: string; texts: string[] }[];
   harmless: { where: Form["where"]; texts: string[] }[];
 }
 
-export function readCorpus(): Form[] {
+function readFile(): Corpus {
   const path = new URL("../../../testing/secret-corpus.json", import.meta.url);
-  const { values, secrets, harmless } = JSON.parse(readFileSync(path, "utf8")) as Corpus;
+  return JSON.parse(readFileSync(path, "utf8")) as Corpus;
+}
+
+/** What makes a careless pattern slow when it is repeated. */
+export function hostilePieces(): string[] {
+  return readFile().hostile;
+}
+
+export function readCorpus(): Form[] {
+  const { values, secrets, harmless } = readFile();
   const valueOf = (name: string) => values[name]!.map(partOf).join("");
   return [
     ...secrets.flatMap(({ where, secret, texts }) =>

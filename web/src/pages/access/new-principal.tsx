@@ -101,13 +101,13 @@ function PasswordFields(fields: {
         value={fields.password}
         onChange={fields.onPassword}
         autoComplete="new-password"
-        hint="May be left empty for somebody who uses tokens alone."
+        hint="May be left empty for a person who uses tokens alone."
       />
       {fields.password !== "" && (
         <OwnPassword
-          makes="somebody who can log in"
+          makes="a person who can log in"
           without="cairn access user add"
-          hint="Asked again, because who can log in outlives this session."
+          hint="Asked again, because a new person can log in after this session has ended."
           value={fields.yourPassword}
           onChange={fields.onYourPassword}
         />
