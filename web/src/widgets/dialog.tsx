@@ -33,7 +33,7 @@ export function Dialog({
       <Base.Portal>
         <Base.Backdrop className={styles.backdrop} />
         <Base.Popup {...focus} className={wide ? `${styles.dialog} ${styles.wide}` : styles.dialog}>
-          <header className={styles.head}>
+          <div className={styles.head}>
             <Base.Title className={styles.title}>{title}</Base.Title>
             <Base.Close
               render={
@@ -42,9 +42,9 @@ export function Dialog({
                 </Button>
               }
             />
-          </header>
+          </div>
           <div className={styles.body}>{children}</div>
-          {actions !== undefined && <footer className={styles.foot}>{actions}</footer>}
+          {actions !== undefined && <div className={styles.foot}>{actions}</div>}
         </Base.Popup>
       </Base.Portal>
     </Base.Root>
