@@ -101,7 +101,14 @@ function throughStream(raw: Socket): Duplex {
   });
   stream.on("error", () => {});
   raw.on("data", (chunk) => {
-    if (!stream.push(chunk)) raw.pause();
+    try {
+      if (!stream.push(chunk)) raw.pause();
+    } catch (thrown) {
+      // Now and then the TLS of Node 24 writes into a stream that it is ending, and asserts that it does not.
+      if (!(thrown instanceof Error && "code" in thrown && thrown.code === "ERR_INTERNAL_ASSERTION"))
+        throw thrown;
+      stream.destroy();
+    }
   });
   raw.on("end", () => stream.push(null));
   raw.on("close", () => stream.destroy());
