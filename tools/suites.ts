@@ -158,7 +158,7 @@ export const campaigns: readonly Campaign[] = [
   { name: "faults", files: ["e2e/faults/sweep.test.ts", "e2e/faults/full-disk.test.ts"], minutes: 5 },
   { name: "schedules", files: ["e2e/schedules.test.ts"], minutes: 2 },
   { name: "outages", files: ["e2e/sdk/outages.test.ts"], minutes: 4 },
-  { name: "aborts", files: ["e2e/aborts/aborts.test.ts"], minutes: 4 },
+  { name: "aborts", files: ["e2e/aborts/*.test.ts"], minutes: 4 },
   { name: "floods", files: ["e2e/load/floods.test.ts"], minutes: 3 },
   { name: "crowds", files: ["e2e/load/{many-writers,noisy,slow-clients}.test.ts"], minutes: 4 },
   { name: "large-artifacts", files: ["e2e/load/large-artifacts.test.ts"], minutes: 2 },

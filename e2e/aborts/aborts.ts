@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { CANCEL, END_HEADERS, field, FRAME, frame, PREFACE, uint32 } from "#server/testing/frames.ts";
 import { dose, seed, tally } from "../../tools/dose.ts";
 import type { Attempt, End, Moment } from "./attempt.ts";
 import { Fuzzer } from "./fuzzer.ts";
 import { perform } from "./perform.ts";
 import { besiege } from "./siege.ts";
-import { Victim, VICTIMS } from "./victim.ts";
+import { Victim, type VictimName } from "./victim.ts";
 
 /** Per server, of which there are three; a quarter of it is to warm it up. */
 const FUZZ_MS = dose(20_000, 60_000);
@@ -27,7 +27,8 @@ async function expectUnharmed(server: Victim): Promise<void> {
   expect(await server.complaint()).toBeUndefined();
 }
 
-describe.each(VICTIMS)("%s", (name) => {
+/** What a server must survive; each kind of server has a test file, so that they run side by side. */
+export function abortTests(name: VictimName): void {
   let server: Victim;
   beforeAll(async () => {
     server = await Victim.start(name);
@@ -102,4 +103,4 @@ describe.each(VICTIMS)("%s", (name) => {
     },
     AROUND_MS,
   );
-});
+}
