@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { lineEdits, unifiedDiff } from "./line-diff.ts";
-import { cpuMs } from "#base/testing/cpu-ms.ts";
+import { cpuMs } from "#base/cpu-ms.ts";
 
 const line = fc.constantFrom("a", "b", "c", "d");
 const text = fc.array(line, { maxLength: 30 });

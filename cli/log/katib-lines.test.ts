@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { KATIB_FILTER, parseKatibLine } from "./katib-lines.ts";
 import { paramJson, parseValue, splitPair } from "./parse-pairs.ts";
-import { cpuMs } from "#base/testing/cpu-ms.ts";
+import { cpuMs } from "#base/cpu-ms.ts";
 
 const filter = new RegExp(KATIB_FILTER, "g");
 

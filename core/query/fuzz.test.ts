@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { cpuMs } from "#base/testing/cpu-ms.ts";
+import { cpuMs } from "#base/cpu-ms.ts";
 import { CairnError } from "../errors.ts";
 import { limits } from "../limits.ts";
 import { arbitraryQuery } from "./testing/arbitrary.ts";

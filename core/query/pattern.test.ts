@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { cpuMs } from "#base/testing/cpu-ms.ts";
+import { cpuMs } from "#base/cpu-ms.ts";
 import { limits } from "../limits.ts";
 import { compilePattern, globToRegex, likeToRegex, patternCost, regexToLike } from "./pattern.ts";
 import { dose } from "../../tools/dose.ts";

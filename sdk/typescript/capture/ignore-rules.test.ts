@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { parseIgnoreFile, type IgnoreFile } from "./ignore-rules.ts";
 import { dose, tally } from "../../../tools/dose.ts";
 import { newRepository } from "./testing/repository.ts";
-import { cpuMs } from "#base/testing/cpu-ms.ts";
+import { cpuMs } from "#base/cpu-ms.ts";
 
 describe("parseIgnoreFile", () => {
   const cases: [rules: string, ignored: string[], others: string[]][] = [

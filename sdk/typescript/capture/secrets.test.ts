@@ -4,7 +4,7 @@ import { redactArgs } from "./secret-args.ts";
 import { isSecretName } from "./secret-names.ts";
 import { REDACTED } from "./secret-rules.ts";
 import { redactText, redactUrl } from "./secrets.ts";
-import { cpuMs } from "#base/testing/cpu-ms.ts";
+import { cpuMs } from "#base/cpu-ms.ts";
 
 /** Put together here, so that no scanner takes this file for a leak. */
 const join = (...parts: string[]) => parts.join("");

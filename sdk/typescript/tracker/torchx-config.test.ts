@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { PythonConfig } from "./python-config.ts";
 import { configuredTrackers, findTorchxConfigs } from "./torchx-config.ts";
-import { cpuMs } from "#base/testing/cpu-ms.ts";
+import { cpuMs } from "#base/cpu-ms.ts";
 
 describe("the trackers of .torchxconfig", () => {
   let dir: string;

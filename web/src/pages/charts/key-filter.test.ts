@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { cpuMs } from "#base/testing/cpu-ms.ts";
+import { cpuMs } from "#base/cpu-ms.ts";
 import { parseKeyFilter } from "./key-filter.ts";
 import { rowsOf, sectionsOf } from "./sections.ts";
 

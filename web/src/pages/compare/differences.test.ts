@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { comparePatches, describePatch, readPatch } from "./patch-lines.ts";
 import { splitEnvironment } from "./packages.ts";
 import { condense, diffTokens } from "./token-diff.ts";
-import { cpuMs } from "#base/testing/cpu-ms.ts";
+import { cpuMs } from "#base/cpu-ms.ts";
 
 const joined = (parts: { kind: string; text: string }[], without: string) =>
   parts.flatMap(({ kind, text }) => (kind === without ? [] : [text])).join("");
