@@ -5,7 +5,7 @@ import { WORKER_FLAGS } from "./tools/worker-flags.ts";
 // temporary directory each.
 export default defineConfig({
   test: {
-    include: ["{base,core,wire,store,blob,server,sdk,cli,web,tools}/**/*.test.ts"],
+    include: ["{base,lang,core,wire,store,blob,server,sdk,cli,web,tools}/**/*.test.ts"],
     isolate: false,
     setupFiles: ["tools/runner/declared-programs.ts", "tools/seed.ts", "tools/no-uncaught.ts"],
     pool: "forks",

@@ -1,9 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { matches, type RunView } from "#core/query/evaluate.ts";
-import { parseQuery } from "#core/query/parser.ts";
-import { viewRun } from "#core/query/view.ts";
+import { matches, type RunView } from "#lang/query/evaluate.ts";
+import { parseQuery } from "#lang/query/parser.ts";
+import { viewRun } from "#lang/query/view.ts";
 import { RunSchema, RunStatus, type Run } from "#proto/cairn/v1/run_pb.ts";
 import { dose, tally } from "../tools/dose.ts";
 import { maskOf, type Brush } from "../web/src/pages/explore/brush.ts";

@@ -1,7 +1,7 @@
 import { fromJson, toBinary, type DescMethod, type JsonObject } from "@bufbuild/protobuf";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { beforeAll, describe, expect, it } from "vitest";
-import { limits } from "#core/limits.ts";
+import { limits } from "#lang/limits.ts";
 import { Encoding } from "#proto/cairn/v1/metric_pb.ts";
 import { EXPENSIVE } from "#wire/connect/open-call.ts";
 import { methodName } from "#wire/connect/permission.ts";

@@ -1,6 +1,6 @@
 import { create, toBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
-import { limits } from "#core/limits.ts";
+import { limits } from "#lang/limits.ts";
 import { EnvelopeSchema, SeriesKind } from "#proto/cairn/v1/metric_pb.ts";
 import type { RunStatus } from "#proto/cairn/v1/run_pb.ts";
 import { field, varintField } from "#wire/connect/testing/protobuf.ts";

@@ -1,7 +1,7 @@
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
-import { limits } from "#core/limits.ts";
+import { limits } from "#lang/limits.ts";
 import { EnvelopeSchema } from "#proto/cairn/v1/metric_pb.ts";
 import { field } from "#wire/connect/testing/protobuf.ts";
 import {

@@ -4,7 +4,7 @@ import { connect } from "node:http2";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { limits } from "#core/limits.ts";
+import { limits } from "#lang/limits.ts";
 import { Backlog } from "#core/quota/backlog.ts";
 import { Encoding, EnvelopeSchema, ReadSeriesRequestSchema } from "#proto/cairn/v1/metric_pb.ts";
 import {

@@ -1,6 +1,6 @@
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { beforeAll, describe, expect, it } from "vitest";
-import { limits } from "#core/limits.ts";
+import { limits } from "#lang/limits.ts";
 import { errorOf } from "#wire/connect/testing/raw-call.ts";
 import { clientsOf, type Clients } from "#wire/connect/testing/ways.ts";
 import { useServer } from "./testing/servers.ts";

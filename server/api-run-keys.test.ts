@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { limits } from "#core/limits.ts";
+import { limits } from "#lang/limits.ts";
 import { KeysOfRuns } from "#core/series/run-keys.ts";
 import { errorOf } from "#wire/connect/testing/raw-call.ts";
 import { useWays, TWO_WAYS } from "./testing/servers.ts";

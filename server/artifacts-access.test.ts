@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { OWNER, type Caller } from "#core/access/caller.ts";
-import type { ArtifactRecord } from "#core/model/artifact.ts";
+import type { ArtifactRecord } from "#core/types/artifact.ts";
 import { refused } from "#store/contract/stores.ts";
 import { sha256 } from "./testing/artifact-client.ts";
 import {

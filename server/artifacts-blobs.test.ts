@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { OWNER, type Caller } from "#core/access/caller.ts";
-import { CairnError } from "#core/errors.ts";
-import { limits } from "#core/limits.ts";
+import { CairnError } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
 import type { BlobStore } from "#core/ports/blob-store.ts";
 import { AUDIT, refused } from "#store/contract/stores.ts";
 import { sha256 } from "./testing/artifact-client.ts";

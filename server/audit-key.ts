@@ -1,7 +1,7 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from "node:crypto";
 import { closeSync, fsyncSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { CairnError, quote } from "#core/errors.ts";
+import { CairnError, quote } from "#lang/errors.ts";
 
 /** In the data folder, beside the store; no backup holds it. */
 const FILE = "audit-key.pem";

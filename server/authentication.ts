@@ -3,7 +3,7 @@ import type { Access } from "#core/access/access.ts";
 import type { Administrator } from "#core/access/administrators.ts";
 import { ANONYMOUS, OWNER, type Identity } from "#core/access/caller.ts";
 import type { ShownSession } from "#core/access/views.ts";
-import { CairnError } from "#core/errors.ts";
+import { CairnError } from "#lang/errors.ts";
 import type { Sender } from "#wire/connect/core.ts";
 import { isLocalCaller } from "./guard-request.ts";
 import { isLoopbackHost } from "./guard.ts";

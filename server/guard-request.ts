@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
-import { CairnError } from "#core/errors.ts";
+import { CairnError } from "#lang/errors.ts";
 import { type Guard, type GuardFacts, isLoopback, isLoopbackAuthority } from "#server/guard.ts";
 import type { HttpRequest, HttpResponse } from "#wire/kit/http.ts";
 import { errorBody, httpStatusOf } from "#wire/kit/http-error.ts";

@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { CairnError, quote } from "#core/errors.ts";
+import { CairnError, quote } from "#lang/errors.ts";
 import { checkUrl } from "#server/url-token.ts";
 
 /**

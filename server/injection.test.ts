@@ -1,8 +1,8 @@
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Comparison, Field } from "#core/query/ast.ts";
-import { printQuery } from "#core/query/print.ts";
+import type { Comparison, Field } from "#lang/query/ast.ts";
+import { printQuery } from "#lang/query/print.ts";
 import { Encoding } from "#proto/cairn/v1/metric_pb.ts";
 import { clientsOf, type Clients } from "#wire/connect/testing/ways.ts";
 import { dose, seed, tally } from "../tools/dose.ts";

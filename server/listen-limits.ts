@@ -1,4 +1,4 @@
-import { limits } from "#core/limits.ts";
+import { limits } from "#lang/limits.ts";
 
 /** What one port takes from its clients before it closes on them. */
 export interface ListenLimits {

@@ -5,7 +5,7 @@ import { connect as connectTcp } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
-import { CairnError } from "#core/errors.ts";
+import { CairnError } from "#lang/errors.ts";
 import { makeCertificate } from "#server/testing/certificate.ts";
 import {
   END_HEADERS,

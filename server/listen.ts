@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import { type AddressInfo, createServer, isIPv6, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
-import { CairnError, quote } from "#core/errors.ts";
+import { CairnError, quote } from "#lang/errors.ts";
 import { ConnectionTurns } from "#server/connection-turns.ts";
 import { openHttp1, type ProtocolServer } from "#server/listen-http1.ts";
 import { openHttp2 } from "#server/listen-http2.ts";

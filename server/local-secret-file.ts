@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { CairnError, quote } from "#core/errors.ts";
+import { CairnError, quote } from "#lang/errors.ts";
 import type { Environment } from "./settings.ts";
 
 /** What clients find there; sdk/typescript/local-secret.ts and sdk/python/cairn/local_secret.py read it. */

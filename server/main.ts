@@ -1,6 +1,6 @@
 import { isatty } from "node:tty";
 import { pino } from "pino";
-import { CairnError } from "#core/errors.ts";
+import { CairnError } from "#lang/errors.ts";
 import { greeting } from "./greeting.ts";
 import { localSecretFolder } from "./local-secret-file.ts";
 import { serve } from "./serve.ts";

@@ -1,4 +1,4 @@
-import type { CairnError } from "#core/errors.ts";
+import type { CairnError } from "#lang/errors.ts";
 import type { HealthSource } from "#wire/connect/health.ts";
 import { SERVICES } from "#wire/connect/services.ts";
 

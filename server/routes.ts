@@ -1,6 +1,6 @@
 import type { Registry } from "prom-client";
 import { authorize } from "#core/access/caller.ts";
-import { CairnError } from "#core/errors.ts";
+import { CairnError } from "#lang/errors.ts";
 import { sendBytes, sendJson } from "#wire/kit/respond.ts";
 import type { Route } from "#wire/kit/router.ts";
 

@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 import type { Logger } from "pino";
 import { systemClock, type Clock } from "#base/clock.ts";
 import type { Administrator } from "#core/access/administrators.ts";
-import type { CairnError } from "#core/errors.ts";
+import type { CairnError } from "#lang/errors.ts";
 import type { QuotaLimits } from "#core/quota/account.ts";
 import { Backlog } from "#core/quota/backlog.ts";
 import { identify } from "#wire/connect/context.ts";

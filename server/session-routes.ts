@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Access } from "#core/access/access.ts";
 import type { Caller } from "#core/access/caller.ts";
 import type { CreatedSession } from "#core/access/views.ts";
-import { CairnError } from "#core/errors.ts";
+import { CairnError } from "#lang/errors.ts";
 import { senderOf } from "#wire/connect/sender.ts";
 import { readBody } from "#wire/kit/body.ts";
 import type { HttpResponse } from "#wire/kit/http.ts";

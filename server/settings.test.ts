@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
-import { CairnError } from "#core/errors.ts";
+import { CairnError } from "#lang/errors.ts";
 import { fileKeyOf, flagOf, SETTING_ROWS, variableOf } from "#server/setting-table.ts";
 import { isInClear, readCommand, readSettings } from "#server/settings.ts";
 

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { systemClock } from "#base/clock.ts";
 import { openFsBlobStore } from "#blob/fs/fs-blob-store.ts";
 import { openMemoryBlobStore } from "#blob/memory/memory-blob-store.ts";
-import type { CairnError } from "#core/errors.ts";
+import type { CairnError } from "#lang/errors.ts";
 import type { AccessStore } from "#core/ports/access-store.ts";
 import type { ArtifactStore } from "#core/ports/artifact-store.ts";
 import type { BlobStore } from "#core/ports/blob-store.ts";

@@ -7,7 +7,7 @@ import { pino, type Logger } from "pino";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { systemClock } from "#base/clock.ts";
 import type { Clock } from "#base/clock.ts";
-import type { CairnError } from "#core/errors.ts";
+import type { CairnError } from "#lang/errors.ts";
 import { makeCertificate, writeCertificate, type CertificateFiles } from "./testing/certificate.ts";
 import { startChild } from "./testing/child.ts";
 import { callHttp2 } from "./testing/port.ts";

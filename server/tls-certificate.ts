@@ -3,7 +3,7 @@ import type { Stats } from "node:fs";
 import { open, stat } from "node:fs/promises";
 import type { Logger } from "pino";
 import type { Clock } from "#base/clock.ts";
-import { CairnError, quote } from "#core/errors.ts";
+import { CairnError, quote } from "#lang/errors.ts";
 import { tlsOptions, type TlsPair } from "./tls-options.ts";
 
 const DAY_MS = 86_400_000;

@@ -1,5 +1,5 @@
 import { createSecureContext, type SecureContextOptions } from "node:tls";
-import { CairnError } from "#core/errors.ts";
+import { CairnError } from "#lang/errors.ts";
 
 /** In PEM. */
 export interface TlsPair {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
-import { CairnError } from "#core/errors.ts";
+import { CairnError } from "#lang/errors.ts";
 import { answering } from "#wire/kit/answering.ts";
 import { LimitedLog } from "./limited-log.ts";
 

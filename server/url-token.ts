@@ -1,4 +1,4 @@
-import { CairnError } from "#core/errors.ts";
+import { CairnError } from "#lang/errors.ts";
 
 /** What our tokens look like, also with their "_" and "-" written as in a URL. */
 const TOKEN = /cairn(?:_|%5f)(?:[\w-]|%5f|%2d){43}/i;

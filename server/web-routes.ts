@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { CairnError, quote } from "#core/errors.ts";
+import { CairnError, quote } from "#lang/errors.ts";
 import type { HttpRequest, HttpResponse } from "#wire/kit/http.ts";
 import { sendBytes } from "#wire/kit/respond.ts";
 import { contentTypeOf, type Call, type Route } from "#wire/kit/router.ts";

@@ -15,11 +15,11 @@ export interface Layer {
   folder: string;
   /** Folders it may import, besides itself. */
   may: readonly string[];
-  /** Packages and Node modules it must do without; `*` is every package. */
+  /** Packages and Node modules it must do without; `*` is every package, `node:*` every module of Node. */
   without?: readonly string[];
 }
 
-const INNER = ["core", "base", "proto/gen"];
+const INNER = ["core", "lang", "base", "proto/gen"];
 const OUTER = ["wire", "store", "blob", "formats", "fleet", "sinks"];
 const EVERYTHING = [...INNER, ...OUTER, "server", "sdk", "cli", "web", "e2e", "bench", "tools"];
 const NO_TRANSPORT = ["node:http", "node:http2", "node:https", "node:net", "node:tls", "node:dgram"];
@@ -27,15 +27,17 @@ const NO_TRANSPORT = ["node:http", "node:http2", "node:https", "node:net", "node
 /** The first row that fits a file holds for it. */
 const layers: readonly Layer[] = [
   { folder: "base", may: [], without: ["*"] },
+  // Pages import it, so it does without Node.
+  { folder: "lang", may: ["base"], without: ["node:*"] },
   {
     folder: "core",
-    may: ["base"],
+    may: ["lang", "base"],
     without: ["@bufbuild/protobuf", "@connectrpc/connect", "node:sqlite", ...NO_TRANSPORT],
   },
   { folder: "proto/gen", may: [] },
   { folder: "wire/kit", may: INNER },
   { folder: "wire/*", may: [...INNER, "wire/kit"] },
-  { folder: "store/contract", may: ["core", "base"] },
+  { folder: "store/contract", may: ["core", "lang", "base"] },
   { folder: "store/*", may: INNER },
   { folder: "blob/*", may: INNER },
   { folder: "formats/*", may: INNER },
@@ -43,14 +45,17 @@ const layers: readonly Layer[] = [
   { folder: "sinks/*", may: INNER },
   { folder: "server", may: [...INNER, ...OUTER] },
   // What is a secret is one list for both clients, and a Python package has its data inside.
-  { folder: "sdk/typescript", may: ["base", "proto/gen", "sdk/python/cairn/capture/secret-rules.json"] },
-  { folder: "cli", may: ["sdk/typescript", "formats", "server", "base", "proto/gen"] },
+  {
+    folder: "sdk/typescript",
+    may: ["lang", "base", "proto/gen", "sdk/python/cairn/capture/secret-rules.json"],
+  },
+  { folder: "cli", may: ["sdk/typescript", "formats", "server", "lang", "base", "proto/gen"] },
   {
     folder: "web/src/charts",
-    may: ["base"],
+    may: ["lang", "base"],
     without: ["react-dom", "@tanstack/react-query", "@connectrpc/connect"],
   },
-  { folder: "web", may: ["sdk/typescript", "proto/gen", "base", "web/src/charts"] },
+  { folder: "web", may: ["sdk/typescript", "proto/gen", "lang", "base", "web/src/charts"] },
   { folder: "e2e", may: EVERYTHING },
   { folder: "bench", may: EVERYTHING },
   { folder: "tools", may: EVERYTHING },
@@ -155,7 +160,11 @@ function packageBreach(file: string, layer: Layer, specifier: string): string | 
     return isForTests(file) ? undefined : `imports ${name}, but that is for tests`;
   }
   const without = layer.without ?? [];
-  const refused = without.includes(name) || (without.includes("*") && !name.startsWith("node:"));
+  const isNode = name.startsWith("node:");
+  const refused =
+    without.includes(name) ||
+    (without.includes("*") && !isNode) ||
+    (without.includes("node:*") && isNode && !isForTests(file));
   return refused ? `imports ${name}, but ${layer.folder} must do without it` : undefined;
 }
 

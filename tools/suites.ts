@@ -43,9 +43,9 @@ const PAGES = { config: "vitest.browser.config.ts", repeats: true, needs: [CHROM
 const PROPERTIES = [
   "base/codec/{block,chunk}.test.ts",
   "core/access/rights.test.ts",
-  "core/model/json.test.ts",
-  "core/query/{fuzz,pattern,print}.test.ts",
   "core/series/{group-value,state}.test.ts",
+  "lang/json/json.test.ts",
+  "lang/query/{fuzz,pattern,print}.test.ts",
   "sdk/typescript/capture/{ignore-rules,provenance}.test.ts",
   "sdk/typescript/run/recorder.test.ts",
   "store/columns/{cells,columns,index,params}.test.ts",
@@ -58,7 +58,7 @@ export const suites: readonly Suite[] = [
   {
     name: "unit",
     config: "vitest.config.ts",
-    files: ["{base,core,wire,store,blob,sdk,cli,web,tools}/**/*.test.ts"],
+    files: ["{base,lang,core,wire,store,blob,sdk,cli,web,tools}/**/*.test.ts"],
     alsoNeeds: {
       "sdk/typescript/capture/{archive,git,ignore-rules,provenance}*.test.ts": [GIT],
       "store/sqlite/process-mounts.test.ts": [OWN_MOUNTS],

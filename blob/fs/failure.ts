@@ -1,4 +1,4 @@
-import { CairnError } from "#core/errors.ts";
+import { CairnError } from "#lang/errors.ts";
 
 import { errnoOf } from "./disk.ts";
 

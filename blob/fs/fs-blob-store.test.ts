@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import type { ErrorCode } from "#core/errors.ts";
+import type { ErrorCode } from "#lang/errors.ts";
 import type { BlobStore } from "#core/ports/blob-store.ts";
 import { blobStoreContract } from "#store/contract/blob-store.ts";
 import type { BlobStoreUnderTest } from "#store/contract/blob-under-test.ts";

@@ -1,6 +1,6 @@
 import { basename, dirname, join } from "node:path";
 
-import { isDigest } from "#core/model/blob.ts";
+import { isDigest } from "#core/types/blob.ts";
 import type { BlobInfo } from "#core/ports/blob-store.ts";
 
 import { FOLDER } from "./layout.ts";

@@ -1,7 +1,7 @@
 import { createHash, type Hash } from "node:crypto";
 
-import { CairnError, quote } from "#core/errors.ts";
-import { checkUploadId, isDigest, missingUpload, requireExpected, wrongOffset } from "#core/model/blob.ts";
+import { CairnError, quote } from "#lang/errors.ts";
+import { checkUploadId, isDigest, missingUpload, requireExpected, wrongOffset } from "#core/types/blob.ts";
 import type { BlobInfo, PutOptions, UploadInfo } from "#core/ports/blob-store.ts";
 
 import type { AppendableFile } from "./disk.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { basename, join, resolve } from "node:path";
 
-import { CairnError, quote } from "#core/errors.ts";
+import { CairnError, quote } from "#lang/errors.ts";
 
 import type { Disk, ReadableFile } from "./disk.ts";
 

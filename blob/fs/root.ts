@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 
-import { CairnError, quote } from "#core/errors.ts";
+import { CairnError, quote } from "#lang/errors.ts";
 import type { BlobInfo, PutOptions } from "#core/ports/blob-store.ts";
 
 import type { Disk, WritableFile } from "./disk.ts";

@@ -1,5 +1,5 @@
-import { CairnError, quote } from "#core/errors.ts";
-import { BlobIntake, checkDigest, checkRange } from "#core/model/blob.ts";
+import { CairnError, quote } from "#lang/errors.ts";
+import { BlobIntake, checkDigest, checkRange } from "#core/types/blob.ts";
 import type { BlobContent, BlobInfo, BlobStore, PutOptions, UploadInfo } from "#core/ports/blob-store.ts";
 
 import { MemoryUploads } from "./memory-uploads.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-import { checkUploadId, missingUpload, requireExpected, wrongOffset } from "#core/model/blob.ts";
+import { checkUploadId, missingUpload, requireExpected, wrongOffset } from "#core/types/blob.ts";
 import type { BlobInfo, UploadInfo } from "#core/ports/blob-store.ts";
 
 interface Upload {

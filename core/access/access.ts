@@ -1,6 +1,6 @@
 import type { Clock } from "#base/clock.ts";
-import { CairnError, quote } from "../errors.ts";
-import { isUnder } from "../model/path.ts";
+import { CairnError, quote } from "#lang/errors.ts";
+import { isUnder } from "#lang/namespace-path.ts";
 import type { AccessStore, AuditEntry, AuditVerdict, Binding } from "../ports/access-store.ts";
 import { pageSize } from "../runs/runs.ts";
 import { listAdministrators, type Administrator } from "./administrators.ts";

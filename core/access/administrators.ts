@@ -1,6 +1,6 @@
-import { CairnError } from "../errors.ts";
+import { CairnError } from "#lang/errors.ts";
 import type { Member, StoredPrincipal } from "../ports/access-store.ts";
-import { compareCodePoints } from "../model/code-points.ts";
+import { compareCodePoints } from "#lang/code-points.ts";
 import { ROOT } from "./scope.ts";
 import { EVERYONE, type AccessState } from "./state.ts";
 

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { compareCodePoints } from "../model/code-points.ts";
+import { compareCodePoints } from "#lang/code-points.ts";
 import type { AuditRecord } from "../ports/access-store.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Clock } from "#base/clock.ts";
-import { CairnError } from "../errors.ts";
+import { CairnError } from "#lang/errors.ts";
 import { ExpiryBell } from "./expiry-bell.ts";
 import type {
   AccessChange,

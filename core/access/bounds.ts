@@ -1,4 +1,4 @@
-import { isUnder } from "../model/path.ts";
+import { isUnder } from "#lang/namespace-path.ts";
 import type { Binding } from "../ports/access-store.ts";
 import type { Holder } from "./book.ts";
 import { isUnbounded } from "./mint-token.ts";

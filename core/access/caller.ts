@@ -1,4 +1,4 @@
-import { CairnError } from "../errors.ts";
+import { CairnError } from "#lang/errors.ts";
 import type { Permission } from "./permission.ts";
 import { type ReadMask, type Scope, ROOT } from "./scope.ts";
 

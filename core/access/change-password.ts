@@ -1,4 +1,4 @@
-import { CairnError } from "../errors.ts";
+import { CairnError } from "#lang/errors.ts";
 import { addressKey } from "./address-key.ts";
 import { auditRecord } from "./audit-record.ts";
 import type { AccessBook } from "./book.ts";

@@ -1,4 +1,4 @@
-import { quote } from "../errors.ts";
+import { quote } from "#lang/errors.ts";
 import type { AccessBook } from "./book.ts";
 import { scopeWithin } from "./bounds.ts";
 import { scopeText } from "./names.ts";

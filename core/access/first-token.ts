@@ -1,4 +1,4 @@
-import { limits } from "../limits.ts";
+import { limits } from "#lang/limits.ts";
 import type { AccessChange, AuditRecord, StoredToken } from "../ports/access-store.ts";
 import { administersRoot, hasAdministrator } from "./administrators.ts";
 import { auditRecord } from "./audit-record.ts";

@@ -1,7 +1,7 @@
-import { CairnError, quote } from "../errors.ts";
-import { limits } from "../limits.ts";
-import { compareCodePoints } from "../model/code-points.ts";
-import { parseNamespace } from "../model/path.ts";
+import { CairnError, quote } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
+import { compareCodePoints } from "#lang/code-points.ts";
+import { parseNamespace } from "#lang/namespace-path.ts";
 import type { AccessChange, Binding } from "../ports/access-store.ts";
 import { requireAdministrator } from "./administrators.ts";
 import { auditRecord } from "./audit-record.ts";

@@ -1,4 +1,4 @@
-import { CairnError } from "../errors.ts";
+import { CairnError } from "#lang/errors.ts";
 import { authorize, type Caller } from "./caller.ts";
 import type { Scope } from "./scope.ts";
 

@@ -1,5 +1,5 @@
-import { CairnError } from "../errors.ts";
-import { limits } from "../limits.ts";
+import { CairnError } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
 import { auditRecord } from "./audit-record.ts";
 import type { AccessBook } from "./book.ts";
 import type { Caller } from "./caller.ts";

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { newRunId, newToken } from "#base/ids.ts";
-import { CairnError, quote } from "../errors.ts";
-import { isUnder } from "../model/path.ts";
+import { CairnError, quote } from "#lang/errors.ts";
+import { isUnder } from "#lang/namespace-path.ts";
 import type { StoredToken } from "../ports/access-store.ts";
 import type { Holder } from "./book.ts";
 import { rankOf } from "./role.ts";

@@ -1,6 +1,6 @@
-import { CairnError, quote } from "../errors.ts";
-import { limits } from "../limits.ts";
-import { requireText } from "../model/check.ts";
+import { CairnError, quote } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
+import { requireText } from "../types/check.ts";
 import type { StoredPrincipal } from "../ports/access-store.ts";
 import type { AuditRecord } from "../ports/access-store.ts";
 import type { Scope } from "./scope.ts";

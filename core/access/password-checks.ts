@@ -1,5 +1,5 @@
-import { CairnError } from "../errors.ts";
-import { limits } from "../limits.ts";
+import { CairnError } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
 import { addressKey } from "./address-key.ts";
 import { Allowance } from "./allowance.ts";
 import { auditRecord } from "./audit-record.ts";

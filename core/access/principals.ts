@@ -1,6 +1,6 @@
-import { CairnError, quote } from "../errors.ts";
-import { limits } from "../limits.ts";
-import { compareCodePoints } from "../model/code-points.ts";
+import { CairnError, quote } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
+import { compareCodePoints } from "#lang/code-points.ts";
 import type { StoredPrincipal } from "../ports/access-store.ts";
 import { pageSize } from "../runs/runs.ts";
 import { addressKey } from "./address-key.ts";

@@ -1,5 +1,5 @@
-import { isUnder } from "../model/path.ts";
-import { compareCodePoints } from "../model/code-points.ts";
+import { isUnder } from "#lang/namespace-path.ts";
+import { compareCodePoints } from "#lang/code-points.ts";
 import { strongestRank } from "./ability.ts";
 import { rankOf, type Rank } from "./role.ts";
 import { chainOf, maskReadsNamespace, ROOT, scopeKey, type ReadMask, type Scope } from "./scope.ts";

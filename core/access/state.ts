@@ -1,4 +1,4 @@
-import { isUnder } from "../model/path.ts";
+import { isUnder } from "#lang/namespace-path.ts";
 import type {
   AccessChange,
   AccessContent,

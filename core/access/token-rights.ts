@@ -1,4 +1,4 @@
-import { isUnder } from "../model/path.ts";
+import { isUnder } from "#lang/namespace-path.ts";
 import { credentialEnded, type AccessBook, type Holder } from "./book.ts";
 import type { Identity, Rights } from "./caller.ts";
 import { PERMISSIONS, type Permission } from "./permission.ts";

@@ -1,5 +1,5 @@
-import { CairnError, quote } from "../errors.ts";
-import { limits } from "../limits.ts";
+import { CairnError, quote } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
 import type { AccessChange, StoredToken } from "../ports/access-store.ts";
 import { isExpired, isUnbounded, type Mint } from "./mint-token.ts";
 import { requireRoom } from "./principals.ts";

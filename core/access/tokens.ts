@@ -1,8 +1,8 @@
 import { timingSafeEqual } from "node:crypto";
-import { CairnError, quote } from "../errors.ts";
-import { limits } from "../limits.ts";
-import { requireAtMost, requireText } from "../model/check.ts";
-import { parseNamespace } from "../model/path.ts";
+import { CairnError, quote } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
+import { requireAtMost, requireText } from "../types/check.ts";
+import { parseNamespace } from "#lang/namespace-path.ts";
 import type { AccessStore, StoredToken } from "../ports/access-store.ts";
 import { administersRoot } from "./administrators.ts";
 import { auditRecord } from "./audit-record.ts";

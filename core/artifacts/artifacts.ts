@@ -2,18 +2,18 @@ import type { Clock } from "#base/clock.ts";
 import { maySee, type Caller } from "../access/caller.ts";
 import { holdRight, type HeldRight, type OnAccessChange } from "../access/held-right.ts";
 import type { Scope } from "../access/scope.ts";
-import { CairnError, quote } from "../errors.ts";
-import { limits } from "../limits.ts";
+import { CairnError, quote } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
 import {
   checkArtifactRecord,
   checkedStep,
   type Artifact,
   type ArtifactKind,
   type ArtifactRecord,
-} from "../model/artifact.ts";
-import { checkArtifactName } from "../model/artifact-name.ts";
-import { requireText } from "../model/check.ts";
-import type { RunRef } from "../model/run.ts";
+} from "../types/artifact.ts";
+import { checkArtifactName } from "../types/artifact-name.ts";
+import { requireText } from "../types/check.ts";
+import type { RunRef } from "#lang/run-ref.ts";
 import type { ArtifactStore } from "../ports/artifact-store.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
 import type { RunStore } from "../ports/run-store.ts";

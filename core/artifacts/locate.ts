@@ -1,6 +1,7 @@
 import { authorize, maySee, type Caller } from "../access/caller.ts";
-import { CairnError, quote } from "../errors.ts";
-import type { Run, RunRef } from "../model/run.ts";
+import { CairnError, quote } from "#lang/errors.ts";
+import type { Run } from "../types/run.ts";
+import type { RunRef } from "#lang/run-ref.ts";
 import { HEAVY_PARTS, type RunStore } from "../ports/run-store.ts";
 import { checkedRef, chooseRun, findRun } from "../runs/choose-run.ts";
 

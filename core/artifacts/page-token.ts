@@ -1,4 +1,4 @@
-import { CairnError, quote } from "../errors.ts";
+import { CairnError, quote } from "#lang/errors.ts";
 
 /** The place in the order of artifacts after which the next page begins. */
 export interface ArtifactPlaceInOrder {

@@ -1,5 +1,5 @@
-import { CairnError, quote } from "../errors.ts";
-import type { Artifact } from "../model/artifact.ts";
+import { CairnError, quote } from "#lang/errors.ts";
+import type { Artifact } from "../types/artifact.ts";
 import type { ArtifactStore } from "../ports/artifact-store.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
 import type { BlobSweep } from "./blob-sweep.ts";

@@ -1,8 +1,8 @@
 import { interruptible } from "#base/interruptible.ts";
 import { createHash } from "node:crypto";
 import type { Principal } from "../access/caller.ts";
-import { CairnError } from "../errors.ts";
-import { limits } from "../limits.ts";
+import { CairnError } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
 import type { BlobInfo, BlobStore, PutOptions } from "../ports/blob-store.ts";
 
 const OWNER_DIGITS = 32;

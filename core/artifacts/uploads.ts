@@ -1,9 +1,9 @@
 import type { Clock } from "#base/clock.ts";
 import { authorize, type Caller } from "../access/caller.ts";
-import { CairnError } from "../errors.ts";
-import { checkArtifactHead, type Artifact, type UploadedArtifact } from "../model/artifact.ts";
-import { checkDigest, wrongOffset } from "../model/blob.ts";
-import type { RunRef } from "../model/run.ts";
+import { CairnError } from "#lang/errors.ts";
+import { checkArtifactHead, type Artifact, type UploadedArtifact } from "../types/artifact.ts";
+import { checkDigest, wrongOffset } from "../types/blob.ts";
+import type { RunRef } from "#lang/run-ref.ts";
 import type { ArtifactStore } from "../ports/artifact-store.ts";
 import type { BlobInfo, BlobStore } from "../ports/blob-store.ts";
 import type { RunStore } from "../ports/run-store.ts";

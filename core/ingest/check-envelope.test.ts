@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { logLines } from "#store/contract/naive-log.ts";
 import { numbers, points } from "#store/contract/stores.ts";
-import type { ErrorCode } from "../errors.ts";
-import { limits } from "../limits.ts";
-import type { ArtifactRecord } from "../model/artifact.ts";
-import type { Envelope } from "../model/envelope.ts";
-import type { LogLines } from "../model/log.ts";
-import type { Points, SeriesPoints } from "../model/series.ts";
+import type { ErrorCode } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
+import type { ArtifactRecord } from "../types/artifact.ts";
+import type { Envelope } from "../types/envelope.ts";
+import type { LogLines } from "../types/log.ts";
+import type { Points, SeriesPoints } from "../types/series.ts";
 import { checkEnvelope } from "./check-envelope.ts";
 
 function envelope(parts: Partial<Envelope> = {}): Envelope {

@@ -1,10 +1,10 @@
-import { CairnError, quote } from "../errors.ts";
-import { limits } from "../limits.ts";
-import { checkArtifactRecord, type ArtifactRecord } from "../model/artifact.ts";
-import { requireAtMost, requireKey, requireText } from "../model/check.ts";
-import type { Envelope, SeqRange } from "../model/envelope.ts";
-import { checkLog } from "../model/log.ts";
-import type { SeriesPoints } from "../model/series.ts";
+import { CairnError, quote } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
+import { checkArtifactRecord, type ArtifactRecord } from "../types/artifact.ts";
+import { requireAtMost, requireKey, requireText } from "../types/check.ts";
+import type { Envelope, SeqRange } from "../types/envelope.ts";
+import { checkLog } from "../types/log.ts";
+import type { SeriesPoints } from "../types/series.ts";
 import { checkedChange } from "../runs/runs.ts";
 
 /** Everything about an envelope that can be judged without the store. Returns it in canonical form. */

@@ -1,5 +1,5 @@
-import { ARCHIVE_NAME, isConsole, type ForbiddenCapture } from "../model/capture.ts";
-import type { Envelope, Withheld } from "../model/envelope.ts";
+import { ARCHIVE_NAME, isConsole, type ForbiddenCapture } from "../types/capture.ts";
+import type { Envelope, Withheld } from "../types/envelope.ts";
 import type { KeptParts } from "../ports/run-store.ts";
 
 /**

@@ -1,6 +1,6 @@
-import { limits } from "../limits.ts";
-import type { Artifact } from "../model/artifact.ts";
-import type { RunStatus } from "../model/run.ts";
+import { limits } from "#lang/limits.ts";
+import type { Artifact } from "../types/artifact.ts";
+import type { RunStatus } from "#lang/statuses.ts";
 import type { LineageStore } from "../ports/lineage-store.ts";
 import { HEAVY_PARTS, type RunStore } from "../ports/run-store.ts";
 import { readRuns } from "../runs/read-runs.ts";

@@ -1,4 +1,4 @@
-import { limits } from "../limits.ts";
+import { limits } from "#lang/limits.ts";
 import type { Link, LineageStore, ReadLinks } from "../ports/lineage-store.ts";
 import type { PartBound } from "../ports/list-part.ts";
 

@@ -1,8 +1,8 @@
 import { RE2JS } from "re2js";
-import { CairnError, quote } from "../errors.ts";
-import { limits } from "../limits.ts";
+import { CairnError, quote } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
 import type { LinePattern } from "../ports/log-store.ts";
-import { compilePattern } from "../query/pattern.ts";
+import { compilePattern } from "#lang/query/pattern.ts";
 
 /** What a search asks for: exactly one of `text` and `regex`. */
 export interface AskedPattern {

@@ -1,9 +1,10 @@
 import type { Caller } from "../access/caller.ts";
-import { CairnError, quote } from "../errors.ts";
-import { limits } from "../limits.ts";
-import { requireText } from "../model/check.ts";
-import type { LogFilter, LogLine } from "../model/log.ts";
-import { ENDED, type RunRef } from "../model/run.ts";
+import { CairnError, quote } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
+import { requireText } from "../types/check.ts";
+import type { LogFilter, LogLine } from "../types/log.ts";
+import type { RunRef } from "#lang/run-ref.ts";
+import { ENDED } from "#lang/statuses.ts";
 import type { FoundLines, LogPage, LogStore } from "../ports/log-store.ts";
 import type { Runs } from "../runs/runs.ts";
 import type { Changes } from "../watch/changes.ts";

@@ -8,7 +8,7 @@ import type { Scope } from "../access/scope.ts";
  * start, and then told of each change. One process at a time changes a store, one change after the other.
  *
  * Every method is one transaction, durable when its promise resolves. Input has been checked against
- * core/limits.ts. A store that cannot write any more throws `unavailable` and goes on reading.
+ * lang/limits.ts. A store that cannot write any more throws `unavailable` and goes on reading.
  *
  * A store that destroys something (purgeRun, deleteNamespace and their like) takes the bindings and
  * closures on it and below it away in the same transaction.

@@ -4,7 +4,7 @@ import type {
   ArtifactRecord,
   ReplacedArtifact,
   UploadedArtifact,
-} from "../model/artifact.ts";
+} from "../types/artifact.ts";
 import type { Scope } from "../access/scope.ts";
 import type { AuditRecord } from "./access-store.ts";
 import type { ListPart, PartBound } from "./list-part.ts";

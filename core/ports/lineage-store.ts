@@ -1,4 +1,4 @@
-import type { Artifact } from "../model/artifact.ts";
+import type { Artifact } from "../types/artifact.ts";
 import type { AuditRecord } from "./access-store.ts";
 import type { ListPart, PartBound } from "./list-part.ts";
 

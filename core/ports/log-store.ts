@@ -1,4 +1,4 @@
-import type { LogFilter, LogLine } from "../model/log.ts";
+import type { LogFilter, LogLine } from "../types/log.ts";
 
 /**
  * Reads the lines that a RunStore's `append` acknowledged. Lines are numbered by arrival, from 0, per

@@ -1,4 +1,4 @@
-import type { Labels, Points, SeriesInfo, SeriesKind } from "../model/series.ts";
+import type { Labels, Points, SeriesInfo, SeriesKind } from "../types/series.ts";
 import type { PartBound } from "./list-part.ts";
 
 /**

@@ -1,6 +1,6 @@
-import type { MetricStat, Query } from "../query/ast.ts";
+import type { MetricStat, Query } from "#lang/query/ast.ts";
 import type { ReadMask } from "../access/scope.ts";
-import type { RunStatus } from "../model/run.ts";
+import type { RunStatus } from "#lang/statuses.ts";
 
 /**
  * Answers queries over all runs. The embedded engine keeps typed columns in memory, current through

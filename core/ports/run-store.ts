@@ -1,7 +1,8 @@
-import type { CapturePolicy } from "../model/capture.ts";
-import type { Envelope, EnvelopeAck, SeqRange } from "../model/envelope.ts";
-import type { KeyDescription, Namespace, Objective } from "../model/namespace.ts";
-import type { Run, RunChange, RunRef } from "../model/run.ts";
+import type { CapturePolicy } from "../types/capture.ts";
+import type { Envelope, EnvelopeAck, SeqRange } from "../types/envelope.ts";
+import type { KeyDescription, Namespace, Objective } from "../types/namespace.ts";
+import type { Run, RunChange } from "../types/run.ts";
+import type { RunRef } from "#lang/run-ref.ts";
 import type { AuditRecord } from "./access-store.ts";
 import type { ListPart, PartBound } from "./list-part.ts";
 
@@ -13,7 +14,7 @@ import type { ListPart, PartBound } from "./list-part.ts";
  * other are applied in the order they were made. What has resolved is visible to every later call of
  * any method, also of the PointStore that belongs to this store.
  *
- * Input has been checked against core/limits.ts; limits that need what is stored (params per run and
+ * Input has been checked against lang/limits.ts; limits that need what is stored (params per run and
  * their bytes, series per run) are checked here and throw `exhausted`. A store that cannot write any more throws
  * `unavailable` and goes on reading.
  *

@@ -1,6 +1,6 @@
 import { withoutStack } from "#base/without-stack.ts";
-import { CairnError } from "../errors.ts";
-import { limits } from "../limits.ts";
+import { CairnError } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
 import { TokenBucket } from "./token-bucket.ts";
 
 /** What one principal may do; 0 stands for no limit. */

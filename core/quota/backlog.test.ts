@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { ArtifactRecord } from "../model/artifact.ts";
-import type { LogLines } from "../model/log.ts";
+import type { ArtifactRecord } from "../types/artifact.ts";
+import type { LogLines } from "../types/log.ts";
 import { Backlog } from "./backlog.ts";
 import { envelopeBytes } from "./envelope-bytes.ts";
 

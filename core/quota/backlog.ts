@@ -1,6 +1,6 @@
 import { withoutStack } from "#base/without-stack.ts";
-import { CairnError } from "../errors.ts";
-import { limits } from "../limits.ts";
+import { CairnError } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
 
 const RETRY_MS = 1_000;
 

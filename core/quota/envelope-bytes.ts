@@ -1,5 +1,5 @@
-import type { Envelope } from "../model/envelope.ts";
-import type { SeriesPoints } from "../model/series.ts";
+import type { Envelope } from "../types/envelope.ts";
+import type { SeriesPoints } from "../types/series.ts";
 
 /** What a series and an envelope take beside their content. */
 const SERIES_BYTES = 128;

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Principal } from "../access/caller.ts";
-import type { CairnError } from "../errors.ts";
-import { limits } from "../limits.ts";
+import type { CairnError } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
 import { Account, type QuotaLimits } from "./account.ts";
 import { Quotas } from "./quotas.ts";
 import { TokenBucket } from "./token-bucket.ts";

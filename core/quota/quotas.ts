@@ -1,5 +1,5 @@
 import type { Caller } from "../access/caller.ts";
-import { limits } from "../limits.ts";
+import { limits } from "#lang/limits.ts";
 import { Account, type QuotaLimits } from "./account.ts";
 
 /** How many accounts are looked at to find one that can be forgotten. */

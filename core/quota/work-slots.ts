@@ -1,4 +1,4 @@
-import { CairnError } from "../errors.ts";
+import { CairnError } from "#lang/errors.ts";
 
 export interface WorkSlotLimits {
   /** Of one owner at once. */

@@ -1,5 +1,5 @@
 import { maySee, type Caller } from "../access/caller.ts";
-import { CairnError, quote } from "../errors.ts";
+import { CairnError, quote } from "#lang/errors.ts";
 
 /** Says nothing about the run that has it, which the caller may not be allowed to see. */
 export function aliasTaken(aliases: readonly string[], namespace: string): CairnError {

@@ -4,8 +4,8 @@ import {
   archiveForbidden,
   type CapturePolicy,
   type ForbiddenCapture,
-} from "../model/capture.ts";
-import { ancestors } from "../model/path.ts";
+} from "../types/capture.ts";
+import { ancestors } from "#lang/namespace-path.ts";
 import type { RunStore } from "../ports/run-store.ts";
 
 /**

@@ -1,9 +1,10 @@
 import { authorize, authorizeCall, maySee, type Caller } from "../access/caller.ts";
-import { CairnError, quote } from "../errors.ts";
-import { limits } from "../limits.ts";
-import { requireText } from "../model/check.ts";
-import { parseNamespace } from "../model/path.ts";
-import type { Run, RunRef } from "../model/run.ts";
+import { CairnError, quote } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
+import { requireText } from "../types/check.ts";
+import { parseNamespace } from "#lang/namespace-path.ts";
+import type { Run } from "../types/run.ts";
+import type { RunRef } from "#lang/run-ref.ts";
 import { CANDIDATES_MAX, HEAVY_PARTS, type RunStore } from "../ports/run-store.ts";
 
 /** Of runs the caller may not see: they are passed over, so more come at once than are ever shown. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { newRun } from "#store/contract/stores.ts";
-import { limits } from "../limits.ts";
+import { limits } from "#lang/limits.ts";
 import { parseColumns, project, unwanted } from "./columns.ts";
 
 const RUN = newRun({

@@ -1,10 +1,10 @@
-import { CairnError, quote } from "../errors.ts";
-import { limits } from "../limits.ts";
-import type { Run } from "../model/run.ts";
+import { CairnError, quote } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
+import type { Run } from "../types/run.ts";
 import type { HeavyPart } from "../ports/run-store.ts";
-import type { Field, MetricStat } from "../query/ast.ts";
-import { Cursor } from "../query/cursor.ts";
-import { parseField } from "../query/parse-field.ts";
+import type { Field, MetricStat } from "#lang/query/ast.ts";
+import { Cursor } from "#lang/query/cursor.ts";
+import { parseField } from "#lang/query/parse-field.ts";
 
 /** What a search fills in of each run. Identity, status and times always come. */
 export interface Projection {

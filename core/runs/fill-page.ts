@@ -1,5 +1,5 @@
-import { limits } from "../limits.ts";
-import { sizeOf } from "../model/size.ts";
+import { limits } from "#lang/limits.ts";
+import { sizeOf } from "../types/size.ts";
 import type { ListPart, PartBound } from "../ports/list-part.ts";
 
 /**

@@ -1,6 +1,6 @@
-import { limits } from "../limits.ts";
-import type { Run } from "../model/run.ts";
-import { sizeOf } from "../model/size.ts";
+import { limits } from "#lang/limits.ts";
+import type { Run } from "../types/run.ts";
+import { sizeOf } from "../types/size.ts";
 import type { SearchResult } from "../ports/run-search.ts";
 import type { RunStore } from "../ports/run-store.ts";
 import { project, rowsWithMetrics, unwanted, type Projection } from "./columns.ts";

@@ -1,4 +1,4 @@
-import type { Run } from "../model/run.ts";
+import type { Run } from "../types/run.ts";
 import type { SearchResult } from "../ports/run-search.ts";
 import { project, type Projection } from "./columns.ts";
 

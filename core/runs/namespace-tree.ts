@@ -1,7 +1,7 @@
 import { maskReadsNamespace, type ReadMask } from "../access/scope.ts";
-import { ALL_ALLOWED, FORBIDS_NOTHING, type ForbiddenCapture } from "../model/capture.ts";
-import type { Namespace } from "../model/namespace.ts";
-import { ancestors } from "../model/path.ts";
+import { ALL_ALLOWED, FORBIDS_NOTHING, type ForbiddenCapture } from "../types/capture.ts";
+import type { Namespace } from "../types/namespace.ts";
+import { ancestors } from "#lang/namespace-path.ts";
 import type { NamespaceTally } from "../ports/run-search.ts";
 
 export interface CountedNamespace extends Namespace {

@@ -1,5 +1,5 @@
-import { limits } from "../limits.ts";
-import type { Run } from "../model/run.ts";
+import { limits } from "#lang/limits.ts";
+import type { Run } from "../types/run.ts";
 import type { HeavyPart, RunStore } from "../ports/run-store.ts";
 
 /** The runs in the order of the ids, a bounded part at a time; without those that are not there. */

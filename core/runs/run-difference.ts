@@ -1,4 +1,4 @@
-import type { Provenance, Run } from "../model/run.ts";
+import type { Provenance, Run } from "../types/run.ts";
 
 /**
  * Names of the fields that an update made different, as its audit entry gives them. What adds to the provenance

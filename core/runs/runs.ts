@@ -3,8 +3,8 @@ import { newRunId } from "#base/ids.ts";
 import { auditRecord } from "../access/audit-record.ts";
 import { authorize, authorizeCall, maySee, type Caller } from "../access/caller.ts";
 import type { Scope } from "../access/scope.ts";
-import { CairnError } from "../errors.ts";
-import { limits } from "../limits.ts";
+import { CairnError } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
 import {
   requireAliases,
   requireAtMost,
@@ -12,21 +12,16 @@ import {
   requireTags,
   requireText,
   requireTime,
-} from "../model/check.ts";
-import { withoutCode, type ForbiddenCapture } from "../model/capture.ts";
-import { parseNamespace } from "../model/path.ts";
-import {
-  ENDED,
-  type Provenance,
-  type Run,
-  type RunChange,
-  type RunRef,
-  type RunStatus,
-} from "../model/run.ts";
+} from "../types/check.ts";
+import { withoutCode, type ForbiddenCapture } from "../types/capture.ts";
+import { parseNamespace } from "#lang/namespace-path.ts";
+import type { Provenance, Run, RunChange } from "../types/run.ts";
+import type { RunRef } from "#lang/run-ref.ts";
+import { ENDED, type RunStatus } from "#lang/statuses.ts";
 import type { RunSearch } from "../ports/run-search.ts";
 import { HEAVY_PARTS, type RunStore } from "../ports/run-store.ts";
 import { AT_ONCE, type BeginHeavy } from "../quota/heavy-answer.ts";
-import { parseQuery } from "../query/parser.ts";
+import { parseQuery } from "#lang/query/parser.ts";
 import { CHANGED, type Changes } from "../watch/changes.ts";
 import { aliasTaken, refusalFor } from "./alias-refusal.ts";
 import type { CapturePolicies } from "./capture-policies.ts";

@@ -1,11 +1,11 @@
-import { CairnError, quote } from "../errors.ts";
-import { limits } from "../limits.ts";
-import { requireAtMost } from "../model/check.ts";
-import { sizeOf } from "../model/size.ts";
-import type { Run } from "../model/run.ts";
+import { CairnError, quote } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
+import { requireAtMost } from "../types/check.ts";
+import { sizeOf } from "../types/size.ts";
+import type { Run } from "../types/run.ts";
 import type { HeavyPart } from "../ports/run-store.ts";
-import { Cursor } from "../query/cursor.ts";
-import { parseField } from "../query/parse-field.ts";
+import { Cursor } from "#lang/query/cursor.ts";
+import { parseField } from "#lang/query/parse-field.ts";
 import { compareValues, paramAt } from "./group-value.ts";
 
 /** Runs that are shown as one. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { canonicalJson, joinObject, leaves, splitObject } from "../model/json.ts";
+import { canonicalJson, joinObject, leaves, splitObject } from "#lang/json/json.ts";
 import { compareValues, paramAt } from "./group-value.ts";
 import { dose } from "../../tools/dose.ts";
 

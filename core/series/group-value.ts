@@ -1,6 +1,6 @@
-import { compareCodePoints } from "../model/code-points.ts";
-import { splitObject } from "../model/json.ts";
-import type { Params } from "../model/run.ts";
+import { compareCodePoints } from "#lang/code-points.ts";
+import { splitObject } from "#lang/json/json.ts";
+import type { Params } from "../types/run.ts";
 
 /**
  * The value a path such as "optim.lr" or "layers.0" leads to, as the JSON text it has; undefined when there

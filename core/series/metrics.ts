@@ -1,13 +1,13 @@
 import type { Clock } from "#base/clock.ts";
 import { auditRecord } from "../access/audit-record.ts";
 import { authorize, authorizeCall, maySee, type Caller } from "../access/caller.ts";
-import { CairnError, quote } from "../errors.ts";
-import { limits } from "../limits.ts";
-import { requireAtMost, requireKey, requireText } from "../model/check.ts";
-import type { KeyDescription } from "../model/namespace.ts";
-import { ancestors, parseNamespace } from "../model/path.ts";
-import type { RunRef } from "../model/run.ts";
-import type { Labels } from "../model/series.ts";
+import { CairnError, quote } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
+import { requireAtMost, requireKey, requireText } from "../types/check.ts";
+import type { KeyDescription } from "../types/namespace.ts";
+import { ancestors, parseNamespace } from "#lang/namespace-path.ts";
+import type { RunRef } from "#lang/run-ref.ts";
+import type { Labels } from "../types/series.ts";
 import type {
   ListedSeries,
   PointStore,
@@ -17,7 +17,7 @@ import type {
   SeriesSelector,
 } from "../ports/point-store.ts";
 import type { RunStore } from "../ports/run-store.ts";
-import { compilePattern, globToRegex } from "../query/pattern.ts";
+import { compilePattern, globToRegex } from "#lang/query/pattern.ts";
 import { fillPage } from "../runs/fill-page.ts";
 import { pageSize, type Runs } from "../runs/runs.ts";
 import { readBounds, type AnswerForm } from "./read-budget.ts";

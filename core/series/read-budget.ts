@@ -1,5 +1,5 @@
-import { CairnError } from "../errors.ts";
-import { limits } from "../limits.ts";
+import { CairnError } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
 import type { ReadBounds } from "../ports/point-store.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { limits } from "../limits.ts";
+import { limits } from "#lang/limits.ts";
 import type { MetricKey } from "../ports/point-store.ts";
 
 /** What is known of one metric key over several runs. */

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { NaiveSeries } from "#store/contract/naive-series.ts";
 import { points } from "#store/contract/stores.ts";
-import type { Points, SeriesKind, Values } from "../model/series.ts";
+import type { Points, SeriesKind, Values } from "../types/series.ts";
 import {
   addPoints,
   markReplaced,

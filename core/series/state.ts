@@ -1,4 +1,4 @@
-import type { Points, Sample, SeriesKind, Summary } from "../model/series.ts";
+import type { Points, Sample, SeriesKind, Summary } from "../types/series.ts";
 
 /**
  * What is known of a series without reading its points: summary, extent, and where restarts went

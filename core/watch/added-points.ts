@@ -1,4 +1,4 @@
-import { labelsText, type Points } from "../model/series.ts";
+import { labelsText, type Points } from "../types/series.ts";
 import type { AddedPoints } from "./event.ts";
 import type { HeldEnvelope } from "./held-points.ts";
 import type { KeyFilter } from "./key-filter.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { Seal } from "#base/seal.ts";
-import { CairnError } from "../errors.ts";
-import type { SeriesPoints } from "../model/series.ts";
+import { CairnError } from "#lang/errors.ts";
+import type { SeriesPoints } from "../types/series.ts";
 import { Ear } from "./ear.ts";
 import { HeldPoints } from "./held-points.ts";
 import { CHANGED, RecentRuns, type ChangedRun } from "./recent-runs.ts";

@@ -1,4 +1,4 @@
-import { CairnError } from "../errors.ts";
+import { CairnError } from "#lang/errors.ts";
 import type { Turns } from "./turns.ts";
 
 /**

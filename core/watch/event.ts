@@ -1,6 +1,6 @@
-import type { LogFilter, LogLine } from "../model/log.ts";
-import type { RunRef } from "../model/run.ts";
-import type { Labels, Points } from "../model/series.ts";
+import type { LogFilter, LogLine } from "../types/log.ts";
+import type { RunRef } from "#lang/run-ref.ts";
+import type { Labels, Points } from "../types/series.ts";
 import type { FoundRun } from "../runs/found-runs.ts";
 
 /** What somebody wants to hear of. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { takeDoubles } from "#base/codec/slab.ts";
-import type { SeriesPoints } from "../model/series.ts";
+import type { SeriesPoints } from "../types/series.ts";
 import { HeldPoints } from "./held-points.ts";
 
 const HOUR_MS = 3_600_000;

@@ -1,4 +1,4 @@
-import type { Points, SeriesPoints, Values } from "../model/series.ts";
+import type { Points, SeriesPoints, Values } from "../types/series.ts";
 
 const BYTES_MAX = 32 << 20;
 /** How long points of a run are still kept when nobody watches it any more, for those who reconnect. */

@@ -1,5 +1,5 @@
-import { quote } from "../errors.ts";
-import { compilePattern, globToRegex } from "../query/pattern.ts";
+import { quote } from "#lang/errors.ts";
+import { compilePattern, globToRegex } from "#lang/query/pattern.ts";
 
 const REMEMBERED_MAX = 10_000;
 

@@ -1,7 +1,7 @@
-import type { LogFilter } from "../model/log.ts";
+import type { LogFilter } from "../types/log.ts";
 import type { LogPage, LogStore } from "../ports/log-store.ts";
 import type { Changes } from "./changes.ts";
-import { sizeOf } from "../model/size.ts";
+import { sizeOf } from "../types/size.ts";
 import { Lanes } from "./lanes.ts";
 import { PerWave } from "./per-wave.ts";
 

@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 import type { Seal } from "#base/seal.ts";
-import { CairnError, quote } from "../errors.ts";
+import { CairnError, quote } from "#lang/errors.ts";
 
 /**
  * How far a watcher has been told. Runs and points have a position of their own, since one event tells

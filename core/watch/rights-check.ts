@@ -1,6 +1,6 @@
 import { authorizeCall, type Caller } from "../access/caller.ts";
 import type { ReadMask } from "../access/scope.ts";
-import { CairnError } from "../errors.ts";
+import { CairnError } from "#lang/errors.ts";
 
 /**
  * Sees to it that a stream shows no more than what the caller may read at the moment. It began with

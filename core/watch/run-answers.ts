@@ -1,12 +1,12 @@
 import type { Clock } from "#base/clock.ts";
 import { maskReadsRun, type ReadMask } from "../access/scope.ts";
-import { limits } from "../limits.ts";
-import { isUnder, parseNamespace } from "../model/path.ts";
-import { sizeOf } from "../model/size.ts";
+import { limits } from "#lang/limits.ts";
+import { isUnder, parseNamespace } from "#lang/namespace-path.ts";
+import { sizeOf } from "../types/size.ts";
 import type { RunSearch } from "../ports/run-search.ts";
 import type { RunStore } from "../ports/run-store.ts";
-import type { Expression, Query } from "../query/ast.ts";
-import { parseQuery } from "../query/parser.ts";
+import type { Expression, Query } from "#lang/query/ast.ts";
+import { parseQuery } from "#lang/query/parser.ts";
 import { parseColumns, rowsWithMetrics, unwanted, type Projection } from "../runs/columns.ts";
 import { toFoundRuns, type FoundRun } from "../runs/found-runs.ts";
 import { CHANGED, type Changes } from "./changes.ts";

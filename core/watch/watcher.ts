@@ -1,5 +1,5 @@
-import { CairnError } from "../errors.ts";
-import type { LogFilter } from "../model/log.ts";
+import { CairnError } from "#lang/errors.ts";
+import type { LogFilter } from "../types/log.ts";
 import { addedPoints } from "./added-points.ts";
 import { CHANGED, type Changes } from "./changes.ts";
 import type { Ear } from "./ear.ts";

@@ -1,9 +1,9 @@
 import type { Clock } from "#base/clock.ts";
 import type { Caller } from "../access/caller.ts";
-import { CairnError } from "../errors.ts";
-import { limits } from "../limits.ts";
+import { CairnError } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
 import { checkedFilter, checkedFrom } from "../logs/logs.ts";
-import { requireAtMost } from "../model/check.ts";
+import { requireAtMost } from "../types/check.ts";
 import type { LogStore } from "../ports/log-store.ts";
 import type { RunSearch } from "../ports/run-search.ts";
 import type { RunStore } from "../ports/run-store.ts";

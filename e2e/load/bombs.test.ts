@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from "node:zlib";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { limits } from "#core/limits.ts";
+import { limits } from "#lang/limits.ts";
 import { startChild, type ChildServer } from "#server/testing/child.ts";
 import { field } from "#wire/connect/testing/protobuf.ts";
 import { callRaw, frame, PROTOCOLS, type Protocol, type RawCall } from "#wire/connect/testing/raw-call.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { limits as serverLimits } from "#core/limits.ts";
+import { limits as serverLimits } from "#lang/limits.ts";
 import { clientLimits, limits } from "#sdk/run/limits.ts";
 
 describe("limits of the client", () => {

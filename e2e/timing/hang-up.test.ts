@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { limits } from "#core/limits.ts";
+import { limits } from "#lang/limits.ts";
 import type { Server } from "#server/serve.ts";
 import { EXPENSIVE } from "#wire/connect/open-call.ts";
 import { clientsOf, type Clients } from "#wire/connect/testing/ways.ts";

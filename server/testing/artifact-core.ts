@@ -6,7 +6,7 @@ import type { Role } from "#core/access/role.ts";
 import { Artifacts } from "#core/artifacts/artifacts.ts";
 import type { UploadHead } from "#core/artifacts/uploads.ts";
 import type { BlobStore } from "#core/ports/blob-store.ts";
-import type { RunRef } from "#core/model/run.ts";
+import type { RunRef } from "#lang/run-ref.ts";
 import { buildCore, type CoreUnderTest } from "#store/contract/core-under-test.ts";
 import { createRun } from "#store/contract/stores.ts";
 import { openInMemory, type SqliteUnderTest } from "#store/sqlite/testing/under-test.ts";

@@ -1,12 +1,12 @@
 /** From the parsed query to filters and sort keys over the columns there are at this moment. */
 import type { RE2JS } from "re2js";
-import { compareCodePoints } from "#core/model/code-points.ts";
+import { compareCodePoints } from "#lang/code-points.ts";
 import type { SearchRequest } from "#core/ports/run-search.ts";
-import type { Comparison, Expression, Field, Literal, Order } from "#core/query/ast.ts";
-import { limits } from "#core/limits.ts";
-import { isUnder } from "#core/model/path.ts";
-import { holds } from "#core/query/evaluate.ts";
-import { PatternDeadline } from "#core/query/pattern-deadline.ts";
+import type { Comparison, Expression, Field, Literal, Order } from "#lang/query/ast.ts";
+import { limits } from "#lang/limits.ts";
+import { isUnder } from "#lang/namespace-path.ts";
+import { holds } from "#lang/query/evaluate.ts";
+import { PatternDeadline } from "#lang/query/pattern-deadline.ts";
 import { type CellReader, EMPTY } from "./cells.ts";
 import { Duration } from "./duration.ts";
 import {

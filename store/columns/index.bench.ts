@@ -6,7 +6,7 @@
  * 20 params (half numbers; cardinality from 2 to unique) and 10 metrics per run.
  */
 import { METRIC_FEED_STATS, type RunFeedBatch, type RunFeedRow } from "#core/ports/run-search.ts";
-import { parseQuery } from "#core/query/parser.ts";
+import { parseQuery } from "#lang/query/parser.ts";
 import { RunIndex } from "./index.ts";
 
 const BATCH_RUNS = 1_000;

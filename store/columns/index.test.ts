@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { memoryInUse } from "#base/testing/memory-in-use.ts";
-import { ARBITRARY_NOW_US, arbitraryQuery, arbitraryRuns } from "#core/query/testing/arbitrary.ts";
-import { joinObject, splitObject } from "#core/model/json.ts";
-import { compareRuns, matches, type RunView } from "#core/query/evaluate.ts";
-import { viewScriptRun } from "#core/query/reference.ts";
-import type { ScriptRun } from "#core/query/script.ts";
-import { viewRun } from "#core/query/view.ts";
+import { ARBITRARY_NOW_US, arbitraryQuery, arbitraryRuns } from "#lang/query/testing/arbitrary.ts";
+import { joinObject, splitObject } from "#lang/json/json.ts";
+import { compareRuns, matches, type RunView } from "#lang/query/evaluate.ts";
+import { viewScriptRun } from "#lang/query/testing/reference.ts";
+import type { ScriptRun } from "#lang/query/testing/script.ts";
+import { viewRun } from "#lang/query/view.ts";
 import {
   feedRow,
   idOf,
@@ -16,7 +16,7 @@ import {
   searchRequest,
 } from "#store/contract/run-feeder.ts";
 import type { RunFeedRow } from "#core/ports/run-search.ts";
-import type { Query } from "#core/query/ast.ts";
+import type { Query } from "#lang/query/ast.ts";
 import { BLOCK_ROWS } from "./cells.ts";
 import { RunIndex } from "./index.ts";
 import { dose } from "../../tools/dose.ts";

@@ -1,6 +1,6 @@
-import { compareCodePoints } from "#core/model/code-points.ts";
+import { compareCodePoints } from "#lang/code-points.ts";
 import { METRIC_FEED_STATS } from "#core/ports/run-search.ts";
-import type { MetricStat } from "#core/query/ast.ts";
+import type { MetricStat } from "#lang/query/ast.ts";
 import { BLOCK_ROWS, type CellReader, Cells, EMPTY } from "./cells.ts";
 import { NUMBER } from "./value-column.ts";
 

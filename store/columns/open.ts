@@ -1,7 +1,7 @@
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { Caller } from "#base/worker-call.ts";
 import { startWorker } from "#base/worker-thread.ts";
-import { CairnError, fromPlainError } from "#core/errors.ts";
+import { CairnError, fromPlainError } from "#lang/errors.ts";
 import type { RunSearch } from "#core/ports/run-search.ts";
 import { MASKS_MAX } from "./mask-table.ts";
 import { toPlainRequest } from "./plain-query.ts";

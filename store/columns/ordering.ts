@@ -1,6 +1,6 @@
-import { compareValues } from "#core/query/evaluate.ts";
-import type { Literal } from "#core/query/ast.ts";
-import { compareCodePoints } from "#core/model/code-points.ts";
+import { compareValues } from "#lang/query/evaluate.ts";
+import type { Literal } from "#lang/query/ast.ts";
+import { compareCodePoints } from "#lang/code-points.ts";
 import { BLOCK_ROWS, type CellReader, EMPTY } from "./cells.ts";
 import { FIRST_TEXT, NUMBER, TRUE, type ValueColumn } from "./value-column.ts";
 
@@ -95,7 +95,7 @@ export class Ordering {
   }
 }
 
-/** As core/query's compareRuns: NaN after every other value and missing after NaN, in either direction. */
+/** As lang/query's compareRuns: NaN after every other value and missing after NaN, in either direction. */
 function compareKeys(a: Literal | undefined, b: Literal | undefined, descending: boolean): number {
   if (typeof a === "number" && typeof b === "number") {
     if (a < b) return descending ? 1 : -1;

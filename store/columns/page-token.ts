@@ -5,8 +5,8 @@
  * [0, text] or [0, bool].
  */
 import { createHash } from "node:crypto";
-import { CairnError, quote } from "#core/errors.ts";
-import type { Literal, Order } from "#core/query/ast.ts";
+import { CairnError, quote } from "#lang/errors.ts";
+import type { Literal, Order } from "#lang/query/ast.ts";
 import type { Place } from "./ordering.ts";
 
 const VERSION = 1;

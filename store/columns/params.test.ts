@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { joinObject, leaves } from "#core/model/json.ts";
+import { joinObject, leaves } from "#lang/json/json.ts";
 import { KeyedColumns } from "./keyed-columns.ts";
 import { putParams } from "./params.ts";
 import { dose } from "../../tools/dose.ts";
@@ -44,7 +44,7 @@ const params = fc
   .map(joinObject);
 
 describe("putParams", () => {
-  it("puts the leaves that core/model/json.ts defines, and nothing of what the row had before", () => {
+  it("puts the leaves that lang/json/json.ts defines, and nothing of what the row had before", () => {
     fc.assert(
       fc.property(
         fc.array(params, { minLength: 1, maxLength: 5 }),

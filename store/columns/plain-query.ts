@@ -6,7 +6,7 @@
 import { RE2JS } from "re2js";
 import type { ReadMask } from "#core/access/scope.ts";
 import type { SearchRequest } from "#core/ports/run-search.ts";
-import type { Expression, Field, Query } from "#core/query/ast.ts";
+import type { Expression, Field, Query } from "#lang/query/ast.ts";
 
 type PlainExpression =
   | { op: "and" | "or"; terms: readonly PlainExpression[] }

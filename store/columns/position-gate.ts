@@ -1,4 +1,4 @@
-import { CairnError } from "#core/errors.ts";
+import { CairnError } from "#lang/errors.ts";
 
 interface Waiter {
   readonly position: number;

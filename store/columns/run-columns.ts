@@ -1,5 +1,5 @@
 import type { RunFeedRow } from "#core/ports/run-search.ts";
-import type { RunField } from "#core/query/ast.ts";
+import type { RunField } from "#lang/query/ast.ts";
 import { AliasColumn } from "./alias-column.ts";
 import { KeyedColumns } from "./keyed-columns.ts";
 import { MetricColumn } from "./metric-column.ts";

@@ -1,6 +1,6 @@
 import { throwIfCancelled } from "#base/cancellation.ts";
 import { cpuMs } from "#base/cpu-ms.ts";
-import { CairnError } from "#core/errors.ts";
+import { CairnError } from "#lang/errors.ts";
 
 /** Ends a search that computes for so long that the others wait, or whose caller is gone. */
 export class SearchDeadline {

@@ -1,4 +1,4 @@
-import { compareCodePoints } from "#core/model/code-points.ts";
+import { compareCodePoints } from "#lang/code-points.ts";
 
 /** Texts by their codes, which begin at `first`. A code keeps its text until the generation rises. */
 interface Dictionary {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { ROLES } from "#core/access/role.ts";
 import { scopeKey, type Scope } from "#core/access/scope.ts";
-import { compareCodePoints } from "#core/model/code-points.ts";
+import { compareCodePoints } from "#lang/code-points.ts";
 import type { AccessChange, AccessContent, StoredToken } from "#core/ports/access-store.ts";
 import { ListAccess } from "./list-access.ts";
 import { AUDIT, createRun, NOW_US, refused, useStores, type OpenStores } from "./stores.ts";

@@ -1,4 +1,4 @@
-import { checkArtifactRecord, type ArtifactRecord } from "#core/model/artifact.ts";
+import { checkArtifactRecord, type ArtifactRecord } from "#core/types/artifact.ts";
 
 /** A record as core hands it to a store; without content a reference. */
 export function artifactRecord(parts: Partial<ArtifactRecord> = {}): ArtifactRecord {

@@ -5,7 +5,7 @@ import {
   checkArtifactRecord,
   type ArtifactRecord,
   type UploadedArtifact,
-} from "#core/model/artifact.ts";
+} from "#core/types/artifact.ts";
 
 const PLAIN = {
   name: "file.bin",

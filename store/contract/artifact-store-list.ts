@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { ARTIFACT_KINDS, type Artifact, type ArtifactRecord } from "#core/model/artifact.ts";
-import { compareCodePoints } from "#core/model/code-points.ts";
+import { ARTIFACT_KINDS, type Artifact, type ArtifactRecord } from "#core/types/artifact.ts";
+import { compareCodePoints } from "#lang/code-points.ts";
 import type { ListArtifacts } from "#core/ports/artifact-store.ts";
 import { reference } from "./artifact-samples.ts";
 import { AUDIT, createRun, inEveryForm, NOW_US, useSharedStores, type OpenStores } from "./stores.ts";

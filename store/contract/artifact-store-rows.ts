@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { limits } from "#core/limits.ts";
-import { ARTIFACT_KINDS } from "#core/model/artifact.ts";
+import { limits } from "#lang/limits.ts";
+import { ARTIFACT_KINDS } from "#core/types/artifact.ts";
 import { digestOf, inline, reference, uploaded } from "./artifact-samples.ts";
 import {
   AUDIT,

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { limits } from "#core/limits.ts";
-import type { ReplacedArtifact } from "#core/model/artifact.ts";
+import { limits } from "#lang/limits.ts";
+import type { ReplacedArtifact } from "#core/types/artifact.ts";
 import type { AuditRecord } from "#core/ports/access-store.ts";
 import { digestOf, inline, reference, uploaded } from "./artifact-samples.ts";
 import {

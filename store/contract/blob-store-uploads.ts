@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 
-import type { CairnError, ErrorCode } from "#core/errors.ts";
+import type { CairnError, ErrorCode } from "#lang/errors.ts";
 import type { BlobInfo, UploadInfo } from "#core/ports/blob-store.ts";
 
 import type { BlobStoreUnderTest } from "./blob-under-test.ts";

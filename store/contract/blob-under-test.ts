@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 
 import { expect } from "vitest";
 
-import type { ErrorCode } from "#core/errors.ts";
+import type { ErrorCode } from "#lang/errors.ts";
 import type { BlobInfo, BlobStore, PutOptions } from "#core/ports/blob-store.ts";
 
 /** A new, empty store, and what the suite must know about the place it lives in. */

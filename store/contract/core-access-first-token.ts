@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from "vitest";
 import type { Caller } from "#core/access/caller.ts";
-import { limits } from "#core/limits.ts";
+import { limits } from "#lang/limits.ts";
 import { ADMIN, as, DAY_US, on, openAccess, type AccessUnderTest } from "./access-under-test.ts";
 import { NOW_US, refused, useStores, type OpenStores } from "./stores.ts";
 

@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from "vitest";
 import { ANONYMOUS, type Caller } from "#core/access/caller.ts";
-import { limits } from "#core/limits.ts";
+import { limits } from "#lang/limits.ts";
 import { ADMIN, as, on, openAccess, VISITOR, type AccessUnderTest } from "./access-under-test.ts";
 import { NOW_US, refused, useStores, type OpenStores } from "./stores.ts";
 

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from "vitest";
-import { limits } from "#core/limits.ts";
+import { limits } from "#lang/limits.ts";
 import { ADMIN, as, on, openAccess, type AccessUnderTest } from "./access-under-test.ts";
 import { NOW_US, refused, useStores, type OpenStores } from "./stores.ts";
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { limits } from "#core/limits.ts";
-import { sizeOf } from "#core/model/size.ts";
+import { limits } from "#lang/limits.ts";
+import { sizeOf } from "#core/types/size.ts";
 import { Changes } from "#core/watch/changes.ts";
 import { reference } from "./artifact-samples.ts";
 import { asked, buildCore, CALLER } from "./core-under-test.ts";

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import type { Envelope } from "#core/model/envelope.ts";
-import { EVERY_LINE } from "#core/model/log.ts";
-import type { Provenance } from "#core/model/run.ts";
+import type { Envelope } from "#core/types/envelope.ts";
+import { EVERY_LINE } from "#core/types/log.ts";
+import type { Provenance } from "#core/types/run.ts";
 import { artifactRecord } from "./artifact-record.ts";
 import { asked, buildCore, CALLER, type CoreUnderTest } from "./core-under-test.ts";
 import { logLines } from "./naive-log.ts";

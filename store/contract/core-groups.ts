@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { limits } from "#core/limits.ts";
+import { limits } from "#lang/limits.ts";
 import type { GroupRequest } from "#core/series/groups.ts";
 import { asked, buildCore, CALLER, STRANGER } from "./core-under-test.ts";
 import { callerWithout } from "./masked-caller.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { Envelope } from "#core/model/envelope.ts";
-import type { RunRef } from "#core/model/run.ts";
+import type { Envelope } from "#core/types/envelope.ts";
+import type { RunRef } from "#lang/run-ref.ts";
 import type { ReadRequest } from "#core/series/metrics.ts";
 import { asked, buildCore, CALLER, STRANGER, type CoreUnderTest } from "./core-under-test.ts";
 import { NOW_US, numbers, points, readNumbers, refused, useStores, type OpenStores } from "./stores.ts";

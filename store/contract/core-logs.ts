@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 import type { Caller } from "#core/access/caller.ts";
 import type { SearchLines, TailLines } from "#core/logs/logs.ts";
-import { limits } from "#core/limits.ts";
-import { EVERY_LINE } from "#core/model/log.ts";
-import type { RunRef } from "#core/model/run.ts";
+import { limits } from "#lang/limits.ts";
+import { EVERY_LINE } from "#core/types/log.ts";
+import type { RunRef } from "#lang/run-ref.ts";
 import { artifactRecord } from "./artifact-record.ts";
 import { asked, buildCore, CALLER, STRANGER, type CoreUnderTest } from "./core-under-test.ts";
 import { callerWithout } from "./masked-caller.ts";

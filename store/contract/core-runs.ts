@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { isRunId } from "#base/ids.ts";
-import { limits } from "#core/limits.ts";
+import { limits } from "#lang/limits.ts";
 import type { SearchRuns } from "#core/runs/runs.ts";
 import { asked, buildCore, CALLER, STRANGER } from "./core-under-test.ts";
 import { appendOne, envelope, NOW_US, numbers, refused, useStores, type OpenStores } from "./stores.ts";

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import type { Caller } from "#core/access/caller.ts";
 import type { Permission } from "#core/access/permission.ts";
 import { maskReadsNamespace, maskReadsRun, type ReadMask } from "#core/access/scope.ts";
-import { type CairnError, toPlainError } from "#core/errors.ts";
+import { type CairnError, toPlainError } from "#lang/errors.ts";
 import type { SearchRuns } from "#core/runs/runs.ts";
 import { asked, buildCore, CALLER } from "./core-under-test.ts";
 import { appendOne, envelope, numbers, refused, useStores, type OpenStores } from "./stores.ts";

@@ -1,6 +1,6 @@
 import type { Caller } from "#core/access/caller.ts";
 import type { Source } from "#core/lineage/lineage.ts";
-import type { RunRef } from "#core/model/run.ts";
+import type { RunRef } from "#lang/run-ref.ts";
 import { asked, buildCore, CALLER } from "./core-under-test.ts";
 import type { StoresUnderTest } from "./stores.ts";
 

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import type { Caller } from "#core/access/caller.ts";
-import { limits } from "#core/limits.ts";
-import { checkArtifactRecord, type ArtifactKind } from "#core/model/artifact.ts";
-import type { RunRef } from "#core/model/run.ts";
+import { limits } from "#lang/limits.ts";
+import { checkArtifactRecord, type ArtifactKind } from "#core/types/artifact.ts";
+import type { RunRef } from "#lang/run-ref.ts";
 import { CALLER } from "./core-under-test.ts";
 import { anything, aRun, buildLineage, byId, PAGE, plain } from "./lineage-store-build.ts";
 import { callerWithout } from "./masked-caller.ts";

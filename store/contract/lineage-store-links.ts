@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { limits } from "#core/limits.ts";
+import { limits } from "#lang/limits.ts";
 import type { Link, NewLink } from "#core/ports/lineage-store.ts";
 import { AUDIT, createRun, inEveryForm, NOW_US, refused, useStores, type OpenStores } from "./stores.ts";
 

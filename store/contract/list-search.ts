@@ -1,8 +1,8 @@
 import { maskReadsRun, type ReadMask } from "#core/access/scope.ts";
-import type { MetricStat } from "#core/query/ast.ts";
-import { isUnder } from "#core/model/path.ts";
-import { compareRuns, matches } from "#core/query/evaluate.ts";
-import { viewRun } from "#core/query/view.ts";
+import type { MetricStat } from "#lang/query/ast.ts";
+import { isUnder } from "#lang/namespace-path.ts";
+import { compareRuns, matches } from "#lang/query/evaluate.ts";
+import { viewRun } from "#lang/query/view.ts";
 import type {
   NamespaceTally,
   RunFeedRow,

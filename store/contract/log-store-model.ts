@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { EVERY_LINE, type LogFilter, type LogLines } from "#core/model/log.ts";
+import { EVERY_LINE, type LogFilter, type LogLines } from "#core/types/log.ts";
 import type { LinePattern } from "#core/ports/log-store.ts";
 import { logLines, NaiveLog } from "./naive-log.ts";
 import { appendOne, createRun, envelope, NOW_US, useSharedStores, type OpenStores } from "./stores.ts";

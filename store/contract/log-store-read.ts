@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { limits } from "#core/limits.ts";
-import { EVERY_LINE } from "#core/model/log.ts";
+import { limits } from "#lang/limits.ts";
+import { EVERY_LINE } from "#core/types/log.ts";
 import { logLines, readAll, searchAll } from "./naive-log.ts";
 import {
   ackOf,

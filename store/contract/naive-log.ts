@@ -1,5 +1,5 @@
 /** A log as a plain list, to hold a store's answers against, and short ways to fill one. */
-import { EVERY_LINE, type LogFilter, type LogLine, type LogLines } from "#core/model/log.ts";
+import { EVERY_LINE, type LogFilter, type LogLine, type LogLines } from "#core/types/log.ts";
 import type { FoundLines, LogPage, LogStore, ReadLog, SearchLog } from "#core/ports/log-store.ts";
 
 /** Lines of one source; of rank none on stdout of the process unless said otherwise. */

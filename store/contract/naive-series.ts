@@ -2,7 +2,7 @@
  * A series as plainly as it can be written: a list of points, looked through from the beginning for
  * every question. Engines are held against it. It says what core/SPEC.md says under O, V7 and P.
  */
-import type { Points, Sample, SeriesKind, Summary } from "#core/model/series.ts";
+import type { Points, Sample, SeriesKind, Summary } from "#core/types/series.ts";
 import type { EnvelopeData, Grid, ReadSeries } from "#core/ports/point-store.ts";
 
 export type NaiveValue = number | bigint | boolean | string;

@@ -1,7 +1,7 @@
 /** Statistics of random groups against the plain ones of naive-groups.ts. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { Points, SeriesKind, SeriesPoints, Values } from "#core/model/series.ts";
+import type { Points, SeriesKind, SeriesPoints, Values } from "#core/types/series.ts";
 import type { GroupColumns, ReadGroups } from "#core/ports/point-store.ts";
 import { naiveGrid, naiveGroup, type NaiveRun } from "./naive-groups.ts";
 import { NaiveSeries } from "./naive-series.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Labels } from "#core/model/series.ts";
+import type { Labels } from "#core/types/series.ts";
 import type { ListSeries, MetricKey } from "#core/ports/point-store.ts";
 import {
   appendOne,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { Points, SeriesKind, SeriesPoints, Values } from "#core/model/series.ts";
+import type { Points, SeriesKind, SeriesPoints, Values } from "#core/types/series.ts";
 import type { EnvelopeData, ReadSeries, SeriesData } from "#core/ports/point-store.ts";
 import { listPoints, NaiveSeries } from "./naive-series.ts";
 import {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Summary } from "#core/model/series.ts";
+import type { Summary } from "#core/types/series.ts";
 import {
   appendOne,
   createRun,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { Points, SeriesPoints, Values } from "#core/model/series.ts";
+import type { Points, SeriesPoints, Values } from "#core/types/series.ts";
 import {
   appendOne,
   createRun,

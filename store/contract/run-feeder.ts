@@ -7,9 +7,9 @@ import {
   type SearchRequest,
   type SearchResult,
 } from "#core/ports/run-search.ts";
-import type { Query } from "#core/query/ast.ts";
-import { parseQuery } from "#core/query/parser.ts";
-import type { ScriptEngine, ScriptFound, ScriptRun, ScriptSearch } from "#core/query/script.ts";
+import type { Query } from "#lang/query/ast.ts";
+import { parseQuery } from "#lang/query/parser.ts";
+import type { ScriptEngine, ScriptFound, ScriptRun, ScriptSearch } from "#lang/query/testing/script.ts";
 
 /** A RunSearch that knows nothing yet, and a way to tell it. */
 export interface OpenedSearch {

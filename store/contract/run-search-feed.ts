@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { ARBITRARY_NOW_US, arbitraryQuery, arbitraryRuns } from "#core/query/testing/arbitrary.ts";
-import { ReferenceEngine } from "#core/query/reference.ts";
-import type { ScriptRun } from "#core/query/script.ts";
+import { ARBITRARY_NOW_US, arbitraryQuery, arbitraryRuns } from "#lang/query/testing/arbitrary.ts";
+import { ReferenceEngine } from "#lang/query/testing/reference.ts";
+import type { ScriptRun } from "#lang/query/testing/script.ts";
 import { feedRow, idOf, type OpenedSearch, RunFeeder, scriptRow, scriptSeries } from "./run-feeder.ts";
 
 export function feedContract(open: () => Promise<OpenedSearch>, cases: number, positions: boolean): void {

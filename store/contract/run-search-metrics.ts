@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { labelsText } from "#core/model/series.ts";
-import type { MetricStat } from "#core/query/ast.ts";
-import { METRIC_STATS } from "#core/query/fields.ts";
+import { labelsText } from "#core/types/series.ts";
+import type { MetricStat } from "#lang/query/ast.ts";
+import { METRIC_STATS } from "#lang/query/fields.ts";
 import { feedRow, type FedSeries, type OpenedSearch, RunFeeder } from "./run-feeder.ts";
 
 const rank = (number: number) => labelsText([["rank", String(number)]]);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { Query } from "#core/query/ast.ts";
+import type { Query } from "#lang/query/ast.ts";
 import { feedRow, idOf, type OpenedSearch, RunFeeder } from "./run-feeder.ts";
 
 const ORDERS = [

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { joinObject } from "#core/model/json.ts";
-import { ARBITRARY_NOW_US, arbitraryQuery, arbitraryRuns } from "#core/query/testing/arbitrary.ts";
-import { ReferenceEngine } from "#core/query/reference.ts";
-import { readScripts, runScript } from "#core/query/script.ts";
+import { joinObject } from "#lang/json/json.ts";
+import { ARBITRARY_NOW_US, arbitraryQuery, arbitraryRuns } from "#lang/query/testing/arbitrary.ts";
+import { ReferenceEngine } from "#lang/query/testing/reference.ts";
+import { readScripts, runScript } from "#lang/query/testing/script.ts";
 import { feedRow, type OpenedSearch, RunFeeder } from "./run-feeder.ts";
 
 export function queryContract(open: () => Promise<OpenedSearch>, cases: number): void {

@@ -1,5 +1,5 @@
 /**
- * What every RunSearch must do, whatever it keeps its runs in. The meaning of a query is core/query's;
+ * What every RunSearch must do, whatever it keeps its runs in. The meaning of a query is lang/query's;
  * here it is held against its scripts and its reference evaluator.
  */
 import { describe } from "vitest";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { limits } from "#core/limits.ts";
+import { limits } from "#lang/limits.ts";
 import { HEAVY_PARTS, type HeavyPart } from "#core/ports/run-store.ts";
 import {
   appendOne,

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { ArtifactRecord } from "#core/model/artifact.ts";
-import type { RunChange } from "#core/model/run.ts";
+import type { ArtifactRecord } from "#core/types/artifact.ts";
+import type { RunChange } from "#core/types/run.ts";
 import type { AppendEnvelope } from "#core/ports/run-store.ts";
 import { artifactRecord } from "./artifact-record.ts";
 import { logLines } from "./naive-log.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { labelsText, type Summary } from "#core/model/series.ts";
+import { labelsText, type Summary } from "#core/types/series.ts";
 import type { FedNumbers } from "./feed-recorder.ts";
 import {
   AUDIT,

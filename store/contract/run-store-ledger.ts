@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { RunChange } from "#core/model/run.ts";
+import type { RunChange } from "#core/types/run.ts";
 import type { AppendEnvelope } from "#core/ports/run-store.ts";
 import {
   ackOf,

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { limits } from "#core/limits.ts";
+import { limits } from "#lang/limits.ts";
 import type { AppendEnvelope } from "#core/ports/run-store.ts";
 import {
   ackOf,

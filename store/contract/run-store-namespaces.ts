@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { FORBIDS_NOTHING } from "#core/model/capture.ts";
-import type { KeyDescription, Namespace } from "#core/model/namespace.ts";
-import { ancestors } from "#core/model/path.ts";
+import { FORBIDS_NOTHING } from "#core/types/capture.ts";
+import type { KeyDescription, Namespace } from "#core/types/namespace.ts";
+import { ancestors } from "#lang/namespace-path.ts";
 import {
   AUDIT,
   createRun,

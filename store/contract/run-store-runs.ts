@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { ENDED, RUN_STATUSES, type Provenance, type RunChange } from "#core/model/run.ts";
+import type { Provenance, RunChange } from "#core/types/run.ts";
+import { ENDED, RUN_STATUSES } from "#lang/statuses.ts";
 import {
   AUDIT,
   createRun,

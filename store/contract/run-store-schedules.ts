@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { ArtifactRecord } from "#core/model/artifact.ts";
-import type { LogLines } from "#core/model/log.ts";
+import type { ArtifactRecord } from "#core/types/artifact.ts";
+import type { LogLines } from "#core/types/log.ts";
 import type { AppendEnvelope, AppendOutcome, RunLedger } from "#core/ports/run-store.ts";
 import { artifactRecord } from "./artifact-record.ts";
 import { logLines, readAll } from "./naive-log.ts";

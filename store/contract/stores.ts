@@ -1,10 +1,10 @@
 /** What the suites for RunStore and PointStore share: a store to test, and short ways to fill it. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { newRunId } from "#base/ids.ts";
-import type { CairnError, ErrorCode } from "#core/errors.ts";
-import type { EnvelopeAck } from "#core/model/envelope.ts";
-import type { Run } from "#core/model/run.ts";
-import type { Labels, Points, SeriesPoints, Values } from "#core/model/series.ts";
+import type { CairnError, ErrorCode } from "#lang/errors.ts";
+import type { EnvelopeAck } from "#core/types/envelope.ts";
+import type { Run } from "#core/types/run.ts";
+import type { Labels, Points, SeriesPoints, Values } from "#core/types/series.ts";
 import type { PointStore, ReadSeries, SeriesData, SeriesSelector } from "#core/ports/point-store.ts";
 import type { AccessStore, AuditRecord } from "#core/ports/access-store.ts";
 import type { ArtifactStore } from "#core/ports/artifact-store.ts";

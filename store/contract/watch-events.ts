@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { limits } from "#core/limits.ts";
+import { limits } from "#lang/limits.ts";
 import { Changes } from "#core/watch/changes.ts";
 import type { WatchEvent } from "#core/watch/event.ts";
 import { Watches } from "#core/watch/watches.ts";

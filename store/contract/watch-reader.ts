@@ -1,7 +1,7 @@
 import type { Caller } from "#core/access/caller.ts";
-import type { Envelope } from "#core/model/envelope.ts";
-import { DEFAULT_STREAM, EVERY_LINE, type LogFilter, type LogLines } from "#core/model/log.ts";
-import type { Labels, Points } from "#core/model/series.ts";
+import type { Envelope } from "#core/types/envelope.ts";
+import { DEFAULT_STREAM, EVERY_LINE, type LogFilter, type LogLines } from "#core/types/log.ts";
+import type { Labels, Points } from "#core/types/series.ts";
 import type { WatchEvent, WatchNews, WatchRequest } from "#core/watch/event.ts";
 import { asked, CALLER, type CoreUnderTest } from "./core-under-test.ts";
 

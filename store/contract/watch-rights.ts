@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Caller } from "#core/access/caller.ts";
 import type { ReadMask } from "#core/access/scope.ts";
-import { CairnError } from "#core/errors.ts";
+import { CairnError } from "#lang/errors.ts";
 import { Runs } from "#core/runs/runs.ts";
 import { Changes } from "#core/watch/changes.ts";
 import type { WatchEvent } from "#core/watch/event.ts";

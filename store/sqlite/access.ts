@@ -1,6 +1,6 @@
 import type { Role } from "#core/access/role.ts";
 import type { Scope } from "#core/access/scope.ts";
-import { CairnError, quote } from "#core/errors.ts";
+import { CairnError, quote } from "#lang/errors.ts";
 import type {
   AccessChange,
   AccessContent,

@@ -1,11 +1,12 @@
 import { ByteReader } from "#base/codec/byte-reader.ts";
 import { NumberColumns, readBlock } from "#base/codec/block.ts";
 import { withFacts } from "#core/access/audit-record.ts";
-import { CairnError, quote } from "#core/errors.ts";
-import type { ArtifactRecord } from "#core/model/artifact.ts";
-import type { EnvelopeAck, SeqRange } from "#core/model/envelope.ts";
-import { ENDED, type RunChange } from "#core/model/run.ts";
-import type { Points, SeriesKind } from "#core/model/series.ts";
+import { CairnError, quote } from "#lang/errors.ts";
+import type { ArtifactRecord } from "#core/types/artifact.ts";
+import type { EnvelopeAck, SeqRange } from "#core/types/envelope.ts";
+import type { RunChange } from "#core/types/run.ts";
+import { ENDED } from "#lang/statuses.ts";
+import type { Points, SeriesKind } from "#core/types/series.ts";
 import type { AuditRecord } from "#core/ports/access-store.ts";
 import type { EnvelopeAudit } from "#core/ports/run-store.ts";
 import { overwrittenFields } from "#core/runs/run-difference.ts";

@@ -1,5 +1,5 @@
 import { missingVersion } from "#core/artifacts/locate.ts";
-import { CairnError, quote } from "#core/errors.ts";
+import { CairnError, quote } from "#lang/errors.ts";
 import { Artifacts } from "./artifacts.ts";
 import { appendAudit } from "./audit.ts";
 import { URGENT, type JobOptions } from "./committer.ts";

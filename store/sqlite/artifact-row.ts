@@ -1,5 +1,5 @@
-import type { Artifact, ArtifactKind, ArtifactPlace } from "#core/model/artifact.ts";
-import { splitObject } from "#core/model/json.ts";
+import type { Artifact, ArtifactKind, ArtifactPlace } from "#core/types/artifact.ts";
+import { splitObject } from "#lang/json/json.ts";
 import type { Row } from "./db.ts";
 
 /** What is read of a table of artifacts that is called `artifact` in its query. */

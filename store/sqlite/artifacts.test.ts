@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { limits } from "#core/limits.ts";
+import { limits } from "#lang/limits.ts";
 import { inline, reference, uploaded } from "#store/contract/artifact-samples.ts";
 import { AUDIT, createRun, NOW_US, refused } from "#store/contract/stores.ts";
 import { flipped, openIn, openOnDisk, tamper } from "./testing/under-test.ts";

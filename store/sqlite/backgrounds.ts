@@ -1,4 +1,4 @@
-import type { CairnError } from "#core/errors.ts";
+import type { CairnError } from "#lang/errors.ts";
 import type { Background } from "./committer.ts";
 
 /** Several kinds of background work as one: each gets its turn. */

@@ -1,5 +1,5 @@
 import { rmSync } from "node:fs";
-import { CairnError } from "#core/errors.ts";
+import { CairnError } from "#lang/errors.ts";
 import type { AuditRecord } from "#core/ports/access-store.ts";
 import { appendAudit } from "./audit.ts";
 import { Db } from "./db.ts";

@@ -1,6 +1,6 @@
-import { CairnError, quote } from "#core/errors.ts";
-import { limits } from "#core/limits.ts";
-import type { SeriesKind } from "#core/model/series.ts";
+import { CairnError, quote } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
+import type { SeriesKind } from "#core/types/series.ts";
 import { newSeriesState, type SeriesState } from "#core/series/state.ts";
 import type { Db, Row } from "./db.ts";
 import { decodeState, encodeState, KINDS, summaryStats, type SummaryStats } from "./state-blob.ts";

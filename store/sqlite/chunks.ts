@@ -1,6 +1,6 @@
 import { decodeChunk, encodeChunk, readChunkHeader, type ChunkWant } from "#base/codec/chunk.ts";
-import { CairnError } from "#core/errors.ts";
-import type { Points } from "#core/model/series.ts";
+import { CairnError } from "#lang/errors.ts";
+import type { Points } from "#core/types/series.ts";
 import type { Piece } from "#core/series/state.ts";
 import type { SeriesEntry } from "./catalog.ts";
 import type { Db, Row } from "./db.ts";

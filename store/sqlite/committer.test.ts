@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { CairnError } from "#core/errors.ts";
+import { CairnError } from "#lang/errors.ts";
 import { refused } from "#store/contract/stores.ts";
 import { Committer, URGENT, type CommitterOptions } from "./committer.ts";
 import { Db } from "./db.ts";

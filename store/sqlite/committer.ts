@@ -1,4 +1,4 @@
-import { CairnError } from "#core/errors.ts";
+import { CairnError } from "#lang/errors.ts";
 import { isDiskFull, isWriteFailure, type Db } from "./db.ts";
 import type { Room } from "./room.ts";
 

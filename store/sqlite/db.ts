@@ -1,6 +1,6 @@
 import { constants, DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { throwIfCancelled } from "#base/cancellation.ts";
-import { CairnError } from "#core/errors.ts";
+import { CairnError } from "#lang/errors.ts";
 
 export type Value = SQLInputValue;
 export type Row = (string | number | bigint | Uint8Array | null)[];

@@ -1,4 +1,4 @@
-import type { CairnError } from "#core/errors.ts";
+import type { CairnError } from "#lang/errors.ts";
 import type { Catalog } from "./catalog.ts";
 import { foldSeries } from "./chunks.ts";
 import type { Background } from "./committer.ts";

@@ -1,4 +1,4 @@
-import { labelsText, type Labels } from "#core/model/series.ts";
+import { labelsText, type Labels } from "#core/types/series.ts";
 
 export const labelsToText = labelsText;
 

@@ -1,5 +1,5 @@
-import { CairnError, quote } from "#core/errors.ts";
-import type { SeqRange } from "#core/model/envelope.ts";
+import { CairnError, quote } from "#lang/errors.ts";
+import type { SeqRange } from "#core/types/envelope.ts";
 import type { LedgerTotals, RunLedger } from "#core/ports/run-store.ts";
 import type { Db, Row } from "./db.ts";
 

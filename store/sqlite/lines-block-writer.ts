@@ -1,7 +1,7 @@
 import { constants, zstdCompressSync } from "node:zlib";
 import { ByteWriter } from "#base/codec/byte-writer.ts";
 import { pack } from "#base/codec/pack.ts";
-import { sameSource, type LogSource } from "#core/model/log.ts";
+import { sameSource, type LogSource } from "#core/types/log.ts";
 import { PACKED, PLAIN, VERSION, type LineRun } from "./lines-block.ts";
 import { encodeSources, sourceKey, writeSources, type BlockSource } from "./lines-sources.ts";
 import { writeTimes } from "./lines-times.ts";

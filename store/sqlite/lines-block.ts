@@ -7,7 +7,7 @@
 import { ByteReader } from "#base/codec/byte-reader.ts";
 import { CodecError } from "#base/codec/error.ts";
 import { unpack } from "#base/codec/pack.ts";
-import type { LogSource } from "#core/model/log.ts";
+import type { LogSource } from "#core/types/log.ts";
 import { readSources, type BlockSource } from "./lines-sources.ts";
 import { readTimes } from "./lines-times.ts";
 

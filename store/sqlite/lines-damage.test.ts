@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { EVERY_LINE } from "#core/model/log.ts";
+import { EVERY_LINE } from "#core/types/log.ts";
 import { logLines, readAll } from "#store/contract/naive-log.ts";
 import {
   appendOne,

@@ -2,7 +2,7 @@ import { isAscii } from "node:buffer";
 import type { RE2JS } from "re2js";
 import { caselessRegex } from "#core/logs/line-pattern.ts";
 import type { LinePattern } from "#core/ports/log-store.ts";
-import { compilePattern } from "#core/query/pattern.ts";
+import { compilePattern } from "#lang/query/pattern.ts";
 import type { LineBlock } from "./lines-block.ts";
 
 /** Says when a call has worked long enough. */

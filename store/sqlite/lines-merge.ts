@@ -1,5 +1,5 @@
 import { crc32 } from "node:zlib";
-import type { CairnError } from "#core/errors.ts";
+import type { CairnError } from "#lang/errors.ts";
 import type { Background } from "./committer.ts";
 import type { Db } from "./db.ts";
 import type { LineBlock } from "./lines-block.ts";

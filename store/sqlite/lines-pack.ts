@@ -1,5 +1,5 @@
 import { crc32 } from "node:zlib";
-import type { LogLines } from "#core/model/log.ts";
+import type { LogLines } from "#core/types/log.ts";
 import { LineBlockWriter, weightOf, type WrittenBlock } from "./lines-block-writer.ts";
 
 /** How much a piece holds, about; see `weightOf`. */

@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 import { CodecError } from "#base/codec/error.ts";
-import type { LogFilter, LogSource } from "#core/model/log.ts";
+import type { LogFilter, LogSource } from "#core/types/log.ts";
 import type { Db, Row } from "./db.ts";
 import { LineBlock } from "./lines-block.ts";
 import type { WrittenBlock } from "./lines-block-writer.ts";

@@ -1,4 +1,4 @@
-import { sameSource } from "#core/model/log.ts";
+import { sameSource } from "#core/types/log.ts";
 import type { FoundLines, LogPage, ReadLog, SearchLog } from "#core/ports/log-store.ts";
 import type { Db } from "./db.ts";
 import { countLines, storedTotal } from "./lines.ts";

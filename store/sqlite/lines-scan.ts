@@ -1,5 +1,5 @@
-import { limits } from "#core/limits.ts";
-import type { LogFilter, LogLine } from "#core/model/log.ts";
+import { limits } from "#lang/limits.ts";
+import type { LogFilter, LogLine } from "#core/types/log.ts";
 import type { ReadLog } from "#core/ports/log-store.ts";
 import type { LineBlock } from "./lines-block.ts";
 import type { Budget, LineMatcher } from "./lines-match.ts";

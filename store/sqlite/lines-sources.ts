@@ -1,7 +1,7 @@
 import { ByteReader } from "#base/codec/byte-reader.ts";
 import { ByteWriter } from "#base/codec/byte-writer.ts";
 import { CodecError } from "#base/codec/error.ts";
-import type { LogSource } from "#core/model/log.ts";
+import type { LogSource } from "#core/types/log.ts";
 
 const SCHEDULER = 1;
 const HAS_RANK = 2;

@@ -1,4 +1,4 @@
-import { CairnError } from "#core/errors.ts";
+import { CairnError } from "#lang/errors.ts";
 import type { Db } from "./db.ts";
 import { HEAD_COLUMNS, toPiece, type LinePiece, type LineTable } from "./lines-piece.ts";
 

@@ -1,6 +1,6 @@
-import { CairnError, quote } from "#core/errors.ts";
-import type { CapturePolicy } from "#core/model/capture.ts";
-import type { Direction, KeyDescription, Namespace, Picture } from "#core/model/namespace.ts";
+import { CairnError, quote } from "#lang/errors.ts";
+import type { CapturePolicy } from "#core/types/capture.ts";
+import type { Direction, KeyDescription, Namespace, Picture } from "#core/types/namespace.ts";
 import type { ListPart } from "#core/ports/list-part.ts";
 import type { NamespaceChange, RunStore } from "#core/ports/run-store.ts";
 import type { Db, Row } from "./db.ts";

@@ -1,4 +1,4 @@
-import { CairnError } from "#core/errors.ts";
+import { CairnError } from "#lang/errors.ts";
 import { Db, isDiskFull } from "./db.ts";
 import type { Room } from "./room.ts";
 import { configureWriter, migrate, requireKnownFormat } from "./schema.ts";

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { MessagePort } from "node:worker_threads";
-import { CairnError, fromPlainError, quote } from "#core/errors.ts";
+import { CairnError, fromPlainError, quote } from "#lang/errors.ts";
 import type { AccessStore, AuditRecord } from "#core/ports/access-store.ts";
 import type { ArtifactStore } from "#core/ports/artifact-store.ts";
 import type { LineageStore } from "#core/ports/lineage-store.ts";

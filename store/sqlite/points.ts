@@ -1,4 +1,4 @@
-import type { Points, Values } from "#core/model/series.ts";
+import type { Points, Values } from "#core/types/series.ts";
 
 /** Neighbours that have the same columns, joined; so a run of equal pieces becomes one. */
 export function concatPoints(pieces: readonly Points[]): Points[] {

@@ -1,4 +1,4 @@
-import type { Provenance } from "#core/model/run.ts";
+import type { Provenance } from "#core/types/run.ts";
 
 export function provenanceToText(provenance: Provenance | undefined): string | null {
   if (provenance === undefined) return null;

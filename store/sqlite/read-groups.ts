@@ -1,4 +1,4 @@
-import { CairnError, quote } from "#core/errors.ts";
+import { CairnError, quote } from "#lang/errors.ts";
 import type { Grid, ReadGroups, ReadGroupsResult } from "#core/ports/point-store.ts";
 import { gridOver } from "#core/series/buckets.ts";
 import { RunMeans } from "#core/series/group-means.ts";

@@ -1,5 +1,5 @@
-import { CairnError, quote } from "#core/errors.ts";
-import type { Points } from "#core/model/series.ts";
+import { CairnError, quote } from "#lang/errors.ts";
+import type { Points } from "#core/types/series.ts";
 import type { ExactData, Grid, ReadSeries, ReadSeriesResult, SeriesData } from "#core/ports/point-store.ts";
 import { Buckets, gridOver } from "#core/series/buckets.ts";
 import type { ReadBudget } from "#core/series/read-budget.ts";

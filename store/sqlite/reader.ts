@@ -1,5 +1,5 @@
-import { CairnError, quote } from "#core/errors.ts";
-import type { SeriesInfo } from "#core/model/series.ts";
+import { CairnError, quote } from "#lang/errors.ts";
+import type { SeriesInfo } from "#core/types/series.ts";
 import type {
   ListedMetricKeys,
   ListedSeries,
@@ -12,8 +12,8 @@ import type {
   ReadSeriesResult,
   SeriesSelector,
 } from "#core/ports/point-store.ts";
-import { compilePattern } from "#core/query/pattern.ts";
-import { PatternDeadline } from "#core/query/pattern-deadline.ts";
+import { compilePattern } from "#lang/query/pattern.ts";
+import { PatternDeadline } from "#lang/query/pattern-deadline.ts";
 import { addPoints, summarize } from "#core/series/state.ts";
 import { ReadBudget } from "#core/series/read-budget.ts";
 import { eachSeries, findSeries, type SeriesEntry } from "./catalog.ts";

@@ -1,6 +1,6 @@
 import { withFacts } from "#core/access/audit-record.ts";
-import { limits } from "#core/limits.ts";
-import type { ReplacedArtifact } from "#core/model/artifact.ts";
+import { limits } from "#lang/limits.ts";
+import type { ReplacedArtifact } from "#core/types/artifact.ts";
 import type { AuditRecord } from "#core/ports/access-store.ts";
 import type { GoneArtifact, ListReplaced } from "#core/ports/artifact-store.ts";
 import type { ListPart } from "#core/ports/list-part.ts";

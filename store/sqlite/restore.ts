@@ -9,7 +9,7 @@ import {
   statSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import { CairnError } from "#core/errors.ts";
+import { CairnError } from "#lang/errors.ts";
 import { Db } from "./db.ts";
 import { FORMAT_VERSION, formatVersion } from "./schema.ts";
 

@@ -1,9 +1,11 @@
-import { CairnError, quote } from "#core/errors.ts";
-import { limits } from "#core/limits.ts";
-import { paramsBytes } from "#core/model/check.ts";
-import { joinObject, splitObject } from "#core/model/json.ts";
-import { ENDED, type Run, type RunChange, type RunRef, type RunStatus } from "#core/model/run.ts";
-import { sizeOf } from "#core/model/size.ts";
+import { CairnError, quote } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
+import { paramsBytes } from "#core/types/check.ts";
+import { joinObject, splitObject } from "#lang/json/json.ts";
+import type { Run, RunChange } from "#core/types/run.ts";
+import type { RunRef } from "#lang/run-ref.ts";
+import { ENDED, type RunStatus } from "#lang/statuses.ts";
+import { sizeOf } from "#core/types/size.ts";
 import type { RunFeedRow } from "#core/ports/run-search.ts";
 import {
   CANDIDATES_MAX,

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { CairnError } from "#core/errors.ts";
+import { CairnError } from "#lang/errors.ts";
 import type { Db } from "./db.ts";
 
 const migrations = readdirSync(new URL("./migrations/", import.meta.url))

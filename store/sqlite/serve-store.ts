@@ -4,7 +4,7 @@ import type { MessagePort } from "node:worker_threads";
 import { isDeepStrictEqual } from "node:util";
 import { serveCalls, Transferred, type Endpoint, type Handlers } from "#base/worker-call.ts";
 import { withFacts } from "#core/access/audit-record.ts";
-import { CairnError, toPlainError, type PlainError } from "#core/errors.ts";
+import { CairnError, toPlainError, type PlainError } from "#lang/errors.ts";
 import type { AuditRecord } from "#core/ports/access-store.ts";
 import type { ReadSeriesResult } from "#core/ports/point-store.ts";
 import { changedFields } from "#core/runs/run-difference.ts";

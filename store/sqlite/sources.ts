@@ -1,7 +1,7 @@
-import { CairnError, quote } from "#core/errors.ts";
-import { limits } from "#core/limits.ts";
-import type { Artifact } from "#core/model/artifact.ts";
-import { sizeOf } from "#core/model/size.ts";
+import { CairnError, quote } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
+import type { Artifact } from "#core/types/artifact.ts";
+import { sizeOf } from "#core/types/size.ts";
 import type { AuditRecord } from "#core/ports/access-store.ts";
 import type {
   LineageStore,

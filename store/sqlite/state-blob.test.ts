@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Sample, SeriesKind } from "#core/model/series.ts";
+import type { Sample, SeriesKind } from "#core/types/series.ts";
 import type { SeriesState } from "#core/series/state.ts";
 import { decodeState, encodeState, KINDS, summaryStats } from "./state-blob.ts";
 

@@ -1,5 +1,5 @@
 import { crc32 } from "node:zlib";
-import type { Sample, SeriesKind } from "#core/model/series.ts";
+import type { Sample, SeriesKind } from "#core/types/series.ts";
 import type { SeriesState, WriterMark } from "#core/series/state.ts";
 
 /*

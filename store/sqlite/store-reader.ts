@@ -1,7 +1,7 @@
 import { existsSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { CairnError, quote } from "#core/errors.ts";
-import { limits } from "#core/limits.ts";
+import { CairnError, quote } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
 import { PROBLEMS_MAX, type RunLedger, type StoreInfo } from "#core/ports/run-store.ts";
 import { Artifacts } from "./artifacts.ts";
 import { verifyAudit } from "./audit.ts";

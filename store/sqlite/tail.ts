@@ -1,6 +1,6 @@
 import { ByteReader } from "#base/codec/byte-reader.ts";
 import { NumberColumns, readBlock, skipBlock } from "#base/codec/block.ts";
-import type { Points } from "#core/model/series.ts";
+import type { Points } from "#core/types/series.ts";
 
 /** A row of the ingest log. Block i of the body belongs to series `series[i]`. */
 export interface LogRow {

@@ -1,7 +1,7 @@
 import type { MessagePort, Worker } from "node:worker_threads";
 import { Caller } from "#base/worker-call.ts";
 import { startWorker } from "#base/worker-thread.ts";
-import { CairnError, fromPlainError, type PlainError } from "#core/errors.ts";
+import { CairnError, fromPlainError, type PlainError } from "#lang/errors.ts";
 import type { WorkerStart } from "./worker-api.ts";
 
 /** A storage thread and the way to call it. */

@@ -1,5 +1,5 @@
 import { decodeChunk, readChunkHeader } from "#base/codec/chunk.ts";
-import { quote } from "#core/errors.ts";
+import { quote } from "#lang/errors.ts";
 import { findSeries } from "./catalog.ts";
 import { chunkId } from "./chunks.ts";
 import type { Db, Row } from "./db.ts";

@@ -1,6 +1,6 @@
-import type { PlainError } from "#core/errors.ts";
-import type { EnvelopeAck } from "#core/model/envelope.ts";
-import type { Run, RunChange } from "#core/model/run.ts";
+import type { PlainError } from "#lang/errors.ts";
+import type { EnvelopeAck } from "#core/types/envelope.ts";
+import type { Run, RunChange } from "#core/types/run.ts";
 import type { AccessStore, AuditRecord } from "#core/ports/access-store.ts";
 import type { ArtifactStore } from "#core/ports/artifact-store.ts";
 import type { LineageStore } from "#core/ports/lineage-store.ts";

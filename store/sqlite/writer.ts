@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
-import { CairnError, quote } from "#core/errors.ts";
+import { CairnError, quote } from "#lang/errors.ts";
 import type { AuditRecord } from "#core/ports/access-store.ts";
-import type { EnvelopeAck } from "#core/model/envelope.ts";
+import type { EnvelopeAck } from "#core/types/envelope.ts";
 import type { RunFeed } from "#core/ports/run-search.ts";
 import { dropRunAccess } from "./access.ts";
 import { Appender, type PackedEnvelope } from "./append.ts";

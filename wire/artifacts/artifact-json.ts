@@ -1,4 +1,4 @@
-import type { Artifact } from "#core/model/artifact.ts";
+import type { Artifact } from "#core/types/artifact.ts";
 
 /** The artifact as ArtifactService says it in JSON, so that a client needs to know only one form. */
 export function artifactJson(artifact: Artifact): Record<string, unknown> {

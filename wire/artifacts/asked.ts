@@ -1,9 +1,9 @@
 import { isRunId } from "#base/ids.ts";
 import type { AskedArtifact } from "#core/artifacts/artifacts.ts";
 import type { UploadHead } from "#core/artifacts/uploads.ts";
-import { CairnError, quote } from "#core/errors.ts";
-import { ARTIFACT_KINDS, type ArtifactKind } from "#core/model/artifact.ts";
-import { canonicalJson, splitObject } from "#core/model/json.ts";
+import { CairnError, quote } from "#lang/errors.ts";
+import { ARTIFACT_KINDS, type ArtifactKind } from "#core/types/artifact.ts";
+import { canonicalJson, splitObject } from "#lang/json/json.ts";
 import type { HttpRequest } from "#wire/kit/http.ts";
 import { contentTypeOf, type Call } from "#wire/kit/router.ts";
 

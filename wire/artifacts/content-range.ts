@@ -1,4 +1,4 @@
-import { CairnError, quote } from "#core/errors.ts";
+import { CairnError, quote } from "#lang/errors.ts";
 
 /** What `content-range` of a request says: which piece of a whole comes, or only how large the whole is. */
 export interface ContentRange {

@@ -1,6 +1,6 @@
 import type { Artifacts } from "#core/artifacts/artifacts.ts";
-import { CairnError, quote } from "#core/errors.ts";
-import type { Artifact } from "#core/model/artifact.ts";
+import { CairnError, quote } from "#lang/errors.ts";
+import type { Artifact } from "#core/types/artifact.ts";
 import type { HttpResponse } from "#wire/kit/http.ts";
 import type { Call } from "#wire/kit/router.ts";
 import { sendStream } from "#wire/kit/send-stream.ts";

@@ -1,8 +1,8 @@
 import type { Artifacts } from "#core/artifacts/artifacts.ts";
 import type { UploadHead } from "#core/artifacts/uploads.ts";
-import { CairnError } from "#core/errors.ts";
-import type { Artifact } from "#core/model/artifact.ts";
-import type { RunRef } from "#core/model/run.ts";
+import { CairnError } from "#lang/errors.ts";
+import type { Artifact } from "#core/types/artifact.ts";
+import type { RunRef } from "#lang/run-ref.ts";
 import { paced } from "#wire/kit/paced.ts";
 import { sendJson } from "#wire/kit/respond.ts";
 import type { Call } from "#wire/kit/router.ts";

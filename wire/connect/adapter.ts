@@ -12,7 +12,7 @@ import {
   universalRequestFromNodeRequest,
 } from "@connectrpc/connect-node";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
-import { limits } from "#core/limits.ts";
+import { limits } from "#lang/limits.ts";
 import type { HttpRequest, HttpResponse } from "#wire/kit/http.ts";
 import { contentTypeOf } from "#wire/kit/router.ts";
 import { withContent } from "./answer-content.ts";

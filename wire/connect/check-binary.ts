@@ -1,6 +1,6 @@
 import { ScalarType, type DescField, type DescMessage } from "@bufbuild/protobuf";
-import { limits } from "#core/limits.ts";
-import { requireAtMost } from "#core/model/check.ts";
+import { limits } from "#lang/limits.ts";
+import { requireAtMost } from "#core/types/check.ts";
 import { expect } from "./decode-series.ts";
 import { FIXED32, FIXED64, LENGTH, ProtobufReader, VARINT } from "./protobuf-reader.ts";
 

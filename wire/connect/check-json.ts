@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
-import { CairnError } from "#core/errors.ts";
-import { limits } from "#core/limits.ts";
-import { requireAtMost } from "#core/model/check.ts";
+import { CairnError } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
+import { requireAtMost } from "#core/types/check.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

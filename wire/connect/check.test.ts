@@ -1,8 +1,8 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { CairnError } from "#core/errors.ts";
-import { limits } from "#core/limits.ts";
+import { CairnError } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
 import { ReadSeriesRequestSchema } from "#proto/cairn/v1/metric_pb.ts";
 import { CreateRunRequestSchema } from "#proto/cairn/v1/run_pb.ts";
 import { checkBinary } from "#wire/connect/check-binary.ts";

@@ -1,7 +1,7 @@
-import { CairnError } from "#core/errors.ts";
-import { limits } from "#core/limits.ts";
-import { ARTIFACT_KINDS, type ArtifactKind, type ArtifactRecord } from "#core/model/artifact.ts";
-import { requireAtMost } from "#core/model/check.ts";
+import { CairnError } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
+import { ARTIFACT_KINDS, type ArtifactKind, type ArtifactRecord } from "#core/types/artifact.ts";
+import { requireAtMost } from "#core/types/check.ts";
 import { decodeEntry, expect } from "./decode-series.ts";
 import { LENGTH, ProtobufReader, VARINT } from "./protobuf-reader.ts";
 

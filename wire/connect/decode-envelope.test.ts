@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { CairnError } from "#core/errors.ts";
-import { limits } from "#core/limits.ts";
-import type { Envelope } from "#core/model/envelope.ts";
+import { CairnError } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
+import type { Envelope } from "#core/types/envelope.ts";
 import { decodeEnvelope } from "#wire/connect/decode-envelope.ts";
 import { envelopes, meaningOf } from "./testing/envelope-arbitrary.ts";
 import { spellLoosely, spellPlainly } from "./testing/spell-envelope.ts";

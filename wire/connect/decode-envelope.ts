@@ -1,8 +1,8 @@
-import { limits } from "#core/limits.ts";
-import { requireAtMost } from "#core/model/check.ts";
-import type { Envelope, SeqRange } from "#core/model/envelope.ts";
-import type { RunChange } from "#core/model/run.ts";
-import type { SeriesPoints } from "#core/model/series.ts";
+import { limits } from "#lang/limits.ts";
+import { requireAtMost } from "#core/types/check.ts";
+import type { Envelope, SeqRange } from "#core/types/envelope.ts";
+import type { RunChange } from "#core/types/run.ts";
+import type { SeriesPoints } from "#core/types/series.ts";
 import { ArtifactDecoder } from "./decode-artifact.ts";
 import { LogDecoder } from "./decode-log.ts";
 import { decodeEntry, decodeSeries, expect } from "./decode-series.ts";

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
-import { CairnError } from "#core/errors.ts";
-import { limits } from "#core/limits.ts";
-import { requireAtMost } from "#core/model/check.ts";
+import { CairnError } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
+import { requireAtMost } from "#core/types/check.ts";
 import {
   DEFAULT_STREAM,
   LOG_ORIGINS,
@@ -9,7 +9,7 @@ import {
   unevenLines,
   type LogLines,
   type LogOrigin,
-} from "#core/model/log.ts";
+} from "#core/types/log.ts";
 import { expect } from "./decode-series.ts";
 import { LENGTH, ProtobufReader, VARINT } from "./protobuf-reader.ts";
 

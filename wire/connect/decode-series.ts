@@ -1,9 +1,9 @@
 import { copyDoubles, takeDoubles } from "#base/codec/slab.ts";
-import { CairnError, quote } from "#core/errors.ts";
+import { CairnError, quote } from "#lang/errors.ts";
 import { uneven } from "#core/ingest/check-envelope.ts";
-import { limits } from "#core/limits.ts";
-import { requireAtMost, requireLabels } from "#core/model/check.ts";
-import type { Labels, Points, SeriesKind, SeriesPoints, Values } from "#core/model/series.ts";
+import { limits } from "#lang/limits.ts";
+import { requireAtMost, requireLabels } from "#core/types/check.ts";
+import type { Labels, Points, SeriesKind, SeriesPoints, Values } from "#core/types/series.ts";
 import { FIXED64, LENGTH, malformed, ProtobufReader, VARINT } from "./protobuf-reader.ts";
 
 /** Where a column lies in the message: mostly one packed piece, but a client may send any number. */

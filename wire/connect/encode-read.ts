@@ -1,5 +1,5 @@
 import { ByteWriter } from "#base/codec/byte-writer.ts";
-import type { SeriesKind } from "#core/model/series.ts";
+import type { SeriesKind } from "#core/types/series.ts";
 import type { ReadSeriesResult, SeriesData } from "#core/ports/point-store.ts";
 
 const KINDS: Readonly<Record<SeriesKind, number>> = { number: 1, integer: 2, bool: 3, text: 4 };

@@ -1,7 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { withoutStack } from "#base/without-stack.ts";
-import { CairnError, type ErrorCode } from "#core/errors.ts";
-import { limits } from "#core/limits.ts";
+import { CairnError, type ErrorCode } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
 import { ErrorDetailSchema } from "#proto/cairn/v1/error_pb.ts";
 import { retryAfterOf } from "#wire/kit/http-error.ts";
 

@@ -7,7 +7,7 @@ import {
   parseTimeout as parseConnectTimeout,
 } from "@connectrpc/connect/protocol-connect";
 import { parseTimeout as parseGrpcTimeout, setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
-import { limits } from "#core/limits.ts";
+import { limits } from "#lang/limits.ts";
 import type { HttpResponse } from "#wire/kit/http.ts";
 import { closeSoon } from "./close-soon.ts";
 import type { Sender } from "./core.ts";

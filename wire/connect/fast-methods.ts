@@ -1,7 +1,7 @@
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { ByteWriter } from "#base/codec/byte-writer.ts";
 import type { Caller } from "#core/access/caller.ts";
-import type { EnvelopeAck } from "#core/model/envelope.ts";
+import type { EnvelopeAck } from "#core/types/envelope.ts";
 import {
   Encoding,
   EnvelopeAckSchema,

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { Caller } from "#core/access/caller.ts";
-import { limits } from "#core/limits.ts";
+import { limits } from "#lang/limits.ts";
 import { ByteCollector } from "#wire/kit/byte-collector.ts";
 import type { HttpRequest, HttpResponse } from "#wire/kit/http.ts";
 import { identify } from "./context.ts";

@@ -1,4 +1,4 @@
-import { limits } from "#core/limits.ts";
+import { limits } from "#lang/limits.ts";
 import { messageTooLarge } from "./error.ts";
 
 /** What gRPC, gRPC-Web and Connect streams put around a message: one byte of flags, four of length. */

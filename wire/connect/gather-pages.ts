@@ -1,5 +1,5 @@
-import { limits } from "#core/limits.ts";
-import { sizeOf } from "#core/model/size.ts";
+import { limits } from "#lang/limits.ts";
+import { sizeOf } from "#core/types/size.ts";
 
 export interface AskedPage {
   pageSize: number;

@@ -1,5 +1,5 @@
 import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
-import { quote } from "#core/errors.ts";
+import { quote } from "#lang/errors.ts";
 import { Health, HealthCheckResponse_ServingStatus as Serving } from "#proto/grpc/health/v1/health_pb.ts";
 
 /** Anyone may ask: balancers and orchestrators carry no credential. */

@@ -13,9 +13,9 @@ import type {
   TokenView,
   WhoAmI,
 } from "#core/access/views.ts";
-import { CairnError } from "#core/errors.ts";
-import { limits } from "#core/limits.ts";
-import { sizeOf } from "#core/model/size.ts";
+import { CairnError } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
+import { sizeOf } from "#core/types/size.ts";
 import type { SignedAuditHead } from "#core/access/audit-head.ts";
 import type { AuditEntry, AuditVerdict, Binding } from "#core/ports/access-store.ts";
 import {

@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import type { EnvelopeAck } from "#core/model/envelope.ts";
+import type { EnvelopeAck } from "#core/types/envelope.ts";
 import { EnvelopeAckSchema, type EnvelopeAck as AckMessage } from "#proto/cairn/v1/metric_pb.ts";
 import { fromForbidden } from "./map-namespace.ts";
 

@@ -1,12 +1,12 @@
 import { create } from "@bufbuild/protobuf";
-import { CairnError } from "#core/errors.ts";
+import { CairnError } from "#lang/errors.ts";
 import {
   ARTIFACT_KINDS,
   type Artifact,
   type ArtifactKind,
   type ArtifactRecord,
   type ReplacedArtifact,
-} from "#core/model/artifact.ts";
+} from "#core/types/artifact.ts";
 import {
   ArtifactPlace,
   ArtifactSchema,

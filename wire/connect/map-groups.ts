@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
-import { CairnError } from "#core/errors.ts";
-import { requireLabels } from "#core/model/check.ts";
+import { CairnError } from "#lang/errors.ts";
+import { requireLabels } from "#core/types/check.ts";
 import type { GroupRequest, GroupResult } from "#core/series/groups.ts";
 import type { AnswerForm } from "#core/series/read-budget.ts";
 import {

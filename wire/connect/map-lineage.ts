@@ -1,8 +1,9 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
-import { CairnError } from "#core/errors.ts";
+import { CairnError } from "#lang/errors.ts";
 import type { LineageGraph, LineageNode } from "#core/lineage/graph.ts";
 import type { Child, GetLineage, GivenSource, Source } from "#core/lineage/lineage.ts";
-import { RUN_STATUSES, type RunRef } from "#core/model/run.ts";
+import type { RunRef } from "#lang/run-ref.ts";
+import { RUN_STATUSES } from "#lang/statuses.ts";
 import {
   ChildSchema,
   LineageDirection,

@@ -1,6 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { CairnError } from "#core/errors.ts";
-import { EVERY_LINE, LOG_ORIGINS, type LogFilter, type LogLine, type LogOrigin } from "#core/model/log.ts";
+import { CairnError } from "#lang/errors.ts";
+import { EVERY_LINE, LOG_ORIGINS, type LogFilter, type LogLine, type LogOrigin } from "#core/types/log.ts";
 import type { ReadLines, SearchLines, TailLines } from "#core/logs/logs.ts";
 import type {
   LogFilter as FilterMessage,

@@ -1,6 +1,6 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
-import type { ForbiddenCapture } from "#core/model/capture.ts";
-import type { Direction, KeyDescription, Objective, Picture } from "#core/model/namespace.ts";
+import type { ForbiddenCapture } from "#core/types/capture.ts";
+import type { Direction, KeyDescription, Objective, Picture } from "#core/types/namespace.ts";
 import type { CountedNamespace } from "#core/runs/namespace-tree.ts";
 import {
   KeyDescriptionSchema,
@@ -14,7 +14,7 @@ import {
   type Namespace as NamespaceMessage,
   type Objective as ObjectiveMessage,
 } from "#proto/cairn/v1/namespace_pb.ts";
-import { CairnError } from "#core/errors.ts";
+import { CairnError } from "#lang/errors.ts";
 
 const DIRECTIONS: Readonly<Record<Direction, DirectionMessage>> = {
   minimize: DirectionMessage.MINIMIZE,

@@ -1,14 +1,9 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
-import { CairnError, quote } from "#core/errors.ts";
-import { parseRunPath } from "#core/model/path.ts";
-import {
-  RUN_STATUSES,
-  type Provenance,
-  type Run,
-  type RunChange,
-  type RunRef,
-  type RunStatus,
-} from "#core/model/run.ts";
+import { CairnError, quote } from "#lang/errors.ts";
+import { parseRunPath } from "#lang/run-ref.ts";
+import type { Provenance, Run, RunChange } from "#core/types/run.ts";
+import type { RunRef } from "#lang/run-ref.ts";
+import { RUN_STATUSES, type RunStatus } from "#lang/statuses.ts";
 import type { FoundRuns, NewRun } from "#core/runs/runs.ts";
 import {
   RunSchema,

@@ -1,6 +1,6 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
-import { requireLabels } from "#core/model/check.ts";
-import type { Labels, Sample, SeriesInfo, SeriesKind, Summary } from "#core/model/series.ts";
+import { requireLabels } from "#core/types/check.ts";
+import type { Labels, Sample, SeriesInfo, SeriesKind, Summary } from "#core/types/series.ts";
 import type { EnvelopeData, ExactData, ReadSeriesResult, SeriesData } from "#core/ports/point-store.ts";
 import type { ReadRequest } from "#core/series/metrics.ts";
 import type { AnswerForm } from "#core/series/read-budget.ts";

@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import type { SeqRange } from "#core/model/envelope.ts";
+import type { SeqRange } from "#core/types/envelope.ts";
 import type { RunLedger } from "#core/ports/run-store.ts";
 import type { Backup, Info } from "#core/system/system.ts";
 import {

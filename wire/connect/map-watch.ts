@@ -1,5 +1,5 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
-import type { SeriesKind } from "#core/model/series.ts";
+import type { SeriesKind } from "#core/types/series.ts";
 import type { AddedPoints, WatchEvent, WatchRequest } from "#core/watch/event.ts";
 import { SeriesPointsSchema, type SeriesPoints } from "#proto/cairn/v1/metric_pb.ts";
 import {

@@ -1,4 +1,4 @@
-import { CairnError } from "#core/errors.ts";
+import { CairnError } from "#lang/errors.ts";
 
 /** A message's map as core keeps maps; keys such as "__proto__" are safe there. */
 export function toMap<V>(entries: Readonly<Record<string, V>>): Map<string, V> {

@@ -1,8 +1,8 @@
 import { setTimeout } from "node:timers/promises";
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { Permission } from "#core/access/permission.ts";
-import { CairnError } from "#core/errors.ts";
-import { limits } from "#core/limits.ts";
+import { CairnError } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
 import type { Account } from "#core/quota/account.ts";
 import type { BeginHeavy } from "#core/quota/heavy-answer.ts";
 import { EnvelopeSchema } from "#proto/cairn/v1/metric_pb.ts";

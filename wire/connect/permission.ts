@@ -1,6 +1,6 @@
 import { getOption, type DescMethod, type DescService } from "@bufbuild/protobuf";
 import type { Permission } from "#core/access/permission.ts";
-import { CairnError } from "#core/errors.ts";
+import { CairnError } from "#lang/errors.ts";
 import { permission, Permission as Declared } from "#proto/cairn/v1/permission_pb.ts";
 
 const NAMES: Readonly<Record<number, Permission>> = {

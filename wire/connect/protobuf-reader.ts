@@ -1,4 +1,4 @@
-import { CairnError } from "#core/errors.ts";
+import { CairnError } from "#lang/errors.ts";
 
 export const VARINT = 0;
 export const FIXED64 = 1;

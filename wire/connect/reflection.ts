@@ -6,7 +6,7 @@ import {
   FileDescriptorProtoSchema,
 } from "@bufbuild/protobuf/wkt";
 import { Code, type ConnectRouter } from "@connectrpc/connect";
-import { quote } from "#core/errors.ts";
+import { quote } from "#lang/errors.ts";
 import { ServerReflection } from "#proto/grpc/reflection/v1/reflection_pb.ts";
 import type { ServerReflectionRequest } from "#proto/grpc/reflection/v1/reflection_pb.ts";
 import { ServerReflection as ServerReflectionAlpha } from "#proto/grpc/reflection/v1alpha/reflection_pb.ts";

@@ -1,6 +1,6 @@
 import { toBinary } from "@bufbuild/protobuf";
 import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
-import { CairnError } from "#core/errors.ts";
+import { CairnError } from "#lang/errors.ts";
 import { ArtifactService } from "#proto/cairn/v1/artifact_pb.ts";
 import { LineageService } from "#proto/cairn/v1/lineage_pb.ts";
 import { LogService } from "#proto/cairn/v1/log_pb.ts";

@@ -1,5 +1,5 @@
-import { CairnError, quote } from "#core/errors.ts";
-import { limits } from "#core/limits.ts";
+import { CairnError, quote } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
 import type { Account } from "#core/quota/account.ts";
 import type { HeldBytes } from "#wire/kit/byte-budget.ts";
 import { ByteCollector } from "#wire/kit/byte-collector.ts";

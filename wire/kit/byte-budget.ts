@@ -1,5 +1,5 @@
-import { CairnError } from "#core/errors.ts";
-import { limits } from "#core/limits.ts";
+import { CairnError } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
 import { overloaded } from "#core/quota/backlog.ts";
 
 const RETRY_MS = 1_000;

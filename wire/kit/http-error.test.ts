@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { CairnError, type ErrorCode } from "#core/errors.ts";
+import { CairnError, type ErrorCode } from "#lang/errors.ts";
 import { errorBody, httpStatusOf, retryAfterOf } from "#wire/kit/http-error.ts";
 
 test.each([

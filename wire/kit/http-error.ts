@@ -1,4 +1,4 @@
-import { CairnError, type ErrorCode } from "#core/errors.ts";
+import { CairnError, type ErrorCode } from "#lang/errors.ts";
 
 const STATUS_BY_CODE: Readonly<Record<ErrorCode, number>> = {
   invalid: 400,

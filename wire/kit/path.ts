@@ -1,4 +1,4 @@
-import { CairnError, quote } from "#core/errors.ts";
+import { CairnError, quote } from "#lang/errors.ts";
 
 const PATH_BYTES_MAX = 8 << 10;
 const PATH_SEGMENTS_MAX = 64;

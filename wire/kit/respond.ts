@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { constants } from "node:http2";
 import type { Writable } from "node:stream";
-import { CairnError } from "#core/errors.ts";
-import { limits } from "#core/limits.ts";
+import { CairnError } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
 import type { HttpRequest, HttpResponse } from "#wire/kit/http.ts";
 import { errorBody, httpStatusOf, retryAfterOf } from "#wire/kit/http-error.ts";
 

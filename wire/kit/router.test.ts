@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { OWNER, type Caller } from "#core/access/caller.ts";
-import { CairnError } from "#core/errors.ts";
+import { CairnError } from "#lang/errors.ts";
 import { sendJson, sendNothing } from "#wire/kit/respond.ts";
 import {
   ANY_TYPE,

@@ -1,6 +1,6 @@
 import type { Caller } from "#core/access/caller.ts";
 import { isPermission, type Permission } from "#core/access/permission.ts";
-import { CairnError, quote } from "#core/errors.ts";
+import { CairnError, quote } from "#lang/errors.ts";
 import type { Account } from "#core/quota/account.ts";
 import type { HttpRequest, HttpResponse } from "#wire/kit/http.ts";
 import { decodePath, parseTarget } from "#wire/kit/path.ts";

@@ -1,5 +1,5 @@
 import type { Caller } from "#core/access/caller.ts";
-import { CairnError } from "#core/errors.ts";
+import { CairnError } from "#lang/errors.ts";
 import { sendBytes } from "./respond.ts";
 import type { Call } from "./router.ts";
 import type { Traffic } from "./traffic.ts";

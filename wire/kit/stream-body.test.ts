@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect as connectSocket } from "node:net";
 import { expect, it } from "vitest";
-import { CairnError } from "#core/errors.ts";
+import { CairnError } from "#lang/errors.ts";
 import type { HttpRequest, HttpResponse } from "./http.ts";
 import { sendError } from "./respond.ts";
 import { sendStream } from "./send-stream.ts";

@@ -1,4 +1,4 @@
-import { CairnError, quote } from "#core/errors.ts";
+import { CairnError, quote } from "#lang/errors.ts";
 import type { HttpRequest } from "#wire/kit/http.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { limits } from "#core/limits.ts";
+import { limits } from "#lang/limits.ts";
 import type { QuotaLimits } from "#core/quota/account.ts";
 import { Quotas } from "#core/quota/quotas.ts";
 import { WorkSlots } from "#core/quota/work-slots.ts";

@@ -1,5 +1,5 @@
 import type { Caller } from "#core/access/caller.ts";
-import { CairnError, quote } from "#core/errors.ts";
+import { CairnError, quote } from "#lang/errors.ts";
 import type { Runs } from "#core/runs/runs.ts";
 
 /** Where a record is: the run by its alias in a namespace, and the key. */

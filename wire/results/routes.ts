@@ -1,5 +1,5 @@
-import { CairnError, quote } from "#core/errors.ts";
-import { canonicalJson, joinObject } from "#core/model/json.ts";
+import { CairnError, quote } from "#lang/errors.ts";
+import { canonicalJson, joinObject } from "#lang/json/json.ts";
 import type { Runs } from "#core/runs/runs.ts";
 import { readBody } from "#wire/kit/body.ts";
 import { sendNothing } from "#wire/kit/respond.ts";

@@ -1,5 +1,5 @@
-import { CairnError } from "../../errors.ts";
-import { limits } from "../../limits.ts";
+import { CairnError } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
 import { Allowance, type AllowanceRate } from "../allowance.ts";
 
 /** Wrong passwords for one name from one address, from one address, and for one name from unknown addresses. */

@@ -3,7 +3,7 @@ import { Access } from "#core/access/access.ts";
 import { OWNER, type Caller } from "#core/access/caller.ts";
 import { ROLES, type Role } from "#core/access/role.ts";
 import type { AskedScope } from "#core/access/views.ts";
-import { CairnError } from "#core/errors.ts";
+import { CairnError } from "#lang/errors.ts";
 import type { SqliteStore } from "#store/sqlite/open.ts";
 import { generator } from "../content.ts";
 import { NOW_US, type OpenStores } from "./stores.ts";

@@ -1,5 +1,5 @@
 import { newRunId } from "#base/ids.ts";
-import type { SeriesPoints } from "#core/model/series.ts";
+import type { SeriesPoints } from "#core/types/series.ts";
 import type { AppendEnvelope } from "#core/ports/run-store.ts";
 import type { SqliteStore } from "#store/sqlite/open.ts";
 import { contentOf, type Content } from "../content.ts";

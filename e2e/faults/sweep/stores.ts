@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { MessageChannel } from "node:worker_threads";
 import { openFsBlobStore } from "#blob/fs/fs-blob-store.ts";
-import type { Run } from "#core/model/run.ts";
+import type { Run } from "#core/types/run.ts";
 import type { BlobStore } from "#core/ports/blob-store.ts";
 import { openSqlite, type SqliteStore } from "#store/sqlite/open.ts";
 

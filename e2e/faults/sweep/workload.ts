@@ -1,4 +1,4 @@
-import { CairnError } from "#core/errors.ts";
+import { CairnError } from "#lang/errors.ts";
 import type { OpenStores } from "./stores.ts";
 
 /** What is written while calls fail, and what must be there afterwards. It outlives the stores it writes to. */

@@ -4,7 +4,7 @@
  */
 import { closeSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { CairnError } from "#core/errors.ts";
+import { CairnError } from "#lang/errors.ts";
 import type { AppendOutcome } from "#core/ports/run-store.ts";
 import { AUDIT, createRun, envelope, getRuns, NOW_US, numbers, readNumbers } from "#store/contract/stores.ts";
 import { openIn } from "./under-test.ts";

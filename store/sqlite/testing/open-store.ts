@@ -1,6 +1,6 @@
 /** Runs in a process of its own: opens the store in a directory, says what came of it, and closes or stays. */
 import { join } from "node:path";
-import { CairnError } from "#core/errors.ts";
+import { CairnError } from "#lang/errors.ts";
 import { openIn } from "./under-test.ts";
 
 const [, , directory, then] = process.argv;

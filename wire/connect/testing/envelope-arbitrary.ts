@@ -1,10 +1,10 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import fc from "fast-check";
-import { ARTIFACT_KINDS, type ArtifactRecord as CoreArtifact } from "#core/model/artifact.ts";
-import type { Envelope as CoreEnvelope } from "#core/model/envelope.ts";
-import { LOG_ORIGINS, type LogLines as CoreLines } from "#core/model/log.ts";
-import type { SeriesPoints as CoreSeries } from "#core/model/series.ts";
-import { RUN_STATUSES } from "#core/model/run.ts";
+import { ARTIFACT_KINDS, type ArtifactRecord as CoreArtifact } from "#core/types/artifact.ts";
+import type { Envelope as CoreEnvelope } from "#core/types/envelope.ts";
+import { LOG_ORIGINS, type LogLines as CoreLines } from "#core/types/log.ts";
+import type { SeriesPoints as CoreSeries } from "#core/types/series.ts";
+import { RUN_STATUSES } from "#lang/statuses.ts";
 import {
   ArtifactKindSchema,
   ArtifactRecordSchema,

@@ -1,0 +1,43 @@
+import type { ArtifactRecord } from "./artifact.ts";
+import type { ForbiddenCapture } from "./capture.ts";
+import type { LogLines } from "./log.ts";
+import type { RunChange } from "./run.ts";
+import type { RunRef } from "#lang/run-ref.ts";
+import type { SeriesPoints } from "./series.ts";
+
+/** Both ends belong to the range. */
+export interface SeqRange {
+  first: number;
+  last: number;
+}
+
+/** What one writer has to say about one run, applied as a whole or not at all. */
+export interface Envelope {
+  run: RunRef;
+  /** "" for an envelope without a number; `seq` is then 0. */
+  writer: string;
+  seq: number;
+  series: readonly SeriesPoints[];
+  /** undefined when the envelope carries points only. */
+  change: RunChange | undefined;
+  /** Numbers below `seq` the writer declares lost. */
+  lost: readonly SeqRange[];
+  /** Lines of the run's log, in order. */
+  log?: readonly LogLines[] | undefined;
+  /** One after another: of two with the same name and step the later one stays. */
+  artifacts?: readonly ArtifactRecord[] | undefined;
+}
+
+export interface EnvelopeAck {
+  seq: number;
+  duplicate: boolean;
+  points: number;
+  /** What was left out because it must not be captured there; undefined for nothing, and for a duplicate. */
+  withheld?: Withheld | undefined;
+}
+
+export interface Withheld {
+  lines: number;
+  artifacts: number;
+  forbidden: ForbiddenCapture;
+}

@@ -1,0 +1,66 @@
+import type { RunStatus } from "#lang/statuses.ts";
+
+export interface Code {
+  repository: string;
+  commit: string;
+  branch: string;
+  dirtyPatch: string;
+  archive: string;
+}
+
+/** What is needed to run it again. Empty text and empty lists mean: not recorded. */
+export interface Provenance {
+  initialState: string;
+  trainingData: readonly string[];
+  testData: readonly string[];
+  featurePipeline: string;
+  study: string;
+  code: Code | undefined;
+  command: readonly string[];
+  environment: ReadonlyMap<string, string>;
+}
+
+/** Param values are canonical JSON text (see json.ts); tags are plain text. */
+export type Params = ReadonlyMap<string, string>;
+export type Tags = ReadonlyMap<string, string>;
+
+export interface Run {
+  id: string;
+  namespace: string;
+  name: string;
+  aliases: readonly string[];
+  status: RunStatus;
+  notes: string;
+  params: Params;
+  tags: Tags;
+  provenance: Provenance | undefined;
+  createdUs: number;
+  startedUs: number | undefined;
+  endedUs: number | undefined;
+  updatedUs: number;
+  /** Set while the run is in the trash. */
+  deletedUs: number | undefined;
+  /** When a writer was last heard; undefined before the first time. */
+  lastHeardUs?: number | undefined;
+  /** How often its writer promised to be heard; undefined for no promise. */
+  heartbeatSeconds?: number | undefined;
+  /** Set where params, tags, notes and provenance are so large that the store left them out: how large they are. */
+  leftOutBytes?: number | undefined;
+}
+
+/** What an update changes; absent means: leave as it is. */
+export interface RunChange {
+  status?: RunStatus;
+  name?: string;
+  notes?: string;
+  params?: Params;
+  tags?: Tags;
+  removeParams?: readonly string[];
+  removeTags?: readonly string[];
+  addAliases?: readonly string[];
+  provenance?: Provenance;
+  /** Params and tags that exist already are left as they are. */
+  onlyIfAbsent?: boolean;
+  endedUs?: number;
+  heartbeatSeconds?: number;
+}

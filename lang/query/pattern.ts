@@ -1,0 +1,174 @@
+import { RE2JS, RE2JSException } from "re2js";
+import { byteLength } from "#base/byte-length.ts";
+import { CairnError, quote } from "../errors.ts";
+import { limits } from "../limits.ts";
+
+/** The anchored regular expression of a glob: `*` any run without "/", `**` any run, `?` one character. */
+export function globToRegex(glob: string): string {
+  return anchored("s", glob, (at) => {
+    if (glob[at] === "?") return [".", 1];
+    let stars = 0;
+    while (glob[at + stars] === "*") stars++;
+    if (stars === 0) return undefined;
+    return [stars === 1 ? "[^/]*" : ".*", stars];
+  });
+}
+
+/** The anchored regular expression of a `like` pattern: `%` any run, `_` one character, both escaped with `\`. */
+export function likeToRegex(like: string, options: { ignoreCase: boolean }): string {
+  return anchored(options.ignoreCase ? "is" : "s", like, (at) => {
+    if (like[at] === "%") return [".*", 1];
+    return like[at] === "_" ? [".", 1] : undefined;
+  });
+}
+
+/** The `like` pattern that `likeToRegex` turns into exactly this regular expression, if there is one. */
+export function regexToLike(regex: string): { like: string; ignoreCase: boolean } | undefined {
+  const frame = /^\^\(\?(s|is):([^]*)\)\$$/.exec(regex);
+  if (frame === null) return undefined;
+  const ignoreCase = frame[1] === "is";
+  const like = frame[2]!.replaceAll(/\\[^]|\.\*|\.|[%_]/g, (piece) => {
+    if (piece === ".*") return "%";
+    if (piece === ".") return "_";
+    if (piece === "%" || piece === "_") return `\\${piece}`;
+    return piece === "\\\\" ? piece : piece.slice(1);
+  });
+  return likeToRegex(like, { ignoreCase }) === regex ? { like, ignoreCase } : undefined;
+}
+
+/** `wildcard` answers the regex of the wildcard that begins at an index, and its length there. */
+function anchored(
+  flags: string,
+  text: string,
+  wildcard: (at: number) => [regex: string, length: number] | undefined,
+): string {
+  let body = "";
+  for (let at = 0; at < text.length;) {
+    const found = wildcard(at);
+    if (found !== undefined) {
+      body += found[0];
+      at += found[1];
+      continue;
+    }
+    if (text[at] === "\\" && at + 1 < text.length) at++;
+    body += text[at]!.replace(META, "\\$&");
+    at++;
+  }
+  return `^(?${flags}:${body})$`;
+}
+
+const META = /[\\.+*?()|[\]{}^$]/;
+
+/**
+ * A checked regular expression in RE2 syntax, searched anywhere with `test`. `what` names it in
+ * errors, such as `pattern`. Throws `invalid` for a bad one and beyond patternBytesMax and patternCostMax.
+ */
+export function compilePattern(text: string, what: string): RE2JS {
+  const refuse = (problem: string, hint: string, cause?: unknown) =>
+    new CairnError("invalid", `cannot read ${what} ${quote(text)}: ${problem}`, { hint, cause });
+  const sizeBytes = byteLength(text);
+  if (sizeBytes > limits.patternBytesMax) {
+    throw refuse(`${sizeBytes} bytes are more than ${limits.patternBytesMax}`, "shorten the pattern");
+  }
+  if (!text.isWellFormed()) throw refuse("a lone surrogate is no character", "remove it");
+  if (patternCost(text) > limits.patternCostMax) throw refuse("its repetitions are too large", SMALLER);
+  let pattern: RE2JS;
+  try {
+    pattern = RE2JS.compile(text);
+  } catch (thrown) {
+    if (!(thrown instanceof RE2JSException)) throw thrown;
+    // It quotes the pattern as it is, and an error is said on one line.
+    const problem = thrown.message.replace("error parsing regexp: ", "").replaceAll(/\p{Cc}/gu, " ");
+    throw refuse(problem, "patterns use RE2 syntax: no lookaround, no backreferences", thrown);
+  }
+  if (pattern.programSize() > limits.patternCostMax) throw refuse("its repetitions are too large", SMALLER);
+  return pattern;
+}
+
+const SMALLER = "use smaller counts in {n,m}, or * and +";
+
+/**
+ * About how much work a pattern makes when it is compiled: one for each character, times its
+ * repetitions. RE2 expands (abc){100} a hundred times, so that 1 KiB of pattern can take seconds; this
+ * looks at the text alone and is cheap. Two more things are dear: Unicode classes, and wide ranges
+ * where case is ignored.
+ */
+export function patternCost(text: string): number {
+  const ignoresCase = /\(\?[a-zA-Z]*i/.test(text);
+  const groups: number[] = [];
+  let total = BASE_COST;
+  let extra = 0;
+  let atom = 0;
+  const add = (cost: number) => {
+    total += cost;
+    atom = cost;
+  };
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at]!;
+    const counts = char === "{" ? COUNTS.exec(text.slice(at, at + 12)) : null;
+    if (counts !== null) {
+      const times = Math.max(1, Number(counts[1]), Number(counts[2] ?? 0));
+      total += atom * (times - 1);
+      atom *= times;
+      at += counts[0].length - 1;
+    } else if (char === "(") {
+      groups.push(total);
+      total = GROUP_COST;
+    } else if (char === ")") {
+      const inside = total;
+      total = groups.pop() ?? 0;
+      add(inside);
+    } else if (char === "[") {
+      const end = classEnd(text, at);
+      extra += classCost(text.slice(at, end), ignoresCase);
+      add(1);
+      at = end - 1;
+    } else if (char === "\\" && text[at + 1] === "Q") {
+      const end = text.indexOf("\\E", at + 2);
+      const literal = (end < 0 ? text.length : end) - at - 2;
+      total += literal;
+      atom = 1;
+      at += literal + (end < 0 ? 1 : 3);
+    } else if (char === "\\") {
+      extra += escapeCost(text[at + 1], ignoresCase);
+      add(1);
+      at++;
+    } else add(1);
+  }
+  return groups.reduce((sum, before) => sum + before, total) + extra;
+}
+
+const COUNTS = /^\{([0-9]{1,4})(?:,([0-9]{0,4}))?\}/;
+const BASE_COST = 20;
+const GROUP_COST = 2;
+
+function escapeCost(letter: string | undefined, ignoresCase: boolean): number {
+  if (letter === "p" || letter === "P") return ignoresCase ? 100 : 20;
+  if (letter === "W" || letter === "D" || letter === "S") return 2;
+  return 0;
+}
+
+/** Beyond the closing bracket, which is a plain character directly after the opening one. */
+function classEnd(text: string, at: number): number {
+  let end = at + 1;
+  if (text[end] === "^") end++;
+  if (text[end] === "]") end++;
+  while (end < text.length && text[end] !== "]") end += text[end] === "\\" ? 2 : 1;
+  return Math.min(end + 1, text.length);
+}
+
+/** Folding looks at every character of a range. A range that ends in ASCII is short. */
+function classCost(charClass: string, ignoresCase: boolean): number {
+  let cost = 0;
+  for (const [, letter] of charClass.matchAll(/\\(.)/gu)) cost += escapeCost(letter, ignoresCase);
+  if (!ignoresCase) return cost;
+  for (const [, first, last] of charClass.matchAll(/(.)-([^\u0000-\u007f]|\\)/gsu)) {
+    const width =
+      last === "\\" || first === "\\" ? RANGE_MAX : last!.codePointAt(0)! - first!.codePointAt(0)!;
+    cost += Math.ceil(Math.min(width, RANGE_MAX) / 100);
+  }
+  return cost;
+}
+
+/** Beyond it no character has two cases. */
+const RANGE_MAX = 125_252;

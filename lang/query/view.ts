@@ -1,0 +1,65 @@
+import { leaves } from "../json/json.ts";
+import type { RunStatus } from "../statuses.ts";
+import type { Field, Literal, MetricStat, RunField } from "./ast.ts";
+import type { RunView } from "./evaluate.ts";
+
+/** What a query can ask about a run. */
+export interface ViewedRun {
+  id: string;
+  namespace: string;
+  name: string;
+  aliases: readonly string[];
+  status: RunStatus;
+  notes: string;
+  /** JSON text: an object of all params. */
+  params: string;
+  tags: ReadonlyMap<string, string>;
+  createdUs: number;
+  startedUs: number | undefined;
+  endedUs: number | undefined;
+  updatedUs: number;
+}
+
+/** `metric` answers undefined where the run has no such number. */
+export function viewRun(
+  run: ViewedRun,
+  metric: (key: string, stat: MetricStat) => number | undefined,
+  nowUs: number,
+): RunView {
+  const params = new Map(leaves(run.params));
+  return {
+    values(field: Field): readonly Literal[] {
+      switch (field.of) {
+        case "run":
+          return field.name === "alias" ? run.aliases : present(runField(run, field.name, nowUs));
+        case "param":
+          return present(params.get(field.key));
+        case "tag":
+          return present(run.tags.get(field.key));
+        case "metric":
+          return present(metric(field.key, field.stat));
+      }
+    },
+  };
+}
+
+function present(value: Literal | null | undefined): readonly Literal[] {
+  return value === undefined || value === null ? [] : [value];
+}
+
+function runField(run: ViewedRun, name: Exclude<RunField, "alias">, nowUs: number): Literal | undefined {
+  switch (name) {
+    case "created":
+      return run.createdUs;
+    case "started":
+      return run.startedUs;
+    case "ended":
+      return run.endedUs;
+    case "updated":
+      return run.updatedUs;
+    case "duration":
+      return run.startedUs === undefined ? undefined : ((run.endedUs ?? nowUs) - run.startedUs) / 1e6;
+    default:
+      return run[name];
+  }
+}
