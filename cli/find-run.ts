@@ -9,7 +9,7 @@ import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
 import { Failure } from "#sdk/failure.ts";
 import { CommandError, EXIT } from "./cli.ts";
-import { formatAgo } from "./output/times.ts";
+import { formatAgo } from "#lang/words/times.ts";
 import { cut, printable } from "./output/text.ts";
 
 /** Fewer digits are more likely a name. Ids begin with the time: 6 digits are one of about four hours. */

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from "commander";
 import { Direction, type Namespace, type Objective } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
-import { isoTime } from "./output/times.ts";
+import { isoTime } from "#lang/words/times.ts";
 import { printable } from "./output/text.ts";
 
 const PAGE = 1_000;

@@ -3,7 +3,7 @@ import type { Cairn } from "#sdk/client.ts";
 import { CommandError, EXIT, type Cli } from "./cli.ts";
 import { explain } from "./explain.ts";
 import { findRuns, shortId } from "./find-run.ts";
-import { countOf } from "./output/numbers.ts";
+import { countOf } from "#lang/words/numbers.ts";
 import { printable } from "./output/text.ts";
 
 const PAGE = 1_000;

@@ -6,7 +6,7 @@ import type { AuditEntry } from "#proto/cairn/v1/access_pb.ts";
 import type { SignedAuditHead } from "#server/audit-file.ts";
 import { CommandError, EXIT, type Cli } from "../cli.ts";
 import { printable } from "../output/text.ts";
-import { formatTime } from "../output/times.ts";
+import { formatTime } from "#lang/words/times.ts";
 import { parseCount } from "../parse-count.ts";
 
 const PAGE = 1_000;

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import type { AuditEntry } from "#proto/cairn/v1/access_pb.ts";
 import { EXIT, type Cli } from "../cli.ts";
-import { countOf } from "../output/numbers.ts";
+import { countOf } from "#lang/words/numbers.ts";
 import { table } from "../output/table.ts";
 import { printable } from "../output/text.ts";
-import { formatTime, isoTime } from "../output/times.ts";
+import { formatTime, isoTime } from "#lang/words/times.ts";
 import { parseCount } from "../parse-count.ts";
 import { LONG_CALL } from "../long-call.ts";
 import { addAuditAnchor } from "./audit-anchor.ts";

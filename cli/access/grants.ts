@@ -2,8 +2,8 @@ import type { Command } from "commander";
 import { Role, type Binding } from "#proto/cairn/v1/access_pb.ts";
 import type { Cli } from "../cli.ts";
 import { printable } from "../output/text.ts";
-import { formatAgo, isoTime } from "../output/times.ts";
-import { wordOf } from "../output/words.ts";
+import { formatAgo, isoTime } from "#lang/words/times.ts";
+import { wordOf } from "#lang/words/enums.ts";
 import { parseRole, ROLE_WORDS } from "./roles.ts";
 import { findScope, SCOPE_HELP, scopeWords } from "./scopes.ts";
 

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import { Role } from "#proto/cairn/v1/access_pb.ts";
-import { valueOf } from "../output/words.ts";
+import { valueOf } from "#lang/words/enums.ts";
 
 export const ROLE_WORDS = ["viewer", "writer", "maintainer", "admin"] as const;
 

@@ -8,7 +8,7 @@ import type { Cairn } from "#sdk/client.ts";
 import { Failure } from "#sdk/failure.ts";
 import { CommandError, EXIT, type Cli } from "../cli.ts";
 import { findRun } from "../find-run.ts";
-import { countOf, formatBytes } from "../output/numbers.ts";
+import { countOf, formatBytes } from "#lang/words/numbers.ts";
 import { paint, printable } from "../output/text.ts";
 import { chooseArtifacts, isReference, type Choice } from "./choose-artifacts.ts";
 import { download, type Downloaded } from "./download.ts";

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import { ArtifactKind } from "#proto/cairn/v1/artifact_pb.ts";
-import { wordOf } from "../output/words.ts";
+import { wordOf } from "#lang/words/enums.ts";
 
 /** In the order of their numbers, from 1 on. */
 export const ARTIFACT_KINDS: readonly string[] = Object.values(ArtifactKind)

@@ -1,5 +1,5 @@
 import type { Cli } from "../cli.ts";
-import { formatBytes } from "../output/numbers.ts";
+import { formatBytes } from "#lang/words/numbers.ts";
 import type { Progress } from "../output/progress.ts";
 
 /** How far the bytes of one or more files are, with their rate. */

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { Cli } from "../cli.ts";
 import { findRun } from "../find-run.ts";
-import { countOf } from "../output/numbers.ts";
+import { countOf } from "#lang/words/numbers.ts";
 import { printable } from "../output/text.ts";
 import { parseCount } from "../parse-count.ts";
 import { jsonArtifact } from "./list-command.ts";

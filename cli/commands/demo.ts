@@ -4,8 +4,8 @@ import type { Cli } from "../cli.ts";
 import type { DemoScaleName } from "../demo/demo-run.ts";
 import { fillDemo } from "../demo/fill-demo.ts";
 import { logLive } from "../demo/live.ts";
-import { countOf } from "../output/numbers.ts";
-import { formatDuration } from "../output/times.ts";
+import { countOf } from "#lang/words/numbers.ts";
+import { formatDuration } from "#lang/words/times.ts";
 
 interface DemoOptions {
   namespace: string;

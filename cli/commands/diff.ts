@@ -6,7 +6,7 @@ import { compareMetrics, verdictOf, type MetricRow } from "../diff/compare-metri
 import { compareRuns, type DiffRow, type RunDiff } from "../diff/compare-runs.ts";
 import { diffPage } from "../diff/diff-page.ts";
 import { findRun } from "../find-run.ts";
-import { wordOf } from "../output/words.ts";
+import { wordOf } from "#lang/words/enums.ts";
 import { tableWidth } from "../runs/table-width.ts";
 
 const RUNS_MAX = 50;

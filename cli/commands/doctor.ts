@@ -10,7 +10,7 @@ import {
 } from "../doctor/check-program.ts";
 import { bad, type Finding } from "../doctor/finding.ts";
 import { isHere } from "../is-here.ts";
-import { countOf } from "../output/numbers.ts";
+import { countOf } from "#lang/words/numbers.ts";
 import { padEnd, paint } from "../output/text.ts";
 
 interface DoctorOptions {

@@ -4,7 +4,7 @@ import { FsspecDirectory } from "#sdk/tracker/fsspec/fsspec-directory.ts";
 import { LocalFileSystem } from "#sdk/tracker/fsspec/local-file-system.ts";
 import { CommandError, EXIT, type Cli } from "../cli.ts";
 import { importFsspec, type ImportReport, type Skipped } from "../import/fsspec-import.ts";
-import { countOf, formatCount } from "../output/numbers.ts";
+import { countOf, formatCount } from "#lang/words/numbers.ts";
 import { printable } from "../output/text.ts";
 
 /** More are only counted; --json has all of them. */

@@ -6,7 +6,7 @@ import { CommandError, EXIT, type Cli } from "../cli.ts";
 import { findRun } from "../find-run.ts";
 import { lineageDot } from "../lineage/lineage-dot.ts";
 import { lineageTree, throughArtifact } from "../lineage/lineage-tree.ts";
-import { wordOf } from "../output/words.ts";
+import { wordOf } from "#lang/words/enums.ts";
 import { fitLine } from "../runs/fit-line.ts";
 import { tableWidth } from "../runs/table-width.ts";
 

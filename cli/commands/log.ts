@@ -7,7 +7,7 @@ import { findRun } from "../find-run.ts";
 import { KATIB_FILTER } from "../log/katib-lines.ts";
 import { paramJson, parseValue, splitPair, type MetricValue } from "../log/parse-pairs.ts";
 import { pipeRun } from "../log/pipe-run.ts";
-import { countOf } from "../output/numbers.ts";
+import { countOf } from "#lang/words/numbers.ts";
 import { printable } from "../output/text.ts";
 
 interface LogOptions {

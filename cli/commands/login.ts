@@ -10,8 +10,8 @@ import { isHere } from "../is-here.ts";
 import { forgetLogin, keepLogin, PASSWORD_TOKEN, readLoginsToChange } from "../keep-login.ts";
 import { table } from "../output/table.ts";
 import { printable } from "../output/text.ts";
-import { formatAgo, isoTime } from "../output/times.ts";
-import { wordOf } from "../output/words.ts";
+import { formatAgo, isoTime } from "#lang/words/times.ts";
+import { wordOf } from "#lang/words/enums.ts";
 import { ask, askSecret, readSecret } from "../prompt.ts";
 
 const LOG_OUT_MS_MAX = 3_000;

@@ -8,8 +8,8 @@ import { followLines } from "../logs/follow-lines.ts";
 import { lineMatcher } from "../logs/line-matcher.ts";
 import { LineText } from "../logs/line-text.ts";
 import { readLastLines, readLines, type LineSelection } from "../logs/read-lines.ts";
-import { isoTime } from "../output/times.ts";
-import { wordOf } from "../output/words.ts";
+import { isoTime } from "#lang/words/times.ts";
+import { wordOf } from "#lang/words/enums.ts";
 import { parseTime } from "../runs/parse-time.ts";
 
 interface Options {

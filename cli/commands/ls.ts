@@ -4,7 +4,7 @@ import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
 import { CommandError, EXIT, type Cli } from "../cli.ts";
 import { jsonRun } from "../output/json-run.ts";
-import { countOf, formatCount } from "../output/numbers.ts";
+import { countOf, formatCount } from "#lang/words/numbers.ts";
 import { cellValue, leavesOfRun } from "../runs/cell.ts";
 import { chooseColumns, type ChosenColumns } from "../runs/choose-columns.ts";
 import { fieldText, parseField, scanQuery, splitList, type Field } from "../runs/fields.ts";

@@ -12,9 +12,9 @@ import {
   type Capture,
   type NamespaceNode,
 } from "../namespaces.ts";
-import { countOf, formatCount } from "../output/numbers.ts";
+import { countOf, formatCount } from "#lang/words/numbers.ts";
 import { cut, padEnd, padStart, paint, printable, widthOf } from "../output/text.ts";
-import { formatAgo } from "../output/times.ts";
+import { formatAgo } from "#lang/words/times.ts";
 import { treeLines, type Branch } from "../output/tree.ts";
 import { tableWidth } from "../runs/table-width.ts";
 

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { CommandError, type Cli } from "../cli.ts";
-import { countOf } from "../output/numbers.ts";
+import { countOf } from "#lang/words/numbers.ts";
 import { confirm } from "../prompt.ts";
 import { chooseRuns, eachRun, nameOf, tellBatch, type BatchOptions } from "../run-batch.ts";
 

@@ -6,7 +6,7 @@ import { findServer } from "#sdk/login.ts";
 import { spoolPath } from "#sdk/spool/owner.ts";
 import { foldersOf, syncWriter, type SyncReport } from "#sdk/sync.ts";
 import { CommandError, EXIT, type Cli, type ExitCode } from "../cli.ts";
-import { countOf } from "../output/numbers.ts";
+import { countOf } from "#lang/words/numbers.ts";
 import { printable } from "../output/text.ts";
 
 export default function add(command: Command, cli: Cli): void {

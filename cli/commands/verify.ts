@@ -4,10 +4,10 @@ import type { SeqRange } from "#proto/cairn/v1/metric_pb.ts";
 import type { VerifyRunResponse, WriterLedger } from "#proto/cairn/v1/system_pb.ts";
 import { CommandError, EXIT, type Cli } from "../cli.ts";
 import { LONG_CALL } from "../long-call.ts";
-import { countOf, formatCount } from "../output/numbers.ts";
+import { countOf, formatCount } from "#lang/words/numbers.ts";
 import { table } from "../output/table.ts";
 import { paint, printable } from "../output/text.ts";
-import { formatAgo, isoTime } from "../output/times.ts";
+import { formatAgo, isoTime } from "#lang/words/times.ts";
 import { chooseRuns, nameOf, type BatchOptions } from "../run-batch.ts";
 import { tableWidth } from "../runs/table-width.ts";
 

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { VERSION } from "#server/version.ts";
 import type { Cli } from "../cli.ts";
-import { isoTime, formatAgo } from "../output/times.ts";
+import { isoTime, formatAgo } from "#lang/words/times.ts";
 import { printable } from "../output/text.ts";
 import { isCompatible } from "../compatible.ts";
 import { explain } from "../explain.ts";

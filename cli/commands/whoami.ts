@@ -3,8 +3,8 @@ import { PrincipalKind, Role } from "#proto/cairn/v1/access_pb.ts";
 import { scopeWords } from "../access/scopes.ts";
 import { EXIT, type Cli } from "../cli.ts";
 import { printable } from "../output/text.ts";
-import { formatAgo, isoTime } from "../output/times.ts";
-import { wordOf } from "../output/words.ts";
+import { formatAgo, isoTime } from "#lang/words/times.ts";
+import { wordOf } from "#lang/words/enums.ts";
 
 export default function add(command: Command, cli: Cli): void {
   command

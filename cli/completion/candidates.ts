@@ -3,8 +3,8 @@ import { RunStatus, type Run } from "#proto/cairn/v1/run_pb.ts";
 import { ROLE_WORDS } from "../access/roles.ts";
 import { findRun, quoted } from "../find-run.ts";
 import { listNamespaces } from "../namespaces.ts";
-import { formatAgo } from "../output/times.ts";
-import { wordOf } from "../output/words.ts";
+import { formatAgo } from "#lang/words/times.ts";
+import { wordOf } from "#lang/words/enums.ts";
 
 /** What a word may become. */
 export interface Candidate {

@@ -1,9 +1,9 @@
 import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
-import { formatCount, formatNumber } from "../output/numbers.ts";
+import { formatCount, formatNumber } from "#lang/words/numbers.ts";
 import { table } from "../output/table.ts";
 import { padEnd, paint, printable, widthOf } from "../output/text.ts";
-import { statusMark } from "../output/times.ts";
+import { statusMark } from "../output/status-mark.ts";
 import { fitLine } from "../runs/fit-line.ts";
 import { paintPatchLine } from "../show/provenance-lines.ts";
 import { verdictOf, type MetricRow } from "./compare-metrics.ts";

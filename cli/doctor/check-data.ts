@@ -1,6 +1,6 @@
 import { mkdir, open, rm, rmdir, stat, statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { formatBytes } from "../output/numbers.ts";
+import { formatBytes } from "#lang/words/numbers.ts";
 import { bad, ok, warn, type Finding } from "./finding.ts";
 
 const FREE_BYTES_BAD = 64 * 2 ** 20;

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { readLocalSecret } from "#sdk/local-secret.ts";
 import { loginPath, readLogins } from "#sdk/login.ts";
 import { isOwnerAlive, readOwner, spoolPath } from "#sdk/spool/owner.ts";
-import { countOf } from "../output/numbers.ts";
+import { countOf } from "#lang/words/numbers.ts";
 import { bad, ok, warn, type Finding } from "./finding.ts";
 
 const NODE_MAJOR_MIN = 24;

@@ -6,7 +6,7 @@ import { VERSION } from "#server/version.ts";
 import { isCompatible } from "../compatible.ts";
 import { PASSWORD_TOKEN } from "../keep-login.ts";
 import { printable } from "../output/text.ts";
-import { formatAgo, formatDuration } from "../output/times.ts";
+import { formatAgo, formatDuration } from "#lang/words/times.ts";
 import { bad, ok, warn, type Finding } from "./finding.ts";
 
 const CALL_MS_MAX = 5_000;

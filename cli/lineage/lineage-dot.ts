@@ -1,7 +1,7 @@
 import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
 import type { Lineage, LineageNode } from "#proto/cairn/v1/lineage_pb.ts";
 import { printable } from "../output/text.ts";
-import { wordOf } from "../output/words.ts";
+import { wordOf } from "#lang/words/enums.ts";
 
 /** The graph for Graphviz, from what was used to what was made. */
 export function lineageDot({ nodes, edges }: Lineage): string {

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { LineageSchema, type Lineage, type LineageNode } from "#proto/cairn/v1/lineage_pb.ts";
 import { paint, printable } from "../output/text.ts";
-import { statusMark } from "../output/times.ts";
+import { statusMark } from "../output/status-mark.ts";
 
 export interface TreeOptions {
   colour: boolean;

@@ -3,7 +3,7 @@ import { LineRedactor } from "#sdk/capture/secret-lines.ts";
 import { init } from "#sdk/run/init.ts";
 import type { EndStatus } from "#sdk/run/run.ts";
 import { CommandError, EXIT, type Cli } from "../cli.ts";
-import { countOf } from "../output/numbers.ts";
+import { countOf } from "#lang/words/numbers.ts";
 import { parseKatibLine } from "./katib-lines.ts";
 
 export interface PipeOptions {

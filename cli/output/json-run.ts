@@ -1,6 +1,6 @@
 import { RunStatus, type Run } from "#proto/cairn/v1/run_pb.ts";
-import { isoTime } from "./times.ts";
-import { wordOf } from "./words.ts";
+import { isoTime } from "#lang/words/times.ts";
+import { wordOf } from "#lang/words/enums.ts";
 
 /** A run for `--json`: plain values, times as ISO text, params as what they were where JSON can say it. */
 export function jsonRun(run: Run): Record<string, unknown> {

@@ -1,5 +1,5 @@
 import { cut, padEnd, padStart, widthOf } from "../output/text.ts";
-import { formatNumber } from "../output/numbers.ts";
+import { formatNumber } from "#lang/words/numbers.ts";
 import { DotGrid } from "./dot-grid.ts";
 import { drawLine, type Axes } from "./draw-line.ts";
 import { drawnColumns, extentOf, type Extent, type Line } from "./line.ts";

@@ -4,7 +4,7 @@ import type { Cairn } from "#sdk/client.ts";
 import { listKeys } from "#sdk/pages.ts";
 import { CommandError, EXIT, type Cli } from "../cli.ts";
 import { quoted } from "../find-run.ts";
-import { countOf } from "../output/numbers.ts";
+import { countOf } from "#lang/words/numbers.ts";
 import { printable } from "../output/text.ts";
 import { dotColumns, renderChart, type Chart, type ChartSize } from "./chart.ts";
 import type { Line } from "./line.ts";

@@ -1,6 +1,6 @@
 import { Axis, Encoding, type GroupData } from "#proto/cairn/v1/metric_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
-import { countOf } from "../output/numbers.ts";
+import { countOf } from "#lang/words/numbers.ts";
 import { printable } from "../output/text.ts";
 import type { Extent, Line } from "./line.ts";
 import { bucketCentre, numbers, spanOf, type Range } from "./read-lines.ts";

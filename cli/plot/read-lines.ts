@@ -1,7 +1,7 @@
 import { Axis, Encoding, Form, type Column, type SeriesData } from "#proto/cairn/v1/metric_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
-import { countOf, formatCount } from "../output/numbers.ts";
+import { countOf, formatCount } from "#lang/words/numbers.ts";
 import { printable } from "../output/text.ts";
 import { pointMarks, smoothed, type Extent, type Line, type Marks } from "./line.ts";
 import type { AxisKind } from "./scale.ts";

@@ -1,4 +1,4 @@
-import { formatDuration } from "../output/times.ts";
+import { formatDuration } from "#lang/words/times.ts";
 import { coveringTicks } from "./ticks.ts";
 import type { Tick } from "./scale.ts";
 

@@ -1,8 +1,9 @@
 import { RunStatus, type Run } from "#proto/cairn/v1/run_pb.ts";
-import { formatNumber } from "../output/numbers.ts";
+import { formatNumber } from "#lang/words/numbers.ts";
 import { printable } from "../output/text.ts";
-import { formatAgo, formatDuration, formatTime, isoTime, statusMark } from "../output/times.ts";
-import { wordOf } from "../output/words.ts";
+import { statusMark } from "../output/status-mark.ts";
+import { formatAgo, formatDuration, formatTime, isoTime } from "#lang/words/times.ts";
+import { wordOf } from "#lang/words/enums.ts";
 import type { Field, MetricField, RunField } from "./fields.ts";
 import { leafWord, paramLeaves, type JsonLeaf } from "./json-node.ts";
 

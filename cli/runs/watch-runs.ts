@@ -3,7 +3,7 @@ import { Code } from "@connectrpc/connect";
 import type { Cairn } from "#sdk/client.ts";
 import { Failure } from "#sdk/failure.ts";
 import { CommandError, EXIT, type Cli } from "../cli.ts";
-import { countOf, formatCount } from "../output/numbers.ts";
+import { countOf, formatCount } from "#lang/words/numbers.ts";
 import { cut, paint, printable, widthOf } from "../output/text.ts";
 import { openScreen, type Screen } from "../screen/screen.ts";
 import type { ChosenColumns } from "./choose-columns.ts";

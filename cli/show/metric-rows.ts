@@ -7,9 +7,9 @@ import {
 } from "#proto/cairn/v1/metric_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
 import { inParallel } from "../in-parallel.ts";
-import { formatCount, formatNumber } from "../output/numbers.ts";
+import { formatCount, formatNumber } from "#lang/words/numbers.ts";
 import { cut, printable } from "../output/text.ts";
-import { wordOf } from "../output/words.ts";
+import { wordOf } from "#lang/words/enums.ts";
 import { sparkline, sparkValues } from "./sparkline.ts";
 
 const PAGE = 1_000;
@@ -85,7 +85,7 @@ export function groupCells(group: readonly SeriesInfo[]): string[] {
     .filter((value) => !Number.isNaN(value));
   const least = extreme(group, "min", (a, b) => a < b);
   const most = extreme(group, "max", (a, b) => a > b);
-  const range = [Math.min(...lasts), Math.max(...lasts)].map(formatNumber);
+  const range = [Math.min(...lasts), Math.max(...lasts)].map((value) => formatNumber(value));
   const count = group.reduce((sum, { summary }) => sum + (summary?.count ?? 0n), 0n);
   const at = (sample: Sample | undefined) => (sample?.step === undefined ? "" : `@${sample.step}`);
   return [

@@ -7,10 +7,11 @@ import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
 import { isReference } from "../artifacts/choose-artifacts.ts";
 import { readable } from "../logs/line-text.ts";
-import { countOf, formatBytes, formatCount } from "../output/numbers.ts";
+import { countOf, formatBytes, formatCount } from "#lang/words/numbers.ts";
 import { table } from "../output/table.ts";
 import { cut, paint, printable, widthOf } from "../output/text.ts";
-import { formatAgo, formatDuration, formatTime, statusMark } from "../output/times.ts";
+import { statusMark } from "../output/status-mark.ts";
+import { formatAgo, formatDuration, formatTime } from "#lang/words/times.ts";
 import { durationOf } from "../runs/cell.ts";
 import {
   groupByKey,

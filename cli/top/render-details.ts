@@ -1,7 +1,8 @@
-import { formatNumber } from "../output/numbers.ts";
+import { formatNumber } from "#lang/words/numbers.ts";
 import { cut, padEnd, paint, printable, widthOf } from "../output/text.ts";
-import { formatAgo, formatTime, statusMark } from "../output/times.ts";
-import { countOf } from "../output/numbers.ts";
+import { statusMark } from "../output/status-mark.ts";
+import { formatAgo, formatTime } from "#lang/words/times.ts";
+import { countOf } from "#lang/words/numbers.ts";
 import { renderChart } from "../plot/chart.ts";
 import { chartStyle } from "../plot/style.ts";
 import type { TopLook } from "./render-top.ts";

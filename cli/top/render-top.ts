@@ -1,7 +1,8 @@
 import { table, type Column } from "../output/table.ts";
-import { formatNumber, formatCount } from "../output/numbers.ts";
+import { formatNumber, formatCount } from "#lang/words/numbers.ts";
 import { cut, padEnd, paint, printable, widthOf } from "../output/text.ts";
-import { formatAgo, formatDuration, statusMark } from "../output/times.ts";
+import { statusMark } from "../output/status-mark.ts";
+import { formatAgo, formatDuration } from "#lang/words/times.ts";
 import { sparkline } from "../show/sparkline.ts";
 import { renderDetails } from "./render-details.ts";
 import type { TopRow } from "./top-row.ts";

@@ -1,6 +1,6 @@
 import type { Cli } from "../cli.ts";
 import { jsonRun } from "../output/json-run.ts";
-import { isoTime } from "../output/times.ts";
+import { isoTime } from "#lang/words/times.ts";
 import { hasUnicode } from "../plot/style.ts";
 import { openScreen } from "../screen/screen.ts";
 import { renderTop, topTable, type TopLook } from "./render-top.ts";

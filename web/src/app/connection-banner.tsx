@@ -2,7 +2,7 @@ import { useEffect, useState } from "react";
 import { connectAgain } from "../data/live.ts";
 import { useConnection } from "../data/live-hooks.ts";
 import { Button } from "../widgets/button.tsx";
-import { formatDuration } from "../widgets/format.ts";
+import { formatDuration } from "#lang/words/times.ts";
 import styles from "./connection-banner.module.css";
 
 /** A stream that is opened anew is no reason to alarm anybody. */
@@ -28,7 +28,7 @@ export function ConnectionBanner() {
     <div className={styles.banner} role="status">
       <span>
         The connection to the server is lost
-        {heardMs > 0 && `; what you see is ${formatDuration(silentMs * 1_000)} old`}. It is tried again by
+        {heardMs > 0 && `; what you see is ${formatDuration(silentMs / 1_000)} old`}. It is tried again by
         itself.
       </span>
       <Button onClick={connectAgain}>Try now</Button>

@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { ChevronRight } from "lucide-react";
 import { useState } from "react";
 import type { Namespace } from "#proto/cairn/v1/namespace_pb.ts";
-import { formatCount } from "../widgets/format.ts";
+import { formatCount, shortCount } from "#lang/words/numbers.ts";
 import { Name } from "../widgets/name.tsx";
 import { visibleText } from "../widgets/text.ts";
 import styles from "./namespace-tree.module.css";
@@ -44,7 +44,7 @@ export function NamespaceTree({ namespaces, here }: { namespaces: readonly Names
                 aria-current={path === here ? "page" : undefined}
               >
                 <Name text={name} />
-                <span className={styles.count}>{formatCount(Number(subtreeRunCount))}</span>
+                <span className={styles.count}>{shortCount(Number(subtreeRunCount))}</span>
               </Link>
             </li>
           ))}

@@ -8,7 +8,7 @@ import { cairn } from "../data/server.ts";
 import { readShortId } from "../data/short-id.ts";
 import { shortId } from "../pages/run/run-facts.ts";
 import { useFieldFocus } from "../widgets/field-focus.ts";
-import { formatCount } from "../widgets/format.ts";
+import { formatCount } from "#lang/words/numbers.ts";
 import { Name } from "../widgets/name.tsx";
 import { StatusDot } from "../widgets/status-dot.tsx";
 import {

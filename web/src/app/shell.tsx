@@ -5,7 +5,7 @@ import { ChartScatter, House, Info, KeyRound, List } from "lucide-react";
 import { useEffect, useState, type ReactNode } from "react";
 import { useRunChanges } from "../data/live-hooks.ts";
 import { namespaces } from "../data/queries.ts";
-import { formatCount } from "../widgets/format.ts";
+import { shortCount } from "#lang/words/numbers.ts";
 import { ConnectionBanner } from "./connection-banner.tsx";
 import { NamespaceTree } from "./namespace-tree.tsx";
 import { SearchPalette } from "./search-palette.tsx";
@@ -115,7 +115,7 @@ function NavLink({
       activeProps={{}}
     >
       {icon} {children}
-      {count !== undefined && <span className={styles.count}>{formatCount(count)}</span>}
+      {count !== undefined && <span className={styles.count}>{shortCount(count)}</span>}
     </Link>
   );
 }

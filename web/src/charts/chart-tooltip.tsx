@@ -3,7 +3,7 @@ import { xText, type XKind } from "./frame.ts";
 import type { Reading } from "./hover.ts";
 import styles from "./chart-tooltip.module.css";
 import { rowsAround } from "./tooltip-rows.ts";
-import { valueText } from "./value-text.ts";
+import { formatNumber } from "#lang/words/numbers.ts";
 import type { Watched } from "./watched.ts";
 
 /** What the pointer is at. */
@@ -151,11 +151,11 @@ function TooltipRow({
       {Number.isFinite(delta) && (
         <span className={styles.delta}>
           {delta < 0 ? "−" : "+"}
-          {valueText(Math.abs(delta))}
+          {formatNumber(Math.abs(delta), { digits: 5, even: true })}
         </span>
       )}
       <span className={styles.value} title={reading.text}>
-        {reading.text ?? valueText(reading.value)}
+        {reading.text ?? formatNumber(reading.value, { digits: 5, even: true })}
       </span>
     </div>
   );

@@ -1,7 +1,7 @@
 import { linearScale, logScale, type Scale } from "./scale.ts";
 import { tickLabels, ticksOf } from "./ticks.ts";
 import { clockLabel, clockLabels, durationLabel, timeTicks } from "./time-ticks.ts";
-import { plainValue, valueText } from "./value-text.ts";
+import { formatNumber } from "#lang/words/numbers.ts";
 
 /** What x is: a number of steps, a wall time, the time since the run began, or another metric; times in microseconds. */
 export type XKind = "step" | "time" | "relative" | "metric";
@@ -115,8 +115,8 @@ function xTicksOf(kind: XKind, scale: Scale, countMax: number): Tick[] {
 
 /** One x in words, as precise as a pixel of the chart. `name` is that of the metric along x. */
 export function xText(kind: XKind, at: number, name = "x"): string {
-  if (kind === "metric") return `${name} ${plainValue(at)}`;
-  if (kind === "step") return `step ${valueText(Math.round(at))}`;
+  if (kind === "metric") return `${name} ${formatNumber(at, { digits: 5 })}`;
+  if (kind === "step") return `step ${formatNumber(Math.round(at))}`;
   if (kind === "relative") return `after ${durationLabel(at)}`;
   return `${clockLabel(at, 86_400e6)} ${clockLabel(at, 1e6 - 1).slice(0, 8)}`;
 }

@@ -1,7 +1,7 @@
 import type { Frame } from "./frame.ts";
 import { heatColour } from "./palette.ts";
 import type { Ink, Pen } from "./pen.ts";
-import { plainValue } from "./value-text.ts";
+import { formatNumber } from "#lang/words/numbers.ts";
 
 /** Room above the rows. */
 export const HEAT_LEGEND_PX = 16;
@@ -18,7 +18,7 @@ export function paintHeatLegend(
   dark: boolean,
   ink: Ink,
 ): void {
-  const [low, high] = [plainValue(from), plainValue(to)];
+  const [low, high] = [formatNumber(from, { digits: 5 }), formatNumber(to, { digits: 5 })];
   const right = frame.right - high.length * LABEL_PX - GAP_PX;
   const left = right - BAR_PX;
   const middle = frame.top - 2 - HEAT_LEGEND_PX / 2;

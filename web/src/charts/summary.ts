@@ -1,5 +1,5 @@
 import type { Line } from "./line.ts";
-import { plainValue, valueText } from "./value-text.ts";
+import { formatNumber } from "#lang/words/numbers.ts";
 
 /** One row per line, for people who do not see the picture and for those who want figures. */
 export interface LineFacts {
@@ -14,7 +14,9 @@ export function factsOf(line: Line): LineFacts {
   const { y, low = y, high = y, words } = line;
   const text = (index: number): string => {
     if (index < 0) return "–";
-    return words === undefined ? valueText(y[index]!) : (words[y[index]!] ?? "");
+    return words === undefined
+      ? formatNumber(y[index]!, { digits: 5, even: true })
+      : (words[y[index]!] ?? "");
   };
   let min = Infinity;
   let max = -Infinity;
@@ -27,8 +29,8 @@ export function factsOf(line: Line): LineFacts {
     line,
     first: text(y.length === 0 ? -1 : 0),
     last: text(y.length - 1),
-    min: numbers ? valueText(min) : "–",
-    max: numbers ? valueText(max) : "–",
+    min: numbers ? formatNumber(min, { digits: 5, even: true }) : "–",
+    max: numbers ? formatNumber(max, { digits: 5, even: true }) : "–",
   };
 }
 
@@ -66,5 +68,5 @@ export function sentenceOf(title: string, lines: readonly Line[], axis: string):
 function lastOf({ y, words }: Line): string {
   const last = y.at(-1);
   if (last === undefined) return "–";
-  return words === undefined ? plainValue(last) : (words[last] ?? "");
+  return words === undefined ? formatNumber(last, { digits: 5 }) : (words[last] ?? "");
 }

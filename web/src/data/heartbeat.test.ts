@@ -1,7 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { expect, it } from "vitest";
 import { RunSchema, RunStatus } from "#proto/cairn/v1/run_pb.ts";
-import { formatAge } from "../widgets/format.ts";
 import { heartbeatOf } from "./heartbeat.ts";
 
 const NOW_MS = 1_800_000_000_000;
@@ -32,12 +31,4 @@ it("Z18 what the page heard itself counts", () => {
     isOverdue: false,
     isLate: false,
   });
-});
-
-it("Z18 an age is short, and never says 60 of what has a larger unit", () => {
-  const ages = [0, 3, 59.4, 59.6, 1_500, 3_569, 3_571, 84_599, 84_601, 200_000].map((s) =>
-    formatAge(s * 1e6),
-  );
-  expect(ages).toEqual(["0 s", "3 s", "59 s", "1 min", "25 min", "59 min", "1 h", "23 h", "1 d", "2 d"]);
-  expect(formatAge(-5e6)).toBe("0 s");
 });

@@ -1,6 +1,6 @@
-import type { RunStatus } from "#proto/cairn/v1/run_pb.ts";
+import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
 import styles from "./status-dot.module.css";
-import { statusWord } from "./status-word.ts";
+import { wordOf } from "#lang/words/enums.ts";
 
 /** A dot in the colour of the status, with its word beside it or, with `bare`, in its title. One whose heartbeat is late is not lost yet, but no longer well. */
 export function StatusDot({
@@ -12,7 +12,7 @@ export function StatusDot({
   bare?: boolean;
   isLate?: boolean;
 }) {
-  const word = statusWord(status);
+  const word = wordOf(RunStatus, status);
   const names = `${styles.dot} ${isLate ? styles.late : styles[word]}`;
   if (bare) return <span className={names} role="img" aria-label={word} title={word} />;
   return (

@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { serverInfo } from "../../data/queries.ts";
 import { ErrorNote } from "../../widgets/error-note.tsx";
-import { formatAgo, formatBytes, formatCount } from "../../widgets/format.ts";
+import { formatAgo } from "#lang/words/times.ts";
+import { formatBytes, formatCount } from "#lang/words/numbers.ts";
 import { Facts, Panel } from "../../widgets/panel.tsx";
 import { Skeleton } from "../../widgets/skeleton.tsx";
 import styles from "./about.module.css";

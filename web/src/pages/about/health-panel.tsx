@@ -6,7 +6,7 @@ import { cairn } from "../../data/server.ts";
 import { useRunChanges } from "../../data/live-hooks.ts";
 import { Button } from "../../widgets/button.tsx";
 import { ErrorNote } from "../../widgets/error-note.tsx";
-import { formatBytes, formatCount, formatNumber } from "../../widgets/format.ts";
+import { formatBytes, formatCount, formatNumber } from "#lang/words/numbers.ts";
 import { Facts, Panel } from "../../widgets/panel.tsx";
 import { Skeleton } from "../../widgets/skeleton.tsx";
 import styles from "./about.module.css";

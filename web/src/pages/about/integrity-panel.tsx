@@ -2,7 +2,7 @@ import { useMutation } from "@tanstack/react-query";
 import { cairn } from "../../data/server.ts";
 import { Button } from "../../widgets/button.tsx";
 import { ErrorNote } from "../../widgets/error-note.tsx";
-import { formatCount } from "../../widgets/format.ts";
+import { formatCount } from "#lang/words/numbers.ts";
 import { Panel } from "../../widgets/panel.tsx";
 import { visibleText } from "../../widgets/text.ts";
 import styles from "./about.module.css";

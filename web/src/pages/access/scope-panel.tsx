@@ -6,7 +6,7 @@ import { cairn } from "../../data/server.ts";
 import { Button } from "../../widgets/button.tsx";
 import { DataTable } from "../../widgets/data-table.tsx";
 import { ErrorNote } from "../../widgets/error-note.tsx";
-import { formatAgo } from "../../widgets/format.ts";
+import { formatAgo } from "#lang/words/times.ts";
 import { Name } from "../../widgets/name.tsx";
 import { Panel } from "../../widgets/panel.tsx";
 import { Select } from "../../widgets/select.tsx";

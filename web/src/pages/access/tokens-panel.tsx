@@ -5,7 +5,7 @@ import { cairn } from "../../data/server.ts";
 import { Button } from "../../widgets/button.tsx";
 import { DataTable } from "../../widgets/data-table.tsx";
 import { ErrorNote } from "../../widgets/error-note.tsx";
-import { formatAgo } from "../../widgets/format.ts";
+import { formatAgo } from "#lang/words/times.ts";
 import { Name } from "../../widgets/name.tsx";
 import { Panel } from "../../widgets/panel.tsx";
 import { Select } from "../../widgets/select.tsx";
@@ -113,7 +113,7 @@ function TokenTable({
         { title: "Made", cell: ({ createdUs }) => formatAgo(Number(createdUs)) },
         {
           title: "Last used",
-          cell: ({ lastUsedUs }) => (lastUsedUs === 0n ? "never" : formatAgo(Number(lastUsedUs))),
+          cell: ({ lastUsedUs }) => formatAgo(lastUsedUs),
         },
         { title: "Ends", cell: ({ expiresUs }) => endWords(Number(expiresUs)) },
         {

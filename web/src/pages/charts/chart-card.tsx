@@ -5,7 +5,7 @@ import { SeriesChart } from "../../charts/series-chart.tsx";
 import { litRun } from "../../data/hover.ts";
 import { Button } from "../../widgets/button.tsx";
 import { ErrorNote } from "../../widgets/error-note.tsx";
-import { formatCount } from "../../widgets/format.ts";
+import { formatCount } from "#lang/words/numbers.ts";
 import { Name } from "../../widgets/name.tsx";
 import { Skeleton } from "../../widgets/skeleton.tsx";
 import { visibleText } from "../../widgets/text.ts";

@@ -5,7 +5,7 @@ import { Watched } from "../../charts/watched.ts";
 import { isDark, onThemeChange } from "../../app/theme.ts";
 import { EmptyState } from "../../widgets/empty-state.tsx";
 import { ErrorNote } from "../../widgets/error-note.tsx";
-import { formatCount } from "../../widgets/format.ts";
+import { formatCount } from "#lang/words/numbers.ts";
 import { Skeleton } from "../../widgets/skeleton.tsx";
 import { useWidth } from "../../widgets/use-width.ts";
 import { catalogueOf, keyDescriptions } from "./catalogue.ts";

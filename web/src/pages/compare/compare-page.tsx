@@ -2,7 +2,7 @@ import { useLocation, useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo } from "react";
 import { CopyButton } from "../../widgets/copy-button.tsx";
 import { EmptyState } from "../../widgets/empty-state.tsx";
-import { formatCount } from "../../widgets/format.ts";
+import { formatCount } from "#lang/words/numbers.ts";
 import { Skeleton } from "../../widgets/skeleton.tsx";
 import { TabPanel, Tabs } from "../../widgets/tabs.tsx";
 import { AddRun } from "./add-run.tsx";

@@ -1,4 +1,4 @@
-import { formatNumber } from "../../widgets/format.ts";
+import { formatNumber } from "#lang/words/numbers.ts";
 import type { Delta } from "./compare-metrics.ts";
 
 /** Beyond ten times, a share of the baseline in percent tells nothing. */

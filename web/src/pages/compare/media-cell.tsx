@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { ArtifactKind, type Artifact } from "#proto/cairn/v1/artifact_pb.ts";
-import { formatBytes, formatCount } from "../../widgets/format.ts";
+import { formatBytes, formatCount } from "#lang/words/numbers.ts";
 import { visibleText } from "../../widgets/text.ts";
 import { contentPath, previewKind } from "../run/artifact-preview-kind.ts";
 import { ArtifactContent } from "../run/artifact-preview.tsx";

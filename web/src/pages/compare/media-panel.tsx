@@ -5,7 +5,7 @@ import type { Artifact } from "#proto/cairn/v1/artifact_pb.ts";
 import { Button } from "../../widgets/button.tsx";
 import { EmptyState } from "../../widgets/empty-state.tsx";
 import { ErrorNote } from "../../widgets/error-note.tsx";
-import { formatCount } from "../../widgets/format.ts";
+import { formatCount } from "#lang/words/numbers.ts";
 import { Name } from "../../widgets/name.tsx";
 import { Skeleton } from "../../widgets/skeleton.tsx";
 import { artifactsOfRun, type Listed } from "../run/queries.ts";

@@ -2,7 +2,7 @@ import { ArrowDown, ArrowUp, Target } from "lucide-react";
 import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { ErrorNote } from "../../widgets/error-note.tsx";
-import { evenNumber, formatNumber } from "../../widgets/format.ts";
+import { formatNumber } from "#lang/words/numbers.ts";
 import { Name } from "../../widgets/name.tsx";
 import { Select } from "../../widgets/select.tsx";
 import { Skeleton } from "../../widgets/skeleton.tsx";
@@ -111,7 +111,7 @@ function Metric({ row }: { row: MetricRow }) {
 function Figure({ cell: { value, step, best, delta } }: { cell: MetricCell }) {
   return (
     <span className={styles.figure} title={`${value}${step === undefined ? "" : ` at step ${step}`}`}>
-      <span className={best ? styles.best : undefined}>{evenNumber(value)}</span>
+      <span className={best ? styles.best : undefined}>{formatNumber(value, { even: true })}</span>
       {best && <span className="unseen">best</span>}
       {delta !== undefined && delta.difference !== 0 && <DeltaMark delta={delta} />}
     </span>

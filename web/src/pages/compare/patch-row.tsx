@@ -1,7 +1,7 @@
 import { ChevronDown, ChevronRight } from "lucide-react";
 import { useMemo } from "react";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
-import { formatCount } from "../../widgets/format.ts";
+import { formatCount } from "#lang/words/numbers.ts";
 import { cutText, visibleLines, visibleText } from "../../widgets/text.ts";
 import table from "./compare-table.module.css";
 import styles from "./patch-row.module.css";

@@ -3,7 +3,7 @@ import { Flag, X } from "lucide-react";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { serverClock } from "../../data/server.ts";
 import { Button } from "../../widgets/button.tsx";
-import { formatDuration } from "../../widgets/format.ts";
+import { formatDuration } from "#lang/words/times.ts";
 import { Name } from "../../widgets/name.tsx";
 import { StatusDot } from "../../widgets/status-dot.tsx";
 import { visibleText } from "../../widgets/text.ts";
@@ -61,7 +61,7 @@ function Facts({ run, isBase }: { run: Run; isBase: boolean }) {
     <div className={styles.facts}>
       {isBase && <span className={styles.badge}>baseline</span>}
       <StatusDot status={run.status} />
-      {duration !== undefined && <span>{formatDuration(duration)}</span>}
+      {duration !== undefined && <span>{formatDuration(duration / 1e6)}</span>}
       <code title={run.id}>{shortId(run.id)}</code>
       {run.deletedUs !== 0n && <span className={styles.trashed}>in the trash</span>}
     </div>

@@ -1,6 +1,6 @@
 import { useMemo, useState } from "react";
 import { colourAt } from "../../charts/palette.ts";
-import { formatCount } from "../../widgets/format.ts";
+import { formatCount } from "#lang/words/numbers.ts";
 import { cutText, visibleLines } from "../../widgets/text.ts";
 import { isColoured, type CompareRow } from "./compare-row.ts";
 import styles from "./compare-table.module.css";

@@ -1,16 +1,10 @@
-import { valueText } from "../../charts/value-text.ts";
+import { formatNumber } from "#lang/words/numbers.ts";
 import type { Brush } from "./brush.ts";
 import type { ExploredColumn } from "./explored-column.ts";
 
 const NAMED_MAX = 3;
-const DIGITS = 5;
 
-/** A number as people write it: 0.0003 rather than 3.000e-4. */
-export function figureText(value: number): string {
-  return Math.abs(value) >= 1e4 || !Number.isFinite(value)
-    ? valueText(value)
-    : String(Number(value.toPrecision(DIGITS)));
-}
+export const figureText = (value: number) => formatNumber(value, { digits: 5 });
 
 /** What a brush asks for, in a few words. */
 export function brushWords(column: ExploredColumn, { from, to, of, none }: Brush): string {

@@ -1,5 +1,5 @@
-import type { Run } from "#proto/cairn/v1/run_pb.ts";
-import { statusWord } from "../../widgets/status-word.ts";
+import { RunStatus, type Run } from "#proto/cairn/v1/run_pb.ts";
+import { wordOf } from "#lang/words/enums.ts";
 import { paramText } from "../runs/cell.ts";
 import { fieldLabel, type Field } from "../runs/field.ts";
 import { leavesOf } from "../runs/infer-keys.ts";
@@ -71,7 +71,7 @@ function rawOf(run: Run, flat: Readonly<Record<string, string>>, field: Field, n
     case "metrics":
       return run.metrics[`${field.key}.${field.stat}`];
     case "run":
-      if (field.name === "status") return JSON.stringify(statusWord(run.status));
+      if (field.name === "status") return JSON.stringify(wordOf(RunStatus, run.status));
       if (field.name === "namespace") return JSON.stringify(run.namespace);
       return run.startedUs === 0n
         ? undefined

@@ -1,7 +1,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { X } from "lucide-react";
 import { Button } from "../../widgets/button.tsx";
-import { formatCount } from "../../widgets/format.ts";
+import { formatCount } from "#lang/words/numbers.ts";
 import { Name } from "../../widgets/name.tsx";
 import { visibleText } from "../../widgets/text.ts";
 import { withBrushes } from "./brush-query.ts";

@@ -1,4 +1,4 @@
-import { formatCount } from "../../widgets/format.ts";
+import { formatCount } from "#lang/words/numbers.ts";
 import type { ExploredColumn } from "./explored-column.ts";
 import type { ExploredTable } from "./explored-table.ts";
 import styles from "./explore.module.css";

@@ -1,7 +1,7 @@
 import { useMemo, useState } from "react";
 import { Button } from "../../widgets/button.tsx";
 import { EmptyState } from "../../widgets/empty-state.tsx";
-import { formatCount } from "../../widgets/format.ts";
+import { formatCount } from "#lang/words/numbers.ts";
 import { Name } from "../../widgets/name.tsx";
 import styles from "./importance.module.css";
 import type { ExploreViewProps } from "./explore-view.ts";

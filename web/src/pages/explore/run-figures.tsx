@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { formatCount } from "../../widgets/format.ts";
+import { formatCount } from "#lang/words/numbers.ts";
 import { Name } from "../../widgets/name.tsx";
 import { litRun } from "../../data/hover.ts";
 import { placeWords } from "./brush-words.ts";

@@ -2,7 +2,7 @@ import { useCallback, useMemo, useRef, useState, type PointerEvent } from "react
 import { litRun } from "../../data/hover.ts";
 import { Button } from "../../widgets/button.tsx";
 import { EmptyState } from "../../widgets/empty-state.tsx";
-import { formatCount } from "../../widgets/format.ts";
+import { formatCount } from "#lang/words/numbers.ts";
 import { Name } from "../../widgets/name.tsx";
 import { visibleText } from "../../widgets/text.ts";
 import { AxisMenu } from "./axis-menu.tsx";

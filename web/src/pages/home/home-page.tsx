@@ -3,7 +3,8 @@ import { useRunChanges } from "../../data/live-hooks.ts";
 import { namespaces } from "../../data/queries.ts";
 import { cairn, serverClock } from "../../data/server.ts";
 import { ErrorNote } from "../../widgets/error-note.tsx";
-import { formatAgo, formatCount, formatDuration } from "../../widgets/format.ts";
+import { formatAgo, formatDuration } from "#lang/words/times.ts";
+import { formatCount } from "#lang/words/numbers.ts";
 import { Skeleton } from "../../widgets/skeleton.tsx";
 import { findBestValues } from "./best-values.ts";
 import styles from "./home.module.css";
@@ -81,7 +82,9 @@ export function HomePage() {
             search={{ q: IS_RUNNING }}
             isWide
             timeOf={({ startedUs }) =>
-              startedUs > 0n ? `for ${formatDuration(serverClock.now() * 1000 - Number(startedUs))}` : ""
+              startedUs > 0n
+                ? `for ${formatDuration(serverClock.now() / 1000 - Number(startedUs) / 1e6)}`
+                : ""
             }
           />
         </div>

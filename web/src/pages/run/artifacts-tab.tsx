@@ -6,7 +6,7 @@ import { ArtifactPlace, type Artifact } from "#proto/cairn/v1/artifact_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { EmptyState } from "../../widgets/empty-state.tsx";
 import { ErrorNote } from "../../widgets/error-note.tsx";
-import { formatBytes, formatCount } from "../../widgets/format.ts";
+import { formatBytes, formatCount } from "#lang/words/numbers.ts";
 import { Name } from "../../widgets/name.tsx";
 import { Skeleton } from "../../widgets/skeleton.tsx";
 import { visibleText } from "../../widgets/text.ts";

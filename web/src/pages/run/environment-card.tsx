@@ -1,6 +1,6 @@
 import { useMemo, useState } from "react";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
-import { formatCount } from "../../widgets/format.ts";
+import { formatCount } from "#lang/words/numbers.ts";
 import { JsonTree } from "../../widgets/json-tree.tsx";
 import { TextField } from "../../widgets/text-field.tsx";
 import type { TreeNode } from "../../widgets/tree-rows.ts";

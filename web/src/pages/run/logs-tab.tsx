@@ -5,7 +5,7 @@ import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { EmptyState } from "../../widgets/empty-state.tsx";
 import { ErrorNote } from "../../widgets/error-note.tsx";
 import { Button } from "../../widgets/button.tsx";
-import { formatCount } from "../../widgets/format.ts";
+import { formatCount } from "#lang/words/numbers.ts";
 import { Skeleton } from "../../widgets/skeleton.tsx";
 import { LogBar } from "./log-bar.tsx";
 import { LogList } from "./log-list.tsx";

@@ -1,4 +1,4 @@
-import { formatNumber } from "../../widgets/format.ts";
+import { formatNumber } from "#lang/words/numbers.ts";
 import { cutText, visibleText } from "../../widgets/text.ts";
 import styles from "./media.module.css";
 import type { Picture } from "./picture-data.ts";

@@ -8,7 +8,7 @@ import { namespaces } from "../../data/queries.ts";
 import { Button } from "../../widgets/button.tsx";
 import { EmptyState } from "../../widgets/empty-state.tsx";
 import { ErrorNote } from "../../widgets/error-note.tsx";
-import { formatNumber } from "../../widgets/format.ts";
+import { formatNumber } from "#lang/words/numbers.ts";
 import { Name } from "../../widgets/name.tsx";
 import { Skeleton } from "../../widgets/skeleton.tsx";
 import { cutText, visibleText } from "../../widgets/text.ts";

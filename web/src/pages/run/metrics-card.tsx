@@ -8,7 +8,7 @@ import { Direction, type Objective } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { EmptyState } from "../../widgets/empty-state.tsx";
 import { ErrorNote } from "../../widgets/error-note.tsx";
-import { evenNumber, formatCount, formatNumber } from "../../widgets/format.ts";
+import { formatCount, formatNumber } from "#lang/words/numbers.ts";
 import { Name } from "../../widgets/name.tsx";
 import { Skeleton } from "../../widgets/skeleton.tsx";
 import { cutText, visibleText } from "../../widgets/text.ts";
@@ -194,7 +194,7 @@ function MetricRow({
           <Value sample={summary?.min} kind={kind} isBest={best === "min"} />
           <Value sample={summary?.max} kind={kind} isBest={best === "max"} />
           <span role="cell" className={`${styles.number} ${styles.mean}`}>
-            {summary?.mean === undefined ? "–" : evenNumber(summary.mean)}
+            {summary?.mean === undefined ? "–" : formatNumber(summary.mean, { even: true })}
           </span>
         </>
       )}
@@ -222,7 +222,10 @@ function Value({
     );
   }
   const exact = kind === SeriesKind.INTEGER ? String(sample.integer) : String(sample.value);
-  const shown = kind === SeriesKind.INTEGER ? formatNumber(Number(sample.integer)) : evenNumber(sample.value);
+  const shown =
+    kind === SeriesKind.INTEGER
+      ? formatNumber(Number(sample.integer))
+      : formatNumber(sample.value, { even: true });
   const title = sample.step === undefined ? exact : `${exact} at step ${sample.step}`;
   return (
     <span role="cell" className={isBest ? `${styles.number} ${styles.best}` : styles.number} title={title}>

@@ -2,7 +2,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { EmptyState } from "../../widgets/empty-state.tsx";
-import { formatCount } from "../../widgets/format.ts";
+import { formatCount } from "#lang/words/numbers.ts";
 import { JsonTree } from "../../widgets/json-tree.tsx";
 import { TextField } from "../../widgets/text-field.tsx";
 import { treeOfParams } from "../../widgets/tree-rows.ts";

@@ -4,7 +4,7 @@ import { useEffect, type ReactNode } from "react";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { runsByShortId } from "../../data/queries.ts";
 import { SHORT_ID_CANDIDATES } from "../../data/short-id.ts";
-import { formatAgo } from "../../widgets/format.ts";
+import { formatAgo } from "#lang/words/times.ts";
 import { Name } from "../../widgets/name.tsx";
 import { Notice } from "../../widgets/notice.tsx";
 import { StatusDot } from "../../widgets/status-dot.tsx";

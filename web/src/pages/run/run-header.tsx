@@ -10,7 +10,7 @@ import { cairn } from "../../data/server.ts";
 import { Button } from "../../widgets/button.tsx";
 import { CopyButton } from "../../widgets/copy-button.tsx";
 import { ErrorNote } from "../../widgets/error-note.tsx";
-import { formatAge, formatAgo, formatDuration } from "../../widgets/format.ts";
+import { formatAge, formatAgo, formatDuration } from "#lang/words/times.ts";
 import { Name } from "../../widgets/name.tsx";
 import { StatusDot } from "../../widgets/status-dot.tsx";
 import { RunActions } from "./actions.tsx";
@@ -69,7 +69,9 @@ export function RunHeader({ run, heardMs }: { run: Run; heardMs: number }) {
       <div className={styles.meta}>
         <StatusDot status={run.status} isLate={heartbeat?.isLate === true} />
         {heartbeat !== undefined && <Heard run={run} heartbeat={heartbeat} nowMs={nowMs} />}
-        {duration !== undefined && <Fact label={isRunning ? "for" : "took"}>{formatDuration(duration)}</Fact>}
+        {duration !== undefined && (
+          <Fact label={isRunning ? "for" : "took"}>{formatDuration(duration / 1e6)}</Fact>
+        )}
         {run.startedUs !== 0n && (
           <Fact label="started" title={new Date(Number(run.startedUs / 1_000n)).toLocaleString()}>
             {formatAgo(Number(run.startedUs), nowMs)}
@@ -109,7 +111,7 @@ function Heard({ run, heartbeat, nowMs }: { run: Run; heartbeat: Heartbeat; nowM
   if (!isLate) return <Fact label="heard">{formatAgo(heardUs, nowMs)}</Fact>;
   return (
     <span className={styles.late} title={`It promised to be heard every ${every} s.`}>
-      heard {formatAgo(heardUs, nowMs)}, which is late: it counts as lost after {formatAge(3 * every * 1e6)}
+      heard {formatAgo(heardUs, nowMs)}, which is late: it counts as lost after {formatAge(3 * every)}
     </span>
   );
 }

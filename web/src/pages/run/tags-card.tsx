@@ -3,7 +3,7 @@ import { useState, type FormEvent } from "react";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { Button } from "../../widgets/button.tsx";
 import { ErrorNote } from "../../widgets/error-note.tsx";
-import { formatCount } from "../../widgets/format.ts";
+import { formatCount } from "#lang/words/numbers.ts";
 import { Name } from "../../widgets/name.tsx";
 import { cutText, visibleText } from "../../widgets/text.ts";
 import { TextField } from "../../widgets/text-field.tsx";

@@ -1,6 +1,6 @@
 import { useMemo } from "react";
 import type { Outcome } from "../../prepare/prepared.ts";
-import { formatBytes } from "../../widgets/format.ts";
+import { formatBytes } from "#lang/words/numbers.ts";
 import { readJsonNodes } from "../../widgets/json-nodes.ts";
 import { JsonTree } from "../../widgets/json-tree.tsx";
 import { Markdown } from "../../widgets/markdown.tsx";

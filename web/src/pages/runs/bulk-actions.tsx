@@ -3,7 +3,7 @@ import { Failure } from "#sdk/failure.ts";
 import { cairn } from "../../data/server.ts";
 import { Button } from "../../widgets/button.tsx";
 import { Dialog } from "../../widgets/dialog.tsx";
-import { formatCount } from "../../widgets/format.ts";
+import { formatCount } from "#lang/words/numbers.ts";
 import { TextField } from "../../widgets/text-field.tsx";
 import { visibleText } from "../../widgets/text.ts";
 import { inBulk, type BulkResult } from "./in-bulk.ts";

@@ -44,7 +44,7 @@ describe("cells", () => {
   });
 
   it("Z7 a run that still runs gets older; numbers are short and whole in their title", () => {
-    expect(cell("duration")).toEqual({ text: "1.0 min", number: 60, whole: "60" });
+    expect(cell("duration")).toEqual({ text: "1m", number: 60, whole: "60" });
     expect(cell("metrics.loss.min")).toEqual({ text: "0.1235", number: 0.123456, whole: "0.123456" });
     expect(cell("tags.team").text).toBe("asr");
     expect(cell("ended").text).toBe("");

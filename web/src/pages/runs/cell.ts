@@ -1,6 +1,7 @@
-import type { Run } from "#proto/cairn/v1/run_pb.ts";
-import { evenNumber, formatAgo, formatDuration } from "../../widgets/format.ts";
-import { statusWord } from "../../widgets/status-word.ts";
+import { RunStatus, type Run } from "#proto/cairn/v1/run_pb.ts";
+import { formatAgo, formatDuration } from "#lang/words/times.ts";
+import { formatNumber } from "#lang/words/numbers.ts";
+import { wordOf } from "#lang/words/enums.ts";
 import type { Field, ProvenanceField, RunField } from "./field.ts";
 
 /** What a run has in a column: the words to show, and the number behind them where there is one. */
@@ -28,7 +29,7 @@ export function cellOf(run: Run, field: Field, nowMs: number): Cell {
       const value = run.metrics[`${field.key}.${field.stat}`];
       return value === undefined
         ? NOTHING
-        : { text: evenNumber(value), number: value, whole: numberText(value) };
+        : { text: formatNumber(value, { even: true }), number: value, whole: numberText(value) };
     }
     case "provenance":
       return plain(provenanceText(run, field.name));
@@ -51,12 +52,12 @@ function runCell(run: Run, name: RunField, nowMs: number): Cell {
     case "alias":
       return plain(run.aliases.join(", "));
     case "status":
-      return plain(statusWord(run.status));
+      return plain(wordOf(RunStatus, run.status));
     case "duration": {
       const us = durationUs(run, nowMs);
       return us === undefined
         ? NOTHING
-        : { text: formatDuration(us), number: us / 1e6, whole: String(us / 1e6) };
+        : { text: formatDuration(us / 1e6), number: us / 1e6, whole: String(us / 1e6) };
     }
     default: {
       const us = Number(run[`${name}Us`]);

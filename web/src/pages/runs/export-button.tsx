@@ -6,7 +6,7 @@ import { queryAmong } from "../../data/live-merge.ts";
 import type { RunList } from "../../data/runs.ts";
 import { cairn, serverClock } from "../../data/server.ts";
 import { Button } from "../../widgets/button.tsx";
-import { formatCount } from "../../widgets/format.ts";
+import { formatCount } from "#lang/words/numbers.ts";
 import { tableCsv } from "./table-csv.ts";
 import type { RunRows } from "./use-run-rows.ts";
 

@@ -2,7 +2,7 @@ import { X } from "lucide-react";
 import { useConnection } from "../../data/live-hooks.ts";
 import { Button } from "../../widgets/button.tsx";
 import { CopyButton } from "../../widgets/copy-button.tsx";
-import { formatCount } from "../../widgets/format.ts";
+import { formatCount } from "#lang/words/numbers.ts";
 import { RunActions } from "../run/actions.tsx";
 import { BulkActions } from "./bulk-actions.tsx";
 import { COMPARED_MAX } from "./compared.ts";

@@ -1,6 +1,6 @@
 import { ChevronDown, ChevronRight, Eye, EyeOff } from "lucide-react";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
-import { evenNumber, formatCount, formatNumber } from "../../widgets/format.ts";
+import { formatCount, formatNumber } from "#lang/words/numbers.ts";
 import { cutText, visibleText } from "../../widgets/text.ts";
 import { aggregate, type Item } from "./grouping.ts";
 import type { Column } from "./layout.ts";
@@ -129,7 +129,7 @@ function Mean({ column, item, nowMs }: { column: Column; item: Item & { kind: "g
     >
       {found && (
         <span className={styles.cut}>
-          {evenNumber(found.mean)}
+          {formatNumber(found.mean, { even: true })}
           {!Number.isNaN(found.std) && (
             <span className={styles.std}> ± {formatNumber(Number(found.std.toPrecision(2)))}</span>
           )}

@@ -4,7 +4,7 @@ import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { sparklinePath } from "../../charts/sparkline.ts";
 import { heartbeatOf } from "../../data/heartbeat.ts";
 import { litRun } from "../../data/hover.ts";
-import { formatAge, formatAgo } from "../../widgets/format.ts";
+import { formatAge, formatAgo } from "#lang/words/times.ts";
 import { Name } from "../../widgets/name.tsx";
 import { StatusDot } from "../../widgets/status-dot.tsx";
 import { cutText, visibleText } from "../../widgets/text.ts";
@@ -191,7 +191,7 @@ function Status({ run, nowMs }: { run: Run; nowMs: number }) {
       <StatusDot status={run.status} isLate={isLate} />
       <span className={isLate ? styles.late : styles.heard}>
         <span className="unseen">heard </span>
-        {formatAge(nowMs * 1_000 - heardUs)}
+        {formatAge((nowMs * 1_000 - heardUs) / 1e6)}
         <span className="unseen"> ago{isLate && ", late"}</span>
       </span>
     </>

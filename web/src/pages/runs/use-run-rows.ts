@@ -7,7 +7,7 @@ import { litRun } from "../../data/hover.ts";
 import type { RunList } from "../../data/runs.ts";
 import { serverClock } from "../../data/server.ts";
 import { useNow } from "../../data/use-now.ts";
-import { formatCount } from "../../widgets/format.ts";
+import { formatCount } from "#lang/words/numbers.ts";
 import { parseField, searchColumn } from "./field.ts";
 import { flatten, GROUPED_MAX, groupRuns, innermost, type Group, type Item } from "./grouping.ts";
 import { defaultColumns, type KnownKeys } from "./infer-keys.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
-import { formatAgo, formatDuration, formatTime, isoTime, statusMark } from "./times.ts";
+import { formatAge, formatAgo, formatDuration, formatTime, isoTime } from "./times.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 15, 12);
 const secondsAgo = (seconds: number) => BigInt(NOW_MS) * 1000n - BigInt(Math.round(seconds * 1e6));
@@ -40,10 +39,8 @@ describe("times", () => {
     expect(isoTime(secondsAgo(0))).toBe("2026-11-15T12:00:00.000Z");
   });
 
-  it("T18 gives every status a sign of its own", () => {
-    const marks = Object.values(RunStatus).map((status) => statusMark(status, false));
-    expect(new Set(marks).size).toBe(marks.length);
-    expect(statusMark(RunStatus.FINISHED, false)).toBe("✓ finished");
-    expect(statusMark(RunStatus.FAILED, true)).toBe("\u001b[31m✗\u001b[39m failed");
+  it("T18, Z18: an age has one unit, and never 60 of what has a larger one", () => {
+    const ages = [-5, 0, 3, 59.6, 60, 1_500, 3_599, 3_600, 86_399, 200_000, 800 * 86_400].map(formatAge);
+    expect(ages).toEqual(["0s", "0s", "3s", "59s", "1m", "25m", "59m", "1h", "23h", "2d", "2y"]);
   });
 });

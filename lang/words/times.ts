@@ -1,6 +1,4 @@
-import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
-import { paint } from "./text.ts";
-import { wordOf } from "./words.ts";
+/** Times and spans as people read them, the same in terminal and pages. */
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
@@ -20,6 +18,15 @@ export function formatDuration(seconds: number): string {
   return two(whole, YEAR, "y", DAY, "d");
 }
 
+/** One unit, such as "5m", "3h", "2y": where there is little room. */
+export function formatAge(seconds: number): string {
+  if (seconds < MINUTE) return `${Math.max(0, Math.floor(seconds))}s`;
+  if (seconds < HOUR) return `${Math.floor(seconds / MINUTE)}m`;
+  if (seconds < DAY) return `${Math.floor(seconds / HOUR)}h`;
+  if (seconds < YEAR) return `${Math.floor(seconds / DAY)}d`;
+  return `${Math.floor(seconds / YEAR)}y`;
+}
+
 /** Time in microseconds, as "5m ago", "in 12d", or "never" for 0, which is what the API says for no time. */
 export function formatAgo(timeUs: bigint | number, nowMs: number = Date.now()): string {
   const us = Number(timeUs);
@@ -29,7 +36,7 @@ export function formatAgo(timeUs: bigint | number, nowMs: number = Date.now()): 
   // Clocks differ a little; "in 0s" would only confuse.
   if (size < 2) return "now";
   // Three days from now, asked a moment later, are still three.
-  return seconds > 0 ? `${oneUnit(size)} ago` : `in ${oneUnit(size + size / 100)}`;
+  return seconds > 0 ? `${formatAge(size)} ago` : `in ${formatAge(size + size / 100)}`;
 }
 
 /** Local time to the second, as "2026-11-15 14:03:22"; empty for 0. */
@@ -42,34 +49,10 @@ export function formatTime(timeUs: bigint | number): string {
   return `${day} ${part(time.getHours())}:${part(time.getMinutes())}:${part(time.getSeconds())}`;
 }
 
-/** For JSON: ISO 8601 in UTC; undefined for 0. */
+/** For programs: ISO 8601 in UTC; undefined for 0. */
 export function isoTime(timeUs: bigint | number): string | undefined {
   const us = Number(timeUs);
   return us === 0 ? undefined : new Date(us / 1000).toISOString();
-}
-
-type Style = Parameters<typeof paint>[1];
-const MARKS: Readonly<Record<number, readonly [mark: string, style: Style]>> = {
-  [RunStatus.SCHEDULED]: ["◌", "dim"],
-  [RunStatus.RUNNING]: ["●", "cyan"],
-  [RunStatus.FINISHED]: ["✓", "green"],
-  [RunStatus.FAILED]: ["✗", "red"],
-  [RunStatus.KILLED]: ["■", "yellow"],
-  [RunStatus.LOST]: ["?", "magenta"],
-};
-
-/** A sign and the word, such as "✓ finished"; readable without colour. */
-export function statusMark(status: RunStatus, colour: boolean): string {
-  const [mark, style] = MARKS[status] ?? ["?", "dim"];
-  return `${paint(colour, style, mark)} ${wordOf(RunStatus, status)}`;
-}
-
-function oneUnit(seconds: number): string {
-  if (seconds < MINUTE) return `${Math.floor(seconds)}s`;
-  if (seconds < HOUR) return `${Math.floor(seconds / MINUTE)}m`;
-  if (seconds < DAY) return `${Math.floor(seconds / HOUR)}h`;
-  if (seconds < YEAR) return `${Math.floor(seconds / DAY)}d`;
-  return `${Math.floor(seconds / YEAR)}y`;
 }
 
 function two(whole: number, large: number, largeName: string, small: number, smallName: string): string {

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { countOf, formatBytes, formatNumber } from "./numbers.ts";
+import { countOf, formatBytes, formatNumber, shortCount } from "./numbers.ts";
 
 describe("formatNumber", () => {
   it.each([
     [0, "0"],
     [-0, "-0"],
     [42, "42"],
-    [-1_234_567, "-1234567"],
-    [9_007_199_254_740_991, "9007199254740991"],
-    [12_345_678_901_234_567_890n, "12345678901234567890"],
+    [-1_234_567, "-1,234,567"],
+    [9_007_199_254_740_991, "9.007e15"],
+    [12_345_678_901_234_567_890n, "12,345,678,901,234,567,890"],
     [0.1, "0.1"],
     [0.123456, "0.1235"],
     [-0.00123456, "-0.001235"],
@@ -18,9 +18,11 @@ describe("formatNumber", () => {
     [1.5, "1.5"],
     [2.34567, "2.346"],
     [123.456, "123.5"],
-    [9999.7, "10000"],
-    [12345.678, "12346"],
-    [1.5e10 + 0.5, "1.5e10"],
+    [9999.7, "10,000"],
+    [12345.678, "12,346"],
+    [0.0123456, "0.01235"],
+    [1.5e10 + 0.5, "15,000,000,001"],
+    [1.5e15, "1.5e15"],
     [1e300, "1e300"],
     [NaN, "NaN"],
     [Infinity, "∞"],
@@ -30,9 +32,21 @@ describe("formatNumber", () => {
   it("T18 is off by less than half of the fourth digit", () => {
     for (let i = 0; i < 2_000; i++) {
       const value = (i % 2 === 0 ? 1 : -1) * 10 ** ((i % 41) / 2 - 10) * (1 + ((i * 7919) % 1000) / 111);
-      expect(Math.abs(Number(formatNumber(value)) - value)).toBeLessThanOrEqual(Math.abs(value) * 5.001e-4);
+      expect(Math.abs(Number(formatNumber(value).replaceAll(",", "")) - value)).toBeLessThanOrEqual(
+        Math.abs(value) * 5.001e-4,
+      );
     }
   });
+});
+
+it("Z18 keeps the zeros at the end where digits are to line up", () => {
+  const even = [0.5, 1, 12.3, 12345.678, 1e-9].map((value) => formatNumber(value, { even: true }));
+  expect(even).toEqual(["0.5000", "1", "12.30", "12,346", "1.000e-9"]);
+  expect(formatNumber(12.3456789, { digits: 5 })).toBe("12.346");
+});
+
+it("Z18 shortens a count only where there is no room", () => {
+  expect([9_999, 12_840, 1_500_000].map(shortCount)).toEqual(["9,999", "12.8k", "1.5M"]);
 });
 
 describe("formatBytes", () => {
