@@ -12,13 +12,17 @@
  * A call with a signal can be given up: it is then rejected at once, and the other thread does not begin it, or
  * stops where it looks (`throwIfCancelled`).
  */
+import type { MessagePort } from "node:worker_threads";
 import { type CancelFlag, newCancelFlag, setCancelled, whileNotCancelled } from "./cancellation.ts";
 
 /** What MessagePort, Worker and parentPort have in common. */
 export interface Endpoint {
-  postMessage(message: unknown, transfer?: readonly ArrayBuffer[]): void;
+  postMessage(message: unknown, transfer?: readonly Handed[]): void;
   on(event: string, listener: Listener): unknown;
 }
+
+/** What is handed over instead of being copied. */
+type Handed = ArrayBuffer | MessagePort;
 
 /** Written as a method, so that a listener may name what it expects. */
 type Listener = { listen(value: unknown): void }["listen"];
@@ -29,9 +33,9 @@ type Answer<F> = F extends (...args: never[]) => infer R ? Awaited<R> : never;
 /** Returned by a handler to hand the buffers of its result over instead of copying them. */
 export class Transferred<V> {
   readonly value: V;
-  readonly transfer: readonly ArrayBuffer[];
+  readonly transfer: readonly Handed[];
 
-  constructor(value: V, transfer: readonly ArrayBuffer[]) {
+  constructor(value: V, transfer: readonly Handed[]) {
     this.value = value;
     this.transfer = transfer;
   }
@@ -47,8 +51,8 @@ export type Handlers<Api> = {
 type Request = [id: number, method: string, args: never[], cancelled?: CancelFlag];
 
 export interface CallOptions {
-  /** Buffers inside the arguments that go over for good. */
-  transfer?: readonly ArrayBuffer[] | undefined;
+  /** What is inside the arguments and goes over for good. */
+  transfer?: readonly Handed[] | undefined;
   /** Gives the call up. Only for work that leaves no trace: how far it came is not known. */
   signal?: AbortSignal | undefined;
 }

@@ -42,6 +42,23 @@ export const limits = {
   aliasBytesMax: 1_024,
   writerBytesMax: 256,
 
+  /** Namespaces whose objectives are asked for together. */
+  objectivesMax: 1_000,
+  comparedRunsMax: 100,
+  /** Of all runs that are compared together: params, tags, notes and provenance. */
+  comparedBytesMax: 64 << 20,
+  comparedPatchLinesMax: 2_000,
+  fieldsDefault: 1_000,
+  fieldValuesMax: 50,
+  /** Longer texts are not listed among the values of a field. */
+  fieldValueBytesMax: 200,
+  importanceParamsMax: 1_000,
+  /** Params times runs. */
+  importanceValuesMax: 200_000_000,
+  /** Names of params that are constant or rare. */
+  importanceNamesMax: 1_000,
+  frontierGoalsMax: 5,
+  frontierRunsMax: 10_000,
   namespaceDepthMax: 16,
   namespacePathBytesMax: 512,
   descriptionBytesMax: 64 << 10,

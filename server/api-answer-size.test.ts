@@ -27,7 +27,22 @@ const ASKED: Readonly<
   Record<string, { ask: (rows: LargeRows) => JsonObject[]; bytesMax?: { binary: number; json: number } }>
 > = {
   GetNamespace: { ask: ({ namespace }) => [{ path: `${namespace}/k000` }] },
-  ListNamespaces: { ask: () => [{ pageSize: MANY }] },
+  ListNamespaces: { ask: () => [{ pageSize: MANY }, { pageSize: MANY, withBest: true }] },
+  ListObjectives: { ask: ({ namespace }) => [{ namespaces: Array.from({ length: 200 }, () => namespace) }] },
+  CompareRuns: {
+    ask: ({ runId }) => [
+      { runs: [{ id: runId }], withPatches: true },
+      { runs: [{ id: runId }], stats: ["last", "min", "max", "mean"] },
+      { runs: [{ id: runId }], onlyDifferent: true },
+    ],
+  },
+  ListFields: { ask: () => [{ pageSize: MANY }, {}] },
+  GetImportance: { ask: () => [{ objective: "metrics.m0.min" }, { objective: "duration" }] },
+  GetFrontier: {
+    ask: () => [
+      { goals: ["metrics.m0.min", "duration"].map((field) => ({ field, direction: "DIRECTION_MINIMIZE" })) },
+    ],
+  },
   GetRun: {
     ask: ({ runId, namespace }) => [{ run: { id: runId } }, { run: { alias: "a", namespace } }],
     bytesMax: both(36 << 20),

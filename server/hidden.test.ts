@@ -49,6 +49,11 @@ const FURTHER: readonly MethodRow[] = [
     about: "run",
     message: (_, { runId }) => ({ series: [MISSING, runId].map((id) => ({ run: { id }, key: "new" })) }),
   },
+  onNamespace("ExploreService/ListFields", (_, { runId }) => ({ runs: { query: `id = "${runId}"` } })),
+  onNamespace("ExploreService/CompareRuns", (_, { runId }) => ({ runs: [{ id: MISSING }, { id: runId }] })),
+  onNamespace("NamespaceService/ListObjectives", (_, { namespace }) => ({
+    namespaces: [`${namespace}/below`],
+  })),
   onNamespace("RunService/SearchRuns", (_, { runId }) => ({ query: `id = "${runId}"` })),
   onNamespace("RunService/SearchRuns", (_, { alias }) => ({ query: `alias = "${alias}"` })),
   onNamespace("LineageService/ListChildren", (_, { runId }) => ({ externalId: runId })),

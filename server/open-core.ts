@@ -5,10 +5,13 @@ import { Access } from "#core/access/access.ts";
 import { AuditHeads } from "#core/access/audit-head.ts";
 import type { Scope } from "#core/access/scope.ts";
 import { Artifacts } from "#core/artifacts/artifacts.ts";
+import { Comparisons } from "#core/compare/comparisons.ts";
+import { Explore } from "#core/explore/explore.ts";
 import { Ingest } from "#core/ingest/ingest.ts";
 import { Lineage } from "#core/lineage/lineage.ts";
 import { Logs } from "#core/logs/logs.ts";
 import type { Backlog } from "#core/quota/backlog.ts";
+import { Objectives } from "#core/objective/objectives.ts";
 import { CapturePolicies } from "#core/runs/capture-policies.ts";
 import { Namespaces } from "#core/runs/namespaces.ts";
 import { Runs } from "#core/runs/runs.ts";
@@ -35,6 +38,7 @@ export async function openCore(
   const onGone = (scope: Scope) => access.forget(scope);
   const captures = new CapturePolicies(store);
   await captures.load();
+  const objectives = new Objectives({ store });
   const runs = new Runs({ store, search, clock, changes, captures, onGone });
   const access = await Access.open({
     store: stores.access,
@@ -43,6 +47,7 @@ export async function openCore(
   });
   // Whoever watches must find out whether it still may.
   access.onChange(() => changes.rouse());
+  const metrics = new Metrics({ store, points, runs, clock });
   const artifacts = new Artifacts({
     store: stores.artifacts,
     runs: store,
@@ -63,9 +68,12 @@ export async function openCore(
       signer: auditSigner(settings.data === MEMORY ? undefined : settings.data),
     }),
     runs,
-    namespaces: new Namespaces({ store, search, clock, captures, onGone }),
+    objectives,
+    namespaces: new Namespaces({ store, search, clock, captures, objectives, onGone }),
     ingest: new Ingest({ store, runs, clock, changes, captures, backlog }),
-    metrics: new Metrics({ store, points, runs, clock }),
+    metrics,
+    comparisons: new Comparisons({ runs, points, metrics, objectives }),
+    explore: new Explore({ store, search, metrics, objectives, clock }),
     groups: new Groups({ store, points, search, runs, clock }),
     artifacts,
     lineage: new Lineage({ store, links: stores.links, runs, clock }),

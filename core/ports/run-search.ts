@@ -1,4 +1,6 @@
-import type { MetricStat, Query } from "#lang/query/ast.ts";
+import type { Field, MetricStat, Query } from "#lang/query/ast.ts";
+import type { FieldInfo, FieldKind, KnownMetrics } from "../explore/fields.ts";
+import type { Importance, ImportanceBounds } from "../explore/importance.ts";
 import type { ReadMask } from "../access/scope.ts";
 import type { RunStatus } from "#lang/statuses.ts";
 
@@ -14,20 +16,38 @@ export interface RunSearch {
    * undefined, or none, counts every run. Waits as `search` does.
    */
   tally(position: number, readable?: ReadMask): Promise<NamespaceTally[]>;
+  /**
+   * Per goal the run outside the trash with the best number, undefined where none has one; at a tie the newest. NaN
+   * is not a number. Waits as `search` does, and so do the others below.
+   */
+  best(request: BestRequest, position: number, signal?: AbortSignal): Promise<(BestFound | undefined)[]>;
+  /** The keys that the selected runs have, in the order of core/explore/fields.ts. */
+  fields(request: FieldsRequest, position: number, signal?: AbortSignal): Promise<FoundFields>;
+  /** How much the params of the selected runs go along with a field (core/explore/importance.ts). */
+  importance(request: ImportanceRequest, position: number, signal?: AbortSignal): Promise<Importance>;
+  /** The selected runs that no other beats (core/explore/frontier.ts). Throws `deadline` where that takes too long. */
+  frontier(request: FrontierRequest, position: number, signal?: AbortSignal): Promise<FoundFrontier>;
   close(): Promise<void>;
 }
 
-export interface SearchRequest {
+/** Which runs; none that are in the trash. */
+export interface RunSelection {
   query: Query;
   /**
    * What the caller may read; undefined for everything. What it may not is neither found nor counted.
    * An engine may keep a mask under its id, so that it does not have to be told the same one again.
    */
   readable: ReadMask | undefined;
-  /** Only these runs, by id; undefined for all. */
-  only?: readonly string[];
   /** Only runs in this namespace and below; "" for all. */
   under: string;
+  /** Until when a run that has not ended has lasted; the engine's own clock when absent. Pages keep the first one's. */
+  nowUs?: number;
+}
+
+export interface SearchRequest extends RunSelection {
+  /** Only these runs, by id; undefined for all. */
+  only?: readonly string[];
+  /** Runs in the trash instead of the others. */
   trashed: boolean;
   limit: number;
   /** How many rows to pass over before the first, counted from `after` where that is given; none when absent. */
@@ -36,8 +56,6 @@ export interface SearchRequest {
   after: string | undefined;
   /** Metric columns to return, one row of numbers each. */
   metrics: readonly { key: string; stat: MetricStat }[];
-  /** Until when a run that has not ended has lasted; the engine's own clock when absent. Pages keep the first one's. */
-  nowUs?: number;
 }
 
 export interface SearchResult {
@@ -48,6 +66,70 @@ export interface SearchResult {
   total: number;
   /** undefined on the last page. Survives inserts and deletes: it names the last row, not a count. */
   next: string | undefined;
+}
+
+export interface BestRequest {
+  readable: ReadMask | undefined;
+  goals: readonly BestGoal[];
+}
+
+/** The smallest or largest value of a metric among the runs of a namespace and below it. */
+export interface BestGoal {
+  under: string;
+  key: string;
+  stat: "min" | "max";
+}
+
+export interface BestFound {
+  id: string;
+  value: number;
+}
+
+export interface FieldsRequest extends RunSelection {
+  kinds: ReadonlySet<FieldKind>;
+  /** Only keys that contain this text, whatever its case. */
+  find: string;
+  known: KnownMetrics;
+  /** Of each field. */
+  valuesMax: number;
+  /** How many fields to pass over, and how many to answer with. */
+  offset: number;
+  limit: number;
+}
+
+export interface FoundFields {
+  fields: FieldInfo[];
+  /** All that fit. */
+  total: number;
+  /** Runs that are selected. */
+  runs: number;
+}
+
+export interface ImportanceRequest extends RunSelection {
+  objective: Field;
+  bounds: ImportanceBounds;
+}
+
+export interface FrontierRequest extends RunSelection {
+  goals: readonly { field: Field; maximize: boolean }[];
+  limit: number;
+}
+
+export interface FoundFrontier {
+  /** By the first goal, the best first, `limit` at most. */
+  runs: FrontierRun[];
+  /** On the frontier. */
+  total: number;
+  /** Selected runs that have a number for every goal. */
+  counted: number;
+}
+
+export interface FrontierRun {
+  id: string;
+  name: string;
+  namespace: string;
+  /** One per goal. */
+  values: number[];
 }
 
 export interface NamespaceTally {

@@ -30,6 +30,8 @@ export interface RunStore {
   listNamespaces(
     page: PartBound & { under: string; after: string | undefined },
   ): Promise<ListPart<Namespace>>;
+  /** Objectives that are set on these very namespaces, by path; those without one are left out. */
+  findObjectives(paths: readonly string[]): Promise<[path: string, objective: Objective][]>;
   /** Throws `not-found`. `objective: null` removes it. The record is written when something changed. */
   updateNamespace(path: string, change: NamespaceChange, audit?: AuditRecord): Promise<Namespace>;
   /** Those of all namespaces that forbid something themselves, by path. */

@@ -2,6 +2,8 @@ import { maskReadsNamespace, type ReadMask } from "../access/scope.ts";
 import { ALL_ALLOWED, FORBIDS_NOTHING, type ForbiddenCapture } from "../types/capture.ts";
 import type { Namespace } from "../types/namespace.ts";
 import { ancestors } from "#lang/namespace-path.ts";
+import type { BestRun } from "../objective/best-runs.ts";
+import type { HeldObjective } from "../objective/objectives.ts";
 import type { NamespaceTally } from "../ports/run-search.ts";
 
 export interface CountedNamespace extends Namespace {
@@ -12,9 +14,13 @@ export interface CountedNamespace extends Namespace {
   lastActivityUs: number;
   /** What must not be captured there, also because of namespaces above. */
   forbidden: ForbiddenCapture;
+  /** What its runs are judged by; undefined where no objective holds. */
+  held?: HeldObjective | undefined;
+  /** Only where it was asked for. */
+  best?: BestRun | undefined;
 }
 
-type Counts = Omit<CountedNamespace, keyof Namespace | "forbidden">;
+type Counts = Omit<CountedNamespace, keyof Namespace | "forbidden" | "held" | "best">;
 
 const NO_RUNS: Counts = { runCount: 0, subtreeRunCount: 0, subtreeRunningCount: 0, lastActivityUs: 0 };
 

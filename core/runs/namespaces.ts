@@ -10,6 +10,8 @@ import type { Namespace, Objective } from "../types/namespace.ts";
 import { parseNamespace } from "#lang/namespace-path.ts";
 import type { RunSearch } from "../ports/run-search.ts";
 import type { RunStore } from "../ports/run-store.ts";
+import { findBestRuns } from "../objective/best-runs.ts";
+import type { Objectives } from "../objective/objectives.ts";
 import type { CapturePolicies } from "./capture-policies.ts";
 import { fillPage } from "./fill-page.ts";
 import { type CountedNamespace, NamespaceTree } from "./namespace-tree.ts";
@@ -23,6 +25,7 @@ export class Namespaces {
   readonly #search: RunSearch;
   readonly #clock: Clock;
   readonly #captures: CapturePolicies;
+  readonly #objectives: Objectives;
   readonly #onGone: (scope: Scope) => Promise<void>;
 
   constructor(parts: {
@@ -30,6 +33,7 @@ export class Namespaces {
     search: RunSearch;
     clock: Clock;
     captures: CapturePolicies;
+    objectives: Objectives;
     /** Told of what is destroyed: access forgets what was bound on it. */
     onGone?: (scope: Scope) => Promise<void>;
   }) {
@@ -38,6 +42,7 @@ export class Namespaces {
     this.#search = parts.search;
     this.#clock = parts.clock;
     this.#captures = parts.captures;
+    this.#objectives = parts.objectives;
   }
 
   async create(
@@ -55,10 +60,11 @@ export class Namespaces {
     };
     const audit = auditRecord(caller, createdUs, "create-namespace", path);
     const created = await this.#store.createNamespace(namespace, audit);
-    return this.#view(new NamespaceTree(undefined, []), created);
+    return this.#judged(caller, this.#view(new NamespaceTree(undefined, []), created));
   }
 
-  async get(caller: Caller, text: string): Promise<CountedNamespace> {
+  /** `withBest` also finds the run with the best value, here and in `list`. */
+  async get(caller: Caller, text: string, { withBest = false } = {}): Promise<CountedNamespace> {
     authorizeCall(caller);
     const path = parseNamespace(text);
     if (maySee(caller, { namespace: path })) authorize(caller, { namespace: path });
@@ -67,12 +73,12 @@ export class Namespaces {
     if (!tree.shows(path)) throw missing(path);
     const found = await this.#store.findNamespace(path);
     if (found === undefined) throw missing(path);
-    return this.#view(tree, found);
+    return this.#judged(caller, this.#view(tree, found), withBest);
   }
 
   async list(
     caller: Caller,
-    request: { under: string; pageSize: number; pageToken: string },
+    request: { under: string; pageSize: number; pageToken: string; withBest?: boolean },
   ): Promise<{ namespaces: CountedNamespace[]; nextPageToken: string }> {
     authorizeCall(caller);
     const under = parseNamespace(request.under, { root: true });
@@ -88,7 +94,8 @@ export class Namespaces {
       },
       (namespace) => (tree.shows(namespace.path) ? this.#view(tree, namespace) : undefined),
     );
-    return { namespaces: items, nextPageToken: last?.path ?? "" };
+    const namespaces = await this.#allJudged(caller, items, request.withBest);
+    return { namespaces, nextPageToken: last?.path ?? "" };
   }
 
   async update(
@@ -117,7 +124,7 @@ export class Namespaces {
     });
     const updated = await this.#store.updateNamespace(path, change, audit);
     this.#captures.set(path, updated.capture);
-    return this.#view(await this.#tree(caller), updated);
+    return this.#judged(caller, this.#view(await this.#tree(caller), updated));
   }
 
   async delete(caller: Caller, text: string): Promise<void> {
@@ -149,6 +156,29 @@ export class Namespaces {
 
   #view(tree: NamespaceTree, namespace: Namespace): CountedNamespace {
     return tree.view(namespace, this.#captures.forbiddenIn(namespace.path));
+  }
+
+  async #judged(caller: Caller, namespace: CountedNamespace, withBest = false): Promise<CountedNamespace> {
+    return (await this.#allJudged(caller, [namespace], withBest))[0]!;
+  }
+
+  /** With the objective that holds in each. */
+  async #allJudged(
+    caller: Caller,
+    namespaces: readonly CountedNamespace[],
+    withBest = false,
+  ): Promise<CountedNamespace[]> {
+    const held = await this.#objectives.holding(
+      caller,
+      namespaces.map(({ path }) => path),
+    );
+    const parts = { store: this.#store, search: this.#search };
+    const best = withBest && held.size > 0 ? await findBestRuns(parts, caller, held) : undefined;
+    return namespaces.map((namespace) => ({
+      ...namespace,
+      held: held.get(namespace.path),
+      best: best?.get(namespace.path),
+    }));
   }
 
   async #tree(caller: Caller): Promise<NamespaceTree> {

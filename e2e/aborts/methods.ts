@@ -52,6 +52,9 @@ const ROWS: readonly (readonly [name: string, message: Message])[] = [
     ({ runId }) => ({ groups: [{ name: "g", runs: [{ id: runId }] }], key: "loss" }),
   ],
   ["cairn.v1.MetricService/ListSeries", byId],
+  ["cairn.v1.ExploreService/CompareRuns", ({ runId }) => ({ runs: [{ id: runId }] })],
+  ["cairn.v1.ExploreService/ListFields", nothing],
+  ["cairn.v1.ExploreService/GetImportance", () => ({ objective: "metrics.loss.min" })],
   ["cairn.v1.RunService/SearchRuns", nothing],
   ["cairn.v1.RunService/SearchRuns", () => ({ query: "status = (" })],
   [

@@ -5,6 +5,17 @@ export const REQUESTS: Readonly<Record<string, JsonObject>> = {
   "NamespaceService/CreateNamespace": { path: "made/by-test", description: "d" },
   "NamespaceService/GetNamespace": { path: "a" },
   "NamespaceService/ListNamespaces": { under: "a" },
+  "NamespaceService/ListObjectives": { namespaces: ["a"] },
+  "ExploreService/CompareRuns": { runs: [{ alias: "job" }], stats: ["last"] },
+  "ExploreService/ListFields": { runs: { query: 'name = "first"', namespace: "a" }, find: "l" },
+  "ExploreService/GetImportance": { runs: { namespace: "a" }, objective: "metrics.loss.max" },
+  "ExploreService/GetFrontier": {
+    runs: { namespace: "a" },
+    goals: [
+      { field: "metrics.loss.max", direction: "DIRECTION_MINIMIZE" },
+      { field: "params.lr", direction: "DIRECTION_MINIMIZE" },
+    ],
+  },
   "NamespaceService/UpdateNamespace": { path: "a", description: "d" },
   "RunService/CreateRun": {
     namespace: "a",

@@ -43,7 +43,7 @@ function printExpression(expression: Expression): string {
   }
 }
 
-function printField(field: Field): string {
+export function printField(field: Field): string {
   switch (field.of) {
     case "run":
       return field.name;

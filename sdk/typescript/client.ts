@@ -2,6 +2,7 @@ import { createClient, type Client, type Interceptor } from "@connectrpc/connect
 import { createConnectTransport } from "@connectrpc/connect-web";
 import { AccessService } from "#proto/cairn/v1/access_pb.ts";
 import { ArtifactService } from "#proto/cairn/v1/artifact_pb.ts";
+import { ExploreService } from "#proto/cairn/v1/explore_pb.ts";
 import { LineageService } from "#proto/cairn/v1/lineage_pb.ts";
 import { LogService } from "#proto/cairn/v1/log_pb.ts";
 import { MetricService } from "#proto/cairn/v1/metric_pb.ts";
@@ -27,6 +28,7 @@ export class Cairn {
   readonly url: string;
   readonly access: Client<typeof AccessService>;
   readonly artifacts: Client<typeof ArtifactService>;
+  readonly explore: Client<typeof ExploreService>;
   readonly lineage: Client<typeof LineageService>;
   readonly logs: Client<typeof LogService>;
   readonly metrics: Client<typeof MetricService>;
@@ -66,6 +68,7 @@ export class Cairn {
     });
     this.access = createClient(AccessService, transport);
     this.artifacts = createClient(ArtifactService, transport);
+    this.explore = createClient(ExploreService, transport);
     this.lineage = createClient(LineageService, transport);
     this.logs = createClient(LogService, transport);
     this.metrics = createClient(MetricService, transport);

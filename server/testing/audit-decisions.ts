@@ -49,6 +49,7 @@ export const ORDINARY: Readonly<Record<string, string>> = {
 export const READS: readonly string[] = [
   "cairn.v1.NamespaceService/GetNamespace",
   "cairn.v1.NamespaceService/ListNamespaces",
+  "cairn.v1.NamespaceService/ListObjectives",
   "cairn.v1.RunService/GetRun",
   "cairn.v1.RunService/SearchRuns",
   "cairn.v1.MetricService/ListKeys",
@@ -56,6 +57,10 @@ export const READS: readonly string[] = [
   "cairn.v1.MetricService/ListRunKeys",
   "cairn.v1.MetricService/ReadSeries",
   "cairn.v1.MetricService/ReadGroups",
+  "cairn.v1.ExploreService/CompareRuns",
+  "cairn.v1.ExploreService/ListFields",
+  "cairn.v1.ExploreService/GetImportance",
+  "cairn.v1.ExploreService/GetFrontier",
   "cairn.v1.ArtifactService/GetArtifact",
   "cairn.v1.ArtifactService/ListArtifacts",
   "cairn.v1.LineageService/ListSources",

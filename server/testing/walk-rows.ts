@@ -16,6 +16,7 @@ const SERVICES: Readonly<Record<string, Readonly<Record<string, Omit<MethodRow, 
     },
     GetNamespace: { about: "namespace", message: (_, { namespace }) => ({ path: namespace }) },
     ListNamespaces: { about: "list", message: nothing },
+    ListObjectives: { about: "list", message: (_, { namespace }) => ({ namespaces: [namespace] }) },
     UpdateNamespace: {
       about: "namespace",
       message: (_, { namespace }) => ({ path: namespace, description: "changed" }),
@@ -51,6 +52,21 @@ const SERVICES: Readonly<Record<string, Readonly<Record<string, Omit<MethodRow, 
     ReadGroups: {
       about: "run",
       message: (world, target) => ({ groups: [{ name: "g", runs: [{ id: target.runId }] }], key: "new" }),
+    },
+  },
+  "cairn.v1.ExploreService": {
+    CompareRuns: { about: "list", message: (_, { runId }) => ({ runs: [{ id: runId }], withPatches: true }) },
+    ListFields: { about: "list", message: (_, { namespace }) => ({ runs: { namespace } }) },
+    GetImportance: {
+      about: "list",
+      message: (_, { namespace }) => ({ runs: { namespace }, objective: "metrics.new.min" }),
+    },
+    GetFrontier: {
+      about: "list",
+      message: (_, { namespace }) => ({
+        runs: { namespace },
+        goals: ["metrics.new.min", "duration"].map((field) => ({ field, direction: "DIRECTION_MINIMIZE" })),
+      }),
     },
   },
   "cairn.v1.ArtifactService": {

@@ -1,5 +1,9 @@
 import { type OpenedSearch, runSearchContract } from "#store/contract/run-search.ts";
+import { inSlices } from "#base/in-slices.ts";
+import { importanceOf } from "#core/explore/importance.ts";
+import type { Field } from "#lang/query/ast.ts";
 import { dose } from "../../tools/dose.ts";
+import { OpenTables } from "./analysis/open-tables.ts";
 import { RunIndex } from "./index.ts";
 import { openColumns } from "./open.ts";
 import { PositionGate } from "./position-gate.ts";
@@ -15,6 +19,7 @@ async function openThread(): Promise<OpenedSearch> {
 
 async function openIndex(): Promise<OpenedSearch> {
   const index = new RunIndex();
+  const tables = new OpenTables(index);
   const gate = new PositionGate(1_000);
   return {
     search: {
@@ -25,6 +30,23 @@ async function openIndex(): Promise<OpenedSearch> {
       async tally(position, readable) {
         await gate.wait(position);
         return index.tally(readable);
+      },
+      async best(request, position) {
+        await gate.wait(position);
+        return inSlices(index.best(request), () => undefined);
+      },
+      async fields(request, position) {
+        await gate.wait(position);
+        return inSlices(index.fields(request), () => undefined);
+      },
+      async importance(request, position) {
+        await gate.wait(position);
+        const table = await inSlices(tables.open(request, true), () => undefined);
+        const column = async (field: Field) => tables.column(table.id, field);
+        return importanceOf({ ...table, column }, request.objective, request.bounds);
+      },
+      async frontier() {
+        throw new Error("computed by the thread alone");
       },
       close: async () => {},
     },
@@ -38,4 +60,4 @@ async function openIndex(): Promise<OpenedSearch> {
 
 runSearchContract("columns in a thread", openThread, { cases: 10, positions: true });
 
-runSearchContract("the bare index", openIndex, { cases: dose(100, 2_000), positions: true });
+runSearchContract("the bare index", openIndex, { cases: dose(100, 2_000), positions: true, computes: false });

@@ -35,7 +35,7 @@ const TEXT_COST = 5;
 const PATTERN_COST = 100;
 
 /** Numbers in `lane` of `cells`; texts and bools where there is a column. */
-interface Source {
+export interface Source {
   readonly cells: CellReader;
   readonly lane: number;
   readonly column: ValueColumn | undefined;
@@ -87,7 +87,7 @@ export class Compiler {
     if (isAlias(field)) {
       return { descending, value: (row) => aliases.first(row), numbers: undefined, column: undefined };
     }
-    const source = this.#find(field) ?? NOWHERE;
+    const source = this.find(field) ?? NOWHERE;
     const { cells, lane, column } = source;
     return {
       descending,
@@ -100,8 +100,8 @@ export class Compiler {
     };
   }
 
-  /** undefined when no run has such a key. */
-  #find(field: Field): Source | undefined {
+  /** undefined when no run has such a key, and for `alias`, which has many values. */
+  find(field: Field): Source | undefined {
     const { fields, params, tags } = this.#columns;
     switch (field.of) {
       case "metric": {
@@ -171,7 +171,7 @@ export class Compiler {
   }
 
   #fieldTerm(expression: FieldExpression): Term {
-    const source = this.#find(expression.field);
+    const source = this.find(expression.field);
     if (source === undefined) return expression.op === "is-null" ? opposite(nothing) : nothing;
     const { cells, column } = source;
     switch (expression.op) {

@@ -5,8 +5,17 @@
  *
  * 20 params (half numbers; cardinality from 2 to unique) and 10 metrics per run.
  */
-import { METRIC_FEED_STATS, type RunFeedBatch, type RunFeedRow } from "#core/ports/run-search.ts";
+import { inSlices } from "#base/in-slices.ts";
+import { importanceOf } from "#core/explore/importance.ts";
+import {
+  METRIC_FEED_STATS,
+  type FieldsRequest,
+  type RunFeedBatch,
+  type RunFeedRow,
+} from "#core/ports/run-search.ts";
+import type { Field } from "#lang/query/ast.ts";
 import { parseQuery } from "#lang/query/parser.ts";
+import { OpenTables } from "./analysis/open-tables.ts";
 import { RunIndex } from "./index.ts";
 
 const BATCH_RUNS = 1_000;
@@ -116,7 +125,7 @@ function percentile(sorted: readonly number[], share: number): string {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!.toFixed(3).padStart(9);
 }
 
-function measure(runs: number): void {
+function measure(runs: number): RunIndex {
   const random = randomFrom(7);
   const before = memoryMb();
   const index = new RunIndex();
@@ -157,7 +166,57 @@ function measure(runs: number): void {
       `${name.padEnd(34)}${percentile(times, 0.5)} ${percentile(times, 0.95)} ${String(total).padStart(9)}`,
     );
   }
+  return index;
+}
+
+/** Questions about all runs at once, each asked a few times. */
+async function measureMany(index: RunIndex, runs: number): Promise<void> {
+  const selection = { query: parseQuery("", { nowUs: START_US }), readable: undefined, under: "" };
+  const tables = new OpenTables(index);
+  const goals = Array.from({ length: 91 }, (_, at) => ({
+    under: `team${at % 7}`,
+    key: METRIC_KEYS[at % METRICS]!,
+    stat: "max" as const,
+  }));
+  const fields: FieldsRequest = {
+    ...selection,
+    kinds: new Set(["param", "tag", "metric"]),
+    find: "",
+    known: { objective: "metric0", described: new Set() },
+    valuesMax: 50,
+    offset: 0,
+    limit: 1_000,
+  };
+  const questions: readonly (readonly [name: string, ask: () => unknown])[] = [
+    [
+      "best of 91 goals, 10 metrics",
+      () => inSlices(index.best({ readable: undefined, goals }), () => undefined),
+    ],
+    ["fields and values", () => inSlices(index.fields(fields), () => undefined)],
+    [
+      "importance of 20 params",
+      async () => {
+        const table = await inSlices(tables.open(selection, true), () => undefined);
+        const column = async (field: Field) => tables.column(table.id, field);
+        const objective: Field = { of: "metric", key: "metric0", stat: "max" };
+        await importanceOf({ ...table, column }, objective, { paramsMax: 100, valuesMax: Infinity });
+        tables.close(table.id);
+      },
+    ],
+  ];
+  for (const [name, ask] of questions) {
+    const times: number[] = [];
+    for (let round = 0; round < 5; round++) {
+      const begin = performance.now();
+      await ask();
+      times.push(performance.now() - begin);
+    }
+    times.sort((a, b) => a - b);
+    console.log(
+      `${name.padEnd(34)}${percentile(times, 0.5)} ${percentile(times, 0.95)} ${String(runs).padStart(9)}`,
+    );
+  }
 }
 
 const sizes = process.argv.slice(2).map(Number);
-for (const runs of sizes.length > 0 ? sizes : [100_000]) measure(runs);
+for (const runs of sizes.length > 0 ? sizes : [100_000]) await measureMany(measure(runs), runs);

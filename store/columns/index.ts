@@ -3,32 +3,48 @@
  * rows at a time. There is no index structure to fit or miss a query, so any key costs the same:
  * about one nanosecond per row and term, and less where an earlier term has dropped rows already.
  */
+import type { CountedField, FieldKind } from "#core/explore/fields.ts";
+import { fittingFields, orderFields } from "#core/explore/fields.ts";
+import type { RunColumn } from "#core/explore/run-table.ts";
 import type {
+  BestFound,
+  BestRequest,
+  FieldsRequest,
+  FoundFields,
+  FrontierRun,
   MetricFeed,
   NamespaceTally,
   RunFeedBatch,
   RunFeedRow,
+  RunSelection,
   SearchRequest,
   SearchResult,
 } from "#core/ports/run-search.ts";
 import { METRIC_FEED_STATS } from "#core/ports/run-search.ts";
 import { maskReadsNamespace, type ReadMask } from "#core/access/scope.ts";
 import { systemClock } from "#base/clock.ts";
+import type { Field, Query } from "#lang/query/ast.ts";
 import { BLOCK_ROWS, EMPTY } from "./cells.ts";
 import { Compiler } from "./compile.ts";
+import { countMetric, countValues } from "./count-values.ts";
 import { allOf, hasCode, type Term } from "./filter.ts";
+import { findBest } from "./find-best.ts";
 import { MASKS_MAX, MaskTables } from "./mask-table.ts";
 import { METRIC_LANES, type MetricColumn } from "./metric-column.ts";
 import { Ordering } from "./ordering.ts";
 import { formatToken, parseToken } from "./page-token.ts";
 import { RunColumns } from "./run-columns.ts";
 import { SearchDeadline } from "./search-deadline.ts";
+import { SelectedRows } from "./selected-rows.ts";
 import { Stretch } from "./stretch.ts";
+import { readColumn } from "./table-column.ts";
 import { Top } from "./top.ts";
 import { FALSE } from "./value-column.ts";
 
 /** Searches run one after the other, so one that takes long holds up all. */
 const SEARCH_MS_MAX = 5_000;
+
+const EVERYTHING: Query = { where: undefined, orderBy: [] };
 
 const ALL_OFFSETS = Uint16Array.from({ length: BLOCK_ROWS }, (_, offset) => offset);
 
@@ -100,6 +116,75 @@ export class RunIndex {
       }),
       total,
       next: last && formatToken({ place: last.place, nowUs }, orderBy),
+    };
+  }
+
+  /** Rows outside the trash that the request selects, as they are now. */
+  select(selection: RunSelection): SelectedRows {
+    const deadline = new SearchDeadline(this.#searchMsMax);
+    const compiler = new Compiler(this.#columns, selection.nowUs ?? systemClock.nowUs(), deadline);
+    const { readable } = selection;
+    const term = compiler.filter({ ...selection, trashed: false }, readable && this.#masks.of(readable));
+    const rows = new SelectedRows();
+    for (let lo = 0; lo < this.#columns.rows; lo += BLOCK_ROWS) {
+      deadline.check();
+      const hi = Math.min(lo + BLOCK_ROWS, this.#columns.rows);
+      rows.add(lo, hi, this.#selection, this.#select(term, lo, hi));
+    }
+    return rows;
+  }
+
+  /** Pauses, so that others have their turn. */
+  best({ readable, goals }: BestRequest): Generator<void, (BestFound | undefined)[]> {
+    return findBest(this.#columns, goals, this.select({ query: EVERYTHING, readable, under: "" }));
+  }
+
+  /** Likewise. */
+  *fields(request: FieldsRequest, rows = this.select(request)): Generator<void, FoundFields> {
+    const { kinds, known, valuesMax, offset, limit } = request;
+    const find = request.find.toLowerCase();
+    const counted: CountedField[] = [];
+    for (const count of this.#counters(kinds, (key) => key.toLowerCase().includes(find), rows)) {
+      const field = count();
+      if (field !== undefined) counted.push(field);
+      yield;
+    }
+    const fields = orderFields(counted, rows.count, known, valuesMax);
+    return { fields: fittingFields(fields, offset, limit), total: fields.length, runs: rows.count };
+  }
+
+  #counters(
+    kinds: ReadonlySet<FieldKind>,
+    isWanted: (key: string) => boolean,
+    rows: SelectedRows,
+  ): (() => CountedField | undefined)[] {
+    const counters: (() => CountedField | undefined)[] = [];
+    for (const kind of ["param", "tag"] as const) {
+      if (!kinds.has(kind)) continue;
+      for (const [key, values] of this.#columns[`${kind}s`].entries()) {
+        if (isWanted(key)) counters.push(() => countValues(kind, key, values, rows));
+      }
+    }
+    if (!kinds.has("metric")) return counters;
+    for (const [key, { cells }] of this.#columns.metricEntries()) {
+      if (isWanted(key)) counters.push(() => countMetric(key, cells, rows));
+    }
+    return counters;
+  }
+
+  /** undefined when none of the rows has such a field. */
+  column(field: Field, rows: SelectedRows, nowUs: number): RunColumn | undefined {
+    const compiler = new Compiler(this.#columns, nowUs, new SearchDeadline(this.#searchMsMax));
+    const source = compiler.find(field);
+    return source && readColumn(source, rows);
+  }
+
+  identify(row: number): Pick<FrontierRun, "id" | "name" | "namespace"> {
+    const { id, name, namespace } = this.#columns.fields;
+    return {
+      id: id.text(id.cells.code(row)),
+      name: name.text(name.cells.code(row)),
+      namespace: namespace.text(namespace.cells.code(row)),
     };
   }
 

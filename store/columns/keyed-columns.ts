@@ -39,6 +39,11 @@ export class KeyedColumns {
     return this.#columns.get(key)?.values;
   }
 
+  /** All keys there are at this moment. */
+  entries(): (readonly [key: string, values: ValueColumn])[] {
+    return Array.from(this.#columns, ([key, { values }]) => [key, values]);
+  }
+
   /** From here to `finish`, `put` says what the row has; whatever else it had is dropped. */
   begin(row: number): void {
     this.#row = row;

@@ -3,6 +3,7 @@ import { Caller } from "#base/worker-call.ts";
 import { startWorker } from "#base/worker-thread.ts";
 import { CairnError, fromPlainError } from "#lang/errors.ts";
 import type { RunSearch } from "#core/ports/run-search.ts";
+import { Analysis } from "./analysis/analysis.ts";
 import { MASKS_MAX } from "./mask-table.ts";
 import { toPlainRequest } from "./plain-query.ts";
 import { SentMasks } from "./sent-masks.ts";
@@ -41,13 +42,23 @@ export function openColumns(options: { behindMsMax?: number; masksMax?: number }
     });
   });
   const masks = new SentMasks(MASKS_MAX);
+  const analysis = new Analysis(caller, masks);
   const search: RunSearch = {
     search: (request, position, signal) =>
       masks.call(request.readable, (readable) =>
         caller.call("search", [toPlainRequest(request, readable), position], { signal }),
       ),
     tally: (position, readable) => masks.call(readable, (sent) => caller.call("tally", [position, sent])),
+    best: ({ goals, readable }, position, signal) =>
+      masks.call(readable, (sent) => caller.call("best", [goals, sent, position], { signal })),
+    fields: (request, position, signal) =>
+      masks.call(request.readable, (readable) =>
+        caller.call("fields", [toPlainRequest(request, readable), position], { signal }),
+      ),
+    importance: (request, position, signal) => analysis.importance(request, position, signal),
+    frontier: (request, position, signal) => analysis.frontier(request, position, signal),
     async close() {
+      await analysis.close();
       caller.fail(new CairnError("unavailable", "cannot search runs: the run index is closed"));
       await worker.terminate();
     },

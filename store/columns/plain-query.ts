@@ -5,7 +5,7 @@
  */
 import { RE2JS } from "re2js";
 import type { ReadMask } from "#core/access/scope.ts";
-import type { SearchRequest } from "#core/ports/run-search.ts";
+import type { RunSelection } from "#core/ports/run-search.ts";
 import type { Expression, Field, Query } from "#lang/query/ast.ts";
 
 type PlainExpression =
@@ -17,17 +17,21 @@ type PlainExpression =
 /** Itself, or its id when the other side has seen it. */
 export type PlainMask = ReadMask | string | undefined;
 
-export interface PlainRequest extends Omit<SearchRequest, "query" | "readable"> {
+/** A request for runs, as data. */
+export type Plain<R extends RunSelection> = Omit<R, "query" | "readable"> & {
   readable: PlainMask;
   query: Omit<Query, "where"> & { where: PlainExpression | undefined };
-}
+};
 
-export function toPlainRequest(request: SearchRequest, readable: PlainMask): PlainRequest {
+export function toPlainRequest<R extends RunSelection>(request: R, readable: PlainMask): Plain<R> {
   const { where, orderBy } = request.query;
   return { ...request, readable, query: { where: where && toPlain(where), orderBy } };
 }
 
-export function fromPlainRequest(request: PlainRequest, readable: ReadMask | undefined): SearchRequest {
+export function fromPlainRequest<R extends RunSelection>(
+  request: Plain<R>,
+  readable: ReadMask | undefined,
+): Omit<R, "query" | "readable"> & Pick<RunSelection, "query" | "readable"> {
   const { where, orderBy } = request.query;
   return { ...request, readable, query: { where: where && fromPlain(where), orderBy } };
 }

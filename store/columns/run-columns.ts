@@ -107,6 +107,11 @@ export class RunColumns {
     return this.#metrics.get(key);
   }
 
+  /** All keys there are at this moment. */
+  metricEntries(): (readonly [key: string, column: MetricColumn])[] {
+    return [...this.#metrics];
+  }
+
   metric(key: string): MetricColumn {
     let column = this.#metrics.get(key);
     if (column === undefined) this.#metrics.set(key, (column = new MetricColumn()));

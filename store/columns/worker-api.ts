@@ -1,6 +1,21 @@
 import type { MessagePort } from "node:worker_threads";
-import type { NamespaceTally, SearchResult } from "#core/ports/run-search.ts";
-import type { PlainMask, PlainRequest } from "./plain-query.ts";
+import type { Importance, ImportanceBounds } from "#core/explore/importance.ts";
+import type { ParamFact, RunColumn } from "#core/explore/run-table.ts";
+import type {
+  BestFound,
+  BestGoal,
+  FieldsRequest,
+  FoundFields,
+  FoundFrontier,
+  FrontierRequest,
+  FrontierRun,
+  NamespaceTally,
+  RunSelection,
+  SearchRequest,
+  SearchResult,
+} from "#core/ports/run-search.ts";
+import type { Field } from "#lang/query/ast.ts";
+import type { Plain, PlainMask } from "./plain-query.ts";
 
 /** What the thread of the index is started with. */
 export interface WorkerStart {
@@ -11,12 +26,38 @@ export interface WorkerStart {
 }
 
 /**
- * What it can be asked. Both wait until `position` has been applied, and throw `precondition`
+ * What it can be asked. All wait until `position` has been applied, and throw `precondition`
  * (MASK_UNKNOWN) at once for the id of a mask that is not there any more.
  */
 export interface ColumnsApi {
-  search(request: PlainRequest, position: number): SearchResult;
+  search(request: Plain<SearchRequest>, position: number): SearchResult;
   tally(position: number, readable: PlainMask): NamespaceTally[];
+  best(goals: readonly BestGoal[], readable: PlainMask, position: number): (BestFound | undefined)[];
+  fields(request: Plain<FieldsRequest>, position: number): FoundFields;
+  /** Keeps the rows that are selected now until `closeTable`. */
+  openTable(request: Plain<RunSelection>, withParams: boolean, position: number): OpenedTable;
+  closeTable(id: number): void;
+  /** Serves TableApi on this port, too. */
+  serveTables(port: MessagePort): void;
+}
+
+export interface OpenedTable {
+  id: number;
+  count: number;
+  /** Empty unless they were asked for. */
+  params: readonly ParamFact[];
+}
+
+/** What the thread that computes over many runs asks of the index. */
+export interface TableApi {
+  column(table: number, field: Field): RunColumn | undefined;
+  identify(table: number, places: readonly number[]): Pick<FrontierRun, "id" | "name" | "namespace">[];
+}
+
+/** What that thread can be asked. */
+export interface AnalysisApi {
+  importance(table: OpenedTable, objective: Field, bounds: ImportanceBounds): Importance;
+  frontier(table: OpenedTable, goals: FrontierRequest["goals"], limit: number): FoundFrontier;
 }
 
 export const MASK_UNKNOWN = "MASK_UNKNOWN";

@@ -1,16 +1,18 @@
 /** The thread that holds the run index. Batches and searches come in over two ports, one at a time. */
 import { parentPort, workerData } from "node:worker_threads";
-import { keepCancelFlag } from "#base/cancellation.ts";
-import { serveCalls } from "#base/worker-call.ts";
+import { keepCancelFlag, throwIfCancelled } from "#base/cancellation.ts";
+import { inSlices } from "#base/in-slices.ts";
+import { serveCalls, Transferred } from "#base/worker-call.ts";
 import type { ReadMask } from "#core/access/scope.ts";
 import { CairnError, toPlainError } from "#lang/errors.ts";
 import type { RunFeedBatch, SearchRequest } from "#core/ports/run-search.ts";
 import { parseQuery } from "#lang/query/parser.ts";
 import { RunIndex } from "./index.ts";
+import { OpenTables } from "./analysis/open-tables.ts";
 import { fromPlainRequest, type PlainMask } from "./plain-query.ts";
 import { PositionGate } from "./position-gate.ts";
 import { warmUp } from "./warm-up.ts";
-import { type ColumnsApi, MASK_UNKNOWN, type WorkerStart } from "./worker-api.ts";
+import { type ColumnsApi, MASK_UNKNOWN, type TableApi, type WorkerStart } from "./worker-api.ts";
 
 const { feed, deadlineMs, masksMax } = workerData as WorkerStart;
 /** Among fewer runs a search is fast without. */
@@ -27,6 +29,7 @@ const BY_NAME: SearchRequest = {
 };
 let isCold = true;
 const index = new RunIndex({ masksMax });
+const tables = new OpenTables(index);
 const gate = new PositionGate(deadlineMs);
 
 feed.on("message", (batch: RunFeedBatch) => {
@@ -34,7 +37,7 @@ feed.on("message", (batch: RunFeedBatch) => {
   gate.reach(batch.position);
 });
 
-function atPosition<R>(position: number, answer: () => R): R | Promise<R> {
+function atPosition<R>(position: number, answer: () => R | Promise<R>): R | Promise<R> {
   const behind = gate.wait(position);
   return behind === undefined ? answer() : behind.then(keepCancelFlag(answer));
 }
@@ -61,6 +64,34 @@ serveCalls<ColumnsApi>(
       const request = fromPlainRequest(plain, maskOf(plain.readable));
       return atPosition(position, () => index.search(request));
     },
+    best: (goals, readable, position) => {
+      const mask = maskOf(readable);
+      const check = keepCancelFlag(throwIfCancelled);
+      return atPosition(position, () => inSlices(index.best({ goals, readable: mask }), check));
+    },
+    fields: (plain, position) => {
+      const request = fromPlainRequest(plain, maskOf(plain.readable));
+      const check = keepCancelFlag(throwIfCancelled);
+      return atPosition(position, () => inSlices(index.fields(request), check));
+    },
+    openTable: (plain, withParams, position) => {
+      const selection = fromPlainRequest(plain, maskOf(plain.readable));
+      const check = keepCancelFlag(throwIfCancelled);
+      return atPosition(position, () => inSlices(tables.open(selection, withParams), check));
+    },
+    closeTable: (id) => tables.close(id),
+    serveTables: (port) =>
+      serveCalls<TableApi>(
+        port,
+        {
+          column: (id, field) => {
+            const column = tables.column(id, field);
+            return column && new Transferred(column, [column.values.buffer as ArrayBuffer]);
+          },
+          identify: (id, places) => tables.identify(id, places),
+        },
+        toPlainError,
+      ),
     tally: (position, readable) => {
       const mask = maskOf(readable);
       return atPosition(position, () => {

@@ -4,6 +4,7 @@ import { ANONYMOUS, OWNER, type Caller, type Identity } from "#core/access/calle
 import type { Permission } from "#core/access/permission.ts";
 import type { Role } from "#core/access/role.ts";
 import type { AskedScope, CreatedToken, NewToken } from "#core/access/views.ts";
+import { Objectives } from "#core/objective/objectives.ts";
 import { CapturePolicies } from "#core/runs/capture-policies.ts";
 import { Namespaces } from "#core/runs/namespaces.ts";
 import { Runs } from "#core/runs/runs.ts";
@@ -50,6 +51,7 @@ export async function openAccess(under: StoresUnderTest): Promise<AccessUnderTes
   const changes = new Changes();
   const onGone: Access["forget"] = (scope) => access.forget(scope);
   const captures = new CapturePolicies(store);
+  const objectives = new Objectives({ store });
   const runs = new Runs({ store, search, clock, changes, captures, onGone });
   const access: Access = await Access.open({
     store: accessStore,
@@ -64,7 +66,7 @@ export async function openAccess(under: StoresUnderTest): Promise<AccessUnderTes
     access,
     runs,
     clock,
-    namespaces: new Namespaces({ store, search, clock, captures, onGone }),
+    namespaces: new Namespaces({ store, search, clock, captures, objectives, onGone }),
     system: new System({
       store,
       runs,

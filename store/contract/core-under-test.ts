@@ -1,8 +1,11 @@
 import type { Clock } from "#base/clock.ts";
 import { ANONYMOUS, OWNER, type Caller } from "#core/access/caller.ts";
+import { Comparisons } from "#core/compare/comparisons.ts";
+import { Explore } from "#core/explore/explore.ts";
 import { Ingest } from "#core/ingest/ingest.ts";
 import { Logs } from "#core/logs/logs.ts";
 import { Lineage } from "#core/lineage/lineage.ts";
+import { Objectives } from "#core/objective/objectives.ts";
 import { CapturePolicies } from "#core/runs/capture-policies.ts";
 import { Namespaces } from "#core/runs/namespaces.ts";
 import { Runs, type NewRun } from "#core/runs/runs.ts";
@@ -23,6 +26,9 @@ export interface CoreUnderTest {
   namespaces: Namespaces;
   ingest: Ingest;
   metrics: Metrics;
+  objectives: Objectives;
+  comparisons: Comparisons;
+  explore: Explore;
   logs: Logs;
   watches: Watches;
   lineage: Lineage;
@@ -41,15 +47,20 @@ export function buildCore(
   const clock = { us: NOW_US, nowUs: () => clock.us };
   const search = new ListSearch(feed);
   const captures = new CapturePolicies(store);
+  const objectives = new Objectives({ store });
   const runs = new Runs({ store, search, clock, changes, captures });
+  const metrics = new Metrics({ store, points, runs, clock });
   return {
     clock,
     changes,
     captures,
     runs,
-    namespaces: new Namespaces({ store, search, clock, captures }),
+    namespaces: new Namespaces({ store, search, clock, captures, objectives }),
     ingest: new Ingest({ store, runs, clock, changes, captures }),
-    metrics: new Metrics({ store, points, runs, clock }),
+    metrics,
+    objectives,
+    comparisons: new Comparisons({ runs, points, metrics, objectives }),
+    explore: new Explore({ store, search, metrics, objectives, clock }),
     logs: new Logs({ store: logs, runs, changes }),
     watches: new Watches({ store, search, logs, runs, clock, changes }),
     lineage: new Lineage({ store, links, runs, clock }),

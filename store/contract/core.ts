@@ -1,6 +1,7 @@
 /** Core's services on a real store: what a rule needs both for is proven here, on every engine. */
 import { describe } from "vitest";
 import { coreCaptureContract } from "./core-capture.ts";
+import { coreExploreContract } from "./core-explore.ts";
 import { coreGroupsContract } from "./core-groups.ts";
 import { coreIngestContract } from "./core-ingest.ts";
 import { coreRunsContract } from "./core-runs.ts";
@@ -15,6 +16,7 @@ export function coreContract(name: string, open: OpenStores, traits: { restores:
     describe("ingest and metrics", () => coreIngestContract(open));
     describe("what must not be captured", () => coreCaptureContract(open));
     describe("groups", () => coreGroupsContract(open));
+    describe("many runs at once", () => coreExploreContract(open));
     describe("system", () => coreSystemContract(open, traits.restores));
   });
 }

@@ -43,6 +43,12 @@ export class FeedRecorder {
     return this.runs.values().find((run) => run.id === id);
   }
 
+  /** Of a run, each once. */
+  metricKeys(id: string): string[] {
+    const names = this.#metrics.get(this.findRun(id)!.key)?.keys() ?? [];
+    return [...new Set(Array.from(names, (name) => (JSON.parse(name) as [string, string])[0]))];
+  }
+
   /** `label` as labelsText writes it. */
   findNumbers(id: string, key: string, label = ""): FedNumbers | undefined {
     const run = this.findRun(id);

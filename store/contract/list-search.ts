@@ -1,17 +1,29 @@
 import { maskReadsRun, type ReadMask } from "#core/access/scope.ts";
-import type { MetricStat } from "#lang/query/ast.ts";
+import type { MetricStat, Query } from "#lang/query/ast.ts";
 import { isUnder } from "#lang/namespace-path.ts";
 import { compareRuns, matches } from "#lang/query/evaluate.ts";
 import { viewRun } from "#lang/query/view.ts";
+import type { Importance } from "#core/explore/importance.ts";
 import type {
+  BestFound,
+  BestRequest,
+  FieldsRequest,
+  FoundFields,
+  FoundFrontier,
+  FrontierRequest,
+  ImportanceRequest,
   NamespaceTally,
   RunFeedRow,
   RunSearch,
+  RunSelection,
   SearchRequest,
   SearchResult,
 } from "#core/ports/run-search.ts";
 import type { FeedRecorder } from "./feed-recorder.ts";
+import { naiveBest, naiveFields, naiveFrontier, naiveImportance, type NaiveRun } from "./naive-explore.ts";
 import { NOW_US } from "./stores.ts";
+
+const EVERYTHING: Query = { where: undefined, orderBy: [] };
 
 /**
  * The plainest RunSearch there is: what the feed told, looked through from the beginning by core's own
@@ -26,15 +38,10 @@ export class ListSearch implements RunSearch {
 
   async search(request: SearchRequest, position: number): Promise<SearchResult> {
     await this.#feed.reach(position);
-    const { where, orderBy } = request.query;
-    const rows = [...this.#feed.runs.values()]
-      .filter((run) => (run.deletedUs !== undefined) === request.trashed)
-      .filter((run) => isUnder(run.namespace, request.under))
-      .filter((run) => request.readable === undefined || maskReadsRun(request.readable, run))
-      .filter((run) => request.only === undefined || request.only.includes(run.id))
-      .map((run) => ({ run, view: this.#view(run, request.nowUs ?? NOW_US) }))
-      .filter(({ view }) => where === undefined || matches(where, view));
-    const order = compareRuns(orderBy);
+    const rows = this.#select(request, request.trashed).filter(
+      ({ run }) => request.only === undefined || request.only.includes(run.id),
+    );
+    const order = compareRuns(request.query.orderBy);
     rows.sort((a, b) => order(a.view, b.view));
     const start = rows.findIndex(({ run }) => run.id === request.after) + 1 + (request.offset ?? 0);
     const page = rows.slice(start, start + request.limit);
@@ -59,7 +66,43 @@ export class ListSearch implements RunSearch {
     }));
   }
 
+  async best({ readable, goals }: BestRequest, position: number): Promise<(BestFound | undefined)[]> {
+    return naiveBest(await this.#runs({ query: EVERYTHING, readable, under: "" }, position), goals);
+  }
+
+  async fields(request: FieldsRequest, position: number): Promise<FoundFields> {
+    return naiveFields(await this.#runs(request, position), request);
+  }
+
+  async importance(request: ImportanceRequest, position: number): Promise<Importance> {
+    return naiveImportance(await this.#runs(request, position), request);
+  }
+
+  async frontier(request: FrontierRequest, position: number): Promise<FoundFrontier> {
+    return naiveFrontier(await this.#runs(request, position), request);
+  }
+
   async close(): Promise<void> {}
+
+  #select({ query, under, readable, nowUs = NOW_US }: RunSelection, trashed = false) {
+    const { where } = query;
+    return [...this.#feed.runs.values()]
+      .filter((run) => (run.deletedUs !== undefined) === trashed)
+      .filter((run) => isUnder(run.namespace, under))
+      .filter((run) => readable === undefined || maskReadsRun(readable, run))
+      .map((run) => ({ run, view: this.#view(run, nowUs) }))
+      .filter(({ view }) => where === undefined || matches(where, view));
+  }
+
+  async #runs(selection: RunSelection, position: number): Promise<NaiveRun[]> {
+    await this.#feed.reach(position);
+    return this.#select(selection).map(({ run }) => ({
+      ...run,
+      tags: new Map(run.tags),
+      metricKeys: this.#feed.metricKeys(run.id),
+      stat: (key, stat) => this.#stat(run, key, stat),
+    }));
+  }
 
   #view(run: RunFeedRow, nowUs: number) {
     return viewRun({ ...run, tags: new Map(run.tags) }, (key, stat) => this.#stat(run, key, stat), nowUs);

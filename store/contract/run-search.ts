@@ -4,6 +4,7 @@
  */
 import { describe } from "vitest";
 import type { OpenedSearch } from "./run-feeder.ts";
+import { exploreContract } from "./run-search-explore.ts";
 import { feedContract } from "./run-search-feed.ts";
 import { maskContract } from "./run-search-mask.ts";
 import { metricsContract } from "./run-search-metrics.ts";
@@ -18,13 +19,15 @@ export interface RunSearchTraits {
   cases: number;
   /** False for an engine that asks the database itself and so ignores positions. */
   positions: boolean;
+  /** False for a part of an engine that computes no frontier itself. */
+  computes?: boolean;
 }
 
 /** `open` gives a RunSearch that knows no run; each test opens one and closes it. */
 export function runSearchContract(
   name: string,
   open: () => Promise<OpenedSearch>,
-  { cases, positions }: RunSearchTraits,
+  { cases, positions, computes = true }: RunSearchTraits,
 ): void {
   describe(`run search on ${name}`, () => {
     describe("queries", () => queryContract(open, cases));
@@ -33,5 +36,6 @@ export function runSearchContract(
     describe("changes", () => feedContract(open, cases, positions));
     describe("metrics", () => metricsContract(open));
     describe("pages", () => pagingContract(open, cases));
+    describe("many runs at once", () => exploreContract(open, { cases, computes }));
   });
 }

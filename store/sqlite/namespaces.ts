@@ -1,6 +1,6 @@
 import { CairnError, quote } from "#lang/errors.ts";
 import type { CapturePolicy } from "#core/types/capture.ts";
-import type { Direction, KeyDescription, Namespace, Picture } from "#core/types/namespace.ts";
+import type { Direction, KeyDescription, Namespace, Objective, Picture } from "#core/types/namespace.ts";
 import type { ListPart } from "#core/ports/list-part.ts";
 import type { NamespaceChange, RunStore } from "#core/ports/run-store.ts";
 import type { Db, Row } from "./db.ts";
@@ -33,6 +33,18 @@ export class Namespaces {
   find(path: string): Namespace | undefined {
     const row = this.#db.find(`SELECT ${COLUMNS} FROM namespace WHERE path = ?`, path);
     return row === undefined ? undefined : toNamespace(row);
+  }
+
+  findObjectives(paths: readonly string[]): [path: string, objective: Objective][] {
+    return paths.flatMap((path) => {
+      const row = this.#db.find(
+        `SELECT objective_metric, objective_direction FROM namespace
+         WHERE path = ? AND objective_metric IS NOT NULL`,
+        path,
+      );
+      if (row === undefined) return [];
+      return [[path, { metric: String(row[0]), direction: String(row[1]) as Direction }]];
+    });
   }
 
   list({ under, after, ...bound }: Parameters<RunStore["listNamespaces"]>[0]): ListPart<Namespace> {

@@ -123,6 +123,7 @@ export class SqliteStore implements RunStore, PointStore, AccessStore, ArtifactS
   expireHeartbeats: RunStore["expireHeartbeats"] = (...args) => this.#write("expireHeartbeats", args);
   initSetting: RunStore["initSetting"] = (...args) => this.#write("initSetting", args);
 
+  findObjectives: RunStore["findObjectives"] = (...args) => this.#read("findObjectives", args);
   findNamespace: RunStore["findNamespace"] = (...args) => this.#read("findNamespace", args);
   listNamespaces: RunStore["listNamespaces"] = (...args) => this.#read("listNamespaces", args);
   listCapturePolicies: RunStore["listCapturePolicies"] = () => this.#read("listCapturePolicies", []);

@@ -176,6 +176,7 @@ function namespaceWrites(write: StoreWriter["change"]): Pick<Handlers<WriterApi>
 
 function readerHandlers(reader: StoreReader): Handlers<ReaderApi> {
   return {
+    findObjectives: (paths) => reader.namespaces.findObjectives(paths),
     findNamespace: (path) => reader.namespaces.find(path),
     listCapturePolicies: () => reader.namespaces.capturePolicies(),
     listNamespaces: (page) => reader.namespaces.list(page),

@@ -56,6 +56,7 @@ export interface ReaderApi
       RunStore,
       | "findNamespace"
       | "listNamespaces"
+      | "findObjectives"
       | "listCapturePolicies"
       | "findRuns"
       | "getRuns"

@@ -1,6 +1,7 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import type { ForbiddenCapture } from "#core/types/capture.ts";
 import type { Direction, KeyDescription, Objective, Picture } from "#core/types/namespace.ts";
+import type { HeldObjective } from "#core/objective/objectives.ts";
 import type { CountedNamespace } from "#core/runs/namespace-tree.ts";
 import {
   KeyDescriptionSchema,
@@ -10,6 +11,8 @@ import {
 import {
   Direction as DirectionMessage,
   type ForbiddenCaptureSchema,
+  type HeldObjective as HeldObjectiveMessage,
+  HeldObjectiveSchema,
   NamespaceSchema,
   type Namespace as NamespaceMessage,
   type Objective as ObjectiveMessage,
@@ -32,13 +35,26 @@ const PICTURES: Readonly<Record<Picture, PictureMessage>> = {
 
 export function toObjective(message: ObjectiveMessage | undefined): Objective | undefined {
   if (message === undefined) return undefined;
-  const direction = nameOf(DIRECTIONS, message.direction, "direction");
+  const direction = directionOf(message.direction);
   if (direction === undefined) {
     throw new CairnError("invalid", "cannot set an objective without a direction", {
       hint: "give DIRECTION_MINIMIZE or DIRECTION_MAXIMIZE",
     });
   }
   return { metric: message.metric, direction };
+}
+
+/** undefined where it is not known what is better. */
+export function directionOf(message: DirectionMessage): Direction | undefined {
+  return nameOf(DIRECTIONS, message, "direction");
+}
+
+export function fromDirection(direction: Direction | undefined): DirectionMessage {
+  return direction === undefined ? DirectionMessage.UNSPECIFIED : DIRECTIONS[direction];
+}
+
+export function fromHeld({ metric, direction, namespace }: HeldObjective): HeldObjectiveMessage {
+  return create(HeldObjectiveSchema, { metric, direction: DIRECTIONS[direction], namespace });
 }
 
 export function fromNamespace(namespace: CountedNamespace): NamespaceMessage {
@@ -58,6 +74,8 @@ export function fromNamespace(namespace: CountedNamespace): NamespaceMessage {
     lastActivityUs: BigInt(namespace.lastActivityUs),
     ...((forbidConsole || forbidCode) && { capture: { forbidConsole, forbidCode } }),
     ...(forbiddenCapture !== undefined && { forbiddenCapture }),
+    ...(namespace.held !== undefined && { heldObjective: fromHeld(namespace.held) }),
+    ...(namespace.best !== undefined && { best: namespace.best }),
   });
 }
 
@@ -75,7 +93,7 @@ export function toKey(message: KeyMessage): KeyDescription {
     namespace: message.namespace,
     key: message.key,
     unit: message.unit,
-    direction: nameOf(DIRECTIONS, message.direction, "direction"),
+    direction: directionOf(message.direction),
     description: message.description,
     picture: nameOf(PICTURES, message.picture, "picture"),
   };
@@ -87,7 +105,7 @@ export function fromKey(key: KeyDescription): KeyMessage {
     key: key.key,
     unit: key.unit,
     description: key.description,
-    ...(key.direction !== undefined && { direction: DIRECTIONS[key.direction] }),
+    direction: fromDirection(key.direction),
     ...(key.picture !== undefined && { picture: PICTURES[key.picture] }),
   });
 }

@@ -2,6 +2,7 @@ import { toBinary } from "@bufbuild/protobuf";
 import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 import { CairnError } from "#lang/errors.ts";
 import { ArtifactService } from "#proto/cairn/v1/artifact_pb.ts";
+import { ExploreService } from "#proto/cairn/v1/explore_pb.ts";
 import { LineageService } from "#proto/cairn/v1/lineage_pb.ts";
 import { LogService } from "#proto/cairn/v1/log_pb.ts";
 import { EnvelopeSchema, MetricService, type Envelope, type EnvelopeAck } from "#proto/cairn/v1/metric_pb.ts";
@@ -19,10 +20,11 @@ import { accessService } from "./service-access.ts";
 import { fromAck } from "./map-ack.ts";
 import { fromBackup, fromIntegrity, fromInfo, fromVerified } from "./map-system.ts";
 import { fromGroupResult, toGroupRequest } from "./map-groups.ts";
-import { fromForbidden, fromKey, fromNamespace, toKey, toObjective } from "./map-namespace.ts";
+import { fromForbidden, fromHeld, fromKey, fromNamespace, toKey, toObjective } from "./map-namespace.ts";
 import { fromFound, fromRun, toNewRun, toRunChange, toRunRef } from "./map-run.ts";
 import { fromReadResult, fromSeriesInfo, toReadRequest } from "./map-series.ts";
 import { artifactService } from "./service-artifacts.ts";
+import { exploreService } from "./service-explore.ts";
 import { lineageService } from "./service-lineage.ts";
 import { logService } from "./service-logs.ts";
 import { watchService } from "./service-watch.ts";
@@ -36,6 +38,7 @@ export const SERVICES = [
   LineageService,
   LogService,
   WatchService,
+  ExploreService,
   SystemService,
 ] as const;
 
@@ -49,19 +52,25 @@ export function registerServices(router: ConnectRouter, core: ConnectCore, stopp
   router.service(LineageService, lineageService(core));
   router.service(LogService, logService(core));
   router.service(WatchService, watchService(core));
+  router.service(ExploreService, exploreService(core));
   router.service(SystemService, systemService(core));
 }
 
-function namespaceService({ namespaces }: ConnectCore): ServiceImpl<typeof NamespaceService> {
+function namespaceService({ namespaces, objectives }: ConnectCore): ServiceImpl<typeof NamespaceService> {
   return {
     createNamespace: async ({ path, description, objective }, context) =>
       fromNamespace(
         await namespaces.create(callerOf(context), { path, description, objective: toObjective(objective) }),
       ),
-    getNamespace: async ({ path }, context) => fromNamespace(await namespaces.get(callerOf(context), path)),
+    getNamespace: async ({ path, withBest }, context) =>
+      fromNamespace(await namespaces.get(callerOf(context), path, { withBest })),
     listNamespaces: async (request, context) => {
       const page = await namespaces.list(callerOf(context), request);
       return { namespaces: page.namespaces.map(fromNamespace), nextPageToken: page.nextPageToken };
+    },
+    listObjectives: async ({ namespaces: paths }, context) => {
+      const held = await objectives.list(callerOf(context), paths);
+      return { objectives: Object.fromEntries(Array.from(held, ([path, one]) => [path, fromHeld(one)])) };
     },
     updateNamespace: async (request, context) => {
       const { path, description, objective, clearObjective, forbidConsole, forbidCode } = request;

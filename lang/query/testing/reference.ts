@@ -32,7 +32,7 @@ export function viewScriptRun(run: ScriptRun, nowUs: number): RunView {
 }
 
 /** NaN counts, but takes no part in min, max and mean. */
-function statOf(points: readonly number[], stat: MetricStat): number | undefined {
+export function statOf(points: readonly number[], stat: MetricStat): number | undefined {
   if (points.length === 0) return undefined;
   const numbers = points.filter((value) => !Number.isNaN(value));
   switch (stat) {

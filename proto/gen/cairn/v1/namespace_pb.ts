@@ -11,7 +11,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file cairn/v1/namespace.proto.
  */
 export const file_cairn_v1_namespace: GenFile = /*@__PURE__*/
-  fileDesc("ChhjYWlybi92MS9uYW1lc3BhY2UucHJvdG8SCGNhaXJuLnYxIkMKCU9iamVjdGl2ZRIOCgZtZXRyaWMYASABKAkSJgoJZGlyZWN0aW9uGAIgASgOMhMuY2Fpcm4udjEuRGlyZWN0aW9uIjwKDUNhcHR1cmVQb2xpY3kSFgoOZm9yYmlkX2NvbnNvbGUYASABKAgSEwoLZm9yYmlkX2NvZGUYAiABKAgiMQoQRm9yYmlkZGVuQ2FwdHVyZRIPCgdjb25zb2xlGAEgASgJEgwKBGNvZGUYAiABKAkisgIKCU5hbWVzcGFjZRIMCgRwYXRoGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEiYKCW9iamVjdGl2ZRgDIAEoCzITLmNhaXJuLnYxLk9iamVjdGl2ZRISCgpjcmVhdGVkX3VzGAQgASgDEhEKCXJ1bl9jb3VudBgFIAEoAxIZChFzdWJ0cmVlX3J1bl9jb3VudBgGIAEoAxIdChVzdWJ0cmVlX3J1bm5pbmdfY291bnQYByABKAMSGAoQbGFzdF9hY3Rpdml0eV91cxgIIAEoAxIoCgdjYXB0dXJlGAkgASgLMhcuY2Fpcm4udjEuQ2FwdHVyZVBvbGljeRI1ChFmb3JiaWRkZW5fY2FwdHVyZRgKIAEoCzIaLmNhaXJuLnYxLkZvcmJpZGRlbkNhcHR1cmUiYwoWQ3JlYXRlTmFtZXNwYWNlUmVxdWVzdBIMCgRwYXRoGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEiYKCW9iamVjdGl2ZRgDIAEoCzITLmNhaXJuLnYxLk9iamVjdGl2ZSIjChNHZXROYW1lc3BhY2VSZXF1ZXN0EgwKBHBhdGgYASABKAkiTQoVTGlzdE5hbWVzcGFjZXNSZXF1ZXN0Eg0KBXVuZGVyGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJIloKFkxpc3ROYW1lc3BhY2VzUmVzcG9uc2USJwoKbmFtZXNwYWNlcxgBIAMoCzITLmNhaXJuLnYxLk5hbWVzcGFjZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAki6wEKFlVwZGF0ZU5hbWVzcGFjZVJlcXVlc3QSDAoEcGF0aBgBIAEoCRIYCgtkZXNjcmlwdGlvbhgCIAEoCUgAiAEBEiYKCW9iamVjdGl2ZRgDIAEoCzITLmNhaXJuLnYxLk9iamVjdGl2ZRIXCg9jbGVhcl9vYmplY3RpdmUYBCABKAgSGwoOZm9yYmlkX2NvbnNvbGUYBSABKAhIAYgBARIYCgtmb3JiaWRfY29kZRgGIAEoCEgCiAEBQg4KDF9kZXNjcmlwdGlvbkIRCg9fZm9yYmlkX2NvbnNvbGVCDgoMX2ZvcmJpZF9jb2RlIiYKFkRlbGV0ZU5hbWVzcGFjZVJlcXVlc3QSDAoEcGF0aBgBIAEoCSIZChdEZWxldGVOYW1lc3BhY2VSZXNwb25zZSpWCglEaXJlY3Rpb24SGQoVRElSRUNUSU9OX1VOU1BFQ0lGSUVEEAASFgoSRElSRUNUSU9OX01JTklNSVpFEAESFgoSRElSRUNUSU9OX01BWElNSVpFEAIytQMKEE5hbWVzcGFjZVNlcnZpY2USTgoPQ3JlYXRlTmFtZXNwYWNlEiAuY2Fpcm4udjEuQ3JlYXRlTmFtZXNwYWNlUmVxdWVzdBoTLmNhaXJuLnYxLk5hbWVzcGFjZSIE4OAYAxJICgxHZXROYW1lc3BhY2USHS5jYWlybi52MS5HZXROYW1lc3BhY2VSZXF1ZXN0GhMuY2Fpcm4udjEuTmFtZXNwYWNlIgTg4BgCElkKDkxpc3ROYW1lc3BhY2VzEh8uY2Fpcm4udjEuTGlzdE5hbWVzcGFjZXNSZXF1ZXN0GiAuY2Fpcm4udjEuTGlzdE5hbWVzcGFjZXNSZXNwb25zZSIE4OAYAhJOCg9VcGRhdGVOYW1lc3BhY2USIC5jYWlybi52MS5VcGRhdGVOYW1lc3BhY2VSZXF1ZXN0GhMuY2Fpcm4udjEuTmFtZXNwYWNlIgTg4BgEElwKD0RlbGV0ZU5hbWVzcGFjZRIgLmNhaXJuLnYxLkRlbGV0ZU5hbWVzcGFjZVJlcXVlc3QaIS5jYWlybi52MS5EZWxldGVOYW1lc3BhY2VSZXNwb25zZSIE4OAYBGIGcHJvdG8z", [file_cairn_v1_permission]);
+  fileDesc("ChhjYWlybi92MS9uYW1lc3BhY2UucHJvdG8SCGNhaXJuLnYxIkMKCU9iamVjdGl2ZRIOCgZtZXRyaWMYASABKAkSJgoJZGlyZWN0aW9uGAIgASgOMhMuY2Fpcm4udjEuRGlyZWN0aW9uIloKDUhlbGRPYmplY3RpdmUSDgoGbWV0cmljGAEgASgJEiYKCWRpcmVjdGlvbhgCIAEoDjITLmNhaXJuLnYxLkRpcmVjdGlvbhIRCgluYW1lc3BhY2UYAyABKAkiOgoHQmVzdFJ1bhIOCgZydW5faWQYASABKAkSEAoIcnVuX25hbWUYAiABKAkSDQoFdmFsdWUYAyABKAEiPAoNQ2FwdHVyZVBvbGljeRIWCg5mb3JiaWRfY29uc29sZRgBIAEoCBITCgtmb3JiaWRfY29kZRgCIAEoCCIxChBGb3JiaWRkZW5DYXB0dXJlEg8KB2NvbnNvbGUYASABKAkSDAoEY29kZRgCIAEoCSKEAwoJTmFtZXNwYWNlEgwKBHBhdGgYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSJgoJb2JqZWN0aXZlGAMgASgLMhMuY2Fpcm4udjEuT2JqZWN0aXZlEhIKCmNyZWF0ZWRfdXMYBCABKAMSEQoJcnVuX2NvdW50GAUgASgDEhkKEXN1YnRyZWVfcnVuX2NvdW50GAYgASgDEh0KFXN1YnRyZWVfcnVubmluZ19jb3VudBgHIAEoAxIYChBsYXN0X2FjdGl2aXR5X3VzGAggASgDEigKB2NhcHR1cmUYCSABKAsyFy5jYWlybi52MS5DYXB0dXJlUG9saWN5EjUKEWZvcmJpZGRlbl9jYXB0dXJlGAogASgLMhouY2Fpcm4udjEuRm9yYmlkZGVuQ2FwdHVyZRIvCg5oZWxkX29iamVjdGl2ZRgLIAEoCzIXLmNhaXJuLnYxLkhlbGRPYmplY3RpdmUSHwoEYmVzdBgMIAEoCzIRLmNhaXJuLnYxLkJlc3RSdW4iYwoWQ3JlYXRlTmFtZXNwYWNlUmVxdWVzdBIMCgRwYXRoGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEiYKCW9iamVjdGl2ZRgDIAEoCzITLmNhaXJuLnYxLk9iamVjdGl2ZSI2ChNHZXROYW1lc3BhY2VSZXF1ZXN0EgwKBHBhdGgYASABKAkSEQoJd2l0aF9iZXN0GAIgASgIImAKFUxpc3ROYW1lc3BhY2VzUmVxdWVzdBINCgV1bmRlchgBIAEoCRIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCRIRCgl3aXRoX2Jlc3QYBCABKAgiWgoWTGlzdE5hbWVzcGFjZXNSZXNwb25zZRInCgpuYW1lc3BhY2VzGAEgAygLMhMuY2Fpcm4udjEuTmFtZXNwYWNlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIrChVMaXN0T2JqZWN0aXZlc1JlcXVlc3QSEgoKbmFtZXNwYWNlcxgBIAMoCSKqAQoWTGlzdE9iamVjdGl2ZXNSZXNwb25zZRJECgpvYmplY3RpdmVzGAEgAygLMjAuY2Fpcm4udjEuTGlzdE9iamVjdGl2ZXNSZXNwb25zZS5PYmplY3RpdmVzRW50cnkaSgoPT2JqZWN0aXZlc0VudHJ5EgsKA2tleRgBIAEoCRImCgV2YWx1ZRgCIAEoCzIXLmNhaXJuLnYxLkhlbGRPYmplY3RpdmU6AjgBIusBChZVcGRhdGVOYW1lc3BhY2VSZXF1ZXN0EgwKBHBhdGgYASABKAkSGAoLZGVzY3JpcHRpb24YAiABKAlIAIgBARImCglvYmplY3RpdmUYAyABKAsyEy5jYWlybi52MS5PYmplY3RpdmUSFwoPY2xlYXJfb2JqZWN0aXZlGAQgASgIEhsKDmZvcmJpZF9jb25zb2xlGAUgASgISAGIAQESGAoLZm9yYmlkX2NvZGUYBiABKAhIAogBAUIOCgxfZGVzY3JpcHRpb25CEQoPX2ZvcmJpZF9jb25zb2xlQg4KDF9mb3JiaWRfY29kZSImChZEZWxldGVOYW1lc3BhY2VSZXF1ZXN0EgwKBHBhdGgYASABKAkiGQoXRGVsZXRlTmFtZXNwYWNlUmVzcG9uc2UqVgoJRGlyZWN0aW9uEhkKFURJUkVDVElPTl9VTlNQRUNJRklFRBAAEhYKEkRJUkVDVElPTl9NSU5JTUlaRRABEhYKEkRJUkVDVElPTl9NQVhJTUlaRRACMpAEChBOYW1lc3BhY2VTZXJ2aWNlEk4KD0NyZWF0ZU5hbWVzcGFjZRIgLmNhaXJuLnYxLkNyZWF0ZU5hbWVzcGFjZVJlcXVlc3QaEy5jYWlybi52MS5OYW1lc3BhY2UiBODgGAMSSAoMR2V0TmFtZXNwYWNlEh0uY2Fpcm4udjEuR2V0TmFtZXNwYWNlUmVxdWVzdBoTLmNhaXJuLnYxLk5hbWVzcGFjZSIE4OAYAhJZCg5MaXN0TmFtZXNwYWNlcxIfLmNhaXJuLnYxLkxpc3ROYW1lc3BhY2VzUmVxdWVzdBogLmNhaXJuLnYxLkxpc3ROYW1lc3BhY2VzUmVzcG9uc2UiBODgGAISWQoOTGlzdE9iamVjdGl2ZXMSHy5jYWlybi52MS5MaXN0T2JqZWN0aXZlc1JlcXVlc3QaIC5jYWlybi52MS5MaXN0T2JqZWN0aXZlc1Jlc3BvbnNlIgTg4BgCEk4KD1VwZGF0ZU5hbWVzcGFjZRIgLmNhaXJuLnYxLlVwZGF0ZU5hbWVzcGFjZVJlcXVlc3QaEy5jYWlybi52MS5OYW1lc3BhY2UiBODgGAQSXAoPRGVsZXRlTmFtZXNwYWNlEiAuY2Fpcm4udjEuRGVsZXRlTmFtZXNwYWNlUmVxdWVzdBohLmNhaXJuLnYxLkRlbGV0ZU5hbWVzcGFjZVJlc3BvbnNlIgTg4BgEYgZwcm90bzM", [file_cairn_v1_permission]);
 
 /**
  * The metric a namespace's runs are judged by.
@@ -36,6 +36,68 @@ export type Objective = Message<"cairn.v1.Objective"> & {
  */
 export const ObjectiveSchema: GenMessage<Objective> = /*@__PURE__*/
   messageDesc(file_cairn_v1_namespace, 0);
+
+/**
+ * The objective that holds in a namespace: its own, or that of the nearest
+ * namespace above it which has one and which the caller may read.
+ *
+ * @generated from message cairn.v1.HeldObjective
+ */
+export type HeldObjective = Message<"cairn.v1.HeldObjective"> & {
+  /**
+   * @generated from field: string metric = 1;
+   */
+  metric: string;
+
+  /**
+   * @generated from field: cairn.v1.Direction direction = 2;
+   */
+  direction: Direction;
+
+  /**
+   * Where it is set.
+   *
+   * @generated from field: string namespace = 3;
+   */
+  namespace: string;
+};
+
+/**
+ * Describes the message cairn.v1.HeldObjective.
+ * Use `create(HeldObjectiveSchema)` to create a new message.
+ */
+export const HeldObjectiveSchema: GenMessage<HeldObjective> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_namespace, 1);
+
+/**
+ * The run of a namespace and below it that has the best value of the objective
+ * that holds there.
+ *
+ * @generated from message cairn.v1.BestRun
+ */
+export type BestRun = Message<"cairn.v1.BestRun"> & {
+  /**
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+
+  /**
+   * @generated from field: string run_name = 2;
+   */
+  runName: string;
+
+  /**
+   * @generated from field: double value = 3;
+   */
+  value: number;
+};
+
+/**
+ * Describes the message cairn.v1.BestRun.
+ * Use `create(BestRunSchema)` to create a new message.
+ */
+export const BestRunSchema: GenMessage<BestRun> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_namespace, 2);
 
 /**
  * What clients must not record by themselves: false allows it.
@@ -64,7 +126,7 @@ export type CapturePolicy = Message<"cairn.v1.CapturePolicy"> & {
  * Use `create(CapturePolicySchema)` to create a new message.
  */
 export const CapturePolicySchema: GenMessage<CapturePolicy> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_namespace, 1);
+  messageDesc(file_cairn_v1_namespace, 3);
 
 /**
  * What clients must not record by themselves, each with the path of the
@@ -89,7 +151,7 @@ export type ForbiddenCapture = Message<"cairn.v1.ForbiddenCapture"> & {
  * Use `create(ForbiddenCaptureSchema)` to create a new message.
  */
 export const ForbiddenCaptureSchema: GenMessage<ForbiddenCapture> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_namespace, 2);
+  messageDesc(file_cairn_v1_namespace, 4);
 
 /**
  * @generated from message cairn.v1.Namespace
@@ -159,6 +221,20 @@ export type Namespace = Message<"cairn.v1.Namespace"> & {
    * @generated from field: cairn.v1.ForbiddenCapture forbidden_capture = 10;
    */
   forbiddenCapture?: ForbiddenCapture | undefined;
+
+  /**
+   * Absent when there is none here nor above.
+   *
+   * @generated from field: cairn.v1.HeldObjective held_objective = 11;
+   */
+  heldObjective?: HeldObjective | undefined;
+
+  /**
+   * Only where it was asked for, and where a run has the objective's metric.
+   *
+   * @generated from field: cairn.v1.BestRun best = 12;
+   */
+  best?: BestRun | undefined;
 };
 
 /**
@@ -166,7 +242,7 @@ export type Namespace = Message<"cairn.v1.Namespace"> & {
  * Use `create(NamespaceSchema)` to create a new message.
  */
 export const NamespaceSchema: GenMessage<Namespace> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_namespace, 3);
+  messageDesc(file_cairn_v1_namespace, 5);
 
 /**
  * @generated from message cairn.v1.CreateNamespaceRequest
@@ -193,7 +269,7 @@ export type CreateNamespaceRequest = Message<"cairn.v1.CreateNamespaceRequest"> 
  * Use `create(CreateNamespaceRequestSchema)` to create a new message.
  */
 export const CreateNamespaceRequestSchema: GenMessage<CreateNamespaceRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_namespace, 4);
+  messageDesc(file_cairn_v1_namespace, 6);
 
 /**
  * @generated from message cairn.v1.GetNamespaceRequest
@@ -203,6 +279,11 @@ export type GetNamespaceRequest = Message<"cairn.v1.GetNamespaceRequest"> & {
    * @generated from field: string path = 1;
    */
   path: string;
+
+  /**
+   * @generated from field: bool with_best = 2;
+   */
+  withBest: boolean;
 };
 
 /**
@@ -210,7 +291,7 @@ export type GetNamespaceRequest = Message<"cairn.v1.GetNamespaceRequest"> & {
  * Use `create(GetNamespaceRequestSchema)` to create a new message.
  */
 export const GetNamespaceRequestSchema: GenMessage<GetNamespaceRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_namespace, 5);
+  messageDesc(file_cairn_v1_namespace, 7);
 
 /**
  * @generated from message cairn.v1.ListNamespacesRequest
@@ -234,6 +315,11 @@ export type ListNamespacesRequest = Message<"cairn.v1.ListNamespacesRequest"> & 
    * @generated from field: string page_token = 3;
    */
   pageToken: string;
+
+  /**
+   * @generated from field: bool with_best = 4;
+   */
+  withBest: boolean;
 };
 
 /**
@@ -241,7 +327,7 @@ export type ListNamespacesRequest = Message<"cairn.v1.ListNamespacesRequest"> & 
  * Use `create(ListNamespacesRequestSchema)` to create a new message.
  */
 export const ListNamespacesRequestSchema: GenMessage<ListNamespacesRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_namespace, 6);
+  messageDesc(file_cairn_v1_namespace, 8);
 
 /**
  * @generated from message cairn.v1.ListNamespacesResponse
@@ -265,7 +351,45 @@ export type ListNamespacesResponse = Message<"cairn.v1.ListNamespacesResponse"> 
  * Use `create(ListNamespacesResponseSchema)` to create a new message.
  */
 export const ListNamespacesResponseSchema: GenMessage<ListNamespacesResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_namespace, 7);
+  messageDesc(file_cairn_v1_namespace, 9);
+
+/**
+ * @generated from message cairn.v1.ListObjectivesRequest
+ */
+export type ListObjectivesRequest = Message<"cairn.v1.ListObjectivesRequest"> & {
+  /**
+   * At most 1,000.
+   *
+   * @generated from field: repeated string namespaces = 1;
+   */
+  namespaces: string[];
+};
+
+/**
+ * Describes the message cairn.v1.ListObjectivesRequest.
+ * Use `create(ListObjectivesRequestSchema)` to create a new message.
+ */
+export const ListObjectivesRequestSchema: GenMessage<ListObjectivesRequest> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_namespace, 10);
+
+/**
+ * @generated from message cairn.v1.ListObjectivesResponse
+ */
+export type ListObjectivesResponse = Message<"cairn.v1.ListObjectivesResponse"> & {
+  /**
+   * By the namespace asked for; one without an objective has no entry.
+   *
+   * @generated from field: map<string, cairn.v1.HeldObjective> objectives = 1;
+   */
+  objectives: { [key: string]: HeldObjective };
+};
+
+/**
+ * Describes the message cairn.v1.ListObjectivesResponse.
+ * Use `create(ListObjectivesResponseSchema)` to create a new message.
+ */
+export const ListObjectivesResponseSchema: GenMessage<ListObjectivesResponse> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_namespace, 11);
 
 /**
  * @generated from message cairn.v1.UpdateNamespaceRequest
@@ -312,7 +436,7 @@ export type UpdateNamespaceRequest = Message<"cairn.v1.UpdateNamespaceRequest"> 
  * Use `create(UpdateNamespaceRequestSchema)` to create a new message.
  */
 export const UpdateNamespaceRequestSchema: GenMessage<UpdateNamespaceRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_namespace, 8);
+  messageDesc(file_cairn_v1_namespace, 12);
 
 /**
  * @generated from message cairn.v1.DeleteNamespaceRequest
@@ -329,7 +453,7 @@ export type DeleteNamespaceRequest = Message<"cairn.v1.DeleteNamespaceRequest"> 
  * Use `create(DeleteNamespaceRequestSchema)` to create a new message.
  */
 export const DeleteNamespaceRequestSchema: GenMessage<DeleteNamespaceRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_namespace, 9);
+  messageDesc(file_cairn_v1_namespace, 13);
 
 /**
  * @generated from message cairn.v1.DeleteNamespaceResponse
@@ -342,7 +466,7 @@ export type DeleteNamespaceResponse = Message<"cairn.v1.DeleteNamespaceResponse"
  * Use `create(DeleteNamespaceResponseSchema)` to create a new message.
  */
 export const DeleteNamespaceResponseSchema: GenMessage<DeleteNamespaceResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_namespace, 10);
+  messageDesc(file_cairn_v1_namespace, 14);
 
 /**
  * @generated from enum cairn.v1.Direction
@@ -408,6 +532,16 @@ export const NamespaceService: GenService<{
     methodKind: "unary";
     input: typeof ListNamespacesRequestSchema;
     output: typeof ListNamespacesResponseSchema;
+  },
+  /**
+   * What the runs of each of these namespaces are judged by.
+   *
+   * @generated from rpc cairn.v1.NamespaceService.ListObjectives
+   */
+  listObjectives: {
+    methodKind: "unary";
+    input: typeof ListObjectivesRequestSchema;
+    output: typeof ListObjectivesResponseSchema;
   },
   /**
    * @generated from rpc cairn.v1.NamespaceService.UpdateNamespace

@@ -14,20 +14,20 @@ const small = fc.integer({ min: -9, max: 9 });
 const f = (values: readonly number[]) => Float64Array.from(values);
 
 describe("association", () => {
-  it("Z68 ranks share what is equal, add up, and follow the order", () => {
+  it("M3 ranks share what is equal, add up, and follow the order", () => {
     fc.assert(
       fc.property(fc.array(small), (values) => {
         const ranks = ranksOf(f(values));
         const n = values.length;
         expect(ranks.reduce((sum, each) => sum + each, 0)).toBeCloseTo((n * (n + 1)) / 2);
         for (let i = 1; i < n; i++)
-          expect(Math.sign(ranks[i] - ranks[i - 1])).toBe(Math.sign(values[i] - values[i - 1]));
+          expect(Math.sign(ranks[i]! - ranks[i - 1]!)).toBe(Math.sign(values[i]! - values[i - 1]!));
       }),
     );
     expect([...ranksOf(f([10, 20, 20, 5]))]).toEqual([2, 3.5, 3.5, 1]);
   });
 
-  it("Z68 rank correlation is within -1 and 1, the same both ways and on any rising scale, and 1 with itself", () => {
+  it("M3 rank correlation is within -1 and 1, the same both ways and on any rising scale, and 1 with itself", () => {
     const pairs = fc.array(fc.tuple(small, small), { minLength: 3 });
     fc.assert(
       fc.property(pairs, (rows) => {
@@ -54,12 +54,12 @@ describe("association", () => {
     expect(spearman(f([1, 2, 3, 4, 5]), f([2, 1, 4, 3, 5]))).toBeCloseTo(1 - (6 * 4) / 120, 10);
   });
 
-  it("Z68 the share between groups is all for groups that explain everything, and corrected it is nothing for noise", () => {
-    const effect = groupEffect([0, 0, 1, 1], ranksOf(f([1, 1, 5, 5])));
+  it("M3 the share between groups is all for groups that explain everything, and corrected it is nothing for noise", () => {
+    const effect = groupEffect([0, 0, 1, 1], ranksOf(f([1, 1, 5, 5])))!;
     expect(effect.etaSquared).toBeCloseTo(1, 10);
     expect(effect.epsilonSquared).toBeCloseTo(1, 10);
     // By hand: ranks 1..6, means 2.5, 3.5, 4.5; between 2·(1+0+1) = 4 of 17.5 in all, within 13.5 / 3 = 4.5.
-    const mild = groupEffect([0, 1, 2, 0, 1, 2], ranksOf(f([1, 2, 3, 4, 5, 6])));
+    const mild = groupEffect([0, 1, 2, 0, 1, 2], ranksOf(f([1, 2, 3, 4, 5, 6])))!;
     expect(mild.etaSquared).toBeCloseTo(4 / 17.5, 10);
     expect(mild.epsilonSquared).toBeCloseTo((4 - 2 * 4.5) / 17.5, 10);
     expect(groupEffect([0, 0, 0], ranksOf(f([1, 2, 3])))).toBeUndefined();
@@ -79,7 +79,7 @@ describe("association", () => {
     );
   });
 
-  it("Z68 noise stays below what chance is said to give about 19 times of 20", () => {
+  it("M3 noise stays below what chance is said to give about 19 times of 20", () => {
     let seed = 42;
     const random = () => ((seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0), seed / 2 ** 32);
     const [n, rounds] = [80, 400];
@@ -94,8 +94,8 @@ describe("association", () => {
         Array.from({ length: n }, () => Math.floor(random() * 4)),
         ranksOf(b),
       );
-      if (effect.etaSquared > chanceOfGroups(n, 4)) beyondGroups++;
-      sum += effect.epsilonSquared;
+      if (effect!.etaSquared > chanceOfGroups(n, 4)) beyondGroups++;
+      sum += effect!.epsilonSquared;
     }
     expect(beyondRank / rounds).toBeGreaterThan(0.02);
     expect(beyondRank / rounds).toBeLessThan(0.09);
@@ -104,21 +104,21 @@ describe("association", () => {
     expect(Math.abs(sum / rounds)).toBeLessThan(0.01);
   });
 
-  it("Z68 quantile groups are even, and equal values are never parted", () => {
+  it("M3 quantile groups are even, and equal values are never parted", () => {
     fc.assert(
       fc.property(fc.array(small, { minLength: 1 }), fc.integer({ min: 2, max: 6 }), (values, count) => {
         const groups = quantileGroups(ranksOf(f(values)), count);
         for (const [i, a] of values.entries())
           for (const [j, b] of values.entries()) {
             if (a === b) expect(groups[i]).toBe(groups[j]);
-            if (a < b) expect(groups[i]).toBeLessThanOrEqual(groups[j]);
+            if (a < b) expect(groups[i]).toBeLessThanOrEqual(groups[j]!);
           }
       }),
     );
     expect([...quantileGroups(ranksOf(f([1, 2, 3, 4])), 2)]).toEqual([0, 0, 1, 1]);
   });
 
-  it("Z68 Cramér's V is 1 for what determines each other, about 0 for what does not, and the same both ways", () => {
+  it("M3 Cramér's V is 1 for what determines each other, about 0 for what does not, and the same both ways", () => {
     const a = Array.from({ length: 40 }, (_, i) => i % 4);
     expect(
       cramersV(

@@ -1,4 +1,4 @@
-import { lowerBound } from "../../charts/line.ts";
+import { lowerBound } from "#base/lower-bound.ts";
 
 /**
  * How much two properties have to do with each other, by ranks, so that neither outliers nor log scales matter. All measures are

@@ -1,0 +1,20 @@
+import { setImmediate } from "node:timers/promises";
+
+/** How long work goes on before others have their turn. */
+const SLICE_MS = 5;
+
+/**
+ * Runs a generator to its end and answers with what it returns. It works for a few milliseconds at a time, from one
+ * `yield` to the next; `check` is called after each pause and may throw.
+ */
+export async function inSlices<T>(work: Generator<void, T>, check: () => void): Promise<T> {
+  for (;;) {
+    check();
+    const endMs = performance.now() + SLICE_MS;
+    do {
+      const step = work.next();
+      if (step.done === true) return step.value;
+    } while (performance.now() < endMs);
+    await setImmediate();
+  }
+}

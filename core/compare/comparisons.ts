@@ -1,0 +1,186 @@
+import { CairnError, quote } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
+import type { RunRef } from "#lang/run-ref.ts";
+import { authorizeCall, type Caller } from "../access/caller.ts";
+import type { HeldObjective, Objectives } from "../objective/objectives.ts";
+import type { PointStore } from "../ports/point-store.ts";
+import { AT_ONCE, type BeginHeavy } from "../quota/heavy-answer.ts";
+import type { Runs } from "../runs/runs.ts";
+import type { Metrics } from "../series/metrics.ts";
+import { requireAtMost } from "../types/check.ts";
+import type { KeyDescription } from "../types/namespace.ts";
+import type { Run } from "../types/run.ts";
+import type { SeriesInfo } from "../types/series.ts";
+import { sizeOf } from "../types/size.ts";
+import { COMPARED_STATS, compareMetrics, type ComparedMetric, type ComparedStat } from "./metrics.ts";
+import { compareParts, type ComparedPart } from "./parts.ts";
+import { comparePatches, type PatchDifference } from "./patches.ts";
+import { differs } from "./row.ts";
+
+export interface CompareRequest {
+  /** The first is the baseline. One that is named twice is there once. */
+  runs: readonly RunRef[];
+  /** Of COMPARED_STATS; empty for the best. */
+  stats: readonly string[];
+  /** Leave out rows in which all runs are the same. */
+  onlyDifferent: boolean;
+  withPatches: boolean;
+}
+
+export interface Comparison {
+  /** Without params, tags, notes and provenance. */
+  runs: readonly Run[];
+  parts: readonly (ComparedPart & { equalRows: number })[];
+  metrics: readonly ComparedMetric[];
+  /** Metrics that were left out because they are the same in all runs. */
+  equalMetrics: number;
+  /** Runs have more series than were looked at. */
+  metricsTruncated: boolean;
+  /** Of the baseline's namespace. */
+  objective: HeldObjective | undefined;
+  /** One per run after the baseline; empty unless they were asked for. */
+  patches: readonly PatchDifference[];
+  /** Places in the request of runs that are not there, or not to be seen. */
+  missing: readonly number[];
+}
+
+/** Of one run; a run with more is compared by these. */
+const SERIES_PER_RUN_MAX = 10_000;
+const METRIC_ROWS_MAX = 10_000;
+
+/** What differs between runs. */
+export class Comparisons {
+  readonly #runs: Runs;
+  readonly #points: PointStore;
+  readonly #metrics: Metrics;
+  readonly #objectives: Objectives;
+
+  constructor(parts: { runs: Runs; points: PointStore; metrics: Metrics; objectives: Objectives }) {
+    this.#runs = parts.runs;
+    this.#points = parts.points;
+    this.#metrics = parts.metrics;
+    this.#objectives = parts.objectives;
+  }
+
+  /** Throws `exhausted` when the runs are too large to be compared together. `heavy` as in Runs.get. */
+  async compare(caller: Caller, request: CompareRequest, heavy: BeginHeavy = AT_ONCE): Promise<Comparison> {
+    authorizeCall(caller);
+    requireAtMost(request.runs.length, limits.comparedRunsMax, "runs to compare");
+    const stats = requireStats(request.stats);
+    const { runs, missing } = await this.#load(caller, request.runs, heavy);
+    const [baseline] = runs;
+    const objective = baseline && (await this.#objectives.of(caller, baseline.namespace));
+    const series = await this.#listSeries(runs, caller.signal);
+    const described = await this.#describe(caller, baseline?.namespace);
+    const metrics = compareMetrics(series.lists, { described, objective }, stats);
+    const isWanted = ({ differs: isDifferent }: ComparedMetric) => isDifferent || !request.onlyDifferent;
+    const wanted = metrics.filter(isWanted);
+    const comparison: Comparison = {
+      runs: runs.map(withoutHeavyParts),
+      parts: compareParts(runs).map((part) => pickRows(part, request.onlyDifferent)),
+      metrics: wanted.slice(0, METRIC_ROWS_MAX),
+      equalMetrics: metrics.length - wanted.length,
+      metricsTruncated: series.truncated || wanted.length > METRIC_ROWS_MAX,
+      objective,
+      patches: request.withPatches
+        ? runs.slice(1).map((run) => comparePatches(patchOf(baseline!), patchOf(run)))
+        : [],
+      missing,
+    };
+    requireFitting(comparison);
+    return comparison;
+  }
+
+  /** In the order asked for, each once. */
+  async #load(
+    caller: Caller,
+    refs: readonly RunRef[],
+    heavy: BeginHeavy,
+  ): Promise<{ runs: Run[]; missing: number[] }> {
+    const runs = new Map<string, Run>();
+    const missing: number[] = [];
+    let left: number = limits.comparedBytesMax;
+    for (const [place, ref] of refs.entries()) {
+      const run = await this.#find(caller, ref, heavy);
+      if (run === undefined) missing.push(place);
+      else if (!runs.has(run.id)) {
+        left -= sizeOf(run);
+        if (left < 0) throw tooLarge(`together they have more than ${limits.comparedBytesMax} bytes`);
+        runs.set(run.id, run);
+      }
+    }
+    return { runs: [...runs.values()], missing };
+  }
+
+  async #find(caller: Caller, ref: RunRef, heavy: BeginHeavy): Promise<Run | undefined> {
+    try {
+      return await this.#runs.get(caller, ref, heavy);
+    } catch (thrown) {
+      if (thrown instanceof CairnError && thrown.code === "not-found") return undefined;
+      throw thrown;
+    }
+  }
+
+  async #listSeries(
+    runs: readonly Run[],
+    signal: AbortSignal | undefined,
+  ): Promise<{ lists: SeriesInfo[][]; truncated: boolean }> {
+    const lists: SeriesInfo[][] = [];
+    let truncated = false;
+    for (const { id: runId } of runs) {
+      const request = { runId, pattern: undefined, after: undefined, limit: SERIES_PER_RUN_MAX };
+      const bytesMax = limits.pageBytesMax;
+      const { series, next } = await this.#points.listSeries({ ...request, bytesMax }, signal);
+      truncated ||= next !== undefined;
+      lists.push(series);
+    }
+    return { lists, truncated };
+  }
+
+  async #describe(
+    caller: Caller,
+    namespace: string | undefined,
+  ): Promise<ReadonlyMap<string, KeyDescription>> {
+    if (namespace === undefined) return new Map();
+    const { keys } = await this.#metrics.listKeys(caller, { namespace, pageSize: 0, pageToken: "" });
+    return new Map(keys.map((description) => [description.key, description]));
+  }
+}
+
+function requireStats(asked: readonly string[]): ComparedStat[] {
+  if (asked.length === 0) return ["best"];
+  return asked.map((word) => {
+    const stat = COMPARED_STATS.find((known) => known === word);
+    if (stat !== undefined) return stat;
+    throw new CairnError(
+      "invalid",
+      `cannot compare by ${quote(word)}: statistics are ${COMPARED_STATS.join(", ")}`,
+    );
+  });
+}
+
+function pickRows(part: ComparedPart, onlyDifferent: boolean): ComparedPart & { equalRows: number } {
+  const rows = onlyDifferent ? part.rows.filter(differs) : part.rows;
+  return { ...part, rows, equalRows: part.rows.length - rows.length };
+}
+
+function withoutHeavyParts(run: Run): Run {
+  return { ...run, params: new Map(), tags: new Map(), notes: "", provenance: undefined };
+}
+
+function patchOf({ provenance }: Run): string {
+  return provenance?.code?.dirtyPatch ?? "";
+}
+
+function requireFitting(comparison: Comparison): void {
+  if (sizeOf(comparison) > limits.pageBytesMax) {
+    throw tooLarge(`what is to be said of them has more than ${limits.pageBytesMax} bytes`);
+  }
+}
+
+function tooLarge(cause: string): CairnError {
+  return new CairnError("exhausted", `cannot compare these runs: ${cause}`, {
+    reason: "LIMIT_EXCEEDED",
+    hint: "compare fewer runs, or ask only for what differs",
+  });
+}

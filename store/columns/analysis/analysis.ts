@@ -1,0 +1,95 @@
+import { MessageChannel, type Worker } from "node:worker_threads";
+import { Caller } from "#base/worker-call.ts";
+import { startWorker } from "#base/worker-thread.ts";
+import type { ReadMask } from "#core/access/scope.ts";
+import type {
+  FoundFrontier,
+  FrontierRequest,
+  ImportanceRequest,
+  RunSelection,
+} from "#core/ports/run-search.ts";
+import type { Importance } from "#core/explore/importance.ts";
+import { CairnError, fromPlainError } from "#lang/errors.ts";
+import { toPlainRequest } from "../plain-query.ts";
+import type { SentMasks } from "../sent-masks.ts";
+import type { AnalysisApi, ColumnsApi, OpenedTable } from "../worker-api.ts";
+
+/** Computing over many runs, in a thread that is started when it is first needed. */
+export class Analysis {
+  readonly #index: Caller<ColumnsApi>;
+  readonly #masks: SentMasks;
+  #worker: Worker | undefined;
+  #caller: Caller<AnalysisApi> | undefined;
+
+  constructor(index: Caller<ColumnsApi>, masks: SentMasks) {
+    this.#index = index;
+    this.#masks = masks;
+  }
+
+  importance(request: ImportanceRequest, position: number, signal?: AbortSignal): Promise<Importance> {
+    const { objective, bounds } = request;
+    return this.#withTable(request, true, position, signal, (table) =>
+      this.#thread().call("importance", [table, objective, bounds], { signal }),
+    );
+  }
+
+  frontier(request: FrontierRequest, position: number, signal?: AbortSignal): Promise<FoundFrontier> {
+    const { goals, limit } = request;
+    return this.#withTable(request, false, position, signal, (table) =>
+      this.#thread().call("frontier", [table, goals, limit], { signal }),
+    );
+  }
+
+  async close(): Promise<void> {
+    this.#caller?.fail(new CairnError("unavailable", "cannot compute over runs: the run index is closed"));
+    await this.#worker?.terminate();
+  }
+
+  async #withTable<T>(
+    { query, readable, under, nowUs }: RunSelection,
+    withParams: boolean,
+    position: number,
+    signal: AbortSignal | undefined,
+    work: (table: OpenedTable) => Promise<T>,
+  ): Promise<T> {
+    const selection: RunSelection = { query, readable, under, ...(nowUs !== undefined && { nowUs }) };
+    const table = await this.#open(selection, readable, withParams, position, signal);
+    try {
+      return await work(table);
+    } finally {
+      void this.#index.call("closeTable", [table.id]).catch(() => undefined);
+    }
+  }
+
+  #open(
+    selection: RunSelection,
+    readable: ReadMask | undefined,
+    withParams: boolean,
+    position: number,
+    signal: AbortSignal | undefined,
+  ): Promise<OpenedTable> {
+    return this.#masks.call(readable, (mask) =>
+      this.#index.call("openTable", [toPlainRequest(selection, mask), withParams, position], { signal }),
+    );
+  }
+
+  #thread(): Caller<AnalysisApi> {
+    if (this.#caller !== undefined) return this.#caller;
+    const { port1, port2 } = new MessageChannel();
+    void this.#index.call("serveTables", [port1], { transfer: [port1] });
+    this.#worker = startWorker(new URL("./worker.ts", import.meta.url), {
+      name: "analysis",
+      workerData: { tables: port2 },
+      transferList: [port2],
+    });
+    this.#caller = new Caller<AnalysisApi>(this.#worker, fromPlainError, (cause) => {
+      this.#caller = undefined;
+      return new CairnError("unavailable", "cannot compute over runs: its thread has ended", {
+        cause,
+        reason: "SEARCH_ENDED",
+        hint: "try again",
+      });
+    });
+    return this.#caller;
+  }
+}
