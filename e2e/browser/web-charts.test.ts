@@ -370,7 +370,7 @@ describe("charts in a browser", () => {
       await pages().cairn.metrics.writeEnvelope({ run: { id }, series });
     }
     const page = await openCharts(id);
-    await page.getByText("12k charts, 1 run").waitFor();
+    await page.getByText("12,000 charts, 1 run").waitFor();
     await expect.poll(() => isPainted(chartOf(page, "layer0/w0"))).toBe(true);
     expect(await page.locator("canvas").count()).toBeLessThan(120);
     await page.getByRole("searchbox", { name: "Filter charts" }).fill("layer7/w99?");
