@@ -25,7 +25,7 @@ export interface ChartSize {
   rows: number;
 }
 
-const ROWS_PER_TICK = 3;
+const ROWS_PER_TICK = 2;
 const COLUMNS_PER_TICK = 14;
 /** Cells between two markers of one line. */
 const MARKER_EVERY = 18;
@@ -84,7 +84,7 @@ function axesOf(
   );
   if (x === undefined || y === undefined) return undefined;
   const across = Math.max(2, Math.floor(columns / COLUMNS_PER_TICK));
-  const down = Math.max(2, Math.round(rows / ROWS_PER_TICK));
+  const down = Math.floor(rows / ROWS_PER_TICK);
   return { x: positionScale(x.min, x.max, across, axis), y: valueScale(y.min, y.max, down, { log }) };
 }
 
@@ -127,8 +127,8 @@ function plotRows(
   style: ChartStyle,
 ): string[] {
   const labels = new Map<number, string>();
-  for (const { value, label } of scale.ticks) {
-    labels.set(Math.floor(grid.dotY(scale.place(value)) / grid.shape.down), label);
+  for (const { at, label } of scale.ticks) {
+    labels.set(Math.floor(grid.dotY(scale.place(at)) / grid.shape.down), label);
   }
   return Array.from({ length: grid.rows }, (_, row) => {
     const label = labels.get(row);
@@ -176,8 +176,8 @@ function axisRows(
   let labels = "";
   const name = axis === "elapsed" ? "since the start" : axis;
   const room = columns - name.length - 2;
-  for (const { value, label } of scale.ticks) {
-    const column = Math.min(columns - 1, Math.floor(scale.place(value) * columns));
+  for (const { at, label } of scale.ticks) {
+    const column = Math.min(columns - 1, Math.floor(scale.place(at) * columns));
     line[column] = style.frame.tickAcross;
     const from = Math.max(0, column - Math.floor(label.length / 2));
     if (from + label.length > room || (labels !== "" && from < labels.length + 2)) continue;

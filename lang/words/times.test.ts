@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { formatAge, formatAgo, formatDuration, formatTime, isoTime } from "./times.ts";
+import { exactDuration, formatAge, formatAgo, formatDuration, formatTime, isoTime } from "./times.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 15, 12);
 const secondsAgo = (seconds: number) => BigInt(NOW_MS) * 1000n - BigInt(Math.round(seconds * 1e6));
@@ -19,6 +19,16 @@ describe("times", () => {
     [-1, "?"],
     [NaN, "?"],
   ])("T18 writes %d seconds as %s", (seconds, text) => expect(formatDuration(seconds)).toBe(text));
+
+  it.each([
+    [0, "0"],
+    [20, "20µs"],
+    [1_500, "1.5ms"],
+    [2_500_000, "2.5s"],
+    [60_500_000, "1m 0.5s"],
+    [95_400_000_000, "1d 2h 30m"],
+    [-31_536_003_000_000, "-1y 3s"],
+  ])("T18 writes %d microseconds in full as %s", (us, text) => expect(exactDuration(us)).toBe(text));
 
   it.each([
     [1, "now"],

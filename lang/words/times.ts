@@ -18,6 +18,30 @@ export function formatDuration(seconds: number): string {
   return two(whole, YEAR, "y", DAY, "d");
 }
 
+const LONGER_UNITS = [
+  [YEAR, "y"],
+  [DAY, "d"],
+  [HOUR, "h"],
+  [MINUTE, "m"],
+] as const;
+
+/** Whole microseconds with all units they need, such as "1d 2h 30m", "1m 0.5s", "20µs", "-5s", or "0". */
+export function exactDuration(us: number): string {
+  if (us === 0) return "0";
+  if (us < 0) return `-${exactDuration(-us)}`;
+  if (us < 1e3) return `${us}µs`;
+  if (us < 1e6) return `${us / 1e3}ms`;
+  const parts: string[] = [];
+  let rest = us;
+  for (const [seconds, name] of LONGER_UNITS) {
+    const count = Math.floor(rest / (seconds * 1e6));
+    if (count > 0) parts.push(`${count}${name}`);
+    rest -= count * seconds * 1e6;
+  }
+  if (rest > 0) parts.push(`${rest / 1e6}s`);
+  return parts.join(" ");
+}
+
 /** One unit, such as "5m", "3h", "2y": where there is little room. */
 export function formatAge(seconds: number): string {
   if (seconds < MINUTE) return `${Math.max(0, Math.floor(seconds))}s`;

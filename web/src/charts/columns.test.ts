@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { columnsOf } from "./columns.ts";
 import { extentOfX, lowerBound, nearestIndex } from "./line.ts";
 import { marksOf } from "./marks.ts";
-import { linearScale } from "./scale.ts";
+import { linearScale } from "#lang/ticks/scale.ts";
 import { sparklinePath } from "./sparkline.ts";
 
 const value = fc.oneof(
@@ -127,7 +127,7 @@ describe("marks", () => {
   it("Z24 a bucket with numbers and NaN has both its line and its mark", () => {
     const one = Float64Array.of(100);
     const marks = marksOf({ ...points, x: one, y: one, low: one, high: one, nan: Uint8Array.of(1) }, scale);
-    expect(marks).toEqual([{ pixel: scale.toPixel(100), kind: "nan" }]);
+    expect(marks).toEqual([{ pixel: scale.toPlace(100), kind: "nan" }]);
   });
 });
 

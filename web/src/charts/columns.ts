@@ -1,5 +1,5 @@
 import { lowerBound } from "./line.ts";
-import type { Scale } from "./scale.ts";
+import type { Scale } from "#lang/ticks/scale.ts";
 
 /**
  * What is drawn of a line, one entry per column of pixels: the value it enters with, its smallest and largest value,
@@ -44,7 +44,7 @@ export function columnsOf(
       gap = true;
       continue;
     }
-    const at = clamp(scale.toPixel(x[i]!), scale);
+    const at = clamp(scale.toPlace(x[i]!), scale);
     if (Number.isNaN(at)) continue;
     const here = Math.floor(at);
     const down = finiteOr(lows[i]!, value);

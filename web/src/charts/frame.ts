@@ -1,7 +1,11 @@
-import { linearScale, logScale, type Scale } from "./scale.ts";
-import { tickLabels, ticksOf } from "./ticks.ts";
-import { clockLabel, clockLabels, durationLabel, timeTicks } from "./time-ticks.ts";
+import { clockTicks } from "#lang/ticks/clock-ticks.ts";
+import { durationText, durationTicks } from "#lang/ticks/duration-ticks.ts";
+import { logTicksWithin } from "#lang/ticks/log-ticks.ts";
+import { ticksWithin } from "#lang/ticks/number-ticks.ts";
+import { linearScale, logScale, type Scale } from "#lang/ticks/scale.ts";
+import type { Tick } from "#lang/ticks/tick-labels.ts";
 import { formatNumber } from "#lang/words/numbers.ts";
+import { formatTime } from "#lang/words/times.ts";
 
 /** What x is: a number of steps, a wall time, the time since the run began, or another metric; times in microseconds. */
 export type XKind = "step" | "time" | "relative" | "metric";
@@ -32,11 +36,6 @@ export interface Frame {
   readonly yTicks: readonly Tick[];
 }
 
-export interface Tick {
-  readonly at: number;
-  readonly label: string;
-}
-
 const LABEL_PX = 6.2;
 /** Letters are wider than digits, and a cut word begins with three dots. */
 const WORD_PX = 7.2;
@@ -60,7 +59,7 @@ export function frameOf(view: View): Frame {
   const yCount = Math.max(2, Math.floor((bottom - top) / Y_TICK_PX));
   const yTicks =
     words === undefined
-      ? labelled(ticksOf(y, yCount))
+      ? (log ? logTicksWithin : ticksWithin)(y.from, y.to, yCount)
       : wordTicks(words, y, Math.max(1, Math.floor((bottom - top) / WORD_TICK_PX)));
   const longest = yTicks.reduce((most, { label }) => Math.max(most, label.length), 0);
   const signPx = words === undefined ? LABEL_PX : WORD_PX;
@@ -82,11 +81,6 @@ function xCountMax(left: number, right: number): number {
   return Math.max(1, Math.floor((right - left) / X_TICK_PX));
 }
 
-function labelled(ticks: readonly number[]): Tick[] {
-  const labels = tickLabels(ticks);
-  return ticks.map((at, i) => ({ at, label: labels[i]! }));
-}
-
 function wordTicks(words: readonly string[], { from, to }: Scale, countMax: number): Tick[] {
   const shown = words
     .map((word, at) => ({ at, label: cut(word) }))
@@ -100,23 +94,17 @@ function cut(word: string): string {
   return signs.length > WORD_MAX ? `${signs.slice(0, WORD_MAX - 1).join("")}…` : word;
 }
 
-function xTicksOf(kind: XKind, scale: Scale, countMax: number): Tick[] {
-  const { from, to } = scale;
+function xTicksOf(kind: XKind, { from, to }: Scale, countMax: number): Tick[] {
+  if (kind === "time") return clockTicks(from, to, countMax);
+  if (kind === "relative") return durationTicks(from, to, countMax);
   // There is no half a step.
-  if (kind === "step") return labelled(ticksOf(scale, countMax).filter((at) => Number.isInteger(at)));
-  if (kind === "metric") return labelled(ticksOf(scale, countMax));
-  if (kind === "relative")
-    return timeTicks(from, to, countMax).map((at) => ({ at, label: durationLabel(at) }));
-  const offsetUs = -new Date(from / 1_000).getTimezoneOffset() * 60e6;
-  const ticks = timeTicks(from, to, countMax, Number.isNaN(offsetUs) ? 0 : offsetUs);
-  const labels = clockLabels(ticks, to - from);
-  return ticks.map((at, i) => ({ at, label: labels[i]! }));
+  return ticksWithin(from, to, countMax, { whole: kind === "step" });
 }
 
 /** One x in words, as precise as a pixel of the chart. `name` is that of the metric along x. */
 export function xText(kind: XKind, at: number, name = "x"): string {
   if (kind === "metric") return `${name} ${formatNumber(at, { digits: 5 })}`;
   if (kind === "step") return `step ${formatNumber(Math.round(at))}`;
-  if (kind === "relative") return `after ${durationLabel(at)}`;
-  return `${clockLabel(at, 86_400e6)} ${clockLabel(at, 1e6 - 1).slice(0, 8)}`;
+  if (kind === "relative") return `after ${durationText(at)}`;
+  return formatTime(at);
 }

@@ -80,7 +80,7 @@ function turned(frame: Frame, rows: number): Frame {
   const { y } = frame;
   return {
     ...frame,
-    y: { ...y, toPixel: (row) => y.toPixel(last - row), toValue: (pixel) => last - y.toValue(pixel) },
+    y: { ...y, toPlace: (row) => y.toPlace(last - row), toValue: (pixel) => last - y.toValue(pixel) },
   };
 }
 
@@ -93,13 +93,13 @@ export function paintHeat(
 ): void {
   const place = (value: number): number => (options.log ? Math.log(value) : value);
   const [low, high] = [place(from), place(to)];
-  const height = Math.abs(frame.y.toPixel(0) - frame.y.toPixel(1));
+  const height = Math.abs(frame.y.toPlace(0) - frame.y.toPlace(1));
   const gap = height > 6 ? 1 : 0;
   pen.globalAlpha = 1;
   for (const [row, { line, calm }] of drawn.entries()) {
     const values = calm ?? line.y;
-    const top = Math.round(frame.y.toPixel(row) - height / 2);
-    const bottom = Math.round(frame.y.toPixel(row) + height / 2);
+    const top = Math.round(frame.y.toPlace(row) - height / 2);
+    const bottom = Math.round(frame.y.toPlace(row) + height / 2);
     const { size, pixel, first, last } = columnsOf(line.x, values, frame.x);
     const usual = size > 1 ? (pixel[size - 1]! - pixel[0]!) / (size - 1) : frame.right - frame.left;
     for (let i = 0; i < size; i++) {

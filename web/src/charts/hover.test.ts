@@ -62,9 +62,9 @@ describe("what stands under the crosshair", () => {
       options,
     )!;
     const readings = readingsAt(steep, 4, 5, "falling");
-    expect(nearestReading(readings, frame, 4, frame.y.toPixel(38), 30)?.drawn.line.id).toBe("up");
-    expect(nearestReading(readings, frame, 4, frame.y.toPixel(12), 30)?.drawn.line.id).toBe("flat");
-    expect(nearestReading(readings, frame, 4, frame.y.toPixel(95), 20)).toBeUndefined();
+    expect(nearestReading(readings, frame, 4, frame.y.toPlace(38), 30)?.drawn.line.id).toBe("up");
+    expect(nearestReading(readings, frame, 4, frame.y.toPlace(12), 30)?.drawn.line.id).toBe("flat");
+    expect(nearestReading(readings, frame, 4, frame.y.toPlace(95), 20)).toBeUndefined();
   });
 
   it("Z28 of many rows those around the nearest are shown, and how many are not", () => {
@@ -97,7 +97,7 @@ describe("a heat map", () => {
     expect(rows[0][1]).not.toBe(rows[3][1]);
     const readings = readingsAt(drawn, 10, 5, "falling");
     for (const [row, each] of lines.entries())
-      expect(readingOfRow(readings, drawn, heat.frame, heat.frame.y.toPixel(row))?.drawn.line).toBe(each);
+      expect(readingOfRow(readings, drawn, heat.frame, heat.frame.y.toPlace(row))?.drawn.line).toBe(each);
   });
 });
 
@@ -240,7 +240,7 @@ describe("a chart in words and files", () => {
       const { frame } = pictureOf(lines, 800, 400, options, 32)!;
       const pen = new SvgPen();
       paintSheet(pen, "k", lines, options, ink);
-      const [x, top] = [frame.x.toPixel(200), frame.y.toPixel(1000)].map((at) => Math.round(at * 100) / 100);
+      const [x, top] = [frame.x.toPlace(200), frame.y.toPlace(1000)].map((at) => Math.round(at * 100) / 100);
       expect(pen.toSvg(800, 500), `with ${count} others`).toContain(`${x} ${top}`);
     }
   });

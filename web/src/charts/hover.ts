@@ -70,10 +70,10 @@ export function nearestReading(
 /** Where the line itself passes: between two points it is on the way from one to the other. */
 function heightAt({ drawn: { line, calm }, index }: Reading, { y }: Frame, x: number): number {
   const values = calm ?? line.y;
-  const here = y.toPixel(values[index]!);
+  const here = y.toPlace(values[index]!);
   if (line.words !== undefined || line.x[index] === x) return here;
   const other = x > line.x[index]! ? index + 1 : index - 1;
-  const there = other >= 0 && other < values.length ? y.toPixel(values[other]!) : Number.NaN;
+  const there = other >= 0 && other < values.length ? y.toPlace(values[other]!) : Number.NaN;
   const gap = line.x[other]! - line.x[index]!;
   if (Number.isNaN(there) || gap === 0) return here;
   return here + ((there - here) * (x - line.x[index]!)) / gap;

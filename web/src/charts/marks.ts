@@ -1,5 +1,5 @@
 import { lowerBound, type Points } from "./line.ts";
-import type { Scale } from "./scale.ts";
+import type { Scale } from "#lang/ticks/scale.ts";
 
 /** A place where something was logged that has no height. */
 export interface Mark {
@@ -20,7 +20,7 @@ export function marksOf({ x, y, low = y, high = y, nan, words }: Points, scale: 
     marks.push({ pixel, kind });
   };
   for (let i = lowerBound(x, scale.from); i < x.length && x[i]! <= scale.to; i++) {
-    const pixel = scale.toPixel(x[i]!);
+    const pixel = scale.toPlace(x[i]!);
     if (nan === undefined ? Number.isNaN(y[i]!) : nan[i] === 1) add("nan", pixel);
     if (high[i] === Infinity) add("up", pixel);
     if (low[i] === -Infinity) add("down", pixel);

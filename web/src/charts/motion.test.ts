@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isWorn, panned, shiftOf, zoomed } from "./motion.ts";
-import { linearScale } from "./scale.ts";
+import { linearScale } from "#lang/ticks/scale.ts";
 
 const place = fc.double({ min: -1e9, max: 1e9, noNaN: true });
 const width = fc.double({ min: 1e-3, max: 1e9, noNaN: true });
@@ -60,8 +60,8 @@ describe("moving along x", () => {
         fc.pre(other > Math.abs(at) * 1e-6 && size > Math.abs(from) * 1e-6);
         const drawn = linearScale(from, from + size, 40, 440);
         const { shiftPx, stretch } = shiftOf(drawn, [at, at + other]);
-        const wanted = linearScale(at, at + other, 40, 440).toPixel(value);
-        const got = 40 + (drawn.toPixel(value) - 40) * stretch + shiftPx;
+        const wanted = linearScale(at, at + other, 40, 440).toPlace(value);
+        const got = 40 + (drawn.toPlace(value) - 40) * stretch + shiftPx;
         close(got, wanted, Math.abs(wanted) + Math.abs(shiftPx) + 440 * stretch);
       }),
     );

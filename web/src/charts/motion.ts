@@ -1,4 +1,4 @@
-import type { Scale } from "./scale.ts";
+import type { Scale } from "#lang/ticks/scale.ts";
 
 export type XRange = readonly [number, number];
 

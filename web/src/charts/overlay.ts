@@ -43,7 +43,7 @@ export function paintOverlay(
     pen.globalAlpha = 1;
   }
   if (cursor === undefined) return;
-  const x = frame.x.toPixel(cursor);
+  const x = frame.x.toPlace(cursor);
   if (!(x >= frame.left - 1 && x <= frame.right + 1)) return;
   pen.strokeStyle = ink.label;
   pen.lineWidth = 1;
@@ -56,8 +56,8 @@ export function paintOverlay(
   for (const { line, calm } of litLines) {
     const index = nearestIndex(line.x, cursor);
     if (index < 0) continue;
-    const at = frame.x.toPixel(line.x[index]!);
-    const y = frame.y.toPixel((calm ?? line.y)[index]!);
+    const at = frame.x.toPlace(line.x[index]!);
+    const y = frame.y.toPlace((calm ?? line.y)[index]!);
     if (Number.isNaN(y) || y < frame.top - DOT || y > frame.bottom + DOT || at < frame.left - DOT) continue;
     pen.fillStyle = ink.panel;
     pen.fillRect(at - DOT - 1, y - DOT - 1, 2 * DOT + 2, 2 * DOT + 2);

@@ -33,7 +33,7 @@ export function paintFrame(pen: Pen, frame: Frame, ink: Ink): void {
   pen.textBaseline = "middle";
   pen.textAlign = "right";
   for (const { at, label } of frame.yTicks) {
-    const y = Math.round(frame.y.toPixel(at)) + 0.5;
+    const y = Math.round(frame.y.toPlace(at)) + 0.5;
     pen.beginPath();
     pen.moveTo(frame.left, y);
     pen.lineTo(frame.right, y);
@@ -42,7 +42,7 @@ export function paintFrame(pen: Pen, frame: Frame, ink: Ink): void {
   }
   pen.textBaseline = "top";
   for (const { at, label } of frame.xTicks) {
-    const x = frame.x.toPixel(at);
+    const x = frame.x.toPlace(at);
     const half = label.length * 3.1;
     pen.textAlign = x + half > frame.width - 2 ? "right" : x - half < 0 ? "left" : "center";
     pen.fillText(
@@ -159,7 +159,7 @@ function strokeValues(pen: Pen, frame: Frame, line: Line, values: Float64Array, 
 
 /** Far outside is as good as one screen outside, and safer to draw. NaN for what has no place. */
 function place({ y, height }: Frame, value: number): number {
-  const at = y.toPixel(value);
+  const at = y.toPlace(value);
   // On a log axis 0 lies infinitely far below.
   if (Number.isNaN(at)) return Number.NaN;
   return Math.min(2 * height, Math.max(-height, at));

@@ -1,5 +1,5 @@
 import { columnsOf } from "./columns.ts";
-import { linearScale } from "./scale.ts";
+import { linearScale } from "#lang/ticks/scale.ts";
 
 /**
  * A small line as the `d` of an SVG path: the whole of `values` in width × height, spikes kept. Empty when there is
@@ -29,7 +29,7 @@ export function sparklinePath(
     }
     const strokes = lows[i] === highs[i] ? [first[i]!] : [first[i]!, lows[i]!, highs[i]!, last[i]!];
     for (const value of strokes) {
-      parts.push(`${pen}${pixel[i]!.toFixed(1)} ${up.toPixel(value).toFixed(1)}`);
+      parts.push(`${pen}${pixel[i]!.toFixed(1)} ${up.toPlace(value).toFixed(1)}`);
       pen = "L";
     }
   }

@@ -2,7 +2,7 @@ import { useEffect, useRef, type KeyboardEvent, type PointerEvent, type RefObjec
 import type { Frame } from "./frame.ts";
 import { panned, zoomed, type XRange } from "./motion.ts";
 import type { Overlay } from "./overlay.ts";
-import type { Scale } from "./scale.ts";
+import type { Scale } from "#lang/ticks/scale.ts";
 
 export interface PointerActions {
   /** Where the pointer is listened to. */

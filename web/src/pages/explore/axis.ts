@@ -1,5 +1,7 @@
-import { linearScale, logScale, type Scale } from "../../charts/scale.ts";
-import { tickLabels, ticksOf } from "../../charts/ticks.ts";
+import { logTicksWithin } from "#lang/ticks/log-ticks.ts";
+import { ticksWithin } from "#lang/ticks/number-ticks.ts";
+import { linearScale, logScale, type Scale } from "#lang/ticks/scale.ts";
+import { labelled, type Tick } from "#lang/ticks/tick-labels.ts";
 import { cutText, visibleText } from "../../widgets/text.ts";
 import type { Brush } from "./brush.ts";
 import { neatRange } from "./brush.ts";
@@ -38,29 +40,33 @@ export function axisOf(column: ExploredColumn, wanted: ScaleKind | undefined, ti
   const isLog = mayBeLog && (wanted ?? defaultScale(column)) === "log";
   const [low, high] = column.count === 0 ? [0, 1] : [column.low, column.high];
   const scale: Scale = (isLog ? logScale : linearScale)(low, high, 0, 1);
-  const at = column.count === 0 ? [] : (valueTicks(column, scale, ticksMax) ?? ticksOf(scale, ticksMax));
-  const labels = tickLabels(at);
+  const ticks =
+    column.count === 0 ? [] : (valueTicks(column, scale, ticksMax) ?? roundTicks(scale, ticksMax));
   // Numbers near the largest one stand beyond the end of a linear scale.
-  const placeOf = (value: number) => Math.min(1, Math.max(0, scale.toPixel(value)));
+  const placeOf = (value: number) => Math.min(1, Math.max(0, scale.toPlace(value)));
   return {
     column,
     scale: isLog ? "log" : "linear",
     mayBeLog,
     hasNone,
-    ticks: at.map((value, i) => ({ place: placeOf(value), label: labels[i]! })),
+    ticks: ticks.map(({ at, label }) => ({ place: placeOf(at), label })),
     placeOf,
     valueAt: scale.toValue,
   };
 }
 
 /** The values of the runs, where they are few and far enough from each other. */
-function valueTicks(column: ExploredColumn, scale: Scale, ticksMax: number): number[] | undefined {
+function valueTicks(column: ExploredColumn, scale: Scale, ticksMax: number): Tick[] | undefined {
   if (column.distinct > VALUE_TICKS_MAX) return undefined;
   const values = [...new Set(column.values)].filter((value) => !Number.isNaN(value)).sort((a, b) => a - b);
   const isApart = values.every(
-    (value, i) => i === 0 || scale.toPixel(value) - scale.toPixel(values[i - 1]!) >= 0.5 / ticksMax,
+    (value, i) => i === 0 || scale.toPlace(value) - scale.toPlace(values[i - 1]!) >= 0.5 / ticksMax,
   );
-  return isApart ? values : undefined;
+  return isApart ? labelled(values) : undefined;
+}
+
+function roundTicks({ kind, from, to }: Scale, ticksMax: number): Tick[] {
+  return (kind === "log" ? logTicksWithin : ticksWithin)(from, to, ticksMax);
 }
 
 function defaultScale({ field, low, high, distinct }: ExploredColumn): ScaleKind {

@@ -1,15 +1,15 @@
-/** Where values stand on an axis. Immutable: a zoom makes a new one. */
+/** From values to places on an axis, such as pixels, and back. Immutable: a zoom makes a new one. */
 export interface Scale {
   readonly kind: "linear" | "log";
   /** The values at both ends. */
   readonly from: number;
   readonly to: number;
-  /** The pixels at both ends; for y the first is the lower one on the screen. */
+  /** The places at both ends; those of pixels along y fall. */
   readonly start: number;
   readonly end: number;
   /** NaN for what has no place, such as 0 on a log axis. */
-  toPixel(value: number): number;
-  toValue(pixel: number): number;
+  toPlace(value: number): number;
+  toValue(place: number): number;
 }
 
 export function linearScale(from: number, to: number, start: number, end: number): Scale {
@@ -21,8 +21,8 @@ export function linearScale(from: number, to: number, start: number, end: number
     to: high,
     start,
     end,
-    toPixel: (value) => start + (value - low) * perUnit,
-    toValue: (pixel) => low + (pixel - start) / perUnit,
+    toPlace: (value) => start + (value - low) * perUnit,
+    toValue: (place) => low + (place - start) / perUnit,
   };
 }
 
@@ -42,8 +42,8 @@ export function logScale(from: number, to: number, start: number, end: number): 
     to: high,
     start,
     end,
-    toPixel: (value) => (value > 0 ? start + (Math.log(value) - lowLog) * perUnit : Number.NaN),
-    toValue: (pixel) => Math.exp(lowLog + (pixel - start) / perUnit),
+    toPlace: (value) => (value > 0 ? start + (Math.log(value) - lowLog) * perUnit : Number.NaN),
+    toValue: (place) => Math.exp(lowLog + (place - start) / perUnit),
   };
 }
 
@@ -51,7 +51,7 @@ const TINY = 1e-300;
 /** Twice this is still a number. */
 const HUGE = 8e307;
 
-/** A range of nothing gets some room, so that its one value stands in the middle. */
+/** A range of nothing gets some room, so that its one value is in the middle. */
 function spread(from: number, to: number): [number, number] {
   const [low, high] = [Math.max(-HUGE, from), Math.min(HUGE, to)];
   if (high - low > TINY) return [low, high];
