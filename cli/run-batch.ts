@@ -1,5 +1,6 @@
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
+import { inParallel } from "#base/in-parallel.ts";
 import { CommandError, EXIT, type Cli } from "./cli.ts";
 import { explain } from "./explain.ts";
 import { findRuns, shortId } from "./find-run.ts";
@@ -76,25 +77,21 @@ export async function eachRun(
 ): Promise<BatchResult> {
   const result: BatchResult = { done: [], failed: [] };
   const progress = cli.progress(title, runs.length);
-  const { interrupted } = cli;
-  const waiting = runs.values();
-  const work = async () => {
-    for (const run of waiting) {
-      if (interrupted.aborted) return;
+  try {
+    await inParallel(runs, AT_ONCE, async (run) => {
+      // What was done until then is told, so this is not a failure.
+      if (cli.interrupted.aborted) return;
       try {
         await act(run);
         result.done.push(run);
       } catch (thrown) {
         const told = await explain(thrown, "");
-        // Nobody there, or no right at all: the others would fail just so.
+        // No server, or no right at all: the others would fail in the same way.
         if (told?.exitCode === EXIT.unreachable) throw thrown;
         result.failed.push({ run, message: told?.message ?? "" });
       }
       progress.update(result.done.length + result.failed.length);
-    }
-  };
-  try {
-    await Promise.all(Array.from({ length: Math.min(AT_ONCE, runs.length) }, work));
+    });
   } finally {
     progress.end();
   }

@@ -4,6 +4,7 @@
  */
 import { parseArgs } from "node:util";
 
+import { inParallel } from "#base/in-parallel.ts";
 import { runCommand } from "./command.ts";
 
 interface Step {
@@ -53,19 +54,16 @@ function choose(): Step[] {
   return steps.filter((step) => wanted.has(step.name) && !values.without.includes(step.name));
 }
 
-const waiting = choose();
 const failures: { name: string; output: string }[] = [];
 
-async function work(): Promise<void> {
-  for (let step = waiting.shift(); step !== undefined; step = waiting.shift()) {
-    const { code, output, seconds } = await runCommand(step.command, { show: false });
-    if (code !== 0) failures.push({ name: step.name, output });
-    console.log(`${code === 0 ? "ok    " : "FAILED"}  ${step.name.padEnd(10)} ${seconds.toFixed(1)} s`);
-  }
+async function runStep({ name, command }: Step): Promise<void> {
+  const { code, output, seconds } = await runCommand(command, { show: false });
+  if (code !== 0) failures.push({ name, output });
+  console.log(`${code === 0 ? "ok    " : "FAILED"}  ${name.padEnd(10)} ${seconds.toFixed(1)} s`);
 }
 
 const start = performance.now();
-await Promise.all(Array.from({ length: AT_ONCE }, work));
+await inParallel(choose(), AT_ONCE, runStep);
 for (const { name, output } of failures) console.log(`\n${name} failed:\n${output.trimEnd()}`);
 const total = ((performance.now() - start) / 1000).toFixed(1);
 if (failures.length === 0) console.log(`all checks passed in ${total} s`);

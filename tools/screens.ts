@@ -5,6 +5,7 @@
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
+import { inParallel } from "#base/in-parallel.ts";
 import { launchChromium } from "../e2e/browser/chromium.ts";
 import { scenes, type Scene } from "./screens/scenes.ts";
 import { galleryOf, pictureName, SIZES, THEMES } from "./screens/gallery.ts";
@@ -70,8 +71,7 @@ function chosen(names: readonly string[]): readonly Scene[] {
 }
 
 const names = process.argv.slice(2);
-const waiting = [...chosen(names)];
-const count = waiting.length;
+const wanted = chosen(names);
 const beganMs = performance.now();
 if (names.length === 0) rmSync(FOLDER, { recursive: true, force: true });
 mkdirSync(FOLDER, { recursive: true });
@@ -79,23 +79,19 @@ const stages = await openStages({ scale: "full" });
 const browser = await launchChromium();
 const encoder = await browser.newPage();
 const failures: string[] = [];
-await Promise.all(
-  Array.from({ length: AT_ONCE }, async () => {
-    for (let scene = waiting.shift(); scene !== undefined; scene = waiting.shift()) {
-      try {
-        await takeScene(browser, stages, encoder, scene);
-      } catch (thrown) {
-        failures.push(`${scene.name}: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
-      }
-    }
-  }),
-);
+await inParallel(wanted, AT_ONCE, async (scene) => {
+  try {
+    await takeScene(browser, stages, encoder, scene);
+  } catch (thrown) {
+    failures.push(`${scene.name}: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+  }
+});
 await browser.close();
 await stages.close();
 writeFileSync(join(FOLDER, "README.md"), galleryOf(scenes));
 const bytes = readdirSync(FOLDER).reduce((sum, file) => sum + statSync(join(FOLDER, file)).size, 0);
 const seconds = ((performance.now() - beganMs) / 1000).toFixed(0);
-console.log(`${count} scenes in ${seconds} s, ${(bytes / 1e6).toFixed(1)} MB in docs/screens`);
+console.log(`${wanted.length} scenes in ${seconds} s, ${(bytes / 1e6).toFixed(1)} MB in docs/screens`);
 if (bytes > FOLDER_BYTES_MAX) failures.push(`docs/screens is larger than ${FOLDER_BYTES_MAX / 1e6} MB`);
 for (const failure of failures) console.error(failure);
 if (failures.length > 0) process.exitCode = 1;

@@ -12,7 +12,7 @@ import { countOf, formatBytes } from "#lang/words/numbers.ts";
 import { paint, printable } from "../output/text.ts";
 import { chooseArtifacts, isReference, type Choice } from "./choose-artifacts.ts";
 import { download, type Downloaded } from "./download.ts";
-import { inParallel } from "../in-parallel.ts";
+import { inParallel } from "#base/in-parallel.ts";
 import { parseStep } from "./parse-step.ts";
 import { readContent } from "./read-content.ts";
 import { makeRoom, requirePlain, Targets } from "./target-path.ts";

@@ -8,7 +8,7 @@ import { CommandError, EXIT, type Cli } from "../cli.ts";
 import { findRun } from "../find-run.ts";
 import { countOf, formatBytes } from "#lang/words/numbers.ts";
 import { paint, printable } from "../output/text.ts";
-import { inParallel } from "../in-parallel.ts";
+import { inParallel } from "#base/in-parallel.ts";
 import { ARTIFACT_KINDS, parseKind } from "./kinds.ts";
 import { parseStep } from "./parse-step.ts";
 import { TransferProgress } from "./transfer-progress.ts";

@@ -3,7 +3,7 @@ import { Code } from "@connectrpc/connect";
 import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
 import { Failure } from "#sdk/failure.ts";
-import { inParallel } from "../in-parallel.ts";
+import { inParallel } from "#base/in-parallel.ts";
 import { STORY_DAYS, DAY_S, type DemoNamespace, type DemoRun, type DemoScaleName } from "./demo-run.ts";
 import { envelopesOf, toUs } from "./envelopes.ts";
 import { tellStory } from "./story.ts";
@@ -42,11 +42,11 @@ export async function fillDemo(cairn: Cairn, options: FillOptions = {}): Promise
   for (const each of story.namespaces) await filling.addNamespace(each);
   await filling.begin(story.runs[0]!);
   let done = 0;
-  await inParallel(story.runs, RUNS_AT_ONCE, async (run) => {
-    signal?.throwIfAborted();
+  const write = async (run: DemoRun) => {
     await filling.write(run);
     onProgress?.(++done, story.runs.length, run.name);
-  });
+  };
+  await inParallel(story.runs, RUNS_AT_ONCE, write, signal);
   for (const run of story.runs) await filling.link(run);
   for (const each of story.namespaces) if (each.closed === true) await filling.close(each);
   return filling;

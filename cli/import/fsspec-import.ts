@@ -3,7 +3,7 @@ import type { Cairn } from "#sdk/client.ts";
 import type { FsspecDirectory, FsspecRun } from "#sdk/tracker/fsspec/fsspec-directory.ts";
 import { normalJson } from "#sdk/tracker/fsspec/member-texts.ts";
 import { explain } from "../explain.ts";
-import { inParallel } from "../in-parallel.ts";
+import { inParallel } from "#base/in-parallel.ts";
 import { importArtifacts } from "./import-artifacts.ts";
 import { isFatal } from "./is-fatal.ts";
 import { isSame, record } from "./param-texts.ts";

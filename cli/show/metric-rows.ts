@@ -6,7 +6,7 @@ import {
   type SeriesInfo,
 } from "#proto/cairn/v1/metric_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
-import { inParallel } from "../in-parallel.ts";
+import { inParallel } from "#base/in-parallel.ts";
 import { formatCount, formatNumber } from "#lang/words/numbers.ts";
 import { cut, printable } from "../output/text.ts";
 import { wordOf } from "#lang/words/enums.ts";

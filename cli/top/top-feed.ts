@@ -5,7 +5,7 @@ import type { WatchEvent } from "#proto/cairn/v1/watch_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
 import { Failure } from "#sdk/failure.ts";
 import { searchRuns } from "#sdk/pages.ts";
-import { inParallel } from "../in-parallel.ts";
+import { inParallel } from "#base/in-parallel.ts";
 import { printable } from "../output/text.ts";
 import { seriesMarks } from "../plot/read-lines.ts";
 import { History } from "./history.ts";

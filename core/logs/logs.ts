@@ -8,7 +8,7 @@ import { ENDED } from "#lang/statuses.ts";
 import type { FoundLines, LogPage, LogStore } from "../ports/log-store.ts";
 import type { Runs } from "../runs/runs.ts";
 import type { Changes } from "../watch/changes.ts";
-import { Lanes } from "../watch/lanes.ts";
+import { Lanes } from "#base/lanes.ts";
 import { linePattern, type AskedPattern } from "./line-pattern.ts";
 
 /** A stream that has nothing to say says so this often: some connections are cut when they are silent. */

@@ -2,7 +2,7 @@ import type { LogFilter } from "../types/log.ts";
 import type { LogPage, LogStore } from "../ports/log-store.ts";
 import type { Changes } from "./changes.ts";
 import { sizeOf } from "../types/size.ts";
-import { Lanes } from "./lanes.ts";
+import { Lanes } from "#base/lanes.ts";
 import { PerWave } from "./per-wave.ts";
 
 const LINES_MAX = 1_000;

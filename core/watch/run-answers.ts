@@ -11,7 +11,7 @@ import { parseColumns, rowsWithMetrics, unwanted, type Projection } from "../run
 import { toFoundRuns, type FoundRun } from "../runs/found-runs.ts";
 import { CHANGED, type Changes } from "./changes.ts";
 import type { WatchRequest } from "./event.ts";
-import { Lanes } from "./lanes.ts";
+import { Lanes } from "#base/lanes.ts";
 import { PerWave } from "./per-wave.ts";
 import type { ChangedRun } from "./recent-runs.ts";
 

@@ -2,10 +2,13 @@ import { randomUUID } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
 import { createClient } from "@connectrpc/connect";
+import { inParallel } from "#base/in-parallel.ts";
 import { AccessService, PrincipalKind } from "#proto/cairn/v1/access_pb.ts";
 import { SeriesKind, SeriesPointsSchema } from "#proto/cairn/v1/metric_pb.ts";
 import { clientsOf } from "#wire/connect/testing/ways.ts";
 
+/** All at once are more than the server holds for one caller. */
+const AT_ONCE = 10;
 const LONG = "x".repeat(65_000);
 /** With a long text each they are a little more than a page. */
 export const LONG_ROWS = 265;
@@ -32,8 +35,8 @@ export async function writeLargeRows(transport: Transport): Promise<LargeRows> {
     aliases: ["a"],
   });
   const of = { run: { id: run!.id } };
-  await inTurns(indices(3), () => runs.createRun({ namespace, provenance }));
-  await inTurns(indices(LONG_ROWS), async (i) => {
+  await inParallel(indices(3), AT_ONCE, () => runs.createRun({ namespace, provenance }));
+  await inParallel(indices(LONG_ROWS), AT_ONCE, async (i) => {
     const key = `k${String(i).padStart(3, "0")}`;
     await namespaces.createNamespace({ path: `${namespace}/${key}`, description: LONG });
     await metrics.describeKey({ description: { namespace, key, description: LONG } });
@@ -53,7 +56,7 @@ export async function writeLargeRows(transport: Transport): Promise<LargeRows> {
   await metrics.writeEnvelope({ ...of, series: labelled });
   const steps = indices(100_000).map(BigInt);
   const values = indices(100_000).map((i) => Math.sin(i));
-  await inTurns(indices(12), (i) =>
+  await inParallel(indices(12), AT_ONCE, (i) =>
     metrics.writeEnvelope({ ...of, series: [{ key: `m${i}`, steps, values }] }),
   );
   const texts = create(SeriesPointsSchema, {
@@ -61,21 +64,16 @@ export async function writeLargeRows(transport: Transport): Promise<LargeRows> {
     kind: SeriesKind.TEXT,
     texts: indices(300).map(() => LONG),
   });
-  await inTurns(indices(2), () => metrics.writeEnvelope({ ...of, series: [texts] }));
+  await inParallel(indices(2), AT_ONCE, () => metrics.writeEnvelope({ ...of, series: [texts] }));
   await metrics.writeEnvelope({ ...of, log: [{ lines: indices(80).map(() => LONG) }] });
-  await inTurns(indices(20), (i) => metrics.writeEnvelope({ ...of, writer: `w${i}`, seq: 1n }));
+  await inParallel(indices(20), AT_ONCE, (i) => metrics.writeEnvelope({ ...of, writer: `w${i}`, seq: 1n }));
   const principal = `p-${randomUUID().slice(0, 8)}`;
   await access.createPrincipal({ name: principal, kind: PrincipalKind.SERVICE });
   const paths = indices(100).map((i) => [...indices(9).map(() => "n".repeat(50)), `${i}`].join("/"));
-  await inTurns(indices(400), () => access.createToken({ principal, namespaces: paths }));
+  await inParallel(indices(400), AT_ONCE, () => access.createToken({ principal, namespaces: paths }));
   return { namespace, runId: run!.id, principal };
 }
 
 function indices(count: number): number[] {
   return Array.from({ length: count }, (_, i) => i);
-}
-
-/** A few at a time: all at once are more than the server holds for one caller. */
-async function inTurns<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
-  for (let at = 0; at < items.length; at += 10) await Promise.all(items.slice(at, at + 10).map(work));
 }

@@ -1,3 +1,4 @@
+import { Lanes } from "#base/lanes.ts";
 import { type Encoding, openDecoder, RATIO_FREE_BYTES } from "#wire/kit/decoder.ts";
 
 /**
@@ -11,27 +12,18 @@ export type Inflated =
   /** `damaged` or more than the caps allow; the caller knows what to say about it. */
   | { ok: false; problem: "too large" | "damaged" };
 
-let running = 0;
-const waiting: (() => void)[] = [];
+const lanes = new Lanes(AT_ONCE_MAX);
 
 /**
  * Undoes the compression of a whole message. The caps are applied to each piece that comes out, so a bomb
  * costs one piece more than them and not what it would unfold to.
  */
-export async function inflate(
+export function inflate(
   bytes: Uint8Array,
   encoding: Encoding,
   caps: { bytesMax: number; ratioMax: number },
 ): Promise<Inflated> {
-  if (running === AT_ONCE_MAX) await new Promise<void>((resolve) => waiting.push(resolve));
-  else running++;
-  try {
-    return await inflateNow(bytes, encoding, caps);
-  } finally {
-    const next = waiting.shift();
-    if (next === undefined) running--;
-    else next();
-  }
+  return lanes.run(() => inflateNow(bytes, encoding, caps));
 }
 
 function inflateNow(

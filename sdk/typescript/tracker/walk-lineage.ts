@@ -1,5 +1,5 @@
 import { Lineage, type LineageLink, type LineageRun, type TrackerBase } from "./api.ts";
-import { mapBounded } from "./map-bounded.ts";
+import { inParallel } from "#base/in-parallel.ts";
 
 /** What is beyond is cut off, and the lineage says so. */
 const RUNS_MAX = 10_000;
@@ -30,12 +30,12 @@ export async function walkLineage(
   const up = await reach(runId, runsMax, async (id) => (await linksFrom(id)).map((link) => link.sourceRunId));
   const down = await reach(runId, runsMax, (id) => tracker.runIds({ parentRunId: id }));
   const members = new Set([runId, ...up.distances.keys(), ...down.distances.keys()]);
-  const found = await mapBounded([...members], CALLS_AT_ONCE, linksFrom);
+  const found = await inParallel([...members], CALLS_AT_ONCE, linksFrom);
   const links = found.flat().filter((link) => members.has(link.sourceRunId));
   const describe = ([id, distance]: [string, number]) => described(tracker, id, distance, links);
   return new Lineage({
-    ancestors: await mapBounded([...up.distances], CALLS_AT_ONCE, describe),
-    descendants: await mapBounded([...down.distances], CALLS_AT_ONCE, describe),
+    ancestors: await inParallel([...up.distances], CALLS_AT_ONCE, describe),
+    descendants: await inParallel([...down.distances], CALLS_AT_ONCE, describe),
     links,
     artifacts: await tracker.artifacts(runId),
     truncated: up.truncated || down.truncated,
@@ -56,7 +56,7 @@ async function reach(
   const distances = new Map<string, number>();
   let level = [start];
   for (let distance = 1; level.length > 0; distance++) {
-    const ids = (await mapBounded(level, CALLS_AT_ONCE, next)).flat();
+    const ids = (await inParallel(level, CALLS_AT_ONCE, next)).flat();
     level = [];
     for (const id of ids) {
       if (id === start || distances.has(id)) continue;

@@ -1,7 +1,7 @@
 import { readMetadata } from "../metadata-json.ts";
 import { messageOf } from "../report-problem.ts";
 import { TrackerSource, type MetadataValue } from "../api.ts";
-import { mapBounded } from "../map-bounded.ts";
+import { inParallel } from "#base/in-parallel.ts";
 import { memberTexts } from "./member-texts.ts";
 import { idOf, nameOf } from "./run-names.ts";
 import { compareTimestampNames, isTimestampName } from "./timestamp-names.ts";
@@ -91,7 +91,7 @@ export class FsspecDirectory {
     found.sort(([a], [b]) => (a < b ? -1 : 1));
     if (!parentRunId) return found.map(([, id]) => id);
     const parent = nameOf(parentRunId);
-    const linked = await mapBounded(found, READS_AT_ONCE, ([name]) =>
+    const linked = await inParallel(found, READS_AT_ONCE, ([name]) =>
       this.fs.exists(`${this.folder(name, "sources")}/${parent}`),
     );
     return found.filter((_, i) => linked[i]).map(([, id]) => id);
@@ -125,7 +125,7 @@ export class FsspecDirectory {
     const folder = this.folder(nameOf(runId), "sources");
     const files = await this.fs.list(folder);
     const names = files.map(({ name }) => name).sort();
-    const links = await mapBounded(names, READS_AT_ONCE, (name) => this.#sourceFile(folder, name));
+    const links = await inParallel(names, READS_AT_ONCE, (name) => this.#sourceFile(folder, name));
     return links.flat();
   }
 
@@ -150,7 +150,7 @@ export class FsspecDirectory {
       else this.#report({ path: `${folder}/${name}`, reason: "its name is no time in nanoseconds" });
     }
     names.sort(compareTimestampNames);
-    const entries = await mapBounded(names, READS_AT_ONCE, (name) => this.#entry(`${folder}/${name}`, name));
+    const entries = await inParallel(names, READS_AT_ONCE, (name) => this.#entry(`${folder}/${name}`, name));
     return entries.filter((entry) => entry !== undefined);
   }
 

@@ -9,7 +9,7 @@ import {
   type RunIdFilters,
 } from "../api.ts";
 import { walkLineage } from "../walk-lineage.ts";
-import { mapBounded } from "../map-bounded.ts";
+import { inParallel } from "#base/in-parallel.ts";
 import { readMetadata, writeMetadata } from "../metadata-json.ts";
 import {
   FsspecDirectory,
@@ -115,7 +115,7 @@ export class FsspecTracker extends TrackerBase {
     const sources = new Map<string, readonly TrackerSource[]>();
     const children = new Map<string, string[]>();
     const ids = await this.#directory.runIds();
-    await mapBounded(ids, READS_AT_ONCE, async (id) => void sources.set(id, await this.sources(id)));
+    await inParallel(ids, READS_AT_ONCE, async (id) => void sources.set(id, await this.sources(id)));
     for (const [id, links] of sources) {
       for (const parent of new Set(links.map(({ sourceRunId }) => sourceRunId))) {
         const known = children.get(parent);

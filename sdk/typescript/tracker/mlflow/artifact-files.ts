@@ -3,7 +3,7 @@ import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { mapBounded } from "../map-bounded.ts";
+import { inParallel } from "#base/in-parallel.ts";
 import type { MLflowRest } from "./mlflow-rest.ts";
 import type { MLflowRun } from "./mlflow-types.ts";
 
@@ -86,7 +86,7 @@ export class ArtifactFiles {
       );
     }
     if (files.length === 0) throw new Error(`cannot upload "${folder}": it has no files`);
-    await mapBounded(files, UPLOADS_AT_ONCE, async (file) => {
+    await inParallel(files, UPLOADS_AT_ONCE, async (file) => {
       const relative = file.slice(folder.replace(/\/+$/, "").length + 1);
       await this.#put(file, `${target}/${relative}`, (await stat(file)).size);
     });

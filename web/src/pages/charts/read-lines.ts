@@ -2,7 +2,7 @@ import { Axis, type ReadSeriesResponse, type SeriesData } from "#proto/cairn/v1/
 import type { XKind } from "../../charts/frame.ts";
 import type { Points } from "../../charts/line.ts";
 import { cairn } from "../../data/server.ts";
-import { inTurns } from "./in-turns.ts";
+import { inParallel } from "#base/in-parallel.ts";
 import { seriesPoints } from "./series-points.ts";
 
 /** The points of one series of one run. */
@@ -33,7 +33,7 @@ const MARGIN = 0.02;
 export async function readLines(request: ReadRequest, signal: AbortSignal): Promise<ReadPoints[]> {
   const { xKind, runIds, startsUs } = request;
   if (xKind !== "relative") return readTogether(request, runIds, 0, signal);
-  const answers = await inTurns(runIds, CALLS_AT_ONCE, (id) =>
+  const answers = await inParallel(runIds, CALLS_AT_ONCE, (id) =>
     readTogether(request, [id], startsUs.get(id) ?? 0, signal),
   );
   return answers.flat();

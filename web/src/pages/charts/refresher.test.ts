@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { inTurns } from "./in-turns.ts";
 import { bucketsFor } from "./panel-view.ts";
 import { Refresher } from "./refresher.ts";
 
@@ -28,22 +27,6 @@ describe("reading again", () => {
     refresher.add("d");
     expect(reads.length).toBe(2);
     expect(most).toBe(1);
-  });
-
-  it("Z36 calls in turns keep the order of their answers and never run more at once than allowed", async () => {
-    let running = 0;
-    let most = 0;
-    const answers = await inTurns([5, 1, 4, 2, 3], 2, async (item) => {
-      most = Math.max(most, ++running);
-      for (let i = 0; i < item; i++) await Promise.resolve();
-      running--;
-      return item * 10;
-    });
-    expect(answers).toEqual([50, 10, 40, 20, 30]);
-    expect(most).toBe(2);
-    await expect(inTurns([1, 2], 2, (item) => Promise.reject(new Error(`no ${item}`)))).rejects.toThrow(
-      "no 1",
-    );
   });
 
   it("Z36 a chart asks for two buckets per pixel, for fewer when it has very many lines", () => {

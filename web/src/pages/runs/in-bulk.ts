@@ -1,3 +1,5 @@
+import { inParallel } from "#base/in-parallel.ts";
+
 export interface BulkResult {
   done: readonly string[];
   failed: readonly { id: string; error: unknown }[];
@@ -17,28 +19,22 @@ export async function inBulk(
 ): Promise<BulkResult> {
   const done: string[] = [];
   const failed: { id: string; error: unknown }[] = [];
-  let next = 0;
   let row = 0;
-  const work = async () => {
-    for (let id = ids[next++]; id !== undefined; id = ids[next++]) {
-      if (signal?.aborted === true) return;
-      if (row >= FAILURES_MAX) {
-        failed.push({ id, error: failed.at(-1)!.error });
-        continue;
-      }
-      try {
-        // One after the other: that is the bound.
-        // oxlint-disable-next-line no-await-in-loop
-        await act(id);
-        done.push(id);
-        row = 0;
-      } catch (error) {
-        failed.push({ id, error });
-        row++;
-      }
-      onProgress(done.length + failed.length);
+  await inParallel(ids, AT_ONCE, async (id) => {
+    if (signal?.aborted === true) return;
+    if (row >= FAILURES_MAX) {
+      failed.push({ id, error: failed.at(-1)!.error });
+      return;
     }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+    try {
+      await act(id);
+      done.push(id);
+      row = 0;
+    } catch (error) {
+      failed.push({ id, error });
+      row++;
+    }
+    onProgress(done.length + failed.length);
+  });
   return { done, failed };
 }
