@@ -1,4 +1,5 @@
 import { hash, timingSafeEqual } from "node:crypto";
+import { BoundedMap } from "#base/bounded-map.ts";
 import type { Clock } from "#base/clock.ts";
 import { newToken } from "#base/ids.ts";
 import { credentialEnded } from "#core/access/book.ts";
@@ -27,7 +28,7 @@ export class LocalSecret {
   readonly #digest = digestOf(this.text);
   readonly #clock: Clock;
   /** By the digest of their secret, the oldest first. */
-  readonly #sessions = new Map<string, { endUs: number; page: Buffer }>();
+  readonly #sessions = new BoundedMap<string, { endUs: number; page: Buffer }>(SESSIONS_MAX);
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -44,7 +45,6 @@ export class LocalSecret {
     const pageKey = newToken(PAGE_PREFIX);
     const endUs = this.#clock.nowUs() + SESSION_US;
     this.#sessions.set(digestOf(secret).toString("hex"), { endUs, page: digestOf(pageKey) });
-    if (this.#sessions.size > SESSIONS_MAX) this.#sessions.delete(this.#sessions.keys().next().value!);
     return { secret, pageKey };
   }
 

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { BoundedMap } from "#base/bounded-map.ts";
 import type { Clock } from "#base/clock.ts";
 import { CairnError } from "#lang/errors.ts";
 import { ExpiryBell } from "./expiry-bell.ts";
@@ -53,11 +54,11 @@ export class AccessBook {
   readonly #bell: ExpiryBell;
   #state: AccessState;
   #version = 0;
-  #standings = new Map<string, Standing>();
-  #holders = new Map<string, Holder>();
+  readonly #standings = new BoundedMap<string, Standing>(STANDINGS_MAX);
+  readonly #holders = new BoundedMap<string, Holder>(HOLDERS_MAX);
   /** Those of this version, and the last ones there were: an unchanged mask keeps its id. */
-  #masks = new Map<string, ReadMask | undefined>();
-  readonly #lastMasks = new Map<string, ReadMask>();
+  readonly #masks = new BoundedMap<string, ReadMask | undefined>(MASKS_MAX);
+  readonly #lastMasks = new BoundedMap<string, ReadMask>(MASKS_MAX);
   #maskCount = 0;
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -143,7 +144,7 @@ export class AccessBook {
     let standing = this.#standings.get(key);
     if (standing === undefined) {
       standing = new Standing(this.#state, bound);
-      keep(this.#standings, key, standing, STANDINGS_MAX);
+      this.#standings.set(key, standing);
     }
     return standing;
   }
@@ -172,7 +173,7 @@ export class AccessBook {
         ]),
         strongest: undefined,
       };
-      keep(this.#holders, tokenId, holder, HOLDERS_MAX);
+      this.#holders.set(tokenId, holder);
     }
     return holder;
   }
@@ -187,9 +188,9 @@ export class AccessBook {
       const isSame =
         last !== undefined && sameMap(last.namespaces, places.namespaces) && sameMap(last.runs, places.runs);
       mask = isSame ? last : { id: `${PROCESS}.${++this.#maskCount}`, ...places };
-      keep(this.#lastMasks, maskKey, mask, MASKS_MAX);
+      this.#lastMasks.set(maskKey, mask);
     }
-    keep(this.#masks, maskKey, mask, MASKS_MAX);
+    this.#masks.set(maskKey, mask);
     return mask;
   }
 
@@ -199,16 +200,16 @@ export class AccessBook {
     if (others.length === 0) return;
     if (others.some((change) => change.do !== "delete-token")) return this.#renew();
     this.#version++;
-    this.#holders = new Map();
+    this.#holders.clear();
     this.#tell();
   }
 
   /** What was worked out holds no more; whoever has something open is told to look again. */
   #renew(): void {
     this.#version++;
-    this.#standings = new Map();
-    this.#holders = new Map();
-    this.#masks = new Map();
+    this.#standings.clear();
+    this.#holders.clear();
+    this.#masks.clear();
     this.#tell();
   }
 
@@ -228,13 +229,6 @@ export function credentialEnded(cause: string): CairnError {
     reason: "CREDENTIAL_ENDED",
     hint: "log in again, or ask for a new token",
   });
-}
-
-/** The one that came first makes room. */
-function keep<V>(map: Map<string, V>, key: string, value: V, max: number): void {
-  map.delete(key);
-  map.set(key, value);
-  if (map.size > max) map.delete(map.keys().next().value!);
 }
 
 function sameMap(a: ReadonlyMap<string, boolean>, b: ReadonlyMap<string, boolean>): boolean {

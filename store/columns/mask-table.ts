@@ -3,6 +3,7 @@
  * rows of the runs that have a rule of their own. A mask may name 10,000 namespaces, so the bytes are
  * made once and then only for namespaces that have come since; a search pays for one look-up per row.
  */
+import { BoundedMap } from "#base/bounded-map.ts";
 import { maskReadsNamespace, type ReadMask } from "#core/access/scope.ts";
 import { firstFrom, type Term } from "./filter.ts";
 import { keepTable, type Flip, run } from "./kernels.ts";
@@ -14,33 +15,23 @@ export const MASKS_MAX = 64;
 
 /** Masks by id, the ones used last. */
 export class MaskTables {
-  readonly #tables = new Map<string, MaskTable>();
-  readonly #max: number;
+  readonly #tables: BoundedMap<string, MaskTable>;
 
   constructor(max: number = MASKS_MAX) {
-    this.#max = max;
+    this.#tables = new BoundedMap(max);
   }
 
   find(id: string): ReadMask | undefined {
     const table = this.#tables.get(id);
-    if (table !== undefined) this.#touch(table);
+    if (table !== undefined) this.#tables.set(id, table);
     return table?.mask;
   }
 
   /** Two masks with the same id are the same mask. */
   of(mask: ReadMask): MaskTable {
     const table = this.#tables.get(mask.id) ?? new MaskTable(mask);
-    this.#touch(table);
+    this.#tables.set(mask.id, table);
     return table;
-  }
-
-  #touch(table: MaskTable): void {
-    const { id } = table.mask;
-    this.#tables.delete(id);
-    this.#tables.set(id, table);
-    if (this.#tables.size <= this.#max) return;
-    const [oldest] = this.#tables.keys();
-    this.#tables.delete(oldest!);
   }
 }
 

@@ -1,3 +1,4 @@
+import { BoundedMap } from "#base/bounded-map.ts";
 import type { ReadMask } from "#core/access/scope.ts";
 import { CairnError } from "#lang/errors.ts";
 import type { PlainMask } from "./plain-query.ts";
@@ -9,17 +10,16 @@ import { MASK_UNKNOWN } from "./worker-api.ts";
  * other has; where it is wrong, the other says so and is told once more.
  */
 export class SentMasks {
-  readonly #ids = new Set<string>();
-  readonly #max: number;
+  readonly #ids: BoundedMap<string, true>;
 
   constructor(max: number) {
-    this.#max = max;
+    this.#ids = new BoundedMap(max);
   }
 
   async call<R>(mask: ReadMask | undefined, call: (plain: PlainMask) => Promise<R>): Promise<R> {
     if (mask === undefined) return call(undefined);
     const known = this.#ids.has(mask.id);
-    this.#touch(mask.id);
+    this.#ids.set(mask.id, true);
     if (!known) return call(mask);
     try {
       return await call(mask.id);
@@ -27,13 +27,5 @@ export class SentMasks {
       if (!(thrown instanceof CairnError) || thrown.reason !== MASK_UNKNOWN) throw thrown;
       return call(mask);
     }
-  }
-
-  #touch(id: string): void {
-    this.#ids.delete(id);
-    this.#ids.add(id);
-    if (this.#ids.size <= this.#max) return;
-    const [oldest] = this.#ids;
-    this.#ids.delete(oldest!);
   }
 }

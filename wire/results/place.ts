@@ -1,3 +1,4 @@
+import { BoundedMap } from "#base/bounded-map.ts";
 import type { Caller } from "#core/access/caller.ts";
 import { CairnError, quote } from "#lang/errors.ts";
 import type { Runs } from "#core/runs/runs.ts";
@@ -30,7 +31,7 @@ const ASKED_MS_MAX = 60_000;
 export class Places {
   readonly #runs: Runs;
   /** By principal, when which of its credentials asked for which path, the latest last. */
-  readonly #asked = new Map<string, Map<string, number>>();
+  readonly #asked = new BoundedMap<string, Map<string, number>>(ASKERS_MAX);
   readonly #nowMs: () => number;
 
   constructor(runs: Runs, nowMs: () => number = () => performance.now()) {
@@ -93,9 +94,9 @@ export class Places {
 
   #note(caller: Caller, path: string): void {
     const asker = askerKey(caller);
-    const asked = this.#asked.get(asker) ?? new Map<string, number>();
-    putLast(this.#asked, asker, asked, ASKERS_MAX);
-    putLast(asked, askedKey(caller, path), this.#nowMs(), ASKED_MAX);
+    const asked = this.#asked.get(asker) ?? new BoundedMap<string, number>(ASKED_MAX);
+    this.#asked.set(asker, asked);
+    asked.set(askedKey(caller, path), this.#nowMs());
   }
 
   /** How many segments the base has that was asked for last and where the caller may do what the call declares. */
@@ -122,13 +123,6 @@ function askerKey({ principal: { kind, name } }: Caller): string {
 /** Two tokens of one principal may be in different hands. */
 function askedKey({ tokenId = "" }: Caller, path: string): string {
   return `${tokenId} ${path}`;
-}
-
-/** The one that came first makes room. */
-function putLast<V>(map: Map<string, V>, key: string, value: V, max: number): void {
-  map.delete(key);
-  map.set(key, value);
-  if (map.size > max) map.delete(map.keys().next().value!);
 }
 
 function ambiguous(path: string, found: readonly Place[]): CairnError {

@@ -1,4 +1,5 @@
 import { Code } from "@connectrpc/connect";
+import { BoundedMap } from "#base/bounded-map.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import type { Cairn } from "../client.ts";
 import { Failure } from "../failure.ts";
@@ -36,7 +37,7 @@ export class CairnRuns {
   readonly #patience: Patience;
   readonly #place: TrackerPlace;
   /** Of runs that were written to, by the id of TorchX. */
-  readonly #ids = new Map<string, Promise<string>>();
+  readonly #ids = new BoundedMap<string, Promise<string>>(REMEMBERED_MAX);
 
   constructor(server: Cairn, patience: Patience, place: TrackerPlace) {
     this.#server = server;
@@ -85,10 +86,6 @@ export class CairnRuns {
     const id = this.#ensure(trackerId);
     this.#ids.set(trackerId, id);
     id.catch(() => this.#ids.delete(trackerId));
-    for (const oldest of this.#ids.keys()) {
-      if (this.#ids.size <= REMEMBERED_MAX) break;
-      this.#ids.delete(oldest);
-    }
     return id;
   }
 

@@ -1,4 +1,5 @@
 import { useEffect, useState } from "react";
+import { BoundedMap } from "#base/bounded-map.ts";
 import { Preparer } from "./preparer.ts";
 import type { Outcome, Preparations } from "./prepared.ts";
 
@@ -8,7 +9,11 @@ const REMEMBERED_MAX = 16;
 
 const preparer = new Preparer(() => new Worker(new URL("./worker.ts", import.meta.url), { type: "module" }));
 /** The last outcomes by their texts, so that a page that is looked at again shows them at once. */
-const remembered: Remembered = { markdown: new Map(), html: new Map(), svg: new Map() };
+const remembered: Remembered = {
+  markdown: new BoundedMap(REMEMBERED_MAX),
+  html: new BoundedMap(REMEMBERED_MAX),
+  svg: new BoundedMap(REMEMBERED_MAX),
+};
 
 /** What is made of the text; undefined while it is being prepared. */
 export function usePrepared<K extends keyof Preparations>(
@@ -26,7 +31,6 @@ export function usePrepared<K extends keyof Preparations>(
       if (left.signal.aborted) return;
       setMade({ text, outcome: prepared });
       known.set(text, prepared);
-      if (known.size > REMEMBERED_MAX) known.delete(known.keys().next().value!);
     });
     return () => left.abort();
   }, [isKnown, kind, text, known]);

@@ -1,3 +1,4 @@
+import { BoundedMap } from "#base/bounded-map.ts";
 import { Axis, Form, SeriesKind, type SeriesData } from "#proto/cairn/v1/metric_pb.ts";
 import { cairn } from "../../data/server.ts";
 
@@ -19,8 +20,8 @@ const EMPTY: SparkLine = { x: new Float64Array(), y: new Float64Array() };
 
 /** The little lines of the rows that are seen, asked for in one call per key and kept while the page is there. */
 export class SparkLines {
-  readonly #kept = new Map<string, SparkLine>();
   readonly #asked = new Set<string>();
+  readonly #kept = new BoundedMap<string, SparkLine>(KEPT_MAX, (name) => this.#asked.delete(name));
   readonly #listeners = new Set<() => void>();
   #wanted = new Map<string, Set<string>>();
   #seen: { runIds: readonly string[]; keys: readonly string[] } = { runIds: [], keys: [] };
@@ -79,22 +80,13 @@ export class SparkLines {
       });
       const found = new Map<string, SeriesData>();
       for (const series of answer.series) if (!found.has(series.runId)) found.set(series.runId, series);
-      for (const id of runIds) this.#keep(nameOf(id, key), lineOf(found.get(id)));
+      for (const id of runIds) this.#kept.set(nameOf(id, key), lineOf(found.get(id)));
       this.version++;
       for (const listener of this.#listeners) listener();
     } catch {
       // A row without its little line is still a row; it is asked for again when it is seen again.
       for (const id of runIds) this.#asked.delete(nameOf(id, key));
     }
-  }
-
-  #keep(name: string, line: SparkLine): void {
-    this.#kept.delete(name);
-    this.#kept.set(name, line);
-    if (this.#kept.size <= KEPT_MAX) return;
-    const [oldest] = this.#kept.keys();
-    this.#kept.delete(oldest!);
-    this.#asked.delete(oldest!);
   }
 }
 
