@@ -2,9 +2,8 @@ import { CairnError, quote } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
 import type { Run } from "../types/run.ts";
 import type { HeavyPart } from "../ports/run-store.ts";
-import type { Field, MetricStat } from "#lang/query/ast.ts";
-import { Cursor } from "#lang/query/cursor.ts";
-import { parseField } from "#lang/query/parse-field.ts";
+import type { MetricStat } from "#lang/query/ast.ts";
+import { readField } from "#lang/query/field-text.ts";
 
 /** What a search fills in of each run. Identity, status and times always come. */
 export interface Projection {
@@ -32,7 +31,7 @@ export function parseColumns(asked: readonly string[]): Projection {
   const metrics = new Map<string, Projection["metrics"][number]>();
   for (const column of columns) {
     if (WHOLE.has(column)) continue;
-    const field = parseColumn(column);
+    const field = readField(column);
     if (field.of === "param") params.add(field.key);
     else if (field.of === "tag") tags.add(field.key);
     else if (field.of === "metric") {
@@ -100,13 +99,6 @@ function pick(
     }
   }
   return picked;
-}
-
-function parseColumn(column: string): Field {
-  const cursor = new Cursor(column);
-  const { field } = parseField(cursor);
-  if (cursor.peek().kind !== "end") throw unknownColumn(column);
-  return field;
 }
 
 function unknownColumn(column: string): CairnError {

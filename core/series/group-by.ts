@@ -4,8 +4,7 @@ import { requireAtMost } from "../types/check.ts";
 import { sizeOf } from "../types/size.ts";
 import type { Run } from "../types/run.ts";
 import type { HeavyPart } from "../ports/run-store.ts";
-import { Cursor } from "#lang/query/cursor.ts";
-import { parseField } from "#lang/query/parse-field.ts";
+import { readField } from "#lang/query/field-text.ts";
 import { compareValues, paramAt } from "./group-value.ts";
 
 /** Runs that are shown as one. */
@@ -30,20 +29,17 @@ export function parseGroupColumns(names: readonly string[]): GroupColumn[] {
 }
 
 function parseGroupColumn(name: string): GroupColumn {
-  const cursor = new Cursor(name);
-  const { field } = parseField(cursor);
-  if (cursor.peek().kind === "end") {
-    if (field.of === "param") {
-      return { name, isParam: true, of: (run) => paramAt(run.params, field.key) ?? "null" };
-    }
-    // Where there is no such tag, this makes undefined of undefined.
-    if (field.of === "tag") {
-      return { name, isParam: false, of: (run) => JSON.stringify(run.tags.get(field.key)) ?? "null" };
-    }
-    if (field.of === "run" && (field.name === "namespace" || field.name === "status")) {
-      const own = field.name;
-      return { name, isParam: false, of: (run) => JSON.stringify(run[own]) };
-    }
+  const field = readField(name);
+  if (field.of === "param") {
+    return { name, isParam: true, of: (run) => paramAt(run.params, field.key) ?? "null" };
+  }
+  // Where there is no such tag, this makes undefined of undefined.
+  if (field.of === "tag") {
+    return { name, isParam: false, of: (run) => JSON.stringify(run.tags.get(field.key)) ?? "null" };
+  }
+  if (field.of === "run" && (field.name === "namespace" || field.name === "status")) {
+    const own = field.name;
+    return { name, isParam: false, of: (run) => JSON.stringify(run[own]) };
   }
   throw new CairnError("invalid", `cannot group by column ${quote(name)}`, {
     hint: "columns are params.KEY (nested keys with dots), tags.KEY, namespace and status",

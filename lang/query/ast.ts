@@ -43,7 +43,13 @@ export type Field =
   | { of: "run"; name: RunField }
   | { of: "param"; key: string }
   | { of: "tag"; key: string }
-  | { of: "metric"; key: string; stat: MetricStat };
+  | MetricField;
+
+export interface MetricField {
+  of: "metric";
+  key: string;
+  stat: MetricStat;
+}
 
 /**
  * `alias` has many values: a comparison holds when it holds for one of them. `duration` is in

@@ -1,16 +1,19 @@
 import type { CairnError } from "../errors.ts";
+import type { Keyword } from "./keywords.ts";
 import { type Segment, type Token, tokenize } from "./lexer.ts";
-import { suggestion, syntaxError, type SyntaxErrorOptions } from "./syntax-error.ts";
+import { type Noun, suggestion, syntaxError, type SyntaxErrorOptions } from "./syntax-error.ts";
 
 /** A place among the tokens of a query. The last token is the end, and nothing steps over it. */
 export class Cursor {
+  readonly #noun: Noun;
   readonly #text: string;
   readonly #tokens: readonly Token[];
   #next = 0;
 
-  constructor(text: string) {
+  constructor(text: string, noun: Noun) {
+    this.#noun = noun;
     this.#text = text;
-    this.#tokens = tokenize(text);
+    this.#tokens = tokenize(text, noun);
   }
 
   peek(): Token {
@@ -21,12 +24,12 @@ export class Cursor {
     if (this.#next < this.#tokens.length - 1) this.#next++;
   }
 
-  atWord(word: string): boolean {
+  atWord(word: Keyword): boolean {
     const token = this.peek();
     return token.kind === "word" && token.text.toLowerCase() === word;
   }
 
-  takeWord(word: string): boolean {
+  takeWord(word: Keyword): boolean {
     const found = this.atWord(word);
     if (found) this.step();
     return found;
@@ -54,7 +57,7 @@ export class Cursor {
   }
 
   errorAt(token: Token, problem: string, options: SyntaxErrorOptions = {}): CairnError {
-    return syntaxError(this.#text, token.at, problem, options);
+    return syntaxError(this.#noun, this.#text, token.at, problem, options);
   }
 }
 

@@ -35,6 +35,11 @@ export function findMetricStat(word: string): MetricStat | undefined {
   return METRIC_STATS.find((stat) => stat === word);
 }
 
+/** Whether runs can be ordered by it: of many aliases none is the first. */
+export function isOrderable(field: Field): boolean {
+  return field.of !== "run" || field.name !== "alias";
+}
+
 export function fieldType(field: Field): FieldType {
   switch (field.of) {
     case "run":

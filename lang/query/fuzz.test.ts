@@ -4,6 +4,7 @@ import { cpuMs } from "#base/cpu-ms.ts";
 import { CairnError } from "../errors.ts";
 import { limits } from "../limits.ts";
 import { arbitraryQuery } from "./testing/arbitrary.ts";
+import { arbitraryText, TEXT_PIECES } from "./testing/arbitrary-text.ts";
 import { parseQuery } from "./parser.ts";
 import { printQuery } from "./print.ts";
 import { dose } from "../../tools/dose.ts";
@@ -32,13 +33,6 @@ function expectFast(text: string): void {
   expect(elapsedMs, text.slice(0, 60)).toBeLessThan(PARSE_MS_MAX);
 }
 
-const PIECES = [
-  ...Array.from("()=<>~!,.+-\"'`\\ \n\t0123456789eE_%*?[]{}|^$&#@:;/\u0000\u2028é😀\ud800"),
-  ..."and or not in is null like ilike under order by desc now nan inf true".split(" "),
-  ..."status name alias namespace started duration params params. tags.x metrics.loss.max".split(" "),
-  ..."\"a\" 'a' `a` 1e-3 7d \\u12 '2026-01-31' (?i) {1000} \\pL".split(" "),
-];
-
 test("a broken pattern with a line break in it is quoted on one line", () => {
   parseAnything('name ~ "[\n" order by name');
 });
@@ -49,13 +43,8 @@ test("so is a key with one", () => {
 });
 
 test("random text never throws anything but a syntax error", () => {
-  const text = fc.oneof(
-    fc.string({ unit: "binary", maxLength: 200 }),
-    fc.array(fc.constantFrom(...PIECES), { maxLength: 60 }).map((pieces) => pieces.join("")),
-    fc.array(fc.constantFrom(...PIECES), { maxLength: 30 }).map((pieces) => pieces.join(" ")),
-  );
   fc.assert(
-    fc.property(text, (source) => {
+    fc.property(arbitraryText(), (source) => {
       parseAnything(source);
     }),
     { numRuns: dose(1_000, 10_000) },
@@ -63,7 +52,7 @@ test("random text never throws anything but a syntax error", () => {
 });
 
 test("nor does a good query with a few changes", () => {
-  const edit = fc.tuple(fc.nat(), fc.nat(3), fc.constantFrom("", ...PIECES));
+  const edit = fc.tuple(fc.nat(), fc.nat(3), fc.constantFrom("", ...TEXT_PIECES));
   fc.assert(
     fc.property(arbitraryQuery(), fc.array(edit, { minLength: 1, maxLength: 4 }), (query, edits) => {
       const text = edits.reduce((edited, [place, remove, piece]) => {

@@ -2,7 +2,7 @@ import type { CairnError } from "../errors.ts";
 import type { Field } from "./ast.ts";
 import { type Cursor, joinKey, shown } from "./cursor.ts";
 import { findKeyedField, findMetricStat, findRunField, KEYED_FIELDS, RUN_FIELDS } from "./fields.ts";
-import type { Segment, Token } from "./lexer.ts";
+import type { DraftToken, Segment, Token } from "./lexer.ts";
 import { suggestion } from "./syntax-error.ts";
 
 /** A field and how it is called in errors. */
@@ -11,46 +11,63 @@ export interface NamedField {
   name: string;
 }
 
-export function parseField(cursor: Cursor): NamedField {
-  const token = cursor.peek();
-  if (token.kind === "path") {
-    cursor.step();
-    return {
-      field: keyedField(cursor, token),
-      name: `${token.root.toLowerCase()}.${joinKey(token.segments).slice(0, 40)}`,
-    };
-  }
-  if (token.kind !== "word") {
-    throw cursor.unexpected(
-      "a field such as status, params.lr or metrics.loss.min",
-      [],
-      token.kind === "string" ? "a comparison begins with its field" : undefined,
-    );
-  }
-  const keyed = findKeyedField(token.text);
-  if (keyed !== undefined) {
-    throw cursor.errorAt(token, `${keyed} needs a key`, { hint: `write ${keyed}.KEY or ${keyed}."any key"` });
-  }
-  const name = findRunField(token.text);
-  if (name === undefined) throw unknownField(cursor, token, token.text, []);
-  cursor.step();
-  return { field: { of: "run", name }, name };
+/** The field that a token is; undefined for any other token. */
+export function fieldOf(token: DraftToken): Field | undefined {
+  if (token.kind === "path") return keyedField(token);
+  const name = token.kind === "word" ? findRunField(token.text) : undefined;
+  return name && { of: "run", name };
 }
 
-function keyedField(cursor: Cursor, token: Token & { kind: "path" }): Field {
-  const { root, segments } = token;
-  const keyed = findKeyedField(root);
-  if (keyed === undefined) {
-    const name = findRunField(root);
-    if (name !== undefined) throw cursor.errorAt(token, `${name} has no parts`);
-    throw unknownField(cursor, token, root, segments);
+type PathToken = Token & { kind: "path" };
+
+function keyedField({ root, segments }: PathToken): Field | undefined {
+  const key = joinKey(segments);
+  switch (findKeyedField(root)) {
+    case "params":
+      return { of: "param", key };
+    case "tags":
+      return { of: "tag", key };
+    case "metrics": {
+      const last = segments.at(-1)!;
+      const stat = segments.length > 1 && !last.quoted ? findMetricStat(last.text) : undefined;
+      if (stat === undefined) return { of: "metric", key, stat: "last" };
+      return { of: "metric", key: joinKey(segments.slice(0, -1)), stat };
+    }
+    case undefined:
+      return undefined;
   }
-  if (keyed === "params") return { of: "param", key: joinKey(segments) };
-  if (keyed === "tags") return { of: "tag", key: joinKey(segments) };
-  const last = segments.at(-1)!;
-  const stat = segments.length > 1 && !last.quoted ? findMetricStat(last.text) : undefined;
-  if (stat === undefined) return { of: "metric", key: joinKey(segments), stat: "last" };
-  return { of: "metric", key: joinKey(segments.slice(0, -1)), stat };
+}
+
+export function parseField(cursor: Cursor): NamedField {
+  const token = cursor.peek();
+  const field = fieldOf(token);
+  if (field === undefined) throw notField(cursor, token);
+  cursor.step();
+  return { field, name: field.of === "run" ? field.name : pathName(token as PathToken) };
+}
+
+function pathName({ root, segments }: PathToken): string {
+  return `${root.toLowerCase()}.${joinKey(segments).slice(0, 40)}`;
+}
+
+function notField(cursor: Cursor, token: Token): CairnError {
+  if (token.kind === "path") {
+    const name = findRunField(token.root);
+    if (name !== undefined) return cursor.errorAt(token, `${name} has no parts`);
+    return unknownField(cursor, token, token.root, token.segments);
+  }
+  if (token.kind === "word") {
+    const keyed = findKeyedField(token.text);
+    if (keyed === undefined) return unknownField(cursor, token, token.text, []);
+    return cursor.errorAt(token, `${keyed} needs a key`, {
+      hint: `write ${keyed}.KEY or ${keyed}."any key"`,
+    });
+  }
+  return cursor.unexpected(
+    "a field such as status, params.lr or metrics.loss.min",
+    [],
+    token.kind === "string" ? "a comparison begins with its field" : undefined,
+  );
 }
 
 function unknownField(cursor: Cursor, token: Token, root: string, segments: readonly Segment[]): CairnError {

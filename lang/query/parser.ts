@@ -17,7 +17,7 @@ import { CairnError } from "../errors.ts";
 import { limits } from "../limits.ts";
 import type { Comparison, Expression, Field, Literal, Order, Query } from "./ast.ts";
 import { Cursor } from "./cursor.ts";
-import { fieldType } from "./fields.ts";
+import { fieldType, isOrderable } from "./fields.ts";
 import type { Token } from "./lexer.ts";
 import { type NamedField, parseField } from "./parse-field.ts";
 import { parseLiteral } from "./parse-literal.ts";
@@ -35,7 +35,8 @@ export interface ParseOptions {
 export function parseQuery(text: string, options: ParseOptions): Query {
   const bytesMax = options.bytesMax ?? limits.queryBytesMax;
   const sizeBytes = byteLength(text);
-  if (sizeBytes > bytesMax) throw syntaxError(text, 0, `${sizeBytes} bytes are more than ${bytesMax}`);
+  if (sizeBytes > bytesMax)
+    throw syntaxError("query", text, 0, `${sizeBytes} bytes are more than ${bytesMax}`);
   return new Parser(text, options.nowUs).query();
 }
 
@@ -56,7 +57,7 @@ class Parser {
   #patternCost = 0;
 
   constructor(text: string, nowUs: number) {
-    this.#cursor = new Cursor(text);
+    this.#cursor = new Cursor(text, "query");
     this.#nowUs = nowUs;
   }
 
@@ -82,7 +83,7 @@ class Parser {
   #order(): Order {
     const token = this.#cursor.peek();
     const { field } = parseField(this.#cursor);
-    if (field.of === "run" && field.name === "alias") {
+    if (!isOrderable(field)) {
       throw this.#cursor.errorAt(token, "a run may have many aliases, so they give no order", {
         hint: "order by name or id",
       });

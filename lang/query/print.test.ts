@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { ARBITRARY_NOW_US, arbitraryQuery, arbitraryRuns } from "./testing/arbitrary.ts";
 import { parseQuery } from "./parser.ts";
 import { printQuery } from "./print.ts";
+import { escapeLike, quoteList, quoteText } from "./quote.ts";
 import { ReferenceEngine } from "./testing/reference.ts";
 import { dose } from "../../tools/dose.ts";
 
@@ -63,10 +64,11 @@ const CANONICAL: readonly (readonly [typed: string, printed: string])[] = [
   ["name !~ `^(?s:a.*)$`", 'name not like "a%"'],
   ["namespace not under 'a/b/'", 'namespace not under "a/b"'],
   ["params.`optim.lr` = .5", "params.optim.lr = 0.5"],
+  ["params.`a.b c` is null", 'params.a."b c" is null'],
   ['params."learning rate" = 1e21', 'params."learning rate" = 1e+21'],
-  ["metrics.loss.last < -0", "metrics.loss < -0"],
+  ["metrics.loss < -0", "metrics.loss.last < -0"],
   ['metrics.a."max" = inf', "metrics.a.max.last = inf"],
-  ["metrics.max = -inf", "metrics.max = -inf"],
+  ["metrics.max = -inf", "metrics.max.last = -inf"],
   ["params.x = nan", "params.x = nan"],
   ["started > '2026-01-31 10:00+02:00'", 'started > "2026-01-31T08:00:00Z"'],
   ["started > '2026-01-31T00:00:00'", 'started > "2026-01-31"'],
@@ -79,4 +81,26 @@ const CANONICAL: readonly (readonly [typed: string, printed: string])[] = [
 
 test.each(CANONICAL)("%s prints as %s", (typed, printed) => {
   expect(printQuery(parseQuery(typed, { nowUs: 42 }))).toBe(printed);
+});
+
+test("quoted texts mean themselves", () => {
+  fc.assert(
+    fc.property(fc.array(fc.string({ unit: "grapheme" }), { minLength: 1 }), (texts) => {
+      const { where } = parseQuery(`name in ${quoteList(texts)}`, { nowUs: 0 });
+      expect(where).toMatchObject({ op: "in", values: texts });
+    }),
+  );
+  expect(quoteText("\ud800")).toBe('"\ufffd"');
+});
+
+test("an escaped pattern means itself", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "grapheme" }), (text) => {
+      const { pattern } = parseQuery(`name like ${quoteText(escapeLike(text))}`, { nowUs: 0 }).where as {
+        pattern: RE2JS;
+      };
+      expect(pattern.test(text)).toBe(true);
+      expect(pattern.test(`${text}x`)).toBe(false);
+    }),
+  );
 });

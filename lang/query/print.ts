@@ -4,9 +4,10 @@
  */
 import type { RE2JS } from "re2js";
 import type { Expression, Field, Literal, Query } from "./ast.ts";
-import { fieldType, findMetricStat } from "./fields.ts";
-import { BARE_SEGMENT } from "./lexer.ts";
+import { printField } from "./field-text.ts";
+import { fieldType } from "./fields.ts";
 import { regexToLike } from "./pattern.ts";
+import { quoteText } from "./quote.ts";
 import { formatTimeUs } from "./time.ts";
 
 export function printQuery(query: Query): string {
@@ -39,23 +40,7 @@ function printExpression(expression: Expression): string {
     case "is-null":
       return `${printField(expression.field)} is null`;
     case "under":
-      return `namespace under ${printText(expression.path)}`;
-  }
-}
-
-export function printField(field: Field): string {
-  switch (field.of) {
-    case "run":
-      return field.name;
-    case "param":
-      return `params.${printKey(field.key)}`;
-    case "tag":
-      return `tags.${printKey(field.key)}`;
-    case "metric": {
-      const key = printKey(field.key);
-      const spoken = field.stat !== "last" || endsLikeStat(key);
-      return `metrics.${key}${spoken ? `.${field.stat}` : ""}`;
-    }
+      return `namespace under ${quoteText(expression.path)}`;
   }
 }
 
@@ -68,7 +53,7 @@ function printInside(term: Expression, loose: readonly string[]): string {
 
 function printNot(term: Expression): string {
   if (term.op === "is-null") return `${printField(term.field)} is not null`;
-  if (term.op === "under") return `namespace not under ${printText(term.path)}`;
+  if (term.op === "under") return `namespace not under ${quoteText(term.path)}`;
   return `not ${printInside(term, ["and", "or"])}`;
 }
 
@@ -90,32 +75,17 @@ function printIn({ field, values }: { field: Field; values: readonly Literal[] }
 function printMatches(field: Field, pattern: RE2JS, negated: boolean): string {
   const regex = pattern.pattern();
   const like = regexToLike(regex);
-  if (like === undefined) return `${printField(field)} ${negated ? "!~" : "~"} ${printText(regex)}`;
+  if (like === undefined) return `${printField(field)} ${negated ? "!~" : "~"} ${quoteText(regex)}`;
   const verb = like.ignoreCase ? "ilike" : "like";
-  return `${printField(field)} ${negated ? "not " : ""}${verb} ${printText(like.like)}`;
+  return `${printField(field)} ${negated ? "not " : ""}${verb} ${quoteText(like.like)}`;
 }
 
 function printLiteral(field: Field, value: Literal): string {
-  if (typeof value === "string") return printText(value);
+  if (typeof value === "string") return quoteText(value);
   if (typeof value === "boolean") return String(value);
   const time = fieldType(field) === "time" ? formatTimeUs(value) : undefined;
-  if (time !== undefined) return printText(time);
+  if (time !== undefined) return quoteText(time);
   if (Number.isNaN(value)) return "nan";
   if (!Number.isFinite(value)) return value > 0 ? "inf" : "-inf";
   return Object.is(value, -0) ? "-0" : String(value);
-}
-
-const BARE_KEY = new RegExp(`^${BARE_SEGMENT.source}(?:\\.${BARE_SEGMENT.source})*$`, "u");
-
-function printKey(key: string): string {
-  return BARE_KEY.test(key) ? key : printText(key);
-}
-
-function endsLikeStat(key: string): boolean {
-  const dot = key.lastIndexOf(".");
-  return dot >= 0 && !key.endsWith('"') && findMetricStat(key.slice(dot + 1)) !== undefined;
-}
-
-function printText(text: string): string {
-  return JSON.stringify(text);
 }

@@ -5,23 +5,27 @@ import { columnAt } from "../code-points.ts";
 /** Code points of the query that an error shows on either side of the column. */
 const WINDOW = 30;
 
+/** What the text is that has the error. */
+export type Noun = "query" | "field";
+
 export interface SyntaxErrorOptions {
   hint?: string | undefined;
   cause?: unknown;
 }
 
 /**
- * What is wrong with a query, and where: the message ends with the query, cut to a window, and a
- * caret under the column.
+ * What is wrong with a text, and where: the message ends with the text, cut to a window, and a caret
+ * under the column.
  */
 export function syntaxError(
+  noun: Noun,
   text: string,
   index: number,
   problem: string,
   options: SyntaxErrorOptions = {},
 ): CairnError {
   const column = columnAt(text, index);
-  const message = `cannot parse query: ${printable(problem)} at column ${column}\n${excerpt(text, index)}`;
+  const message = `cannot parse ${noun}: ${printable(problem)} at column ${column}\n${excerpt(text, index)}`;
   return new CairnError("invalid", message, {
     reason: "QUERY_SYNTAX",
     facts: { column: String(column) },

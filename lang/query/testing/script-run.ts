@@ -1,8 +1,7 @@
 import { CairnError, quote } from "../../errors.ts";
 import { canonicalJson, joinObject } from "../../json/json.ts";
 import { ENDED, RUN_STATUSES } from "../../statuses.ts";
-import { Cursor } from "../cursor.ts";
-import { parseField } from "../parse-field.ts";
+import { readField } from "../field-text.ts";
 import { parseTimeUs } from "../time.ts";
 import type { ViewedRun } from "../view.ts";
 
@@ -30,7 +29,7 @@ export function parseScriptRun(line: string, index: number): ScriptRun {
     const equals = equalsAt(assignment);
     const left = assignment.slice(0, equals);
     const right = assignment.slice(equals + 1);
-    const field = left === "aliases" ? undefined : parseField(new Cursor(left)).field;
+    const field = left === "aliases" ? undefined : readField(left);
     if (field?.of === "param") params.set(field.key, canonicalJson(right, left));
     else if (field?.of === "tag") tags.set(field.key, JSON.parse(right) as string);
     else if (field?.of === "metric") metrics.set(field.key, numbers(right));
