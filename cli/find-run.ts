@@ -5,6 +5,7 @@
 import { Code } from "@connectrpc/connect";
 import { isRunId } from "#base/ids.ts";
 import { nearest } from "#base/nearest.ts";
+import { quoteText } from "#lang/query/quote.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
 import { Failure } from "#sdk/failure.ts";
@@ -95,14 +96,14 @@ async function searchRun(
     if (answer.runs.length > 1) throw ambiguous(text, answer.runs, answer.totalCount);
     return answer.runs[0];
   };
-  const byName = await search(`name = ${quoted(text)}`);
+  const byName = await search(`name = ${quoteText(text)}`);
   if (byName !== undefined) return byName;
   const slash = text.lastIndexOf("/");
   if (slash > 0 && slash < text.length - 1) {
     const [path, name] = [text.slice(0, slash), text.slice(slash + 1)];
-    const inside = `namespace = ${quoted(path)} and`;
+    const inside = `namespace = ${quoteText(path)} and`;
     const run =
-      (await search(`${inside} name = ${quoted(name)}`)) ??
+      (await search(`${inside} name = ${quoteText(name)}`)) ??
       (PREFIX.test(name) ? await search(`${inside} id like "${name}%"`) : undefined);
     if (run !== undefined) return run;
   }
@@ -171,11 +172,6 @@ async function unlessMissing(asked: Promise<Run>): Promise<Run | undefined> {
       throw new CommandError(printable(message), { exitCode: EXIT.usage, hint });
     throw thrown;
   }
-}
-
-/** As a text of the query language, whose escapes are those of JSON. */
-export function quoted(text: string): string {
-  return JSON.stringify(text.toWellFormed());
 }
 
 function shown(text: string): string {

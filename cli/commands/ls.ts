@@ -1,5 +1,8 @@
 import { InvalidArgumentError, type Command } from "commander";
 import { csvRow } from "#base/csv.ts";
+import type { Field, MetricField } from "#lang/query/ast.ts";
+import { mentionedFields, printField, splitList } from "#lang/query/field-text.ts";
+import { joinOrder, splitOrder } from "#lang/query/order.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
 import { CommandError, EXIT, type Cli } from "../cli.ts";
@@ -7,10 +10,10 @@ import { jsonRun } from "../output/json-run.ts";
 import { countOf, formatCount } from "#lang/words/numbers.ts";
 import { cellValue, leavesOfRun } from "../runs/cell.ts";
 import { chooseColumns, type ChosenColumns } from "../runs/choose-columns.ts";
-import { fieldText, parseField, scanQuery, splitList, type Field } from "../runs/fields.ts";
 import { bestField, findObjectives } from "../runs/objectives.ts";
 import { runTable } from "../runs/run-table.ts";
 import { columnsFor, searchRuns, type FoundRuns, type RunSearch } from "../runs/search-runs.ts";
+import { printTableField, readTableField, type TableField } from "../runs/table-field.ts";
 import { tableWidth } from "../runs/table-width.ts";
 
 const LIMIT_DEFAULT = 50;
@@ -18,7 +21,7 @@ const CSV_FIELDS = ["id", "name", "namespace", "status", "created", "started", "
 
 interface Options {
   namespace?: string;
-  columns?: Field[];
+  columns?: TableField[];
   sort?: string;
   limit?: number;
   trash?: boolean;
@@ -103,11 +106,11 @@ async function columnsOf(
   server: Cairn,
   search: RunSearch,
   first: FoundRuns,
-  asked: readonly Field[] | undefined,
+  asked: readonly TableField[] | undefined,
 ): Promise<Columns> {
   const chosen =
     asked === undefined
-      ? await chooseColumns(server, first.runs, scanQuery(search.query).fields)
+      ? await chooseColumns(server, first.runs, keyedFields(search.query))
       : { fields: [...asked], params: [], objective: undefined };
   return { chosen, found: await searchRuns(server, search, ["params", ...columnsFor(chosen.fields)]) };
 }
@@ -116,10 +119,10 @@ async function printJson(
   cli: Cli,
   server: Cairn,
   search: RunSearch,
-  asked: readonly Field[] | undefined,
+  asked: readonly TableField[] | undefined,
 ): Promise<void> {
   const wanted = asked === undefined ? ["params", "tags", "aliases", "notes"] : columnsFor(asked);
-  const metrics = scanQuery(search.query).fields.filter(({ of }) => of === "metrics");
+  const metrics = metricFields(search.query);
   const { runs, totalCount } = await searchRuns(server, search, [...wanted, ...columnsFor(metrics)]);
   cli.printJson({ totalCount, runs: runs.map(jsonRun) });
 }
@@ -128,7 +131,7 @@ async function printCsv(
   cli: Cli,
   server: Cairn,
   search: RunSearch,
-  asked: readonly Field[] | undefined,
+  asked: readonly TableField[] | undefined,
 ): Promise<void> {
   const progress = cli.progress("reading runs");
   const onPage = (soFar: number, total: number) =>
@@ -143,9 +146,9 @@ async function printCsv(
   let { runs } = first;
   if (fields === undefined) {
     const objectives = await findObjectives(server, new Set(runs.map(({ namespace }) => namespace)));
-    const metrics = scanQuery(search.query).fields.filter(({ of }) => of === "metrics");
+    const metrics = metricFields(search.query);
     metrics.push(...[...objectives.values()].map(bestField));
-    const once = new Map(metrics.map((field) => [fieldText(field), field]));
+    const once = new Map(metrics.map((field) => [printField(field), field]));
     if (once.size > 0) {
       ({ runs } = await searchRuns(server, search, ["params", "tags", ...once.keys()], onPage));
     }
@@ -157,8 +160,17 @@ async function printCsv(
   }
   progress.end();
   const nowMs = Date.now();
-  cli.print(csvRow(fields.map(fieldText)));
+  cli.print(csvRow(fields.map(printTableField)));
   for (const run of runs) cli.print(csvRow(fields.map((field) => cellValue(run, field, nowMs))));
+}
+
+/** What the query asks about beyond what every run has. */
+function keyedFields(query: string): Field[] {
+  return mentionedFields(query).filter(({ of }) => of !== "run");
+}
+
+function metricFields(query: string): MetricField[] {
+  return mentionedFields(query).filter((field) => field.of === "metric");
 }
 
 /** Every param and tag that some run has. */
@@ -166,29 +178,35 @@ function everyKey(runs: readonly Run[]): Field[] {
   const params = new Set(runs.flatMap((run) => [...leavesOfRun(run).keys()]));
   const tags = new Set(runs.flatMap((run) => Object.keys(run.tags)));
   return [
-    ...[...params].sort().map((key) => ({ of: "params", key }) as const),
-    ...[...tags].sort().map((key) => ({ of: "tags", key }) as const),
+    ...[...params].sort().map((key) => ({ of: "param", key }) as const),
+    ...[...tags].sort().map((key) => ({ of: "tag", key }) as const),
   ];
 }
 
 /** The query with its order. Throws CommandError when it has one already. */
 function sorted(query: string, sort: string | undefined): string {
   if (sort === undefined) return query;
-  if (scanQuery(query).hasOrder) {
+  if (splitOrder(query).order !== "") {
     throw new CommandError(`cannot sort by "${sort}": the query has an order already`, {
       exitCode: EXIT.usage,
       hint: "leave out --sort, or `order by` in the query",
     });
   }
-  const fields = splitList(sort).map((item) => {
-    const match = /^(.*?)(?::(asc|desc))?$/i.exec(item)!;
-    return `${match[1] === "age" ? "started" : match[1]}${match[2] === undefined ? "" : ` ${match[2]}`}`;
+  const orders = splitList(sort).map((item) => {
+    const [, field, direction] = /^(.*?)(?::(asc|desc))?$/is.exec(item)!;
+    return { text: field === "age" ? "started" : field!, descending: direction?.toLowerCase() === "desc" };
   });
-  return `${query} order by ${fields.join(", ")}`.trim();
+  if (orders.length === 0) {
+    throw new CommandError(`cannot sort by "${sort}": a field is required`, {
+      exitCode: EXIT.usage,
+      hint: "such as metrics.loss.min or started:desc",
+    });
+  }
+  return joinOrder(query, orders);
 }
 
-function parseColumns(text: string): Field[] {
-  const fields = splitList(text).map(parseField);
+function parseColumns(text: string): TableField[] {
+  const fields = splitList(text).map(readTableField);
   if (fields.length === 0) throw new InvalidArgumentError("it is a list such as name,params.lr.");
   return fields;
 }

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { quoteList } from "#lang/query/quote.ts";
 import type { Artifact } from "#proto/cairn/v1/artifact_pb.ts";
 import type { Source } from "#proto/cairn/v1/lineage_pb.ts";
 import { RunStatus, type Run } from "#proto/cairn/v1/run_pb.ts";
@@ -91,7 +92,7 @@ async function lastLines(server: Cairn, run: Run, note: Cli["note"]): Promise<Sh
 async function namesOf(server: Cairn, sources: readonly Source[]): Promise<Map<string, string>> {
   const ids = [...new Set(sources.map(({ runId }) => runId).filter((id) => id !== ""))].slice(0, SOURCES_MAX);
   if (ids.length === 0) return new Map();
-  const query = `id in (${ids.map((id) => JSON.stringify(id)).join(", ")})`;
+  const query = `id in ${quoteList(ids)}`;
   const { runs } = await server.runs.searchRuns({ query, pageSize: SOURCES_MAX, columns: ["aliases"] });
   return new Map(runs.map(({ id, name }) => [id, name]));
 }

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
+import { splitOrder } from "#lang/query/order.ts";
 import { CommandError, EXIT, type Cli } from "../cli.ts";
 import { collect } from "../parse-count.ts";
-import { scanQuery } from "../runs/fields.ts";
 import { showTop, printTop } from "../top/top.ts";
 
 interface TopOptions {
@@ -27,7 +27,7 @@ Examples:
   cairn top --json`,
     )
     .action(async (query: string, options: TopOptions) => {
-      if (scanQuery(query).hasOrder) {
+      if (splitOrder(query).order !== "") {
         throw new CommandError("cannot use a query with an order: the view sorts by itself", {
           exitCode: EXIT.usage,
           hint: "leave out `order by`, and press s to sort",

@@ -1,7 +1,8 @@
+import { escapeLike, quoteText } from "#lang/query/quote.ts";
 import type { Cairn } from "#sdk/client.ts";
 import { RunStatus, type Run } from "#proto/cairn/v1/run_pb.ts";
 import { ROLE_WORDS } from "../access/roles.ts";
-import { findRun, quoted } from "../find-run.ts";
+import { findRun } from "../find-run.ts";
 import { listNamespaces } from "../namespaces.ts";
 import { formatAgo } from "#lang/words/times.ts";
 import { wordOf } from "#lang/words/enums.ts";
@@ -80,7 +81,7 @@ export async function candidatesOf(kind: Kind, server: Cairn, typed: Typed): Pro
 
 /** Newest first. A run comes by its name, or by the alias or id that begins with what was typed. */
 async function runs(server: Cairn, { word, namespace, trashed }: Typed): Promise<Candidate[]> {
-  const like = quoted(`${word.replaceAll(/[%_\\]/g, "\\$&")}%`);
+  const like = quoteText(`${escapeLike(word)}%`);
   const { runs: found } = await server.runs.searchRuns({
     query: `name like ${like} or alias like ${like} or id like ${like}`,
     namespace,

@@ -1,9 +1,10 @@
+import { splitList } from "#lang/query/field-text.ts";
+import { quoteList } from "#lang/query/quote.ts";
 import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
 import { Picture, type KeyDescription } from "#proto/cairn/v1/metric_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
 import { listKeys } from "#sdk/pages.ts";
 import { CommandError, EXIT, type Cli } from "../cli.ts";
-import { quoted } from "../find-run.ts";
 import { countOf } from "#lang/words/numbers.ts";
 import { printable } from "../output/text.ts";
 import { dotColumns, renderChart, type Chart, type ChartSize } from "./chart.ts";
@@ -102,11 +103,11 @@ async function linesOf(drawing: Drawing, key: string): Promise<Line[]> {
 }
 
 function groupingOf({ chosen, options }: Drawing): Grouping {
-  const named = `id in (${chosen.runs.map(({ id }) => quoted(id)).join(", ")})`;
+  const named = `id in ${quoteList(chosen.runs.map(({ id }) => id))}`;
   return {
     query: chosen.named ? named : (options.query ?? ""),
     namespace: options.namespace ?? "",
-    groupBy: options.groupBy!.split(",").map((column) => column.trim()),
+    groupBy: splitList(options.groupBy!),
   };
 }
 

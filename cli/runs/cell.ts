@@ -1,11 +1,12 @@
 import { RunStatus, type Run } from "#proto/cairn/v1/run_pb.ts";
+import type { MetricField, RunField } from "#lang/query/ast.ts";
 import { formatNumber } from "#lang/words/numbers.ts";
 import { printable } from "../output/text.ts";
 import { statusMark } from "../output/status-mark.ts";
 import { formatAgo, formatDuration, formatTime, isoTime } from "#lang/words/times.ts";
 import { wordOf } from "#lang/words/enums.ts";
-import type { Field, MetricField, RunField } from "./fields.ts";
 import { leafWord, paramLeaves, type JsonLeaf } from "./json-node.ts";
+import type { TableField } from "./table-field.ts";
 
 export interface CellOptions {
   colour: boolean;
@@ -13,13 +14,13 @@ export interface CellOptions {
 }
 
 /** One value of one run, for a table. Printable. */
-export function cellText(run: Run, field: Field, { colour, nowMs }: CellOptions): string {
+export function cellText(run: Run, field: TableField, { colour, nowMs }: CellOptions): string {
   switch (field.of) {
-    case "params":
+    case "param":
       return printable(paramWord(run, field.key));
-    case "tags":
+    case "tag":
       return printable(ownValue(run.tags, field.key) ?? "");
-    case "metrics": {
+    case "metric": {
       const value = metricOf(run, field);
       return value === undefined ? "" : formatNumber(value);
     }
@@ -28,6 +29,8 @@ export function cellText(run: Run, field: Field, { colour, nowMs }: CellOptions)
       const value = metric && metricOf(run, metric);
       return value === undefined ? "" : `${formatNumber(value)} ${printable(metric!.key)}`;
     }
+    case "age":
+      return formatAgo(run.startedUs || run.createdUs, nowMs).replace(/ ago$/, "");
     case "run":
       return runText(run, field.name, colour, nowMs);
   }
@@ -37,8 +40,6 @@ function runText(run: Run, name: RunField, colour: boolean, nowMs: number): stri
   switch (name) {
     case "status":
       return statusMark(run.status, colour);
-    case "age":
-      return formatAgo(run.startedUs || run.createdUs, nowMs).replace(/ ago$/, "");
     case "created":
     case "started":
     case "ended":
@@ -58,13 +59,13 @@ function runText(run: Run, name: RunField, colour: boolean, nowMs: number): stri
 }
 
 /** The same value for a program: numbers digit by digit, times in ISO 8601, seconds. */
-export function cellValue(run: Run, field: Field, nowMs: number): string {
+export function cellValue(run: Run, field: TableField, nowMs: number): string {
   switch (field.of) {
-    case "params":
+    case "param":
       return leafOf(run, field.key)?.word ?? "";
-    case "tags":
+    case "tag":
       return ownValue(run.tags, field.key) ?? "";
-    case "metrics": {
+    case "metric": {
       const value = metricOf(run, field);
       if (value === undefined) return "";
       return Object.is(value, -0) ? "-0" : String(value);
@@ -73,6 +74,8 @@ export function cellValue(run: Run, field: Field, nowMs: number): string {
       const metric = field.byNamespace.get(run.namespace);
       return metric === undefined ? "" : cellValue(run, metric, nowMs);
     }
+    case "age":
+      return String(Math.max(0, Math.round(nowMs / 1000 - Number(run.startedUs || run.createdUs) / 1e6)));
     case "run":
       return runValue(run, field.name, nowMs);
   }
@@ -82,8 +85,6 @@ function runValue(run: Run, name: RunField, nowMs: number): string {
   switch (name) {
     case "status":
       return wordOf(RunStatus, run.status);
-    case "age":
-      return String(Math.max(0, Math.round(nowMs / 1000 - Number(run.startedUs || run.createdUs) / 1e6)));
     case "created":
     case "started":
     case "ended":
@@ -110,10 +111,10 @@ export function metricOf(run: Run, field: MetricField): number | undefined {
 }
 
 /** Whether its values are numbers, which stand to the right. */
-export function isNumeric(runs: readonly Run[], field: Field): boolean {
-  if (field.of === "metrics") return true;
-  if (field.of === "run") return field.name === "age" || field.name === "duration";
-  if (field.of !== "params") return false;
+export function isNumeric(runs: readonly Run[], field: TableField): boolean {
+  if (field.of === "metric" || field.of === "age") return true;
+  if (field.of === "run") return field.name === "duration";
+  if (field.of !== "param") return false;
   const leaves = runs.map((run) => leafOf(run, field.key)).filter((leaf) => leaf !== undefined);
   return leaves.length > 0 && leaves.every(({ type }) => type === "number");
 }

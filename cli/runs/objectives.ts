@@ -1,8 +1,8 @@
 import { Code } from "@connectrpc/connect";
+import type { MetricField } from "#lang/query/ast.ts";
 import { Direction, type Objective } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
 import { Failure } from "#sdk/failure.ts";
-import type { MetricField } from "./fields.ts";
 
 /** Namespaces that are asked about for one list. */
 const NAMESPACES_MAX = 20;
@@ -28,7 +28,7 @@ export async function findObjective(server: Cairn, namespace: string): Promise<O
 
 /** The best that a run has reached. */
 export function bestField({ metric, direction }: Objective): MetricField {
-  return { of: "metrics", key: metric, stat: direction === Direction.MINIMIZE ? "min" : "max" };
+  return { of: "metric", key: metric, stat: direction === Direction.MINIMIZE ? "min" : "max" };
 }
 
 async function nearestObjective(

@@ -4,7 +4,7 @@ import { table, type Column } from "../output/table.ts";
 import { paint, printable, widthOf } from "../output/text.ts";
 import { cellText, isNumeric, metricOf } from "./cell.ts";
 import type { ChosenColumns } from "./choose-columns.ts";
-import { fieldText, type Field } from "./fields.ts";
+import { printTableField, type TableField } from "./table-field.ts";
 
 export interface RunTableOptions {
   colour: boolean;
@@ -34,7 +34,7 @@ export function runTable(runs: readonly Run[], chosen: ChosenColumns, options: R
   const rows = runs.map((run) =>
     fields.map((field) => {
       const text = shownText(run, field, options);
-      const isBest = run === best && fieldText(field) === fieldText(chosen.objective!.field);
+      const isBest = run === best && printTableField(field) === printTableField(chosen.objective!.field);
       return isBest ? paint(options.colour, "bold", text) : text;
     }),
   );
@@ -46,7 +46,7 @@ export function runTable(runs: readonly Run[], chosen: ChosenColumns, options: R
 }
 
 /** Of a long namespace the end says more than the beginning. */
-function shownText(run: Run, field: Field, options: RunTableOptions): string {
+function shownText(run: Run, field: TableField, options: RunTableOptions): string {
   const text = cellText(run, field, options);
   if (field.of !== "run" || field.name !== "namespace") return text;
   const { under } = options;
@@ -58,35 +58,36 @@ function shownText(run: Run, field: Field, options: RunTableOptions): string {
   return `…${below.slice(slash < 0 ? Math.max(0, below.lastIndexOf("/")) : slash)}`;
 }
 
-function columnOf(runs: readonly Run[], field: Field, all: readonly Field[]): Column {
-  const isFree = field.of !== "run" || isLong(field);
+function columnOf(runs: readonly Run[], field: TableField, all: readonly TableField[]): Column {
   return {
     title: titleOf(field, all),
     align: isNumeric(runs, field) ? "right" : "left",
-    shrink: isFree,
+    shrink: isLong(field),
     minWidth: field.of === "run" && field.name === "name" ? 12 : 6,
   };
 }
 
-function isLong(field: Field): boolean {
-  return field.of === "run" && ["name", "namespace", "notes", "alias"].includes(field.name);
+/** Whether it may be cut. */
+function isLong(field: TableField): boolean {
+  if (field.of === "run") return ["name", "namespace", "notes", "alias"].includes(field.name);
+  return field.of !== "age";
 }
 
 /** The key alone, unless two columns have the same. */
-function titleOf(field: Field, all: readonly Field[]): string {
+function titleOf(field: TableField, all: readonly TableField[]): string {
   if (field.of === "run") return field.name === "duration" ? "TOOK" : field.name.toUpperCase();
-  if (field.of === "best") return "BEST";
-  if (field.of === "metrics") return printable(fieldText(field).slice("metrics.".length));
+  if (field.of === "age" || field.of === "best") return field.of.toUpperCase();
+  if (field.of === "metric") return printable(printTableField(field).slice("metrics.".length));
   const isTwice = all.some((other) => other !== field && "key" in other && other.key === field.key);
-  return printable(isTwice ? fieldText(field) : field.key);
+  return printable(isTwice ? printTableField(field) : field.key);
 }
 
-function widthOfColumn(runs: readonly Run[], field: Field, options: RunTableOptions): number {
+function widthOfColumn(runs: readonly Run[], field: TableField, options: RunTableOptions): number {
   const widest = runs.reduce(
     (most, run) => Math.max(most, widthOf(shownText(run, field, options))),
     widthOf(titleOf(field, [])),
   );
-  return field.of !== "run" || isLong(field) ? Math.min(widest, CUT_WIDTH) : widest;
+  return isLong(field) ? Math.min(widest, CUT_WIDTH) : widest;
 }
 
 function bestRun(runs: readonly Run[], { objective }: ChosenColumns): Run | undefined {

@@ -1,6 +1,7 @@
+import { printField } from "#lang/query/field-text.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
-import { fieldText, type Field } from "./fields.ts";
+import type { TableField } from "./table-field.ts";
 
 const PAGE = 1_000;
 
@@ -46,11 +47,12 @@ export async function searchRuns(
 }
 
 /** What a search must fill in to show these fields. Never empty, because that would mean nearly everything. */
-export function columnsFor(fields: readonly Field[]): string[] {
+export function columnsFor(fields: readonly TableField[]): string[] {
   const columns = new Set<string>();
   for (const field of fields) {
-    if (field.of === "best") for (const metric of field.byNamespace.values()) columns.add(fieldText(metric));
-    else if (field.of !== "run") columns.add(fieldText(field));
+    if (field.of === "age") continue;
+    if (field.of === "best") for (const metric of field.byNamespace.values()) columns.add(printField(metric));
+    else if (field.of !== "run") columns.add(printField(field));
     else if (field.name === "alias") columns.add("aliases");
     else if (field.name === "notes") columns.add("notes");
   }

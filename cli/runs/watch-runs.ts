@@ -51,7 +51,7 @@ export async function watchRuns(cli: Cli, server: Cairn, options: WatchRunsOptio
 }
 
 function hasMetric({ fields }: ChosenColumns): boolean {
-  return fields.some(({ of }) => of === "metrics" || of === "best");
+  return fields.some(({ of }) => of === "metric" || of === "best");
 }
 
 class WatchedList {

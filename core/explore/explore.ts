@@ -7,7 +7,7 @@ import { Cursor } from "#lang/query/cursor.ts";
 import { fieldType } from "#lang/query/fields.ts";
 import { parseField } from "#lang/query/parse-field.ts";
 import { parseQuery } from "#lang/query/parser.ts";
-import { printField } from "#lang/query/print.ts";
+import { printField } from "#lang/query/field-text.ts";
 import { authorizeCall, type Caller } from "../access/caller.ts";
 import { bestStat } from "../objective/better.ts";
 import type { HeldObjective, Objectives } from "../objective/objectives.ts";

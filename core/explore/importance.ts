@@ -1,6 +1,6 @@
 import { CairnError, quote } from "#lang/errors.ts";
 import type { Field } from "#lang/query/ast.ts";
-import { printField } from "#lang/query/print.ts";
+import { printField } from "#lang/query/field-text.ts";
 import {
   chanceOfGroups,
   chanceOfRank,

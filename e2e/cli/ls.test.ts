@@ -69,7 +69,16 @@ describe("cairn ls", () => {
 
   it("T21 refuses two orders, a wrong column and a namespace that is not there", async () => {
     expect(await cairn(["ls", "order by name", "--sort", "name"])).toMatchObject({ code: 2, stdout: "" });
-    expect(await cairn(["ls", "--columns", "lr"])).toMatchObject({ code: 2, stdout: "" });
+    expect(await cairn(["ls", "--sort", ","])).toMatchObject({ code: 2, stdout: "" });
+    const wrong = await cairn(["ls", "--columns", "name,staus"]);
+    expect(wrong).toMatchObject({ code: 2, stdout: "" });
+    expect(wrong.stderr).toBe(
+      `cairn: cannot parse field: unknown field "staus" (did you mean status?) at column 1
+  staus
+  ^
+  columns are age, id, name, namespace, status, notes, alias, created, started, ended, updated, duration, params.KEY, tags.KEY and metrics.KEY.STAT
+`,
+    );
     expect(await cairn(["ls", "-n", "nowhere"])).toMatchObject({ code: 3, stdout: "" });
     expect(await cairn(["ls", 'name = "nobody"'])).toMatchObject({
       code: 0,

@@ -1,6 +1,7 @@
 import { BoundedMap } from "#base/bounded-map.ts";
 import type { Caller } from "#core/access/caller.ts";
 import { CairnError, quote } from "#lang/errors.ts";
+import { quoteText } from "#lang/query/quote.ts";
 import type { Runs } from "#core/runs/runs.ts";
 
 /** Where a record is: the run by its alias in a namespace, and the key. */
@@ -77,10 +78,7 @@ export class Places {
       .filter(({ namespace }) => namespace !== "");
     if (places.length === 0) return [];
     const query = places
-      .map(
-        ({ namespace, run }) =>
-          `(alias = ${JSON.stringify(run)} and namespace = ${JSON.stringify(namespace)})`,
-      )
+      .map(({ namespace, run }) => `(alias = ${quoteText(run)} and namespace = ${quoteText(namespace)})`)
       .join(" or ");
     const request = { query, namespace: "", trashed: false, pageToken: "", pageSize: places.length };
     const { runs } = await this.#runs.search(caller, { ...request, columns: ["params", "aliases"] });

@@ -1,5 +1,7 @@
 import { Code } from "@connectrpc/connect";
 import { BoundedMap } from "#base/bounded-map.ts";
+import { printField } from "#lang/query/field-text.ts";
+import { quoteList } from "#lang/query/quote.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import type { Cairn } from "../client.ts";
 import { Failure } from "../failure.ts";
@@ -119,8 +121,8 @@ export class CairnRuns {
     const wanted = [...new Set(runIds)];
     const found = new Map<string, string>();
     for (let at = 0; at < wanted.length; at += IDS_PER_QUERY) {
-      const list = wanted.slice(at, at + IDS_PER_QUERY).map((id) => JSON.stringify(id));
-      const both = `id in (${list.join(", ")})${query === "" ? "" : ` and ${query}`}`;
+      const list = quoteList(wanted.slice(at, at + IDS_PER_QUERY));
+      const both = `id in ${list}${query === "" ? "" : ` and ${query}`}`;
       const runs = await this.#search(both, anywhere ? "" : this.#place.namespace);
       for (const run of runs) found.set(run.id, torchxIdOf(run));
     }
@@ -134,7 +136,7 @@ export class CairnRuns {
       const request = {
         query,
         namespace,
-        columns: ["aliases", `tags.${RUN_ID_TAG}`],
+        columns: ["aliases", printField({ of: "tag", key: RUN_ID_TAG })],
         pageSize: PAGE,
         pageToken,
       };

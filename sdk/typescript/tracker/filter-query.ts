@@ -1,3 +1,6 @@
+import { printField } from "#lang/query/field-text.ts";
+import { quoteText } from "#lang/query/quote.ts";
+
 /**
  * A query that selects runs whose tag or param of each key says this. Values are texts, as on a command line, so
  * `lr = "0.1"` also finds the number 0.1, and `"true"` the truth value. Empty when nothing is asked for.
@@ -6,18 +9,13 @@ export function filterQuery(filters: Readonly<Record<string, string | null | und
   return Object.entries(filters)
     .filter((entry): entry is [string, string] => typeof entry[1] === "string")
     .map(([key, value]) => {
-      const segment = quoted(key);
-      const text = quoted(value);
-      const choices = [`tags.${segment} = ${text}`, `params.${segment} = ${text}`];
-      if (isNumber(value)) choices.push(`params.${segment} = ${value}`);
-      if (value === "true" || value === "false") choices.push(`params.${segment} = ${value}`);
+      const text = quoteText(value);
+      const param = printField({ of: "param", key });
+      const choices = [`${printField({ of: "tag", key })} = ${text}`, `${param} = ${text}`];
+      if (isNumber(value) || value === "true" || value === "false") choices.push(`${param} = ${value}`);
       return `(${choices.join(" or ")})`;
     })
     .join(" and ");
-}
-
-function quoted(text: string): string {
-  return JSON.stringify(text.toWellFormed());
 }
 
 function isNumber(text: string): boolean {

@@ -1,3 +1,4 @@
+import { quoteText } from "#lang/query/quote.ts";
 import { Cairn } from "../client.ts";
 import type { Metadata, MetadataValue } from "./api.ts";
 import { contentPath } from "./cairn-artifacts.ts";
@@ -122,7 +123,7 @@ export class CairnResultTracker extends ResultTracker {
   /** In that very namespace: a run of the same name below it is another one. */
   async #find(column: string) {
     const { namespace, run } = this.#place;
-    const query = `alias = ${JSON.stringify(run)} and namespace = ${JSON.stringify(namespace)}`;
+    const query = `alias = ${quoteText(run)} and namespace = ${quoteText(namespace)}`;
     const request = { query, columns: [column], pageSize: 1 };
     const { runs } = await this.#patience.call((options) => this.#server.runs.searchRuns(request, options));
     return runs[0];
