@@ -1,5 +1,7 @@
+/** Of Node, where it is several times faster; pages have none. */
+const { Buffer } = globalThis as { Buffer?: { byteLength(text: string): number } };
 const encoder = new TextEncoder();
 
 /** How many bytes of UTF-8 a text has. */
 export const byteLength: (text: string) => number =
-  typeof Buffer === "undefined" ? (text) => encoder.encode(text).length : (text) => Buffer.byteLength(text);
+  Buffer === undefined ? (text) => encoder.encode(text).length : (text) => Buffer.byteLength(text);

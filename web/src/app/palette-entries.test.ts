@@ -34,7 +34,7 @@ it("Z75 what is typed is text, never a part of the query", () => {
   expect(runsQuery('50%_" or name like "')).toBe(
     'name ilike "%50\\\\%\\\\_\\" or name like \\"%" or id ilike "50\\\\%\\\\_\\" or name like \\"%" or alias ilike "%50\\\\%\\\\_\\" or name like \\"%" order by updated desc',
   );
-  expect(metricQuery('a"b.c')).toBe('metrics."a\\"b.c".count is not null');
+  expect(metricQuery('a"b.c')).toBe('metrics."a\\"b".c.count is not null');
 });
 
 const runOf = (id: string, name: string, aliases: string[] = []) => create(RunSchema, { id, name, aliases });

@@ -1,6 +1,7 @@
+import { printField } from "#lang/query/field-text.ts";
+import { escapeLike, quoteText } from "#lang/query/quote.ts";
 import type { Namespace } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
-import { likeText, metricField, quoteText } from "../data/query-text.ts";
 import { readShortId } from "../data/short-id.ts";
 
 /** Something one can go to from the search. */
@@ -58,14 +59,14 @@ export function localEntries(typed: string, namespaces: readonly Namespace[]): P
 /** Runs whose name, id or an alias has the text in it; those that changed last come first. */
 export function runsQuery(typed: string): string {
   const text = typed.trim();
-  const anywhere = quoteText(`%${likeText(text)}%`);
-  const begins = quoteText(`${likeText(text)}%`);
+  const anywhere = quoteText(`%${escapeLike(text)}%`);
+  const begins = quoteText(`${escapeLike(text)}%`);
   return `name ilike ${anywhere} or id ilike ${begins} or alias ilike ${anywhere} order by updated desc`;
 }
 
 /** Runs that have a metric of exactly this name. */
 export function metricQuery(typed: string): string {
-  return `${metricField(typed.trim(), "count")} is not null`;
+  return `${printField({ of: "metric", key: typed.trim(), stat: "count" })} is not null`;
 }
 
 /** What tells an entry from all others. */

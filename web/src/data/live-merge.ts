@@ -1,7 +1,11 @@
+import { byteLength } from "#base/byte-length.ts";
+import { limits } from "#lang/limits.ts";
+import { findField } from "#lang/query/field-text.ts";
+import { splitOrder } from "#lang/query/order.ts";
+import { quoteList, quoteText } from "#lang/query/quote.ts";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { WatchRequestSchema } from "#proto/cairn/v1/watch_pb.ts";
 import type { RunsView, Subscription } from "./live-types.ts";
-import { splitAtOrder } from "./query-text.ts";
 
 /**
  * Many parts of many pages want to hear of things, and the server is asked once: a request holds one query for runs, any number of runs whose points are wanted, and
@@ -21,7 +25,6 @@ export interface Merged {
 
 /** As the server has it. */
 export const WATCHED_MAX = 1_000;
-const QUERY_BYTES_MAX = 16_384;
 const EVERY_RUN = "id is not null";
 /** No column at all would mean all params and tags. */
 const CHEAP_COLUMN = "aliases";
@@ -98,18 +101,18 @@ function mergeViews(views: readonly RunsView[], changes: boolean) {
       ? [...first.columns]
       : [
           CHEAP_COLUMN,
-          ...new Set(views.flatMap((view) => view.columns.filter((c) => c.startsWith("metrics")))),
+          ...new Set(views.flatMap((view) => view.columns.filter((c) => findField(c)?.of === "metric"))),
         ];
-  const fits = new TextEncoder().encode(query).length <= QUERY_BYTES_MAX;
+  const fits = byteLength(query) <= limits.queryBytesMax;
   return { query: fits ? query : EVERY_RUN, namespace: "", columns };
 }
 
 function asCondition({ query, namespace }: RunsView): string {
   // An order cannot stand in parentheses.
-  const { condition } = splitAtOrder(query);
+  const { condition } = splitOrder(query);
   const parts = [
     ...(condition === "" ? [] : [`(${condition})`]),
-    ...(namespace === "" ? [] : [`namespace under ${JSON.stringify(namespace)}`]),
+    ...(namespace === "" ? [] : [`namespace under ${quoteText(namespace)}`]),
   ];
   return parts.length === 0 ? EVERY_RUN : parts.join(" and ");
 }
@@ -117,8 +120,8 @@ function asCondition({ query, namespace }: RunsView): string {
 /** A query that finds those of the given runs that the view selects. */
 export function queryAmong({ query }: RunsView, ids: readonly string[]): string {
   // An order cannot stand in parentheses.
-  const { condition } = splitAtOrder(query);
-  const among = `id in (${ids.map((id) => JSON.stringify(id)).join(", ")})`;
+  const { condition } = splitOrder(query);
+  const among = `id in ${quoteList(ids)}`;
   return condition === "" ? among : `(${condition}) and ${among}`;
 }
 

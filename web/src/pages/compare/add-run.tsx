@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
 import { useDeferredValue, useState } from "react";
-import { likeText, quoteText } from "../../data/query-text.ts";
+import { escapeLike, quoteText } from "#lang/query/quote.ts";
 import { cairn } from "../../data/server.ts";
 import { Button } from "../../widgets/button.tsx";
 import { ErrorNote } from "../../widgets/error-note.tsx";
@@ -96,6 +96,6 @@ function RunFinder({ namespace, taken, onAdd }: AddRunProps) {
 /** Whatever somebody types means itself. */
 function queryFor(text: string): string {
   if (text === "") return "order by started desc";
-  const part = quoteText(`%${likeText(text)}%`);
+  const part = quoteText(`%${escapeLike(text)}%`);
   return `name ilike ${part} or id like ${part} or alias = ${quoteText(text)} order by started desc`;
 }

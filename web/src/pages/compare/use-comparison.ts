@@ -5,7 +5,7 @@ import { RunStatus, type Run } from "#proto/cairn/v1/run_pb.ts";
 import { listKeys } from "#sdk/pages.ts";
 import { useLive } from "../../data/live-hooks.ts";
 import { askedTimes, namespaces, runById } from "../../data/queries.ts";
-import { quoteText } from "../../data/query-text.ts";
+import { quoteList } from "#lang/query/quote.ts";
 import { cairn } from "../../data/server.ts";
 import { throttle } from "../../data/throttle.ts";
 import type { MetricMeaning } from "./compare-metrics.ts";
@@ -106,7 +106,7 @@ export function useMeaning(namespace: string | undefined): MetricMeaning {
 
 function useRunsLive(ids: readonly string[]): void {
   const queryClient = useQueryClient();
-  const query = `id in (${ids.map(quoteText).join(", ")})`;
+  const query = `id in ${quoteList(ids)}`;
   useLive(
     ids.length === 0 ? undefined : { kind: "runs", query, namespace: "", columns: ["notes"] },
     () => askedTimes.oldestOf(...ids.map((id) => runById(id).queryKey)),

@@ -70,7 +70,7 @@ function roundTicks({ kind, from, to }: Scale, ticksMax: number): Tick[] {
 }
 
 function defaultScale({ field, low, high, distinct }: ExploredColumn): ScaleKind {
-  return field.of === "params" && low > 0 && distinct > 2 && high / low >= LOG_RATIO ? "log" : "linear";
+  return field.of === "param" && low > 0 && distinct > 2 && high / low >= LOG_RATIO ? "log" : "linear";
 }
 
 function categoryAxis(column: ExploredColumn, hasNone: boolean, ticksMax: number): Axis {

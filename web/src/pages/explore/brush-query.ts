@@ -1,11 +1,9 @@
-import { splitOrder } from "../runs/query-order.ts";
-import { queryTokens } from "../runs/query-tokens.ts";
+import { byteLength } from "#base/byte-length.ts";
+import { limits } from "#lang/limits.ts";
+import { splitOrder } from "#lang/query/order.ts";
+import { piecesOf } from "#lang/query/pieces.ts";
 import type { Brush, Brushes } from "./brush.ts";
 import type { ExploredColumn } from "./explored-column.ts";
-
-/** Of the server, in bytes. */
-const QUERY_BYTES_MAX = 16_384;
-const LIST_MAX = 1_000;
 
 export type BrushQuery = { readonly query: string } | { readonly problem: string };
 
@@ -27,21 +25,22 @@ export function withBrushes(
     if (isUnaskable) {
       return { problem: `A query cannot ask for a list, an object or NaN, such as in ${column.label}.` };
     }
-    if ((brush.of?.length ?? 0) > LIST_MAX) return { problem: `A query lists at most ${LIST_MAX} values.` };
+    if ((brush.of?.length ?? 0) > limits.queryListMax) {
+      return { problem: `A query lists at most ${limits.queryListMax} values.` };
+    }
     terms.push(termOf(column, brush));
   }
   if (terms.length === 0) return { query };
-  const { condition } = splitOrder(query);
-  const order = query.trim().slice(condition.length).trim();
+  const { condition, order } = splitOrder(query);
   const before = condition === "" ? [] : [hasOr(condition) ? `(${condition})` : condition];
   const whole = [[...before, ...terms].join(" and "), order].filter((part) => part !== "").join(" ");
-  return new TextEncoder().encode(whole).length > QUERY_BYTES_MAX
+  return byteLength(whole) > limits.queryBytesMax
     ? { problem: "The query would be longer than 16 KiB: choose ranges instead of single values." }
     : { query: whole };
 }
 
 function hasOr(condition: string): boolean {
-  return queryTokens(condition).some(({ kind, text }) => kind === "keyword" && text.toLowerCase() === "or");
+  return piecesOf(condition).some(({ kind, text }) => kind === "keyword" && text.toLowerCase() === "or");
 }
 
 function termOf({ text, field, kind, hasInfinite }: ExploredColumn, { from, to, of, none }: Brush): string {
@@ -54,7 +53,7 @@ function termOf({ text, field, kind, hasInfinite }: ExploredColumn, { from, to, 
     ...(hasInfinite && to === undefined && from !== undefined ? [`${text} < inf`] : []),
   ];
   if (range.length > 0) wanted.push(range.join(" and "));
-  const isTextual = field.of === "tags" || field.of === "run";
+  const isTextual = field.of === "tag" || field.of === "run";
   const literals = (of ?? []).flatMap((key) =>
     key.startsWith('"') || (!isTextual && isPlainLiteral(key)) ? [key.replace("Infinity", "inf")] : [],
   );

@@ -1,14 +1,20 @@
+import { create } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseField } from "../runs/field.ts";
-import { countOf, maskOf, neatRange, withBrush } from "./brush.ts";
+import { matches } from "#lang/query/evaluate.ts";
+import { printField } from "#lang/query/field-text.ts";
+import { parseQuery } from "#lang/query/parser.ts";
+import { viewRun } from "#lang/query/view.ts";
+import { RunSchema, type Run } from "#proto/cairn/v1/run_pb.ts";
+import { countOf, maskOf, neatRange, withBrush, type Brush } from "./brush.ts";
 import { withBrushes } from "./brush-query.ts";
 import type { ExploredColumn } from "./explored-column.ts";
+import { ExploredTable } from "./explored-table.ts";
 
 function numbers(values: readonly number[], more: Partial<ExploredColumn> = {}): ExploredColumn {
   return {
     text: "params.lr",
-    field: parseField("params.lr"),
+    field: { of: "param", key: "lr" },
     label: "lr",
     kind: "number",
     values: Float64Array.from(values),
@@ -95,5 +101,90 @@ describe("brushes", () => {
     expect(ask("", { "params.opt": { of: ["[1]"] } })).toHaveProperty("problem");
     expect(ask("", { "params.opt": { of: Array.from({ length: 1001 }, String) } })).toHaveProperty("problem");
     expect(ask(`name = "${"x".repeat(16_384)}"`, { "params.lr": { from: 1 } })).toHaveProperty("problem");
+  });
+});
+
+/** The run as a query sees it. */
+function viewOf({ params, tags, metrics }: Run) {
+  const entries = Object.entries(params).map(([name, text]) => `${JSON.stringify(name)}:${text}`);
+  const plain = { id: "a", name: "x", namespace: "n", aliases: [], status: "finished", notes: "" } as const;
+  const times = { createdUs: 0, startedUs: undefined, endedUs: undefined, updatedUs: 0 };
+  return viewRun(
+    { ...plain, ...times, params: `{${entries.join()}}`, tags: new Map(Object.entries(tags)) },
+    (name, stat) => metrics[`${name}.${stat}`],
+    0,
+  );
+}
+
+describe("brushes as a query", () => {
+  const text = fc.oneof(
+    fc.constantFrom("a b", 'q"uote', "b\\slash", "tick`", "or", "in (", "\u202e", "'"),
+    fc.string({ unit: "grapheme", minLength: 1, maxLength: 8 }),
+  );
+  const numeric = fc.oneof(
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
+    fc.constantFrom("NaN", "Infinity", "-Infinity", "0", "-0", "1e21"),
+  );
+  const value = fc.oneof(
+    numeric,
+    fc.integer({ min: -3, max: 3 }).map(String),
+    fc.constantFrom("true", "false", "null", "[1]", "1.0", "1e-7", "1e+300"),
+    text.map((one) => JSON.stringify(one)),
+  );
+  const lossOf = fc.oneof(fc.double(), fc.constant(undefined));
+  const several = <T>(one: fc.Arbitrary<T>) =>
+    fc.array(fc.option(one, { nil: undefined }), { minLength: 8, maxLength: 8 });
+  const world = fc.record({
+    params: fc.oneof(several(value), several(numeric)),
+    teams: several(text),
+    losses: several(lossOf),
+    chosen: fc.array(fc.nat({ max: 7 }), { maxLength: 4 }),
+    ends: fc.tuple(fc.option(fc.nat({ max: 7 })), fc.option(fc.nat({ max: 7 }))),
+    none: fc.boolean(),
+    before: fc.constantFrom(
+      "",
+      "order by name",
+      'name = "x" or name != "x"',
+      'not id = "b" order by id desc',
+    ),
+  });
+
+  it("Z66 the query selects exactly the runs that remain, whatever their values are", () => {
+    fc.assert(
+      fc.property(world, ({ params, teams, losses, chosen, ends, none, before }) => {
+        const runs = params.map((param, i) =>
+          create(RunSchema, {
+            params: param === undefined ? {} : { "a.b c": param },
+            tags: teams[i] === undefined ? {} : { team: teams[i] },
+            metrics: losses[i] === undefined ? {} : { "loss.min": losses[i] },
+          }),
+        );
+        const table = new ExploredTable(runs, 0);
+        const fields = [
+          printField({ of: "param", key: "a.b c" }),
+          printField({ of: "tag", key: "team" }),
+          printField({ of: "metric", key: "loss", stat: "min" }),
+        ];
+        const brushes: Record<string, Brush> = {};
+        for (const field of fields) {
+          const { categories, values } = table.column(field)!;
+          const of = chosen.flatMap((place) => categories[place]?.key ?? []);
+          const [from, to] = ends.map((place) => (place === null ? Number.NaN : values[place]));
+          const brush: Brush = {
+            ...(of.length > 0 && { of }),
+            ...(categories.length === 0 && from === from && { from }),
+            ...(categories.length === 0 && to === to && { to }),
+            ...(none && { none: true }),
+          };
+          if (Object.keys(brush).length > 0) brushes[field] = brush;
+        }
+        const made = withBrushes(before, brushes, (field) => table.column(field));
+        if ("problem" in made) return;
+        const { where } = parseQuery(made.query, { nowUs: 0 });
+        const found = runs.map((run) => Number(where === undefined || matches(where, viewOf(run))));
+        expect(found, made.query).toEqual([...maskOf(runs.length, (field) => table.column(field), brushes)]);
+      }),
+      { numRuns: 300 },
+    );
   });
 });

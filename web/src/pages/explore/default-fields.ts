@@ -1,4 +1,4 @@
-import { fieldText } from "../runs/field.ts";
+import { printField } from "#lang/query/field-text.ts";
 import type { KnownKeys } from "../runs/infer-keys.ts";
 import type { ExploredTable } from "./explored-table.ts";
 import { bestStat, type Objective } from "./objective.ts";
@@ -17,7 +17,7 @@ export function defaultAxes(
   if (objective !== undefined) texts.push(objective.text);
   const others = (known?.metrics ?? [])
     .filter((key) => key !== objective?.key && !key.startsWith("system/"))
-    .map((key) => fieldText({ of: "metrics", key, stat: bestStat(key, known!) }));
+    .map((key) => printField({ of: "metric", key, stat: bestStat(key, known!) }));
   // Where hardly a param varies, metrics against each other are what there is to see.
   return [...new Set([...texts, ...others.slice(0, Math.max(0, 3 - texts.length))])];
 }

@@ -1,7 +1,8 @@
 import { RunStatus, type Run } from "#proto/cairn/v1/run_pb.ts";
+import type { Field } from "#lang/query/ast.ts";
 import { wordOf } from "#lang/words/enums.ts";
 import { paramText } from "../runs/cell.ts";
-import { fieldLabel, type Field } from "../runs/field.ts";
+import { fieldLabel } from "../runs/field.ts";
 import { leavesOf } from "../runs/infer-keys.ts";
 
 /** One of the values of a property that is not all numbers. */
@@ -54,21 +55,20 @@ export function flatParams({ params }: Run): Readonly<Record<string, string>> {
 
 /** Whether this page can show such a field. */
 export function isExplorable(field: Field): boolean {
-  if (field.of === "run") return ["status", "namespace", "duration"].includes(field.name);
-  return field.of === "params" || field.of === "tags" || field.of === "metrics";
+  return field.of !== "run" || ["status", "namespace", "duration"].includes(field.name);
 }
 
 type Raw = string | number | undefined;
 
 function rawOf(run: Run, flat: Readonly<Record<string, string>>, field: Field, nowMs: number): Raw {
   switch (field.of) {
-    case "params":
+    case "param":
       return (
         (Object.hasOwn(flat, field.key) ? flat[field.key] : undefined) ?? paramText(run.params, field.key)
       );
-    case "tags":
+    case "tag":
       return Object.hasOwn(run.tags, field.key) ? JSON.stringify(run.tags[field.key]) : undefined;
-    case "metrics":
+    case "metric":
       return run.metrics[`${field.key}.${field.stat}`];
     case "run":
       if (field.name === "status") return JSON.stringify(wordOf(RunStatus, run.status));
@@ -77,8 +77,6 @@ function rawOf(run: Run, flat: Readonly<Record<string, string>>, field: Field, n
         ? undefined
         : Math.max(0, (run.endedUs === 0n ? nowMs * 1000 : Number(run.endedUs)) - Number(run.startedUs)) /
             1e6;
-    default:
-      return undefined;
   }
 }
 
@@ -97,7 +95,7 @@ export function columnOf({ runs, flat, nowMs }: ColumnSource, text: string, fiel
   });
   const head = { text, field, label: fieldLabel(field) };
   const isNumbers =
-    field.of !== "tags" &&
+    field.of !== "tag" &&
     raw.every((value) => typeof value !== "string" || NUMBER.test(value) || NO_NUMBER.has(value));
   return isNumbers ? { ...head, ...numbersOf(raw) } : { ...head, ...categoriesOf(raw) };
 }

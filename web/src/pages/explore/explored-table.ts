@@ -1,5 +1,5 @@
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
-import { fieldText, parseField } from "../runs/field.ts";
+import { findField, printField } from "#lang/query/field-text.ts";
 import {
   columnOf,
   flatParams,
@@ -44,7 +44,7 @@ export class ExploredTable {
   /** Undefined for what is no field, or none that this page can show. */
   column(text: string): ExploredColumn | undefined {
     if (this.#columns.has(text)) return this.#columns.get(text);
-    const field = parseField(text);
+    const field = findField(text);
     const column =
       field === undefined || !isExplorable(field) ? undefined : columnOf(this.#source, text, field);
     this.#columns.set(text, column);
@@ -70,7 +70,7 @@ function paramFacts({ runs, flat }: ColumnSource): ParamFact[] {
       const counted = values.values().reduce((sum, each) => sum + each, 0);
       const varies = values.size > 1 || counted < runs.length;
       const variety = varies ? varietyOf(key, values, runs.length) : 0;
-      return { key, text: fieldText({ of: "params", key }), varies, variety };
+      return { key, text: printField({ of: "param", key }), varies, variety };
     })
     .toSorted(
       (a, b) =>

@@ -2,7 +2,7 @@ import { colourAt, dashAt, PALETTE_SIZE } from "../../charts/palette.ts";
 import { Button } from "../../widgets/button.tsx";
 import { Name } from "../../widgets/name.tsx";
 import { Select } from "../../widgets/select.tsx";
-import { fieldText, parseField } from "../runs/field.ts";
+import { findField, printField } from "#lang/query/field-text.ts";
 import styles from "./explore.module.css";
 import type { ExploreViewProps } from "./explore-view.ts";
 import type { facetFields, FacetGrid } from "./facet-grid.ts";
@@ -62,10 +62,10 @@ export function FacetTools({
             table={undefined}
             known={known}
             metricsOnly
-            value={metric === undefined ? undefined : fieldText({ of: "metrics", key: metric, stat: "last" })}
+            value={metric === undefined ? undefined : printField({ of: "metric", key: metric, stat: "last" })}
             onChange={(text) => {
-              const field = parseField(text);
-              if (field?.of === "metrics") onSearch({ metric: field.key });
+              const field = findField(text);
+              if (field?.of === "metric") onSearch({ metric: field.key });
             }}
           />
         )}

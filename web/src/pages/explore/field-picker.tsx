@@ -1,3 +1,6 @@
+import type { MetricStat } from "#lang/query/ast.ts";
+import { findField, printField } from "#lang/query/field-text.ts";
+import { METRIC_STATS } from "#lang/query/fields.ts";
 import { useState, type ReactElement } from "react";
 import { Button } from "../../widgets/button.tsx";
 import { Name } from "../../widgets/name.tsx";
@@ -5,7 +8,7 @@ import { Popover } from "../../widgets/popover.tsx";
 import { Select } from "../../widgets/select.tsx";
 import { TextField } from "../../widgets/text-field.tsx";
 import { visibleText } from "../../widgets/text.ts";
-import { fieldLabel, fieldText, METRIC_STATS, parseField, type MetricStat } from "../runs/field.ts";
+import { fieldLabel } from "../runs/field.ts";
 import type { KnownKeys } from "../runs/infer-keys.ts";
 import styles from "./explore.module.css";
 import type { ExploredTable } from "./explored-table.ts";
@@ -65,7 +68,7 @@ export function FieldPicker(props: FieldPickerProps) {
 }
 
 function labelOf(text: string | undefined): string {
-  const field = text === undefined || text === NO_FIELD ? undefined : parseField(text);
+  const field = text === undefined || text === NO_FIELD ? undefined : findField(text);
   return field === undefined ? "none" : fieldLabel(field);
 }
 
@@ -134,7 +137,7 @@ function offersOf(
 ): Offer[] {
   const metrics = (known?.metrics ?? []).map((key): Offer => {
     const of = stat === BEST ? bestStat(key, known!) : stat;
-    return { text: fieldText({ of: "metrics", key, stat: of }), label: key, of };
+    return { text: printField({ of: "metric", key, stat: of }), label: key, of };
   });
   if (metricsOnly) return metrics;
   const params = table?.params ?? [];
@@ -146,7 +149,7 @@ function offersOf(
   return [
     ...params.filter(({ varies }) => varies).map(paramOffer),
     ...metrics,
-    ...(table?.tags ?? []).map((key) => ({ text: fieldText({ of: "tags", key }), label: key, of: "tag" })),
+    ...(table?.tags ?? []).map((key) => ({ text: printField({ of: "tag", key }), label: key, of: "tag" })),
     ...["status", "namespace", "duration"].map((name) => ({ text: name, label: name, of: "run" })),
     ...params
       .filter(({ varies }) => !varies)

@@ -1,7 +1,7 @@
 import { Button } from "../../widgets/button.tsx";
 import { EmptyState } from "../../widgets/empty-state.tsx";
 import { Name } from "../../widgets/name.tsx";
-import { fieldText } from "../runs/field.ts";
+import { printField } from "#lang/query/field-text.ts";
 import type { ExploreViewProps } from "./explore-view.ts";
 import { bestStat } from "./objective.ts";
 import styles from "./explore.module.css";
@@ -27,7 +27,7 @@ export function ObjectiveOffers({ known, onSearch }: Pick<ExploreViewProps, "kno
               className={styles.picked}
               onClick={() =>
                 onSearch({
-                  objective: fieldText({ of: "metrics", key, stat: bestStat(key, known!) }),
+                  objective: printField({ of: "metric", key, stat: bestStat(key, known!) }),
                   goal: undefined,
                 })
               }

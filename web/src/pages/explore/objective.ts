@@ -1,5 +1,6 @@
 import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
-import { fieldText, parseField, type MetricStat } from "../runs/field.ts";
+import type { MetricStat } from "#lang/query/ast.ts";
+import { findField, printField } from "#lang/query/field-text.ts";
 import type { KnownKeys } from "../runs/infer-keys.ts";
 import type { Goal } from "./pareto.ts";
 import type { ExploreSearch } from "./search.ts";
@@ -18,14 +19,14 @@ export function objectiveOf(
   { objective, goal }: Pick<ExploreSearch, "objective" | "goal">,
   known: Pick<KnownKeys, "objective" | "directions"> | undefined,
 ): Objective | undefined {
-  const field = objective === undefined ? undefined : parseField(objective);
-  if (field?.of === "metrics") {
+  const field = objective === undefined ? undefined : findField(objective);
+  if (field?.of === "metric") {
     return { text: objective!, key: field.key, goal: goal ?? goalOf(field.key, field.stat, known) ?? "min" };
   }
   if (known?.objective === undefined) return undefined;
   const { metric: key, isMinimized } = known.objective;
   const own: Goal = isMinimized ? "min" : "max";
-  return { text: fieldText({ of: "metrics", key, stat: own }), key, goal: goal ?? own };
+  return { text: printField({ of: "metric", key, stat: own }), key, goal: goal ?? own };
 }
 
 /** Which way a metric is better: as it is described, or as the namespace's objective has it. */

@@ -26,7 +26,7 @@ export function scatterFields({ table, known, search, objective }: ExploreViewPr
   const columnOf = (text: string | undefined) => (text === undefined ? undefined : table.column(text));
   const goalFor = (column: ExploredColumn | undefined, said: Goal | "none" | undefined): Goal | undefined => {
     if (said !== undefined) return said === "none" ? undefined : said;
-    if (column === undefined || column.field.of !== "metrics") return undefined;
+    if (column === undefined || column.field.of !== "metric") return undefined;
     return column.text === objective?.text
       ? objective.goal
       : goalOf(column.field.key, column.field.stat, known);

@@ -1,4 +1,5 @@
-import { parseField } from "../runs/field.ts";
+import { limits } from "#lang/limits.ts";
+import { findField } from "#lang/query/field-text.ts";
 import type { ScaleKind } from "./axis.ts";
 import { isEmptyBrush, type Brush } from "./brush.ts";
 import type { Goal } from "./pareto.ts";
@@ -38,7 +39,6 @@ export interface ExploreSearch extends Partial<Record<FieldName, string>> {
 /** Undefined takes something out of the address. */
 export type ExplorePatch = { [Name in keyof ExploreSearch]?: ExploreSearch[Name] | undefined };
 
-const QUERY_MAX = 16_384;
 const TEXT_MAX = 2_000;
 export const AXES_MAX = 24;
 const BRUSHES_MAX = 40;
@@ -50,11 +50,11 @@ export function readExploreSearch(given: Record<string, unknown>): ExploreSearch
   // A query that looks like a number or a word of JSON was read as one.
   const typed = given["q"];
   const q = ["string", "number", "boolean"].includes(typeof typed) ? String(typed) : "";
-  if (q.trim() !== "") search.q = q.slice(0, QUERY_MAX);
+  if (q.trim() !== "") search.q = q.slice(0, limits.queryBytesMax);
   const tab = EXPLORE_TABS.find((known) => known === given["tab"]);
   if (tab !== undefined && tab !== "parallel") search.tab = tab;
   const objective = readField(given["objective"]);
-  if (objective !== undefined && parseField(objective)?.of === "metrics") search.objective = objective;
+  if (objective !== undefined && findField(objective)?.of === "metric") search.objective = objective;
   const goal = GOALS.find((known) => known === given["goal"]);
   if (goal !== undefined) search.goal = goal;
   for (const name of FIELD_NAMES) {
@@ -84,7 +84,8 @@ export function readExploreSearch(given: Record<string, unknown>): ExploreSearch
 }
 
 function readField(given: unknown): string | undefined {
-  return typeof given === "string" && parseField(given) !== undefined ? given : undefined;
+  if (typeof given !== "string" || given.length > TEXT_MAX) return undefined;
+  return findField(given) === undefined ? undefined : given;
 }
 
 function readRecord<T>(

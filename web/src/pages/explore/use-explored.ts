@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { RunsView } from "../../data/live-types.ts";
 import { serverClock } from "../../data/server.ts";
-import { fieldText, parseField, searchColumn } from "../runs/field.ts";
+import { findField, printField } from "#lang/query/field-text.ts";
 import type { KnownKeys } from "../runs/infer-keys.ts";
 import { useRunList } from "../runs/use-run-list.ts";
 import { ExploredTable } from "./explored-table.ts";
@@ -94,11 +94,11 @@ function columnsOf(
     ...FIELD_NAMES.flatMap((name) => search[name] ?? []).filter((text) => text !== NO_FIELD),
     ...(known?.metrics ?? [])
       .slice(0, METRICS_AT_HAND)
-      .map((key) => fieldText({ of: "metrics", key, stat: bestStat(key, known!) })),
+      .map((key) => printField({ of: "metric", key, stat: bestStat(key, known!) })),
   ];
   const metrics = used.flatMap((text) => {
-    const field = parseField(text);
-    return field?.of === "metrics" ? (searchColumn(field) ?? []) : [];
+    const field = findField(text);
+    return field?.of === "metric" ? printField(field) : [];
   });
   return ["params", "tags", ...new Set(metrics)];
 }

@@ -1,6 +1,7 @@
 import { Direction, type Namespace, type Objective } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
-import { metricField, type MetricStat } from "../../data/query-text.ts";
+import type { MetricField } from "#lang/query/ast.ts";
+import { printField } from "#lang/query/field-text.ts";
 
 /** The best that any run of a namespace has reached. */
 export interface BestValue {
@@ -12,15 +13,15 @@ export interface BestValue {
 const NAMESPACES_MAX = 60;
 const AT_ONCE = 4;
 
-function bestStat({ direction }: Pick<Objective, "direction">): MetricStat {
-  return direction === Direction.MINIMIZE ? "min" : "max";
+function bestField({ metric, direction }: Pick<Objective, "metric" | "direction">): MetricField {
+  return { of: "metric", key: metric, stat: direction === Direction.MINIMIZE ? "min" : "max" };
 }
 
 /** Selects the runs that have the objective's metric, the best first. */
 function bestQuery(objective: Pick<Objective, "metric" | "direction">): string {
-  const stat = bestStat(objective);
-  const field = metricField(objective.metric, stat);
-  return `${field} is not null order by ${field} ${stat === "min" ? "asc" : "desc"}`;
+  const best = bestField(objective);
+  const field = printField(best);
+  return `${field} is not null order by ${field} ${best.stat === "min" ? "asc" : "desc"}`;
 }
 
 /** By path, for namespaces that have an objective and a run with its metric. */
@@ -36,18 +37,18 @@ export async function findBestValues(
   const work = async () => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const { path, objective } = next;
-      const stat = bestStat(objective!);
+      const best = bestField(objective!);
       const answer = await runs.searchRuns(
         {
           namespace: path,
           query: bestQuery(objective!),
-          columns: [metricField(objective!.metric, stat)],
+          columns: [printField(best)],
           pageSize: 1,
         },
         { signal },
       );
       const run = answer.runs[0];
-      const value = run?.metrics[`${objective!.metric}.${stat}`];
+      const value = run?.metrics[`${best.key}.${best.stat}`];
       if (run !== undefined && value !== undefined)
         found.set(path, { value, runId: run.id, runName: run.name });
     }

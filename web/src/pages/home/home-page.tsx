@@ -51,11 +51,10 @@ export function HomePage() {
   useRunChanges(["home"], () => void client.invalidateQueries({ queryKey: ["home"] }));
   const failure = tree.error ?? recent.error ?? running.error;
   if (failure !== null) {
-    const retry = () => void client.invalidateQueries();
     return (
       <div className={styles.page}>
         <h1 className="unseen">Home</h1>
-        <ErrorNote error={failure} onRetry={retry} />
+        <ErrorNote error={failure} onRetry={() => void client.invalidateQueries()} />
       </div>
     );
   }

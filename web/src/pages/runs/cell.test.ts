@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
 import { RunSchema, RunStatus } from "#proto/cairn/v1/run_pb.ts";
 import { cellOf, paramText } from "./cell.ts";
-import { parseField } from "./field.ts";
+import { findPageField } from "./field.ts";
 
 const RUN = create(RunSchema, {
   name: "first",
@@ -20,7 +20,7 @@ const RUN = create(RunSchema, {
   tags: { team: "asr" },
   metrics: { "loss.min": 0.123456 },
 });
-const cell = (text: string) => cellOf(RUN, parseField(text)!, 61_000);
+const cell = (text: string) => cellOf(RUN, findPageField(text)!, 61_000);
 
 describe("cells", () => {
   it("Z7 params are shown as they were logged, nested ones by their path", () => {

@@ -1,8 +1,9 @@
 import { RunStatus, type Run } from "#proto/cairn/v1/run_pb.ts";
+import type { RunField } from "#lang/query/ast.ts";
 import { formatAgo, formatDuration } from "#lang/words/times.ts";
 import { formatNumber } from "#lang/words/numbers.ts";
 import { wordOf } from "#lang/words/enums.ts";
-import type { Field, ProvenanceField, RunField } from "./field.ts";
+import type { PageField, ProvenanceField } from "./field.ts";
 
 /** What a run has in a column: the words to show, and the number behind them where there is one. */
 export interface Cell {
@@ -15,17 +16,17 @@ export interface Cell {
 
 const NOTHING: Cell = { text: "", whole: "" };
 
-export function cellOf(run: Run, field: Field, nowMs: number): Cell {
+export function cellOf(run: Run, field: PageField, nowMs: number): Cell {
   switch (field.of) {
     case "run":
       return runCell(run, field.name, nowMs);
-    case "params":
+    case "param":
       return paramCell(run.params, field.key);
-    case "tags":
+    case "tag":
       return plain(run.tags[field.key] ?? "");
     case "environment":
       return plain(run.provenance?.environment[field.key] ?? "");
-    case "metrics": {
+    case "metric": {
       const value = run.metrics[`${field.key}.${field.stat}`];
       return value === undefined
         ? NOTHING

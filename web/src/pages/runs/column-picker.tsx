@@ -1,3 +1,4 @@
+import { METRIC_STATS, RUN_FIELDS } from "#lang/query/fields.ts";
 import { ArrowDown, ArrowUp, Pin, PinOff, Plus, X } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../widgets/button.tsx";
@@ -6,14 +7,7 @@ import { Select } from "../../widgets/select.tsx";
 import { TextField } from "../../widgets/text-field.tsx";
 import { cutText, visibleText } from "../../widgets/text.ts";
 import styles from "./column-picker.module.css";
-import {
-  fieldText,
-  METRIC_STATS,
-  PROVENANCE_FIELDS,
-  RUN_FIELDS,
-  type Field,
-  type MetricStat,
-} from "./field.ts";
+import { printPageField, PROVENANCE_FIELDS, type PageField } from "./field.ts";
 import type { KnownKeys } from "./infer-keys.ts";
 import type { Column } from "./layout.ts";
 
@@ -145,13 +139,17 @@ function Offers({
 }
 
 function offersOf(known: KnownKeys | undefined, stat: StatChoice): Offer[] {
-  const offer = (field: Field, label: string, of: string): Offer => ({ text: fieldText(field), label, of });
-  const metric = (key: string): Field =>
-    stat === "line" ? { of: "line", key } : { of: "metrics", key, stat: stat satisfies MetricStat };
+  const offer = (field: PageField, label: string, of: string): Offer => ({
+    text: printPageField(field),
+    label,
+    of,
+  });
+  const metric = (key: string): PageField =>
+    stat === "line" ? { of: "line", key } : { of: "metric", key, stat };
   return [
     ...(known?.metrics ?? []).map((key) => offer(metric(key), key, stat)),
-    ...(known?.params ?? []).map((key) => offer({ of: "params", key }, key, "param")),
-    ...(known?.tags ?? []).map((key) => offer({ of: "tags", key }, key, "tag")),
+    ...(known?.params ?? []).map((key) => offer({ of: "param", key }, key, "param")),
+    ...(known?.tags ?? []).map((key) => offer({ of: "tag", key }, key, "tag")),
     ...RUN_FIELDS.filter((name) => name !== "name").map((name) => offer({ of: "run", name }, name, "run")),
     ...PROVENANCE_FIELDS.map((name) =>
       offer({ of: "provenance", name }, name.replaceAll("_", " "), "provenance"),

@@ -1,6 +1,9 @@
-import { fieldText, METRIC_STATS, parseField } from "./field.ts";
+import { findField, printField } from "#lang/query/field-text.ts";
+import { fieldType, METRIC_STATS, RUN_FIELDS } from "#lang/query/fields.ts";
+import { piecesOf, type Piece } from "#lang/query/pieces.ts";
+import { quoteText } from "#lang/query/quote.ts";
+import { RUN_STATUSES } from "#lang/statuses.ts";
 import type { KnownKeys } from "./infer-keys.ts";
-import { FIELD_WORDS, queryTokens, type Token } from "./query-tokens.ts";
 
 export interface Option {
   text: string;
@@ -18,15 +21,13 @@ export interface Completion {
 type Known = Pick<KnownKeys, "params" | "tags" | "metrics" | "values">;
 
 const OPTIONS_MAX = 12;
-const STATUSES = ["scheduled", "running", "finished", "failed", "killed", "lost"];
 const TIMES = ["now-1h", "now-24h", "now-7d", "now-30d"];
-const TIME_FIELDS = new Set(["created", "started", "ended", "updated"]);
 const NUMBER_OPERATORS = ["<", "<=", ">", ">=", "=", "!=", "is null", "is not null"];
 const TEXT_OPERATORS = ["=", "!=", "in (", "like", "ilike", "~", "!~", "is null", "is not null"];
 
 /** What could stand where the cursor is: a field, then an operator, then a value, then what joins conditions. */
 export function completeQuery(query: string, cursor: number, known: Known): Completion {
-  const before = queryTokens(query.slice(0, cursor));
+  const before = piecesOf(query.slice(0, cursor));
   const last = before.at(-1);
   const isPartial = last !== undefined && last.kind !== "space" && last.kind !== "operator";
   const partial = isPartial ? last.text : "";
@@ -35,7 +36,7 @@ export function completeQuery(query: string, cursor: number, known: Known): Comp
   return { from, to: cursor, options: choose(optionsAfter(past, known), partial) };
 }
 
-function optionsAfter(past: readonly Token[], known: Known): Option[] {
+function optionsAfter(past: readonly Piece[], known: Known): Option[] {
   const words = past.map(({ text }) => text.toLowerCase());
   const last = past.at(-1);
   const isOrder = words.some((word, i) => word === "by" && words[i - 1] === "order");
@@ -61,7 +62,7 @@ function optionsAfter(past: readonly Token[], known: Known): Option[] {
   return isList ? plain([")", ","]) : plain(["and", "or", "order by"]);
 }
 
-function isOperator({ kind, text }: Token): boolean {
+function isOperator({ kind, text }: Piece): boolean {
   return (kind === "operator" && text !== ")") || /^(?:like|ilike|under)$/i.test(text);
 }
 
@@ -72,28 +73,41 @@ function plain(texts: readonly string[]): Option[] {
 function fields({ params, tags, metrics }: Known): Option[] {
   return [
     ...metrics.flatMap((key) =>
-      METRIC_STATS.map((stat) => ({ text: fieldText({ of: "metrics", key, stat }), hint: "metric" })),
+      METRIC_STATS.map((stat) => ({ text: printField({ of: "metric", key, stat }), hint: "metric" })),
     ),
-    ...params.map((key) => ({ text: fieldText({ of: "params", key }), hint: "param" })),
-    ...tags.map((key) => ({ text: fieldText({ of: "tags", key }), hint: "tag" })),
-    ...FIELD_WORDS.map((text) => ({ text, hint: "field" })),
+    ...params.map((key) => ({ text: printField({ of: "param", key }), hint: "param" })),
+    ...tags.map((key) => ({ text: printField({ of: "tag", key }), hint: "tag" })),
+    ...RUN_FIELDS.map((text) => ({ text, hint: "field" })),
   ];
 }
 
-function operatorsOf(field: string): string[] {
-  const name = field.toLowerCase();
-  if (name === "status") return ["=", "!=", "in ("];
-  if (name === "namespace") return ["under", ...TEXT_OPERATORS];
-  if (TIME_FIELDS.has(name) || name === "duration" || name.startsWith("metrics.")) return NUMBER_OPERATORS;
-  return name.startsWith("params.") ? [...new Set([...NUMBER_OPERATORS, ...TEXT_OPERATORS])] : TEXT_OPERATORS;
+function operatorsOf(text: string): readonly string[] {
+  const field = findField(text);
+  if (field === undefined) return [];
+  if (field.of === "run" && field.name === "namespace") return ["under", ...TEXT_OPERATORS];
+  switch (fieldType(field)) {
+    case "status":
+      return ["=", "!=", "in ("];
+    case "text":
+      return TEXT_OPERATORS;
+    case "any":
+      return [...new Set([...NUMBER_OPERATORS, ...TEXT_OPERATORS])];
+    default:
+      return NUMBER_OPERATORS;
+  }
 }
 
-function valuesOf(field: string, { values }: Known): Option[] {
-  const name = field.toLowerCase();
-  if (name === "status") return plain(STATUSES.map((status) => JSON.stringify(status)));
-  if (TIME_FIELDS.has(name)) return plain(TIMES);
-  const parsed = parseField(field);
-  return plain((parsed && values.get(fieldText(parsed))) ?? []);
+function valuesOf(text: string, { values }: Known): Option[] {
+  const field = findField(text);
+  if (field === undefined) return [];
+  switch (fieldType(field)) {
+    case "status":
+      return plain(RUN_STATUSES.map(quoteText));
+    case "time":
+      return plain(TIMES);
+    default:
+      return plain(values.get(printField(field)) ?? []);
+  }
 }
 
 /** Those that begin so come before those that hold it; what is there already is no option. */

@@ -1,49 +1,48 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fieldText, METRIC_STATS, parseField, searchColumn, type Field } from "./field.ts";
+import { findPageField, isSortable, printPageField, searchColumn } from "./field.ts";
 
-const key = fc
-  .array(fc.string({ minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 3 })
-  .map((parts) => parts.join("."))
-  // A lone surrogate is no text that a server would have.
-  .filter((text) => text.isWellFormed());
-const field: fc.Arbitrary<Field> = fc.oneof(
-  fc.record({ of: fc.constantFrom("params" as const, "tags" as const, "line" as const), key }),
-  fc.record({ of: fc.constant("metrics" as const), key, stat: fc.constantFrom(...METRIC_STATS) }),
-);
-
-describe("fields", () => {
-  it("Z1 a field is one text that reads back as itself, whatever its key holds", () => {
+describe("fields of a page", () => {
+  it("Z1 what only a page shows is one text, too, that reads back as itself", () => {
+    const key = fc.string({ unit: "grapheme" });
     fc.assert(
-      fc.property(field, (one) => {
-        expect(parseField(fieldText(one))).toEqual(one);
+      fc.property(fc.constantFrom("environment" as const, "line" as const), key, (of, one) => {
+        expect(findPageField(printPageField({ of, key: one }))).toEqual({ of, key: one });
       }),
     );
   });
 
   it.each([
     ["params.learning rate", undefined],
-    ['params."learning rate"', { of: "params", key: "learning rate" }],
-    ["params.`a b`.c", { of: "params", key: "a b.c" }],
-    ["metrics.loss", { of: "metrics", key: "loss", stat: "last" }],
-    ["metrics.loss.min", { of: "metrics", key: "loss", stat: "min" }],
-    ['metrics.top."max"', { of: "metrics", key: "top.max", stat: "last" }],
-    ["metrics.max", { of: "metrics", key: "max", stat: "last" }],
+    ['params."learning rate"', { of: "param", key: "learning rate" }],
+    ["metrics.loss", { of: "metric", key: "loss", stat: "last" }],
+    ["metrics.loss.last", { of: "metric", key: "loss", stat: "last" }],
+    ['metrics."val/wer".min', { of: "metric", key: "val/wer", stat: "min" }],
     ["name", { of: "run", name: "name" }],
     ["nonsense", undefined],
+    ["line.`a b`.c", { of: "line", key: "a b.c" }],
+    ["environment.python", { of: "environment", key: "python" }],
     ["provenance.commit", { of: "provenance", name: "commit" }],
     ["provenance.secrets", undefined],
     ["params.", undefined],
     ["", undefined],
-  ])("Z1 %s is read as the query language reads it", (text, expected) => {
-    expect(parseField(text)).toEqual(expected);
+  ])("Z1 %s in an address is a field as the query language reads it", (text, expected) => {
+    expect(findPageField(text)).toEqual(expected);
   });
 
   it("Z1 only what does not come by itself is asked for", () => {
     expect(
       ["name", "alias", "line.loss", "metrics.loss", "provenance.commit"].map((text) =>
-        searchColumn(parseField(text)!),
+        searchColumn(findPageField(text)!),
       ),
     ).toEqual([undefined, "aliases", undefined, "metrics.loss.last", "provenance"]);
+  });
+
+  it("Z2 only what a query can order by sorts the table", () => {
+    expect(
+      ["name", "params.lr", "metrics.loss", "alias", "line.loss", "provenance.commit"].map((text) =>
+        isSortable(findPageField(text)!),
+      ),
+    ).toEqual([true, true, true, false, false, false]);
   });
 });

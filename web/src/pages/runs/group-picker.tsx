@@ -1,9 +1,10 @@
+import { printField } from "#lang/query/field-text.ts";
 import { X } from "lucide-react";
 import { Button } from "../../widgets/button.tsx";
 import { Popover } from "../../widgets/popover.tsx";
 import { cutText, visibleText } from "../../widgets/text.ts";
 import styles from "./column-picker.module.css";
-import { fieldLabel, fieldText, parseField } from "./field.ts";
+import { fieldLabel, findPageField } from "./field.ts";
 import type { KnownKeys } from "./infer-keys.ts";
 import { ALL_BUT } from "./search.ts";
 
@@ -47,7 +48,7 @@ export function GroupPicker({
               <button type="button" className={styles.offer} onClick={() => onChange([...group, text])}>
                 <span className={styles.label}>{groupLabel(text)}</span>
                 <span className={styles.of}>
-                  {text.startsWith(ALL_BUT) ? "params" : (parseField(text)?.of ?? "")}
+                  {text.startsWith(ALL_BUT) ? "param" : (findPageField(text)?.of ?? "")}
                 </span>
               </button>
             </li>
@@ -59,7 +60,7 @@ export function GroupPicker({
 }
 
 function groupLabel(text: string): string {
-  const field = parseField(text.startsWith(ALL_BUT) ? text.slice(ALL_BUT.length) : text);
+  const field = findPageField(text.startsWith(ALL_BUT) ? text.slice(ALL_BUT.length) : text);
   const label = field === undefined ? text : visibleText(cutText(fieldLabel(field), LENGTH_MAX));
   return text.startsWith(ALL_BUT) ? `all but ${label}` : field?.of === "run" ? label.toLowerCase() : label;
 }
@@ -68,9 +69,9 @@ function offersOf(known: KnownKeys | undefined): string[] {
   const params = known?.params ?? [];
   const seeds = params.filter((key) => /(?:^|[._])seed$/i.test(key));
   return [
-    ...seeds.map((key) => ALL_BUT + fieldText({ of: "params", key })),
-    ...params.map((key) => fieldText({ of: "params", key })),
-    ...(known?.tags ?? []).map((key) => fieldText({ of: "tags", key })),
+    ...seeds.map((key) => ALL_BUT + printField({ of: "param", key })),
+    ...params.map((key) => printField({ of: "param", key })),
+    ...(known?.tags ?? []).map((key) => printField({ of: "tag", key })),
     "status",
     "namespace",
   ];

@@ -39,7 +39,7 @@ export function GroupRow({
   const names = [styles.row, styles.group, isCurrent && styles.current];
   const shown = group.runs.find((run) => colourOf(run) !== undefined);
   // The name goes on until the first number.
-  const first = columns.findIndex(({ field }) => field.of === "metrics");
+  const first = columns.findIndex(({ field }) => field.of === "metric");
   const span = first < 1 ? columns.length : first;
   return (
     <div
@@ -116,7 +116,7 @@ function Mean({ column, item, nowMs }: { column: Column; item: Item & { kind: "g
   const { field, stickyLeft } = column;
   const names = [styles.cell, styles.numeric, stickyLeft !== undefined && styles.pinned];
   const { runs } = item.group;
-  const found = field.of === "metrics" ? aggregate(runs, field, nowMs) : undefined;
+  const found = field.of === "metric" ? aggregate(runs, field, nowMs) : undefined;
   const words =
     found &&
     `mean of ${found.count} of ${runs.length} runs${Number.isNaN(found.std) ? "" : ", ± standard deviation"}`;

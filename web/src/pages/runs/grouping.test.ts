@@ -6,7 +6,7 @@ import { aggregate, flatten, groupRuns, innermost } from "./grouping.ts";
 
 const run = (id: string, params: Record<string, string>, loss?: number) =>
   create(RunSchema, { id, name: id, params, metrics: loss === undefined ? {} : { "loss.min": loss } });
-const LOSS = { of: "metrics", key: "loss", stat: "min" } as const;
+const LOSS = { of: "metric", key: "loss", stat: "min" } as const;
 
 const RUNS = [
   run("a", { lr: "0.1", seed: "1", optim: '{"name":"adam"}' }, 1),

@@ -1,6 +1,6 @@
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { cellOf, paramText } from "./cell.ts";
-import { fieldLabel, parseField, type Field } from "./field.ts";
+import { fieldLabel, findPageField, type PageField } from "./field.ts";
 import { leavesOf } from "./infer-keys.ts";
 import { ALL_BUT } from "./search.ts";
 
@@ -60,7 +60,7 @@ function split(runs: readonly Run[], levels: readonly Level[], depth: number, ab
 
 function levelOf(text: string, runs: readonly Run[], nowMs: number): Level | undefined {
   if (text.startsWith(ALL_BUT)) return allBut(text.slice(ALL_BUT.length), runs);
-  const field = parseField(text);
+  const field = findPageField(text);
   if (field === undefined) return undefined;
   const valueOf = (run: Run) => cellOf(run, field, nowMs).whole;
   return { valueOf, labelOf: (run) => `${fieldLabel(field)} ${valueOf(run) || "none"}` };
@@ -68,8 +68,8 @@ function levelOf(text: string, runs: readonly Run[], nowMs: number): Level | und
 
 /** Runs of one configuration: all params alike but one, such as the seed. Only those that differ anywhere are named. */
 function allBut(text: string, runs: readonly Run[]): Level | undefined {
-  const left = parseField(text);
-  if (left?.of !== "params") return undefined;
+  const left = findPageField(text);
+  if (left?.of !== "param") return undefined;
   const names = varyingParams(runs).filter((path) => path !== left.key);
   const valueOf = ({ params }: Run) => names.map((path) => paramText(params, path) ?? "").join(SEPARATOR);
   return {
@@ -135,7 +135,7 @@ export interface Aggregate {
 }
 
 /** Over the runs that have a finite number there; undefined when none has. */
-export function aggregate(runs: readonly Run[], field: Field, nowMs: number): Aggregate | undefined {
+export function aggregate(runs: readonly Run[], field: PageField, nowMs: number): Aggregate | undefined {
   // Welford's way: sums of squares lose all digits where the spread is small beside the mean.
   let count = 0;
   let mean = 0;

@@ -1,6 +1,6 @@
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import type { Direction } from "#proto/cairn/v1/namespace_pb.ts";
-import { fieldText } from "./field.ts";
+import { printField, printPath } from "#lang/query/field-text.ts";
 
 /** What a namespace is judged by. */
 export interface ObjectiveHint {
@@ -55,8 +55,8 @@ export function inferKeys({ runs, environments, metrics, described, objective }:
       .map(([key]) => key),
   );
   const values = new Map<string, readonly string[]>();
-  for (const [key, seen] of params) values.set(fieldText({ of: "params", key }), mostFrequent(seen));
-  for (const [key, seen] of tags) values.set(fieldText({ of: "tags", key }), mostFrequent(seen));
+  for (const [key, seen] of params) values.set(printField({ of: "param", key }), mostFrequent(seen));
+  for (const [key, seen] of tags) values.set(printField({ of: "tag", key }), mostFrequent(seen));
   const names = [...params.keys()].toSorted(byName);
   return {
     params: [...names.filter((key) => varying.has(key)), ...names.filter((key) => !varying.has(key))],
@@ -147,12 +147,12 @@ export function defaultColumns(known: KnownKeys): string[] {
   const columns = ["name", "status", "duration"];
   if (best !== undefined) {
     columns.push(
-      fieldText({ of: "line", key: best }),
-      fieldText({ of: "metrics", key: best, stat: isMinimized ? "min" : "max" }),
+      printPath("line", best),
+      printField({ of: "metric", key: best, stat: isMinimized ? "min" : "max" }),
     );
   }
-  if (second !== undefined) columns.push(fieldText({ of: "metrics", key: second, stat: "last" }));
+  if (second !== undefined) columns.push(printField({ of: "metric", key: second, stat: "last" }));
   const params = [...known.varying].filter((key) => !/seed$/i.test(key)).slice(0, DEFAULT_PARAMS);
-  columns.push(...params.map((key) => fieldText({ of: "params", key })));
+  columns.push(...params.map((key) => printField({ of: "param", key })));
   return [...columns, "started"];
 }

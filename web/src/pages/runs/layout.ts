@@ -1,4 +1,4 @@
-import { fieldLabel, parseField, type Field } from "./field.ts";
+import { fieldLabel, findPageField, type PageField } from "./field.ts";
 import type { KnownKeys } from "./infer-keys.ts";
 import type { RunsSearch } from "./search.ts";
 
@@ -6,7 +6,7 @@ import type { RunsSearch } from "./search.ts";
 export interface Column {
   /** The field as text; what the address has. */
   text: string;
-  field: Field;
+  field: PageField;
   label: string;
   width: number;
   /** Pixels from the left edge where it stays; undefined for one that scrolls away. */
@@ -32,10 +32,10 @@ const WIDTHS: Readonly<Record<string, number>> = {
   notes: 220,
 };
 const OTHER_WIDTHS = {
-  params: 104,
-  tags: 110,
+  param: 104,
+  tag: 110,
   environment: 120,
-  metrics: 120,
+  metric: 120,
   line: 92,
   provenance: 150,
 } as const;
@@ -52,12 +52,12 @@ export function layOut(
   { values = new Map(), isGrouped = false }: { values?: KnownKeys["values"]; isGrouped?: boolean } = {},
 ): Column[] {
   const wanted = columns.flatMap((text) => {
-    const field = parseField(text);
+    const field = findPageField(text);
     return field === undefined || text === "name" ? [] : [{ text, field }];
   });
   const pinned = new Set(pin);
   const ordered = [
-    { text: "name", field: { of: "run", name: "name" } as const satisfies Field },
+    { text: "name", field: { of: "run", name: "name" } as const satisfies PageField },
     ...wanted.filter(({ text }) => pinned.has(text)),
     ...wanted.filter(({ text }) => !pinned.has(text)),
   ];
@@ -66,7 +66,7 @@ export function layOut(
   return ordered.map(({ text, field }) => {
     const label = fieldLabel(field);
     const width =
-      w[text] ?? defaultWidth(field, label) + (isGrouped && field.of === "metrics" ? DEVIATION_WIDTH : 0);
+      w[text] ?? defaultWidth(field, label) + (isGrouped && field.of === "metric" ? DEVIATION_WIDTH : 0);
     const isPinned = text === "name" || pinned.has(text);
     const column = {
       text,
@@ -83,15 +83,15 @@ export function layOut(
 }
 
 /** Numbers stand on the right, under a name on the right. */
-function isNumeric(field: Field, seen: readonly string[] = []): boolean {
+function isNumeric(field: PageField, seen: readonly string[] = []): boolean {
   if (field.of === "run") return field.name === "duration";
   return (
-    field.of === "metrics" ||
-    (field.of === "params" && seen.length > 0 && seen.every((text) => /^-?[\dNI]/.test(text)))
+    field.of === "metric" ||
+    (field.of === "param" && seen.length > 0 && seen.every((text) => /^-?[\dNI]/.test(text)))
   );
 }
 
-function defaultWidth(field: Field, label: string): number {
+function defaultWidth(field: PageField, label: string): number {
   if (field.of === "run") return WIDTHS[field.name]!;
   return Math.min(
     LABELLED_MAX,

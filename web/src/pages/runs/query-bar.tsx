@@ -8,13 +8,14 @@ import {
   type KeyboardEvent,
   type Ref,
 } from "react";
+import { limits } from "#lang/limits.ts";
+import { piecesOf } from "#lang/query/pieces.ts";
 import { Failure } from "#sdk/failure.ts";
 import { SentTexts } from "../../widgets/sent-texts.ts";
 import { cutText, visibleLines, visibleText } from "../../widgets/text.ts";
 import { accept, completeQuery, type Option } from "./completion.ts";
 import type { KnownKeys } from "./infer-keys.ts";
 import styles from "./query-bar.module.css";
-import { queryTokens } from "./query-tokens.ts";
 
 interface QueryBarProps {
   ref?: Ref<{ focus: () => void }>;
@@ -27,7 +28,6 @@ interface QueryBarProps {
   onLeave: () => void;
 }
 
-const LENGTH_MAX = 16_384;
 const OPTION_LENGTH_MAX = 120;
 const NONE: readonly Option[] = [];
 
@@ -58,7 +58,7 @@ export function QueryBar({ ref, query, known, failure, onSubmit, onLeave }: Quer
           ref={input}
           className={styles.input}
           value={typed}
-          maxLength={LENGTH_MAX}
+          maxLength={limits.queryBytesMax}
           placeholder='Find runs: params.lr <= 1e-3 and status = "finished"'
           aria-label="Query"
           role="combobox"
@@ -159,7 +159,7 @@ function useQueryText(
 }
 
 function Painted({ query }: { query: string }) {
-  return queryTokens(query).map(({ kind, text, at }) => (
+  return piecesOf(query).map(({ kind, text, at }) => (
     <span key={at} className={styles[`as-${kind}`]}>
       {text}
     </span>

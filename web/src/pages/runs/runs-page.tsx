@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useEffect, useRef, type Ref } from "react";
+import { splitOrder } from "#lang/query/order.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { Button } from "../../widgets/button.tsx";
 import { EmptyState } from "../../widgets/empty-state.tsx";
@@ -15,7 +16,7 @@ import { knownKeys } from "./known-keys.ts";
 import { moved } from "./layout.ts";
 import { isQueryFault, NamespaceFault } from "./namespace-fault.tsx";
 import { QueryBar } from "./query-bar.tsx";
-import { splitOrder, withNextOrder } from "./query-order.ts";
+import { withNextOrder } from "./query-order.ts";
 import { RunTable, type RowActions, type TableHandle } from "./run-table.tsx";
 import styles from "./runs-page.module.css";
 import { RunCharts } from "./run-charts.tsx";
@@ -244,7 +245,7 @@ function headActions(
   return {
     orders: splitOrder(query).orders,
     sort: (column, add) =>
-      ask(withNextOrder(query, column.text, { add, descendingFirst: isMoreBetter(column) })),
+      ask(withNextOrder(query, column.field, { add, descendingFirst: isMoreBetter(column) })),
     resize: (column, width) => setSearch({ w: { ...search.w, [column.text]: width } }),
     move: (from, to) => setSearch({ cols: moved(texts, from, to) }, false),
     selectAll,

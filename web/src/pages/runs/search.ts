@@ -1,3 +1,4 @@
+import { limits } from "#lang/limits.ts";
 import { readChartSearch, type ChartSearch } from "../charts/search.ts";
 
 /** What the address of the runs page says. Everything is optional; what makes no sense is left out. */
@@ -33,7 +34,6 @@ const COLUMNS_MAX = 100;
 const GROUPS_MAX = 8;
 const LIST_MAX = 200;
 const TEXT_MAX = 2_000;
-const QUERY_MAX = 16_384;
 export const WIDTH_MIN = 48;
 export const WIDTH_MAX = 900;
 export const SPLIT_MIN = 25;
@@ -46,7 +46,7 @@ export function readRunsSearch(given: Record<string, unknown>): RunsSearch {
   // A query that looks like a number or a word of JSON was read as one.
   const typed: unknown = given["q"];
   const q = ["string", "number", "boolean"].includes(typeof typed) ? String(typed) : "";
-  if (q.trim() !== "") search.q = q.slice(0, QUERY_MAX);
+  if (q.trim() !== "") search.q = q.slice(0, limits.queryBytesMax);
   const lists = [
     ["cols", COLUMNS_MAX],
     ["pin", COLUMNS_MAX],

@@ -1,14 +1,15 @@
 import { ArrowDown, ArrowUp } from "lucide-react";
 import { useState, type KeyboardEvent, type PointerEvent } from "react";
+import type { DraftOrder } from "#lang/query/order.ts";
 import { visibleText } from "../../widgets/text.ts";
 import { isSortable } from "./field.ts";
 import type { Column } from "./layout.ts";
-import { sameField, type Order } from "./query-order.ts";
+import { isOrderBy } from "./query-order.ts";
 import styles from "./run-table.module.css";
 import { WIDTH_MAX, WIDTH_MIN } from "./search.ts";
 
 export interface HeadActions {
-  orders: readonly Order[];
+  orders: readonly DraftOrder[];
   sort: (column: Column, isAdded: boolean) => void;
   resize: (column: Column, width: number) => void;
   move: (from: string, to: string) => void;
@@ -52,7 +53,7 @@ export function TableHead({ columns, template, width, allSelected, ...actions }:
 function HeadCell({ column, orders, sort, resize, move }: { column: Column } & HeadActions) {
   const [isTarget, setTarget] = useState(false);
   const { text, field, stickyLeft, isNumeric } = column;
-  const order = orders.find((each) => sameField(each.field, text));
+  const order = orders.find((each) => isOrderBy(each, field));
   const sorted = order === undefined ? "none" : order.descending ? "descending" : "ascending";
   const label = visibleText(column.label);
   const names = [

@@ -1,6 +1,6 @@
 import { useEffect } from "react";
 import { heartbeatOf } from "../../data/heartbeat.ts";
-import { quoteText } from "../../data/query-text.ts";
+import { quoteList } from "#lang/query/quote.ts";
 import type { RunList } from "../../data/runs.ts";
 import { cairn } from "../../data/server.ts";
 
@@ -23,7 +23,7 @@ export function useHeartbeats(
     if (overdue.length === 0) return undefined;
     const stop = new AbortController();
     const { namespace, columns } = list.view;
-    const query = `id in (${overdue.map(quoteText).join(", ")})`;
+    const query = `id in ${quoteList(overdue)}`;
     cairn.runs
       .searchRuns(
         { query, namespace, columns: [...columns], pageSize: overdue.length },

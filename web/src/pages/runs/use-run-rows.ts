@@ -8,7 +8,7 @@ import type { RunList } from "../../data/runs.ts";
 import { serverClock } from "../../data/server.ts";
 import { useNow } from "../../data/use-now.ts";
 import { formatCount } from "#lang/words/numbers.ts";
-import { parseField, searchColumn } from "./field.ts";
+import { findPageField, searchColumn } from "./field.ts";
 import { flatten, GROUPED_MAX, groupRuns, innermost, type Group, type Item } from "./grouping.ts";
 import { defaultColumns, type KnownKeys } from "./infer-keys.ts";
 import { layOut, type Column } from "./layout.ts";
@@ -260,7 +260,7 @@ function remarkOf(isGrouped: boolean, total: number): string {
 }
 
 function isMoreBetter(field: Column["field"], known: KnownKeys | undefined): boolean {
-  if (field.of !== "metrics")
+  if (field.of !== "metric")
     return (
       field.of === "run" && field.name !== "name" && field.name !== "status" && field.name !== "namespace"
     );
@@ -275,7 +275,7 @@ function columnsToAsk(texts: readonly string[], group: readonly string[]): strin
   const asked = new Set<string>();
   for (const text of [...texts, ...group]) {
     if (text.startsWith(ALL_BUT)) asked.add("params");
-    const field = parseField(text);
+    const field = findPageField(text);
     const column = field && searchColumn(field);
     if (column !== undefined) asked.add(column);
   }
