@@ -1,12 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { quantileGroups, ranksOf } from "#base/ranks.ts";
 import {
   chanceOfGroups,
   chanceOfRank,
   cramersV,
   groupEffect,
-  quantileGroups,
-  ranksOf,
   spearman,
 } from "./association.ts";
 

@@ -1,23 +1,9 @@
-import { lowerBound } from "#base/lower-bound.ts";
+import { ranksOf } from "#base/ranks.ts";
 
 /**
  * How much two properties have to do with each other, by ranks, so that neither outliers nor log scales matter. All measures are
  * on the scale of a correlation: 0 is nothing, 1 is everything.
  */
-
-/** Ranks from 1 on; equal values share the mean of theirs. There is no NaN among them. */
-export function ranksOf(values: Float64Array): Float64Array {
-  // Numbers alone sort many times faster than places by their numbers; where each stands is then looked up.
-  const sorted = values.toSorted();
-  const ranks = new Float64Array(sorted.length);
-  for (let from = 0; from < sorted.length;) {
-    let to = from + 1;
-    while (to < sorted.length && sorted[to] === sorted[from]) to++;
-    ranks.fill((from + 1 + to) / 2, from, to);
-    from = to;
-  }
-  return values.map((value) => ranks[lowerBound(sorted, value)]!);
-}
 
 /** The correlation of two lists of ranks; NaN when one of them does not vary. */
 export function rankCorrelation(a: Float64Array, b: Float64Array): number {
@@ -86,13 +72,6 @@ export function groupEffect(groups: ArrayLike<number>, ranks: Float64Array): Gro
     epsilonSquared: (between - (k - 1) * within) / total,
     groups: k,
   };
-}
-
-/** Groups of about the same size by rising rank; equal values are in one group. */
-export function quantileGroups(ranks: Float64Array, countMax: number): Uint8Array {
-  return Uint8Array.from(ranks, (rank) =>
-    Math.min(countMax - 1, Math.floor(((rank - 0.5) / ranks.length) * countMax)),
-  );
 }
 
 /** Cramér's V with the correction for small samples (Bergsma 2013); NaN when one of them does not vary. */

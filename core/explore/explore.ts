@@ -3,11 +3,9 @@ import { CairnError, quote } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
 import { parseNamespace } from "#lang/namespace-path.ts";
 import type { Field } from "#lang/query/ast.ts";
-import { Cursor } from "#lang/query/cursor.ts";
 import { fieldType } from "#lang/query/fields.ts";
-import { parseField } from "#lang/query/parse-field.ts";
 import { parseQuery } from "#lang/query/parser.ts";
-import { printField } from "#lang/query/field-text.ts";
+import { printField, readField } from "#lang/query/field-text.ts";
 import { authorizeCall, type Caller } from "../access/caller.ts";
 import { bestStat } from "../objective/better.ts";
 import type { HeldObjective, Objectives } from "../objective/objectives.ts";
@@ -183,12 +181,9 @@ export class Explore {
 
 /** A field of the query language that holds numbers. */
 function parseNumber(text: string): Field {
-  requireText(text, limits.queryBytesMax, "field");
-  const cursor = new Cursor(text);
-  const { field } = parseField(cursor);
+  const field = readField(requireText(text, limits.queryBytesMax, "field"));
   const type = fieldType(field);
-  if (cursor.peek().kind === "end" && (type === "number" || type === "any" || type === "seconds"))
-    return field;
+  if (type === "number" || type === "any" || type === "seconds") return field;
   throw new CairnError("invalid", `cannot compute with ${quote(text)}: it does not name a number`, {
     hint: "name a metric such as metrics.loss.min, a param such as params.lr, or duration",
   });

@@ -1,14 +1,13 @@
 import { CairnError, quote } from "#lang/errors.ts";
 import type { Field } from "#lang/query/ast.ts";
 import { printField } from "#lang/query/field-text.ts";
+import { quantileGroups, ranksOf } from "#base/ranks.ts";
 import {
   chanceOfGroups,
   chanceOfRank,
   cramersV,
   groupEffect,
-  quantileGroups,
   rankCorrelation,
-  ranksOf,
   spearman,
 } from "./association.ts";
 import type { RunColumn, RunTable } from "./run-table.ts";

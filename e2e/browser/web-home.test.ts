@@ -99,7 +99,7 @@ describe("a server with runs", () => {
     await page.keyboard.press("Enter");
     await expect
       .poll(() => new URL(page.url()).searchParams.get("q"))
-      .toBe('metrics."val/wer".count is not null');
+      .toBe("metrics.val/wer.count is not null");
     await page.keyboard.press("Control+k");
     await page.getByRole("combobox").fill("nothing has this name");
     await page.getByText("Nothing has that name.").waitFor();

@@ -147,7 +147,7 @@ describe("the runs page", () => {
   it("Z10 groups show their means, fold, and are in the address", async () => {
     const page = await openRuns("/n/demo/speech/sweep");
     await page.getByRole("button", { name: "Group" }).click();
-    await page.getByRole("button", { name: "depth params" }).click();
+    await page.getByRole("button", { name: "depth param" }).click();
     await page.keyboard.press("Escape");
     const group = grid(page)
       .locator('[aria-expanded="true"]')

@@ -89,7 +89,7 @@ it(
     await expect.poll(() => new URL(page.url()).searchParams.get("q")).toMatch(/order by duration/);
     await page.getByRole("button", { name: "Group" }).click();
     await page
-      .getByRole("button", { name: /params$/ })
+      .getByRole("button", { name: /param$/ })
       .first()
       .click();
     await page.keyboard.press("Escape");
@@ -186,7 +186,7 @@ it("Z90 the same is done by keyboard alone", { timeout: 600_000 }, async () => {
   await page.getByText(`${totalCount} runs match`).waitFor();
   await tabTo(page, page.getByRole("button", { name: "Group" }));
   await keyboard.press("Enter");
-  await tabTo(page, page.getByRole("button", { name: /params$/ }));
+  await tabTo(page, page.getByRole("button", { name: /param$/ }));
   await keyboard.press("Enter");
   await keyboard.press("Escape");
   await grid(page).locator("[aria-expanded]").first().waitFor();

@@ -1,5 +1,5 @@
 /** The words that are no field, in any case. */
-export const KEYWORDS = [
+const KEYWORDS = [
   "and",
   "or",
   "not",

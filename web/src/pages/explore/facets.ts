@@ -1,5 +1,5 @@
 import type { ExploredColumn } from "./explored-column.ts";
-import { quantileGroups, ranksOf } from "./association.ts";
+import { quantileGroups, ranksOf } from "#base/ranks.ts";
 import { figureText } from "./brush-words.ts";
 
 /** Runs that share a value, or lie in one part of a range. */

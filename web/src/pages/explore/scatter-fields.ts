@@ -1,3 +1,4 @@
+import { findField } from "#lang/query/field-text.ts";
 import { goalOf } from "./objective.ts";
 import type { ExploredColumn } from "./explored-column.ts";
 import type { ExploreViewProps } from "./explore-view.ts";
@@ -17,8 +18,8 @@ export interface ScatterFields {
 /** What the scatter shows: as the address says, or what the page proposes. */
 export function scatterFields({ table, known, search, objective }: ExploreViewProps): ScatterFields {
   const proposed = defaultAxes(table, objective, known);
-  const params = proposed.filter((text) => text.startsWith("params."));
-  const metrics = proposed.filter((text) => text.startsWith("metrics."));
+  const params = proposed.filter((text) => findField(text)?.of === "param");
+  const metrics = proposed.filter((text) => findField(text)?.of === "metric");
   const y = fieldFor(search, "y", objective?.text ?? metrics[0] ?? params[1]);
   const x = fieldFor(search, "x", params[0] ?? metrics.find((text) => text !== y));
   const colour = fieldFor(search, "colour", params.find((text) => text !== x) ?? objective?.text);

@@ -53,7 +53,7 @@ export function layOut(
 ): Column[] {
   const wanted = columns.flatMap((text) => {
     const field = findPageField(text);
-    return field === undefined || text === "name" ? [] : [{ text, field }];
+    return field === undefined || isName(field) ? [] : [{ text, field }];
   });
   const pinned = new Set(pin);
   const ordered = [
@@ -80,6 +80,10 @@ export function layOut(
     if (isPinned) left += width;
     return column;
   });
+}
+
+function isName(field: PageField): boolean {
+  return field.of === "run" && field.name === "name";
 }
 
 /** Numbers stand on the right, under a name on the right. */
