@@ -1,13 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { quantileGroups, ranksOf } from "#base/ranks.ts";
-import {
-  chanceOfGroups,
-  chanceOfRank,
-  cramersV,
-  groupEffect,
-  spearman,
-} from "./association.ts";
+import { chanceOfGroups, chanceOfRank, cramersV, groupEffect, spearman } from "./association.ts";
 
 const small = fc.integer({ min: -9, max: 9 });
 const f = (values: readonly number[]) => Float64Array.from(values);

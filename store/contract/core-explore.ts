@@ -142,7 +142,9 @@ export function coreExploreContract(open: OpenStores): void {
       { pageToken: "x" },
       { runs: { ...ALL, query: "lr <" } },
     ]) {
-      expect(await errorOf(explore.listFields(CALLER, { ...request, ...bad }))).toMatchObject({ code: "invalid" });
+      expect(await errorOf(explore.listFields(CALLER, { ...request, ...bad }))).toMatchObject({
+        code: "invalid",
+      });
     }
   });
 
@@ -174,7 +176,9 @@ export function coreExploreContract(open: OpenStores): void {
       Array.from({ length: 6 }, () => goal("duration")),
       [goal("name"), goal("duration")],
     ]) {
-      expect(await errorOf(explore.frontier(CALLER, { runs: ALL, goals }))).toMatchObject({ code: "invalid" });
+      expect(await errorOf(explore.frontier(CALLER, { runs: ALL, goals }))).toMatchObject({
+        code: "invalid",
+      });
     }
   });
 
@@ -229,7 +233,9 @@ export function coreExploreContract(open: OpenStores): void {
     const none = await comparisons.compare(CALLER, { ...request, runs: [] });
     expect(none).toMatchObject({ runs: [], parts: [], metrics: [] });
     const many = Array.from({ length: limits.comparedRunsMax + 1 }, () => byId(a));
-    expect(await errorOf(comparisons.compare(CALLER, { ...request, runs: many }))).toMatchObject({ code: "exhausted" });
+    expect(await errorOf(comparisons.compare(CALLER, { ...request, runs: many }))).toMatchObject({
+      code: "exhausted",
+    });
     expect((await errorOf(comparisons.compare(CALLER, { ...request, stats: ["worst"] }))).code).toBe(
       "invalid",
     );
