@@ -1,15 +1,14 @@
 import type { Command } from "commander";
+import { PatchDifference_How as How, type CompareRunsResponse } from "#proto/cairn/v1/explore_pb.ts";
 import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
-import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { CommandError, EXIT, type Cli } from "../cli.ts";
-import { compareMetrics, verdictOf, type MetricRow } from "../diff/compare-metrics.ts";
-import { compareRuns, type DiffRow, type RunDiff } from "../diff/compare-runs.ts";
 import { diffPage } from "../diff/diff-page.ts";
+import { diffRows, metricName, partWord, verdictWord } from "../diff/diff-rows.ts";
 import { findRun } from "../find-run.ts";
 import { wordOf } from "#lang/words/enums.ts";
 import { tableWidth } from "../runs/table-width.ts";
 
-const RUNS_MAX = 50;
+const RUNS_MAX = 100;
 
 interface Options {
   all?: boolean;
@@ -39,49 +38,45 @@ Examples:
         });
       }
       const server = await cli.connect();
-      const runs: Run[] = [];
-      for (const text of texts) runs.push(await findRun(server, text, options.namespace));
+      const runs: { id: string }[] = [];
+      for (const text of texts) runs.push({ id: (await findRun(server, text, options.namespace)).id });
       const all = options.all === true;
-      const diff = compareRuns(runs);
-      const metrics = await compareMetrics(server, runs, { all: all || cli.options.json === true });
-      const differs = isDifferent(diff, metrics);
-      if (cli.options.json === true) cli.printJson(jsonDiff(runs, diff, metrics, differs));
-      else {
-        const page = diffPage(runs, diff, metrics, { colour: cli.colour, columns: tableWidth(cli), all });
-        cli.print(page.join("\n"));
-      }
+      const compared = await server.explore.compareRuns({
+        runs,
+        stats: ["last", "min", "max"],
+        onlyDifferent: !all,
+        withPatches: true,
+      });
+      const differs = isDifferent(compared);
+      if (cli.options.json === true) cli.printJson(jsonDiff(compared, differs));
+      else cli.print(diffPage(compared, { colour: cli.colour, columns: tableWidth(cli), all }).join("\n"));
       if (options.exitCode === true && differs) cli.endWith(EXIT.failed);
     });
 }
 
-function isDifferent({ patches, ...parts }: RunDiff, metrics: readonly MetricRow[]): boolean {
-  const rows = [...Object.values(parts).flat(), ...metrics];
-  return rows.some(({ differs }) => differs) || patches.some((patch) => patch.length > 0);
+function isDifferent({ parts, metrics }: CompareRunsResponse): boolean {
+  return [...parts.flatMap(diffRows), ...metrics].some(({ differs }) => differs);
 }
 
-function jsonDiff(
-  runs: readonly Run[],
-  { patches, ...parts }: RunDiff,
-  metrics: readonly MetricRow[],
-  differs: boolean,
-): Record<string, unknown> {
-  const part = (rows: readonly DiffRow[]) =>
-    rows
+function jsonDiff(compared: CompareRunsResponse, differs: boolean): Record<string, unknown> {
+  const { runs, parts, metrics, patches } = compared;
+  const rowsOf = (part: CompareRunsResponse["parts"][number]) =>
+    diffRows(part)
       .filter((row) => row.differs)
       .map(({ key, values }) => ({ key, values: values.map((one) => one ?? null) }));
   return {
     runs: runs.map(({ id, name, namespace }) => ({ id, name, namespace })),
     differs,
-    ...Object.fromEntries(Object.entries(parts).map(([name, rows]) => [name, part(rows)])),
-    patches: patches.map((lines) => lines.join("\n")),
+    ...Object.fromEntries(parts.map((part) => [partWord(part), rowsOf(part)])),
+    patches: patches.map(({ how, lines }) => ({ how: wordOf(How, how), diff: lines.join("\n") })),
     metrics: metrics
       .filter((row) => row.differs)
       .map((row) => ({
-        key: row.name,
+        key: metricName(row),
         stat: row.stat,
-        values: row.values.map((value) => value ?? null),
+        values: row.values.map(({ value }) => value ?? null),
         direction: row.direction === Direction.UNSPECIFIED ? undefined : wordOf(Direction, row.direction),
-        verdict: runs.length === 2 ? verdictOf(row) : undefined,
+        verdict: runs.length === 2 ? verdictWord(row.values[1]!) : undefined,
       })),
   };
 }

@@ -10,7 +10,7 @@ import { jsonRun } from "../output/json-run.ts";
 import { countOf, formatCount } from "#lang/words/numbers.ts";
 import { cellValue, leavesOfRun } from "../runs/cell.ts";
 import { chooseColumns, type ChosenColumns } from "../runs/choose-columns.ts";
-import { bestField, findObjectives } from "../runs/objectives.ts";
+import { findObjectives, readMetricField } from "../runs/objectives.ts";
 import { runTable } from "../runs/run-table.ts";
 import { columnsFor, searchRuns, type FoundRuns, type RunSearch } from "../runs/search-runs.ts";
 import { printTableField, readTableField, type TableField } from "../runs/table-field.ts";
@@ -110,7 +110,7 @@ async function columnsOf(
 ): Promise<Columns> {
   const chosen =
     asked === undefined
-      ? await chooseColumns(server, first.runs, keyedFields(search.query))
+      ? await chooseColumns(server, search, first.runs, keyedFields(search.query))
       : { fields: [...asked], params: [], objective: undefined };
   return { chosen, found: await searchRuns(server, search, ["params", ...columnsFor(chosen.fields)]) };
 }
@@ -147,7 +147,7 @@ async function printCsv(
   if (fields === undefined) {
     const objectives = await findObjectives(server, new Set(runs.map(({ namespace }) => namespace)));
     const metrics = metricFields(search.query);
-    metrics.push(...[...objectives.values()].map(bestField));
+    metrics.push(...Array.from(objectives.values(), ({ field }) => readMetricField(field)));
     const once = new Map(metrics.map((field) => [printField(field), field]));
     if (once.size > 0) {
       ({ runs } = await searchRuns(server, search, ["params", "tags", ...once.keys()], onPage));

@@ -1,13 +1,20 @@
+import { isSystemMetric } from "#lang/metric-key.ts";
+import { formatCount, formatNumber } from "#lang/words/numbers.ts";
+import {
+  PatchDifference_How as How,
+  type ComparedMetric,
+  type ComparedPart,
+  type CompareRunsResponse,
+  type PatchDifference,
+} from "#proto/cairn/v1/explore_pb.ts";
 import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
-import { formatCount, formatNumber } from "#lang/words/numbers.ts";
+import { statusMark } from "../output/status-mark.ts";
 import { table } from "../output/table.ts";
 import { padEnd, paint, printable, widthOf } from "../output/text.ts";
-import { statusMark } from "../output/status-mark.ts";
 import { fitLine } from "../runs/fit-line.ts";
 import { paintPatchLine } from "../show/provenance-lines.ts";
-import { verdictOf, type MetricRow } from "./compare-metrics.ts";
-import type { DiffRow, RunDiff } from "./compare-runs.ts";
+import { diffRows, metricName, partWord, verdictWord, type DiffRow } from "./diff-rows.ts";
 
 export interface DiffOptions {
   colour: boolean;
@@ -22,41 +29,56 @@ const ROWS_MAX = 40;
 const TIMES_MIN = 10;
 const METRIC_ROWS_MAX = 30;
 
-/** What differs, part by part; parts that are the same are only counted. */
-export function diffPage(
-  runs: readonly Run[],
-  diff: RunDiff,
-  metrics: readonly MetricRow[],
-  options: DiffOptions,
-): string[] {
-  const { colour } = options;
+/** What differs, part by part; parts that are the same are only named. */
+export function diffPage(compared: CompareRunsResponse, options: DiffOptions): string[] {
+  const { runs, parts, patches } = compared;
+  const { colour, all } = options;
   const marks = runs.map((_, i) => markOf(i));
   const lines = heads(runs, marks, colour);
   const same: string[] = [];
-  const section = (title: string, rows: readonly DiffRow[], body: () => string[]) => {
-    if (rows.length === 0) return;
-    const different = rows.filter(({ differs }) => differs).length;
-    if (different === 0 && !options.all) {
-      same.push(title.toLowerCase());
+  const section = (title: string, different: number, total: number, body: () => string[]) => {
+    if (total === 0) return;
+    if (different === 0 && !all) {
+      same.push(title);
       return;
     }
-    const count =
-      rows.length === 1 ? "" : `  ${formatCount(different)} of ${formatCount(rows.length)} differ`;
-    lines.push("", `${paint(colour, "bold", title)}${paint(colour, "dim", count)}`, ...body());
+    const count = total === 1 ? "" : `  ${formatCount(different)} of ${formatCount(total)} differ`;
+    const name = title[0]!.toUpperCase() + title.slice(1);
+    lines.push("", `${paint(colour, "bold", name)}${paint(colour, "dim", count)}`, ...body());
   };
-  section("Params", diff.params, () => rowLines(diff.params, marks, options));
-  section("Code", diff.code, () => [
-    ...rowLines(diff.code.map(shortCommit), marks, options),
-    ...patchLines(diff.patches, marks, options),
-  ]);
-  section("Command", diff.command, () => commandLines(diff.command, marks, options));
-  section("Packages", diff.packages, () => rowLines(diff.packages, marks, options));
-  section("Environment", diff.environment, () => rowLines(diff.environment, marks, options));
-  section("Tags", diff.tags, () => rowLines(diff.tags, marks, options));
-  const asRows = metrics.map(({ name, stat, differs }) => ({ key: `${name} ${stat}`, values: [], differs }));
-  section("Metrics", asRows, () => metricLines(metrics, marks, options));
+  for (const part of parts) {
+    const rows = diffRows(part);
+    const different = rows.filter(({ differs }) => differs).length;
+    section(partWord(part), different, rows.length + Number(part.equalRows), () =>
+      partLines(part, rows, marks, options).concat(
+        partWord(part) === "code" ? patchLines(patches, marks, options) : [],
+      ),
+    );
+  }
+  const metrics = compared.metrics.filter((row) => all || isTelling(row));
+  const different = metrics.filter(({ differs }) => differs).length;
+  section("metrics", different, metrics.length + Number(compared.equalMetrics), () =>
+    metricLines(metrics, marks, options),
+  );
   if (same.length > 0) lines.push("", paint(colour, "dim", `the same: ${same.join(", ")}`));
   return lines.map((line) => fitLine(line, options.columns));
+}
+
+/** Where it is known what is better, the best and the last value are what counts. */
+function isTelling({ key, stat, direction }: ComparedMetric): boolean {
+  if (isSystemMetric(key)) return false;
+  if (direction === Direction.UNSPECIFIED || stat === "last") return true;
+  return stat === (direction === Direction.MINIMIZE ? "min" : "max");
+}
+
+function partLines(
+  part: ComparedPart,
+  rows: readonly DiffRow[],
+  marks: readonly string[],
+  options: DiffOptions,
+): string[] {
+  if (partWord(part) === "command") return commandLines(rows, marks, options);
+  return rowLines(rows.map(shortCommit), marks, options);
 }
 
 /** A, B, …, Z, then numbers. */
@@ -108,35 +130,49 @@ function commandLines(rows: readonly DiffRow[], marks: readonly string[], { colo
 }
 
 function patchLines(
-  patches: readonly string[][],
+  patches: readonly PatchDifference[],
   marks: readonly string[],
   { colour, all }: DiffOptions,
 ): string[] {
-  return patches.flatMap((patch, i) => {
-    if (patch.length === 0) return [];
-    const shown = all ? patch : patch.slice(0, PATCH_LINES_MAX);
-    const left = patch.length - shown.length;
+  return patches.flatMap(({ how, lines, moreLines }, i) => {
+    if (how === How.SAME) return [];
+    const shown = all ? lines : lines.slice(0, PATCH_LINES_MAX);
+    const left = lines.length - shown.length + Number(moreLines);
     return [
-      `  ${paint(colour, "dim", `uncommitted changes, ${marks[0]} → ${marks[i + 1]}:`)}`,
+      `  ${paint(colour, "dim", `${PATCH_HEADS[how]}, ${marks[0]} → ${marks[i + 1]}:`)}`,
       ...shown.map((line) => `    ${paintPatchLine(line, colour)}`),
       ...(left > 0 ? [`    … ${formatCount(left)} more lines; --all shows them`] : []),
     ];
   });
 }
 
-function metricLines(rows: readonly MetricRow[], marks: readonly string[], options: DiffOptions): string[] {
+const PATCH_HEADS: Readonly<Record<How, string>> = {
+  [How.UNSPECIFIED]: "uncommitted changes",
+  [How.SAME]: "the same uncommitted changes",
+  [How.OWN]: "uncommitted changes of the second alone",
+  [How.MISSING]: "uncommitted changes of the first alone",
+  [How.BETWEEN]: "uncommitted changes",
+  [How.TOO_DIFFERENT]: "uncommitted changes, too different to be compared line by line",
+};
+
+function metricLines(
+  rows: readonly ComparedMetric[],
+  marks: readonly string[],
+  options: DiffOptions,
+): string[] {
   const { colour } = options;
   const wanted = rows.filter(({ differs }) => differs || options.all);
   const shown = options.all ? wanted : wanted.slice(0, METRIC_ROWS_MAX);
   const isPair = marks.length === 2;
   const cells = shown.map((row, i) => {
-    const best = bestOf(row);
+    const name = metricName(row);
+    const above = shown[i - 1];
     return [
-      shown[i - 1]?.name === row.name ? "" : row.name,
+      above !== undefined && metricName(above) === name ? "" : name,
       paint(colour, "dim", row.stat),
-      ...row.values.map((value) => {
+      ...row.values.map(({ value, best }) => {
         if (value === undefined) return paint(colour, "dim", NONE);
-        return paint(colour, !isPair && value === best ? "bold" : [], formatNumber(value));
+        return paint(colour, !isPair && best ? "bold" : [], formatNumber(value));
       }),
       ...(isPair ? deltaCells(row, colour) : []),
     ];
@@ -157,28 +193,19 @@ function metricLines(rows: readonly MetricRow[], marks: readonly string[], optio
 }
 
 /** The difference, and whether that is good. */
-function deltaCells(row: MetricRow, colour: boolean): [string, string] {
-  const [a, b] = row.values;
-  if (a === undefined || b === undefined) return ["", ""];
-  const delta = b - a;
-  if (delta === 0 || Number.isNaN(delta)) return ["", ""];
-  const verdict = verdictOf(row);
+function deltaCells({ values: [base, other] }: ComparedMetric, colour: boolean): [string, string] {
+  const { difference, share, value } = other!;
+  if (difference === undefined || difference === 0) return ["", ""];
+  const verdict = verdictWord(other!);
   const style = verdict === "better" ? "green" : verdict === "worse" ? "red" : [];
-  const text = delta > 0 ? `▲ +${formatNumber(delta)}` : `▼ ${formatNumber(delta)}`;
-  return [paint(colour, style, text), `${changeText(a, b)} ${verdict ?? ""}`.trim()];
+  const text = difference > 0 ? `▲ +${formatNumber(difference)}` : `▼ ${formatNumber(difference)}`;
+  return [paint(colour, style, text), `${changeText(base!.value!, value!, share)} ${verdict ?? ""}`.trim()];
 }
 
 /** Of large changes how many times as much; a percentage would have to be divided first. */
-function changeText(a: number, b: number): string {
-  const share = (b - a) / Math.abs(a);
-  if (!Number.isFinite(share)) return "";
-  if (share >= TIMES_MIN && a > 0) return `×${formatCount(Math.round(b / a))}`;
+function changeText(base: number, value: number, share: number | undefined): string {
+  if (share === undefined) return "";
+  if (share >= TIMES_MIN && base > 0) return `×${formatCount(Math.round(value / base))}`;
   const percent = share * 100;
   return `${percent > 0 ? "+" : ""}${percent.toFixed(Math.abs(percent) >= 10 ? 0 : 1)} %`;
-}
-
-function bestOf({ values, direction }: MetricRow): number | undefined {
-  const known = values.filter((value) => value !== undefined && !Number.isNaN(value)) as number[];
-  if (direction === Direction.UNSPECIFIED || known.length < 2) return undefined;
-  return direction === Direction.MINIMIZE ? Math.min(...known) : Math.max(...known);
 }

@@ -1,23 +1,20 @@
 /**
  * Which columns a list of runs has when nobody says: what tells the rows apart. The namespace where it varies, the
- * metric the namespace is judged by, what the query talks about, and params that differ between the rows shown.
+ * metric the namespace is judged by, what the query talks about, and params that differ between the runs that match.
  */
+import { isSystemMetric } from "#lang/metric-key.ts";
 import type { MetricField } from "#lang/query/ast.ts";
 import { printField } from "#lang/query/field-text.ts";
+import { FieldKind, type FieldInfo } from "#proto/cairn/v1/explore_pb.ts";
 import type { Direction } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
-import { widthOf } from "../output/text.ts";
-import { leavesOfRun } from "./cell.ts";
-import { leafWord } from "./json-node.ts";
-import { bestField, findObjectives } from "./objectives.ts";
+import { findObjectives, readMetricField } from "./objectives.ts";
+import type { RunSearch } from "./search-runs.ts";
 import { printTableField, type TableField } from "./table-field.ts";
 
 const PARAMS_MAX = 8;
-const WORD_WIDTH_MAX = 24;
-/** Runs that are looked at for a metric where no objective says one. */
-const PROBED_RUNS_MAX = 3;
-const SERIES_MAX = 200;
+const WORD_LENGTH_MAX = 24;
 
 export interface ChosenColumns {
   /** Shown in any case. */
@@ -30,16 +27,24 @@ export interface ChosenColumns {
 
 export async function chooseColumns(
   server: Cairn,
+  { query, namespace }: Pick<RunSearch, "query" | "namespace">,
   runs: readonly Run[],
   asked: readonly TableField[],
 ): Promise<ChosenColumns> {
-  const namespaces = new Set(runs.map(({ namespace }) => namespace));
-  const objectives = await findObjectives(server, namespaces);
-  const byNamespace = new Map([...objectives].map(([namespace, one]) => [namespace, bestField(one)]));
-  const different = new Map([...byNamespace.values()].map((field) => [printField(field), field]));
+  const namespaces = new Set(runs.map((run) => run.namespace));
+  const [objectives, { fields: known }] = await Promise.all([
+    findObjectives(server, namespaces),
+    server.explore.listFields({
+      runs: { query, namespace },
+      kinds: [FieldKind.PARAM, FieldKind.METRIC],
+      valuesMax: 5,
+    }),
+  ]);
+  const byNamespace = new Map(Array.from(objectives, ([path, held]) => [path, readMetricField(held.field)]));
+  const different = new Map(Array.from(byNamespace.values(), (field) => [printField(field), field]));
   const [only] = different.values();
   const metric: TableField | undefined =
-    different.size > 1 ? { of: "best", byNamespace } : (only ?? (await likelyMetric(server, runs, asked)));
+    different.size > 1 ? { of: "best", byNamespace } : (only ?? likelyMetric(known, asked));
   const fields: TableField[] = [
     { of: "run", name: "name" },
     { of: "run", name: "status" },
@@ -49,61 +54,31 @@ export async function chooseColumns(
   if (namespaces.size > 1) fields.push({ of: "run", name: "namespace" });
   fields.push(...asked);
   if (metric !== undefined && !asked.some((field) => isSame(field, metric))) fields.push(metric);
-  const params = differingParams(runs).filter((field) => !asked.some((one) => isSame(one, field)));
+  const params = varyingParams(known).filter((field) => !asked.some((one) => isSame(one, field)));
   const [first] = objectives.values();
   const objective =
     only !== undefined && different.size === 1 ? { field: only, direction: first!.direction } : undefined;
   return { fields, params, objective };
 }
 
-/** Params that are not the same in all rows: first those with several values, which most rows have. */
-function differingParams(runs: readonly Run[]): TableField[] {
-  const values = new Map<string, { words: Set<string>; rows: number; width: number }>();
-  for (const run of runs) {
-    for (const [key, leaf] of leavesOfRun(run)) {
-      const found = values.get(key) ?? { words: new Set(), rows: 0, width: 0 };
-      const word = leafWord(leaf);
-      found.words.add(word);
-      found.rows++;
-      found.width = Math.max(found.width, widthOf(word));
-      values.set(key, found);
-    }
-  }
-  return [...values]
-    .filter(([, { words, rows, width }]) => {
-      return (words.size > 1 || rows < runs.length) && width <= WORD_WIDTH_MAX;
-    })
-    .sort(([a, one], [b, other]) => {
-      const byValues = Number(other.words.size > 1) - Number(one.words.size > 1);
-      return byValues || other.rows - one.rows || one.words.size - other.words.size || (a < b ? -1 : 1);
+/** Those that tell the runs apart, as far as their values are short. */
+function varyingParams(known: readonly FieldInfo[]): TableField[] {
+  return known
+    .filter(({ kind, varies, values }) => {
+      const isShort = values.every(({ json }) => json.length <= WORD_LENGTH_MAX);
+      return kind === FieldKind.PARAM && varies && values.length > 0 && isShort;
     })
     .slice(0, PARAMS_MAX)
-    .map(([key]) => ({ of: "param", key }));
+    .map(({ key }) => ({ of: "param", key }));
 }
 
 function isSame(a: TableField, b: TableField): boolean {
   return printTableField(a) === printTableField(b);
 }
 
-/** Without an objective, a metric that people look at first. */
-async function likelyMetric(
-  server: Cairn,
-  runs: readonly Run[],
-  asked: readonly TableField[],
-): Promise<TableField | undefined> {
+/** Without an objective, the metric that people look at first. */
+function likelyMetric(known: readonly FieldInfo[], asked: readonly TableField[]): TableField | undefined {
   if (asked.some(({ of }) => of === "metric")) return undefined;
-  for (const { id } of runs.slice(0, PROBED_RUNS_MAX)) {
-    const { series } = await server.metrics.listSeries({ run: { id }, pageSize: SERIES_MAX });
-    const keys = new Set(series.map(({ key }) => key).filter((key) => !key.startsWith("system/")));
-    const [best] = [...keys].sort((a, b) => likeliness(b) - likeliness(a) || (a < b ? -1 : 1));
-    if (best !== undefined) return { of: "metric", key: best, stat: "last" };
-  }
-  return undefined;
-}
-
-function likeliness(key: string): number {
-  const isHeldOut = /val|eval|test|dev/i.test(key);
-  const isScore = /acc|auc|f1|bleu|wer|score|reward|map|iou|psnr/i.test(key);
-  const isLoss = /loss|error|perplexity|ppl/i.test(key);
-  return (isHeldOut ? 2 : 0) + (isScore ? 3 : isLoss ? 2 : 0);
+  const best = known.find(({ kind, key }) => kind === FieldKind.METRIC && !isSystemMetric(key));
+  return best && { of: "metric", key: best.key, stat: "last" };
 }

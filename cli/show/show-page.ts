@@ -2,7 +2,7 @@ import type { Artifact } from "#proto/cairn/v1/artifact_pb.ts";
 import type { Source } from "#proto/cairn/v1/lineage_pb.ts";
 import type { LogLine } from "#proto/cairn/v1/log_pb.ts";
 import type { SeriesInfo } from "#proto/cairn/v1/metric_pb.ts";
-import type { Objective } from "#proto/cairn/v1/namespace_pb.ts";
+import type { HeldObjective } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
 import { isReference } from "../artifacts/choose-artifacts.ts";
@@ -36,7 +36,7 @@ const METRIC_KEY_WIDTH = 28;
 
 export interface ShownRun {
   run: Run;
-  objective: Objective | undefined;
+  objective: HeldObjective | undefined;
   metrics: RunSeries;
   artifacts: readonly Artifact[];
   moreArtifacts: boolean;

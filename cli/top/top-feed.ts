@@ -9,7 +9,7 @@ import { inParallel } from "#base/in-parallel.ts";
 import { printable } from "../output/text.ts";
 import { seriesMarks } from "../plot/read-lines.ts";
 import { History } from "./history.ts";
-import { Objectives } from "./objectives.ts";
+import { findObjective } from "../runs/objectives.ts";
 import { labelText, type FollowedKey, type TopRow } from "./top-row.ts";
 import type { TopState } from "./top-state.ts";
 
@@ -41,7 +41,8 @@ export class TopFeed {
   readonly #state: TopState;
   readonly #options: FeedOptions;
   readonly #onChange: () => void;
-  readonly #objectives: Objectives;
+  /** Metrics that namespaces are judged by; each namespace is asked about once. */
+  readonly #objectives = new Map<string, Promise<string[]>>();
   /** Runs whose points the open stream brings. */
   #watched: ReadonlySet<string> = new Set();
   /** Since something was last heard. */
@@ -52,7 +53,6 @@ export class TopFeed {
     this.#state = state;
     this.#options = options;
     this.#onChange = onChange;
-    this.#objectives = new Objectives(server);
   }
 
   /** What is running now, with histories. Throws what the server refuses. */
@@ -219,12 +219,24 @@ export class TopFeed {
     });
   }
 
+  #judgedBy(namespace: string): Promise<string[]> {
+    let asked = this.#objectives.get(namespace);
+    if (asked === undefined) {
+      asked = findObjective(this.#server, namespace).then((held) =>
+        held === undefined ? [] : [held.metric],
+      );
+      asked.catch(() => this.#objectives.delete(namespace));
+      this.#objectives.set(namespace, asked);
+    }
+    return asked;
+  }
+
   async #loadRow(row: TopRow, keysMax: number): Promise<void> {
     const run = { id: row.run.id };
     const hold = row.hold();
     const { series } = await this.#server.metrics.listSeries({ run, pageSize: SERIES_MAX });
     const { metrics } = this.#options;
-    row.favourites = metrics.length > 0 ? metrics : await this.#objectives.of(row.run.namespace);
+    row.favourites = metrics.length > 0 ? metrics : await this.#judgedBy(row.run.namespace);
     row.describe(series);
     const first = firstLabelSets(series);
     const before = new Map(row.keys);

@@ -7,8 +7,7 @@ import { fieldType } from "#lang/query/fields.ts";
 import { parseQuery } from "#lang/query/parser.ts";
 import { printField, readField } from "#lang/query/field-text.ts";
 import { authorizeCall, type Caller } from "../access/caller.ts";
-import { bestStat } from "../objective/better.ts";
-import type { HeldObjective, Objectives } from "../objective/objectives.ts";
+import { objectiveField, type HeldObjective, type Objectives } from "../objective/objectives.ts";
 import type { FoundFrontier, RunSearch, RunSelection } from "../ports/run-search.ts";
 import type { RunStore } from "../ports/run-store.ts";
 import { requireText } from "../types/check.ts";
@@ -161,7 +160,7 @@ export class Explore {
 
   async #objectiveOf(caller: Caller, namespace: string): Promise<Field> {
     const held = await this.#objectives.of(caller, namespace);
-    if (held !== undefined) return { of: "metric", key: held.metric, stat: bestStat(held.direction) };
+    if (held !== undefined) return objectiveField(held);
     throw new CairnError(
       "precondition",
       `cannot explain the runs of ${quote(namespace)}: no objective holds there`,

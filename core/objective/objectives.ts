@@ -1,13 +1,20 @@
 import { ancestors, parseNamespace } from "#lang/namespace-path.ts";
 import { limits } from "#lang/limits.ts";
+import type { MetricField } from "#lang/query/ast.ts";
 import { authorizeCall, maySee, type Caller } from "../access/caller.ts";
 import type { RunStore } from "../ports/run-store.ts";
 import { requireAtMost } from "../types/check.ts";
+import { bestStat } from "./better.ts";
 import type { Objective } from "../types/namespace.ts";
 
 /** The objective that holds in a namespace, and where it is set. */
 export interface HeldObjective extends Objective {
   readonly namespace: string;
+}
+
+/** The best value that a run has reached. */
+export function objectiveField({ metric, direction }: Objective): MetricField {
+  return { of: "metric", key: metric, stat: bestStat(direction) };
 }
 
 /** Which objective holds where: a namespace has its own, or that of the nearest one above it which the caller may read. */

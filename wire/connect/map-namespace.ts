@@ -1,7 +1,7 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import type { ForbiddenCapture } from "#core/types/capture.ts";
 import type { Direction, KeyDescription, Objective, Picture } from "#core/types/namespace.ts";
-import type { HeldObjective } from "#core/objective/objectives.ts";
+import { objectiveField, type HeldObjective } from "#core/objective/objectives.ts";
 import type { CountedNamespace } from "#core/runs/namespace-tree.ts";
 import {
   KeyDescriptionSchema,
@@ -18,6 +18,7 @@ import {
   type Objective as ObjectiveMessage,
 } from "#proto/cairn/v1/namespace_pb.ts";
 import { CairnError } from "#lang/errors.ts";
+import { printField } from "#lang/query/field-text.ts";
 
 const DIRECTIONS: Readonly<Record<Direction, DirectionMessage>> = {
   minimize: DirectionMessage.MINIMIZE,
@@ -53,8 +54,10 @@ export function fromDirection(direction: Direction | undefined): DirectionMessag
   return direction === undefined ? DirectionMessage.UNSPECIFIED : DIRECTIONS[direction];
 }
 
-export function fromHeld({ metric, direction, namespace }: HeldObjective): HeldObjectiveMessage {
-  return create(HeldObjectiveSchema, { metric, direction: DIRECTIONS[direction], namespace });
+export function fromHeld(held: HeldObjective): HeldObjectiveMessage {
+  const { metric, direction, namespace } = held;
+  const field = printField(objectiveField(held));
+  return create(HeldObjectiveSchema, { metric, direction: DIRECTIONS[direction], namespace, field });
 }
 
 export function fromNamespace(namespace: CountedNamespace): NamespaceMessage {
