@@ -43,8 +43,8 @@ const PAGES = { config: "vitest.browser.config.ts", repeats: true, needs: [CHROM
 const PROPERTIES = [
   "base/codec/{block,chunk}.test.ts",
   "core/access/rights.test.ts",
-  "core/series/{group-value,state}.test.ts",
-  "lang/json/json.test.ts",
+  "core/series/state.test.ts",
+  "lang/json/*.test.ts",
   "lang/query/{fuzz,lexer,pattern,print}.test.ts",
   "sdk/typescript/capture/{ignore-rules,provenance}.test.ts",
   "sdk/typescript/run/recorder.test.ts",

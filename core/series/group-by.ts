@@ -5,7 +5,8 @@ import { sizeOf } from "../types/size.ts";
 import type { Run } from "../types/run.ts";
 import type { HeavyPart } from "../ports/run-store.ts";
 import { readField } from "#lang/query/field-text.ts";
-import { compareValues, paramAt } from "./group-value.ts";
+import { paramAt } from "#lang/json/param-at.ts";
+import { compareValues } from "./compare-values.ts";
 
 /** Runs that are shown as one. */
 export interface RunGroup {

@@ -5,7 +5,8 @@ import { checkArtifactName } from "./artifact-name.ts";
 import { isDigest } from "./blob.ts";
 import { requireKey, requireText } from "./check.ts";
 import { compareCodePoints } from "#lang/code-points.ts";
-import { canonicalJson, joinObject } from "#lang/json/json.ts";
+import { canonicalJson } from "#lang/json/canonical.ts";
+import { joinObject } from "#lang/json/object-text.ts";
 import { checkedMediaType } from "./media-type.ts";
 
 /** What an artifact is to a person. */

@@ -1,6 +1,6 @@
 import { CairnError, quote } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
-import { canonicalJson } from "#lang/json/json.ts";
+import { canonicalJson } from "#lang/json/canonical.ts";
 import type { Labels } from "./series.ts";
 
 /** Checks of single values as they come in. Each throws `invalid` or, for sizes, `exhausted`. */

@@ -1,4 +1,4 @@
-import { leaves } from "../json/json.ts";
+import { leaves } from "../json/leaves.ts";
 import type { RunStatus } from "../statuses.ts";
 import type { Field, Literal, MetricStat, RunField } from "./ast.ts";
 import type { RunView } from "./evaluate.ts";

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { joinObject, leaves } from "#lang/json/json.ts";
+import { leaves } from "#lang/json/leaves.ts";
+import { joinObject } from "#lang/json/object-text.ts";
 import { KeyedColumns } from "./keyed-columns.ts";
 import { putParams } from "./params.ts";
 import { dose } from "../../tools/dose.ts";
@@ -44,7 +45,7 @@ const params = fc
   .map(joinObject);
 
 describe("putParams", () => {
-  it("puts the leaves that lang/json/json.ts defines, and nothing of what the row had before", () => {
+  it("puts the leaves that lang/json/leaves.ts defines, and nothing of what the row had before", () => {
     fc.assert(
       fc.property(
         fc.array(params, { minLength: 1, maxLength: 5 }),

@@ -1,9 +1,9 @@
-import { leaves } from "#lang/json/json.ts";
+import { leaves } from "#lang/json/leaves.ts";
 import { limits } from "#lang/limits.ts";
 import type { KeyedColumns } from "./keyed-columns.ts";
 
 /**
- * The leaves of a run's params, null left out, as lang/json/json.ts defines them. The built-in parser
+ * The leaves of a run's params, null left out, as lang/json/leaves.ts defines them. The built-in parser
  * reads nearly all of them, in half the time; what it cannot read (NaN, Infinity), and keys with dots
  * beside nested ones, where it matters which of two values has a path, are left to `leaves`.
  */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { joinObject } from "#lang/json/json.ts";
+import { joinObject } from "#lang/json/object-text.ts";
 import { ARBITRARY_NOW_US, arbitraryQuery, arbitraryRuns } from "#lang/query/testing/arbitrary.ts";
 import { ReferenceEngine } from "#lang/query/testing/reference.ts";
 import { readScripts, runScript } from "#lang/query/testing/script.ts";

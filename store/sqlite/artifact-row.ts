@@ -1,5 +1,5 @@
 import type { Artifact, ArtifactKind, ArtifactPlace } from "#core/types/artifact.ts";
-import { splitObject } from "#lang/json/json.ts";
+import { splitObject } from "#lang/json/object-text.ts";
 import type { Row } from "./db.ts";
 
 /** What is read of a table of artifacts that is called `artifact` in its query. */

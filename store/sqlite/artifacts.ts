@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { CairnError, quote } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
 import type { Artifact, ArtifactPlace, ArtifactRecord, UploadedArtifact } from "#core/types/artifact.ts";
-import { joinObject } from "#lang/json/json.ts";
+import { joinObject } from "#lang/json/object-text.ts";
 import type { ListArtifacts } from "#core/ports/artifact-store.ts";
 import type { ListPart } from "#core/ports/list-part.ts";
 import { ARTIFACT_COLUMNS, hexOf, NO_STEP, toArtifact } from "./artifact-row.ts";

@@ -1,7 +1,7 @@
 import { CairnError, quote } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
 import { paramsBytes } from "#core/types/check.ts";
-import { joinObject, splitObject } from "#lang/json/json.ts";
+import { joinObject, splitObject } from "#lang/json/object-text.ts";
 import type { Run, RunChange } from "#core/types/run.ts";
 import type { RunRef } from "#lang/run-ref.ts";
 import { ENDED, type RunStatus } from "#lang/statuses.ts";

@@ -3,7 +3,8 @@ import type { AskedArtifact } from "#core/artifacts/artifacts.ts";
 import type { UploadHead } from "#core/artifacts/uploads.ts";
 import { CairnError, quote } from "#lang/errors.ts";
 import { ARTIFACT_KINDS, type ArtifactKind } from "#core/types/artifact.ts";
-import { canonicalJson, splitObject } from "#lang/json/json.ts";
+import { canonicalJson } from "#lang/json/canonical.ts";
+import { splitObject } from "#lang/json/object-text.ts";
 import type { HttpRequest } from "#wire/kit/http.ts";
 import { contentTypeOf, type Call } from "#wire/kit/router.ts";
 

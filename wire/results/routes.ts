@@ -1,5 +1,6 @@
 import { CairnError, quote } from "#lang/errors.ts";
-import { canonicalJson, joinObject } from "#lang/json/json.ts";
+import { canonicalJson } from "#lang/json/canonical.ts";
+import { joinObject } from "#lang/json/object-text.ts";
 import type { Runs } from "#core/runs/runs.ts";
 import { readBody } from "#wire/kit/body.ts";
 import { sendNothing } from "#wire/kit/respond.ts";

@@ -4,7 +4,8 @@
  * parseQuery(printQuery(query)) gives it back.
  */
 import fc from "fast-check";
-import { canonicalJson, joinObject } from "../../json/json.ts";
+import { canonicalJson } from "../../json/canonical.ts";
+import { joinObject } from "../../json/object-text.ts";
 import { RUN_STATUSES } from "../../statuses.ts";
 import type { Comparison, Expression, Field, Literal, Order, Query, RunField } from "../ast.ts";
 import { fieldType, METRIC_STATS, RUN_FIELDS } from "../fields.ts";

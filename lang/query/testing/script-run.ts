@@ -1,5 +1,6 @@
 import { CairnError, quote } from "../../errors.ts";
-import { canonicalJson, joinObject } from "../../json/json.ts";
+import { canonicalJson } from "../../json/canonical.ts";
+import { joinObject } from "../../json/object-text.ts";
 import { ENDED, RUN_STATUSES } from "../../statuses.ts";
 import { readField } from "../field-text.ts";
 import { parseTimeUs } from "../time.ts";

@@ -1,8 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { canonicalJson, joinObject, leaves, splitObject } from "#lang/json/json.ts";
-import { compareValues, paramAt } from "./group-value.ts";
 import { dose } from "../../tools/dose.ts";
+import { canonicalJson } from "./canonical.ts";
+import { leaves } from "./leaves.ts";
+import { joinObject, splitObject } from "./object-text.ts";
+import { paramAt } from "./param-at.ts";
 
 function params(entries: Record<string, string>): Map<string, string> {
   return new Map(Object.entries(entries));
@@ -30,6 +32,9 @@ describe("paramAt", () => {
       ["list.3", "-1e-3"],
     ] as const) {
       expect(paramAt(own, path), path).toBe(value);
+    }
+    for (const text of ["{", "[1,", "[}", '{"a":[1}', "[[1]x]", '{"0":1}x']) {
+      expect(paramAt(params({ a: text }), "a.0"), text).toBeUndefined();
     }
     for (const path of ["", "x", "lr.0", "optim.betas.2", "optim.betas.-1", "a", "list.0.0", "list.1.x"]) {
       expect(paramAt(own, path), path).toBeUndefined();
@@ -69,37 +74,5 @@ describe("paramAt", () => {
       }),
       { numRuns: dose(500, 5_000) },
     );
-  });
-});
-
-describe("compareValues", () => {
-  it("G3 sorts numbers as numbers, then texts, then the rest, null last", () => {
-    const sorted = [
-      "-Infinity",
-      "-2",
-      "1",
-      "1.0",
-      "9",
-      "10",
-      "1e2",
-      "Infinity",
-      "NaN",
-      '""',
-      '"10"',
-      '"9"',
-      '"é"',
-      '"\u{fffd}"',
-      '"🐈"',
-      "[1]",
-      "false",
-      "true",
-      '{"a":1}',
-      "null",
-    ];
-    for (const [i, a] of sorted.entries()) {
-      for (const [j, b] of sorted.entries()) {
-        expect(Math.sign(compareValues(a, b)), `${a} and ${b}`).toBe(Math.sign(i - j));
-      }
-    }
   });
 });

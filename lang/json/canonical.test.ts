@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CairnError } from "../errors.ts";
 import { limits } from "../limits.ts";
-import { compareCodePoints } from "../code-points.ts";
-import { canonicalJson, joinObject, leaves, splitObject } from "./json.ts";
 import { dose } from "../../tools/dose.ts";
+import { canonicalJson } from "./canonical.ts";
+import { numberLiteral } from "./testing/number-literal.ts";
 
 const canonical = (text: string) => canonicalJson(text, 'param "p"');
 
@@ -88,7 +88,7 @@ describe("canonicalJson", () => {
     expect(error.message).toContain(`at column ${column}`);
   });
 
-  test("a bare word is told to put on quotes, a Python word its JSON name", () => {
+  test("the hint for a bare word is quotes, for a Python word its JSON name", () => {
     expect(refusal("resnet").hint).toBe('a string needs quotes: "\\"resnet\\""');
     expect(refusal("None").hint).toBe("write null");
     expect(refusal("inf").hint).toBe("write Infinity");
@@ -153,131 +153,39 @@ describe("canonicalJson", () => {
       { numRuns: dose(1_000, 10_000) },
     );
   });
-});
 
-describe("objects of params", () => {
-  test("join sorts by code point and split gives back every value text", () => {
-    const entries = fc.uniqueArray(fc.tuple(fc.string({ unit: "binary" }), fc.json({ maxDepth: 2 })), {
-      selector: ([key]) => key,
-    });
+  test("keeps every number as it was written, and its own form", () => {
     fc.assert(
-      fc.property(entries, (list) => {
-        const values = list.map(([key, text]) => [key, JSON.stringify(JSON.parse(text))] as const);
-        const joined = joinObject(values);
-        const split = splitObject(joined);
-        expect(split).toEqual(new Map(values));
-        expect([...split.keys()]).toEqual([...split.keys()].sort(compareCodePoints));
-        expect(joinObject(split)).toBe(joined);
+      fc.property(numberTree, ({ text, numbers }) => {
+        const ours = canonical(text);
+        expect(ours.match(/-?(?:[0-9][0-9.eE+-]*|Infinity)|NaN/g) ?? []).toEqual(numbers);
+        expect(canonical(ours)).toBe(ours);
       }),
-    );
-  });
-
-  test("split does not trip over quotes, brackets and backslashes in strings", () => {
-    const text = '{"a":"x\\\\","b\\"":"},]{","c":[{"d":"]\\""},2],"d":-1.50,"e":"\\\\\\""}';
-    expect([...splitObject(text)]).toEqual([
-      ["a", '"x\\\\"'],
-      ['b"', '"},]{"'],
-      ["c", '[{"d":"]\\""},2]'],
-      ["d", "-1.50"],
-      ["e", '"\\\\\\""'],
-    ]);
-  });
-
-  test.each([
-    "",
-    "[]",
-    "{",
-    '{"a"}',
-    '{"a":1',
-    '{"a":1}x',
-    '{"a":"b}',
-    '{"a":[1}',
-    "{a:1}",
-    '{"a\\"}',
-    '{"a":1,}',
-  ])("%s is reported as corrupt", (text) => {
-    expect(() => splitObject(text)).toThrow(expect.objectContaining({ code: "corrupt" }));
-    expect(() => leaves(text)).toThrow(expect.objectContaining({ code: "corrupt" }));
-  });
-});
-
-describe("leaves", () => {
-  test.each([
-    ["{}", []],
-    [
-      '{"a":1,"b":"x","c":true,"d":false,"e":null}',
-      [
-        ["a", 1],
-        ["b", "x"],
-        ["c", true],
-        ["d", false],
-        ["e", null],
-      ],
-    ],
-    [
-      '{"optim":{"betas":[0.9,[1]],"lr":1e-3}}',
-      [
-        ["optim.betas.0", 0.9],
-        ["optim.betas.1.0", 1],
-        ["optim.lr", 1e-3],
-      ],
-    ],
-    ['{"a":[],"b":{},"c":[{},[]]}', []],
-    [
-      '{"n":9007199254740993,"x":NaN,"y":-Infinity}',
-      [
-        ["n", 2 ** 53],
-        ["x", NaN],
-        ["y", -Infinity],
-      ],
-    ],
-    ['{"optim.lr":1}', [["optim.lr", 1]]],
-    ['{"optim":{"lr":2},"optim.lr":1}', [["optim.lr", 1]]],
-    ['{"a":[5],"a.0":6}', [["a.0", 6]]],
-    ['{"a":{"b":{"c":1},"b.c":2}}', [["a.b.c", 2]]],
-    ['{"a":{"b.c":1},"a.b":{"c":2}}', [["a.b.c", 1]]],
-    [
-      '{"a":1,"a.b":2}',
-      [
-        ["a", 1],
-        ["a.b", 2],
-      ],
-    ],
-    [
-      '{"":{"":1},"__proto__":{"x":2}}',
-      [
-        [".", 1],
-        ["__proto__.x", 2],
-      ],
-    ],
-    ['{"a\\"b":"c\\n\\\\"}', [['a"b', "c\n\\"]]],
-  ])("of %s", (text, expected) => {
-    expect([...leaves(text)]).toEqual(expected);
-  });
-
-  test("a path longer than a key may be is left out", () => {
-    const key = "k".repeat(limits.keyBytesMax);
-    expect([...leaves(`{"${key}":1,"${key}x":2,"y":{"${key}":3}}`)]).toEqual([[key, 1]]);
-  });
-
-  test("has one entry per path, also where keys hold dots", () => {
-    const key = fc.constantFrom("a", "b", "a.b", "0", ".", "");
-    const { value } = fc.letrec<{ value: unknown }>((tie) => ({
-      value: fc.oneof(
-        { depthSize: "medium" },
-        fc.integer(),
-        fc.array(tie("value"), { maxLength: 3 }),
-        fc.dictionary(key, tie("value"), { maxKeys: 4 }),
-      ),
-    }));
-    fc.assert(
-      fc.property(fc.dictionary(key, value), (object) => {
-        const found = [...leaves(canonical(JSON.stringify(object)))];
-        expect(new Set(found.map(([path]) => path)).size).toBe(found.length);
-        for (const [name, flat] of Object.entries(object)) {
-          if (typeof flat === "number") expect(new Map(found).get(name)).toBe(flat);
-        }
-      }),
+      { numRuns: dose(500, 5_000) },
     );
   });
 });
+
+interface NumberTree {
+  text: string;
+  numbers: string[];
+}
+
+/** Lists and objects of number literals, in the order in which the canonical form has them. */
+const numberTree = fc.letrec<{ node: NumberTree }>((tie) => ({
+  node: fc.oneof(
+    { depthSize: "small", withCrossShrink: true },
+    numberLiteral.map((text) => ({ text, numbers: [text] })),
+    fc.array(tie("node"), { maxLength: 4 }).map((items) => ({
+      text: `[${items.map(({ text }) => text).join(" , ")}]`,
+      numbers: items.flatMap(({ numbers }) => numbers),
+    })),
+    fc.array(tie("node"), { maxLength: 4 }).map((items) => ({
+      text: `{${items
+        .map(({ text }, at) => `"${"abcd"[at]}":${text}`)
+        .toReversed()
+        .join("\n,")}}`,
+      numbers: items.flatMap(({ numbers }) => numbers),
+    })),
+  ),
+})).node;
