@@ -1,12 +1,11 @@
 import { RunStatus, type Run } from "#proto/cairn/v1/run_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
 import type { FsspecDirectory, FsspecRun } from "#sdk/tracker/fsspec/fsspec-directory.ts";
-import { normalJson } from "#sdk/tracker/fsspec/member-texts.ts";
 import { explain } from "../explain.ts";
 import { inParallel } from "#base/in-parallel.ts";
 import { importArtifacts } from "./import-artifacts.ts";
 import { isFatal } from "./is-fatal.ts";
-import { isSame, record } from "./param-texts.ts";
+import { isSame, paramTexts, record } from "./param-texts.ts";
 
 const AT_ONCE = 8;
 /** By which a later import knows that it may end a run: others may still be going on. */
@@ -107,7 +106,7 @@ class FsspecImport {
       this.#report.links += read.sources.length;
       return;
     }
-    const params = new Map(Array.from(read.metadata, ([key, text]) => [key, normalJson(text)]));
+    const params = paramTexts(read.metadata);
     const made = await this.#attempt(`run ${runId}`, () => this.#ensureRun(server, runId, read, params));
     if (made === undefined) {
       this.#report.failed++;

@@ -1,11 +1,10 @@
 import { ArtifactPlace, type Artifact } from "#proto/cairn/v1/artifact_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
 import type { FsspecArtifact } from "#sdk/tracker/fsspec/fsspec-directory.ts";
-import { normalJson } from "#sdk/tracker/fsspec/member-texts.ts";
 import { artifactFieldsOf } from "#sdk/tracker/torchx-names.ts";
 import { explain } from "../explain.ts";
 import { isFatal } from "./is-fatal.ts";
-import { isSame } from "./param-texts.ts";
+import { isSame, paramTexts } from "./param-texts.ts";
 
 const PAGE = 1_000;
 
@@ -29,8 +28,7 @@ export async function importArtifacts(
   for (const { name, path, metadata } of wanted) {
     try {
       if (name === "") throw new Error("it has no name");
-      const texts = metadata && new Map(Array.from(metadata, ([key, text]) => [key, normalJson(text)]));
-      const artifact = artifactFieldsOf(name, path, texts ?? null);
+      const artifact = artifactFieldsOf(name, path, metadata && paramTexts(metadata));
       const known = there.get(artifact.name);
       const wantedTexts = new Map(Object.entries(artifact.metadata));
       if (known !== undefined && known.uri === artifact.uri && hasExactly(known.metadata, wantedTexts))

@@ -1,8 +1,14 @@
-import { normalJson } from "#sdk/tracker/fsspec/member-texts.ts";
+import { canonicalText } from "#lang/json/canonical.ts";
+import type { FsspecMetadata } from "#sdk/tracker/fsspec/fsspec-directory.ts";
 
-/** Whether the server has that value; the text must be a normal one. */
+/** As the server keeps them. */
+export function paramTexts(metadata: FsspecMetadata): Map<string, string> {
+  return new Map(Array.from(metadata, ([key, node]) => [key, canonicalText(node)]));
+}
+
+/** Whether the server has that value. */
 export function isSame(stored: Readonly<Record<string, string>>, key: string, text: string): boolean {
-  return Object.hasOwn(stored, key) && normalJson(stored[key]!) === text;
+  return Object.hasOwn(stored, key) && stored[key] === text;
 }
 
 /** A plain assignment of a key such as "__proto__" would not make a member of it. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { jsonText, NotJson } from "./json-text.ts";
+import { NotJson } from "#lang/json/write.ts";
+import { jsonText } from "./json-text.ts";
 import { limits } from "./limits.ts";
 
 class Point {

@@ -1,4 +1,5 @@
-import { jsonText, NotJson, type ParamValue } from "./json-text.ts";
+import { NotJson } from "#lang/json/write.ts";
+import { jsonText, type ParamValue } from "./json-text.ts";
 import { limits } from "./limits.ts";
 import { quoted, type Notices } from "./notices.ts";
 import { keyProblem } from "./problems.ts";

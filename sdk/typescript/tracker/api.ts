@@ -1,3 +1,4 @@
+import type { JsonValue } from "#lang/json/write.ts";
 import type { AppRun } from "./app-run.ts";
 
 /** Names of trackers, joined by commas. */
@@ -12,14 +13,7 @@ export const ENV_TORCHX_JOB_ID = "TORCHX_JOB_ID";
  * nearly right; every other number, also a small integer that was given as a bigint, is a number. `1.0` that another
  * language wrote is read as 1, because numbers of this language cannot tell the two apart.
  */
-export type MetadataValue =
-  | null
-  | boolean
-  | number
-  | bigint
-  | string
-  | readonly MetadataValue[]
-  | { readonly [key: string]: MetadataValue };
+export type MetadataValue = JsonValue;
 
 /** Metadata as it is given: what `metadata()` returned may be given again. */
 export type Metadata = Readonly<Record<string, unknown>> | ReadonlyMap<string, unknown>;

@@ -1,8 +1,8 @@
-import { readMetadata } from "../metadata-json.ts";
+import { parseJson, unquoted, type JsonNode, type JsonObject } from "#lang/json/parse.ts";
+import { METADATA_DEPTH_MAX } from "../metadata-json.ts";
 import { messageOf } from "../report-problem.ts";
-import { TrackerSource, type MetadataValue } from "../api.ts";
+import { TrackerSource } from "../api.ts";
 import { inParallel } from "#base/in-parallel.ts";
-import { memberTexts } from "./member-texts.ts";
 import { idOf, nameOf } from "./run-names.ts";
 import { compareTimestampNames, isTimestampName } from "./timestamp-names.ts";
 import type { TrackerFileSystem } from "./tracker-file-system.ts";
@@ -14,16 +14,17 @@ export interface FsspecProblem {
 }
 export type ReportFsspecProblem = (problem: FsspecProblem) => void;
 
-/** Values are JSON text as it was written. */
+/** Of values as they were written: 1.0 stays 1.0. */
+export type FsspecMetadata = ReadonlyMap<string, JsonNode>;
+
 export interface FsspecArtifact {
   name: string;
   path: string;
-  metadata: ReadonlyMap<string, string> | null;
+  metadata: FsspecMetadata | null;
 }
 
 export interface FsspecRun {
-  /** Values are JSON text as it was written. */
-  metadata: ReadonlyMap<string, string>;
+  metadata: FsspecMetadata;
   artifacts: ReadonlyMap<string, FsspecArtifact>;
   sources: readonly TrackerSource[];
   /** Of its entries; undefined when it has none. */
@@ -34,8 +35,7 @@ export interface FsspecRun {
 interface Entry {
   path: string;
   name: string;
-  text: string;
-  content: { readonly [key: string]: MetadataValue };
+  content: JsonObject;
 }
 
 export type Category = "metadata" | "artifacts" | "sources" | "descendants";
@@ -112,7 +112,7 @@ export class FsspecDirectory {
     };
   }
 
-  async metadata(runId: string): Promise<Map<string, string>> {
+  async metadata(runId: string): Promise<FsspecMetadata> {
     return this.#merged(await this.#entries(runId, "metadata"));
   }
 
@@ -158,8 +158,8 @@ export class FsspecDirectory {
     const text = await this.#text(path);
     if (text === undefined) return undefined;
     try {
-      const content = readMetadata(text);
-      if (isObject(content)) return { path, name, text, content };
+      const content = parseJson(text, { depthMax: METADATA_DEPTH_MAX, isForeign: true });
+      if (content.type === "object") return { path, name, content };
       this.#report({ path, reason: "it holds JSON that is no object" });
     } catch (thrown) {
       const cause = text === "" ? "it is empty" : messageOf(thrown);
@@ -179,39 +179,40 @@ export class FsspecDirectory {
     }
   }
 
-  #merged(entries: readonly Entry[]): Map<string, string> {
-    const merged = new Map<string, string>();
-    for (const { path, text, content } of entries) {
-      if (!isObject(content["metadata"])) {
-        this.#report({ path, reason: `"metadata" is not ${JSON_OBJECT} in it` });
-        continue;
-      }
-      for (const [key, value] of memberTexts(memberTexts(text).get("metadata")!)) merged.set(key, value);
+  #merged(entries: readonly Entry[]): FsspecMetadata {
+    const merged = new Map<string, JsonNode>();
+    for (const { path, content } of entries) {
+      const metadata = content.entries.get("metadata");
+      if (metadata?.type === "object") for (const [key, value] of metadata.entries) merged.set(key, value);
+      else this.#report({ path, reason: `"metadata" is not ${JSON_OBJECT} in it` });
     }
     return merged;
   }
 
   #named(entries: readonly Entry[]): Map<string, FsspecArtifact> {
     const named = new Map<string, FsspecArtifact>();
-    for (const { path: file, text, content } of entries) {
-      const name = content["name"];
-      const path = content["path"];
-      const metadata = content["metadata"] ?? null;
-      if (typeof name !== "string" || typeof path !== "string") {
+    for (const { path: file, content } of entries) {
+      const name = textOf(content.entries.get("name"));
+      const path = textOf(content.entries.get("path"));
+      const metadata = content.entries.get("metadata") ?? NULL;
+      if (name === undefined || path === undefined) {
         this.#report({ path: file, reason: '"name" and "path" are not both texts in it' });
-      } else if (metadata !== null && !isObject(metadata)) {
-        this.#report({ path: file, reason: `"metadata" is neither null nor ${JSON_OBJECT} in it` });
+      } else if (metadata.type === "object") {
+        named.set(name, { name, path, metadata: metadata.entries });
+      } else if (metadata.type === "null") {
+        named.set(name, { name, path, metadata: null });
       } else {
-        const texts = metadata === null ? null : memberTexts(memberTexts(text).get("metadata")!);
-        named.set(name, { name, path, metadata: texts });
+        this.#report({ path: file, reason: `"metadata" is neither null nor ${JSON_OBJECT} in it` });
       }
     }
     return named;
   }
 }
 
-function isObject(value: MetadataValue | undefined): value is { readonly [key: string]: MetadataValue } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+const NULL: JsonNode = { type: "null", source: "null" };
+
+function textOf(node: JsonNode | undefined): string | undefined {
+  return node?.type === "text" ? unquoted(node.source) : undefined;
 }
 
 /** A file without a line is a link without a name: its writer had begun. */

@@ -10,10 +10,12 @@ import {
 } from "../api.ts";
 import { walkLineage } from "../walk-lineage.ts";
 import { inParallel } from "#base/in-parallel.ts";
-import { readMetadata, writeMetadata } from "../metadata-json.ts";
+import { jsonValue } from "#lang/json/write.ts";
+import { writeMetadata } from "../metadata-json.ts";
 import {
   FsspecDirectory,
   stripped,
+  type FsspecMetadata,
   type FsspecProblem,
   type ReportFsspecProblem,
 } from "./fsspec-directory.ts";
@@ -180,8 +182,8 @@ export class FsspecTracker extends TrackerBase {
 /** Names of artifacts through which one run comes from one other. */
 const LINKS_BYTES_MAX = 16 * 1024 * 1024;
 
-function valuesOf(texts: ReadonlyMap<string, string>): Map<string, MetadataValue> {
-  return new Map(Array.from(texts, ([key, text]) => [key, readMetadata(text)]));
+function valuesOf(metadata: FsspecMetadata): Map<string, MetadataValue> {
+  return new Map(Array.from(metadata, ([key, node]) => [key, jsonValue(node)]));
 }
 
 /** A value that is no JSON is written as what it says as a text: half a file would stop TorchX from reading the run. */
