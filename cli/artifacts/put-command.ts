@@ -9,6 +9,7 @@ import { findRun } from "../find-run.ts";
 import { countOf, formatBytes } from "#lang/words/numbers.ts";
 import { paint, printable } from "../output/text.ts";
 import { inParallel } from "#base/in-parallel.ts";
+import { paramJson } from "../log/parse-pairs.ts";
 import { ARTIFACT_KINDS, parseKind } from "./kinds.ts";
 import { parseStep } from "./parse-step.ts";
 import { TransferProgress } from "./transfer-progress.ts";
@@ -227,15 +228,5 @@ function addMeta(pair: string, before: ReadonlyMap<string, string> = new Map()):
   const equals = pair.indexOf("=");
   if (equals < 1) throw new InvalidArgumentError("metadata is KEY=VALUE.");
   const value = pair.slice(equals + 1);
-  return new Map(before).set(pair.slice(0, equals), isJson(value) ? value : JSON.stringify(value));
-}
-
-function isJson(text: string): boolean {
-  if (/^(?:NaN|-?Infinity)$/.test(text)) return true;
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+  return new Map(before).set(pair.slice(0, equals), paramJson(value));
 }

@@ -6,9 +6,10 @@ import { joinOrder, splitOrder } from "#lang/query/order.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
 import { CommandError, EXIT, type Cli } from "../cli.ts";
+import { paramLeaves } from "#lang/json/leaves.ts";
 import { jsonRun } from "../output/json-run.ts";
 import { countOf, formatCount } from "#lang/words/numbers.ts";
-import { cellValue, leavesOfRun } from "../runs/cell.ts";
+import { cellValue } from "../runs/cell.ts";
 import { chooseColumns, type ChosenColumns } from "../runs/choose-columns.ts";
 import { findObjectives, readMetricField } from "../runs/objectives.ts";
 import { runTable } from "../runs/run-table.ts";
@@ -175,7 +176,7 @@ function metricFields(query: string): MetricField[] {
 
 /** Every param and tag that some run has. */
 function everyKey(runs: readonly Run[]): Field[] {
-  const params = new Set(runs.flatMap((run) => [...leavesOfRun(run).keys()]));
+  const params = new Set(runs.flatMap((run) => [...paramLeaves(run.params).keys()]));
   const tags = new Set(runs.flatMap((run) => Object.keys(run.tags)));
   return [
     ...[...params].sort().map((key) => ({ of: "param", key }) as const),

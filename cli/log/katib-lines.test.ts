@@ -63,12 +63,13 @@ describe("lines of a pipe", () => {
       "1x",
       "",
     ]);
-    expect(["1.0", "NaN", '"x"', "x", "[1]", "nan"].map(paramJson)).toEqual([
+    expect(["1.0", "NaN", '"x"', "x", "[1]", "[1, NaN]", "nan"].map(paramJson)).toEqual([
       "1.0",
       "NaN",
       '"x"',
       '"x"',
       "[1]",
+      "[1, NaN]",
       '"nan"',
     ]);
     expect(splitPair("a=b=c", "tag")).toEqual(["a", "b=c"]);

@@ -1,3 +1,4 @@
+import { isJson } from "#lang/json/parse.ts";
 import { CommandError, EXIT } from "../cli.ts";
 import { printable } from "../output/text.ts";
 
@@ -32,11 +33,5 @@ export function parseValue(text: string): MetricValue {
 
 /** JSON as it was written, so that 1 and 1.0 stay different; all else is a text. */
 export function paramJson(text: string): string {
-  if (/^(?:NaN|-?Infinity)$/.test(text)) return text;
-  try {
-    JSON.parse(text);
-    return text;
-  } catch {
-    return JSON.stringify(text);
-  }
+  return isJson(text) ? text : JSON.stringify(text);
 }

@@ -1,4 +1,6 @@
 import { RunStatus, type Run } from "#proto/cairn/v1/run_pb.ts";
+import { JsonError, parseJson } from "#lang/json/parse.ts";
+import { jsonValue, numberOf, type JsonValue } from "#lang/json/write.ts";
 import { isoTime } from "#lang/words/times.ts";
 import { wordOf } from "#lang/words/enums.ts";
 
@@ -42,30 +44,26 @@ export function jsonRun(run: Run): Record<string, unknown> {
 }
 
 /** Params as they travel (JSON text per key), parsed. */
-export function jsonParams(params: Readonly<Record<string, string>>): Record<string, unknown> {
+export function jsonParams(params: Readonly<Record<string, string>>): Record<string, JsonValue> {
   return plainRecord(Object.entries(params).map(([key, text]) => [key, parseParam(text)]));
 }
-
-/** A number literal of JSON, or one of the words that Python's json writes where JSON has none. */
-const EXTENDED = /"(?:[^"\\]|\\.)*"|-?Infinity|NaN/g;
 
 /**
  * The value of a param. What JavaScript cannot hold, NaN, infinities and integers beyond 2^53, is text; so is
  * what is no JSON at all.
  */
-export function parseParam(text: string): unknown {
-  const strict = text.replaceAll(EXTENDED, (token) => (token.startsWith('"') ? token : `"${token}"`));
+export function parseParam(text: string): JsonValue {
   try {
-    return JSON.parse(strict, exactNumber) as unknown;
-  } catch {
-    return text;
+    return jsonValue(parseJson(text), heldNumber);
+  } catch (thrown) {
+    if (thrown instanceof JsonError) return text;
+    throw thrown;
   }
 }
 
-function exactNumber(_key: string, value: unknown, context?: { source?: string }): unknown {
-  if (typeof value !== "number" || context?.source === undefined) return value;
-  const isExact = Number.isFinite(value) && (Number.isSafeInteger(value) || !/^-?\d+$/.test(context.source));
-  return isExact ? value : context.source;
+function heldNumber(source: string): number | string {
+  const number = numberOf(source);
+  return typeof number === "number" && Number.isFinite(number) ? number : source;
 }
 
 /** Keys come from strangers: `__proto__` must be a key like any other. */

@@ -5,7 +5,8 @@ import { printable } from "../output/text.ts";
 import { statusMark } from "../output/status-mark.ts";
 import { formatAgo, formatDuration, formatTime, isoTime } from "#lang/words/times.ts";
 import { wordOf } from "#lang/words/enums.ts";
-import { leafWord, paramLeaves, type JsonLeaf } from "./json-node.ts";
+import { leafContent, leafOf, leafWord, type ParamLeaf } from "#lang/json/leaf.ts";
+import { paramAt } from "#lang/json/param-at.ts";
 import type { TableField } from "./table-field.ts";
 
 export interface CellOptions {
@@ -16,8 +17,10 @@ export interface CellOptions {
 /** One value of one run, for a table. Printable. */
 export function cellText(run: Run, field: TableField, { colour, nowMs }: CellOptions): string {
   switch (field.of) {
-    case "param":
-      return printable(paramWord(run, field.key));
+    case "param": {
+      const leaf = paramLeaf(run, field.key);
+      return leaf === undefined ? "" : printable(leafWord(leaf));
+    }
     case "tag":
       return printable(ownValue(run.tags, field.key) ?? "");
     case "metric": {
@@ -61,8 +64,10 @@ function runText(run: Run, name: RunField, colour: boolean, nowMs: number): stri
 /** The same value for a program: numbers digit by digit, times in ISO 8601, seconds. */
 export function cellValue(run: Run, field: TableField, nowMs: number): string {
   switch (field.of) {
-    case "param":
-      return leafOf(run, field.key)?.word ?? "";
+    case "param": {
+      const leaf = paramLeaf(run, field.key);
+      return leaf === undefined ? "" : leafContent(leaf);
+    }
     case "tag":
       return ownValue(run.tags, field.key) ?? "";
     case "metric": {
@@ -115,28 +120,13 @@ export function isNumeric(runs: readonly Run[], field: TableField): boolean {
   if (field.of === "metric" || field.of === "age") return true;
   if (field.of === "run") return field.name === "duration";
   if (field.of !== "param") return false;
-  const leaves = runs.map((run) => leafOf(run, field.key)).filter((leaf) => leaf !== undefined);
+  const leaves = runs.map((run) => paramLeaf(run, field.key)).filter((leaf) => leaf !== undefined);
   return leaves.length > 0 && leaves.every(({ type }) => type === "number");
 }
 
-function paramWord(run: Run, key: string): string {
-  const leaf = leafOf(run, key);
-  if (leaf !== undefined) return leafWord(leaf);
-  // A list or an object itself.
-  return ownValue(run.params, key) ?? "";
-}
-
-const leavesByRun = new WeakMap<Run, Map<string, JsonLeaf>>();
-
-/** All its params by their paths. Parsed once. */
-export function leavesOfRun(run: Run): ReadonlyMap<string, JsonLeaf> {
-  let leaves = leavesByRun.get(run);
-  if (leaves === undefined) leavesByRun.set(run, (leaves = paramLeaves(run.params)));
-  return leaves;
-}
-
-function leafOf(run: Run, key: string): JsonLeaf | undefined {
-  return leavesOfRun(run).get(key);
+function paramLeaf({ params }: Run, key: string): ParamLeaf | undefined {
+  const text = paramAt(params, key);
+  return text === undefined ? undefined : leafOf(text);
 }
 
 /** Keys are those of strangers: `constructor` is no param unless somebody logged it. */

@@ -1,5 +1,6 @@
+import { leafWord } from "#lang/json/leaf.ts";
+import { JsonError, nodeEntries, parseJson, type JsonNode } from "#lang/json/parse.ts";
 import { paint, padEnd, printable, widthOf } from "../output/text.ts";
-import { leafWord, parseJsonNode, type JsonNode } from "../runs/json-node.ts";
 
 const INDENT = "  ";
 const LIST_WIDTH_MAX = 60;
@@ -8,8 +9,18 @@ const LIST_WIDTH_MAX = 60;
 export function paramTree(params: Readonly<Record<string, string>>, colour: boolean): string[] {
   const entries = Object.keys(params)
     .sort()
-    .map((key) => [key, parseJsonNode(params[key]!)] as const);
+    .map((key) => [key, parseParam(params[key]!)] as const);
   return levelLines(entries, "", colour);
+}
+
+/** Text that is not JSON is a text. */
+function parseParam(text: string): JsonNode {
+  try {
+    return parseJson(text);
+  } catch (thrown) {
+    if (thrown instanceof JsonError) return { type: "text", source: JSON.stringify(text) };
+    throw thrown;
+  }
 }
 
 function levelLines(
@@ -25,20 +36,16 @@ function levelLines(
     if (text !== undefined) {
       return [`${indent}${paint(colour, "dim", padEnd(key, width))}  ${text}`];
     }
-    const below = node.kind === "object" ? node.entries : numbered(node);
-    return [`${indent}${paint(colour, "dim", key)}`].concat(levelLines(below, indent + INDENT, colour));
+    const below = levelLines(nodeEntries(node), indent + INDENT, colour);
+    return [`${indent}${paint(colour, "dim", key)}`].concat(below);
   });
-}
-
-function numbered(node: JsonNode): (readonly [string, JsonNode])[] {
-  return node.kind === "list" ? node.items.map((item, i) => [String(i), item] as const) : [];
 }
 
 /** A value for one line, or undefined for what is better shown as a tree. */
 function inline(node: JsonNode): string | undefined {
-  if (node.kind === "leaf") return printable(leafWord(node));
-  if (node.kind === "object") return node.entries.length === 0 ? "{}" : undefined;
-  const items = node.items.map((item) => (item.kind === "leaf" ? printable(leafWord(item)) : undefined));
+  if (node.type === "object") return node.entries.size === 0 ? "{}" : undefined;
+  if (node.type !== "list") return printable(leafWord(node));
+  const items = node.items.map((item) => ("source" in item ? printable(leafWord(item)) : undefined));
   const text = `[${items.join(", ")}]`;
   return items.includes(undefined) || widthOf(text) > LIST_WIDTH_MAX ? undefined : text;
 }
