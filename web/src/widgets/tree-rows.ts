@@ -1,4 +1,6 @@
-import { inlineText, isBranch, NodeBudget, parseJsonNodes, type JsonNode } from "./json-nodes.ts";
+import { leafContent } from "#lang/json/leaf.ts";
+import { JsonError, nodeEntries, parseJson, type JsonNode } from "#lang/json/parse.ts";
+import type { Outcome } from "../prepare/prepared.ts";
 import { cutText } from "./text.ts";
 
 /** A tree of names and texts, and the rows of it that are to be seen. */
@@ -25,14 +27,43 @@ const OPEN_LEAVES_MAX = 200;
 /** Every path below it has the name of a branch in it. */
 const PATH_NAME_MAX = 200;
 
-export function treeOfJson(node: JsonNode, name = "", path = name): TreeNode {
+/** Beyond them a value is shown as its text. */
+const DEPTH_MAX = 100;
+const NODES_MAX = 50_000;
+const INLINE_MAX = 80;
+
+/** A tree of JSON that anybody may have written; refused as broken when it is not JSON. */
+export function readTree(text: string): Outcome<TreeNode> {
+  const read = readNode(text, NODES_MAX);
+  return "refused" in read ? read : { value: treeOfNode(read.value) };
+}
+
+function readNode(text: string, nodesMax: number): Outcome<JsonNode> {
+  try {
+    return { value: parseJson(text, { depthMax: DEPTH_MAX, nodesMax, isForeign: true }) };
+  } catch (thrown) {
+    if (thrown instanceof JsonError) return { refused: thrown.fault };
+    throw thrown;
+  }
+}
+
+function treeOfNode(node: JsonNode, name = "", path = name): TreeNode {
   const text = inlineText(node);
-  if (text !== undefined || !isBranch(node)) return { name, path, text: text ?? "", leaves: 1 };
-  const children = node.entries.map(([child, entry], i) => {
+  if (text !== undefined) return { name, path, text, leaves: 1 };
+  const children = nodeEntries(node).map(([child, entry], i) => {
     const part = child.length > PATH_NAME_MAX ? `${cutText(child, PATH_NAME_MAX)}${JOINT}${i}` : child;
-    return treeOfJson(entry, child, path + JOINT + part);
+    return treeOfNode(entry, child, path + JOINT + part);
   });
   return { name, path, children, leaves: sumOfLeaves(children) };
+}
+
+/** A short list of literals is easier to read in one line. */
+function inlineText(node: JsonNode): string | undefined {
+  if (node.type === "object") return node.entries.size === 0 ? "{}" : undefined;
+  if (node.type !== "list") return leafContent(node);
+  const items = node.items.map((item) => ("source" in item ? item.source : undefined));
+  const text = `[${items.join(", ")}]`;
+  return items.includes(undefined) || text.length > INLINE_MAX ? undefined : text;
 }
 
 /** Params as a tree: by the dots in their keys, and into the objects that are their values. */
@@ -57,21 +88,29 @@ export function treeOfParams(params: Readonly<Record<string, string>>): TreeNode
     if (at.get(last) instanceof Map) root.set(key, params[key]!);
     else at.set(last, params[key]!);
   }
-  return finished(root, "", "", new NodeBudget());
+  return finished(root, "", "", { nodesLeft: NODES_MAX });
 }
 
 type Draft = Map<string, Draft | string>;
 
-function finished(draft: Draft, name: string, path: string, budget: NodeBudget): TreeNode {
+/** The values of all params count together; behind the one that is too much all are shown as their texts. */
+function finished(draft: Draft, name: string, path: string, budget: { nodesLeft: number }): TreeNode {
   const children = [...draft].map(([child, value]) => {
     const below = path + JOINT + child;
     if (value instanceof Map) return finished(value, child, below, budget);
-    const node = parseJsonNodes(value, budget);
-    return node === undefined
-      ? { name: child, path: below, text: value, leaves: 1 }
-      : treeOfJson(node, child, below);
+    const read = readNode(value, budget.nodesLeft);
+    if ("value" in read) {
+      budget.nodesLeft -= nodeCount(read.value);
+      return treeOfNode(read.value, child, below);
+    }
+    if (read.refused === "large") budget.nodesLeft = 0;
+    return { name: child, path: below, text: value, leaves: 1 };
   });
   return { name, path, children, leaves: sumOfLeaves(children) };
+}
+
+function nodeCount(node: JsonNode): number {
+  return nodeEntries(node).reduce((sum, [, entry]) => sum + nodeCount(entry), 1);
 }
 
 function sumOfLeaves(children: readonly TreeNode[]): number {

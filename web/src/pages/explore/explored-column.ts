@@ -1,13 +1,14 @@
 import { RunStatus, type Run } from "#proto/cairn/v1/run_pb.ts";
 import type { Field } from "#lang/query/ast.ts";
 import { wordOf } from "#lang/words/enums.ts";
-import { paramText } from "../runs/cell.ts";
+import { leafContent, leafIdentity, leafOf } from "#lang/json/leaf.ts";
+import { paramLeaves } from "#lang/json/leaves.ts";
+import { paramAt } from "#lang/json/param-at.ts";
 import { fieldLabel } from "../runs/field.ts";
-import { leavesOf } from "../runs/infer-keys.ts";
 
 /** One of the values of a property that is not all numbers. */
 export interface Category {
-  /** As JSON writes it; where the query language knows such a value, it is its literal there, too. */
+  /** One for one value, however it was written: JSON, and where the query language knows such a value, its literal there. */
   readonly key: string;
   readonly label: string;
   readonly count: number;
@@ -36,21 +37,11 @@ export interface ExploredColumn {
   readonly hasInfinite: boolean;
 }
 
-const NUMBER = /^-?\d/;
-const NO_NUMBER: ReadonlySet<string> = new Set(["NaN", "Infinity", "-Infinity"]);
-
 /** Params of a run by their paths, nested ones taken apart. */
 export function flatParams({ params }: Run): Readonly<Record<string, string>> {
-  let flat: Record<string, string> | undefined;
-  for (const [key, text] of Object.entries(params)) {
-    if (!text.startsWith("{")) continue;
-    flat ??= Object.create(null) as Record<string, string>;
-    for (const [path, inner] of leavesOf(key, text)) flat[path] = inner;
-  }
-  if (flat === undefined) return params;
-  // A flat param of the same path wins, as in the query language.
-  for (const [key, text] of Object.entries(params)) if (!text.startsWith("{")) flat[key] = text;
-  return flat;
+  if (!Object.values(params).some((text) => text.startsWith("{"))) return params;
+  const leaves = paramLeaves(params, { wholeLists: true });
+  return Object.fromEntries(Array.from(leaves, ([path, { source }]) => [path, source]));
 }
 
 /** Whether this page can show such a field. */
@@ -63,9 +54,7 @@ type Raw = string | number | undefined;
 function rawOf(run: Run, flat: Readonly<Record<string, string>>, field: Field, nowMs: number): Raw {
   switch (field.of) {
     case "param":
-      return (
-        (Object.hasOwn(flat, field.key) ? flat[field.key] : undefined) ?? paramText(run.params, field.key)
-      );
+      return Object.hasOwn(flat, field.key) ? flat[field.key] : paramAt(run.params, field.key);
     case "tag":
       return Object.hasOwn(run.tags, field.key) ? JSON.stringify(run.tags[field.key]) : undefined;
     case "metric":
@@ -95,8 +84,7 @@ export function columnOf({ runs, flat, nowMs }: ColumnSource, text: string, fiel
   });
   const head = { text, field, label: fieldLabel(field) };
   const isNumbers =
-    field.of !== "tag" &&
-    raw.every((value) => typeof value !== "string" || NUMBER.test(value) || NO_NUMBER.has(value));
+    field.of !== "tag" && raw.every((value) => typeof value !== "string" || leafOf(value).type === "number");
   return isNumbers ? { ...head, ...numbersOf(raw) } : { ...head, ...categoriesOf(raw) };
 }
 
@@ -138,7 +126,7 @@ function categoriesOf(raw: readonly Raw[]): Content {
   const ofRuns = raw.map((text) => {
     if (text === undefined) return undefined;
     let key = keys.get(text);
-    if (key === undefined) keys.set(text, (key = keyOf(String(text))));
+    if (key === undefined) keys.set(text, (key = leafIdentity(leafOf(String(text)))));
     counts.set(key, (counts.get(key) ?? 0) + 1);
     return key;
   });
@@ -160,25 +148,8 @@ function categoriesOf(raw: readonly Raw[]): Content {
   };
 }
 
-/** One key for one value, however it was written: "\u00e9" is "é", and 1.0 is 1. */
-function keyOf(text: string): string {
-  if (text.startsWith('"')) {
-    try {
-      return JSON.stringify(JSON.parse(text));
-    } catch {
-      return text;
-    }
-  }
-  return NUMBER.test(text) ? String(Number(text)) : text;
-}
-
 function labelOf(key: string): string {
-  if (!key.startsWith('"')) return key;
-  try {
-    return String(JSON.parse(key)) || "(empty)";
-  } catch {
-    return key;
-  }
+  return leafContent(leafOf(key)) || "(empty)";
 }
 
 function isAskable(key: string): boolean {

@@ -46,6 +46,19 @@ describe("what is explored", () => {
     expect(table.column("nonsense")).toBeUndefined();
   });
 
+  it("Z65 integers beyond 2^53 are categories of their own, however they are written", () => {
+    const big = ["9007199254740993", "9007199254740993.0", "9007199254740992", '"none"'];
+    const table = new ExploredTable(
+      big.map((text) => run({ a: `{"b":{"c":${text}}}` })),
+      0,
+    );
+    expect(table.column("params.a.b.c").categories.map(({ label, count }) => [label, count])).toEqual([
+      ["9007199254740992", 1],
+      ["9007199254740993", 2],
+      ["none", 1],
+    ]);
+  });
+
   it("Z65 metrics, tags, status and duration are explored, too, and names of prototypes are only names", () => {
     const table = new ExploredTable(
       [

@@ -1,12 +1,10 @@
 import { useMemo } from "react";
-import type { Outcome } from "../../prepare/prepared.ts";
 import { formatBytes } from "#lang/words/numbers.ts";
-import { readJsonNodes } from "../../widgets/json-nodes.ts";
 import { JsonTree } from "../../widgets/json-tree.tsx";
 import { Markdown } from "../../widgets/markdown.tsx";
 import { PlainText } from "../../widgets/plain-text.tsx";
 import { cutText, visibleText } from "../../widgets/text.ts";
-import { treeOfJson, type TreeNode } from "../../widgets/tree-rows.ts";
+import { readTree } from "../../widgets/tree-rows.ts";
 import { TEXT_BYTES_MAX, type PreviewKind } from "./artifact-preview-kind.ts";
 import styles from "./artifacts.module.css";
 import { HtmlPreview } from "./html-preview.tsx";
@@ -57,16 +55,11 @@ function Shown({ kind, text, isCut }: { kind: PreviewKind; text: string; isCut: 
 }
 
 function JsonPreview({ text }: { text: string }) {
-  const read = useMemo(() => readJsonTree(text), [text]);
+  const read = useMemo(() => readTree(text), [text]);
   if ("refused" in read) return <PlainText text={text} {...(read.refused !== "broken" && read)} />;
   const tree = read.value;
   if (tree.children === undefined) return <PlainText text={text} />;
   return <JsonTree tree={tree} label="Content" rowsMax={TREE_ROWS} />;
-}
-
-function readJsonTree(text: string): Outcome<TreeNode> {
-  const read = readJsonNodes(text);
-  return "refused" in read ? read : { value: treeOfJson(read.value) };
 }
 
 function CsvPreview({ text }: { text: string }) {

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
 import { RunSchema, RunStatus } from "#proto/cairn/v1/run_pb.ts";
-import { cellOf, paramText } from "./cell.ts";
+import { cellOf } from "./cell.ts";
 import { findPageField } from "./field.ts";
 
 const RUN = create(RunSchema, {
@@ -15,6 +15,8 @@ const RUN = create(RunSchema, {
     optim: '{"lr":1.0,"betas":[0.9,NaN],"name":"adam"}',
     "a.b": "1",
     a: '{"b":2}',
+    deep: '{"one":{"two":9007199254740993,"list":[9007199254740993,NaN,1.0]}}',
+    x: '{"constructor":1}',
     bad: "NaN",
   },
   tags: { team: "asr" },
@@ -37,10 +39,20 @@ describe("cells", () => {
     expect(cell("params.text").text).toBe("a\nb");
   });
 
+  it("Z7 no digit is lost, however deep a param is nested", () => {
+    expect(cell("params.deep.one.two")).toMatchObject({
+      text: "9007199254740993",
+      whole: "9007199254740993",
+    });
+    expect(cell("params.deep.one.list").text).toBe("[9007199254740993,NaN,1.0]");
+    expect(cell("params.deep.one.list.0").text).toBe("9007199254740993");
+  });
+
   it("Z7 a flat param wins over a nested one of the same path, and what is not there is empty", () => {
-    expect(paramText(RUN.params, "a.b")).toBe("1");
+    expect(cell("params.a.b").text).toBe("1");
     expect(cell("params.optim.none").text).toBe("");
-    expect(paramText({ x: '{"constructor":1}' }, "x.toString")).toBeUndefined();
+    expect(cell("params.x.toString").text).toBe("");
+    expect(cell("params.toString").text).toBe("");
   });
 
   it("Z7 a run that still runs gets older; numbers are short and whole in their title", () => {

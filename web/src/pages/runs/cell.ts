@@ -1,5 +1,7 @@
 import { RunStatus, type Run } from "#proto/cairn/v1/run_pb.ts";
 import type { RunField } from "#lang/query/ast.ts";
+import { leafContent, leafOf } from "#lang/json/leaf.ts";
+import { paramAt } from "#lang/json/param-at.ts";
 import { formatAgo, formatDuration } from "#lang/words/times.ts";
 import { formatNumber } from "#lang/words/numbers.ts";
 import { wordOf } from "#lang/words/enums.ts";
@@ -77,66 +79,11 @@ function numberText(value: number): string {
   return Object.is(value, -0) ? "-0" : String(value);
 }
 
-/** A param by its path: the very key, or inside the nearest one that is an object or a list. Exact as it was logged. */
-export function paramText(params: Readonly<Record<string, string>>, path: string): string | undefined {
-  for (let end = path.length; end > 0; end = path.lastIndexOf(".", end - 1)) {
-    const text = params[path.slice(0, end)];
-    if (text === undefined) continue;
-    return end === path.length ? text : inside(text, path.slice(end + 1).split("."));
-  }
-  return undefined;
-}
-
-function inside(text: string, path: readonly string[]): string | undefined {
-  let value: unknown = parseParam(text);
-  for (const step of path) {
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return undefined;
-    value = (value as Record<string, unknown>)[step];
-  }
-  if (value instanceof NumberText) return value.text;
-  return value === undefined
-    ? undefined
-    : JSON.stringify(value, (_, each: unknown) => (each instanceof NumberText ? Number(each.text) : each));
-}
-
-/** A number as it was written: 1.0 is not 1, and long integers lose nothing. */
-class NumberText {
-  readonly text: string;
-  constructor(text: string) {
-    this.text = text;
-  }
-}
-
-const NOT_JSON = /"(?:[^"\\]|\\.)*"|-?\bInfinity\b|\bNaN\b/g;
-type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown;
-
-function parseParam(text: string): unknown {
-  const reviver: Reviver = (_, value, { source }) =>
-    typeof value === "number" ? new NumberText(source ?? String(value)) : value;
-  try {
-    const json = text.replace(NOT_JSON, (found) => (found.startsWith('"') ? found : `"${found}"`));
-    return JSON.parse(json, reviver as (key: string, value: unknown) => unknown);
-  } catch {
-    return undefined;
-  }
-}
-
-const NUMBER = /^-?\d/;
-
 function paramCell(params: Readonly<Record<string, string>>, path: string): Cell {
-  const text = paramText(params, path);
+  const text = paramAt(params, path);
   if (text === undefined) return NOTHING;
-  if (NUMBER.test(text)) return { text, number: Number(text), whole: text };
-  if (text === "NaN" || text === "Infinity" || text === "-Infinity")
-    return { text, number: Number(text), whole: text };
-  if (text.startsWith('"')) {
-    try {
-      return plain(JSON.parse(text) as string);
-    } catch {
-      return plain(text);
-    }
-  }
-  return plain(text);
+  const leaf = leafOf(text);
+  return leaf.type === "number" ? { text, number: Number(text), whole: text } : plain(leafContent(leaf));
 }
 
 function provenanceText({ provenance }: Run, name: ProvenanceField): string {

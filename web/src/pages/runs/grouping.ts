@@ -1,7 +1,9 @@
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
-import { cellOf, paramText } from "./cell.ts";
+import { leafContent, leafOf } from "#lang/json/leaf.ts";
+import { paramLeaves } from "#lang/json/leaves.ts";
+import { paramAt } from "#lang/json/param-at.ts";
+import { cellOf } from "./cell.ts";
 import { fieldLabel, findPageField, type PageField } from "./field.ts";
-import { leavesOf } from "./infer-keys.ts";
 import { ALL_BUT } from "./search.ts";
 
 /** Groups are made here, of runs that are read: more than this would wait long and help nobody. */
@@ -71,17 +73,17 @@ function allBut(text: string, runs: readonly Run[]): Level | undefined {
   const left = findPageField(text);
   if (left?.of !== "param") return undefined;
   const names = varyingParams(runs).filter((path) => path !== left.key);
-  const valueOf = ({ params }: Run) => names.map((path) => paramText(params, path) ?? "").join(SEPARATOR);
+  const valueOf = ({ params }: Run) => names.map((path) => paramAt(params, path) ?? "").join(SEPARATOR);
   return {
     valueOf,
     labelOf: ({ params }) =>
       names
         .slice(0, NAMED_PARAMS_MAX)
         .flatMap((path) => {
-          const value = paramText(params, path);
+          const value = paramAt(params, path);
           return value === undefined
             ? []
-            : [`${path.slice(path.lastIndexOf(".") + 1)} ${value.replace(/^"(.*)"$/s, "$1")}`];
+            : [`${path.slice(path.lastIndexOf(".") + 1)} ${leafContent(leafOf(value))}`];
         })
         .join(", ") || "all alike",
   };
@@ -90,7 +92,7 @@ function allBut(text: string, runs: readonly Run[]): Level | undefined {
 function varyingParams(runs: readonly Run[]): string[] {
   const seen = new Map<string, { value: string; count: number; varies: boolean }>();
   for (const { params } of runs) {
-    for (const [path, value] of Object.entries(params).flatMap(([key, text]) => leavesOf(key, text))) {
+    for (const [path, { source: value }] of paramLeaves(params, { wholeLists: true })) {
       const known = seen.get(path);
       if (known === undefined) seen.set(path, { value, count: 1, varies: false });
       else {

@@ -39,6 +39,14 @@ describe("what there is to choose from", () => {
     expect(known.environment).toEqual(["CUDA_VERSION"]);
   });
 
+  it("Z5, Z7: no digit of a nested param is lost, and its neighbour is another value", () => {
+    const deep = (text: string) => create(RunSchema, { params: { a: `{"b":{"c":${text},"l":[${text}]}}` } });
+    const known = inferKeys({ ...SAMPLE, runs: [deep("9007199254740993"), deep("9007199254740992")] });
+    expect(known.params).toEqual(["a.b.c", "a.b.l"]);
+    expect([...known.varying]).toEqual(["a.b.c", "a.b.l"]);
+    expect(known.values.get("params.a.b.c")).toEqual(["9007199254740992", "9007199254740993"]);
+  });
+
   it("Z3 a table that nobody arranged shows the objective and the params that differ, those of most runs first", () => {
     expect(defaultColumns(inferKeys(SAMPLE))).toEqual([
       "name",

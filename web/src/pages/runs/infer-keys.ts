@@ -1,5 +1,6 @@
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import type { Direction } from "#proto/cairn/v1/namespace_pb.ts";
+import { paramLeaves } from "#lang/json/leaves.ts";
 import { printField, printPath } from "#lang/query/field-text.ts";
 
 /** What a namespace is judged by. */
@@ -35,7 +36,6 @@ interface Sample {
 const KEYS_MAX = 5_000;
 const VALUES_MAX = 50;
 const VALUE_LENGTH_MAX = 80;
-const DEPTH_MAX = 4;
 const DEFAULT_PARAMS = 4;
 
 export function inferKeys({ runs, environments, metrics, described, objective }: Sample): KnownKeys {
@@ -43,8 +43,9 @@ export function inferKeys({ runs, environments, metrics, described, objective }:
   const tags = new Map<string, Map<string, number>>();
   const environment = new Set(environments.flatMap((each) => Object.keys(each)));
   for (const run of runs) {
-    for (const [key, text] of Object.entries(run.params)) {
-      for (const [path, value] of leavesOf(key, text)) count(params, path, value);
+    // Lists stay whole, as people see them.
+    for (const [path, { source }] of paramLeaves(run.params, { wholeLists: true })) {
+      count(params, path, source);
     }
     for (const [key, value] of Object.entries(run.tags)) count(tags, key, JSON.stringify(value));
   }
@@ -88,18 +89,6 @@ function isVarying(values: ReadonlyMap<string, number>, runs: number): boolean {
   if (values.size > 1) return true;
   const [seen = 0] = values.values();
   return seen < runs;
-}
-
-/** The leaves of a param as paths and JSON texts: lists stay whole, as people see them. */
-export function leavesOf(path: string, text: string, depth = DEPTH_MAX): [string, string][] {
-  if (!text.startsWith("{") || depth === 0) return [[path, text]];
-  try {
-    const inner = Object.entries(JSON.parse(text) as Record<string, unknown>);
-    if (inner.length === 0) return [[path, text]];
-    return inner.flatMap(([key, value]) => leavesOf(`${path}.${key}`, JSON.stringify(value), depth - 1));
-  } catch {
-    return [[path, text]];
-  }
 }
 
 function mostFrequent(values: ReadonlyMap<string, number>): string[] {
