@@ -176,7 +176,7 @@ function metricFields(query: string): MetricField[] {
 
 /** Every param and tag that some run has. */
 function everyKey(runs: readonly Run[]): Field[] {
-  const params = new Set(runs.flatMap((run) => [...paramLeaves(run.params).keys()]));
+  const params = new Set(runs.flatMap((run) => [...paramLeaves(Object.entries(run.params)).keys()]));
   const tags = new Set(runs.flatMap((run) => Object.keys(run.tags)));
   return [
     ...[...params].sort().map((key) => ({ of: "param", key }) as const),

@@ -11,7 +11,7 @@ const RUN = create(RunSchema, {
     a: '{"b":3}',
   },
 });
-const field = (key: string) => ({ of: "params", key }) as const;
+const field = (key: string) => ({ of: "param", key }) as const;
 const text = (key: string) => cellText(RUN, field(key), { colour: false, nowMs: 0 });
 
 describe("cells of params", () => {

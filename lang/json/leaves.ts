@@ -36,23 +36,17 @@ export function leaves(objectText: string): Iterable<[path: string, scalar: Scal
  * The same for people, of params as they travel: leaves as they were written, and empty lists and objects among
  * them. Of a text that is not canonical JSON nothing is taken apart.
  */
-export function paramLeaves(
-  params: Readonly<Record<string, string>>,
-  options: { wholeLists?: boolean } = {},
-): Map<string, ParamLeaf> {
+export function paramLeaves(params: Iterable<readonly [key: string, text: string]>): Map<string, ParamLeaf> {
   const walk = new LeafWalk((text, at, end) => leafOf(text.slice(at, end)), {
-    ...options,
     withEmpty: true,
     pathLengthMax: Infinity,
   });
-  for (const [key, text] of Object.entries(params)) walk.param(key, text);
+  for (const [key, text] of params) walk.param(key, text);
   return new Map(walk.unique());
 }
 
 interface WalkOptions {
   pathLengthMax: number;
-  /** A list is one leaf. */
-  wholeLists?: boolean;
   /** An empty list or object is a leaf. */
   withEmpty?: boolean;
 }
@@ -61,7 +55,6 @@ interface WalkOptions {
 class LeafWalk<Leaf> {
   readonly #leafOf: (text: string, at: number, end: number) => Leaf;
   readonly #pathLengthMax: number;
-  readonly #wholeLists: boolean;
   readonly #withEmpty: boolean;
   readonly #found: [path: string, leaf: Leaf][] = [];
   readonly #levels: number[] = [];
@@ -71,11 +64,10 @@ class LeafWalk<Leaf> {
 
   constructor(
     makeLeaf: (text: string, at: number, end: number) => Leaf,
-    { pathLengthMax, wholeLists = false, withEmpty = false }: WalkOptions,
+    { pathLengthMax, withEmpty = false }: WalkOptions,
   ) {
     this.#leafOf = makeLeaf;
     this.#pathLengthMax = pathLengthMax;
-    this.#wholeLists = wholeLists;
     this.#withEmpty = withEmpty;
   }
 
@@ -134,7 +126,7 @@ class LeafWalk<Leaf> {
 
   #value(at: number, path: string, level: number): number {
     const unit = this.#text.charCodeAt(at);
-    if (unit === OPEN_BRACE || (unit === OPEN_BRACKET && !this.#wholeLists)) {
+    if (unit === OPEN_BRACE || unit === OPEN_BRACKET) {
       return this.#nested(at, unit, path, level);
     }
     const end = skipValue(this.#text, at);

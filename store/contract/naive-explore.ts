@@ -15,7 +15,7 @@ import type {
 import { isUnder } from "#lang/namespace-path.ts";
 import type { Field, Literal, MetricStat } from "#lang/query/ast.ts";
 import { viewRun, type ViewedRun } from "#lang/query/view.ts";
-import { leaves } from "#lang/json/json.ts";
+import { leaves } from "#lang/json/leaves.ts";
 
 /** A run, with its metrics behind a function. */
 export interface NaiveRun extends ViewedRun {

@@ -40,7 +40,7 @@ export interface ExploredColumn {
 /** Params of a run by their paths, nested ones taken apart. */
 export function flatParams({ params }: Run): Readonly<Record<string, string>> {
   if (!Object.values(params).some((text) => text.startsWith("{"))) return params;
-  const leaves = paramLeaves(params, { wholeLists: true });
+  const leaves = paramLeaves(Object.entries(params));
   return Object.fromEntries(Array.from(leaves, ([path, { source }]) => [path, source]));
 }
 

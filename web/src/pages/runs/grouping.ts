@@ -92,7 +92,7 @@ function allBut(text: string, runs: readonly Run[]): Level | undefined {
 function varyingParams(runs: readonly Run[]): string[] {
   const seen = new Map<string, { value: string; count: number; varies: boolean }>();
   for (const { params } of runs) {
-    for (const [path, { source: value }] of paramLeaves(params, { wholeLists: true })) {
+    for (const [path, { source: value }] of paramLeaves(Object.entries(params))) {
       const known = seen.get(path);
       if (known === undefined) seen.set(path, { value, count: 1, varies: false });
       else {

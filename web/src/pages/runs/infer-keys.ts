@@ -44,7 +44,7 @@ export function inferKeys({ runs, environments, metrics, described, objective }:
   const environment = new Set(environments.flatMap((each) => Object.keys(each)));
   for (const run of runs) {
     // Lists stay whole, as people see them.
-    for (const [path, { source }] of paramLeaves(run.params, { wholeLists: true })) {
+    for (const [path, { source }] of paramLeaves(Object.entries(run.params))) {
       count(params, path, source);
     }
     for (const [key, value] of Object.entries(run.tags)) count(tags, key, JSON.stringify(value));
