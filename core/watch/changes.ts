@@ -57,6 +57,8 @@ export class Changes {
   #heardTopics: Topic[] = [];
   #waves = 0;
   #waveDue = false;
+  /** Something has changed that nobody listened to. */
+  #isUnheard = false;
   #timer: NodeJS.Timeout | undefined;
   #lastWaveMs = -Infinity;
   #stopped: CairnError | undefined;
@@ -96,8 +98,9 @@ export class Changes {
     const position = ++this.#position;
     this.#recent.note(runId, namespace, what, position);
     if (series !== undefined && this.points.active) this.points.offer(runId, position, series);
-    if (this.#topics.size > 0) this.#mark(runId);
+    const isHeard = this.#mark(runId);
     if (this.#everything.size > 0) this.#wave();
+    else if (!isHeard) this.#isUnheard = true;
   }
 
   /** Everything may be different now: every position so far is behind. */
@@ -137,6 +140,11 @@ export class Changes {
       options.onClose?.();
     };
     const ear = new Ear({ turns: this.turns, signal: options.signal, onClose });
+    if (this.#isUnheard) {
+      // No wave follows that would correct what was found out before.
+      this.#isUnheard = false;
+      this.#waves++;
+    }
     if (topics === undefined) this.#everything.add(ear);
     for (const runId of topics ?? []) this.#join(runId, ear);
     ear.open();
@@ -175,12 +183,16 @@ export class Changes {
     if (topic.ears.size === 0) this.#topics.delete(runId);
   }
 
-  #mark(runId: string): void {
-    const topic = this.#topics.get(runId);
-    if (topic === undefined || topic.heard) return;
-    topic.heard = true;
-    this.#heardTopics.push(topic);
-    this.#wave();
+  /** Whether somebody listens to this run. */
+  #mark(runId: string): boolean {
+    const topic = this.#topics.size === 0 ? undefined : this.#topics.get(runId);
+    if (topic === undefined) return false;
+    if (!topic.heard) {
+      topic.heard = true;
+      this.#heardTopics.push(topic);
+      this.#wave();
+    }
+    return true;
   }
 
   /** Many changes make one wave, so that all who listen look at the same moment and can share the work. */

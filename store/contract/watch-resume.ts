@@ -164,6 +164,27 @@ export function watchResumeContract(open: OpenStores, schedules: number): void {
     await reader.leave();
   });
 
+  it("H1, H4: what happened while nobody watched comes at once, without another change", async () => {
+    const built = buildCore(bench.under, new Changes({ waveMs: 1 }));
+    const id = await makeRun(built);
+    const view = { query: `id = "${id}"`, namespace: "", columns: [] };
+    const runs = await WatchReader.open(built, { runs: view });
+    const first = runs.next("runs");
+    await touch(built, id, "x", "1");
+    await first;
+    await runs.leave();
+    await touch(built, id, "x", "2");
+    const again = await WatchReader.open(built, { runs: view, position: runs.position });
+    const [told] = (await again.next("runs")).runs;
+    expect(told!.run.tags.get("x")).toBe("2");
+    await again.leave();
+    await (await WatchReader.open(built, { logs: [logOf(id, 0)] })).leaveAsking();
+    await write(built, id, { log: lines("zero") });
+    const log = await WatchReader.open(built, { logs: [logOf(id, 0)] });
+    expect(await log.next("lines")).toMatchObject({ lines: [{ number: 0, text: "zero" }], next: 1 });
+    await log.leave();
+  });
+
   it("H4 goes on without a gap where nothing was said while nobody watched, however long that was", async () => {
     const built = buildCore(bench.under, new Changes({ waveMs: 1 }));
     const [quiet, loud] = [await makeRun(built), await makeRun(built)];
