@@ -1,7 +1,8 @@
-import { Code } from "@connectrpc/connect";
-import { z } from "zod";
 import type { Cairn } from "#sdk/client.ts";
-import { Failure } from "#sdk/failure.ts";
+import { httpFailure } from "#sdk/http-failure.ts";
+
+/** How long a transfer goes on without a single byte: longer than a restart, and than most quotas ask for. */
+export const TRANSFER_PATIENCE_MS = 60_000;
 
 /** Which content a request is about. */
 export interface ContentName {
@@ -16,7 +17,7 @@ export function contentPath({ runId, name, step }: ContentName): string {
   return step === undefined ? path : `${path}?step=${step}`;
 }
 
-/** One request for content. Throws Failure for every answer that is none of `expected`. */
+/** One request for content. Throws Failure for every answer that is not one of `expected`. */
 export async function callContent(
   server: Cairn,
   path: string,
@@ -25,54 +26,11 @@ export async function callContent(
 ): Promise<Response> {
   const response = await server.fetch(path, init);
   if (expected.includes(response.status)) return response;
-  throw await failureOf(response);
+  const text = await shortText(response);
+  throw httpFailure(`cannot use the answer of ${new URL(response.url).host}`, response, text);
 }
 
-const ErrorBody = z.object({
-  message: z.string(),
-  reason: z.string().optional(),
-  hint: z.string().optional(),
-  facts: z.record(z.string(), z.string()).optional(),
-});
-
-const CODES: Readonly<Record<number, Code>> = {
-  401: Code.Unauthenticated,
-  403: Code.PermissionDenied,
-  404: Code.NotFound,
-  408: Code.Unavailable,
-  409: Code.FailedPrecondition,
-  413: Code.ResourceExhausted,
-  429: Code.ResourceExhausted,
-  499: Code.Aborted,
-  500: Code.Internal,
-  502: Code.Unavailable,
-  503: Code.Unavailable,
-  504: Code.DeadlineExceeded,
-};
 const ERROR_BYTES_MAX = 64 << 10;
-
-async function failureOf(response: Response): Promise<Failure> {
-  const code = CODES[response.status] ?? Code.InvalidArgument;
-  const seconds = Number(response.headers.get("retry-after"));
-  const more: Record<string, string> = seconds > 0 ? { retry_after_ms: String(seconds * 1000) } : {};
-  try {
-    const { message, reason, hint, facts } = ErrorBody.parse(JSON.parse(await shortText(response)));
-    return new Failure(code, message, {
-      ...(reason !== undefined && { reason }),
-      ...(hint !== undefined && { hint }),
-      facts: { ...more, ...facts },
-    });
-  } catch {
-    // Something between us and the server answered in its own words.
-    return new Failure(
-      code,
-      `cannot use the answer of ${new URL(response.url).host}: status ${response.status}`,
-      {
-        facts: more,
-      },
-    );
-  }
-}
 
 /** The text of an answer, or what of it is enough to be no error of ours. */
 async function shortText(response: Response): Promise<string> {

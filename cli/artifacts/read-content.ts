@@ -2,11 +2,8 @@ import { Code } from "@connectrpc/connect";
 import type { Artifact } from "#proto/cairn/v1/artifact_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
 import { Failure } from "#sdk/failure.ts";
-import { callContent, contentPath } from "./content-call.ts";
-import { Patience } from "./patience.ts";
-
-/** A connection on which nothing comes for so long is dead. */
-const SILENCE_MS_MAX = 30_000;
+import { followStream } from "#sdk/follow-stream.ts";
+import { callContent, contentPath, TRANSFER_PATIENCE_MS } from "./content-call.ts";
 
 export interface ReadContentOptions {
   /** Where to begin. */
@@ -23,32 +20,19 @@ export async function readContent(
   { from, take, signal }: ReadContentOptions,
 ): Promise<void> {
   const size = Number(artifact.sizeBytes);
-  const patience = new Patience();
   let at = from;
-  while (at < size) {
-    const call = new AbortController();
-    const ended = AbortSignal.any([signal, call.signal]);
-    let watch = setTimeout(() => call.abort(), SILENCE_MS_MAX);
-    try {
-      const response = await ask(server, artifact, at, ended);
-      for await (const bytes of response.body ?? []) {
-        clearTimeout(watch);
-        if (at + bytes.length > size) throw replaced(artifact);
-        await take(bytes);
-        at += bytes.length;
-        patience.progressed();
-        watch = setTimeout(() => call.abort(), SILENCE_MS_MAX);
-      }
-      if (at < size)
-        throw new Failure(Code.Unavailable, `cannot read all of "${artifact.name}": it broke off`);
-    } catch (thrown) {
-      const silent = call.signal.aborted && !signal.aborted;
-      const failure = new Failure(Code.Unavailable, `cannot read "${artifact.name}": nothing came for 30 s`);
-      await patience.wait(silent ? failure : thrown, server.url, signal);
-    } finally {
-      clearTimeout(watch);
+  if (at >= size) return;
+  async function* open(ended: AbortSignal): AsyncGenerator<Uint8Array> {
+    const response = await ask(server, artifact, at, ended);
+    for await (const bytes of response.body ?? []) {
+      if (at + bytes.length > size) throw replaced(artifact);
+      yield bytes;
+      at += bytes.length;
     }
+    if (at < size) throw new Failure(Code.Unavailable, `cannot read all of "${artifact.name}": it broke off`);
   }
+  const pieces = followStream(server.url, open, { signal, patienceMs: TRANSFER_PATIENCE_MS });
+  for await (const bytes of pieces) await take(bytes);
 }
 
 async function ask(server: Cairn, artifact: Artifact, at: number, signal: AbortSignal): Promise<Response> {
@@ -63,7 +47,7 @@ async function ask(server: Cairn, artifact: Artifact, at: number, signal: AbortS
 }
 
 function replaced({ name }: Artifact): Failure {
-  return new Failure(Code.Aborted, `cannot read "${name}": it was replaced meanwhile`, {
+  return new Failure(Code.FailedPrecondition, `cannot read "${name}": it was replaced meanwhile`, {
     hint: "run the command again for the new content",
   });
 }

@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import { open, type FileHandle } from "node:fs/promises";
 import type { Cairn } from "#sdk/client.ts";
 import { upload as sendFile, UploadRefused, type UploadOrder } from "#sdk/delivery/upload.ts";
+import { Attempts } from "#sdk/retry.ts";
 import { CommandError, EXIT } from "../cli.ts";
 import { printable } from "../output/text.ts";
-import type { ContentName } from "./content-call.ts";
-import { Patience } from "./patience.ts";
+import { TRANSFER_PATIENCE_MS, type ContentName } from "./content-call.ts";
 
 const BLOCK_BYTES = 1 << 20;
 
@@ -70,12 +70,12 @@ export async function upload(
     step: step === undefined ? null : Number(step),
     metadata,
   };
-  const patience = new Patience();
+  const attempts = new Attempts({ patienceMs: TRANSFER_PATIENCE_MS, signal, url: server.url });
   let sent = 0;
   let first: number | undefined;
   const onProgress = (_: UploadOrder, reached: number) => {
     first ??= reached;
-    if (reached > sent) patience.progressed();
+    if (reached > sent) attempts.progressed();
     onBytes(reached - sent);
     sent = reached;
   };
@@ -85,7 +85,7 @@ export async function upload(
       return first !== undefined && first > 0 && first < sizeBytes ? "resumed" : "sent";
     } catch (thrown) {
       if (thrown instanceof UploadRefused) throw new CommandError(thrown.message);
-      await patience.wait(thrown, server.url, signal);
+      await attempts.wait(thrown);
     }
   }
 }

@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { Code } from "@connectrpc/connect";
 import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
 import { Failure } from "#sdk/failure.ts";
 import { inParallel } from "#base/in-parallel.ts";
+import { retry } from "#sdk/retry.ts";
 import { STORY_DAYS, DAY_S, type DemoNamespace, type DemoRun, type DemoScaleName } from "./demo-run.ts";
 import { envelopesOf, toUs } from "./envelopes.ts";
 import { tellStory } from "./story.ts";
@@ -28,8 +28,7 @@ export interface Filled {
 }
 
 const RUNS_AT_ONCE = 6;
-const TRIES_MAX = 6;
-const FIRST_WAIT_MS = 200;
+const PATIENCE_MS = 12_000;
 
 /**
  * Writes the history of the demo through the API. Everything has a fixed name (`demo:SEED:KEY` as its alias), so
@@ -37,6 +36,8 @@ const FIRST_WAIT_MS = 200;
  */
 export async function fillDemo(cairn: Cairn, options: FillOptions = {}): Promise<Filled> {
   const { namespace = "demo", seed = 42, scale = "full", signal, onProgress } = options;
+  // Nobody waits for a server that is not there.
+  await cairn.system.getInfo({});
   const story = tellStory(seed, scale);
   const filling = new Filling(cairn, namespace, seed);
   for (const each of story.namespaces) await filling.addNamespace(each);
@@ -149,14 +150,6 @@ export function jsonParams(params: Readonly<Record<string, unknown>>): Record<st
 }
 
 /** A server that is busy is asked again; every call of the demo may be repeated. */
-async function retried<T>(call: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await call();
-    } catch (thrown) {
-      const { code, reason } = Failure.from(thrown);
-      if (code !== Code.Unavailable || reason === "UNREACHABLE" || tries === TRIES_MAX) throw thrown;
-      await sleep(FIRST_WAIT_MS * 2 ** tries);
-    }
-  }
+function retried<T>(call: () => Promise<T>): Promise<T> {
+  return retry(call, { patienceMs: PATIENCE_MS });
 }

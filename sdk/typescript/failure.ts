@@ -26,6 +26,10 @@ export class Failure extends Error {
   /** Whatever a call threw. */
   static from(thrown: unknown, url = ""): Failure {
     if (thrown instanceof Failure) return thrown;
+    const server = url === "" ? "the server" : url;
+    if (thrown instanceof Error && thrown.name === "TimeoutError") {
+      return new Failure(Code.DeadlineExceeded, `no answer from ${server} in time`, { cause: thrown });
+    }
     const error = ConnectError.from(thrown);
     const detail = error.findDetails(ErrorDetailSchema)[0];
     if (detail !== undefined) {
@@ -39,18 +43,40 @@ export class Failure extends Error {
     }
     const cause = networkCause(error);
     if (cause !== undefined) {
-      return new Failure(Code.Unavailable, `cannot reach ${url === "" ? "the server" : url}: ${cause}`, {
+      return new Failure(Code.Unavailable, `cannot reach ${server}: ${cause}`, {
         reason: "UNREACHABLE",
         hint: "start one with `cairn serve`, or name another with --server or CAIRN_SERVER",
         cause: thrown,
       });
     }
-    return new Failure(error.code, error.rawMessage, { cause: thrown });
+    if (thrown instanceof ConnectError && isForeign(thrown)) {
+      return new Failure(Code.Unavailable, `cannot use the answer of ${server}: ${error.rawMessage}`, {
+        facts: retryFacts(error.metadata),
+        cause: thrown,
+      });
+    }
+    return new Failure(error.code, error.rawMessage, { facts: retryFacts(error.metadata), cause: thrown });
   }
 }
 
-/** How the engines say that a request never got an answer; what lies behind it is in the cause, if anywhere. */
-const NO_ANSWER = /^(?:fetch failed|Failed to fetch|Load failed|NetworkError\b)/;
+/** When to come again, as an error of a server has it in its facts: from `retry-after`, in seconds or as a date. */
+export function retryFacts(headers: Headers): Record<string, string> {
+  const text = headers.get("retry-after") ?? "";
+  const afterMs = /^\s*\d+\s*$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
+  return afterMs >= 0 ? { retry_after_ms: String(afterMs) } : {};
+}
+
+/**
+ * Whether something between us and the server answered, or cut an answer off: Connect makes an error without a cause
+ * of what it cannot read. A Cairn server gives neither code without a detail.
+ */
+function isForeign({ code, cause }: ConnectError): boolean {
+  return (code === Code.Unknown || code === Code.DataLoss) && !(cause instanceof Error);
+}
+
+/** How the engines say that no answer came, or that it broke off; what lies behind it is in the cause, if anywhere. */
+const NO_ANSWER =
+  /^(?:fetch failed|Failed to fetch|Load failed|NetworkError\b|network error|terminated|Error in input stream|The network connection was lost)/;
 
 /** What the network said, when no answer came at all. */
 function networkCause(error: ConnectError): string | undefined {

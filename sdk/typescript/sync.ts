@@ -1,14 +1,12 @@
 import { existsSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
 import { basename, join } from "node:path";
 import { fromBinary } from "@bufbuild/protobuf";
-import { Code } from "@connectrpc/connect";
 import { CreateRunRequestSchema } from "#proto/cairn/v1/run_pb.ts";
 import type { Cairn } from "./client.ts";
-import { Backoff, isRefusal } from "./delivery/backoff.ts";
 import { Delivery, type DeliveryCounts } from "./delivery/delivery.ts";
 import type { OnUploadProgress } from "./delivery/upload.ts";
-import { Failure } from "./failure.ts";
+import type { Failure } from "./failure.ts";
+import { Attempts } from "./retry.ts";
 import { DeadSpool } from "./spool/dead-spool.ts";
 import { FRAME_KIND } from "./spool/frame.ts";
 import { isOwnerAlive, readOwner, spoolPath } from "./spool/owner.ts";
@@ -22,8 +20,8 @@ export interface SyncOptions {
   /** For the owner itself, which has stopped writing. */
   evenIfAlive?: boolean | undefined;
   signal?: AbortSignal | undefined;
-  /** How often a server that does not answer is asked again. */
-  attemptsMax?: number | undefined;
+  /** How long a server that takes nothing is tried again. */
+  patienceMs?: number | undefined;
   onEnvelope?(): void;
   onUploadProgress?: OnUploadProgress | undefined;
   /** Something will never be delivered. */
@@ -47,7 +45,7 @@ export interface SyncReport extends DeliveryCounts {
   failure: Failure | Error | undefined;
 }
 
-const ATTEMPTS_MAX = 4;
+const PATIENCE_MS = 3_000;
 
 /**
  * Delivers what processes that are gone have left: `dir` is a spool, or the folder of one writer in it. Folders whose
@@ -129,15 +127,25 @@ function nameOf(open: Buffer): string | undefined {
 }
 
 async function deliver(folder: string, report: SyncReport, options: SyncOptions): Promise<void> {
+  const { signal = new AbortController().signal, patienceMs = PATIENCE_MS } = options;
   const cairn = await options.connect(report.server);
   const source = new DeadSpool(folder);
   const total = report.left;
+  const attempts = new Attempts({ signal, patienceMs, url: cairn.url });
+  const reached = new Map<string, number>();
   const delivery = new Delivery({
     cairn,
     source,
     ...(options.onRefused !== undefined && { onRefused: options.onRefused }),
-    ...(options.onEnvelope !== undefined && { onEnvelope: options.onEnvelope }),
-    onUploadProgress: options.onUploadProgress,
+    onEnvelope: () => {
+      attempts.progressed();
+      options.onEnvelope?.();
+    },
+    onUploadProgress: (order, sentBytes) => {
+      if (sentBytes > (reached.get(order.sha256) ?? 0)) attempts.progressed();
+      reached.set(order.sha256, sentBytes);
+      options.onUploadProgress?.(order, sentBytes);
+    },
   });
   const note = () => {
     const { counts } = delivery;
@@ -147,12 +155,8 @@ async function deliver(folder: string, report: SyncReport, options: SyncOptions)
       left: total - envelopes - refused - uploads - sources - skipped,
     });
   };
-  const signal = options.signal ?? new AbortController().signal;
   try {
-    await persist(signal, options.attemptsMax ?? ATTEMPTS_MAX, async () => {
-      await delivery.drain(signal);
-      await delivery.drainUploads(signal);
-    });
+    while (!(await tryDelivery(delivery, attempts, signal)));
     report.isDone = true;
   } finally {
     note();
@@ -160,19 +164,14 @@ async function deliver(folder: string, report: SyncReport, options: SyncOptions)
   }
 }
 
-/** Tries again what may work soon, a few times. */
-async function persist(signal: AbortSignal, attemptsMax: number, work: () => Promise<void>): Promise<void> {
-  const backoff = new Backoff();
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await work();
-      return;
-    } catch (thrown) {
-      const failure = Failure.from(thrown);
-      if (attempt >= attemptsMax || signal.aborted || isRefusal(failure) || failure.code === Code.DataLoss) {
-        throw failure;
-      }
-      await sleep(backoff.next(failure), undefined, { signal }).catch(() => {});
-    }
+/** Whether everything was delivered. Throws what waiting does not change. */
+async function tryDelivery(delivery: Delivery, attempts: Attempts, signal: AbortSignal): Promise<boolean> {
+  try {
+    await delivery.drain(signal);
+    await delivery.drainUploads(signal);
+    return true;
+  } catch (thrown) {
+    await attempts.wait(thrown);
+    return false;
   }
 }

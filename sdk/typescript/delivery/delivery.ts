@@ -7,9 +7,10 @@ import type { ForbiddenCapture } from "#proto/cairn/v1/namespace_pb.ts";
 import { CreateRunRequestSchema, type Run } from "#proto/cairn/v1/run_pb.ts";
 import type { Cairn } from "../client.ts";
 import { Failure } from "../failure.ts";
+import { isFinal } from "../retry.ts";
 import { FRAME_KIND } from "../spool/frame.ts";
 import type { FrameSource, SpooledFrame } from "../spool/frame-source.ts";
-import { isFinal, sendEnvelope, type Sent, type SeqRange } from "./send-envelope.ts";
+import { sendEnvelope, type Sent, type SeqRange } from "./send-envelope.ts";
 import { upload, UploadOrder, UploadRefused, type OnUploadProgress } from "./upload.ts";
 
 /** What became of the frames. */

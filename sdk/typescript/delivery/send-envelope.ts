@@ -6,6 +6,8 @@ import { ErrorDetailSchema } from "#proto/cairn/v1/error_pb.ts";
 import { EnvelopeAckSchema, type Withheld } from "#proto/cairn/v1/metric_pb.ts";
 import type { Cairn } from "../client.ts";
 import { Failure } from "../failure.ts";
+import { httpFailure } from "../http-failure.ts";
+import { isFinal } from "../retry.ts";
 import { readAnswer } from "./read-answer.ts";
 
 export interface SeqRange {
@@ -62,13 +64,6 @@ export async function sendEnvelope(
   throw error;
 }
 
-/** Whether the server will never say anything else to the same request. */
-export function isFinal({ code, facts }: Failure): boolean {
-  if (code === Code.InvalidArgument || code === Code.OutOfRange) return true;
-  // Over a limit for good, unless it says how long to wait.
-  return code === Code.ResourceExhausted && facts["retry_after_ms"] === undefined;
-}
-
 function tryDecode(bytes: Uint8Array) {
   try {
     return fromBinary(EnvelopeAckSchema, bytes);
@@ -79,12 +74,13 @@ function tryDecode(bytes: Uint8Array) {
 
 /** The error, and whether a Cairn server has made it. */
 function errorOf(status: number, bytes: Uint8Array, headers: Headers, url: string): [Failure, boolean] {
+  const text = Buffer.from(bytes).toString();
   const fallback = new ConnectError(`HTTP ${status}`, codeFromHttpStatus(status));
   let error: ConnectError;
   try {
-    error = errorFromJson(JSON.parse(Buffer.from(bytes).toString()), headers, fallback);
+    error = errorFromJson(JSON.parse(text), headers, fallback);
   } catch {
-    return [new Failure(fallback.code, `cannot write to ${url}: it answers HTTP ${status}`), false];
+    return [httpFailure(`cannot write to ${url}`, { status, headers }, text), false];
   }
   return [Failure.from(error, url), error.findDetails(ErrorDetailSchema).length > 0];
 }

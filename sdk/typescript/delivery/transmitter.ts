@@ -1,5 +1,5 @@
 import { Failure } from "../failure.ts";
-import { Backoff, type BackoffOptions } from "./backoff.ts";
+import { Backoff, type BackoffOptions } from "../retry.ts";
 import type { Delivery } from "./delivery.ts";
 
 export interface TransmitterOptions {

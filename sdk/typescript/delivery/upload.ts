@@ -3,6 +3,8 @@ import { Code } from "@connectrpc/connect";
 import { z } from "zod";
 import type { Cairn } from "../client.ts";
 import { Failure } from "../failure.ts";
+import { httpFailure } from "../http-failure.ts";
+import { isFinal } from "../retry.ts";
 import { readAnswer, type Answer } from "./read-answer.ts";
 
 /** The body of an upload frame. */
@@ -152,41 +154,8 @@ function offsetOf(order: UploadOrder, answer: Answer, url: string): number {
   throw failureOf(order, answer, url);
 }
 
-const ErrorBody = z.object({
-  message: z.string(),
-  reason: z.string().optional(),
-  hint: z.string().optional(),
-  facts: z.record(z.string(), z.string()).optional(),
-});
-
-const FINAL_STATUSES = new Set([400, 413, 415, 422]);
-const CODES: Readonly<Record<number, Code>> = {
-  401: Code.Unauthenticated,
-  403: Code.PermissionDenied,
-  404: Code.NotFound,
-  429: Code.ResourceExhausted,
-};
-
-function failureOf({ name }: UploadOrder, { status, bytes, headers }: Answer, url: string): Error {
-  let body: unknown;
-  try {
-    body = JSON.parse(Buffer.from(bytes).toString());
-  } catch {
-    body = undefined;
-  }
-  const parsed = ErrorBody.safeParse(body);
-  if (!parsed.success) {
-    return new Failure(
-      CODES[status] ?? Code.Unavailable,
-      `cannot upload "${name}": ${url} answers HTTP ${status}`,
-    );
-  }
-  const { message, reason = "", hint = "", facts = {} } = parsed.data;
-  if (FINAL_STATUSES.has(status)) return new UploadRefused(message);
-  const seconds = Number(headers.get("retry-after") ?? Number.NaN);
-  return new Failure(CODES[status] ?? Code.Unavailable, message, {
-    reason,
-    hint,
-    facts: { ...facts, ...(seconds >= 0 && { retry_after_ms: String(seconds * 1000) }) },
-  });
+function failureOf({ name }: UploadOrder, answer: Answer, url: string): Error {
+  const text = Buffer.from(answer.bytes).toString();
+  const failure = httpFailure(`cannot upload "${name}" to ${url}`, answer, text);
+  return isFinal(failure) ? new UploadRefused(failure.message) : failure;
 }

@@ -1,4 +1,4 @@
-import type { BackoffOptions } from "../delivery/backoff.ts";
+import type { BackoffOptions } from "../retry.ts";
 import type { OnUploadProgress } from "../delivery/upload.ts";
 import type { Tell } from "./notices.ts";
 import type { ParamValues } from "./params.ts";

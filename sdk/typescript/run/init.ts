@@ -5,9 +5,9 @@ import { newRunId } from "#base/ids.ts";
 import { CreateRunRequestSchema, ProvenanceSchema, type Run as RunMessage } from "#proto/cairn/v1/run_pb.ts";
 import { readRank } from "../capture/ranks.ts";
 import { Cairn } from "../client.ts";
-import { isRefusal } from "../delivery/backoff.ts";
 import { Delivery } from "../delivery/delivery.ts";
 import { Transmitter } from "../delivery/transmitter.ts";
+import { isTransient } from "../retry.ts";
 import { ownerOf, spoolPath } from "../spool/owner.ts";
 import { Spool } from "../spool/spool.ts";
 import { VERSION } from "../version.ts";
@@ -189,7 +189,7 @@ function newTransmitter(
       if (delivery.runId === undefined && failure.code === Code.InvalidArgument) opening.reject(failure);
       explainFailure(notices, failure, what, { url, folder: spool.folder });
       // A refusal is an answer: there is nothing more to wait for.
-      if (isRefusal(failure)) opening.resolve(undefined);
+      if (!isTransient(failure)) opening.resolve(undefined);
       if (failure.code === Code.Unauthenticated) void parts.renewLogin();
     },
     onRecovered: (awayMs) => {

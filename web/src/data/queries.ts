@@ -3,12 +3,15 @@ import { Code } from "@connectrpc/connect";
 import type { Namespace } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { Failure } from "#sdk/failure.ts";
+import { Backoff, isTransient } from "#sdk/retry.ts";
 import { AskedTimes } from "./asked.ts";
 import { cairn } from "./server.ts";
 import { SHORT_ID_CANDIDATES } from "./short-id.ts";
 import { tellSignedOut } from "./signed-out.ts";
 
-const RETRIES = 2;
+/** About three seconds: longer than most restarts. */
+const RETRIES = 4;
+const backoff = new Backoff();
 const NAMESPACES_MAX = 10_000;
 
 /** Answers are kept until something that is watched says otherwise (see live.ts); nothing is asked by the clock. */
@@ -22,7 +25,12 @@ export const queryClient = new QueryClient({
     queries: {
       staleTime: 30_000,
       refetchOnWindowFocus: false,
-      retry: (count, thrown) => count < RETRIES && Failure.from(thrown).code === Code.Unavailable,
+      retry: (count, thrown) => {
+        const failure = Failure.from(thrown);
+        // After an answer that did not come in time, somebody has waited long enough.
+        return count < RETRIES && isTransient(failure) && failure.code !== Code.DeadlineExceeded;
+      },
+      retryDelay: (count, thrown) => backoff.after(count, Failure.from(thrown)),
     },
   },
 });

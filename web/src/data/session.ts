@@ -1,5 +1,4 @@
-import { Code } from "@connectrpc/connect";
-import { Failure } from "#sdk/failure.ts";
+import { httpFailure } from "#sdk/http-failure.ts";
 import { connectAgain } from "./live.ts";
 import { keepPageKey, PAGE_HEADER } from "./page-key.ts";
 import { queryClient } from "./queries.ts";
@@ -8,14 +7,6 @@ import { noteSession } from "./signed-out.ts";
 
 /** A token somebody has, or a name and its password. Either is exchanged for a cookie that no script can read. */
 export type Credential = { token: string } | { name: string; password: string };
-
-const CODES: Readonly<Record<number, Code>> = {
-  400: Code.InvalidArgument,
-  401: Code.Unauthenticated,
-  403: Code.PermissionDenied,
-  429: Code.ResourceExhausted,
-  503: Code.Unavailable,
-};
 
 export async function signIn(credential: Credential): Promise<void> {
   const response = await ask("POST", credential);
@@ -47,14 +38,5 @@ async function ask(method: "POST" | "DELETE", body?: Credential): Promise<Respon
     }),
   });
   if (response.ok) return response;
-  const { message, hint = "", reason = "" } = await readError(response);
-  throw new Failure(CODES[response.status] ?? Code.Internal, message, { hint, reason });
-}
-
-async function readError(response: Response): Promise<{ message: string; hint?: string; reason?: string }> {
-  try {
-    return (await response.json()) as { message: string };
-  } catch {
-    return { message: `cannot use the session: the server answered ${response.status}` };
-  }
+  throw httpFailure("cannot use the session", response, await response.text());
 }

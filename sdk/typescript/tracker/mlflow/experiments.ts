@@ -1,6 +1,6 @@
 import { lookup, lookupService } from "node:dns/promises";
 import { hostname, userInfo } from "node:os";
-import { hasCode } from "./mlflow-error.ts";
+import { hasReason } from "./mlflow-error.ts";
 import type { MLflowRest } from "./mlflow-rest.ts";
 import type { MLflowExperiment } from "./mlflow-types.ts";
 
@@ -59,7 +59,7 @@ export async function getOrCreateExperiment(
     });
   } catch (thrown) {
     // Another rank, or our own first attempt of which no answer came.
-    if (!hasCode(thrown, "RESOURCE_ALREADY_EXISTS")) throw thrown;
+    if (!hasReason(thrown, "RESOURCE_ALREADY_EXISTS")) throw thrown;
   }
   const made = await findExperiment(rest, name);
   if (made === undefined)
@@ -81,7 +81,7 @@ async function findExperiment(rest: MLflowRest, name: string): Promise<MLflowExp
     }
     return experiment;
   } catch (thrown) {
-    if (hasCode(thrown, "RESOURCE_DOES_NOT_EXIST")) return undefined;
+    if (hasReason(thrown, "RESOURCE_DOES_NOT_EXIST")) return undefined;
     throw thrown;
   }
 }

@@ -1,18 +1,26 @@
-/** What an MLflow server, or the way to it, said. */
-export class MLflowError extends Error {
+import { Failure } from "../../failure.ts";
+import { codeOfStatus } from "../../http-failure.ts";
+
+interface MLflowErrorOptions {
   /** MLflow's own word, such as RESOURCE_DOES_NOT_EXIST; "UNREACHABLE" when no answer came. */
-  readonly code: string;
+  reason: string;
   /** 0 when no answer came. */
+  status: number;
+  facts?: Record<string, string>;
+  cause?: unknown;
+}
+
+/** What an MLflow server, or the way to it, said. */
+export class MLflowError extends Failure {
   readonly status: number;
 
-  constructor(message: string, { code, status, cause }: { code: string; status: number; cause?: unknown }) {
-    super(message, { cause });
+  constructor(message: string, { status, ...more }: MLflowErrorOptions) {
+    super(codeOfStatus(status), message, more);
     this.name = "MLflowError";
-    this.code = code;
     this.status = status;
   }
 }
 
-export function hasCode(thrown: unknown, code: string): boolean {
-  return thrown instanceof MLflowError && thrown.code === code;
+export function hasReason(thrown: unknown, reason: string): boolean {
+  return thrown instanceof MLflowError && thrown.reason === reason;
 }

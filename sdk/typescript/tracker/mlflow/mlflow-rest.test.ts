@@ -47,7 +47,7 @@ describe("calls to MLflow", () => {
     });
     await expect(rest.call("runs/log-batch", {})).rejects.toMatchObject({
       message: 'MLflow refuses "runs/log-batch" with 400 INVALID_PARAMETER_VALUE: no',
-      code: "INVALID_PARAMETER_VALUE",
+      reason: "INVALID_PARAMETER_VALUE",
       status: 400,
     });
     await expect(rest.call("runs/create", {}, { repeatable: false })).rejects.toMatchObject({ status: 503 });
@@ -108,6 +108,6 @@ describe("calls to MLflow", () => {
       (_request, response, attempt) => void response.writeHead(attempt === 1 ? 200 : 404).end("<html>"),
     );
     await expect(rest.call("x", {})).rejects.toThrow("it answers no JSON");
-    await expect(rest.call("x", {})).rejects.toMatchObject({ code: "ENDPOINT_NOT_FOUND" });
+    await expect(rest.call("x", {})).rejects.toMatchObject({ reason: "ENDPOINT_NOT_FOUND" });
   });
 });

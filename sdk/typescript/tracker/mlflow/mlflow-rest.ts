@@ -1,13 +1,10 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { retryFacts } from "../../failure.ts";
+import { retry } from "../../retry.ts";
 import { MLflowError } from "./mlflow-error.ts";
 
 /** Of one request, and of all attempts at it together. */
 const REQUEST_MS_MAX = 20_000;
 const ATTEMPTS_MS_MAX = 45_000;
-const FIRST_DELAY_MS = 100;
-const DELAY_MS_MAX = 3_000;
-/** Answers after which the same request may work. */
-const PASSING = new Set([408, 429, 500, 502, 503, 504]);
 const ANSWER_BYTES_MAX = 256 * 1024 * 1024;
 const MESSAGE_CHARACTERS_MAX = 300;
 
@@ -110,19 +107,14 @@ export class MLflowRest {
     repeatable: boolean,
     totalMs = this.#attemptsMs,
   ): Promise<unknown> {
-    const until = performance.now() + totalMs;
-    for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(delayMs * 2, DELAY_MS_MAX)) {
+    const attempt = async () => {
       try {
         return await answerOf(await send(), what);
       } catch (thrown) {
-        const error = isOfNetwork(thrown) ? unreachable(this.url, thrown) : thrown;
-        if (!(error instanceof MLflowError)) throw error;
-        const mayHelp = error.status === 0 || PASSING.has(error.status);
-        const waitMs = delayMs * (0.5 + Math.random());
-        if (!repeatable || !mayHelp || performance.now() + waitMs > until) throw error;
-        await sleep(waitMs);
+        throw isOfNetwork(thrown) ? unreachable(this.url, thrown) : thrown;
       }
-    }
+    };
+    return repeatable ? retry(attempt, { patienceMs: totalMs }) : attempt();
   }
 }
 
@@ -136,7 +128,7 @@ async function answerOf(response: Response, what: string): Promise<unknown> {
   }
   if (response.ok && typeof body === "object" && body !== null) return body;
   const told = (body ?? {}) as { error_code?: unknown; message?: unknown };
-  const code =
+  const reason =
     typeof told.error_code === "string"
       ? told.error_code
       : response.status === 404
@@ -148,9 +140,10 @@ async function answerOf(response: Response, what: string): Promise<unknown> {
       : response.ok
         ? "it answers no JSON"
         : response.statusText;
-  throw new MLflowError(`MLflow refuses "${what}" with ${response.status} ${code}: ${firstLine(words)}`, {
-    code,
+  throw new MLflowError(`MLflow refuses "${what}" with ${response.status} ${reason}: ${firstLine(words)}`, {
+    reason,
     status: response.status,
+    facts: retryFacts(response.headers),
   });
 }
 
@@ -167,7 +160,7 @@ async function readText(response: Response): Promise<string> {
     size += piece.byteLength;
     if (size > ANSWER_BYTES_MAX) {
       throw new MLflowError(`MLflow answers with more than ${ANSWER_BYTES_MAX} bytes`, {
-        code: "TOO_LARGE",
+        reason: "TOO_LARGE",
         status: 413,
       });
     }
@@ -188,7 +181,7 @@ function unreachable(url: string, thrown: unknown): MLflowError {
   const words = cause instanceof Error ? cause.message || cause.name : String(cause);
   return new MLflowError(
     `cannot reach MLflow at ${url}: ${words}; start one with \`mlflow server\`, or name another in MLFLOW_TRACKING_URI`,
-    { code: "UNREACHABLE", status: 0, cause: thrown },
+    { reason: "UNREACHABLE", status: 0, cause: thrown },
   );
 }
 

@@ -16,7 +16,7 @@ import { ArtifactFiles } from "./artifact-files.ts";
 import { ARTIFACT_PREFIX, artifactsFrom, metadataTag, pathTag, staleTags } from "./artifact-tags.ts";
 import { defaultExperimentName, getOrCreateExperiment } from "./experiments.ts";
 import { flattenParams, paramText } from "./flatten-params.ts";
-import { hasCode } from "./mlflow-error.ts";
+import { hasReason } from "./mlflow-error.ts";
 import { MLflowRest, type MLflowRestOptions } from "./mlflow-rest.ts";
 import { paramsOf, tagsOf, type MLflowExperiment, type MLflowRun } from "./mlflow-types.ts";
 import { NamedRuns } from "./named-runs.ts";
@@ -265,7 +265,7 @@ export class MLflowTracker extends TrackerBase {
     try {
       await this.#rest.call("runs/delete-tag", { run_id: run.info.run_id, key });
     } catch (thrown) {
-      if (!hasCode(thrown, "RESOURCE_DOES_NOT_EXIST")) throw thrown;
+      if (!hasReason(thrown, "RESOURCE_DOES_NOT_EXIST")) throw thrown;
     }
   }
 }

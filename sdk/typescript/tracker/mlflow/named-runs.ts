@@ -12,7 +12,8 @@
  */
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { hasCode, MLflowError } from "./mlflow-error.ts";
+import { isTransient } from "../../retry.ts";
+import { hasReason, MLflowError } from "./mlflow-error.ts";
 import type { MLflowRest } from "./mlflow-rest.ts";
 import { tagsOf, type MLflowRun } from "./mlflow-types.ts";
 
@@ -137,7 +138,7 @@ export class NamedRuns {
       try {
         return (await this.#rest.call<{ run: MLflowRun }>("runs/create", request, { repeatable: false })).run;
       } catch (thrown) {
-        const isPassing = thrown instanceof MLflowError && (thrown.status === 0 || thrown.status >= 500);
+        const isPassing = thrown instanceof MLflowError && isTransient(thrown);
         if (!isPassing || performance.now() > until) throw thrown;
       }
       await sleep(POLL_MS);
@@ -152,7 +153,7 @@ export class NamedRuns {
       await this.#rest.call("runs/delete-tag", { run_id: run.info.run_id, key: CLAIM_TAG });
     } catch (thrown) {
       // Whoever waited for it has settled it, or an attempt whose answer did not come.
-      if (!hasCode(thrown, "RESOURCE_DOES_NOT_EXIST")) throw thrown;
+      if (!hasReason(thrown, "RESOURCE_DOES_NOT_EXIST")) throw thrown;
     }
     return run;
   }

@@ -1,7 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useRef } from "react";
-import { Code } from "@connectrpc/connect";
-import { Failure } from "#sdk/failure.ts";
+import { httpFailure } from "#sdk/http-failure.ts";
 import { cairn } from "../../data/server.ts";
 import { useRunChanges } from "../../data/live-hooks.ts";
 import { Button } from "../../widgets/button.tsx";
@@ -21,8 +20,7 @@ export function HealthPanel() {
     queryFn: async ({ signal }) => {
       const response = await cairn.fetch("/metrics", { signal });
       if (response.status === 401 || response.status === 403) return "refused" as const;
-      if (!response.ok)
-        throw new Failure(Code.Unavailable, `cannot read /metrics: the server answered ${response.status}`);
+      if (!response.ok) throw httpFailure("cannot read /metrics", response, await response.text());
       const values = parseMetrics(await response.text());
       const now = { atMs: performance.now(), points: values.get("cairn_ingested_points") ?? 0 };
       const rate = rateBetween(before.current, now);
