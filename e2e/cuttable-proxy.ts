@@ -8,6 +8,7 @@ export class CuttableProxy {
   #target: number;
   readonly #cutsBefore: (bytes: Buffer) => boolean | Promise<boolean>;
   readonly #sockets = new Set<Socket>();
+  readonly #answers = new Map<Socket, Socket>();
   #server: Server | undefined;
   #port = 0;
 
@@ -38,6 +39,7 @@ export class CuttableProxy {
         socket.on("error", () => socket.destroy());
         socket.on("close", () => {
           this.#sockets.delete(socket);
+          this.#answers.delete(server);
           client.destroy();
           server.destroy();
         });
@@ -49,6 +51,7 @@ export class CuttableProxy {
           );
         },
       });
+      this.#answers.set(server, client);
       client.pipe(gate).pipe(server).pipe(client);
     });
     this.#server.listen(this.#port, "127.0.0.1");
@@ -59,6 +62,14 @@ export class CuttableProxy {
   /** New connections go to another server from now on. */
   retarget(serverUrl: string): void {
     this.#target = Number(new URL(serverUrl).port);
+  }
+
+  /** On the connections there are, nothing arrives any more; they stay open, and new ones work. */
+  hush(): void {
+    for (const [server, client] of this.#answers) {
+      server.unpipe(client);
+      server.resume();
+    }
   }
 
   /** Ends every connection, and takes no new one. */

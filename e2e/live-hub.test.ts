@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Cairn } from "#sdk/client.ts";
 import { useServer } from "#server/testing/servers.ts";
+import { CuttableProxy } from "./cuttable-proxy.ts";
 import { LiveHub } from "../web/src/data/live-hub.ts";
 import type { LiveEvent, Subscription } from "../web/src/data/live-types.ts";
 
@@ -179,5 +180,47 @@ describe("the one stream of a browser", () => {
       await expect.poll(() => events.some(({ kind }) => kind === "points")).toBe(true);
     }
     expect([both, later, last, runs].flat().filter(({ kind }) => kind === "refused")).toEqual([]);
+  });
+
+  it("Z71 goes on over a lost connection, also with what is wanted since: nothing is missing or comes twice", async () => {
+    const proxy = await CuttableProxy.open(server().listening.url);
+    hub.close();
+    const states: string[] = [];
+    hub = new LiveHub(new Cairn({ url: proxy.url }), ({ state }) => states.push(state));
+    const { id } = (await cairn.runs.createRun({ namespace: "hub/lost" })).run!;
+    const write = (step: number) =>
+      cairn.metrics.writeEnvelope({
+        run: { id },
+        series: [{ key: "loss", steps: [BigInt(step)], values: [step] }],
+        log: [{ lines: [`line ${step}`] }],
+      });
+    const steps = (events: readonly LiveEvent[]) =>
+      events.flatMap((event) => (event.kind === "points" ? event.series.flatMap((each) => each.values) : []));
+    const lines = (events: readonly LiveEvent[]) =>
+      events.flatMap((event) => (event.kind === "lines" ? event.lines.map(({ text }) => text) : []));
+    const points = listen({ kind: "series", runIds: [id], glob: "" });
+    const log = listen({ kind: "log", runId: id, from: 0n });
+    await standing(points);
+    await write(1);
+    await expect.poll(() => steps(points)).toEqual([1]);
+    await expect.poll(() => lines(log)).toEqual(["line 1"]);
+    await proxy.cut();
+    await expect.poll(() => hub.connection.state).toBe("lost");
+    await write(2);
+    const added = listen({ kind: "log", runId: id, from: 0n });
+    const runs = listen(view("hub/lost"));
+    await proxy.mend();
+    await expect.poll(() => lines(added)).toEqual(["line 1", "line 2"]);
+    await write(3);
+    await cairn.runs.updateRun({ run: { id }, name: "renamed" });
+    await expect.poll(() => named(runs)).toContain("renamed");
+    await expect.poll(() => lines(log)).toEqual(["line 1", "line 2", "line 3"]);
+    // What the server cannot say any more is read again.
+    await expect.poll(() => steps(points).at(-1)).toBe(3);
+    if (!steps(points).includes(2)) expect(points.filter(({ kind }) => kind === "stale").length).toBe(2);
+    expect(new Set(steps(points)).size).toBe(steps(points).length);
+    expect(states.filter((state, i) => state !== states[i - 1])).toEqual(["live", "lost", "live"]);
+    hub.close();
+    await proxy.cut();
   });
 });

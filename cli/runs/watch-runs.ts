@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Code } from "@connectrpc/connect";
 import type { Cairn } from "#sdk/client.ts";
-import { Failure } from "#sdk/failure.ts";
+import { retry } from "#sdk/retry.ts";
+import { watch } from "#sdk/watch.ts";
 import { CommandError, EXIT, type Cli } from "../cli.ts";
 import { countOf, formatCount } from "#lang/words/numbers.ts";
 import { cut, paint, printable, widthOf } from "../output/text.ts";
@@ -14,9 +14,6 @@ import { columnsFor, searchRuns, type FoundRuns, type RunSearch } from "./search
 const REFRESH_MS_MIN = 250;
 /** Ages go on also when nothing happens. */
 const REDRAW_MS = 1_000;
-/** The server gives a sign of life every 15 s. */
-const SILENCE_MS_MAX = 45_000;
-const RETRY_MS = 1_000;
 /** Whoever watches the column of a metric is told of points, also of other metrics, such as the first of a new run. */
 const ANY_METRIC = "metrics.loss.last";
 /** Lines that are no rows: title, heads, an empty one, summary. */
@@ -61,7 +58,7 @@ class WatchedList {
   readonly #quit = new AbortController();
   #shown: WatchedColumns | undefined;
   #ids = "";
-  #trouble = "";
+  readonly #troubles = { stream: "", read: "" };
   #screen: Screen | undefined;
   #wake: (() => void) | undefined;
   #isStale = false;
@@ -126,61 +123,35 @@ class WatchedList {
         continue;
       }
       this.#isStale = false;
-      try {
-        await this.read();
-      } catch (thrown) {
-        this.#excuse(thrown);
-        await sleep(RETRY_MS, undefined, { signal: stop });
-        this.#isStale = true;
-      }
-      this.#draw();
+      await retry(() => this.read(), {
+        signal: stop,
+        url: this.#server.url,
+        onFailure: ({ message }) => this.#complain("read", message),
+      });
+      this.#complain("read", "");
       await sleep(REFRESH_MS_MIN, undefined, { signal: stop });
     }
   }
 
   async #listen(stop: AbortSignal): Promise<void> {
     const { query, namespace } = this.#options.search;
-    while (!stop.aborted) {
-      const call = new AbortController();
-      let watch = setTimeout(() => call.abort(), SILENCE_MS_MAX);
-      try {
-        const columns = columnsFor(this.#shown?.chosen.fields ?? []);
-        if (this.#options.isFree) columns.push(ANY_METRIC);
-        const events = this.#server.watch.watch(
-          { runs: { query, namespace, columns } },
-          { signal: AbortSignal.any([stop, call.signal]), timeoutMs: 0 },
-        );
-        for await (const { event } of events) {
-          clearTimeout(watch);
-          watch = setTimeout(() => call.abort(), SILENCE_MS_MAX);
-          this.#trouble = "";
-          // Also at the start: what happened before the watch stood.
-          if (event.case !== "still") this.#changed();
-        }
-      } catch (thrown) {
-        if (stop.aborted) return;
-        this.#excuse(thrown);
-        this.#draw();
-      } finally {
-        clearTimeout(watch);
-        call.abort();
-      }
-      await sleep(RETRY_MS, undefined, { signal: stop });
+    const columns = columnsFor(this.#shown?.chosen.fields ?? []);
+    if (this.#options.isFree) columns.push(ANY_METRIC);
+    const request = { runs: { query, namespace, columns } };
+    const events = watch(this.#server, request, {
+      signal: stop,
+      onConnection: ({ failure }) => this.#complain("stream", failure?.message ?? ""),
+    });
+    for await (const { event } of events) {
+      // Also at the start: what happened before the watch began.
+      if (event.case !== "still") this.#changed();
     }
   }
 
-  /** What will pass is shown until it has; the rest is thrown. */
-  #excuse(thrown: unknown): void {
-    const { code, message } = Failure.from(thrown, this.#server.url);
-    const lasting: readonly Code[] = [
-      Code.InvalidArgument,
-      Code.Unauthenticated,
-      Code.PermissionDenied,
-      Code.NotFound,
-      Code.FailedPrecondition,
-    ];
-    if (lasting.includes(code)) throw thrown;
-    this.#trouble = printable(message.split("\n")[0]!);
+  /** What is wrong is shown until it has passed. */
+  #complain(what: "read" | "stream", message: string): void {
+    this.#troubles[what] = printable(message.split("\n")[0]!);
+    this.#draw();
   }
 
   #draw(): void {
@@ -198,12 +169,13 @@ class WatchedList {
       found.runs.length < found.totalCount
         ? `${formatCount(found.runs.length)} of ${countOf(found.totalCount, "run")}`
         : countOf(found.totalCount, "run");
-    const state = this.#trouble === "" ? "live" : `waiting: ${this.#trouble}`;
+    const trouble = this.#troubles.stream || this.#troubles.read;
+    const state = trouble === "" ? "live" : `waiting: ${trouble}`;
     screen.draw([
       `${paint(colour, "bold", title)}${gap}${paint(colour, "dim", clock)}`,
       ...body.split("\n"),
       "",
-      `${count} · ${paint(colour, this.#trouble === "" ? "green" : "yellow", state)} · q quits`,
+      `${count} · ${paint(colour, trouble === "" ? "green" : "yellow", state)} · q quits`,
     ]);
   }
 }

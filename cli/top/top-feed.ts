@@ -1,11 +1,13 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { Code, ConnectError } from "@connectrpc/connect";
+import { Code } from "@connectrpc/connect";
 import { Encoding, Axis, SeriesKind, type Sample, type SeriesInfo } from "#proto/cairn/v1/metric_pb.ts";
 import type { WatchEvent } from "#proto/cairn/v1/watch_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
 import { Failure } from "#sdk/failure.ts";
+import type { Connection } from "#sdk/follow-stream.ts";
 import { searchRuns } from "#sdk/pages.ts";
 import { inParallel } from "#base/in-parallel.ts";
+import { retry } from "#sdk/retry.ts";
+import { watch } from "#sdk/watch.ts";
 import { printable } from "../output/text.ts";
 import { seriesMarks } from "../plot/read-lines.ts";
 import { History } from "./history.ts";
@@ -23,10 +25,6 @@ const DETAILED_KEYS = 24;
 const HISTORY_BUCKETS = 240;
 /** A wave of runs that start is taken together. */
 const REOPEN_MS_MIN = 500;
-/** The server gives a sign of life every 15 s. */
-const SILENCE_MS_MAX = 45_000;
-const RETRY_MS_MIN = 500;
-const RETRY_MS_MAX = 5_000;
 
 export interface FeedOptions {
   query: string;
@@ -45,8 +43,10 @@ export class TopFeed {
   readonly #objectives = new Map<string, Promise<string[]>>();
   /** Runs whose points the open stream brings. */
   #watched: ReadonlySet<string> = new Set();
-  /** Since something was last heard. */
-  #failures = 0;
+  /** Why the stream is lost; undefined while it is not. */
+  #lost: Failure | undefined;
+  /** Until then, what fails for the moment is read again; without it, at once an error. */
+  #stop: AbortSignal | undefined;
 
   constructor(server: Cairn, state: TopState, options: FeedOptions, onChange: () => void) {
     this.#server = server;
@@ -63,17 +63,11 @@ export class TopFeed {
 
   /** Goes on until the signal says otherwise; a lost connection is told in the state and tried again. */
   async run(stop: AbortSignal): Promise<void> {
-    while (!stop.aborted) {
-      try {
-        await this.#search();
-        await this.#follow(stop);
-      } catch (thrown) {
-        if (stop.aborted) return;
-        this.#excuse(thrown);
-        this.#onChange();
-        const waitMs = Math.min(RETRY_MS_MAX, RETRY_MS_MIN * 2 ** this.#failures++);
-        await sleep(waitMs, undefined, { signal: stop }).catch(() => {});
-      }
+    this.#stop = stop;
+    try {
+      for (;;) await this.#follow(stop);
+    } catch (thrown) {
+      if (!stop.aborted) throw thrown;
     }
   }
 
@@ -85,12 +79,13 @@ export class TopFeed {
 
   /** Which runs are running, and how those ended that are not any more. */
   async #search(): Promise<void> {
-    const { runs, totalCount } = await searchRuns(this.#server, {
+    const search = {
       query: `${this.#query()} order by started desc`,
       namespace: this.#options.namespace,
       pageSize: RUNS_MAX,
       columns: ["params", "tags"],
-    });
+    };
+    const { runs, totalCount } = await this.#ask(() => searchRuns(this.#server, search));
     this.#state.matching = Number(totalCount);
     for (const run of runs) this.#state.putRun(run, Date.now());
     const running = new Set(runs.map(({ id }) => id));
@@ -102,49 +97,45 @@ export class TopFeed {
     return query.trim() === "" ? 'status = "running"' : `status = "running" and (${query})`;
   }
 
-  /** One stream, until a run starts whose points it does not bring, or it breaks. */
+  /** One watch, until a run starts whose points it does not bring. */
   async #follow(stop: AbortSignal): Promise<void> {
     const running = [...this.#state.rows.values()].filter(({ isRunning }) => isRunning).slice(0, RUNS_MAX);
     this.#watched = new Set(running.map(({ run }) => run.id));
     const call = new AbortController();
     const openedMs = performance.now();
-    let silence = setTimeout(() => call.abort(), SILENCE_MS_MAX);
     let reopen: NodeJS.Timeout | undefined;
-    let isReopened = false;
     const reopenIfNeeded = () => {
-      if (reopen !== undefined || !this.#hasUnwatched()) return;
+      if (call.signal.aborted || reopen !== undefined || !this.#hasUnwatched()) return;
       const waitMs = Math.max(0, REOPEN_MS_MIN - (performance.now() - openedMs));
-      reopen = setTimeout(() => {
-        isReopened = true;
-        call.abort();
-      }, waitMs);
+      reopen = setTimeout(() => call.abort(), waitMs);
     };
+    const request = {
+      runs: { query: this.#query(), namespace: this.#options.namespace, columns: ["params", "tags"] },
+      series: [...this.#watched].map((id) => ({ run: { id } })),
+    };
+    const signal = AbortSignal.any([stop, call.signal]);
+    const onConnection = ({ failure }: Connection) => this.#showTrouble((this.#lost = failure));
     try {
-      const events = this.#server.watch.watch(
-        {
-          runs: { query: this.#query(), namespace: this.#options.namespace, columns: ["params", "tags"] },
-          series: [...this.#watched].map((id) => ({ run: { id } })),
-        },
-        { signal: AbortSignal.any([stop, call.signal]), timeoutMs: 0 },
-      );
-      for await (const event of events) {
-        clearTimeout(silence);
-        silence = setTimeout(() => call.abort(), SILENCE_MS_MAX);
-        this.#state.trouble = "";
-        this.#failures = 0;
+      for await (const event of watch(this.#server, request, { signal, onConnection })) {
         await this.#take(event, reopenIfNeeded);
         reopenIfNeeded();
         this.#onChange();
       }
     } catch (thrown) {
-      if (!isReopened || stop.aborted) throw thrown;
+      stop.throwIfAborted();
+      if (!call.signal.aborted && !(await this.#hasLeft(thrown))) throw thrown;
     } finally {
-      clearTimeout(silence);
       clearTimeout(reopen);
       // What is still being read must not open anything any more.
-      reopen = silence;
       call.abort();
     }
+  }
+
+  /** Whether a run is gone that was watched, so that others can be watched without it. */
+  async #hasLeft(thrown: unknown): Promise<boolean> {
+    if (Failure.from(thrown).code !== Code.NotFound) return false;
+    await this.#search();
+    return [...this.#watched].some((id) => !this.#state.rows.has(id));
   }
 
   #hasUnwatched(): boolean {
@@ -188,7 +179,7 @@ export class TopFeed {
     const row = this.#state.rows.get(id);
     if (row === undefined || row.endedMs !== undefined) return;
     try {
-      row.update(await this.#server.runs.getRun({ run: { id } }), Date.now());
+      row.update(await this.#ask(() => this.#server.runs.getRun({ run: { id } })), Date.now());
     } catch (thrown) {
       // It was purged, or is out of sight: then there is nothing to show.
       if (Failure.from(thrown).code !== Code.NotFound) throw thrown;
@@ -198,15 +189,15 @@ export class TopFeed {
     if (row.endedMs === undefined) this.#state.rows.delete(id);
   }
 
-  /** Of runs that started before the watch stood, the search alone knows. */
+  /** Of runs that started before the watch began, the search alone knows. */
   async #catchUp(onSearched: () => void): Promise<void> {
     try {
       await this.#search();
       onSearched();
       await this.#load();
     } catch (thrown) {
-      // The stream meets the same trouble, and judges it.
-      if (!(thrown instanceof ConnectError)) throw thrown;
+      // What the server refuses it refuses the watch as well, and that ends it.
+      if (this.#stop?.aborted !== true && !(thrown instanceof Failure)) throw thrown;
     }
     this.#onChange();
   }
@@ -234,7 +225,7 @@ export class TopFeed {
   async #loadRow(row: TopRow, keysMax: number): Promise<void> {
     const run = { id: row.run.id };
     const hold = row.hold();
-    const { series } = await this.#server.metrics.listSeries({ run, pageSize: SERIES_MAX });
+    const { series } = await this.#ask(() => this.#server.metrics.listSeries({ run, pageSize: SERIES_MAX }));
     const { metrics } = this.#options;
     row.favourites = metrics.length > 0 ? metrics : await this.#judgedBy(row.run.namespace);
     row.describe(series);
@@ -261,12 +252,14 @@ export class TopFeed {
   ): Promise<Map<string, FollowedKey>> {
     const read = new Map<string, FollowedKey>();
     if (series.length === 0) return read;
-    const answer = await this.#server.metrics.readSeries({
-      series: series.map(({ key, labels }) => ({ run, key, labels })),
-      axis: Axis.STEP,
-      buckets: HISTORY_BUCKETS,
-      encoding: Encoding.NUMBERS,
-    });
+    const answer = await this.#ask(() =>
+      this.#server.metrics.readSeries({
+        series: series.map(({ key, labels }) => ({ run, key, labels })),
+        axis: Axis.STEP,
+        buckets: HISTORY_BUCKETS,
+        encoding: Encoding.NUMBERS,
+      }),
+    );
     const last = new Map(series.map(({ key, summary }) => [key, summary?.last?.step]));
     for (const data of answer.series) {
       const step = last.get(data.key);
@@ -277,13 +270,24 @@ export class TopFeed {
     return read;
   }
 
-  /** What will pass is shown until it has; the rest is thrown. */
-  #excuse(thrown: unknown): void {
-    if (!(thrown instanceof ConnectError)) throw thrown;
-    const { code, message } = Failure.from(thrown, this.#server.url);
-    const lasting: readonly Code[] = [Code.InvalidArgument, Code.Unauthenticated, Code.PermissionDenied];
-    if (lasting.includes(code)) throw thrown;
-    this.#state.trouble = printable(message.split("\n")[0]!);
+  async #ask<T>(call: () => Promise<T>): Promise<T> {
+    let hasFailed = false;
+    const answer = await retry(call, {
+      url: this.#server.url,
+      signal: this.#stop,
+      patienceMs: this.#stop === undefined ? 0 : Infinity,
+      onFailure: (failure) => {
+        hasFailed = true;
+        this.#showTrouble(failure);
+      },
+    });
+    if (hasFailed) this.#showTrouble(this.#lost);
+    return answer;
+  }
+
+  #showTrouble(failure: Failure | undefined): void {
+    this.#state.trouble = failure === undefined ? "" : printable(failure.message.split("\n")[0]!);
+    this.#onChange();
   }
 }
 

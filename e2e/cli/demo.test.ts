@@ -8,7 +8,7 @@ import { Cairn } from "#sdk/client.ts";
 import type { Server } from "#server/serve.ts";
 import { startServer } from "#server/testing/servers.ts";
 import { useTerminal } from "./testing/cairn.ts";
-import { CuttableProxy } from "./testing/cuttable-proxy.ts";
+import { CuttableProxy } from "../cuttable-proxy.ts";
 import { dumpNamespace } from "./testing/dump-namespace.ts";
 import { START } from "./testing/start-cairn.ts";
 

@@ -8,7 +8,7 @@ import { RunStatus, type Run } from "#proto/cairn/v1/run_pb.ts";
 import { Cairn } from "#sdk/client.ts";
 import { startChild, type ChildServer } from "#server/testing/child.ts";
 import { openCairn, useTerminal } from "./testing/cairn.ts";
-import { CuttableProxy } from "./testing/cuttable-proxy.ts";
+import { CuttableProxy } from "../cuttable-proxy.ts";
 import { createRun, writeEnvelope } from "./testing/sample-runs.ts";
 
 const follow = (words: readonly string[], url: string) =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
 import { allowedMs } from "../allowed-ms.ts";
-import { CuttableProxy } from "../cli/testing/cuttable-proxy.ts";
+import { CuttableProxy } from "../cuttable-proxy.ts";
 import { useTop } from "../cli/testing/top-terminal.ts";
 
 const SEEN_MS_MAX = 2_000;

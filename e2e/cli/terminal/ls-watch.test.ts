@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
 import { useTerminal } from "../testing/cairn.ts";
-import { CuttableProxy } from "../testing/cuttable-proxy.ts";
+import { CuttableProxy } from "../../cuttable-proxy.ts";
 import { runOnTerminal } from "../testing/pty.ts";
 import { createRun, writeEnvelope } from "../testing/sample-runs.ts";
 

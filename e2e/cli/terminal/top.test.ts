@@ -1,7 +1,14 @@
+import { mkdtempSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
 import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
-import { CuttableProxy } from "../testing/cuttable-proxy.ts";
+import { Cairn } from "#sdk/client.ts";
+import { startChild } from "#server/testing/child.ts";
+import { CuttableProxy } from "../../cuttable-proxy.ts";
+import { steadyPort } from "../../steady-port.ts";
 import type { PseudoTerminal } from "../testing/pseudo-terminal.ts";
 import { useTop } from "../testing/top-terminal.ts";
 
@@ -94,5 +101,38 @@ describe("cairn top", () => {
     await log(id, 3, 0.0625);
     await expect.poll(() => screen.text, { interval: 20 }).toMatch(/patient .* 3 .* loss 0\.0625/);
     await proxy.cut();
+  });
+
+  it("T49 goes on when the server was killed and started again", async () => {
+    const data = mkdtempSync(join(tmpdir(), "cairn-top-"));
+    const port = await steadyPort();
+    const start = () => startChild(["--data", data, "--port", String(port)]);
+    let server = await start();
+    const { runs, metrics } = new Cairn({ url: server.url });
+    const begin = async (name: string) => (await runs.createRun({ namespace: "live", name })).run!.id;
+    const write = (id: string, step: number) =>
+      metrics.writeEnvelope({
+        run: { id },
+        series: [{ key: "loss", steps: [BigInt(step)], values: [1 / 2 ** step] }],
+      });
+    const id = await begin("survivor");
+    await write(id, 1);
+    const pty = open([], { env: { CAIRN_SERVER: server.url } });
+    const { screen } = pty;
+    await expect.poll(() => screen.text).toMatch(/survivor .* loss 0\.5 /);
+    server.child.kill("SIGKILL");
+    await server.exited;
+    await expect.poll(() => screen.line(23)).toContain("connection lost");
+    server = await start();
+    await write(id, 2);
+    await expect.poll(() => screen.text).toMatch(/survivor .* loss 0\.25 /);
+    await write(await begin("newcomer"), 3);
+    await expect.poll(() => screen.text).toMatch(/newcomer .* loss 0\.125 /);
+    expect(screen.line(23)).not.toContain("connection lost");
+    pty.type("q");
+    expect(await pty.ended).toBe(0);
+    server.child.kill("SIGKILL");
+    await server.exited;
+    await rm(data, { recursive: true });
   });
 });

@@ -2,7 +2,10 @@ import { Code } from "@connectrpc/connect";
 import type { RunsChanged, WatchEvent } from "#proto/cairn/v1/watch_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
 import { Failure } from "#sdk/failure.ts";
+import type { Connection as StreamConnection } from "#sdk/follow-stream.ts";
 import { searchRuns } from "#sdk/pages.ts";
+import { Backoff } from "#sdk/retry.ts";
+import { watch } from "#sdk/watch.ts";
 import {
   globMatcher,
   mergeSubscriptions,
@@ -15,12 +18,6 @@ import type { Connection, LiveEvent, LiveState, RunsView, Subscription } from ".
 
 /** Pages come with many wishes at once: they are gathered for a moment before the server is asked. */
 const GATHER_MS = 20;
-const RETRY_FIRST_MS = 250;
-const RETRY_MS_MAX = 10_000;
-/** The server shows a sign of life every 15 s. */
-const SILENCE_MS_MAX = 40_000;
-/** Nobody sees how long it is silent more exactly than that. */
-const TOLD_MS_MIN = 1_000;
 const GONE_MAX = 10_000;
 /** Ids that fit into a query. */
 const AMONG_MAX = 300;
@@ -34,12 +31,14 @@ interface Listener {
   deliver: (event: LiveEvent) => void;
 }
 
+type HubCairn = Pick<Cairn, "url" | "watch" | "runs">;
+
 /**
- * Holds the one stream. Whenever what is wanted changes, the stream is opened anew from where it was; when it breaks, likewise, after a wait that doubles. What the
- * server cannot say any more (it was away too long) is told as `stale`.
+ * Holds the one watch. Whenever what is wanted changes, another one is opened from where the last one was. What the server cannot say any more (it was away too
+ * long) is told as `stale`.
  */
 export class LiveHub {
-  readonly #cairn: Pick<Cairn, "watch" | "runs">;
+  readonly #cairn: HubCairn;
   readonly #onConnection: (connection: Connection) => void;
   readonly #listeners = new Map<number, Listener>();
   #connection: Connection = { state: "connecting", heardMs: 0 };
@@ -49,7 +48,7 @@ export class LiveHub {
   #current: AbortController | undefined;
   #gathering: ReturnType<typeof setTimeout> | undefined;
   #retry: ReturnType<typeof setTimeout> | undefined;
-  #failures = 0;
+  readonly #backoff = new Backoff();
   /** Those that a standing stream knows of; when one is refused, it was not one of these. */
   #accepted: ReadonlySet<number> = new Set();
   /** Of several that came at once one was refused: these are tried one after the other. */
@@ -57,7 +56,7 @@ export class LiveHub {
   /** Runs the server does not know any more. */
   readonly #gone = new Set<string>();
 
-  constructor(cairn: Pick<Cairn, "watch" | "runs">, onConnection: (connection: Connection) => void) {
+  constructor(cairn: HubCairn, onConnection: (connection: Connection) => void) {
     this.#cairn = cairn;
     this.#onConnection = onConnection;
   }
@@ -87,7 +86,6 @@ export class LiveHub {
 
   /** Opens the stream now, whatever it was waiting for. */
   again(): void {
-    this.#failures = 0;
     // Somebody else may be signed in now, who may see more.
     this.#gone.clear();
     this.#open();
@@ -131,22 +129,17 @@ export class LiveHub {
 
   async #listen(merged: Merged, ids: ReadonlySet<number>, call: AbortController): Promise<void> {
     const { signal } = call;
-    let silence: ReturnType<typeof setTimeout> | undefined;
-    const heard = () => {
-      clearTimeout(silence);
-      silence = setTimeout(() => call.abort(new Error("the server fell silent")), SILENCE_MS_MAX);
-    };
-    heard();
     const isFirst = this.#position === "";
+    const onConnection = ({ state, heardMs }: StreamConnection) => {
+      // One stream takes over from another: no reason to alarm anybody.
+      if (this.#current === call && state !== "connecting") this.#tell(state, heardMs);
+    };
     try {
       const request = { ...merged.request, position: this.#position };
-      for await (const event of this.#cairn.watch.watch(request, { signal, timeoutMs: 0 })) {
+      for await (const event of watch(this.#cairn, request, { signal, onConnection })) {
         if (this.#current !== call) return;
-        heard();
-        this.#failures = 0;
-        this.#tell("live");
         if (event.event.case === "started") {
-          // What was read before the watch stood may have changed since.
+          // What was read before the watch began may have changed since.
           const mayHaveMissed = ({ sinceMs }: Listener) => isFirst || sinceMs <= this.#movedMs;
           const fresh = [...ids].filter((each) => isFirst || !this.#accepted.has(each));
           this.#tellStale(["runs", "series"], this.#among(fresh).filter(mayHaveMissed));
@@ -158,20 +151,19 @@ export class LiveHub {
         if (isFirst || event.event.case !== "started") this.#movedMs = Date.now();
         this.#position = event.position;
       }
-      this.#lose(new Error("the stream ended"), ids, call);
     } catch (thrown) {
-      this.#lose(thrown, ids, call);
+      this.#end(thrown, ids, call);
     } finally {
-      clearTimeout(silence);
       call.abort();
     }
   }
 
-  /** A stream is over that nobody ended on purpose. */
-  #lose(thrown: unknown, ids: ReadonlySet<number>, call: AbortController): void {
+  /** The server refuses the request, or the way to it is closed. */
+  #end(thrown: unknown, ids: ReadonlySet<number>, call: AbortController): void {
     if (this.#current !== call) return;
     this.#current = undefined;
-    const { code, reason, message, facts } = Failure.from(thrown);
+    const failure = Failure.from(thrown);
+    const { code, message, facts } = failure;
     if (code === Code.Unauthenticated) {
       this.#position = "";
       this.#tell("signed-out");
@@ -184,13 +176,8 @@ export class LiveHub {
     if (code === Code.InvalidArgument || code === Code.NotFound || code === Code.PermissionDenied) {
       if (this.#refuseOneOf(ids, message)) return this.#gather();
     }
-    const waitMs =
-      reason === "ACCESS_CHANGED"
-        ? GATHER_MS
-        : Math.min(RETRY_MS_MAX, RETRY_FIRST_MS * 2 ** this.#failures) * (0.75 + Math.random() / 2);
-    this.#failures++;
-    if (reason !== "ACCESS_CHANGED") this.#tell("lost");
-    this.#retry = setTimeout(() => this.#open(), waitMs);
+    this.#tell("lost");
+    this.#retry = setTimeout(() => this.#open(), this.#backoff.next(failure));
   }
 
   /** A run was purged, or never was: whoever wants nothing else is told so, and all others hear on. */
@@ -229,11 +216,12 @@ export class LiveHub {
     listener.deliver({ kind: "refused", message });
   }
 
-  #tell(state: LiveState): void {
+  #tell(state: LiveState, heardMs = 0): void {
     const before = this.#connection;
-    const heardMs = state === "live" ? Date.now() : before.heardMs;
-    if (state === before.state && heardMs - before.heardMs < TOLD_MS_MIN) return;
-    this.#connection = { state, heardMs };
+    // A stream that has heard nothing yet knows less than the one before it.
+    const latestMs = Math.max(heardMs, before.heardMs);
+    if (state === before.state && latestMs === before.heardMs) return;
+    this.#connection = { state, heardMs: latestMs };
     this.#onConnection(this.#connection);
   }
 

@@ -1,0 +1,86 @@
+import { clone, create, type MessageInitShape } from "@bufbuild/protobuf";
+import { Code } from "@connectrpc/connect";
+import { WatchRequestSchema, type WatchEvent, type WatchRequest } from "#proto/cairn/v1/watch_pb.ts";
+import type { Cairn } from "./client.ts";
+import { Failure } from "./failure.ts";
+import { followStream, type FollowOptions } from "./follow-stream.ts";
+
+/**
+ * What happens to runs, points and log lines, over lost connections and restarts of the server:
+ *
+ *     for await (const { event } of watch(cairn, { runs: { query: 'status = "running"' } }, { signal })) {
+ *       if (event.case === "runs") show(event.value.runs);
+ *       if (event.case === "started" || event.case === "behind") await readAll();
+ *     }
+ *
+ * - `started` comes once, unless the connection is lost before. What was read before it may be old by then; what is
+ *   acknowledged after it comes as an event.
+ * - After a lost connection it goes on from the last event that was taken, with nothing missing and no point and no
+ *   line twice. An event has been taken when the next one is asked for.
+ * - `behind` says that the server has more to tell than it keeps: read again what `what` names.
+ * - `still` comes every 15 s when nothing else does.
+ * - A request that is to change while it is watched is watched anew with the `position` of the last event, and per log
+ *   the last `next` as `from`.
+ *
+ * It never ends by itself. It throws the reason of the signal, and a Failure for what would not work again: an invalid
+ * query, no permission, an unknown run, or a server that is away for longer than the patience.
+ */
+export async function* watch(
+  cairn: Pick<Cairn, "url" | "watch" | "runs">,
+  request: MessageInitShape<typeof WatchRequestSchema>,
+  options: FollowOptions = {},
+): AsyncGenerator<WatchEvent, void> {
+  const wanted = clone(WatchRequestSchema, create(WatchRequestSchema, request));
+  let hasStarted = false;
+  for await (const event of followStream(cairn.url, (signal) => open(cairn, wanted, signal), options)) {
+    if (event.event.case === "started") {
+      // What is between the position asked for and this one comes only now, or is said to be missing.
+      if (wanted.position !== "") event.position = wanted.position;
+      if (hasStarted) continue;
+      hasStarted = true;
+    }
+    yield event;
+    take(event, wanted);
+  }
+}
+
+async function* open(
+  cairn: Pick<Cairn, "watch" | "runs">,
+  wanted: WatchRequest,
+  signal: AbortSignal,
+): AsyncGenerator<WatchEvent> {
+  await nameLogs(cairn, wanted, signal);
+  yield* cairn.watch.watch(wanted, { signal, timeoutMs: 0 });
+  throw new Failure(Code.Unavailable, "the server has ended the watch");
+}
+
+/** Lines come with the id of their run, so each log needs one to go on from its last line. */
+async function nameLogs(
+  { runs }: Pick<Cairn, "runs">,
+  { logs }: WatchRequest,
+  signal: AbortSignal,
+): Promise<void> {
+  const ids = new Set<string>();
+  for (const log of logs) {
+    if (log.run !== undefined && log.run.id === "") {
+      const { id } = await runs.getRun({ run: log.run }, { signal });
+      log.run = { ...log.run, id, path: "", alias: "", namespace: "" };
+    }
+    const id = log.run?.id ?? "";
+    if (ids.has(id)) {
+      throw new Failure(Code.InvalidArgument, `cannot watch the log of run "${id}" twice`, {
+        hint: "watch it once without a filter, or open two watches",
+      });
+    }
+    ids.add(id);
+  }
+}
+
+/** Where to go on after this event. */
+function take({ position, event }: WatchEvent, wanted: WatchRequest): void {
+  wanted.position = position;
+  if (event.case !== "lines") return;
+  const { runId, next } = event.value;
+  const log = wanted.logs.find(({ run }) => run?.id === runId);
+  if (log !== undefined) log.from = next;
+}
