@@ -77,6 +77,11 @@ export const COMMANDS: readonly CommandGroup[] = [
     rows: [
       { name: "diff", summary: "what differs between runs", load: () => import("./commands/diff.ts") },
       {
+        name: "explore",
+        summary: "over many runs: which keys there are, what matters, which runs are the best",
+        load: () => import("./commands/explore.ts"),
+      },
+      {
         name: "lineage",
         summary: "where a run came from and what was made of it",
         load: () => import("./commands/lineage.ts"),

@@ -1,16 +1,21 @@
 import { InvalidArgumentError } from "commander";
-import { Direction, type Namespace, type Objective } from "#proto/cairn/v1/namespace_pb.ts";
+import { Direction, type Namespace } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
+import { formatNumber } from "#lang/words/numbers.ts";
 import { isoTime } from "#lang/words/times.ts";
 import { printable } from "./output/text.ts";
 
 const PAGE = 1_000;
 
 /** The readable part of the tree at and below a path. */
-export async function listNamespaces(server: Cairn, under = ""): Promise<Namespace[]> {
+export async function listNamespaces(
+  server: Cairn,
+  under = "",
+  { withBest = false } = {},
+): Promise<Namespace[]> {
   const all: Namespace[] = [];
   for (let pageToken = ""; ;) {
-    const page = await server.namespaces.listNamespaces({ under, pageSize: PAGE, pageToken });
+    const page = await server.namespaces.listNamespaces({ under, pageSize: PAGE, pageToken, withBest });
     all.push(...page.namespaces);
     if (page.nextPageToken === "") return all;
     pageToken = page.nextPageToken;
@@ -61,9 +66,15 @@ const DIRECTIONS: ReadonlyMap<string, Direction> = new Map([
 ]);
 
 /** "max val_acc". */
-export function objectiveWords(objective: Objective | undefined): string {
-  if (objective === undefined) return "";
-  return `${objective.direction === Direction.MINIMIZE ? "min" : "max"} ${printable(objective.metric)}`;
+export function objectiveWords({ heldObjective }: Namespace): string {
+  if (heldObjective === undefined) return "";
+  const { metric, direction } = heldObjective;
+  return `${direction === Direction.MINIMIZE ? "min" : "max"} ${printable(metric)}`;
+}
+
+/** "0.912 by tuned". */
+export function bestWords({ best }: Namespace): string {
+  return best === undefined ? "" : `${formatNumber(best.value)} by ${printable(best.runName)}`;
 }
 
 /** What clients may record by themselves; the words of the command line. */
@@ -77,7 +88,7 @@ export function captureWords({ forbiddenCapture }: Namespace, what: Capture): st
 }
 
 export function jsonNamespace(namespace: Namespace): Record<string, unknown> {
-  const { objective } = namespace;
+  const { objective, heldObjective, best } = namespace;
   return {
     path: namespace.path,
     description: namespace.description,
@@ -87,6 +98,14 @@ export function jsonNamespace(namespace: Namespace): Record<string, unknown> {
           direction: objective.direction === Direction.MINIMIZE ? "minimize" : "maximize",
         }
       : null,
+    heldObjective: heldObjective
+      ? {
+          metric: heldObjective.metric,
+          direction: heldObjective.direction === Direction.MINIMIZE ? "minimize" : "maximize",
+          namespace: heldObjective.namespace,
+        }
+      : null,
+    best: best ? { run: best.runId, name: best.runName, value: best.value } : null,
     created: isoTime(namespace.createdUs),
     runs: namespace.runCount,
     runsBelow: namespace.subtreeRunCount,

@@ -3,6 +3,7 @@ import type { Direction, Namespace } from "#proto/cairn/v1/namespace_pb.ts";
 import { CommandError, EXIT, type Cli } from "../cli.ts";
 import {
   CAPTURES,
+  bestWords,
   captureWords,
   jsonNamespace,
   listNamespaces,
@@ -109,7 +110,7 @@ Examples:
 async function showTree(cli: Cli, path: string): Promise<void> {
   const server = await cli.connect();
   const under = path.replace(/\/+$/, "");
-  const namespaces = await listNamespaces(server, under);
+  const namespaces = await listNamespaces(server, under, { withBest: true });
   if (under !== "" && namespaces.length === 0) {
     throw new CommandError(`cannot find namespace "${under}"`, {
       exitCode: EXIT.notFound,
@@ -143,7 +144,7 @@ function withColumns(cli: Cli, lines: readonly string[], flat: readonly (Namespa
           countOf(namespace.subtreeRunCount, "run"),
           namespace.subtreeRunningCount === 0n ? "" : `${formatCount(namespace.subtreeRunningCount)} running`,
           namespace.lastActivityUs === 0n ? "" : formatAgo(namespace.lastActivityUs),
-          objectiveWords(namespace.objective),
+          judgedWords(namespace),
         ],
   );
   const widths = [0, 1, 2, 3].map((i) => Math.max(...cells.map((row) => widthOf(row[i]!))));
@@ -161,13 +162,21 @@ function withColumns(cli: Cli, lines: readonly string[], flat: readonly (Namespa
   });
 }
 
+/** What its runs are judged by where that is its own, and the best of them. */
+function judgedWords(namespace: Namespace): string {
+  const isOwn = namespace.heldObjective?.namespace === namespace.path;
+  return [isOwn ? objectiveWords(namespace) : "", bestWords(namespace)]
+    .filter((words) => words !== "")
+    .join("  ");
+}
+
 async function describe(cli: Cli, path: string, { description, objective }: Described): Promise<void> {
   const server = await cli.connect();
   // `--no-objective` gives every command line without it a default of true.
   const changesObjective = objective !== undefined && (objective as unknown) !== true;
   const namespace =
     description === undefined && !changesObjective
-      ? await server.namespaces.getNamespace({ path })
+      ? await server.namespaces.getNamespace({ path, withBest: true })
       : await server.namespaces.updateNamespace({
           path,
           ...(description !== undefined && { description }),
@@ -181,7 +190,11 @@ async function describe(cli: Cli, path: string, { description, objective }: Desc
   if (namespace.description !== "") {
     for (const line of namespace.description.split("\n")) cli.print(`  ${printable(line)}`);
   }
-  cli.print(`  objective  ${objectiveWords(namespace.objective) || "none of its own"}`);
+  const held = namespace.heldObjective;
+  const from =
+    held === undefined || held.namespace === namespace.path ? "" : `  (of ${printable(held.namespace)})`;
+  cli.print(`  objective  ${objectiveWords(namespace) || "none"}${from}`);
+  if (namespace.best !== undefined) cli.print(`  best       ${bestWords(namespace)}`);
   const running = `${formatCount(namespace.subtreeRunningCount)} running`;
   cli.print(
     `  runs       ${formatCount(namespace.runCount)} here, ${formatCount(namespace.subtreeRunCount)} with all below, ${running}`,

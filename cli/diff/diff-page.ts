@@ -1,4 +1,5 @@
 import { isSystemMetric } from "#lang/metric-key.ts";
+import { readPatchLines } from "#lang/words/patch.ts";
 import { formatCount, formatNumber } from "#lang/words/numbers.ts";
 import {
   PatchDifference_How as How,
@@ -140,7 +141,7 @@ function patchLines(
     const left = lines.length - shown.length + Number(moreLines);
     return [
       `  ${paint(colour, "dim", `${PATCH_HEADS[how]}, ${marks[0]} → ${marks[i + 1]}:`)}`,
-      ...shown.map((line) => `    ${paintPatchLine(line, colour)}`),
+      ...readPatchLines(shown).map((line) => `    ${paintPatchLine(line, colour)}`),
       ...(left > 0 ? [`    … ${formatCount(left)} more lines; --all shows them`] : []),
     ];
   });

@@ -15,6 +15,8 @@ import { printTableField, type TableField } from "./table-field.ts";
 
 const PARAMS_MAX = 8;
 const WORD_LENGTH_MAX = 24;
+/** One number of many says little by itself. */
+const LIST_ITEM = /\.\d+(?:\.|$)/;
 
 export interface ChosenColumns {
   /** Shown in any case. */
@@ -64,9 +66,9 @@ export async function chooseColumns(
 /** Those that tell the runs apart, as far as their values are short. */
 function varyingParams(known: readonly FieldInfo[]): TableField[] {
   return known
-    .filter(({ kind, varies, values }) => {
+    .filter(({ kind, key, varies, values }) => {
       const isShort = values.every(({ json }) => json.length <= WORD_LENGTH_MAX);
-      return kind === FieldKind.PARAM && varies && values.length > 0 && isShort;
+      return kind === FieldKind.PARAM && varies && values.length > 0 && isShort && !LIST_ITEM.test(key);
     })
     .slice(0, PARAMS_MAX)
     .map(({ key }) => ({ of: "param", key }));

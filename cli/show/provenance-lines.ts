@@ -1,3 +1,4 @@
+import { describePatch, readPatch, type PatchLine } from "#lang/words/patch.ts";
 import type { Provenance, Run } from "#proto/cairn/v1/run_pb.ts";
 import { padEnd, paint, printable, widthOf } from "../output/text.ts";
 
@@ -16,7 +17,7 @@ export function provenanceSummary(run: Run): Labelled[] {
   const lines: Labelled[] = [];
   if (code !== undefined && code.commit !== "") {
     const branch = code.branch === "" ? "" : ` on ${code.branch}`;
-    const dirty = code.dirtyPatch === "" ? "clean" : `with ${patchSize(code.dirtyPatch)} uncommitted`;
+    const dirty = code.dirtyPatch === "" ? "clean" : `with ${describePatch(code.dirtyPatch)} uncommitted`;
     const from = code.repository === "" ? "" : `  ${code.repository}`;
     lines.push(["code", `${code.commit.slice(0, 10)}${branch}, ${dirty}${from}`]);
   }
@@ -46,7 +47,10 @@ export function provenanceInFull(provenance: Provenance, colour: boolean): strin
     ["commit", code?.commit ?? ""],
     ["branch", code?.branch ?? ""],
     ["archive", code?.archive ?? ""],
-    ["dirty", code === undefined ? "" : code.dirtyPatch === "" ? "no" : `yes, ${patchSize(code.dirtyPatch)}`],
+    [
+      "dirty",
+      code === undefined ? "" : code.dirtyPatch === "" ? "no" : `yes, ${describePatch(code.dirtyPatch)}`,
+    ],
     ["command", provenance.command.join(" ")],
     ...Object.keys(provenance.environment)
       .sort()
@@ -57,7 +61,7 @@ export function provenanceInFull(provenance: Provenance, colour: boolean): strin
     colour,
   );
   if (code !== undefined && code.dirtyPatch !== "") {
-    const patch = code.dirtyPatch.trimEnd().split("\n");
+    const patch = readPatch(code.dirtyPatch.trimEnd());
     lines.push("", ...patch.slice(0, PATCH_LINES_MAX).map((line) => paintPatchLine(line, colour)));
     if (patch.length > PATCH_LINES_MAX)
       lines.push(`… ${patch.length - PATCH_LINES_MAX} more lines; --json has them`);
@@ -73,19 +77,16 @@ export function labelled(rows: readonly Labelled[], colour: boolean): string[] {
   );
 }
 
-export function paintPatchLine(line: string, colour: boolean): string {
-  const text = printable(line);
-  if (line.startsWith("+")) return paint(colour, "green", text);
-  if (line.startsWith("-")) return paint(colour, "red", text);
-  return line.startsWith("@@") || line.startsWith("diff ") ? paint(colour, "cyan", text) : text;
-}
+const PATCH_STYLES: Readonly<Record<PatchLine["kind"], Parameters<typeof paint>[1]>> = {
+  added: "green",
+  removed: "red",
+  hunk: "cyan",
+  file: "cyan",
+  same: [],
+};
 
-/** Such as "+12 -3 lines". */
-export function patchSize(patch: string): string {
-  const lines = patch.split("\n");
-  const added = lines.filter((line) => /^\+(?!\+\+ )/.test(line)).length;
-  const removed = lines.filter((line) => /^-(?!-- )/.test(line)).length;
-  return `+${added} -${removed} lines`;
+export function paintPatchLine({ kind, text }: PatchLine, colour: boolean): string {
+  return paint(colour, PATCH_STYLES[kind], printable(text));
 }
 
 /** Clients name them one by one, `gpu.0` and so on, or all in one text. */

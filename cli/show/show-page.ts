@@ -1,3 +1,4 @@
+import { shellLine } from "#lang/words/shell-line.ts";
 import type { Artifact } from "#proto/cairn/v1/artifact_pb.ts";
 import type { Source } from "#proto/cairn/v1/lineage_pb.ts";
 import type { LogLine } from "#proto/cairn/v1/log_pb.ts";
@@ -109,17 +110,13 @@ function header({ run }: ShownRun, { colour, columns }: ShowOptions): string[] {
       : ["started", `${formatTime(run.startedUs)} (${formatAgo(run.startedUs)})${took}`],
   );
   const command = run.provenance?.command ?? [];
-  if (command.length > 0) rows.push(["command", command.map(shellWord).join(" ")]);
+  if (command.length > 0) rows.push(["command", shellLine(command)]);
   const tags = Object.keys(run.tags).sort();
   if (tags.length > 0) rows.push(["tags", tags.map((key) => `${key}=${run.tags[key]}`).join("  ")]);
   const [note = "", ...more] = run.notes.trim().split("\n");
   if (note !== "")
     rows.push(["notes", more.length > 0 ? `${cut(note, Math.min(columns, 100) - 12)} …` : note]);
   return [titleOf(run, colour), ...labelled(rows, colour)];
-}
-
-function shellWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 function lastLines(log: readonly LogLine[], colour: boolean): string[] {

@@ -1,9 +1,9 @@
 import { leafIdentity, leafWord } from "#lang/json/leaf.ts";
 import { paramLeaves } from "#lang/json/leaves.ts";
+import { describePatch } from "#lang/words/patch.ts";
 import { shellLine } from "#lang/words/shell-line.ts";
 import type { Run } from "../types/run.ts";
 import { splitEnvironment } from "./packages.ts";
-import { describePatch } from "./patches.ts";
 import { compareMaps, compareRow, differs, type ComparedRow, type Value } from "./row.ts";
 
 export type PartName = "params" | "tags" | "code" | "command" | "data" | "packages" | "environment" | "run";

@@ -39,41 +39,6 @@ function cut(how: PatchDifference["how"], lines: readonly string[]): PatchDiffer
   return { how, lines: shown, moreLines: lines.length - shown.length };
 }
 
-const HUNK = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/;
-
-/** "+12 -3 in schedule.py", or in so many files. */
-export function describePatch(patch: string): string {
-  let added = 0;
-  let removed = 0;
-  let oldLeft = 0;
-  let newLeft = 0;
-  const files: string[] = [];
-  for (const line of linesOf(patch)) {
-    const hunk = HUNK.exec(line);
-    if (hunk !== null) {
-      oldLeft = Number(hunk[1] ?? 1);
-      newLeft = Number(hunk[2] ?? 1);
-    } else if (oldLeft + newLeft > 0 && !line.startsWith("diff --git ")) {
-      // How many lines a hunk has is in its head: a removed line of dashes is not the name of a file.
-      if (line.startsWith("+")) added++;
-      else if (line.startsWith("-")) removed++;
-      if (!line.startsWith("+")) oldLeft--;
-      if (!line.startsWith("-")) newLeft--;
-    } else {
-      oldLeft = newLeft = 0;
-      if (line.startsWith("+++ "))
-        files.push(
-          line
-            .slice(4)
-            .replace(/^[a-z]\//, "")
-            .trim(),
-        );
-    }
-  }
-  const place = files.length === 1 ? files[0]! : `${files.length} files`;
-  return `+${added} -${removed}${files.length === 0 ? "" : ` in ${place}`}`;
-}
-
 function linesOf(text: string): string[] {
   return text === "" ? [] : text.replace(/\n$/, "").split("\n");
 }

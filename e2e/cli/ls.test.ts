@@ -21,7 +21,7 @@ describe("cairn ls", () => {
       "NAMESPACE",
       "val/acc.max",
     ]);
-    expect(head).toMatch(/ seed +lr /);
+    expect(head).toMatch(/ lr +optim\.name +warmup +width +seed$/);
     expect(rows.map((row) => row.split(" ")[0])).toEqual(["diverged", "wider", "tuned", "base"]);
     expect(rows[2]).toMatch(/^tuned +✓ finished .* langtech\/asr +0\.9088 .* 0\.01 /);
     expect(stderr).toBe("4 runs\n");

@@ -24,7 +24,7 @@ describe("cairn show", () => {
     expect(stdout).toContain(
       `\nSources\n  model.pt ← base  ${sample.base.id.slice(0, 12)}\n  s3://data/librispeech\n`,
     );
-    expect(stdout).toContain("code        1f0c2a91b3 on main, with +1 -1 lines uncommitted");
+    expect(stdout).toContain("code        1f0c2a91b3 on main, with +1 -1 in ");
     expect(stdout).toContain("machine     node-17 · 2 × H100");
     expect(lines.length).toBeLessThanOrEqual(40);
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(100);

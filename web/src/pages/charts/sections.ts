@@ -1,3 +1,5 @@
+import { compareNames } from "#lang/words/names.ts";
+
 /** Keys with the same prefix, shown under one title. */
 export interface Section {
   /** Up to the first "/"; empty for keys without one. */
@@ -6,7 +8,6 @@ export interface Section {
 }
 
 const SYSTEM = "system";
-const byName = new Intl.Collator("en", { numeric: true });
 
 /** Sections by name, those without a prefix first, the machine's own last; keys by name with numbers as numbers. */
 export function sectionsOf(keys: Iterable<string>): Section[] {
@@ -19,8 +20,8 @@ export function sectionsOf(keys: Iterable<string>): Section[] {
     else list.push(key);
   }
   return [...sections]
-    .map(([name, list]) => ({ name, keys: list.sort(byName.compare) }))
-    .sort((a, b) => rank(a.name) - rank(b.name) || byName.compare(a.name, b.name));
+    .map(([name, list]) => ({ name, keys: list.sort(compareNames) }))
+    .sort((a, b) => rank(a.name) - rank(b.name) || compareNames(a.name, b.name));
 }
 
 function rank(name: string): number {

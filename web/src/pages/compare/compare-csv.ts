@@ -1,27 +1,24 @@
 import { csvRow } from "#base/csv.ts";
-import type { Run } from "#proto/cairn/v1/run_pb.ts";
-import type { MetricRow } from "./compare-metrics.ts";
-import { differs } from "./compare-row.ts";
-import type { Section } from "./compare-runs.ts";
+import type { CompareRunsResponse } from "#proto/cairn/v1/explore_pb.ts";
+import { differs, textAt } from "./compare-row.ts";
+import { metricName } from "./metric-stat.ts";
+import { partId } from "./part.ts";
 
 /** The whole comparison as a table for a spreadsheet, equal rows too, the baseline first. */
-export function compareCsv(
-  runs: readonly Run[],
-  metrics: readonly MetricRow[],
-  sections: readonly Section[],
-): string {
+export function compareCsv({ runs, metrics, parts }: CompareRunsResponse): string {
   const rows = [["part", "key", "differs", ...runs.map(({ name, id }) => `${name} (${id})`)]];
-  for (const { name, stat, cells, differs: isDifferent } of metrics) {
+  for (const metric of metrics) {
     rows.push([
       "metrics",
-      `${name} ${stat}`,
-      yesNo(isDifferent),
-      ...cells.map((cell) => String(cell?.value ?? "")),
+      `${metricName(metric)} ${metric.stat}`,
+      yesNo(metric.differs),
+      ...metric.values.map(({ value }) => String(value ?? "")),
     ]);
   }
-  for (const { id, rows: own } of sections) {
-    for (const row of own) {
-      rows.push([id, row.key, yesNo(differs(row)), ...row.values.map((value) => value?.text ?? "")]);
+  for (const part of parts) {
+    for (const row of part.rows) {
+      const texts = row.text.map((_, run) => textAt(row, run) ?? "");
+      rows.push([partId(part), row.key, yesNo(differs(row)), ...texts]);
     }
   }
   return rows.map((row) => `${csvRow(row)}\r\n`).join("");

@@ -1,6 +1,7 @@
 import { useLocation, useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo } from "react";
 import { CopyButton } from "../../widgets/copy-button.tsx";
+import { ErrorNote } from "../../widgets/error-note.tsx";
 import { EmptyState } from "../../widgets/empty-state.tsx";
 import { formatCount } from "#lang/words/numbers.ts";
 import { Skeleton } from "../../widgets/skeleton.tsx";
@@ -28,14 +29,15 @@ export function ComparePage() {
   const navigate = useNavigate({ from: "/compare" });
   const href = useLocation({ select: (at) => at.href });
   const { ids, order, leftOut } = useMemo(() => runsOf(search), [search.runs, search.base]);
-  const { runs, missing, isPending } = useComparison(ids);
+  const { compared, missing, error } = useComparison(ids, search.stat ?? "best");
+  const runs = compared?.runs ?? [];
   const change = (next: CompareSearch, replace = false) =>
     void navigate({ to: "/compare", search: next, replace });
   const tab = search.tab ?? "differences";
   return (
     <div className={styles.page}>
       <header className={styles.head}>
-        <h1 className={styles.title}>{titleOf(isPending ? ids.length : runs.length)}</h1>
+        <h1 className={styles.title}>{titleOf(compared === undefined ? ids.length : runs.length)}</h1>
         <span className={styles.space} />
         <AddRun
           namespace={runs[0]?.namespace ?? ""}
@@ -57,8 +59,12 @@ export function ComparePage() {
         <EmptyState title="No runs to compare yet">
           <p>Add runs here, or select some in a table of runs and press Compare.</p>
         </EmptyState>
-      ) : isPending ? (
-        <Skeleton lines={12} height={20} />
+      ) : compared === undefined ? (
+        error === null ? (
+          <Skeleton lines={12} height={20} />
+        ) : (
+          <ErrorNote error={error} />
+        )
       ) : (
         runs.length > 0 && (
           <Tabs
@@ -72,7 +78,7 @@ export function ComparePage() {
             }}
           >
             <TabPanel value="differences">
-              <DifferencesPanel runs={runs} order={order} search={search} onChange={change} />
+              <DifferencesPanel compared={compared} order={order} search={search} onChange={change} />
             </TabPanel>
             <TabPanel value="charts">
               <ComparedCharts runs={runs} order={order} search={search} onChange={change} />

@@ -1,22 +1,21 @@
-import { useMemo } from "react";
+import type { CompareRunsResponse } from "#proto/cairn/v1/explore_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { Button } from "../../widgets/button.tsx";
 import { EmptyState } from "../../widgets/empty-state.tsx";
 import { visibleText } from "../../widgets/text.ts";
 import { TextField } from "../../widgets/text-field.tsx";
 import { useTypedText } from "../../widgets/typed-text.ts";
-import { compareMetrics } from "./compare-metrics.ts";
 import { compareCsv } from "./compare-csv.ts";
 import { differs } from "./compare-row.ts";
-import { compareRuns } from "./compare-runs.ts";
 import table from "./compare-table.module.css";
 import styles from "./differences-panel.module.css";
 import { downloadText } from "./download-text.ts";
+import { metricName } from "./metric-stat.ts";
 import { MetricSection } from "./metric-section.tsx";
+import { partId, partTitle } from "./part.ts";
 import { RunHeads } from "./run-heads.tsx";
 import { isOpen, withOpen, type CompareSearch } from "./search.ts";
 import { SectionRows } from "./section-rows.tsx";
-import { useComparedSeries, useMeaning } from "./use-comparison.ts";
 
 export interface PanelProps {
   /** The baseline first. */
@@ -29,27 +28,29 @@ export interface PanelProps {
 }
 
 /** One table for everything that runs have: a column per run, a part per kind, and what differs first. */
-export function DifferencesPanel({ runs, order, search, onChange }: PanelProps) {
-  const sections = useMemo(() => compareRuns(runs), [runs]);
-  const compared = useComparedSeries(runs);
-  const meaning = useMeaning(runs[0]?.namespace);
-  const stat = search.stat ?? "best";
-  const metrics = useMemo(
-    () => compareMetrics(compared.series, meaning, stat),
-    [compared.series, meaning, stat],
-  );
+export function DifferencesPanel({
+  compared,
+  order,
+  search,
+  onChange,
+}: Omit<PanelProps, "runs"> & { compared: CompareRunsResponse }) {
+  const { runs, parts, metrics } = compared;
   const field = useTypedText(search.find ?? "", (text) => {
     const { find: _, ...rest } = search;
     onChange(text === "" ? rest : { ...rest, find: text }, true);
   });
   const find = (search.find ?? "").toLowerCase();
   const isFound =
-    metrics.some(({ name }) => name.toLowerCase().includes(find)) ||
-    sections.some(({ rows }) => rows.some(({ key }) => key.toLowerCase().includes(find)));
+    metrics.some((metric) => metricName(metric).toLowerCase().includes(find)) ||
+    parts.some(({ rows }) => rows.some(({ key }) => key.toLowerCase().includes(find)));
   const showsAll = isOpen(search, "all");
   const counts = [
     { id: "metrics", title: "Metrics", count: metrics.filter((row) => row.differs).length },
-    ...sections.map(({ id, title, rows }) => ({ id, title, count: rows.filter(differs).length })),
+    ...parts.map((part) => ({
+      id: partId(part),
+      title: partTitle(part),
+      count: part.rows.filter(differs).length,
+    })),
   ].filter(({ count }) => count > 0);
   return (
     <div className={styles.panel}>
@@ -60,13 +61,8 @@ export function DifferencesPanel({ runs, order, search, onChange }: PanelProps) 
             Only differences
           </Button>
         )}
-        <Button
-          disabled={compared.isPending}
-          onClick={() => downloadText("comparison.csv", "text/csv", compareCsv(runs, metrics, sections))}
-        >
-          CSV
-        </Button>
-        {runs.length > 1 && !compared.isPending && <Jumps counts={counts} />}
+        <Button onClick={() => downloadText("comparison.csv", "text/csv", compareCsv(compared))}>CSV</Button>
+        {runs.length > 1 && <Jumps counts={counts} />}
       </div>
       <div className={table.scroll} tabIndex={0} role="region" aria-label="Comparison">
         <table className={table.table} style={{ minWidth: KEY_PX + runs.length * RUN_PX_MIN }}>
@@ -78,26 +74,19 @@ export function DifferencesPanel({ runs, order, search, onChange }: PanelProps) 
             ))}
           </colgroup>
           <RunHeads runs={runs} order={order} search={search} onChange={onChange} />
-          <MetricSection
-            rows={metrics}
-            compared={compared}
-            find={find}
-            runs={runs}
-            search={search}
-            onChange={onChange}
-          />
-          {sections.map((section) => (
+          <MetricSection compared={compared} find={find} search={search} onChange={onChange} />
+          {parts.map((part) => (
             <SectionRows
-              key={section.id}
-              section={section}
+              key={part.part}
+              part={part}
+              compared={compared}
               find={find}
-              runs={runs}
               search={search}
               onChange={onChange}
             />
           ))}
         </table>
-        {find !== "" && !isFound && !compared.isPending && (
+        {find !== "" && !isFound && (
           <EmptyState title="No key fits">
             <p>None of the metrics, params and other rows holds “{visibleText(find)}” in its name.</p>
           </EmptyState>

@@ -11,6 +11,8 @@ interface FoldedRowsProps<Row> {
   id: string;
   different: readonly Row[];
   equal: readonly Row[];
+  /** Equal rows that did not come, since there are too many. */
+  leftOut: number;
   /** Nothing is to be folded: somebody looks for a key, or there is nothing to be equal to. */
   isFlat: boolean;
   columns: number;
@@ -21,7 +23,7 @@ interface FoldedRowsProps<Row> {
 
 /** What differs first; what is equal behind one line that unfolds it. */
 export function FoldedRows<Row>(props: FoldedRowsProps<Row>) {
-  const { id, different, equal, isFlat, columns, search, onChange, children } = props;
+  const { id, different, equal, leftOut, isFlat, columns, search, onChange, children } = props;
   const [shown, setShown] = useState(ROWS_STEP);
   const isForced = isFlat || isOpen(search, "all");
   const isUnfolded = isForced || isOpen(search, id);
@@ -42,6 +44,13 @@ export function FoldedRows<Row>(props: FoldedRowsProps<Row>) {
               {isUnfolded ? <ChevronDown size={14} aria-hidden /> : <ChevronRight size={14} aria-hidden />}
               {formatCount(equal.length)} equal
             </button>
+          </td>
+        </tr>
+      )}
+      {leftOut > 0 && (
+        <tr>
+          <td colSpan={columns} className={styles.fold}>
+            {formatCount(leftOut)} more that are equal: compare fewer runs to see them.
           </td>
         </tr>
       )}

@@ -1,11 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
-import { deltaOf } from "./compare-metrics.ts";
 import { formatDelta } from "./format-delta.ts";
 
 describe("how far a number is from the baseline", () => {
   it("Z59 is a share of it, or the difference where a share would tell nothing", () => {
-    const told = (base: number, value: number) => formatDelta(deltaOf(base, value, Direction.UNSPECIFIED)!);
+    const told = (base: number, value: number) =>
+      formatDelta(value - base, base === 0 ? undefined : (value - base) / Math.abs(base));
     expect(told(2, 1.5)).toBe("−25.0 %");
     expect(told(-2, -1.5)).toBe("+25.0 %");
     expect(told(1, 1.00001)).toBe("+<0.1 %");

@@ -1,5 +1,4 @@
 import { formatNumber } from "#lang/words/numbers.ts";
-import type { Delta } from "./compare-metrics.ts";
 
 /** Beyond ten times, a share of the baseline in percent tells nothing. */
 const SHARE_MAX = 10;
@@ -7,7 +6,7 @@ const SHARE_MAX = 10;
 const SHARE_MIN = 0.001;
 
 /** "−12.9 %", or the difference itself where a share would not tell anything. */
-export function formatDelta({ difference, share }: Delta): string {
+export function formatDelta(difference: number, share: number | undefined): string {
   const sign = difference > 0 ? "+" : difference < 0 ? "−" : "";
   if (share === undefined || Math.abs(share) >= SHARE_MAX) return sign + formatNumber(Math.abs(difference));
   const size = Math.abs(share);

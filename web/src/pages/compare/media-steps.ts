@@ -1,5 +1,5 @@
 import { ArtifactKind, ArtifactPlace, type Artifact } from "#proto/cairn/v1/artifact_pb.ts";
-import { byName } from "./compare-row.ts";
+import { compareNames } from "#lang/words/names.ts";
 
 /** Kinds that can be looked at side by side, those that are seen at a glance first. */
 const MEDIA_KINDS: readonly ArtifactKind[] = [
@@ -22,7 +22,9 @@ export function mediaRows(byRun: readonly (readonly Artifact[])[]): MediaRow[] {
   const shown = byRun.map((artifacts) =>
     artifacts.filter(({ kind, place }) => MEDIA_KINDS.includes(kind) && place === ArtifactPlace.STORED),
   );
-  const names = [...new Set(shown.flatMap((artifacts) => artifacts.map(({ name }) => name)))].sort(byName);
+  const names = [...new Set(shown.flatMap((artifacts) => artifacts.map(({ name }) => name)))].sort(
+    compareNames,
+  );
   const rows = names.map((name) => ({
     name,
     artifacts: shown.map((artifacts) =>

@@ -1,27 +1,24 @@
 import { X } from "lucide-react";
-import { Failure } from "#sdk/failure.ts";
 import { Button } from "../../widgets/button.tsx";
 import { cutText, visibleText } from "../../widgets/text.ts";
 import styles from "./compare-page.module.css";
-import type { MissingRun } from "./use-comparison.ts";
 
 const ID_LENGTH_MAX = 40;
 
-/** Runs of the address that cannot be read, why, and a way to take them out. */
+/** Runs of the address that cannot be read, and a way to take them out. */
 export function MissingRuns({
   missing,
   onRemove,
 }: {
-  missing: readonly MissingRun[];
+  missing: readonly string[];
   onRemove: (id: string) => void;
 }) {
   if (missing.length === 0) return null;
   return (
     <div className={styles.strip} role="alert">
-      {missing.map(({ id, error }) => {
-        const { message, hint } = Failure.from(error, location.origin);
+      {missing.map((id) => {
         const shown = cutText(visibleText(id), ID_LENGTH_MAX);
-        const why = visibleText(hint === "" ? message : `${message} (${hint})`);
+        const why = `Cannot find run "${shown}": it does not exist, or you may not read it.`;
         return (
           <div key={id} className={styles.missing}>
             <span className={styles.why} title={why}>

@@ -2,9 +2,9 @@ import { useMemo, useState } from "react";
 import { colourAt } from "../../charts/palette.ts";
 import { formatCount } from "#lang/words/numbers.ts";
 import { cutText, visibleLines } from "../../widgets/text.ts";
-import { isColoured, type CompareRow } from "./compare-row.ts";
+import type { ComparedRow } from "#proto/cairn/v1/explore_pb.ts";
+import { isColoured, textAt } from "./compare-row.ts";
 import styles from "./compare-table.module.css";
-import type { Value } from "./param-leaves.ts";
 import { condense, diffTokens } from "./token-diff.ts";
 import { useDark } from "./use-dark.ts";
 
@@ -17,23 +17,23 @@ const COMMIT = /^[0-9a-f]{40}$/;
 const COMMIT_SHOWN = 12;
 
 /** What each run has, one colour per distinct value where there are many runs. */
-export function ValueCells({ row }: { row: CompareRow }) {
+export function ValueCells({ row }: { row: ComparedRow }) {
   const dark = useDark();
   const coloured = isColoured(row);
-  const [base] = row.values;
-  return row.values.map((value, i) => {
-    const group = row.classes[i]!;
+  const base = textAt(row, 0);
+  return row.meaning.map((group, i) => {
+    const text = textAt(row, i);
     const tint =
       coloured && group > 0 ? { background: `${colourAt(group - 1, dark)}${TINT_ALPHA}` } : undefined;
     const names = [styles.cell, i === 0 && styles.base, i > 0 && group === 0 && styles.likeBase];
     return (
       <td key={i} className={names.filter(Boolean).join(" ")} style={tint}>
-        {value === undefined ? (
+        {text === undefined ? (
           <span className={styles.none} title="not set">
             —
           </span>
         ) : (
-          <ValueText value={value} {...(group > 0 && base !== undefined && { base })} />
+          <ValueText text={text} {...(group > 0 && base !== undefined && { base })} />
         )}
       </td>
     );
@@ -41,21 +41,18 @@ export function ValueCells({ row }: { row: CompareRow }) {
 }
 
 /** A value; with `base`, what is different from that is marked. */
-function ValueText({ value, base }: { value: Value; base?: Value }) {
+function ValueText({ text: value, base }: { text: string; base?: string }) {
   const [isWhole, setWhole] = useState(false);
-  const parts = useMemo(
-    () => (base === undefined ? undefined : diffTokens(base.text, value.text)),
-    [base?.text, value.text],
-  );
-  if (COMMIT.test(value.text)) {
+  const parts = useMemo(() => (base === undefined ? undefined : diffTokens(base, value)), [base, value]);
+  if (COMMIT.test(value)) {
     return (
-      <span className={styles.text} title={value.text}>
-        {value.text.slice(0, COMMIT_SHOWN)}
+      <span className={styles.text} title={value}>
+        {value.slice(0, COMMIT_SHOWN)}
       </span>
     );
   }
-  const isLong = value.text.length > LENGTH_SHOWN;
-  const whole = visibleLines(value.text);
+  const isLong = value.length > LENGTH_SHOWN;
+  const whole = visibleLines(value);
   return (
     <div className={isWhole ? styles.whole : undefined}>
       <bdi className={styles.text}>
@@ -76,7 +73,7 @@ function ValueText({ value, base }: { value: Value; base?: Value }) {
           aria-expanded={isWhole}
           onClick={() => setWhole(!isWhole)}
         >
-          {isWhole ? "Show less" : `Show all ${formatCount(value.text.length)} characters`}
+          {isWhole ? "Show less" : `Show all ${formatCount(value.length)} characters`}
         </button>
       )}
     </div>

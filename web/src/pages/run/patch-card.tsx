@@ -5,7 +5,8 @@ import { CopyButton } from "../../widgets/copy-button.tsx";
 import { cutText, visibleLines } from "../../widgets/text.ts";
 import { Button } from "../../widgets/button.tsx";
 import { Card } from "./card.tsx";
-import { PATCH_FILE, patchSize, patchTones } from "./provenance-parts.ts";
+import { describePatch, readPatch } from "#lang/words/patch.ts";
+import { PATCH_FILE } from "./provenance-parts.ts";
 import styles from "./provenance.module.css";
 import { useBlobUrl } from "./use-blob-url.ts";
 
@@ -17,13 +18,13 @@ const LINE_LENGTH_MAX = 2_000;
 export function PatchCard({ run }: { run: Run }) {
   const patch = run.provenance?.code?.dirtyPatch ?? "";
   const [most, setMost] = useState(LINES_AT_FIRST);
-  const lines = useMemo(() => (patch === "" ? [] : patchTones(patch.trimEnd())), [patch]);
+  const lines = useMemo(() => readPatch(patch.trimEnd()), [patch]);
   const url = useBlobUrl(patch === "" ? undefined : patch, "text/plain");
   if (patch === "") return null;
   return (
     <Card
       title="Uncommitted changes"
-      count={patchSize(patch)}
+      count={describePatch(patch)}
       tools={
         <>
           <CopyButton text={patch} label="Copy the patch" />
@@ -42,8 +43,8 @@ export function PatchCard({ run }: { run: Run }) {
       }
     >
       <pre className={styles.patch} tabIndex={0} aria-label="Patch">
-        {lines.slice(0, most).map(({ text, tone }, i) => (
-          <span key={i} className={`${styles.patchLine} ${styles[tone]}`}>
+        {lines.slice(0, most).map(({ text, kind }, i) => (
+          <span key={i} className={`${styles.patchLine} ${styles[kind]}`}>
             {visibleLines(cutText(text, LINE_LENGTH_MAX))}
             {"\n"}
           </span>

@@ -1,7 +1,8 @@
 import { ArtifactKind, type Artifact } from "#proto/cairn/v1/artifact_pb.ts";
 import type { Lineage } from "#proto/cairn/v1/lineage_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
-import { commandLine, patchSize } from "./provenance-parts.ts";
+import { describePatch } from "#lang/words/patch.ts";
+import { shellLine } from "#lang/words/shell-line.ts";
 
 /** One thing in a stage: text, or another run. */
 export interface PipelineItem {
@@ -51,12 +52,12 @@ export function pipelineOf(run: Run, lineage: Lineage, artifacts: readonly Artif
         ...texts([code?.repository]),
         ...texts([code?.commit.slice(0, COMMIT_SHOWN)], code?.branch ? `on ${code.branch}` : "commit"),
         ...(code !== undefined && code.dirtyPatch !== ""
-          ? [{ text: patchSize(code.dirtyPatch), note: "uncommitted" }]
+          ? [{ text: describePatch(code.dirtyPatch), note: "uncommitted" }]
           : []),
       ],
       missing: "not recorded",
     },
-    { title: "Command", items: texts([commandLine(provenance?.command ?? [])]), missing: "not recorded" },
+    { title: "Command", items: texts([shellLine(provenance?.command ?? [])]), missing: "not recorded" },
     { title: "This run", items: [{ text: run.name, runId: run.id }], missing: "" },
     {
       title: "Results",

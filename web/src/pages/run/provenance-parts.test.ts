@@ -2,7 +2,8 @@ import { create } from "@bufbuild/protobuf";
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { RunSchema } from "#proto/cairn/v1/run_pb.ts";
-import { patchTones, provenanceParts, reproduction, shellWord } from "./provenance-parts.ts";
+import { shellWord } from "#lang/words/shell-line.ts";
+import { provenanceParts, reproduction } from "./provenance-parts.ts";
 
 describe("where a run came from", () => {
   it("Z47 says what is recorded and what is missing", () => {
@@ -71,21 +72,5 @@ describe("where a run came from", () => {
       });
       expect(read).toBe(word);
     }
-  });
-
-  it("Z47 tells the lines of a patch apart", () => {
-    const patch =
-      "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n same\n--- a comment\n+++ added\ndiff --git a/y b/y\n--- a/y";
-    expect(patchTones(patch).map(({ tone }) => tone)).toEqual([
-      "file",
-      "file",
-      "file",
-      "place",
-      "same",
-      "removed",
-      "added",
-      "file",
-      "file",
-    ]);
   });
 });

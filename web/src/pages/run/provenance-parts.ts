@@ -1,3 +1,5 @@
+import { shellLine, shellWord } from "#lang/words/shell-line.ts";
+import { describePatch } from "#lang/words/patch.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 
 /** One thing that somebody needs to run it again. */
@@ -25,10 +27,10 @@ export function provenanceParts({ provenance, params }: Run): ProvenancePart[] {
     part(
       "Uncommitted changes",
       code?.commit ? "none: the commit was clean" : "whether there were any is not known",
-      [code?.dirtyPatch === undefined || code.dirtyPatch === "" ? "" : patchSize(code.dirtyPatch)],
+      [code?.dirtyPatch === undefined || code.dirtyPatch === "" ? "" : describePatch(code.dirtyPatch)],
     ),
     part("Archive of the code", "only needed where there is no commit", [code?.archive]),
-    part("Command", "how it was started is not known", [commandLine(provenance?.command ?? [])]),
+    part("Command", "how it was started is not known", [shellLine(provenance?.command ?? [])]),
     part("Hyper-parameters", "log them as params", [countOf(Object.keys(params).length, "param")]),
     part(
       "Random seed",
@@ -48,49 +50,6 @@ export function provenanceParts({ provenance, params }: Run): ProvenancePart[] {
 
 function countOf(count: number, one: string, many = `${one}s`): string {
   return count === 0 ? "" : `${count} ${count === 1 ? one : many}`;
-}
-
-/** Such as "+12 −3 lines". */
-export function patchSize(patch: string): string {
-  const lines = patch.split("\n");
-  const added = lines.filter((line) => /^\+(?!\+\+ )/.test(line)).length;
-  const removed = lines.filter((line) => /^-(?!-- )/.test(line)).length;
-  return `+${added} −${removed} lines`;
-}
-
-export type PatchTone = "added" | "removed" | "place" | "file" | "same";
-
-/** What a line of a patch is. Inside a hunk a line that begins with "---" is a removed one. */
-export function patchTones(patch: string): { text: string; tone: PatchTone }[] {
-  let inHunk = false;
-  return patch.split("\n").map((text) => {
-    if (text.startsWith("diff ")) inHunk = false;
-    if (text.startsWith("@@")) inHunk = true;
-    return { text, tone: toneOf(text, inHunk) };
-  });
-}
-
-function toneOf(text: string, inHunk: boolean): PatchTone {
-  if (text.startsWith("@@")) return "place";
-  if (!inHunk) return "file";
-  if (text.startsWith("+")) return "added";
-  return text.startsWith("-") ? "removed" : "same";
-}
-
-/** For a shell: to the letter, and nothing in it can begin another command or steer the terminal it is pasted into. */
-export function shellWord(word: string): string {
-  if (/^[\w@%+=:,./-]+$/.test(word)) return word;
-  // oxlint-disable-next-line no-control-regex -- Those are the ones.
-  if (!/[\u0000-\u001f\u007f-\u009f]/.test(word)) return `'${word.replaceAll("'", "'\\''")}'`;
-  // oxlint-disable-next-line no-control-regex -- Those are the ones.
-  const escaped = word.replace(/[\\'\u0000-\u001f\u007f-\u009f]/g, (one) =>
-    one === "\\" || one === "'" ? `\\${one}` : `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
-  return `$'${escaped}'`;
-}
-
-export function commandLine(words: readonly string[]): string {
-  return words.map(shellWord).join(" ");
 }
 
 export const PATCH_FILE = "uncommitted.patch";
@@ -113,5 +72,5 @@ export function reproduction({ provenance }: Run): string | undefined {
   if (code !== undefined && /^[0-9a-f]{7,64}$/i.test(code.commit))
     lines.push(`git checkout --detach ${code.commit}`);
   if (code !== undefined && code.dirtyPatch !== "") lines.push(`git apply ${PATCH_FILE}`);
-  return [...lines, commandLine(command)].join("\n");
+  return [...lines, shellLine(command)].join("\n");
 }
