@@ -1,4 +1,4 @@
-import { lineageStoreContract } from "#store/contract/lineage-store.ts";
+import { lineageStoreContract } from "#store/contract/lineage-store/lineage-store.ts";
 import { openInMemory, openOnDisk } from "#store/sqlite/testing/under-test.ts";
 import { dose, isLong, tally } from "../tools/dose.ts";
 

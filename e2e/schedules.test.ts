@@ -1,5 +1,5 @@
 import { afterEach, describe } from "vitest";
-import { schedulesContract } from "#store/contract/run-store-schedules.ts";
+import { schedulesContract } from "#store/contract/run-store/schedules.ts";
 import type { OpenStores } from "#store/contract/stores.ts";
 import { openInMemory, openOnDisk } from "#store/sqlite/testing/under-test.ts";
 import { dose, tally } from "../tools/dose.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { buildCore } from "#store/contract/core-under-test.ts";
-import { lines, logOf, makeRun, WatchReader, write } from "#store/contract/watch-reader.ts";
-import { watchContract } from "#store/contract/watch.ts";
+import { lines, logOf, makeRun, WatchReader, write } from "#store/contract/watch/reader.ts";
+import { watchContract } from "#store/contract/watch/watch.ts";
 import { openInMemory, openOnDisk, tamper } from "#store/sqlite/testing/under-test.ts";
 import { dose, isLong, tally } from "../tools/dose.ts";
 

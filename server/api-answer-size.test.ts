@@ -5,7 +5,7 @@ import { limits } from "#lang/limits.ts";
 import { Encoding } from "#proto/cairn/v1/metric_pb.ts";
 import { EXPENSIVE } from "#wire/connect/open-call.ts";
 import { methodName } from "#wire/connect/permission.ts";
-import { SERVICES } from "#wire/connect/services.ts";
+import { SERVICES } from "#wire/connect/services/services.ts";
 import { errorOf } from "#wire/connect/testing/raw-call.ts";
 import { clientsOf, TWO_WAYS, WAYS } from "#wire/connect/testing/ways.ts";
 import { LONG_ROWS, writeLargeRows, type LargeRows } from "./testing/large-rows.ts";

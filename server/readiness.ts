@@ -1,6 +1,6 @@
 import type { CairnError } from "#lang/errors.ts";
 import type { HealthSource } from "#wire/connect/health.ts";
-import { SERVICES } from "#wire/connect/services.ts";
+import { SERVICES } from "#wire/connect/services/services.ts";
 
 /** Whether the server takes requests, for /readyz and for gRPC health. */
 export class Readiness implements HealthSource {

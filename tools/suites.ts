@@ -48,7 +48,8 @@ const PROPERTIES = [
   "lang/query/{fuzz,lexer,pattern,print}.test.ts",
   "sdk/typescript/capture/{ignore-rules,provenance}.test.ts",
   "sdk/typescript/run/recorder.test.ts",
-  "store/columns/{cells,columns,index,params}.test.ts",
+  "store/columns/{columns,index}.test.ts",
+  "store/columns/cells/{cells,params}.test.ts",
   "store/sqlite/{disk-points,lines,lines-block,memory}.test.ts",
   "wire/connect/{decode-envelope,encode-read,json-slices}.test.ts",
 ];

@@ -1,7 +1,7 @@
 /** A thread whose work goes on until it is cancelled. */
 import { parentPort } from "node:worker_threads";
-import { throwIfCancelled } from "../cancellation.ts";
-import { serveCalls } from "../worker-call.ts";
+import { throwIfCancelled } from "../threads/cancellation.ts";
+import { serveCalls } from "../threads/worker-call.ts";
 
 export interface CountingApi {
   /** Sets the first number of `begun` to 1 when it begins. */

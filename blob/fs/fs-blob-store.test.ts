@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import type { ErrorCode } from "#lang/errors.ts";
 import type { BlobStore } from "#core/ports/blob-store.ts";
-import { blobStoreContract } from "#store/contract/blob-store.ts";
+import { blobStoreContract } from "#store/contract/blob-store/blob-store.ts";
 import type { BlobStoreUnderTest } from "#store/contract/blob-under-test.ts";
 
 import { openFsBlobStore } from "./fs-blob-store.ts";

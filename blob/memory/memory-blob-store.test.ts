@@ -1,4 +1,4 @@
-import { blobStoreContract } from "#store/contract/blob-store.ts";
+import { blobStoreContract } from "#store/contract/blob-store/blob-store.ts";
 
 import { openMemoryBlobStore } from "./memory-blob-store.ts";
 

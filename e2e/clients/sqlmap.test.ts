@@ -12,7 +12,7 @@ import { createConnectTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Server } from "#server/serve.ts";
 import { startServer } from "#server/testing/servers.ts";
-import { SERVICES } from "#wire/connect/services.ts";
+import { SERVICES } from "#wire/connect/services/services.ts";
 import { clientsOf } from "#wire/connect/testing/ways.ts";
 import { isLong, seed, tally } from "../../tools/dose.ts";
 import { pythonCommand } from "../../tools/needs.ts";

@@ -4,7 +4,7 @@ import { fromJson, toBinary, type DescMethod, type DescService, type JsonObject 
 import { Code } from "@connectrpc/connect";
 import { Health } from "#proto/grpc/health/v1/health_pb.ts";
 import { ServerReflection, ServerReflectionAlpha } from "#wire/connect/reflection.ts";
-import { SERVICES } from "#wire/connect/services.ts";
+import { SERVICES } from "#wire/connect/services/services.ts";
 import { frame } from "#wire/connect/testing/raw-call.ts";
 
 /** How an answer looks to somebody who searches all of it. */

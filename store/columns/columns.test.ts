@@ -1,5 +1,5 @@
-import { type OpenedSearch, runSearchContract } from "#store/contract/run-search.ts";
-import { inSlices } from "#base/in-slices.ts";
+import { type OpenedSearch, runSearchContract } from "../contract/run-search/run-search.ts";
+import { inSlices } from "#base/threads/in-slices.ts";
 import { importanceOf } from "#core/explore/importance.ts";
 import type { Field } from "#lang/query/ast.ts";
 import { dose } from "../../tools/dose.ts";

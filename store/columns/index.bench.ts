@@ -5,7 +5,7 @@
  *
  * 20 params (half numbers; cardinality from 2 to unique) and 10 metrics per run.
  */
-import { inSlices } from "#base/in-slices.ts";
+import { inSlices } from "#base/threads/in-slices.ts";
 import { importanceOf } from "#core/explore/importance.ts";
 import {
   METRIC_FEED_STATS,

@@ -17,7 +17,7 @@ import {
 } from "#store/contract/run-feeder.ts";
 import type { RunFeedRow } from "#core/ports/run-search.ts";
 import type { Query } from "#lang/query/ast.ts";
-import { BLOCK_ROWS } from "./cells.ts";
+import { BLOCK_ROWS } from "./cells/cells.ts";
 import { RunIndex } from "./index.ts";
 import { dose } from "../../tools/dose.ts";
 

@@ -1,12 +1,12 @@
 import { MessageChannel, type MessagePort } from "node:worker_threads";
-import { Caller } from "#base/worker-call.ts";
-import { startWorker } from "#base/worker-thread.ts";
+import { Caller } from "#base/threads/worker-call.ts";
+import { startWorker } from "#base/threads/worker-thread.ts";
 import { CairnError, fromPlainError } from "#lang/errors.ts";
 import type { RunSearch } from "#core/ports/run-search.ts";
 import { Analysis } from "./analysis/analysis.ts";
-import { MASKS_MAX } from "./mask-table.ts";
-import { toPlainRequest } from "./plain-query.ts";
-import { SentMasks } from "./sent-masks.ts";
+import { MASKS_MAX } from "./masks/mask-table.ts";
+import { toPlainRequest } from "./masks/plain-query.ts";
+import { SentMasks } from "./masks/sent-masks.ts";
 import type { ColumnsApi, WorkerStart } from "./worker-api.ts";
 
 /** How long a search waits for changes that were acknowledged but have not come over the feed. */

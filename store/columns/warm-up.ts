@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { METRIC_FEED_STATS, type RunFeedBatch, type RunFeedRow } from "#core/ports/run-search.ts";
 import { parseQuery } from "#lang/query/parser.ts";
-import { BLOCK_ROWS } from "./cells.ts";
+import { BLOCK_ROWS } from "./cells/cells.ts";
 import { RunIndex } from "./index.ts";
 
 const ROUNDS = 150;

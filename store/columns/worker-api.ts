@@ -15,7 +15,7 @@ import type {
   SearchResult,
 } from "#core/ports/run-search.ts";
 import type { Field } from "#lang/query/ast.ts";
-import type { Plain, PlainMask } from "./plain-query.ts";
+import type { Plain, PlainMask } from "./masks/plain-query.ts";
 
 /** What the thread of the index is started with. */
 export interface WorkerStart {

@@ -1,15 +1,15 @@
 /** The thread that holds the run index. Batches and searches come in over two ports, one at a time. */
 import { parentPort, workerData } from "node:worker_threads";
-import { keepCancelFlag, throwIfCancelled } from "#base/cancellation.ts";
-import { inSlices } from "#base/in-slices.ts";
-import { serveCalls, Transferred } from "#base/worker-call.ts";
+import { keepCancelFlag, throwIfCancelled } from "#base/threads/cancellation.ts";
+import { inSlices } from "#base/threads/in-slices.ts";
+import { serveCalls, Transferred } from "#base/threads/worker-call.ts";
 import type { ReadMask } from "#core/access/scope.ts";
 import { CairnError, toPlainError } from "#lang/errors.ts";
 import type { RunFeedBatch, SearchRequest } from "#core/ports/run-search.ts";
 import { parseQuery } from "#lang/query/parser.ts";
 import { RunIndex } from "./index.ts";
 import { OpenTables } from "./analysis/open-tables.ts";
-import { fromPlainRequest, type PlainMask } from "./plain-query.ts";
+import { fromPlainRequest, type PlainMask } from "./masks/plain-query.ts";
 import { PositionGate } from "./position-gate.ts";
 import { warmUp } from "./warm-up.ts";
 import { type ColumnsApi, MASK_UNKNOWN, type TableApi, type WorkerStart } from "./worker-api.ts";

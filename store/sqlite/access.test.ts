@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { newToken } from "#base/ids.ts";
-import { accessStoreContract } from "#store/contract/access-store.ts";
+import { accessStoreContract } from "../contract/access-store/access-store.ts";
 import { ADMIN, openAccess } from "#store/contract/access-under-test.ts";
 import { openIn, openInMemory, openOnDisk } from "./testing/under-test.ts";
 

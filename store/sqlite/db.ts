@@ -1,5 +1,5 @@
 import { constants, DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
-import { throwIfCancelled } from "#base/cancellation.ts";
+import { throwIfCancelled } from "#base/threads/cancellation.ts";
 import { CairnError } from "#lang/errors.ts";
 
 export type Value = SQLInputValue;

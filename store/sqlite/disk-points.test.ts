@@ -1,6 +1,6 @@
-import { artifactStoreContract } from "#store/contract/artifact-store.ts";
-import { coreContract } from "#store/contract/core.ts";
-import { pointStoreContract } from "#store/contract/point-store.ts";
+import { artifactStoreContract } from "../contract/artifact-store/artifact-store.ts";
+import { coreContract } from "../contract/core/core.ts";
+import { pointStoreContract } from "../contract/point-store/point-store.ts";
 import { dose } from "../../tools/dose.ts";
 import { openOnDisk } from "./testing/under-test.ts";
 

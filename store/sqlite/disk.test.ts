@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { runStoreContract } from "#store/contract/run-store.ts";
+import { runStoreContract } from "../contract/run-store/run-store.ts";
 import {
   AUDIT,
   appendOne,

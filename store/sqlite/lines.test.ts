@@ -1,4 +1,4 @@
-import { logStoreContract } from "#store/contract/log-store.ts";
+import { logStoreContract } from "../contract/log-store/log-store.ts";
 import { dose } from "../../tools/dose.ts";
 import { openInMemory, openOnDisk } from "./testing/under-test.ts";
 

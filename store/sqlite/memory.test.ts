@@ -1,8 +1,8 @@
 import { describe } from "vitest";
-import { artifactStoreContract } from "#store/contract/artifact-store.ts";
-import { coreBoundsContract } from "#store/contract/core-bounds.ts";
-import { pointStoreContract } from "#store/contract/point-store.ts";
-import { runStoreContract } from "#store/contract/run-store.ts";
+import { artifactStoreContract } from "../contract/artifact-store/artifact-store.ts";
+import { coreBoundsContract } from "../contract/core/bounds.ts";
+import { pointStoreContract } from "../contract/point-store/point-store.ts";
+import { runStoreContract } from "../contract/run-store/run-store.ts";
 import { dose } from "../../tools/dose.ts";
 import { openInMemory } from "./testing/under-test.ts";
 

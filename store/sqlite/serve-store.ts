@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import type { MessagePort } from "node:worker_threads";
 import { isDeepStrictEqual } from "node:util";
-import { serveCalls, Transferred, type Endpoint, type Handlers } from "#base/worker-call.ts";
+import { serveCalls, Transferred, type Endpoint, type Handlers } from "#base/threads/worker-call.ts";
 import { withFacts } from "#core/access/audit-record.ts";
 import { CairnError, toPlainError, type PlainError } from "#lang/errors.ts";
 import type { AuditRecord } from "#core/ports/access-store.ts";

@@ -1,6 +1,6 @@
 import type { MessagePort, Worker } from "node:worker_threads";
-import { Caller } from "#base/worker-call.ts";
-import { startWorker } from "#base/worker-thread.ts";
+import { Caller } from "#base/threads/worker-call.ts";
+import { startWorker } from "#base/threads/worker-thread.ts";
 import { CairnError, fromPlainError, type PlainError } from "#lang/errors.ts";
 import type { WorkerStart } from "./worker-api.ts";
 

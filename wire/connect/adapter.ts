@@ -16,7 +16,7 @@ import { limits } from "#lang/limits.ts";
 import type { HttpRequest, HttpResponse } from "#wire/kit/http.ts";
 import { contentTypeOf } from "#wire/kit/router.ts";
 import { withContent } from "./answer-content.ts";
-import { checkRequest } from "./check-request.ts";
+import { checkRequest } from "./check/request.ts";
 import { closeSoon } from "./close-soon.ts";
 import type { OnFailure } from "./error.ts";
 import type { OpenCall } from "./open-call.ts";

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { ReadSeriesResult, SeriesData } from "#core/ports/point-store.ts";
 import { Encoding, ReadSeriesResponseSchema } from "#proto/cairn/v1/metric_pb.ts";
 import { encodeRead } from "./encode-read.ts";
-import { fromReadResult } from "./map-series.ts";
+import { fromReadResult } from "./map/series.ts";
 import { dose } from "../../tools/dose.ts";
 
 const doubles = (count: number) =>

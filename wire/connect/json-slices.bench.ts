@@ -16,7 +16,7 @@ import { ReadLogResponseSchema } from "#proto/cairn/v1/log_pb.ts";
 import { ReadSeriesResponseSchema, type ColumnSchema } from "#proto/cairn/v1/metric_pb.ts";
 import { RunSchema, RunStatus, SearchRunsResponseSchema } from "#proto/cairn/v1/run_pb.ts";
 import { jsonSlices } from "./json-slices.ts";
-import { fromMap } from "./map.ts";
+import { fromMap } from "./map/map.ts";
 
 const LARGE_ROUNDS = 7;
 const SMALL_ROUNDS = 400;

@@ -13,7 +13,7 @@ import { type MethodTraits, OpenCall, traitsOf } from "./open-call.ts";
 import { methodName, permissionTable, type Service } from "./permission.ts";
 import { registerReflection, ServerReflection, ServerReflectionAlpha } from "./reflection.ts";
 import { senderOf } from "./sender.ts";
-import { registerServices, SERVICES } from "./services.ts";
+import { registerServices, SERVICES } from "./services/services.ts";
 
 /** Our own API: gRPC, gRPC-Web, Connect and JSON, all from one description. */
 export interface ConnectWire {

@@ -1,6 +1,6 @@
 import { MessageChannel, type Worker } from "node:worker_threads";
-import { Caller } from "#base/worker-call.ts";
-import { startWorker } from "#base/worker-thread.ts";
+import { Caller } from "#base/threads/worker-call.ts";
+import { startWorker } from "#base/threads/worker-thread.ts";
 import type { ReadMask } from "#core/access/scope.ts";
 import type {
   FoundFrontier,
@@ -10,8 +10,8 @@ import type {
 } from "#core/ports/run-search.ts";
 import type { Importance } from "#core/explore/importance.ts";
 import { CairnError, fromPlainError } from "#lang/errors.ts";
-import { toPlainRequest } from "../plain-query.ts";
-import type { SentMasks } from "../sent-masks.ts";
+import { toPlainRequest } from "../masks/plain-query.ts";
+import type { SentMasks } from "../masks/sent-masks.ts";
 import type { AnalysisApi, ColumnsApi, OpenedTable } from "../worker-api.ts";
 
 /** Computing over many runs, in a thread that is started when it is first needed. */

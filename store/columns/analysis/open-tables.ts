@@ -4,7 +4,7 @@ import type { FieldsRequest, FrontierRun, RunSelection } from "#core/ports/run-s
 import { systemClock } from "#base/clock.ts";
 import type { Field } from "#lang/query/ast.ts";
 import type { RunIndex } from "../index.ts";
-import type { SelectedRows } from "../selected-rows.ts";
+import type { SelectedRows } from "../search/selected-rows.ts";
 import type { OpenedTable } from "../worker-api.ts";
 
 interface Table {

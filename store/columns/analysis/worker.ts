@@ -1,12 +1,12 @@
 /** The thread that computes over many runs at once. It reads columns of the index, which goes on searching. */
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
-import { keepCancelFlag, throwIfCancelled } from "#base/cancellation.ts";
-import { Caller, serveCalls } from "#base/worker-call.ts";
+import { keepCancelFlag, throwIfCancelled } from "#base/threads/cancellation.ts";
+import { Caller, serveCalls } from "#base/threads/worker-call.ts";
 import { frontierOf } from "#core/explore/frontier.ts";
 import { importanceOf } from "#core/explore/importance.ts";
 import type { RunColumn } from "#core/explore/run-table.ts";
 import { CairnError, fromPlainError, toPlainError } from "#lang/errors.ts";
-import { SearchDeadline } from "../search-deadline.ts";
+import { SearchDeadline } from "../search/search-deadline.ts";
 import type { AnalysisApi, TableApi } from "../worker-api.ts";
 
 const FRONTIER_MS_MAX = 10_000;

@@ -4,7 +4,7 @@
  */
 import { once } from "node:events";
 import { MessageChannel, type MessagePort, type Worker } from "node:worker_threads";
-import { startWorker } from "#base/worker-thread.ts";
+import { startWorker } from "#base/threads/worker-thread.ts";
 import { connectThread, type StartThread } from "../thread.ts";
 import type { WorkerStart } from "../worker-api.ts";
 

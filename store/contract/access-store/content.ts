@@ -1,0 +1,179 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { ROLES } from "#core/access/role.ts";
+import { scopeKey, type Scope } from "#core/access/scope.ts";
+import { compareCodePoints } from "#lang/code-points.ts";
+import type { AccessChange, AccessContent, StoredToken } from "#core/ports/access-store.ts";
+import { ListAccess } from "../list-access.ts";
+import { AUDIT, createRun, NOW_US, refused, useStores, type OpenStores } from "../stores.ts";
+
+const NAMES = ["ada", "Ada", "ci.night-ly@x+y", "lab", "everyone"];
+const PATHS = ["", "a", "a/b", "a/ü", "b%_'\"", "a#b"];
+const RUNS = ["1".repeat(32), "2".repeat(32)];
+
+const scope: fc.Arbitrary<Scope> = fc.oneof(
+  fc.record({ namespace: fc.constantFrom(...PATHS) }),
+  fc.record({ namespace: fc.constantFrom("a", "a/b"), runId: fc.constantFrom(...RUNS) }),
+  fc.record({
+    namespace: fc.constant("a"),
+    runId: fc.constantFrom(...RUNS),
+    artifact: fc.constantFrom("x", "dir/y\n#z"),
+  }),
+);
+const name = fc.constantFrom(...NAMES);
+const time = fc.integer({ min: 0, max: 2 ** 53 - 1 });
+const role = fc.constantFrom(...ROLES);
+
+const token: fc.Arbitrary<StoredToken> = fc.record({
+  id: fc.constantFrom("t1", "t2", "t3"),
+  kind: fc.constantFrom("token" as const, "login" as const, "session" as const, "first" as const),
+  parent: fc.option(fc.constantFrom("t1", "gone"), { nil: undefined }),
+  passwordOf: fc.option(fc.constantFrom("ada", "Ada"), { nil: undefined }),
+  pageHash: fc.option(fc.string(), { nil: undefined }),
+  principal: fc.constantFrom("ada", "Ada"),
+  name: fc.string({ unit: "grapheme" }),
+  hash: fc.constant(""),
+  role: fc.option(role, { nil: undefined }),
+  namespaces: fc.uniqueArray(fc.constantFrom(...PATHS)),
+  createdUs: time,
+  expiresUs: fc.option(time, { nil: undefined }),
+  lastUsedUs: fc.option(time, { nil: undefined }),
+});
+
+const change: fc.Arbitrary<AccessChange> = fc.oneof(
+  fc.record({
+    do: fc.constant("put-principal" as const),
+    principal: fc.record({
+      name,
+      kind: fc.constantFrom("user" as const, "service" as const, "group" as const),
+      displayName: fc.string({ unit: "grapheme" }),
+      disabled: fc.boolean(),
+      createdUs: time,
+      password: fc.option(fc.string(), { nil: undefined }),
+    }),
+  }),
+  fc.record({ do: fc.constant("delete-principal" as const), name }),
+  fc.record({ do: fc.constant("add-member" as const), group: fc.constant("lab"), member: name }),
+  fc.record({ do: fc.constant("remove-member" as const), group: fc.constant("lab"), member: name }),
+  fc.record({
+    do: fc.constant("put-binding" as const),
+    binding: fc.record({ principal: name, role, scope, createdUs: time, createdBy: name }),
+  }),
+  fc.record({ do: fc.constant("delete-binding" as const), principal: name, scope }),
+  fc.record({ do: fc.constant("set-closed" as const), scope, closed: fc.boolean() }),
+  fc.record({ do: fc.constant("put-token" as const), token }),
+  fc.record({ do: fc.constant("delete-token" as const), id: fc.constantFrom("t1", "t2", "t3") }),
+);
+
+export function accessContentContract(open: OpenStores): void {
+  const bench = useStores(open);
+
+  it("is empty at first", async () => {
+    expect(await bench.under.access.loadAccess()).toEqual(new ListAccess().content);
+  });
+
+  it("A15 holds after any changes what the plain lists hold, also after a restart", async () => {
+    for (const id of RUNS) await createRun(bench.runs, { id, namespace: "a" });
+    const model = new ListAccess();
+    let hashes = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 8 }), async (asked) => {
+        const changes = asked
+          .map((one) =>
+            one.do === "put-token"
+              ? { ...one, token: { ...one.token, hash: `${one.token.id}-${++hashes}` } }
+              : one,
+          )
+          .filter((one) => isPossible(one, model.content));
+        const [first] = changes;
+        if (first === undefined) return;
+        // Later ones may need what an earlier one takes away, so that each goes alone.
+        await model.changeAccess([first], []);
+        await bench.under.access.changeAccess([first], []);
+        const inOne = changes
+          .slice(1)
+          .filter(({ do: what }) => what.includes("binding") || what === "set-closed");
+        await model.changeAccess(inOne, []);
+        await bench.under.access.changeAccess(inOne, []);
+        expect(sorted(await bench.under.access.loadAccess())).toEqual(sorted(model.content));
+      }),
+      { numRuns: 60 },
+    );
+    await bench.reopen();
+    if (bench.under.reopen === undefined) return;
+    expect(sorted(await bench.under.access.loadAccess())).toEqual(sorted(model.content));
+  });
+
+  it("A15 makes all changes and records of one call, or none", async () => {
+    const { access } = bench.under;
+    const binding = { principal: "everyone", role: "viewer" as const, createdUs: NOW_US, createdBy: "ada" };
+    const changes: AccessChange[] = [
+      { do: "put-binding", binding: { ...binding, scope: { namespace: "a" } } },
+      { do: "put-binding", binding: { ...binding, scope: { namespace: "a", runId: RUNS[0]! } } },
+    ];
+    await expect(access.changeAccess(changes, [AUDIT])).rejects.toEqual(refused("not-found"));
+    expect(await access.loadAccess()).toEqual(new ListAccess().content);
+    expect(await access.verifyAudit()).toEqual({ entries: 0, problems: [] });
+  });
+
+  it("A17 refuses what is bound or closed on a run that is not there", async () => {
+    const gone: Scope = { namespace: "a", runId: RUNS[0]!, artifact: "x" };
+    const closing = bench.under.access.changeAccess([{ do: "set-closed", scope: gone, closed: true }], []);
+    await expect(closing).rejects.toEqual(refused("not-found"));
+    // Taking away is no harm.
+    await bench.under.access.changeAccess(
+      [
+        { do: "set-closed", scope: gone, closed: false },
+        { do: "delete-binding", principal: "ada", scope: gone },
+      ],
+      [],
+    );
+  });
+
+  it("keeps when tokens were last used, and passes over those that are gone", async () => {
+    const { access } = bench.under;
+    const [ada] = fc.sample(token, 1);
+    const stored = { ...ada!, id: "t1", principal: "ada", hash: "h" };
+    const principal = {
+      name: "ada",
+      kind: "user" as const,
+      displayName: "",
+      disabled: false,
+      createdUs: NOW_US,
+      password: undefined,
+    };
+    await access.changeAccess(
+      [
+        { do: "put-principal", principal },
+        { do: "put-token", token: stored },
+      ],
+      [],
+    );
+    await access.touchTokens([
+      { id: "t1", lastUsedUs: NOW_US },
+      { id: "unknown", lastUsedUs: NOW_US },
+    ]);
+    const { tokens } = await access.loadAccess();
+    expect(tokens).toEqual([{ ...stored, lastUsedUs: NOW_US }]);
+  });
+}
+
+/** Core only asks for what fits what is there. */
+function isPossible(one: AccessChange, { principals }: AccessContent): boolean {
+  const exists = (wanted: string) => principals.some((principal) => principal.name === wanted);
+  if (one.do === "add-member") return exists(one.group) && exists(one.member);
+  if (one.do === "put-token") return exists(one.token.principal);
+  return true;
+}
+
+function sorted(content: AccessContent): AccessContent {
+  const by = <T>(list: readonly T[], key: (one: T) => string) =>
+    list.toSorted((a, b) => compareCodePoints(key(a), key(b)));
+  return {
+    principals: by(content.principals, (one) => one.name),
+    members: by(content.members, (one) => `${one.group}\n${one.member}`),
+    bindings: by(content.bindings, (one) => `${one.principal}\n${scopeKey(one.scope)}`),
+    closed: by(content.closed, scopeKey),
+    tokens: by(content.tokens, (one) => one.id),
+  };
+}

@@ -1,0 +1,144 @@
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import type { Scope } from "#core/access/scope.ts";
+import type { AccessChange, AuditRecord, StoredToken } from "#core/ports/access-store.ts";
+import { AUDIT, createRun, NOW_US, refused, useStores, type Bench, type OpenStores } from "../stores.ts";
+
+export function accessGoneContract(open: OpenStores, restores: boolean): void {
+  const bench = useStores(open);
+
+  it("A15 writes a deletion down with it, and only when something was deleted", async () => {
+    const { runs } = bench;
+    const id = await createRun(runs, { namespace: "a/b" });
+    await expect(runs.purgeRun(id, told("too-early"))).rejects.toEqual(refused("precondition"));
+    await runs.setDeleted(id, NOW_US, told("delete"));
+    await runs.setDeleted(id, NOW_US + 1, told("delete-again"));
+    await runs.setDeleted(id, undefined, told("restore"));
+    await runs.setDeleted(id, undefined, told("restore-again"));
+    await runs.setDeleted(id, NOW_US, told("delete"));
+    await expect(runs.deleteNamespace("a/b", told("not-empty"))).rejects.toEqual(refused("precondition"));
+    await runs.purgeRun(id, told("purge"));
+    await expect(runs.purgeRun(id, told("purge-again"))).rejects.toEqual(refused("not-found"));
+    await runs.deleteNamespace("a/b", told("delete-namespace"));
+    expect(await actions(bench)).toEqual(["delete", "restore", "delete", "purge", "delete-namespace"]);
+    expect(await bench.under.access.verifyAudit()).toEqual({ entries: 5, problems: [] });
+  });
+
+  it("A17 takes along what was bound and closed on a purged run, and nothing else", async () => {
+    const { runs } = bench;
+    const id = await createRun(runs, { namespace: "a" });
+    const other = await createRun(runs, { namespace: "a" });
+    const stay: Scope[] = [{ namespace: "" }, { namespace: "a" }, { namespace: "a", runId: other }];
+    const go: Scope[] = [
+      { namespace: "a", runId: id },
+      { namespace: "a", runId: id, artifact: "x" },
+    ];
+    await rule(bench, [...stay, ...go]);
+    await runs.setDeleted(id, NOW_US, AUDIT);
+    expect(await ruled(bench)).toHaveLength(10);
+    await runs.purgeRun(id, AUDIT);
+    expect(await ruled(bench)).toEqual([...stay, ...stay]);
+  });
+
+  it("A17 takes along what was bound and closed on a deleted namespace and below it", async () => {
+    await bench.runs.createNamespace({
+      path: "a/b",
+      description: "",
+      objective: undefined,
+      createdUs: NOW_US,
+    });
+    const stay = ["", "a", "a/bc", "a/b0", "a/B"].map((namespace) => ({ namespace }));
+    const go = ["a/b", "a/b/not-yet", "a/b/c/d"].map((namespace) => ({ namespace }));
+    await rule(bench, [...stay, ...go]);
+    await bench.runs.deleteNamespace("a/b", AUDIT);
+    expect(await ruled(bench)).toEqual(expect.arrayContaining(stay));
+    expect(await ruled(bench)).toHaveLength(2 * stay.length);
+  });
+
+  if (restores)
+    it("A18 keeps the audit through a restore, and what was revoked stays revoked", async () => {
+      const { access } = bench.under;
+      const file = join(bench.under.directory, "copy.db");
+      const principal = {
+        name: "ada",
+        kind: "user" as const,
+        displayName: "",
+        disabled: false,
+        createdUs: NOW_US,
+        password: undefined,
+      };
+      const put = (id: string): AccessChange => ({ do: "put-token", token: tokenOf(id) });
+      const revoke = (id: string, action: string) =>
+        access.changeAccess([{ do: "delete-token", id }], [{ ...told(action), facts: { token: id } }]);
+      await access.changeAccess(
+        [{ do: "put-principal", principal }, ...["kept", "revoked", "left"].map(put)],
+        [told("before")],
+      );
+      await bench.runs.backup(file);
+      await revoke("revoked", "revoke-token");
+      await revoke("left", "log-out");
+      await access.changeAccess([put("later")], [told("later")]);
+      await bench.runs.restore(file, { audit: told("restore-backup") });
+      const expected = ["before", "revoke-token", "log-out", "later", "restore-backup"];
+      expect(await actions(bench)).toEqual(expected);
+      expect(await bench.under.access.verifyAudit()).toEqual({ entries: 5, problems: [] });
+      expect((await access.loadAccess()).tokens.map(({ id }) => id)).toEqual(["kept"]);
+      await bench.reopen();
+      await bench.under.access.changeAccess([], [told("after")]);
+      expect(await actions(bench)).toEqual([...expected, "after"]);
+      expect(await bench.under.access.verifyAudit()).toEqual({ entries: 6, problems: [] });
+    });
+
+  if (restores)
+    it("A18 leaves the audit as it is when a restore is refused", async () => {
+      const { access } = bench.under;
+      await access.changeAccess([], [told("before")]);
+      const missing = bench.runs.restore(join(bench.under.directory, "none.db"), { audit: told("restore") });
+      await expect(missing).rejects.toEqual(refused("not-found"));
+      expect(await actions(bench)).toEqual(["before"]);
+    });
+}
+
+function told(action: string): AuditRecord {
+  return { ...AUDIT, action };
+}
+
+/** In the order they were written. */
+async function actions(bench: Bench): Promise<string[]> {
+  const anything = { principal: undefined, action: undefined, target: undefined };
+  const entries = await bench.under.access.listAudit({ ...anything, before: undefined, limit: 100 });
+  return entries.map(({ action }) => action).reverse();
+}
+
+/** Binds something on each scope, and closes it. */
+function rule(bench: Bench, scopes: readonly Scope[]): Promise<void> {
+  const binding = { principal: "everyone", role: "viewer" as const, createdUs: NOW_US, createdBy: "ada" };
+  const changes = scopes.flatMap((scope): AccessChange[] => [
+    { do: "put-binding", binding: { ...binding, scope } },
+    { do: "set-closed", scope, closed: true },
+  ]);
+  return bench.under.access.changeAccess(changes, []);
+}
+
+async function ruled(bench: Bench): Promise<Scope[]> {
+  const { bindings, closed } = await bench.under.access.loadAccess();
+  return [...bindings.map(({ scope }) => scope), ...closed];
+}
+
+function tokenOf(id: string): StoredToken {
+  return {
+    id,
+    kind: "token",
+    parent: undefined,
+    passwordOf: undefined,
+    principal: "ada",
+    name: "",
+    hash: `hash of ${id}`,
+    pageHash: undefined,
+    role: undefined,
+    namespaces: [],
+    createdUs: NOW_US,
+    expiresUs: undefined,
+    lastUsedUs: undefined,
+  };
+}

@@ -1,0 +1,26 @@
+/** Access on a real store: who may what, tokens, passwords, the audit. */
+import { describe } from "vitest";
+import { coreAccessAuditContract } from "./audit.ts";
+import { coreAccessBoundsContract } from "./bounds.ts";
+import { coreAccessCaptureContract } from "./capture.ts";
+import { coreAccessGrantsContract } from "./grants.ts";
+import { coreAccessFamiliesContract } from "./families.ts";
+import { coreAccessFirstTokenContract } from "./first-token.ts";
+import { coreAccessLoginsContract } from "./logins.ts";
+import { coreAccessPrincipalsContract } from "./principals.ts";
+import { coreAccessTokensContract } from "./tokens.ts";
+import type { OpenStores } from "../stores.ts";
+
+export function coreAccessContract(name: string, open: OpenStores, traits: { restores: boolean }): void {
+  describe(`access on ${name}`, () => {
+    describe("grants", () => coreAccessGrantsContract(open));
+    describe("tokens", () => coreAccessTokensContract(open));
+    describe("bounds", () => coreAccessBoundsContract(open));
+    describe("families of tokens", () => coreAccessFamiliesContract(open, traits.restores));
+    describe("the first token", () => coreAccessFirstTokenContract(open));
+    describe("principals", () => coreAccessPrincipalsContract(open));
+    describe("logins", () => coreAccessLoginsContract(open));
+    describe("what must not be captured", () => coreAccessCaptureContract(open));
+    describe("audit", () => coreAccessAuditContract(open, traits.restores));
+  });
+}

@@ -1,0 +1,182 @@
+import { expect, it } from "vitest";
+import type { Envelope } from "#core/types/envelope.ts";
+import { EVERY_LINE } from "#core/types/log.ts";
+import type { Provenance } from "#core/types/run.ts";
+import { artifactRecord } from "../artifact-record.ts";
+import { asked, buildCore, CALLER, type CoreUnderTest } from "../core-under-test.ts";
+import { logLines } from "../naive-log.ts";
+import { numbers, readNumbers, useStores, type OpenStores } from "../stores.ts";
+
+const ARCHIVE = "code/workdir.tar.gz";
+
+const PROVENANCE: Provenance = {
+  initialState: "",
+  trainingData: [],
+  testData: [],
+  featurePipeline: "",
+  study: "",
+  code: { repository: "r", commit: "c", branch: "b", dirtyPatch: "+secret", archive: ARCHIVE },
+  command: [],
+  environment: new Map([["host", "n1"]]),
+};
+
+/** What a namespace forbids clients to capture. */
+export function coreCaptureContract(open: OpenStores): void {
+  const bench = useStores(open);
+  const core = async () => {
+    const built = buildCore(bench.under);
+    await built.captures.load();
+    return built;
+  };
+  const forbid = (built: CoreUnderTest, path: string, policy = { forbidsConsole: true, forbidsCode: true }) =>
+    built.namespaces.update(CALLER, { path, ...policy });
+  const made = (built: CoreUnderTest, path: string) =>
+    built.namespaces.create(CALLER, { path, description: "", objective: undefined });
+  const start = async ({ runs }: CoreUnderTest, namespace = "lab/asr") =>
+    (await runs.create(CALLER, asked({ namespace }))).run.id;
+  const envelope = (id: string, seq: number, parts: Partial<Envelope> = {}): Envelope => ({
+    run: { by: "id", id },
+    writer: "w",
+    seq,
+    series: [numbers("loss", [seq], seq)],
+    change: undefined,
+    lost: [],
+    ...parts,
+  });
+  const textsOf = async ({ logs }: CoreUnderTest, id: string) => {
+    const read = await logs.read(CALLER, { run: { by: "id", id }, filter: EVERY_LINE, from: 0, limit: 0 });
+    return read.lines.map(({ text }) => text);
+  };
+  const artifactsOf = async (id: string) => {
+    const everything = { prefix: "", kind: undefined, fromStep: undefined, toStep: undefined };
+    const page = { runId: id, after: undefined, limit: 100, bytesMax: Infinity, ...everything };
+    return (await bench.under.artifacts.listArtifacts(page)).rows.map(({ name }) => name);
+  };
+
+  it("N5 what a namespace forbids holds below it, and no namespace below allows it again", async () => {
+    const built = await core();
+    for (const path of ["lab/asr/en", "labs"]) await made(built, path);
+    await forbid(built, "lab", { forbidsConsole: true, forbidsCode: false });
+    await forbid(built, "lab/asr", { forbidsConsole: false, forbidsCode: true });
+    await forbid(built, "lab/asr/en", { forbidsConsole: false, forbidsCode: false });
+    const held = async (path: string) => (await built.namespaces.get(CALLER, path)).forbidden;
+    expect(await held("lab")).toEqual({ console: "lab", code: undefined });
+    expect(await held("lab/asr")).toEqual({ console: "lab", code: "lab/asr" });
+    expect(await held("lab/asr/en")).toEqual({ console: "lab", code: "lab/asr" });
+    expect(await held("labs")).toEqual({ console: undefined, code: undefined });
+    const { namespaces } = await built.namespaces.list(CALLER, { under: "lab", pageSize: 0, pageToken: "" });
+    expect(namespaces.map(({ capture }) => capture)).toEqual([
+      { forbidsConsole: true, forbidsCode: false },
+      { forbidsConsole: false, forbidsCode: true },
+      { forbidsConsole: false, forbidsCode: false },
+    ]);
+    // Another server on the same store.
+    const again = await core();
+    expect(again.captures.forbiddenIn("lab/asr/en/us")).toEqual({ console: "lab", code: "lab/asr" });
+  });
+
+  it("N5 what was stored before stays, and what is allowed again is stored again", async () => {
+    const built = await core();
+    const id = await start(built);
+    await built.ingest.write(CALLER, envelope(id, 1, { log: [logLines(["before"])] }));
+    await forbid(built, "lab");
+    await built.ingest.write(CALLER, envelope(id, 2, { log: [logLines(["meanwhile"])] }));
+    await forbid(built, "lab", { forbidsConsole: false, forbidsCode: true });
+    const ack = await built.ingest.write(CALLER, envelope(id, 3, { log: [logLines(["after"])] }));
+    expect(ack.withheld).toBeUndefined();
+    expect(await textsOf(built, id)).toEqual(["before", "after"]);
+  });
+
+  it("N7 leaves console lines out of an envelope, says how many, and keeps everything else", async () => {
+    const built = await core();
+    const id = await start(built);
+    await forbid(built, "lab", { forbidsConsole: true, forbidsCode: false });
+    const log = [
+      logLines(["printed", "printed too"]),
+      logLines(["given"], { written: true }),
+      logLines(["trace"], { stream: "stderr", rank: 3 }),
+      logLines(["step 7"], { stream: "progress" }),
+      logLines(["queued"], { origin: "scheduler" }),
+    ];
+    const sent = envelope(id, 1, { log, change: { tags: new Map([["a", "b"]]) } });
+    expect(await built.ingest.write(CALLER, sent)).toEqual({
+      seq: 1,
+      duplicate: false,
+      points: 1,
+      withheld: { lines: 3, artifacts: 0, forbidden: { console: "lab", code: undefined } },
+    });
+    expect(await textsOf(built, id)).toEqual(["given", "step 7", "queued"]);
+    expect(await readNumbers(bench.points, id, "loss")).toEqual([1]);
+    expect(built.ingest.accepted).toEqual({ envelopes: 1, points: 1, lines: 3 });
+    const onlyLines = envelope(id, 2, { series: [], log: [logLines(["x"])] });
+    expect(await built.ingest.write(CALLER, onlyLines)).toMatchObject({ seq: 2, withheld: { lines: 1 } });
+    const allowed = envelope(id, 3, { log: [logLines(["y"], { written: true })] });
+    expect(await built.ingest.write(CALLER, allowed)).toEqual({ seq: 3, duplicate: false, points: 1 });
+  });
+
+  it("N7 leaves the archive of the code out of an envelope, and no other artifact", async () => {
+    const built = await core();
+    const id = await start(built);
+    await forbid(built, "lab", { forbidsConsole: false, forbidsCode: true });
+    const content = Buffer.from("tar");
+    const artifacts = [
+      artifactRecord({ name: ARCHIVE, content }),
+      artifactRecord({ name: "a.txt", content }),
+    ];
+    const sent = envelope(id, 1, { artifacts, log: [logLines(["printed"])] });
+    expect(await built.ingest.write(CALLER, sent)).toMatchObject({
+      withheld: { lines: 0, artifacts: 1, forbidden: { console: undefined, code: "lab" } },
+    });
+    expect(await artifactsOf(id)).toEqual(["a.txt"]);
+    expect(await textsOf(built, id)).toEqual(["printed"]);
+  });
+
+  it("N7 takes an envelope that is sent again for a duplicate, whatever is forbidden by then", async () => {
+    const built = await core();
+    const id = await start(built);
+    const sent = (seq: number) =>
+      envelope(id, seq, {
+        log: [logLines([`printed ${seq}`]), logLines([`given ${seq}`], { written: true })],
+        artifacts: [artifactRecord({ name: ARCHIVE, content: Buffer.from(String(seq)) })],
+      });
+    await built.ingest.write(CALLER, sent(1));
+    await forbid(built, "lab");
+    await built.ingest.write(CALLER, sent(2));
+    const duplicate = { duplicate: true, points: 1 };
+    for (const seq of [1, 2]) {
+      expect(await built.ingest.write(CALLER, sent(seq))).toEqual({ seq, ...duplicate });
+    }
+    await forbid(built, "lab", { forbidsConsole: false, forbidsCode: false });
+    for (const seq of [1, 2]) {
+      expect(await built.ingest.write(CALLER, sent(seq))).toEqual({ seq, ...duplicate });
+    }
+    expect(await built.ingest.write(CALLER, sent(3))).toEqual({ seq: 3, duplicate: false, points: 1 });
+    expect(await textsOf(built, id)).toEqual(["printed 1", "given 1", "given 2", "printed 3", "given 3"]);
+  });
+
+  it("N8 leaves the patch out of a run that is created or changed, notes it, and says what is forbidden", async () => {
+    const built = await core();
+    await made(built, "lab");
+    const before = await built.runs.create(CALLER, asked({ namespace: "lab", provenance: PROVENANCE }));
+    expect(before).toMatchObject({ forbidden: { code: undefined }, run: { provenance: PROVENANCE } });
+    await forbid(built, "lab", { forbidsConsole: false, forbidsCode: true });
+    const left = {
+      ...PROVENANCE,
+      code: { repository: "r", commit: "c", branch: "b", dirtyPatch: "", archive: "" },
+      environment: new Map([
+        ["host", "n1"],
+        ["note:code", 'left out: namespace "lab" forbids code capture'],
+      ]),
+    };
+    const made2 = await built.runs.create(CALLER, asked({ namespace: "lab/asr", provenance: PROVENANCE }));
+    expect(made2.forbidden).toEqual({ console: undefined, code: "lab" });
+    expect(made2.run.provenance).toEqual(left);
+    const ref = { by: "id", id: made2.run.id } as const;
+    const changed = await built.runs.update(CALLER, ref, { provenance: PROVENANCE });
+    expect(changed.provenance).toEqual(left);
+    const plain = { ...PROVENANCE, code: { ...PROVENANCE.code!, dirtyPatch: "", archive: "" } };
+    expect((await built.runs.update(CALLER, ref, { provenance: plain })).provenance).toEqual(plain);
+    const stays = await built.runs.get(CALLER, { by: "id", id: before.run.id });
+    expect(stays.provenance).toEqual(PROVENANCE);
+  });
+}

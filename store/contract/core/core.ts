@@ -1,0 +1,22 @@
+/** Core's services on a real store: what a rule needs both for is proven here, on every engine. */
+import { describe } from "vitest";
+import { coreCaptureContract } from "./capture.ts";
+import { coreExploreContract } from "./explore.ts";
+import { coreGroupsContract } from "./groups.ts";
+import { coreIngestContract } from "./ingest.ts";
+import { coreRunsContract } from "./runs.ts";
+import { coreSightContract } from "./sight.ts";
+import { coreSystemContract } from "./system.ts";
+import type { OpenStores } from "../stores.ts";
+
+export function coreContract(name: string, open: OpenStores, traits: { restores: boolean }): void {
+  describe(`core on ${name}`, () => {
+    describe("runs and namespaces", () => coreRunsContract(open));
+    describe("what others may not see", () => coreSightContract(open));
+    describe("ingest and metrics", () => coreIngestContract(open));
+    describe("what must not be captured", () => coreCaptureContract(open));
+    describe("groups", () => coreGroupsContract(open));
+    describe("many runs at once", () => coreExploreContract(open));
+    describe("system", () => coreSystemContract(open, traits.restores));
+  });
+}

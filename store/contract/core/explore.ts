@@ -1,0 +1,260 @@
+import { expect, it } from "vitest";
+import type { CompareRequest } from "#core/compare/comparisons.ts";
+import { CairnError } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
+import { asked, buildCore, CALLER } from "../core-under-test.ts";
+import { callerWithout } from "../masked-caller.ts";
+import { appendOne, envelope, numbers, useStores, type OpenStores } from "../stores.ts";
+
+const errorOf = (call: Promise<unknown>) =>
+  call.then(
+    () => new Error("it was answered"),
+    (thrown: unknown) => CairnError.from(thrown),
+  );
+const byId = (id: string) => ({ by: "id", id }) as const;
+const ALL = { query: "", namespace: "" };
+
+export function coreExploreContract(open: OpenStores): void {
+  const bench = useStores(open);
+  const build = () => {
+    const core = buildCore(bench.under);
+    /** A run with params, whose loss takes these values. */
+    const make = async (
+      params: Record<string, string>,
+      losses: readonly number[],
+      run: Parameters<typeof asked>[0] = {},
+    ) => {
+      const request = asked({ namespace: "lab/asr", params: new Map(Object.entries(params)), ...run });
+      const { id } = (await core.runs.create(CALLER, request)).run;
+      const series = losses.length === 0 ? [] : [numbers("loss", losses)];
+      await appendOne(bench.runs, envelope(id, 1, { series }));
+      return id;
+    };
+    const compare = (ids: readonly string[], request: Partial<CompareRequest> = {}) =>
+      core.comparisons.compare(CALLER, {
+        runs: ids.map(byId),
+        stats: [],
+        onlyDifferent: false,
+        withPatches: false,
+        ...request,
+      });
+    const setObjective = (path: string, metric: string) =>
+      core.namespaces.update(CALLER, { path, objective: { metric, direction: "minimize" } });
+    return { ...core, make, compare, setObjective };
+  };
+
+  it("M5 an objective holds below its namespace until another one does, and only for those who may read it", async () => {
+    const { namespaces, objectives, make, setObjective } = build();
+    await make({}, []);
+    await setObjective("lab", "loss");
+    const held = await objectives.list(CALLER, ["lab", "lab/asr", "lab/asr/new", "elsewhere", ""]);
+    expect([...held].map(([path, { metric, namespace }]) => [path, metric, namespace])).toEqual([
+      ["lab", "loss", "lab"],
+      ["lab/asr", "loss", "lab"],
+      ["lab/asr/new", "loss", "lab"],
+    ]);
+    await setObjective("lab/asr", "wer");
+    expect(await namespaces.get(CALLER, "lab/asr")).toMatchObject({
+      held: { metric: "wer", namespace: "lab/asr" },
+    });
+    expect(await objectives.of(CALLER, "lab/asr/new")).toMatchObject({ metric: "wer" });
+    const eve = callerWithout({ namespaces: ["lab/asr"] });
+    expect(await objectives.of(eve, "lab/asr")).toMatchObject({ metric: "loss", namespace: "lab" });
+    expect(await objectives.of(callerWithout({ namespaces: ["lab"] }), "lab/asr")).toBeUndefined();
+  });
+
+  it("M2 a namespace is listed with the best of its runs where that is asked for", async () => {
+    const { namespaces, make, setObjective, runs } = build();
+    const good = await make({}, [3, 1], { name: "good" });
+    const best = await make({}, [0.5], { name: "best", namespace: "lab/mt" });
+    await make({}, [Number.NaN], { name: "broken", namespace: "lab/mt" });
+    await setObjective("lab", "loss");
+    const list = async (caller = CALLER) => {
+      const page = await namespaces.list(caller, { under: "", pageSize: 0, pageToken: "", withBest: true });
+      return page.namespaces.map((namespace) => [
+        namespace.path,
+        namespace.best?.runName,
+        namespace.best?.value,
+      ]);
+    };
+    expect(await list()).toEqual([
+      ["lab", "best", 0.5],
+      ["lab/asr", "good", 1],
+      ["lab/mt", "best", 0.5],
+    ]);
+    expect(await list(callerWithout({ runs: [best] }))).toEqual([
+      ["lab", "good", 1],
+      ["lab/asr", "good", 1],
+      ["lab/mt", undefined, undefined],
+    ]);
+    await runs.delete(CALLER, byId(good));
+    expect((await list())[1]).toEqual(["lab/asr", undefined, undefined]);
+    expect(await namespaces.get(CALLER, "lab")).toMatchObject({ best: undefined, held: { metric: "loss" } });
+  });
+
+  it("M1 fields of runs come with their values and what their metrics mean, in pages", async () => {
+    const { explore, metrics, make, setObjective } = build();
+    await make({ lr: "0.1", seed: "1", optim: '{"name":"adam"}' }, [1], { tags: new Map([["team", "asr"]]) });
+    await make({ lr: "0.2", seed: "2", optim: '{"name":"adam"}' }, [2]);
+    await make({ lr: "0.2", seed: "3" }, [], { namespace: "other" });
+    await setObjective("lab", "loss");
+    const description = {
+      namespace: "lab",
+      key: "loss",
+      unit: "nats",
+      direction: "minimize",
+      description: "",
+      picture: undefined,
+    } as const;
+    await metrics.describeKey(CALLER, description);
+    const request = {
+      runs: { query: "", namespace: "lab" },
+      kinds: [],
+      find: "",
+      valuesMax: 0,
+      pageSize: 0,
+      pageToken: "",
+    };
+    const all = await explore.listFields(CALLER, request);
+    expect(all.fields.map(({ kind, key, runs, varies }) => [kind, key, runs, varies])).toEqual([
+      ["param", "lr", 2, true],
+      ["param", "seed", 2, true],
+      ["param", "optim.name", 2, false],
+      ["tag", "team", 1, true],
+      ["metric", "loss", 2, false],
+    ]);
+    expect(all).toMatchObject({ runs: 2, nextPageToken: "", objective: { metric: "loss" } });
+    expect(all.fields[2]!.values).toEqual([["adam", 2]]);
+    expect(all.fields[4]!.description).toMatchObject({ unit: "nats", direction: "minimize" });
+    const first = await explore.listFields(CALLER, { ...request, pageSize: 2, valuesMax: -1 });
+    const rest = await explore.listFields(CALLER, {
+      ...request,
+      pageSize: 5,
+      pageToken: first.nextPageToken,
+    });
+    expect([...first.fields, ...rest.fields].map(({ key }) => key)).toEqual(all.fields.map(({ key }) => key));
+    expect(first.fields[0]!.values).toEqual([]);
+    const found = await explore.listFields(CALLER, { ...request, find: "NAME", kinds: ["param"] });
+    expect(found.fields.map(({ key }) => key)).toEqual(["optim.name"]);
+    for (const bad of [
+      { pageSize: -1 },
+      { valuesMax: 51 },
+      { pageToken: "x" },
+      { runs: { ...ALL, query: "lr <" } },
+    ]) {
+      expect(await errorOf(explore.listFields(CALLER, { ...request, ...bad }))).toMatchObject({
+        code: "invalid",
+      });
+    }
+  });
+
+  it("M3, M4: what is asked about must be a number, and an objective must hold or be named", async () => {
+    const { explore, make, setObjective } = build();
+    for (let i = 0; i < 8; i++) await make({ lr: String(i), size: String(9 - i) }, [i * 2]);
+    const importance = (objective: string) =>
+      explore.importance(CALLER, { runs: { query: "", namespace: "lab" }, objective });
+    expect(await errorOf(importance(""))).toMatchObject({ code: "precondition", reason: "NO_OBJECTIVE" });
+    for (const text of ["name", "tags.team", "metrics.loss extra", ""].slice(0, 3)) {
+      expect(await errorOf(importance(text))).toMatchObject({ code: "invalid" });
+    }
+    await setObjective("lab", "loss");
+    const found = await importance("");
+    expect(found).toMatchObject({ objective: "metrics.loss.min", runs: 8 });
+    expect(found.params.map(({ key, strength }) => [key, Math.round(strength)])).toEqual([
+      ["lr", 1],
+      ["size", 1],
+    ]);
+    const goal = (field: string, direction: "minimize" | "maximize" = "minimize") => ({ field, direction });
+    const frontier = await explore.frontier(CALLER, {
+      runs: ALL,
+      goals: [goal("metrics.loss.min"), goal("params.size")],
+    });
+    expect(frontier).toMatchObject({ total: 8, counted: 8 });
+    expect(frontier.runs[0]!.values).toEqual([0, 9]);
+    for (const goals of [
+      [goal("duration")],
+      Array.from({ length: 6 }, () => goal("duration")),
+      [goal("name"), goal("duration")],
+    ]) {
+      expect(await errorOf(explore.frontier(CALLER, { runs: ALL, goals }))).toMatchObject({
+        code: "invalid",
+      });
+    }
+  });
+
+  it("M6, M7, M8: runs are compared by what their values mean, part by part and metric by metric", async () => {
+    const { make, compare, setObjective } = build();
+    const a = await make({ lr: "1e-3", n: "9007199254740993", same: '"x"', list: "[1,2]" }, [3, 1]);
+    const b = await make({ lr: "0.001", n: "9007199254740992", same: '"x"', list: "[1,3]" }, [5, 2]);
+    await setObjective("lab", "loss");
+    const { parts, metrics, objective } = await compare([a, b], { stats: ["best", "last"] });
+    const params = parts.find(({ part }) => part === "params")!;
+    expect(params.rows.map(({ key, meaning }) => [key, meaning[1]])).toEqual([
+      ["list.0", 0],
+      ["list.1", 1],
+      ["lr", 0],
+      ["n", 1],
+      ["same", 0],
+    ]);
+    expect(params.rows[2]).toMatchObject({ texts: ["1e-3", "0.001"], text: [1, 2] });
+    expect(metrics.map(({ key, stat, values }) => [key, stat, values.map((value) => value?.value)])).toEqual([
+      ["loss", "min", [1, 2]],
+      ["loss", "last", [1, 2]],
+    ]);
+    expect(metrics[0]).toMatchObject({ isObjective: true, differs: true, direction: "minimize" });
+    expect(metrics[0]!.values).toMatchObject([
+      { best: true, delta: undefined },
+      { best: false, delta: { difference: 1, share: 1, verdict: "worse" } },
+    ]);
+    expect(objective).toMatchObject({ namespace: "lab" });
+    const few = await compare([a, b], { onlyDifferent: true });
+    expect(few.parts.find(({ part }) => part === "params")).toMatchObject({
+      equalRows: 3,
+      rows: [{ key: "list.1" }, { key: "n" }],
+    });
+  });
+
+  it("M9 runs that are not there or not to be seen are named by their place, and the rest is compared", async () => {
+    const { comparisons, make } = build();
+    const [a, b] = [await make({ x: "1" }, [1]), await make({ x: "2" }, [2])];
+    const request = {
+      runs: [a, "0".repeat(32), b, a].map(byId),
+      stats: [],
+      onlyDifferent: false,
+      withPatches: true,
+    };
+    expect(await comparisons.compare(CALLER, request)).toMatchObject({
+      runs: [{ id: a }, { id: b }],
+      missing: [1],
+      patches: [{ how: "same" }],
+    });
+    const eve = callerWithout({ runs: [b] });
+    expect(await comparisons.compare(eve, request)).toMatchObject({ runs: [{ id: a }], missing: [1, 2] });
+    const none = await comparisons.compare(CALLER, { ...request, runs: [] });
+    expect(none).toMatchObject({ runs: [], parts: [], metrics: [] });
+    const many = Array.from({ length: limits.comparedRunsMax + 1 }, () => byId(a));
+    expect(await errorOf(comparisons.compare(CALLER, { ...request, runs: many }))).toMatchObject({
+      code: "exhausted",
+    });
+    expect(await errorOf(comparisons.compare(CALLER, { ...request, stats: ["worst"] }))).toMatchObject({
+      code: "invalid",
+    });
+  });
+
+  it("M9 refuses runs that are too large together", async () => {
+    const { make, compare } = build();
+    const large = JSON.stringify("x".repeat(60_000));
+    const params = Object.fromEntries(
+      Array.from({ length: 150 }, (_, i) => [`p${i}`, large.replace("x", String(i % 10))]),
+    );
+    const ids = [await make(params, []), await make({ ...params, p0: "1" }, [])];
+    expect(await compare(ids, { onlyDifferent: true })).toMatchObject({
+      runs: [{ id: ids[0] }, { id: ids[1] }],
+    });
+    const six = [
+      ...ids,
+      ...(await Promise.all([1, 2, 3, 4, 5, 6].map((p0) => make({ ...params, p0: `"${p0}"` }, [])))),
+    ];
+    expect(await errorOf(compare(six))).toMatchObject({ code: "exhausted", reason: "LIMIT_EXCEEDED" });
+  });
+}

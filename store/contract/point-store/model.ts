@@ -1,0 +1,232 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import type { Points, SeriesKind, SeriesPoints, Values } from "#core/types/series.ts";
+import type { EnvelopeData, ReadSeries, SeriesData } from "#core/ports/point-store.ts";
+import { listPoints, NaiveSeries } from "../naive-series.ts";
+import {
+  appendOne,
+  createRun,
+  envelope,
+  EVERYTHING,
+  NOW_US,
+  points,
+  useSharedStores,
+  type Bench,
+  type OpenStores,
+} from "../stores.ts";
+
+/** Points of one writer, all with or all without steps and times. */
+interface Piece {
+  writer: number;
+  columns: { steps: boolean; times: boolean; nanos: boolean };
+  rows: { step: number; time: number; nano: number; value: number }[];
+  /** Goes into the same envelope as the piece before it, when that is of the same writer. */
+  joined: boolean;
+  settle: boolean;
+}
+
+interface Case {
+  kind: SeriesKind;
+  pieces: Piece[];
+  reads: Pick<ReadSeries, "axis" | "from" | "to" | "buckets" | "includeReplaced" | "onlyReplaced">[];
+}
+
+const KINDS: readonly SeriesKind[] = ["number", "integer", "bool", "text"];
+/** Sums of these are exact in any order. */
+const NUMBERS = [0, 1, -1, 0.5, 2.25, -7.75, 1024, NaN, Infinity, -Infinity];
+const TEXTS = ["", "a", "ä", "🐈"];
+
+const stepArbitrary = fc.oneof(
+  { weight: 8, arbitrary: fc.integer({ min: -3, max: 20 }) },
+  fc.constant(2 ** 53),
+);
+const boundArbitrary = fc.option(fc.integer({ min: -5, max: 22 }), { nil: undefined, freq: 2 });
+
+const caseArbitrary: fc.Arbitrary<Case> = fc.record({
+  kind: fc.constantFrom(...KINDS, "number" as const),
+  pieces: fc.array(
+    fc.record({
+      writer: fc.nat(3),
+      columns: fc.record({
+        steps: fc.boolean().map((dropped) => !dropped),
+        times: fc.boolean(),
+        nanos: fc.boolean(),
+      }),
+      rows: fc.array(
+        fc.record({
+          step: stepArbitrary,
+          time: fc.integer({ min: -3, max: 20 }),
+          nano: fc.nat(999),
+          value: fc.nat(1000),
+        }),
+        { maxLength: 8 },
+      ),
+      joined: fc.boolean(),
+      settle: fc.nat(20).map((n) => n === 0),
+    }),
+    { minLength: 1, maxLength: 8 },
+  ),
+  reads: fc.array(
+    fc.record({
+      axis: fc.constantFrom("step" as const, "time" as const),
+      from: boundArbitrary,
+      to: boundArbitrary,
+      buckets: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 12 })),
+      includeReplaced: fc.boolean(),
+      onlyReplaced: fc.nat(3).map((n) => n === 0),
+    }),
+    { minLength: 2, maxLength: 4 },
+  ),
+});
+
+function valuesOf(kind: SeriesKind, seeds: number[]): Values {
+  switch (kind) {
+    case "number":
+      return { kind, data: Float64Array.from(seeds, (seed) => NUMBERS[seed % NUMBERS.length]!) };
+    case "integer":
+      // Neighbours above 2^53 share a double, which must not make them equal.
+      return {
+        kind,
+        data: BigInt64Array.from(seeds, (seed) => 2n ** 53n * BigInt((seed % 3) - 1) + BigInt(seed % 5)),
+      };
+    case "bool":
+      return { kind, data: Uint8Array.from(seeds, (seed) => seed % 2) };
+    case "text":
+      return { kind, data: seeds.map((seed) => TEXTS[seed % TEXTS.length]!) };
+  }
+}
+
+function pointsOf(kind: SeriesKind, { columns, rows }: Piece): Points {
+  return points(
+    valuesOf(
+      kind,
+      rows.map(({ value }) => value),
+    ),
+    {
+      steps: columns.steps ? Float64Array.from(rows, ({ step }) => step) : undefined,
+      times: columns.times ? Float64Array.from(rows, ({ time }) => NOW_US + time) : undefined,
+      nanos: columns.times && columns.nanos ? Uint16Array.from(rows, ({ nano }) => nano) : undefined,
+    },
+  );
+}
+
+interface Written {
+  runId: string;
+  tested: Case;
+  naive: NaiveSeries;
+}
+
+/** Writes the pieces into a run of their own and into the naive series. */
+async function write(bench: Bench, tested: Case): Promise<Written> {
+  const runId = await createRun(bench.runs);
+  const naive = new NaiveSeries(tested.kind);
+  const seqs = new Map<number, number>();
+  for (let at = 0; at < tested.pieces.length;) {
+    const { writer, settle } = tested.pieces[at]!;
+    const together: SeriesPoints[] = [];
+    do {
+      const all = pointsOf(tested.kind, tested.pieces[at]!);
+      naive.add(String(writer), all);
+      together.push({ key: "x", labels: [], points: all });
+      at++;
+    } while (at < tested.pieces.length && tested.pieces[at]!.joined && tested.pieces[at]!.writer === writer);
+    const seq = (seqs.get(writer) ?? 0) + 1;
+    seqs.set(writer, seq);
+    await appendOne(bench.runs, envelope(runId, seq, { writer: `w${writer}`, series: together }));
+    if (settle) await bench.under.settle();
+  }
+  return { runId, tested, naive };
+}
+
+async function compare(bench: Bench, { runId, tested, naive }: Written): Promise<void> {
+  const { series } = await bench.points.listSeries({
+    runId,
+    pattern: undefined,
+    after: undefined,
+    limit: 10,
+    bytesMax: Infinity,
+  });
+  expect(series).toEqual([{ key: "x", labels: [], kind: tested.kind, summary: naive.summary() }]);
+  for (const { from, to, ...rest } of tested.reads) {
+    const shift = rest.axis === "time" ? NOW_US : 0;
+    const request: ReadSeries = {
+      ...EVERYTHING,
+      ...rest,
+      from: from === undefined ? undefined : from + shift,
+      to: to === undefined ? undefined : to + shift,
+      selectors: [{ runId, key: "x", labels: [] }],
+    };
+    const {
+      series: [read],
+      grid,
+    } = await bench.points.readSeries(request);
+    const places = naive.places(request);
+    if (request.buckets === 0 || tested.kind === "text" || places.length <= request.buckets) {
+      compareExact(read!, naive, places, request.includeReplaced);
+      expect(grid).toBeUndefined();
+      continue;
+    }
+    const expected = naive.envelope(request, grid!, request.buckets);
+    compareEnvelopes(read!.data, expected);
+    expect(read!.pointCount).toBe(expected.count.reduce((sum, count) => sum + count, 0));
+  }
+}
+
+/** Only means depend on the order of summation. */
+function compareEnvelopes(data: SeriesData["data"], expected: EnvelopeData): void {
+  if (data.form !== "envelope") throw new Error("the answer is exact, though many points were asked for");
+  expect({ ...data, mean: undefined }).toEqual({ ...expected, mean: undefined });
+  data.mean.forEach((mean, i) => {
+    const size = Math.max(Math.abs(expected.min[i]!), Math.abs(expected.max[i]!), 1);
+    if (Number.isFinite(size)) expect(Math.abs(mean - expected.mean[i]!) / size).toBeLessThan(1e-12);
+    else expect(mean).toEqual(expected.mean[i]);
+  });
+}
+
+function compareExact(
+  read: SeriesData,
+  naive: NaiveSeries,
+  places: number[],
+  includeReplaced: boolean,
+): void {
+  const { data, pointCount } = read;
+  if (data.form !== "exact") throw new Error("the answer is an envelope, though few points were asked for");
+  expect(pointCount).toBe(places.length);
+  expect(listPoints(data.points)).toEqual(
+    places.map((at) => {
+      const { writer: _, ...point } = naive.points[at]!;
+      return point;
+    }),
+  );
+  const marks = data.replaced && [...data.replaced];
+  expect(marks).toEqual(includeReplaced ? places.map((at) => Number(naive.isReplaced(at))) : undefined);
+}
+
+const BATCH_MAX = 100;
+
+export function modelContract(open: OpenStores, cases: number): void {
+  const bench = useSharedStores(open);
+  const batch = Math.min(BATCH_MAX, cases);
+
+  it("P2 O1 O2 O3 O4 O5 V7 reads and sums up any series as the plain model does", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(caseArbitrary, { minLength: batch, maxLength: batch }), async (some) => {
+        const written = await Promise.all(some.map((tested) => write(bench, tested)));
+        const compareAll = () =>
+          Promise.all(
+            written.map((one) =>
+              compare(bench, one).catch((thrown: unknown) => {
+                throw new Error(`with ${JSON.stringify(one.tested)}`, { cause: thrown });
+              }),
+            ),
+          );
+        await compareAll();
+        await bench.under.settle();
+        await compareAll();
+        await bench.reopen();
+        await compareAll();
+      }),
+      { numRuns: Math.ceil(cases / batch), endOnFailure: true },
+    );
+  });
+}

@@ -1,0 +1,41 @@
+/**
+ * What every RunSearch must do, whatever it keeps its runs in. The meaning of a query is lang/query's;
+ * here it is held against its scripts and its reference evaluator.
+ */
+import { describe } from "vitest";
+import type { OpenedSearch } from "../run-feeder.ts";
+import { exploreContract } from "./explore.ts";
+import { feedContract } from "./feed.ts";
+import { maskContract } from "./mask.ts";
+import { metricsContract } from "./metrics.ts";
+import { pagingContract } from "./paging.ts";
+import { queryContract } from "./query.ts";
+import { scopeContract } from "./scope.ts";
+
+export type { OpenedSearch };
+
+export interface RunSearchTraits {
+  /** How many random cases each property tries. */
+  cases: number;
+  /** False for an engine that asks the database itself and so ignores positions. */
+  positions: boolean;
+  /** False for a part of an engine that computes no frontier itself. */
+  computes?: boolean;
+}
+
+/** `open` gives a RunSearch that knows no run; each test opens one and closes it. */
+export function runSearchContract(
+  name: string,
+  open: () => Promise<OpenedSearch>,
+  { cases, positions, computes = true }: RunSearchTraits,
+): void {
+  describe(`run search on ${name}`, () => {
+    describe("queries", () => queryContract(open, cases));
+    describe("what a caller may see", () => scopeContract(open));
+    describe("masks", () => maskContract(open, cases));
+    describe("changes", () => feedContract(open, cases, positions));
+    describe("metrics", () => metricsContract(open));
+    describe("pages", () => pagingContract(open, cases));
+    describe("many runs at once", () => exploreContract(open, { cases, computes }));
+  });
+}

@@ -1,0 +1,169 @@
+import { expect, it } from "vitest";
+import type { ArtifactRecord } from "#core/types/artifact.ts";
+import type { RunChange } from "#core/types/run.ts";
+import type { AppendEnvelope } from "#core/ports/run-store.ts";
+import { artifactRecord } from "../artifact-record.ts";
+import { logLines } from "../naive-log.ts";
+import {
+  appendOne,
+  createRun,
+  envelope,
+  NOW_US,
+  numbers,
+  points,
+  refused,
+  useStores,
+  type OpenStores,
+} from "../stores.ts";
+
+export function digestContract(open: OpenStores): void {
+  const bench = useStores(open);
+  const one = (id: string, seq: number, more: Partial<AppendEnvelope> = {}) =>
+    envelope(id, seq, { series: [numbers("loss", [seq], seq)], ...more });
+
+  it("E10 knows an envelope again in whatever order its maps were listed", async () => {
+    const id = await createRun(bench.runs);
+    const provenance = {
+      initialState: "",
+      trainingData: [],
+      testData: [],
+      featurePipeline: "",
+      study: "s",
+      code: undefined,
+      command: [],
+      environment: new Map([
+        ["a", "1"],
+        ["b", "2"],
+      ]),
+    };
+    const pairs = [
+      ["x", "1"],
+      ["ab", "2"],
+      ["z", "3"],
+    ] as const;
+    const change: RunChange = {
+      status: "running",
+      name: "n",
+      params: new Map(pairs),
+      tags: new Map(pairs),
+      provenance,
+    };
+    const reordered: RunChange = {
+      provenance: {
+        environment: new Map([
+          ["b", "2"],
+          ["a", "1"],
+        ]),
+        command: [],
+        study: "s",
+        featurePipeline: "",
+        testData: [],
+        trainingData: [],
+        code: undefined,
+        initialState: "",
+      },
+      tags: new Map(pairs.toReversed()),
+      params: new Map(pairs.toReversed()),
+      name: "n",
+      status: "running",
+    };
+    await appendOne(bench.runs, one(id, 1, { change }));
+    await appendOne(
+      bench.runs,
+      one(id, 4, {
+        lost: [
+          { first: 2, last: 2 },
+          { last: 3, first: 3 },
+        ],
+      }),
+    );
+    expect(await appendOne(bench.runs, one(id, 1, { change: reordered }))).toMatchObject({ duplicate: true });
+    const same = one(id, 4, {
+      lost: [
+        { first: 3, last: 3 },
+        { first: 2, last: 2 },
+      ],
+    });
+    expect(await appendOne(bench.runs, same)).toMatchObject({ duplicate: true });
+  });
+
+  it("E10 knows artifacts and lines again, and tells them from others", async () => {
+    const id = await createRun(bench.runs);
+    const pairs = [
+      ["a", "1"],
+      ["b", "2"],
+    ] as const;
+    const made = (parts: Partial<ArtifactRecord> = {}, text = "line") =>
+      envelope(id, 1, {
+        log: [logLines([text])],
+        artifacts: [artifactRecord({ content: Buffer.from("x"), metadata: new Map(pairs), ...parts })],
+      });
+    await appendOne(bench.runs, made());
+    const same = [made(), made({ metadata: new Map(pairs.toReversed()) })];
+    for (const again of same) {
+      expect(await appendOne(bench.runs, again)).toMatchObject({ duplicate: true });
+    }
+    const others = [
+      made({}, "other"),
+      made({ content: Buffer.from("y") }),
+      made({ content: undefined, uri: "s3://x" }),
+      made({ name: "other" }),
+      made({ step: 0 }),
+      made({ kind: "model" }),
+      made({ mediaType: "text/html" }),
+      made({ metadata: new Map([["a", "1"]]) }),
+      { ...made(), artifacts: [] },
+      { ...made(), log: undefined },
+    ];
+    for (const other of others) {
+      await expect(appendOne(bench.runs, other)).rejects.toEqual(refused("exists", "SEQ_REUSED"));
+    }
+    const empty = { ...envelope(id, 2), log: [], artifacts: [] };
+    await appendOne(bench.runs, empty);
+    expect(await appendOne(bench.runs, envelope(id, 2))).toMatchObject({ duplicate: true });
+  });
+
+  it("N7 E10 knows an envelope again of which only a part was stored, and stores no more of it", async () => {
+    const id = await createRun(bench.runs);
+    const sent = (seq: number, kept?: AppendEnvelope["kept"]) =>
+      one(id, seq, {
+        log: [logLines(["a"]), logLines(["b"])],
+        artifacts: [artifactRecord({ uri: "s3://x" })],
+        kept,
+      });
+    const none = { log: undefined, artifacts: undefined };
+    await appendOne(bench.runs, sent(1, { log: [logLines(["b"])], artifacts: undefined }));
+    await appendOne(bench.runs, sent(2));
+    await appendOne(bench.runs, sent(3, none));
+    for (const seq of [1, 2, 3]) {
+      expect(await appendOne(bench.runs, sent(seq))).toMatchObject({ seq, duplicate: true });
+      expect(await appendOne(bench.runs, sent(seq, none))).toMatchObject({ seq, duplicate: true });
+      const other = one(id, seq, { log: [logLines(["b"])] });
+      await expect(appendOne(bench.runs, other)).rejects.toEqual(refused("exists", "SEQ_REUSED"));
+    }
+    expect(await bench.under.logs.lineCount(id)).toBe(3);
+  });
+
+  it("E10 knows an envelope again whether nothing was said by leaving it out or by an empty list", async () => {
+    const id = await createRun(bench.runs);
+    await appendOne(bench.runs, one(id, 1, { change: { name: "n" } }));
+    const empty: RunChange = {
+      name: "n",
+      params: new Map(),
+      tags: new Map(),
+      removeTags: [],
+      onlyIfAbsent: false,
+    };
+    expect(await appendOne(bench.runs, one(id, 1, { change: empty }))).toMatchObject({ duplicate: true });
+    await appendOne(bench.runs, one(id, 2));
+    expect(await appendOne(bench.runs, one(id, 2, { change: {} }))).toMatchObject({ duplicate: true });
+    const values = { kind: "number", data: Float64Array.of(3) } as const;
+    const times = Float64Array.of(NOW_US);
+    const series = (nanos: Uint16Array | undefined) => [
+      { key: "t", labels: [], points: points(values, { times, nanos }) },
+    ];
+    await appendOne(bench.runs, envelope(id, 3, { series: series(undefined) }));
+    const zero = envelope(id, 3, { series: series(Uint16Array.of(0)) });
+    expect(await appendOne(bench.runs, zero)).toMatchObject({ duplicate: true });
+  });
+}

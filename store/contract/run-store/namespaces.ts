@@ -1,0 +1,233 @@
+import { expect, it } from "vitest";
+import { FORBIDS_NOTHING } from "#core/types/capture.ts";
+import type { KeyDescription, Namespace } from "#core/types/namespace.ts";
+import { ancestors } from "#lang/namespace-path.ts";
+import {
+  AUDIT,
+  createRun,
+  getRun,
+  inEveryForm,
+  NOW_US,
+  refused,
+  useStores,
+  type OpenStores,
+} from "../stores.ts";
+
+function namespace(path: string, more: Partial<Namespace> = {}): Namespace {
+  return {
+    path,
+    description: "",
+    objective: undefined,
+    capture: FORBIDS_NOTHING,
+    createdUs: NOW_US,
+    ...more,
+  };
+}
+
+function described(path: string, key: string, more: Partial<KeyDescription> = {}): KeyDescription {
+  return {
+    namespace: path,
+    key,
+    unit: "",
+    direction: undefined,
+    description: "",
+    picture: undefined,
+    ...more,
+  };
+}
+
+const ALL = { limit: 1_000, bytesMax: Infinity };
+
+export function namespacesContract(open: OpenStores): void {
+  const bench = useStores(open);
+  const paths = async (page: { under?: string; after?: string; limit?: number } = {}) => {
+    const { rows } = await bench.runs.listNamespaces({ under: "", after: undefined, ...ALL, ...page });
+    return rows.map(({ path }) => path);
+  };
+  const keysOf = async (path: string) =>
+    (await bench.runs.listKeys([...ancestors(path), path], { after: undefined, ...ALL })).rows;
+
+  it("keeps what a namespace says about itself", async () => {
+    const lab = namespace("lab/asr", {
+      description: "Speech 🎤",
+      objective: { metric: "wer", direction: "minimize" },
+      createdUs: NOW_US - 5,
+    });
+    expect(await bench.runs.createNamespace(lab)).toEqual(lab);
+    await inEveryForm(bench, async () => {
+      expect(await bench.runs.findNamespace("lab/asr")).toEqual(lab);
+      expect(await bench.runs.findNamespace("lab/asr/en")).toBeUndefined();
+    });
+  });
+
+  it("creates the parents that are missing, and refuses a path that is taken", async () => {
+    await bench.runs.createNamespace(namespace("a/b/c"));
+    expect(await paths()).toEqual(["a", "a/b", "a/b/c"]);
+    await expect(bench.runs.createNamespace(namespace("a/b"))).rejects.toEqual(refused("exists"));
+    await expect(bench.runs.createNamespace(namespace("a/b/c"))).rejects.toEqual(refused("exists"));
+  });
+
+  it("U7 creates the namespace of a run with its parents", async () => {
+    const id = await createRun(bench.runs, { namespace: "deep/er/still", createdUs: NOW_US + 7 });
+    expect(await getRun(bench.runs, id)).toMatchObject({ namespace: "deep/er/still" });
+    expect(await paths()).toEqual(["deep", "deep/er", "deep/er/still"]);
+    expect(await bench.runs.findNamespace("deep")).toEqual(namespace("deep", { createdUs: NOW_US + 7 }));
+  });
+
+  it("U7 creates no namespace for a run that is refused", async () => {
+    const id = await createRun(bench.runs);
+    await expect(createRun(bench.runs, { id, namespace: "never" })).rejects.toMatchObject({
+      name: "CairnError",
+    });
+    expect(await paths()).toEqual(["lab"]);
+  });
+
+  it("N1 lists parents before children, whatever their neighbours are called", async () => {
+    const all = ["a", "a/b", "a/b/c", "a/b-c", "a/ä", "a!", "a-b", "a.b", "a0", "ab", "b", "ä/x", "🐱"];
+    for (const path of all.toReversed()) {
+      if ((await bench.runs.findNamespace(path)) === undefined) {
+        await bench.runs.createNamespace(namespace(path));
+      }
+    }
+    const listed = await paths();
+    expect(listed.toSorted()).toEqual([...new Set([...all, "ä"])].toSorted());
+    for (const path of listed) {
+      const parent = path.slice(0, Math.max(0, path.lastIndexOf("/")));
+      if (parent !== "") expect(listed.indexOf(parent)).toBeLessThan(listed.indexOf(path));
+    }
+    const inSubtree = listed.filter((path) => path === "a" || path.startsWith("a/"));
+    expect(await paths({ under: "a" })).toEqual(inSubtree);
+    // A subtree stands together: nothing comes between a namespace and what is below it.
+    expect(listed.slice(0, inSubtree.length)).toEqual(inSubtree);
+    expect(await paths({ under: "nothing" })).toEqual([]);
+  });
+
+  it("N1 lists in pages that miss nothing and repeat nothing", async () => {
+    for (const path of ["a/b/c", "a-b", "b/a", "c"]) await bench.runs.createNamespace(namespace(path));
+    const all = await paths();
+    for (const under of ["", "a", "b"]) {
+      const found: string[] = [];
+      for (let after: string | undefined; ;) {
+        const page = await paths({ under, limit: 2, ...(after !== undefined && { after }) });
+        found.push(...page);
+        after = page.at(-1);
+        if (after === undefined) break;
+      }
+      expect(found).toEqual(all.filter((path) => under === "" || `${path}/`.startsWith(`${under}/`)));
+    }
+  });
+
+  it("updates the description and sets or removes the objective", async () => {
+    await bench.runs.createNamespace(namespace("lab"));
+    const { runs } = bench;
+    const objective = { metric: "loss", direction: "minimize" } as const;
+    expect(await runs.updateNamespace("lab", { objective })).toEqual(namespace("lab", { objective }));
+    expect(await runs.updateNamespace("lab", { description: "x" })).toEqual(
+      namespace("lab", { objective, description: "x" }),
+    );
+    expect(await runs.updateNamespace("lab", { objective: null })).toEqual(
+      namespace("lab", { description: "x" }),
+    );
+    expect(await runs.findNamespace("lab")).toEqual(namespace("lab", { description: "x" }));
+    await expect(runs.updateNamespace("nowhere", {})).rejects.toEqual(refused("not-found"));
+  });
+
+  it("N5 keeps what a namespace forbids capturing, and lists all that forbid something", async () => {
+    const { runs } = bench;
+    await runs.createNamespace(namespace("lab/asr"));
+    await runs.createNamespace(namespace("lab/mt"));
+    const console = { forbidsConsole: true, forbidsCode: false };
+    const both = { forbidsConsole: true, forbidsCode: true };
+    expect(await runs.updateNamespace("lab/asr", { forbidsConsole: true })).toEqual(
+      namespace("lab/asr", { capture: console }),
+    );
+    expect(await runs.updateNamespace("lab/asr", { forbidsCode: true })).toMatchObject({ capture: both });
+    await runs.updateNamespace("lab", { forbidsConsole: true, forbidsCode: false }, AUDIT);
+    await inEveryForm(bench, async () => {
+      expect(await bench.runs.findNamespace("lab/asr")).toMatchObject({ capture: both });
+      expect(await bench.runs.listCapturePolicies()).toEqual([
+        ["lab", console],
+        ["lab/asr", both],
+      ]);
+    });
+    await bench.runs.updateNamespace("lab", { forbidsConsole: false });
+    await bench.runs.deleteNamespace("lab/asr", AUDIT);
+    await bench.runs.createNamespace(namespace("lab/asr"));
+    expect(await bench.runs.listCapturePolicies()).toEqual([]);
+  });
+
+  it("N6 writes the audit entry together with the policy, or neither", async () => {
+    const { runs, under } = bench;
+    const entries = async () => {
+      const all = { principal: undefined, action: undefined, target: undefined, before: undefined, limit: 9 };
+      return (await under.access.listAudit(all)).map(({ action }) => action);
+    };
+    await runs.createNamespace(namespace("lab"));
+    await expect(runs.updateNamespace("nowhere", { forbidsCode: true }, AUDIT)).rejects.toEqual(
+      refused("not-found"),
+    );
+    expect(await entries()).toEqual([]);
+    await runs.updateNamespace("lab", { forbidsCode: true }, AUDIT);
+    expect(await entries()).toEqual([AUDIT.action]);
+  });
+
+  it("N2 deletes only a namespace that holds no run, none in the trash, and no child", async () => {
+    const { runs } = bench;
+    const id = await createRun(runs, { namespace: "a/b" });
+    const notEmpty = refused("precondition", "NAMESPACE_NOT_EMPTY");
+    await expect(runs.deleteNamespace("a", AUDIT)).rejects.toEqual(notEmpty);
+    await expect(runs.deleteNamespace("a/b", AUDIT)).rejects.toEqual(notEmpty);
+    await runs.setDeleted(id, NOW_US, AUDIT);
+    await expect(runs.deleteNamespace("a/b", AUDIT)).rejects.toEqual(notEmpty);
+    await runs.purgeRun(id, AUDIT);
+    await runs.createNamespace(namespace("a/b-c"));
+    await runs.deleteNamespace("a/b", AUDIT);
+    expect(await paths()).toEqual(["a", "a/b-c"]);
+    await expect(runs.deleteNamespace("a/b", AUDIT)).rejects.toEqual(refused("not-found"));
+  });
+
+  it("N2 takes descriptions of keys along, so that a namespace of the same name starts afresh", async () => {
+    const { runs } = bench;
+    await runs.describeKey(described("a/b", "loss", { unit: "nats" }));
+    await runs.deleteNamespace("a/b", AUDIT);
+    await runs.createNamespace(namespace("a/b"));
+    expect(await keysOf("a/b")).toEqual([]);
+  });
+
+  it("N4 finds the description of a key in the namespace and above it; the nearest wins", async () => {
+    const { runs } = bench;
+    const far = described("lab", "loss", { unit: "nats", direction: "minimize", picture: "line" });
+    const near = described("lab/asr", "loss", { description: "CTC 🎯", picture: "accuracy" });
+    const other = described("lab", "__proto__", { direction: "maximize" });
+    const beside = described("lab/asr-x", "acc");
+    for (const one of [near, far, other, beside]) await runs.describeKey(one);
+    await inEveryForm(bench, async () => {
+      expect(await keysOf("lab")).toEqual([other, far]);
+      expect(await keysOf("lab/asr")).toEqual([other, near]);
+      expect(await keysOf("lab/asr/en")).toEqual([other, near]);
+      expect(await keysOf("lab/asr-x")).toEqual([other, beside, far].toSorted(byKey));
+      expect(await keysOf("laboratory")).toEqual([]);
+    });
+  });
+
+  it("N4 replaces a description as a whole", async () => {
+    const { runs } = bench;
+    await runs.describeKey(described("lab", "loss", { unit: "nats", direction: "minimize" }));
+    await runs.describeKey(described("lab", "loss", { description: "new" }));
+    expect(await keysOf("lab")).toEqual([described("lab", "loss", { description: "new" })]);
+  });
+
+  it("keeps the first value of a setting", async () => {
+    const { runs } = bench;
+    expect(await runs.getSetting("token")).toBeUndefined();
+    const all = await Promise.all(["one", "two", "three"].map((value) => runs.initSetting("token", value)));
+    expect(all).toEqual(["one", "one", "one"]);
+    await inEveryForm(bench, async () => {
+      expect(await bench.runs.getSetting("token")).toBe("one");
+    });
+  });
+}
+
+function byKey(a: KeyDescription, b: KeyDescription): number {
+  return a.key < b.key ? -1 : 1;
+}

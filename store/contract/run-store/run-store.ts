@@ -1,0 +1,43 @@
+/**
+ * What every RunStore must do, whatever it keeps its data in; see core/ports/run-store.ts. The store
+ * comes with the PointStore that reads its points.
+ */
+import { describe } from "vitest";
+import { backupContract } from "./backup.ts";
+import { runBoundsContract } from "./bounds.ts";
+import { digestContract } from "./digest.ts";
+import { durableContract } from "./durable.ts";
+import { feedContract } from "./feed.ts";
+import { ledgerContract } from "./ledger.ts";
+import { limitsContract } from "./limits.ts";
+import { namespacesContract } from "./namespaces.ts";
+import { runsContract } from "./runs.ts";
+import { schedulesContract } from "./schedules.ts";
+import { trashContract } from "./trash.ts";
+import { verifyContract } from "./verify.ts";
+import type { OpenStores } from "../stores.ts";
+
+export interface RunStoreTraits {
+  /** False for a store that cannot put a copy in its place, such as one in memory. */
+  restores: boolean;
+  /** How many random schedules of deliveries to try. */
+  schedules: number;
+}
+
+/** `open` gives an empty store; each test opens one and discards it. */
+export function runStoreContract(name: string, open: OpenStores, traits: RunStoreTraits): void {
+  describe(`run store on ${name}`, () => {
+    describe("namespaces", () => namespacesContract(open));
+    describe("runs", () => runsContract(open));
+    describe("trash and heartbeats", () => trashContract(open));
+    describe("ledger", () => ledgerContract(open));
+    describe("digests", () => digestContract(open));
+    describe("verify", () => verifyContract(open));
+    describe("schedules", () => schedulesContract(open, traits.schedules));
+    describe("limits", () => limitsContract(open));
+    describe("bounds", () => runBoundsContract(open));
+    describe("feed", () => feedContract(open));
+    describe("durability", () => durableContract(open));
+    describe("backup", () => backupContract(open, traits.restores));
+  });
+}

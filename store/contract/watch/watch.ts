@@ -1,0 +1,22 @@
+/** Watching, on a real store: what comes, to whom, and after which breaks. */
+import { describe } from "vitest";
+import type { OpenStores } from "../stores.ts";
+import { watchBehindContract } from "./behind.ts";
+import { watchCrowdContract } from "./crowd.ts";
+import { watchEventsContract } from "./events.ts";
+import { watchResumeContract } from "./resume.ts";
+import { watchRightsContract } from "./rights.ts";
+
+export function watchContract(
+  name: string,
+  open: OpenStores,
+  traits: { restores: boolean; schedules: number; crowds: boolean },
+): void {
+  describe(`watching on ${name}`, () => {
+    describe("events", () => watchEventsContract(open));
+    describe("slow watchers", () => watchBehindContract(open, traits.restores));
+    describe("rights", () => watchRightsContract(open));
+    describe("resuming", () => watchResumeContract(open, traits.schedules));
+    if (traits.crowds) describe("crowds", () => watchCrowdContract(open));
+  });
+}

@@ -1,0 +1,140 @@
+import { limits } from "#lang/limits.ts";
+import { requireAtMost } from "#core/types/check.ts";
+import type { Envelope, SeqRange } from "#core/types/envelope.ts";
+import type { RunChange } from "#core/types/run.ts";
+import type { SeriesPoints } from "#core/types/series.ts";
+import { ArtifactDecoder } from "./artifact.ts";
+import { LogDecoder } from "./log.ts";
+import { decodeEntry, decodeSeries, expect } from "./series.ts";
+import { toRunRef, toStatus } from "../map/run.ts";
+import { LENGTH, ProtobufReader, VARINT } from "../protobuf-reader.ts";
+
+/**
+ * Decodes cairn.v1.Envelope straight into core's columns. Every envelope passes through here, also
+ * those that came as JSON or through the generic stack, so there is one set of rules.
+ */
+export function decodeEnvelope(bytes: Uint8Array): Envelope {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const reader = new ProtobufReader(buffer);
+  let run: RunNames | undefined;
+  let writer = "";
+  let seq = 0;
+  let status = 0;
+  let heartbeatSeconds = 0;
+  let endedUs = 0;
+  let pointsLeft: number = limits.envelopePointsMax;
+  const series: SeriesPoints[] = [];
+  const lost: SeqRange[] = [];
+  const params = new Map<string, string>();
+  const tags = new Map<string, string>();
+  let log: LogDecoder | undefined;
+  let artifacts: ArtifactDecoder | undefined;
+  while (reader.more) {
+    const tag = reader.tag();
+    switch (tag >>> 3) {
+      case 1:
+        expect(tag, LENGTH);
+        // Given in pieces, a message is the sum of them.
+        run ??= { id: "", path: "", alias: "", namespace: "" };
+        decodeRunNames(reader.message(), run);
+        break;
+      case 2:
+        expect(tag, LENGTH);
+        writer = reader.text("writer");
+        break;
+      case 3:
+        expect(tag, VARINT);
+        seq = reader.uint64("seq");
+        break;
+      case 4:
+        expect(tag, LENGTH);
+        series.push(decodeSeries(reader.message(), pointsLeft));
+        pointsLeft -= series.at(-1)!.points.count;
+        requireAtMost(series.length, limits.envelopeSeriesMax, "series in one envelope");
+        break;
+      case 5:
+        expect(tag, LENGTH);
+        params.set(...decodeEntry(reader.message(), "param"));
+        requireAtMost(params.size, limits.paramsPerRunMax, "params");
+        break;
+      case 6:
+        expect(tag, LENGTH);
+        tags.set(...decodeEntry(reader.message(), "tag"));
+        requireAtMost(tags.size, limits.tagsPerRunMax, "tags");
+        break;
+      case 7:
+        expect(tag, VARINT);
+        status = reader.uint32();
+        break;
+      case 8:
+        expect(tag, LENGTH);
+        lost.push(decodeRange(reader.message()));
+        requireAtMost(lost.length, limits.envelopeLostRangesMax, "lost ranges in one envelope");
+        break;
+      case 9:
+        expect(tag, VARINT);
+        heartbeatSeconds = reader.uint32();
+        break;
+      case 10:
+        expect(tag, VARINT);
+        endedUs = reader.int64("end time");
+        break;
+      case 11:
+        expect(tag, LENGTH);
+        (log ??= new LogDecoder()).add(reader.message());
+        break;
+      case 12:
+        expect(tag, LENGTH);
+        (artifacts ??= new ArtifactDecoder()).add(reader.message());
+        break;
+      default:
+        reader.skip(tag);
+    }
+  }
+  const change: RunChange = {
+    ...(params.size > 0 && { params }),
+    ...(tags.size > 0 && { tags }),
+    ...(status !== 0 && { status: toStatus(status)! }),
+    ...(heartbeatSeconds !== 0 && { heartbeatSeconds }),
+    ...(endedUs !== 0 && { endedUs }),
+  };
+  return {
+    run: toRunRef(run),
+    writer,
+    seq,
+    series,
+    change: Object.keys(change).length > 0 ? change : undefined,
+    lost,
+    log: log?.groups,
+    artifacts: artifacts?.records,
+  };
+}
+
+interface RunNames {
+  id: string;
+  path: string;
+  alias: string;
+  namespace: string;
+}
+
+function decodeRunNames(reader: ProtobufReader, ref: RunNames): void {
+  while (reader.more) {
+    const tag = reader.tag();
+    if (tag === ((1 << 3) | LENGTH)) ref.id = reader.text("run id");
+    else if (tag === ((2 << 3) | LENGTH)) ref.path = reader.text("run path");
+    else if (tag === ((3 << 3) | LENGTH)) ref.alias = reader.text("alias");
+    else if (tag === ((4 << 3) | LENGTH)) ref.namespace = reader.text("namespace");
+    else reader.skip(tag);
+  }
+}
+
+function decodeRange(reader: ProtobufReader): SeqRange {
+  const range = { first: 0, last: 0 };
+  while (reader.more) {
+    const tag = reader.tag();
+    if (tag === ((1 << 3) | VARINT)) range.first = reader.uint64("lost range");
+    else if (tag === ((2 << 3) | VARINT)) range.last = reader.uint64("lost range");
+    else reader.skip(tag);
+  }
+  return range;
+}

@@ -1,0 +1,215 @@
+import { toBinary } from "@bufbuild/protobuf";
+import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
+import { CairnError } from "#lang/errors.ts";
+import { ArtifactService } from "#proto/cairn/v1/artifact_pb.ts";
+import { ExploreService } from "#proto/cairn/v1/explore_pb.ts";
+import { LineageService } from "#proto/cairn/v1/lineage_pb.ts";
+import { LogService } from "#proto/cairn/v1/log_pb.ts";
+import { EnvelopeSchema, MetricService, type Envelope, type EnvelopeAck } from "#proto/cairn/v1/metric_pb.ts";
+import { AccessService } from "#proto/cairn/v1/access_pb.ts";
+import { NamespaceService } from "#proto/cairn/v1/namespace_pb.ts";
+import { RunService } from "#proto/cairn/v1/run_pb.ts";
+import { SystemService } from "#proto/cairn/v1/system_pb.ts";
+import { WatchService } from "#proto/cairn/v1/watch_pb.ts";
+import { answerForm } from "../answer-form.ts";
+import { callerOf, heavyOf, receivedKey } from "../context.ts";
+import type { ConnectCore } from "../core.ts";
+import { decodeEnvelope } from "../decode/envelope.ts";
+import { interruptible } from "#base/interruptible.ts";
+import { accessService } from "./access.ts";
+import { fromAck } from "../map/ack.ts";
+import { fromBackup, fromIntegrity, fromInfo, fromVerified } from "../map/system.ts";
+import { fromGroupResult, toGroupRequest } from "../map/groups.ts";
+import { fromForbidden, fromHeld, fromKey, fromNamespace, toKey, toObjective } from "../map/namespace.ts";
+import { fromFound, fromRun, toNewRun, toRunChange, toRunRef } from "../map/run.ts";
+import { fromReadResult, fromSeriesInfo, toReadRequest } from "../map/series.ts";
+import { artifactService } from "./artifacts.ts";
+import { exploreService } from "./explore.ts";
+import { lineageService } from "./lineage.ts";
+import { logService } from "./logs.ts";
+import { watchService } from "./watch.ts";
+
+export const SERVICES = [
+  AccessService,
+  NamespaceService,
+  RunService,
+  MetricService,
+  ArtifactService,
+  LineageService,
+  LogService,
+  WatchService,
+  ExploreService,
+  SystemService,
+] as const;
+
+/** Registers cairn.v1: each method maps its request, calls core, and maps the answer. */
+export function registerServices(router: ConnectRouter, core: ConnectCore, stopping: AbortSignal): void {
+  router.service(AccessService, accessService(core));
+  router.service(NamespaceService, namespaceService(core));
+  router.service(RunService, runService(core));
+  router.service(MetricService, metricService(core, stopping));
+  router.service(ArtifactService, artifactService(core));
+  router.service(LineageService, lineageService(core));
+  router.service(LogService, logService(core));
+  router.service(WatchService, watchService(core));
+  router.service(ExploreService, exploreService(core));
+  router.service(SystemService, systemService(core));
+}
+
+function namespaceService({ namespaces, objectives }: ConnectCore): ServiceImpl<typeof NamespaceService> {
+  return {
+    createNamespace: async ({ path, description, objective }, context) =>
+      fromNamespace(
+        await namespaces.create(callerOf(context), { path, description, objective: toObjective(objective) }),
+      ),
+    getNamespace: async ({ path, withBest }, context) =>
+      fromNamespace(await namespaces.get(callerOf(context), path, { withBest })),
+    listNamespaces: async (request, context) => {
+      const page = await namespaces.list(callerOf(context), request);
+      return { namespaces: page.namespaces.map(fromNamespace), nextPageToken: page.nextPageToken };
+    },
+    listObjectives: async ({ namespaces: paths }, context) => {
+      const held = await objectives.list(callerOf(context), paths);
+      return { objectives: Object.fromEntries(Array.from(held, ([path, one]) => [path, fromHeld(one)])) };
+    },
+    updateNamespace: async (request, context) => {
+      const { path, description, objective, clearObjective, forbidConsole, forbidCode } = request;
+      const wanted = clearObjective ? null : toObjective(objective);
+      const updated = await namespaces.update(callerOf(context), {
+        path,
+        ...(description !== undefined && { description }),
+        ...(wanted !== undefined && { objective: wanted }),
+        ...(forbidConsole !== undefined && { forbidsConsole: forbidConsole }),
+        ...(forbidCode !== undefined && { forbidsCode: forbidCode }),
+      });
+      return fromNamespace(updated);
+    },
+    deleteNamespace: async ({ path }, context) => {
+      await namespaces.delete(callerOf(context), path);
+      return {};
+    },
+  };
+}
+
+function runService({ runs }: ConnectCore): ServiceImpl<typeof RunService> {
+  return {
+    createRun: async (request, context) => {
+      const { run, created, forbidden } = await runs.create(
+        callerOf(context),
+        toNewRun(request),
+        heavyOf(context),
+      );
+      const forbiddenCapture = fromForbidden(forbidden);
+      return { run: fromRun(run), created, ...(forbiddenCapture !== undefined && { forbiddenCapture }) };
+    },
+    getRun: async ({ run }, context) =>
+      fromRun(await runs.get(callerOf(context), toRunRef(run), heavyOf(context))),
+    updateRun: async (request, context) =>
+      fromRun(
+        await runs.update(callerOf(context), toRunRef(request.run), toRunChange(request), heavyOf(context)),
+      ),
+    searchRuns: async (request, context) => fromFound(await runs.search(callerOf(context), request)),
+    deleteRun: async ({ run }, context) =>
+      fromRun(await runs.delete(callerOf(context), toRunRef(run), heavyOf(context))),
+    restoreRun: async ({ run }, context) =>
+      fromRun(await runs.restore(callerOf(context), toRunRef(run), heavyOf(context))),
+    purgeRun: async ({ run }, context) => {
+      const { points } = await runs.purge(callerOf(context), toRunRef(run));
+      return { purgedPoints: BigInt(points) };
+    },
+  };
+}
+
+function metricService(
+  { ingest, metrics, groups }: ConnectCore,
+  stopping: AbortSignal,
+): ServiceImpl<typeof MetricService> {
+  const write = async (envelope: Envelope, context: Parameters<typeof callerOf>[0]): Promise<EnvelopeAck> => {
+    // What came in binary has been decoded; what came as JSON takes the way over binary.
+    const decoded =
+      context.values.get(receivedKey).shift() ?? decodeEnvelope(toBinary(EnvelopeSchema, envelope));
+    const ack = await ingest.write(callerOf(context), decoded);
+    return fromAck(ack);
+  };
+  return {
+    writeEnvelope: write,
+    async *streamEnvelopes(envelopes, context) {
+      for await (const envelope of untilStopping(envelopes, stopping)) yield await write(envelope, context);
+    },
+    describeKey: async ({ description }, context) => {
+      if (description === undefined)
+        throw new CairnError("invalid", "cannot describe a key without a description");
+      return fromKey(await metrics.describeKey(callerOf(context), toKey(description)));
+    },
+    listKeys: async (request, context) => {
+      const { keys, nextPageToken } = await metrics.listKeys(callerOf(context), request);
+      return { keys: keys.map(fromKey), nextPageToken };
+    },
+    listSeries: async (request, context) => {
+      const listed = await metrics.list(callerOf(context), { ...request, run: toRunRef(request.run) });
+      return {
+        series: listed.series.map(fromSeriesInfo),
+        nextPageToken: listed.next ?? "",
+        totalCount: BigInt(listed.total),
+      };
+    },
+    listRunKeys: async (request, context) => {
+      const { keys, runs, truncated } = await metrics.listRunKeys(
+        callerOf(context),
+        request.runs.map(toRunRef),
+        request.seriesPerRun,
+      );
+      return {
+        keys: keys.map(({ key, seriesCount, hasLabels, runCount, replacedCount }) => ({
+          key,
+          seriesCount: BigInt(seriesCount),
+          hasLabels,
+          runCount: BigInt(runCount),
+          replacedCount: BigInt(replacedCount),
+        })),
+        runs: runs.map(({ runId, firstTimeUs }) =>
+          firstTimeUs === undefined ? { runId } : { runId, firstTimeUs: BigInt(firstTimeUs) },
+        ),
+        truncated,
+      };
+    },
+    readSeries: async (request, context) => {
+      const asked = toReadRequest(request, answerForm(request.encoding, context));
+      return fromReadResult(await metrics.read(callerOf(context), asked), request.encoding);
+    },
+    readGroups: async (request, context) => {
+      const asked = toGroupRequest(request, answerForm(request.encoding, context));
+      return fromGroupResult(await groups.read(callerOf(context), asked), request.encoding);
+    },
+  };
+}
+
+/** A client that says nothing must not keep the server from stopping. */
+function untilStopping<T>(items: AsyncIterable<T>, stopping: AbortSignal): AsyncGenerator<T> {
+  return interruptible(items, (interrupt) => {
+    const stop = (): void =>
+      interrupt(
+        new CairnError("unavailable", "cannot go on: the server is stopping", { reason: "STOPPING" }),
+      );
+    stopping.addEventListener("abort", stop);
+    if (stopping.aborted) stop();
+    return () => stopping.removeEventListener("abort", stop);
+  });
+}
+
+function systemService({ system }: ConnectCore): ServiceImpl<typeof SystemService> {
+  return {
+    getInfo: async (_, context) => fromInfo(await system.info(callerOf(context))),
+    verifyRun: async ({ run }, context) =>
+      fromVerified(await system.verifyRun(callerOf(context), toRunRef(run))),
+    createBackup: async ({ name }, context) => fromBackup(await system.createBackup(callerOf(context), name)),
+    listBackups: async (_, context) => ({
+      backups: (await system.listBackups(callerOf(context))).map(fromBackup),
+    }),
+    restoreBackup: async ({ name }, context) => {
+      const { restored, keptAside } = await system.restoreBackup(callerOf(context), name);
+      return { restored: fromBackup(restored), keptAside: fromBackup(keptAside) };
+    },
+    checkIntegrity: async (_, context) => fromIntegrity(await system.checkIntegrity(callerOf(context))),
+  };
+}
