@@ -51,7 +51,8 @@ const PROPERTIES = [
   "store/columns/{columns,index}.test.ts",
   "store/columns/cells/{cells,params}.test.ts",
   "store/sqlite/{disk-points,lines,lines-block,memory}.test.ts",
-  "wire/connect/{decode-envelope,encode-read,json-slices}.test.ts",
+  "wire/connect/{encode-read,json-slices}.test.ts",
+  "wire/connect/decode/envelope.test.ts",
 ];
 
 /** The suites of `npm test`, in the order in which they run. */
