@@ -1,5 +1,8 @@
 import type { CallOptions } from "@connectrpc/connect";
+import { limits } from "#lang/limits.ts";
+import type { FieldInfo, FieldKind } from "#proto/cairn/v1/explore_pb.ts";
 import type { KeyDescription } from "#proto/cairn/v1/metric_pb.ts";
+import type { HeldObjective } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import type { Cairn } from "./client.ts";
 
@@ -16,6 +19,37 @@ export async function listKeys(
     const page = await metrics.listKeys({ namespace, pageToken }, options);
     all.push(...page.keys);
     if (page.nextPageToken === "") return all;
+    pageToken = page.nextPageToken;
+  }
+}
+
+/** As in ListFieldsRequest. */
+export interface FieldSearch {
+  runs: { query?: string; namespace?: string };
+  kinds?: FieldKind[];
+  find?: string;
+  valuesMax?: number;
+}
+
+/** What ListFields answers, with the fields of all its pages. */
+export interface ListedFields {
+  fields: FieldInfo[];
+  runCount: bigint;
+  objective: HeldObjective | undefined;
+}
+
+/** The params, tags and metrics that runs have: all of them. */
+export async function listFields(
+  { explore }: Pick<Cairn, "explore">,
+  request: FieldSearch,
+  options: CallOptions = {},
+): Promise<ListedFields> {
+  const fields: FieldInfo[] = [];
+  for (let pageToken = ""; ;) {
+    // Every page counts all fields again, so there are few of them.
+    const page = await explore.listFields({ ...request, pageSize: limits.pageSizeMax, pageToken }, options);
+    fields.push(...page.fields);
+    if (page.nextPageToken === "") return { fields, runCount: page.runCount, objective: page.objective };
     pageToken = page.nextPageToken;
   }
 }
