@@ -35,11 +35,14 @@ export function useConnection(): Connection {
 
 const REFRESH_MS = 1_000;
 
-/** Calls when some run has changed after what is shown under the key was asked for, at most once a second. */
-export function useRunChanges(shown: QueryKey, onChange: () => void): void {
+/**
+ * Calls when some run has changed after what is shown under the key was asked for, at most every `everyMs`. Where a promise comes back,
+ * the next call waits for it.
+ */
+export function useRunChanges(shown: QueryKey, onChange: () => unknown, everyMs = REFRESH_MS): void {
   const tell = useEffectEvent(onChange);
   useEffect(() => {
-    const { ask, stop } = throttle(REFRESH_MS, () => tell());
+    const { ask, stop } = throttle(everyMs, () => tell());
     const unwatch = subscribe({ kind: "changes" }, askedTimes.oldestOf(shown), () => ask());
     return () => {
       unwatch();

@@ -5,6 +5,22 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+it("Z73 what takes longer than that is waited for", async () => {
+  vi.useFakeTimers();
+  const begun: (() => void)[] = [];
+  const { ask } = throttle(1_000, () => new Promise<void>((resolve) => begun.push(resolve)));
+  ask();
+  ask();
+  vi.advanceTimersByTime(5_000);
+  expect(begun.length).toBe(1);
+  begun[0]();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(begun.length).toBe(2);
+  begun[1]();
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(begun.length).toBe(2);
+});
+
 it("Z73 what is shown is read again at most once a second, and once more when something came meanwhile", () => {
   vi.useFakeTimers();
   let calls = 0;

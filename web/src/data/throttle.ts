@@ -1,16 +1,28 @@
-/** Calls at once, and then at most every `everyMs`; a call in between is made up for once. */
-export function throttle(everyMs: number, call: () => void): { ask(): void; stop(): void } {
+/**
+ * Calls at once, and then at most every `everyMs`, and not before what the last call began has ended; a call in between is made up for once.
+ */
+export function throttle(everyMs: number, call: () => unknown): { ask(): void; stop(): void } {
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let isRunning = false;
   let isWanted = false;
-  const rest = () => {
-    timer = undefined;
+  const goOn = () => {
     if (isWanted) ask();
   };
   const ask = () => {
-    isWanted = timer !== undefined;
+    isWanted = isRunning || timer !== undefined;
     if (isWanted) return;
-    timer = setTimeout(rest, everyMs);
-    call();
+    timer = setTimeout(() => {
+      timer = undefined;
+      goOn();
+    }, everyMs);
+    const begun = call();
+    if (!(begun instanceof Promise)) return;
+    isRunning = true;
+    const end = () => {
+      isRunning = false;
+      goOn();
+    };
+    begun.then(end, end);
   };
   return {
     ask,
