@@ -37,6 +37,10 @@ describe("a server with runs", () => {
     const link = row.getByRole("link", { name: /^0\.\d+$/ });
     expect(Number(await link.innerText())).toBeCloseTo(best.runs[0]!.metrics[`${objective!.metric}.min`]!, 4);
     expect(await link.getAttribute("href")).toBe(`/r/${best.runs[0]!.id}`);
+    // What is set above holds here, too.
+    const below = page.getByRole("row", { name: /^sweep / });
+    await below.getByRole("link", { name: /^0\.\d+$/ }).waitFor();
+    expect(await below.innerText()).toContain(objective!.metric);
     await expect.poll(() => recent(page).getByRole("listitem").count()).toBe(24);
     const running = await pages().cairn.runs.searchRuns({ query: 'status = "running"' });
     const now = page.getByRole("region", { name: "Running now" });

@@ -1,6 +1,6 @@
-import { QueryCache, QueryClient, queryOptions } from "@tanstack/react-query";
+import { QueryCache, QueryClient, queryOptions, useQuery } from "@tanstack/react-query";
 import { Code } from "@connectrpc/connect";
-import type { Namespace } from "#proto/cairn/v1/namespace_pb.ts";
+import type { BestRun, HeldObjective, Namespace } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { Failure } from "#sdk/failure.ts";
 import { Backoff, isTransient } from "#sdk/retry.ts";
@@ -13,6 +13,7 @@ import { tellSignedOut } from "./signed-out.ts";
 const RETRIES = 4;
 const backoff = new Backoff();
 const NAMESPACES_MAX = 10_000;
+const NAMESPACES_PAGE = 1_000;
 
 /** Answers are kept until something that is watched says otherwise (see live.ts); nothing is asked by the clock. */
 export const queryClient = new QueryClient({
@@ -50,17 +51,52 @@ export const serverInfo = queryOptions({
 /** The whole tree the caller may read, parents before children; the first ten thousand of it. */
 export const namespaces = queryOptions({
   queryKey: ["namespaces"],
-  queryFn: async ({ signal }) => {
-    const all: Namespace[] = [];
-    let pageToken = "";
-    do {
-      const page = await cairn.namespaces.listNamespaces({ pageSize: 1_000, pageToken }, { signal });
-      all.push(...page.namespaces);
-      pageToken = page.nextPageToken;
-    } while (pageToken !== "" && all.length < NAMESPACES_MAX);
-    return all;
+  queryFn: ({ signal }) => listNamespaces({ withBest: false }, signal),
+});
+
+/** The best run of each namespace that has one, by path. Apart from the tree: it costs more and need not be as fresh. */
+export const bestRuns = queryOptions({
+  queryKey: ["best-runs"],
+  queryFn: async ({ signal }): Promise<ReadonlyMap<string, BestRun>> => {
+    const all = await listNamespaces({ withBest: true }, signal);
+    return new Map(all.flatMap(({ path, best }) => (best === undefined ? [] : [[path, best]])));
   },
 });
+
+async function listNamespaces(request: { withBest: boolean }, signal: AbortSignal): Promise<Namespace[]> {
+  const all: Namespace[] = [];
+  let pageToken = "";
+  do {
+    const page = await cairn.namespaces.listNamespaces(
+      { ...request, pageSize: NAMESPACES_PAGE, pageToken },
+      { signal },
+    );
+    all.push(...page.namespaces);
+    pageToken = page.nextPageToken;
+  } while (pageToken !== "" && all.length < NAMESPACES_MAX);
+  return all;
+}
+
+/** For a namespace that the tree does not have: it is beyond its end, or newer. */
+const objectiveAt = (path: string) =>
+  queryOptions({
+    queryKey: ["objective", path],
+    queryFn: async ({ signal }): Promise<HeldObjective | null> => {
+      const { objectives } = await cairn.namespaces.listObjectives({ namespaces: [path] }, { signal });
+      return objectives[path] ?? null;
+    },
+  });
+
+/** What the runs of a namespace are judged by; undefined where there is no objective, and until it is known. */
+export function useObjective(path: string): HeldObjective | undefined {
+  const { data: tree } = useQuery(namespaces);
+  const listed = tree?.find((namespace) => namespace.path === path);
+  const { data } = useQuery({
+    ...objectiveAt(path),
+    enabled: tree !== undefined && listed === undefined,
+  });
+  return listed === undefined ? (data ?? undefined) : listed.heldObjective;
+}
 
 export const runById = (id: string) =>
   queryOptions({

@@ -1,12 +1,11 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useRunChanges } from "../../data/live-hooks.ts";
-import { namespaces } from "../../data/queries.ts";
+import { bestRuns, namespaces } from "../../data/queries.ts";
 import { cairn, serverClock } from "../../data/server.ts";
 import { ErrorNote } from "../../widgets/error-note.tsx";
 import { formatAgo, formatDuration } from "#lang/words/times.ts";
 import { formatCount } from "#lang/words/numbers.ts";
 import { Skeleton } from "../../widgets/skeleton.tsx";
-import { findBestValues } from "./best-values.ts";
 import styles from "./home.module.css";
 import { NamespaceTable } from "./namespace-table.tsx";
 import { RunPanel } from "./run-panel.tsx";
@@ -15,6 +14,7 @@ import { Welcome } from "./welcome.tsx";
 /** As many as fit below each other. */
 const RECENT = 24;
 const RUNNING = 10;
+const BEST_EVERY_MS = 5_000;
 const IS_RUNNING = 'status = "running"';
 
 /** Where one arrives: what there is, what is going on, and what is best. */
@@ -38,17 +38,13 @@ export function HomePage() {
         { signal },
       ),
   });
-  const objectives = tree.data?.filter(({ objective }) => objective !== undefined) ?? [];
-  const best = useQuery({
-    queryKey: [
-      "home",
-      "best",
-      objectives.map(({ path, objective }) => [path, objective!.metric, objective!.direction]),
-    ],
-    enabled: objectives.length > 0,
-    queryFn: ({ signal }) => findBestValues(cairn.runs, objectives, signal),
-  });
+  const best = useQuery(bestRuns);
   useRunChanges(["home"], () => void client.invalidateQueries({ queryKey: ["home"] }));
+  useRunChanges(
+    bestRuns.queryKey,
+    () => client.invalidateQueries({ queryKey: bestRuns.queryKey }),
+    BEST_EVERY_MS,
+  );
   const failure = tree.error ?? recent.error ?? running.error;
   if (failure !== null) {
     return (

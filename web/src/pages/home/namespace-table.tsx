@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { Direction, type Namespace } from "#proto/cairn/v1/namespace_pb.ts";
+import { Direction, type BestRun, type HeldObjective, type Namespace } from "#proto/cairn/v1/namespace_pb.ts";
 import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
 import { treeRows } from "../../app/tree.ts";
 import { formatAgo } from "#lang/words/times.ts";
@@ -7,7 +7,6 @@ import { formatCount, formatNumber } from "#lang/words/numbers.ts";
 import { Name } from "../../widgets/name.tsx";
 import { StatusDot } from "../../widgets/status-dot.tsx";
 import { visibleText } from "../../widgets/text.ts";
-import type { BestValue } from "./best-values.ts";
 import styles from "./home.module.css";
 
 const INDENT_PX = 16;
@@ -20,7 +19,7 @@ export function NamespaceTable({
   best,
 }: {
   namespaces: readonly Namespace[];
-  best: ReadonlyMap<string, BestValue> | undefined;
+  best: ReadonlyMap<string, BestRun> | undefined;
 }) {
   const rows = treeRows(namespaces, "", ALL_OPEN);
   return (
@@ -63,7 +62,7 @@ export function NamespaceTable({
 }
 
 function Row({
-  namespace: { path, description, objective, subtreeRunCount, subtreeRunningCount, lastActivityUs },
+  namespace: { path, description, heldObjective, subtreeRunCount, subtreeRunningCount, lastActivityUs },
   name,
   depth,
   best,
@@ -71,7 +70,7 @@ function Row({
   namespace: Namespace;
   name: string;
   depth: number;
-  best: BestValue | undefined;
+  best: BestRun | undefined;
 }) {
   return (
     <tr>
@@ -104,19 +103,31 @@ function Row({
         )}
       </td>
       <td className={styles.objective}>
-        {objective !== undefined && objective.metric !== "" && (
-          <>
-            <span
-              role="img"
-              aria-label={objective.direction === Direction.MINIMIZE ? "lower is better" : "higher is better"}
-              title={objective.direction === Direction.MINIMIZE ? "lower is better" : "higher is better"}
-            >
-              {objective.direction === Direction.MINIMIZE ? "↓" : "↑"}
-            </span>{" "}
-            <Name text={objective.metric} mono />
-          </>
-        )}
+        {heldObjective !== undefined && <Objective objective={heldObjective} path={path} />}
       </td>
     </tr>
+  );
+}
+
+/** What is set right here stands out from what is set further up. */
+function Objective({
+  objective: { metric, direction, namespace },
+  path,
+}: {
+  objective: HeldObjective;
+  path: string;
+}) {
+  const way = direction === Direction.MINIMIZE ? "lower is better" : "higher is better";
+  const isOwn = namespace === path;
+  return (
+    <span
+      className={isOwn ? styles.own : undefined}
+      title={isOwn ? undefined : `set in ${visibleText(namespace)}`}
+    >
+      <span role="img" aria-label={way} title={way}>
+        {direction === Direction.MINIMIZE ? "↓" : "↑"}
+      </span>{" "}
+      <Name text={metric} mono />
+    </span>
   );
 }

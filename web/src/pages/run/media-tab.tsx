@@ -4,7 +4,7 @@ import { ChevronLeft, ChevronRight, Target } from "lucide-react";
 import { useEffect, useMemo } from "react";
 import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
-import { namespaces } from "../../data/queries.ts";
+import { useObjective } from "../../data/queries.ts";
 import { Button } from "../../widgets/button.tsx";
 import { EmptyState } from "../../widgets/empty-state.tsx";
 import { ErrorNote } from "../../widgets/error-note.tsx";
@@ -15,7 +15,7 @@ import { cutText, visibleText } from "../../widgets/text.ts";
 import { MediaCard } from "./media-card.tsx";
 import { mediaKeys, mediaSteps, nearestStep, versionAt } from "./media-steps.ts";
 import styles from "./media.module.css";
-import { artifactsOfRun, objectiveOf, seriesOfRun } from "./queries.ts";
+import { artifactsOfRun, seriesOfRun } from "./queries.ts";
 
 const route = getRouteApi("/r/$run");
 const KEYS_MAX = 60;
@@ -111,9 +111,8 @@ function useArrowKeys(onStep: (by: number) => void): void {
 
 /** Where the run was best, by what its namespace is judged by. */
 function useBest(run: Run): { metric: string; step: number; value: number } | undefined {
-  const { data: tree } = useQuery(namespaces);
   const { data: series } = useQuery(seriesOfRun(run.id));
-  const objective = tree === undefined ? undefined : objectiveOf(tree, run.namespace);
+  const objective = useObjective(run.namespace);
   const summary = series?.items.find(
     ({ key, labels }) => key === objective?.metric && Object.keys(labels).length === 0,
   )?.summary;

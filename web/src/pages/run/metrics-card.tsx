@@ -4,7 +4,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { Target } from "lucide-react";
 import { useMemo, useRef } from "react";
 import { SeriesKind, type Sample, type SeriesInfo } from "#proto/cairn/v1/metric_pb.ts";
-import { Direction, type Objective } from "#proto/cairn/v1/namespace_pb.ts";
+import { Direction, type HeldObjective } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { EmptyState } from "../../widgets/empty-state.tsx";
 import { ErrorNote } from "../../widgets/error-note.tsx";
@@ -30,7 +30,7 @@ const TEXT_LENGTH_MAX = 200;
 const SPARK_BLOCK = 24;
 
 /** All metrics with their summaries; what the run is judged by comes first. */
-export function MetricsCard({ run, objective }: { run: Run; objective: Objective | undefined }) {
+export function MetricsCard({ run, objective }: { run: Run; objective: HeldObjective | undefined }) {
   const { data, error, refetch } = useQuery(seriesOfRun(run.id));
   const { metrics: find = "" } = route.useSearch();
   const navigate = route.useNavigate();
@@ -81,7 +81,7 @@ function MetricRows({
 }: {
   runId: string;
   rows: readonly SeriesInfo[];
-  objective: Objective | undefined;
+  objective: HeldObjective | undefined;
 }) {
   const box = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
@@ -150,7 +150,7 @@ function MetricRow({
   info: SeriesInfo;
   top: number;
   index: number;
-  objective: Objective | undefined;
+  objective: HeldObjective | undefined;
   path: string;
 }) {
   const { key, labels, kind, summary } = info;

@@ -1,18 +1,15 @@
-import { useQuery } from "@tanstack/react-query";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
-import { namespaces } from "../../data/queries.ts";
+import { useObjective } from "../../data/queries.ts";
 import { LinksCard } from "./links-card.tsx";
 import { MetricsCard } from "./metrics-card.tsx";
 import { NotesCard } from "./notes-card.tsx";
 import { ParamsCard } from "./params-card.tsx";
-import { objectiveOf } from "./queries.ts";
 import styles from "./run.module.css";
 import { TagsCard } from "./tags-card.tsx";
 
 /** What somebody wants to know first: how good it is, with what settings, and what people say about it. */
 export function OverviewTab({ run }: { run: Run }) {
-  const { data: tree } = useQuery(namespaces);
-  const objective = tree === undefined ? undefined : objectiveOf(tree, run.namespace);
+  const objective = useObjective(run.namespace);
   return (
     <div className={styles.overview}>
       <div className={styles.column}>

@@ -1,7 +1,8 @@
+import { create } from "@bufbuild/protobuf";
 import { queryOptions } from "@tanstack/react-query";
 import type { Artifact } from "#proto/cairn/v1/artifact_pb.ts";
 import type { SeriesInfo } from "#proto/cairn/v1/metric_pb.ts";
-import type { Objective, Namespace } from "#proto/cairn/v1/namespace_pb.ts";
+import { ObjectiveSchema, type Objective, type Namespace } from "#proto/cairn/v1/namespace_pb.ts";
 import { cairn } from "../../data/server.ts";
 
 const PAGE_SIZE = 10_000;
@@ -77,13 +78,8 @@ async function listAll<T>(
   return { items, hasMore: token !== "" };
 }
 
-/** What runs of a namespace are judged by: its own objective, or else that of the nearest one above it. */
+/** What runs of a namespace are judged by. The comparison uses it until it asks the server itself. */
 export function objectiveOf(namespaces: readonly Namespace[], path: string): Objective | undefined {
-  const names = path.split("/");
-  for (let length = names.length; length > 0; length--) {
-    const at = names.slice(0, length).join("/");
-    const found = namespaces.find((namespace) => namespace.path === at)?.objective;
-    if (found !== undefined) return found;
-  }
-  return undefined;
+  const held = namespaces.find((namespace) => namespace.path === path)?.heldObjective;
+  return held && create(ObjectiveSchema, { metric: held.metric, direction: held.direction });
 }
