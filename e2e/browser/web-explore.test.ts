@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
+import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
 import { COLOUR_RULES, expectAccessible, useWebPages } from "./web-page.ts";
 
 const pages = useWebPages({ demo: "small" });
@@ -174,12 +175,22 @@ describe("the explore page", () => {
     ]);
   });
 
-  it("Z68 importance sorts the params, folds what does not vary, and says that it is no cause", async () => {
-    const page = await openExplore(`/explore/${SWEEP}?tab=importance`);
+  it("Z68 importance is what the server says of the runs that remain; what does not vary is folded, and it is no cause", async () => {
+    const answer = (query: string) =>
+      pages().cairn.explore.getImportance({ runs: { namespace: SWEEP, query } });
+    const rowsOf = ({ params }: Awaited<ReturnType<typeof answer>>) =>
+      params.map(({ key, strength }) => [key, strength.toFixed(2)]);
+    const filters = encodeURIComponent('{"params.lr":{"to":0.0005}}');
+    const page = await openExplore(`/explore/${SWEEP}?tab=importance&brush=${filters}`);
     const rows = page.getByRole("region", { name: "Importance of params" }).locator("tbody tr");
-    await rows.first().waitFor();
-    const strengths = (await rows.locator("td:nth-of-type(2)").allInnerTexts()).map(Number);
-    expect(strengths).toEqual(strengths.toSorted((a, b) => b - a));
+    const shown = async () => {
+      const keys = await rows.locator("th").allInnerTexts();
+      const values = await rows.locator("td:nth-of-type(2)").allInnerTexts();
+      return keys.map((key, i) => [key, values[i]]);
+    };
+    await expect.poll(shown).toEqual(rowsOf(await answer("params.lr <= 0.0005")));
+    await page.getByRole("button", { name: "Do not filter by lr" }).click();
+    await expect.poll(shown).toEqual(rowsOf(await answer("")));
     await page.getByText("It is association, not cause").waitFor();
     await page.getByText(/^The same in all these runs: \d+ params?$/).click();
     await expectAccessible(page);
@@ -207,6 +218,57 @@ describe("the explore page", () => {
       await countOf("params.lr is not null"),
     );
     await expectAccessible(page);
+  });
+});
+
+describe("answers of the server", () => {
+  const namespace = "answers";
+  const loss = async (id: string, value: number) =>
+    pages().cairn.metrics.writeEnvelope({
+      run: { id },
+      series: [{ key: "loss", steps: [1n], values: [value] }],
+    });
+
+  beforeAll(async () => {
+    const { cairn } = pages();
+    await cairn.namespaces.createNamespace({
+      path: namespace,
+      objective: { metric: "loss", direction: Direction.MINIMIZE },
+    });
+    for (let i = 0; i < 6; i++) {
+      const params = { size: String(i), layers: `[${i % 2},8]` };
+      const { run } = await cairn.runs.createRun({ namespace, name: `answered-${i}`, params });
+      await loss(run!.id, i);
+    }
+  });
+
+  it("Z67 Z68 the frontier and importance follow runs that come and change", async () => {
+    const { cairn } = pages();
+    const scatter = await openExplore(
+      `/explore/${namespace}?tab=scatter&x=params.size&y=metrics.loss.min&goalx=max&goaly=min`,
+    );
+    const importance = await openExplore(`/explore/${namespace}?tab=importance`);
+    const panel = scatter.getByRole("region", { name: "Pareto frontier", exact: true });
+    await expect.poll(() => panel.getByRole("link").count()).toBe(6);
+    const note = importance.getByText(/How much each param goes along with/);
+    await expect.poll(() => note.innerText()).toContain("in 6 runs");
+    const { run } = await cairn.runs.createRun({ namespace, name: "late", params: { size: "9" } });
+    await loss(run!.id, -1);
+    await expect.poll(() => panel.getByRole("link").allInnerTexts()).toEqual(["late"]);
+    await expect.poll(() => note.innerText()).toContain("in 7 runs");
+  });
+
+  it("Z66 what no query can ask for is said where the answer would be", async () => {
+    const filters = encodeURIComponent('{"params.layers":{"of":["[0,8]"]}}');
+    const scatter = "x=params.size&y=metrics.loss.min&goalx=max&goaly=min";
+    const page = await openExplore(`/explore/${namespace}?tab=scatter&${scatter}&brush=${filters}`);
+    await expect.poll(() => status(page).innerText()).toContain("3 of");
+    await page.getByText(/The server cannot be asked about these filters/).waitFor();
+    await tab(page, "Importance").click();
+    await page.getByText("The server cannot be asked about these filters").waitFor();
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Do not filter by layers" }).click();
+    await page.getByRole("region", { name: "Importance of params" }).waitFor();
   });
 });
 
@@ -278,8 +340,8 @@ describe("runs that say little", () => {
       if (request.url().endsWith("/SearchRuns")) searches += 1;
     });
     await missing.goto(`${pages().url}/explore/odd/absent`);
-    // Two for what there is to choose from, then the runs themselves, of which there are none.
-    await expect.poll(() => searches).toBeGreaterThanOrEqual(3);
+    // For the runs themselves, of which there are none.
+    await expect.poll(() => searches).toBeGreaterThanOrEqual(1);
     await missing.getByText(/There is no namespace/).waitFor();
     const wrong = await pages().open("/explore/odd/one?q=%3D%3D");
     await wrong.getByRole("alert").waitFor();
@@ -289,7 +351,7 @@ describe("runs that say little", () => {
     const choose = await openExplore("/explore/odd/texts?tab=importance");
     await choose.getByText("What are runs judged by?").waitFor();
     await choose.getByRole("tabpanel").getByRole("button", { name: "loss" }).click();
-    await choose.getByText("3 values").waitFor();
+    await choose.getByText("differs between its values").waitFor();
   });
 
   it("Z64 the page is reached from everywhere: the frame, a key and the search", async () => {

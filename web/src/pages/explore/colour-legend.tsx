@@ -5,7 +5,7 @@ import { figureText } from "./brush-words.ts";
 import { colourEnds } from "./explore-view.ts";
 import type { ExploredColumn } from "./explored-column.ts";
 import styles from "./explore.module.css";
-import type { Goal } from "./pareto.ts";
+import type { Goal } from "./search.ts";
 
 const STEPS = 24;
 

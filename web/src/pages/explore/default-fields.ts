@@ -1,6 +1,6 @@
 import { printField } from "#lang/query/field-text.ts";
-import type { KnownKeys } from "../runs/infer-keys.ts";
-import type { ExploredTable } from "./explored-table.ts";
+import type { KnownKeys } from "../runs/known-keys.ts";
+import type { RunFields } from "./answers/queries.ts";
 import { bestStat, type Objective } from "./objective.ts";
 import { NO_FIELD, type ExploreSearch, type FieldName } from "./search.ts";
 
@@ -8,16 +8,16 @@ const PARAM_AXES = 6;
 
 /** The params that vary most, and what they are for. */
 export function defaultAxes(
-  table: ExploredTable,
+  { params }: RunFields,
   objective: Objective | undefined,
   known: KnownKeys | undefined,
 ): string[] {
-  const params = table.params.filter(({ varies, variety }) => varies && variety > 0).slice(0, PARAM_AXES);
-  const texts = params.map(({ text }) => text);
+  const telling = params.filter(({ varies, variety }) => varies && variety > 0).slice(0, PARAM_AXES);
+  const texts = telling.map(({ text }) => text);
   if (objective !== undefined) texts.push(objective.text);
   const others = (known?.metrics ?? [])
     .filter((key) => key !== objective?.key && !key.startsWith("system/"))
-    .map((key) => printField({ of: "metric", key, stat: bestStat(key, known!) }));
+    .map((key) => printField({ of: "metric", key, stat: bestStat(key, known) }));
   // Where hardly a param varies, metrics against each other are what there is to see.
   return [...new Set([...texts, ...others.slice(0, Math.max(0, 3 - texts.length))])];
 }

@@ -11,16 +11,16 @@ import { formatCount } from "#lang/words/numbers.ts";
 import { Skeleton } from "../../widgets/skeleton.tsx";
 import { TabPanel, Tabs } from "../../widgets/tabs.tsx";
 import { useDark } from "../compare/use-dark.ts";
-import { knownKeys } from "../runs/known-keys.ts";
+import { knownKeys } from "../runs/key-queries.ts";
 import { isQueryFault, NamespaceFault } from "../runs/namespace-fault.tsx";
 import { QueryBar } from "../runs/query-bar.tsx";
 import { countOf, maskOf, withBrush, type Brushes } from "./brush.ts";
+import { withBrushes } from "./brush-query.ts";
 import styles from "./explore.module.css";
 import type { ExploreViewProps } from "./explore-view.ts";
-import type { ExploredTable } from "./explored-table.ts";
 import { FilterBar } from "./filter-bar.tsx";
-import { ImportanceView } from "./importance-view.tsx";
-import { objectiveOf, type Objective } from "./objective.ts";
+import { ImportanceView } from "./importance/importance-view.tsx";
+import { objectiveOf } from "./objective.ts";
 import { ObjectivePicker } from "./objective-picker.tsx";
 import { ParallelView } from "./parallel-view.tsx";
 import { ScatterView } from "./scatter-view.tsx";
@@ -52,11 +52,11 @@ function Explore({ namespace }: { namespace: string }) {
   const objective = objectiveOf(search, known.data);
   const explored = useExplored(namespace, search, known.data, known.isPending, objective);
   const queryBar = useRef<{ focus: () => void }>(null);
-  const { table, failure } = explored;
+  const { shown, failure } = explored;
   useKey("/", () => queryBar.current?.focus());
   const onSearch = (patch: ExplorePatch, how: "push" | "replace" = "push") =>
     void navigate({ search: (before) => withPatch(before, patch), replace: how === "replace" });
-  if (known.error && (table === undefined || table.runs.length === 0) && !isQueryFault(known.error)) {
+  if (known.error && (shown?.table.runs.length ?? 0) === 0 && !isQueryFault(known.error)) {
     return <NamespaceFault namespace={namespace} error={known.error} onRetry={() => void known.refetch()} />;
   }
   const ask = (q: string) => {
@@ -81,7 +81,7 @@ function Explore({ namespace }: { namespace: string }) {
       {failure !== undefined && !isQueryFault(failure) && (
         <ErrorNote error={failure} onRetry={explored.refresh} />
       )}
-      {table === undefined ? (
+      {shown === undefined ? (
         <div className={styles.waiting}>
           {failure === undefined && (
             <>
@@ -94,13 +94,13 @@ function Explore({ namespace }: { namespace: string }) {
             </>
           )}
         </div>
-      ) : table.runs.length === 0 ? (
+      ) : shown.table.runs.length === 0 ? (
         <Nothing query={search.q ?? ""} onClear={() => ask("")} />
       ) : (
         <Views
           namespace={namespace}
           total={explored.total}
-          table={table}
+          {...shown}
           known={known.data}
           objective={objective}
           search={search}
@@ -112,17 +112,17 @@ function Explore({ namespace }: { namespace: string }) {
   );
 }
 
-interface ViewsProps extends Pick<ExploreViewProps, "known" | "search" | "onSearch" | "onOpen"> {
-  namespace: string;
+interface ViewsProps extends Pick<
+  ExploreViewProps,
+  "namespace" | "table" | "listed" | "known" | "objective" | "search" | "onSearch" | "onOpen"
+> {
   total: number;
-  table: ExploredTable;
-  objective: Objective | undefined;
 }
 
 const NO_BRUSH: Brushes = {};
 
-function Views({ namespace, total, table, objective, ...rest }: ViewsProps) {
-  const { search, onSearch } = rest;
+function Views({ total, ...given }: ViewsProps) {
+  const { table, listed, objective, search, onSearch } = given;
   const dark = useDark();
   const [draft, setDraft] = useState<Brushes>();
   const settled = search.brush ?? NO_BRUSH;
@@ -133,13 +133,12 @@ function Views({ namespace, total, table, objective, ...rest }: ViewsProps) {
   );
   const remaining = useMemo(() => countOf(mask), [mask]);
   const view: ExploreViewProps = {
-    ...rest,
-    table,
-    objective,
+    ...given,
     judged: objective && table.column(objective.text),
     brushes,
     mask,
     remaining,
+    asked: withBrushes(listed.query, settled, (text) => table.column(text)),
     dark,
     onBrush: (changes, isDraft = false) => {
       const next = Object.entries(changes).reduce(
@@ -152,7 +151,7 @@ function Views({ namespace, total, table, objective, ...rest }: ViewsProps) {
   };
   return (
     <>
-      <FilterBar namespace={namespace} total={total} view={view} />
+      <FilterBar total={total} view={view} />
       <Tabs
         label="Ways to look at the runs"
         value={search.tab ?? "parallel"}

@@ -1,7 +1,9 @@
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
-import type { KnownKeys } from "../runs/infer-keys.ts";
+import type { KnownKeys } from "../runs/known-keys.ts";
 import { axisOf } from "./axis.ts";
+import type { RunFields } from "./answers/queries.ts";
 import type { Brush, Brushes } from "./brush.ts";
+import type { BrushQuery } from "./brush-query.ts";
 import type { ExploredColumn } from "./explored-column.ts";
 import type { ExploredTable } from "./explored-table.ts";
 import type { Objective } from "./objective.ts";
@@ -9,7 +11,11 @@ import type { ExplorePatch, ExploreSearch } from "./search.ts";
 
 /** What every view of the page is given. */
 export interface ExploreViewProps {
+  readonly namespace: string;
+  /** The runs that were read, which are drawn. */
   readonly table: ExploredTable;
+  /** Of all runs that the query selects. */
+  readonly listed: RunFields;
   readonly known: KnownKeys | undefined;
   readonly search: ExploreSearch;
   readonly objective: Objective | undefined;
@@ -19,6 +25,8 @@ export interface ExploreViewProps {
   /** Which runs remain: 1 for each that does. */
   readonly mask: Uint8Array;
   readonly remaining: number;
+  /** What selects them on the server; without the brush that is being drawn. */
+  readonly asked: BrushQuery;
   readonly dark: boolean;
   onSearch(patch: ExplorePatch, how?: "push" | "replace"): void;
   /** With `isDraft` while a brush is being drawn: it is shown, and not yet in the address. */

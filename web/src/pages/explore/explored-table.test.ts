@@ -83,24 +83,4 @@ describe("what is explored", () => {
     expect(table.column("params.toString").count).toBe(0);
     expect(table.column("tags.constructor").count).toBe(0);
   });
-
-  it("Z65 params that vary come first, those with most to see before others; seeds and names of single runs last", () => {
-    const table = new ExploredTable(
-      Array.from({ length: 60 }, (_, i) =>
-        run({
-          seed: String(i),
-          name: `"run ${i}"`,
-          lr: String(0.1 / (1 + (i % 12))),
-          opt: i % 2 === 0 ? '"adam"' : '"sgd"',
-          rare: i === 0 ? "1" : "0",
-          fixed: "3",
-        }),
-      ),
-      0,
-    );
-    const order = table.params.map(({ key }) => key);
-    expect(order.slice(0, 3)).toEqual(["lr", "opt", "rare"]);
-    expect(order.at(-1)).toBe("fixed");
-    expect(table.params.at(-1).varies).toBe(false);
-  });
 });

@@ -21,8 +21,8 @@ export interface FacetGrid {
 }
 
 /** Which field each part of the grid shows: as the address says, or params of a few values. */
-export function facetFields({ table, known, search, objective }: ExploreViewProps) {
-  const few = defaultAxes(table, objective, known).filter((text) => {
+export function facetFields({ table, listed, known, search, objective }: ExploreViewProps) {
+  const few = defaultAxes(listed, objective, known).filter((text) => {
     const column = table.column(text);
     return (
       text.startsWith("params.") &&

@@ -22,7 +22,7 @@ const PARTS = [
 
 /** Which property is which part of the grid, and what its colours and dashes mean. */
 export function FacetTools({
-  table,
+  listed,
   known,
   search,
   dark,
@@ -43,7 +43,7 @@ export function FacetTools({
           <FieldPicker
             key={name}
             label={label}
-            table={table}
+            listed={listed}
             known={known}
             optional
             value={fields[name]}
@@ -59,7 +59,7 @@ export function FacetTools({
         {!isStrips && (
           <FieldPicker
             label="Metric"
-            table={undefined}
+            listed={undefined}
             known={known}
             metricsOnly
             value={metric === undefined ? undefined : printField({ of: "metric", key: metric, stat: "last" })}

@@ -26,7 +26,7 @@ import { FacetTools } from "./facet-tools.tsx";
 import type { FacetCell } from "./facets.ts";
 import styles from "./facets.module.css";
 import { ObjectiveOffers } from "./objective-offers.tsx";
-import type { Goal } from "./pareto.ts";
+import type { Goal } from "./search.ts";
 import { StripCell } from "./strip-cell.tsx";
 
 /** At least. The fewer rows, the higher they are. */

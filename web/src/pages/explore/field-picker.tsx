@@ -9,9 +9,9 @@ import { Select } from "../../widgets/select.tsx";
 import { TextField } from "../../widgets/text-field.tsx";
 import { visibleText } from "../../widgets/text.ts";
 import { fieldLabel } from "../runs/field.ts";
-import type { KnownKeys } from "../runs/infer-keys.ts";
+import type { KnownKeys } from "../runs/known-keys.ts";
+import type { RunFields } from "./answers/queries.ts";
 import styles from "./explore.module.css";
-import type { ExploredTable } from "./explored-table.ts";
 import { bestStat } from "./objective.ts";
 import { NO_FIELD } from "./search.ts";
 
@@ -26,7 +26,7 @@ interface FieldPickerProps {
   label: string;
   /** The field, or NO_FIELD. */
   value?: string | undefined;
-  table: ExploredTable | undefined;
+  listed: RunFields | undefined;
   known: KnownKeys | undefined;
   /** Only metrics can be an objective. */
   metricsOnly?: boolean;
@@ -72,11 +72,11 @@ function labelOf(text: string | undefined): string {
   return field === undefined ? "none" : fieldLabel(field);
 }
 
-function Offers({ label, value, table, known, metricsOnly, optional, onChange }: FieldPickerProps) {
+function Offers({ label, value, listed, known, metricsOnly, optional, onChange }: FieldPickerProps) {
   const [wanted, setWanted] = useState("");
   const [stat, setStat] = useState<MetricStat | typeof BEST>(BEST);
   const lower = wanted.trim().toLowerCase();
-  const found = offersOf(table, known, stat, metricsOnly === true).filter((offer) =>
+  const found = offersOf(listed, known, stat, metricsOnly === true).filter((offer) =>
     `${offer.of} ${offer.label}`.toLowerCase().includes(lower),
   );
   return (
@@ -130,17 +130,17 @@ function Offers({ label, value, table, known, metricsOnly, optional, onChange }:
 }
 
 function offersOf(
-  table: ExploredTable | undefined,
+  listed: RunFields | undefined,
   known: KnownKeys | undefined,
   stat: MetricStat | typeof BEST,
   metricsOnly: boolean,
 ): Offer[] {
   const metrics = (known?.metrics ?? []).map((key): Offer => {
-    const of = stat === BEST ? bestStat(key, known!) : stat;
+    const of = stat === BEST ? bestStat(key, known) : stat;
     return { text: printField({ of: "metric", key, stat: of }), label: key, of };
   });
   if (metricsOnly) return metrics;
-  const params = table?.params ?? [];
+  const params = listed?.params ?? [];
   const paramOffer = ({ text, key }: { text: string; key: string }): Offer => ({
     text,
     label: key,
@@ -149,7 +149,7 @@ function offersOf(
   return [
     ...params.filter(({ varies }) => varies).map(paramOffer),
     ...metrics,
-    ...(table?.tags ?? []).map((key) => ({ text: printField({ of: "tag", key }), label: key, of: "tag" })),
+    ...(listed?.tags ?? []).map((key) => ({ text: printField({ of: "tag", key }), label: key, of: "tag" })),
     ...["status", "namespace", "duration"].map((name) => ({ text: name, label: name, of: "run" })),
     ...params
       .filter(({ varies }) => !varies)

@@ -4,27 +4,23 @@ import { Button } from "../../widgets/button.tsx";
 import { formatCount } from "#lang/words/numbers.ts";
 import { Name } from "../../widgets/name.tsx";
 import { visibleText } from "../../widgets/text.ts";
-import { withBrushes } from "./brush-query.ts";
 import { brushWords } from "./brush-words.ts";
 import styles from "./explore.module.css";
 import type { ExploreViewProps } from "./explore-view.ts";
 
 /** How many runs remain and why, and what to do with them. */
 export function FilterBar({
-  namespace,
   total,
   view,
 }: {
-  namespace: string;
   /** How many match the query. */
   total: number;
   view: ExploreViewProps;
 }) {
-  const { table, brushes, remaining, search, onBrush } = view;
+  const { namespace, table, brushes, remaining, asked, onBrush } = view;
   const navigate = useNavigate();
   const fields = Object.keys(brushes).filter((text) => table.column(text) !== undefined);
-  const made = withBrushes(search.q ?? "", brushes, (text) => table.column(text));
-  const problem = "problem" in made ? made.problem : undefined;
+  const problem = "problem" in asked ? asked.problem : undefined;
   const read = table.runs.length;
   return (
     <div className={styles.filters}>
@@ -35,7 +31,7 @@ export function FilterBar({
       </span>
       {total > read && (
         <span className={styles.warn}>
-          the first of {formatCount(total)}: narrow the query to see the others
+          the first of {formatCount(total)} are drawn; importance and the frontier are of all
         </span>
       )}
       {fields.map((text) => {
@@ -63,11 +59,11 @@ export function FilterBar({
       <Button
         disabled={problem !== undefined}
         onClick={() => {
-          if (!("query" in made)) return;
+          if (!("query" in asked)) return;
           void navigate({
             to: "/n/$",
             params: { _splat: namespace },
-            search: made.query === "" ? {} : { q: made.query },
+            search: asked.query === "" ? {} : { q: asked.query },
           });
         }}
       >

@@ -9,11 +9,19 @@ import styles from "./explore.module.css";
 const NAMED_MAX = 10;
 const CARD_PX = 220;
 
+/** Finds the place of a run; undefined for none of these. */
+export function useRowOf(table: ExploredTable): (runId: string) => number | undefined {
+  return useMemo(() => {
+    const places = new Map(table.runs.map(({ id }, i) => [id, i]));
+    return (runId) => places.get(runId);
+  }, [table]);
+}
+
 /** The place of the run that is lit anywhere on the page; -1 for none of these. */
 export function useLitRow(table: ExploredTable): number {
-  const places = useMemo(() => new Map(table.runs.map(({ id }, i) => [id, i])), [table]);
+  const rowOf = useRowOf(table);
   const id = useSyncExternalStore(litRun.subscribe, litRun.get);
-  return id === undefined ? -1 : (places.get(id) ?? -1);
+  return id === undefined ? -1 : (rowOf(id) ?? -1);
 }
 
 /** Names the run under the pointer and says what it has. */

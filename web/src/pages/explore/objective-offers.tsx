@@ -27,7 +27,7 @@ export function ObjectiveOffers({ known, onSearch }: Pick<ExploreViewProps, "kno
               className={styles.picked}
               onClick={() =>
                 onSearch({
-                  objective: printField({ of: "metric", key, stat: bestStat(key, known!) }),
+                  objective: printField({ of: "metric", key, stat: bestStat(key, known) }),
                   goal: undefined,
                 })
               }

@@ -1,10 +1,9 @@
 import { Select } from "../../widgets/select.tsx";
-import type { KnownKeys } from "../runs/infer-keys.ts";
+import type { KnownKeys } from "../runs/known-keys.ts";
 import styles from "./explore.module.css";
 import { FieldPicker } from "./field-picker.tsx";
 import type { Objective } from "./objective.ts";
-import type { Goal } from "./pareto.ts";
-import type { ExplorePatch } from "./search.ts";
+import type { ExplorePatch, Goal } from "./search.ts";
 
 const GOALS: readonly { value: Goal; label: string }[] = [
   { value: "min", label: "lower is better" },
@@ -26,7 +25,7 @@ export function ObjectivePicker({
       <FieldPicker
         label="Objective"
         value={objective?.text}
-        table={undefined}
+        listed={undefined}
         known={known}
         metricsOnly
         onChange={(text) => onSearch({ objective: text, goal: undefined })}

@@ -2,6 +2,7 @@ import { colourAt, PALETTE_SIZE, rampColour } from "../../charts/palette.ts";
 import type { Ink } from "../../charts/pen.ts";
 import type { Axis } from "./axis.ts";
 import type { ExploredColumn } from "./explored-column.ts";
+import type { Corner } from "./frontier/frontier.ts";
 import { heightOf, xOf, type ScatterLayout } from "./scatter-points.ts";
 
 type Canvas = CanvasRenderingContext2D;
@@ -100,31 +101,25 @@ function cut(text: string, max: number): string {
 }
 
 /** A staircase: what lies behind it is beaten by one of its corners. */
-export function paintFrontier(
-  pen: Canvas,
-  ink: Ink,
-  { xs, ys, radii }: ScatterLayout,
-  rows: readonly number[],
-  isXMin: boolean,
-): void {
-  const ordered = rows.toSorted((a, b) => xs[a]! - xs[b]!);
+export function paintFrontier(pen: Canvas, ink: Ink, corners: readonly Corner[], isXMin: boolean): void {
+  const ordered = corners.toSorted((a, b) => a.x - b.x);
   pen.strokeStyle = ink.text;
   pen.lineWidth = 1.5;
   pen.setLineDash([5, 3]);
   pen.beginPath();
-  for (const [i, row] of ordered.entries()) {
+  for (const [i, { x, y }] of ordered.entries()) {
     const before = ordered[i - 1];
-    if (before === undefined) pen.moveTo(xs[row]!, ys[row]!);
+    if (before === undefined) pen.moveTo(x, y);
     else {
       // From the better x on, y stays what it was until the next corner.
-      if (isXMin) pen.lineTo(xs[row]!, ys[before]!);
-      else pen.lineTo(xs[before]!, ys[row]!);
-      pen.lineTo(xs[row]!, ys[row]!);
+      if (isXMin) pen.lineTo(x, before.y);
+      else pen.lineTo(before.x, y);
+      pen.lineTo(x, y);
     }
   }
   pen.stroke();
   pen.setLineDash([]);
-  for (const row of ordered) paintRing(pen, ink.text, xs[row]!, ys[row]!, radii[row]! + 2);
+  for (const { x, y, radius } of ordered) paintRing(pen, ink.text, x, y, radius + 2);
 }
 
 export function paintRing(pen: Canvas, colour: string, x: number, y: number, radius: number): void {

@@ -21,9 +21,8 @@ import {
   parallelWidth,
   type ParallelLayout,
 } from "./parallel-layout.ts";
-import type { Goal } from "./pareto.ts";
 import { bestFirst, RunFigures } from "./run-figures.tsx";
-import { AXES_MAX } from "./search.ts";
+import { AXES_MAX, type Goal } from "./search.ts";
 
 const TICK_PX = 40;
 const HEAD_PX = 34;
@@ -31,8 +30,9 @@ const REACH_PX = 10;
 
 /** A line per run through its values; a part of an axis filters. */
 export function ParallelView(props: ExploreViewProps) {
-  const { table, known, search, objective, judged, brushes, mask, remaining, onSearch, onBrush } = props;
-  const texts = search.axes ?? defaultAxes(table, objective, known);
+  const { table, listed, known, search, objective, judged, brushes, mask, remaining, onSearch, onBrush } =
+    props;
+  const texts = search.axes ?? defaultAxes(listed, objective, known);
   const box = useRef<HTMLDivElement>(null);
   const room = useRoom(box);
   const height = Math.max(0, room.height - HEAD_PX);
@@ -130,7 +130,7 @@ function usePaints(
 }
 
 function ParallelTools({
-  table,
+  listed,
   known,
   search,
   objective,
@@ -145,7 +145,7 @@ function ParallelTools({
     <div className={styles.tools}>
       <FieldPicker
         label="Axis"
-        table={table}
+        listed={listed}
         known={known}
         trigger={
           <Button disabled={shown.length >= AXES_MAX}>

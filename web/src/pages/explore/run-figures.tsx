@@ -1,11 +1,8 @@
-import { Link } from "@tanstack/react-router";
 import { formatCount } from "#lang/words/numbers.ts";
-import { Name } from "../../widgets/name.tsx";
-import { litRun } from "../../data/hover.ts";
 import { placeWords } from "./brush-words.ts";
 import type { ExploredColumn } from "./explored-column.ts";
 import type { ExploredTable } from "./explored-table.ts";
-import styles from "./explore.module.css";
+import { FigureTable } from "./figure-table.tsx";
 
 const ROWS_MAX = 100;
 
@@ -15,61 +12,31 @@ export function RunFigures({
   table,
   rows,
   columns,
-  max = ROWS_MAX,
 }: {
   label: string;
   table: ExploredTable;
   rows: readonly number[];
   columns: readonly ExploredColumn[];
-  max?: number;
 }) {
   return (
-    <div className={styles.figures} tabIndex={0} role="region" aria-label={label}>
-      <table className={styles.table}>
-        <thead>
-          <tr>
-            <th scope="col">Run</th>
-            {columns.map((column) => (
-              <th
-                key={column.text}
-                scope="col"
-                className={column.kind === "number" ? styles.number : undefined}
-              >
-                <Name text={column.label} />
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.slice(0, max).map((row) => {
-            const run = table.runs[row]!;
-            return (
-              <tr
-                key={run.id}
-                onPointerEnter={() => litRun.set(run.id)}
-                onPointerLeave={() => litRun.set(undefined)}
-              >
-                <th scope="row">
-                  <Link to="/r/$run" params={{ run: run.id }}>
-                    <Name text={run.name || run.id} />
-                  </Link>
-                </th>
-                {columns.map((column) => (
-                  <td key={column.text} className={column.kind === "number" ? styles.number : undefined}>
-                    <Name text={placeWords(column, row)} />
-                  </td>
-                ))}
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
-      {rows.length > max && (
-        <p className={styles.quiet}>
-          The first {max} of {formatCount(rows.length)}. “Show in the table” shows all of them.
-        </p>
-      )}
-    </div>
+    <FigureTable
+      label={label}
+      columns={columns.map(({ text, label: name, kind }) => ({
+        text,
+        label: name,
+        isNumber: kind === "number",
+      }))}
+      rows={rows.slice(0, ROWS_MAX).map((row) => ({
+        id: table.runs[row]!.id,
+        name: table.runs[row]!.name,
+        figures: columns.map((column) => placeWords(column, row)),
+      }))}
+      more={
+        rows.length > ROWS_MAX
+          ? `The first ${ROWS_MAX} of ${formatCount(rows.length)}. “Show in the table” shows all of them.`
+          : ""
+      }
+    />
   );
 }
 

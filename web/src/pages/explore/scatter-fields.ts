@@ -3,7 +3,7 @@ import { goalOf } from "./objective.ts";
 import type { ExploredColumn } from "./explored-column.ts";
 import type { ExploreViewProps } from "./explore-view.ts";
 import { defaultAxes, fieldFor } from "./default-fields.ts";
-import type { Goal } from "./pareto.ts";
+import type { Goal } from "./search.ts";
 
 export interface ScatterFields {
   readonly x: ExploredColumn | undefined;
@@ -16,8 +16,8 @@ export interface ScatterFields {
 }
 
 /** What the scatter shows: as the address says, or what the page proposes. */
-export function scatterFields({ table, known, search, objective }: ExploreViewProps): ScatterFields {
-  const proposed = defaultAxes(table, objective, known);
+export function scatterFields({ table, listed, known, search, objective }: ExploreViewProps): ScatterFields {
+  const proposed = defaultAxes(listed, objective, known);
   const params = proposed.filter((text) => findField(text)?.of === "param");
   const metrics = proposed.filter((text) => findField(text)?.of === "metric");
   const y = fieldFor(search, "y", objective?.text ?? metrics[0] ?? params[1]);

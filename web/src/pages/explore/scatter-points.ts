@@ -18,7 +18,7 @@ export interface ScatterLayout {
 const MARGIN = { left: 76, right: 20, top: 30, bottom: 48 } as const;
 /** Points of a category stand beside each other, within this share of its room. */
 const JITTER = 0.5;
-const RADIUS = 3.5;
+export const PLAIN_RADIUS = 3.5;
 const RADIUS_MANY = 2.5;
 const MANY = 3_000;
 const RADIUS_RANGE = [2.5, 9] as const;
@@ -76,7 +76,7 @@ function spreadPlaces(axis: Axis, salt: number): Float32Array {
 }
 
 function radiiOf(size: ExploredColumn | undefined, count: number): Float32Array {
-  const radii = new Float32Array(count).fill(count > MANY ? RADIUS_MANY : RADIUS);
+  const radii = new Float32Array(count).fill(count > MANY ? RADIUS_MANY : PLAIN_RADIUS);
   if (size === undefined) return radii;
   const [low, high] = size.kind === "number" ? [size.low, size.high] : [0, size.categories.length - 1];
   const [least, most] = RADIUS_RANGE;

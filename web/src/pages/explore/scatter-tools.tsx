@@ -7,7 +7,7 @@ import type { ExploredColumn } from "./explored-column.ts";
 import styles from "./explore.module.css";
 import type { ExploreViewProps } from "./explore-view.ts";
 import { FieldPicker } from "./field-picker.tsx";
-import type { Goal } from "./pareto.ts";
+import type { Goal } from "./search.ts";
 import type { ScatterFields } from "./scatter-fields.ts";
 
 const WAYS: readonly { value: Goal | "none"; label: string }[] = [
@@ -18,7 +18,7 @@ const WAYS: readonly { value: Goal | "none"; label: string }[] = [
 
 /** What the scatter shows, and what its colours mean. */
 export function ScatterTools({
-  table,
+  listed,
   known,
   search,
   objective,
@@ -27,7 +27,7 @@ export function ScatterTools({
   fields,
 }: ExploreViewProps & { fields: ScatterFields }) {
   const { x, y, colour, size, goals } = fields;
-  const pick = { table, known };
+  const pick = { listed, known };
   return (
     <>
       <div className={styles.tools}>

@@ -1,3 +1,4 @@
+import { useQuery } from "@tanstack/react-query";
 import { useCallback, useMemo, useRef, useState, type PointerEvent } from "react";
 import { litRun } from "../../data/hover.ts";
 import { Button } from "../../widgets/button.tsx";
@@ -5,15 +6,17 @@ import { EmptyState } from "../../widgets/empty-state.tsx";
 import { formatCount } from "#lang/words/numbers.ts";
 import { Name } from "../../widgets/name.tsx";
 import { visibleText } from "../../widgets/text.ts";
+import { frontierOfRuns, type Frontier } from "./answers/queries.ts";
 import { AxisMenu } from "./axis-menu.tsx";
 import { axisOf, brushBetween, type Axis } from "./axis.ts";
 import { CanvasLayer, useRoom, type Paint } from "./canvas-layer.tsx";
+import type { ExploredColumn } from "./explored-column.ts";
 import styles from "./explore.module.css";
 import { sharesOf, type ExploreViewProps } from "./explore-view.ts";
-import { FrontierPanel } from "./frontier-panel.tsx";
-import { LitCard, useLitRow } from "./lit-run.tsx";
+import { FrontierPanel } from "./frontier/frontier-panel.tsx";
+import { cornersOf, goalsOf, isFor, withRoomFor } from "./frontier/frontier.ts";
+import { LitCard, useLitRow, useRowOf } from "./lit-run.tsx";
 import { paintFrontier, paintPoints, paintRing, paintScatterAxes, pointColours } from "./paint-scatter.ts";
-import { paretoFrontier } from "./pareto.ts";
 import { bestFirst, RunFigures } from "./run-figures.tsx";
 import { layOutScatter, nearestPoint, placeOfX, placeOfY, type ScatterLayout } from "./scatter-points.ts";
 import { ScatterTools } from "./scatter-tools.tsx";
@@ -26,14 +29,15 @@ const DRAG_MIN_PX = 5;
 const CONTEXT_ALPHA = 0.16;
 const POINT_ALPHA = 0.8;
 
-/** Two properties against each other, with the runs that no other beats in both. */
+/** Two properties against each other, with the runs that no other beats in both, as the server finds them. */
 export function ScatterView(props: ExploreViewProps) {
   const { table, search, mask, remaining, dark } = props;
   const fields = scatterFields(props);
-  const { x: xColumn, y: yColumn, colour, size, goals } = fields;
+  const { x: xColumn, y: yColumn, colour, size } = fields;
+  const { frontier, ...panel } = useFrontier(props, fields);
   const box = useRef<HTMLDivElement>(null);
   const { width, height } = useRoom(box);
-  const { axes, layout, shares, frontier, missing } = useScatter(props, fields, width, height);
+  const { axes, layout, shares, corners, missing } = useScatter(props, fields, frontier, width, height);
   const context = useCallback<Paint>(
     (pen, ink) => {
       if (layout === undefined || axes === undefined) return;
@@ -47,9 +51,11 @@ export function ScatterView(props: ExploreViewProps) {
     (pen, ink) => {
       if (layout === undefined) return;
       paintPoints(pen, layout, mask, pointColours(colour, shares, dark, ink.label), POINT_ALPHA);
-      if (frontier !== undefined) paintFrontier(pen, ink, layout, frontier, goals[0] === "min");
+      if (frontier !== undefined && corners !== undefined) {
+        paintFrontier(pen, ink, corners, frontier.goals[0].goal === "min");
+      }
     },
-    [layout, mask, colour, shares, dark, frontier, goals[0]],
+    [layout, mask, colour, shares, dark, frontier, corners],
   );
   const columns = [xColumn, yColumn, colour, size].flatMap((column) => column ?? []);
   const shown = [...new Map(columns.map((column) => [column.text, column])).values()];
@@ -69,7 +75,7 @@ export function ScatterView(props: ExploreViewProps) {
                 style={{ top: 0, height }}
                 role="img"
                 aria-label={`${remaining - missing} runs by ${axes[0].column.label} and ${axes[1].column.label}${
-                  frontier === undefined ? "" : `, ${frontier.length} on the Pareto frontier`
+                  frontier === undefined ? "" : `, ${frontier.totalCount} on the Pareto frontier`
                 }`}
               >
                 <CanvasLayer width={width} height={height} paint={context} />
@@ -84,7 +90,7 @@ export function ScatterView(props: ExploreViewProps) {
             </div>
           )}
         </div>
-        <FrontierPanel table={table} frontier={frontier} columns={shown.slice(0, 2)} />
+        <FrontierPanel {...panel} />
       </div>
       {missing > 0 && (
         <p className={styles.remark}>
@@ -104,18 +110,44 @@ export function ScatterView(props: ExploreViewProps) {
   );
 }
 
-/** Where the points are, their colours, and which of them no other beats. */
-function useScatter(props: ExploreViewProps, fields: ScatterFields, width: number, height: number) {
+/** The frontier that is marked, and what its panel shows: between two questions also the answer to the last. */
+function useFrontier({ namespace, asked }: ExploreViewProps, fields: ScatterFields) {
+  const goals = goalsOf(fields);
+  const query = "query" in asked ? asked.query : undefined;
+  const answer = useQuery(frontierOfRuns(namespace, query, goals));
+  const isMarked = query !== undefined && answer.data !== undefined && isFor(answer.data, goals);
+  return {
+    frontier: isMarked ? answer.data : undefined,
+    answer,
+    hasGoals: goals !== undefined,
+    problem: "problem" in asked ? asked.problem : undefined,
+  };
+}
+
+/** Where the points are, their colours, and the corners of the frontier. */
+function useScatter(
+  props: ExploreViewProps,
+  fields: ScatterFields,
+  frontier: Frontier | undefined,
+  width: number,
+  height: number,
+) {
   const { table, search, mask } = props;
-  const { x: xColumn, y: yColumn, colour, size, goals } = fields;
+  const { x: xColumn, y: yColumn, colour, size } = fields;
+  const rowOf = useRowOf(table);
   const axes = useMemo((): [Axis, Axis] | undefined => {
     if (xColumn === undefined || yColumn === undefined) return undefined;
-    const scaleOf = (text: string) => search.scale?.[text];
+    const axisFor = (column: ExploredColumn, goal: 0 | 1, ticksMax: number) =>
+      axisOf(
+        frontier === undefined ? column : withRoomFor(column, frontier, goal, rowOf),
+        search.scale?.[column.text],
+        Math.max(2, ticksMax),
+      );
     return [
-      axisOf(xColumn, scaleOf(xColumn.text), Math.max(2, Math.floor(width / TICK_X_PX))),
-      axisOf(yColumn, scaleOf(yColumn.text), Math.max(2, Math.floor(height / TICK_Y_PX))),
+      axisFor(xColumn, 0, Math.floor(width / TICK_X_PX)),
+      axisFor(yColumn, 1, Math.floor(height / TICK_Y_PX)),
     ];
-  }, [xColumn, yColumn, search.scale, width, height]);
+  }, [xColumn, yColumn, search.scale, frontier, rowOf, width, height]);
   const layout = useMemo(
     () => (axes === undefined ? undefined : layOutScatter(axes[0], axes[1], size, width, height)),
     [axes, size, width, height],
@@ -124,17 +156,13 @@ function useScatter(props: ExploreViewProps, fields: ScatterFields, width: numbe
     () => sharesOf(colour, fields.colourGoal, table.runs.length),
     [colour, fields.colourGoal, table],
   );
-  const frontier = useMemo(() => {
-    const [goalX, goalY] = goals;
-    if (
-      goalX === undefined ||
-      goalY === undefined ||
-      xColumn?.kind !== "number" ||
-      yColumn?.kind !== "number"
-    )
-      return undefined;
-    return paretoFrontier(xColumn.values, yColumn.values, [goalX, goalY], (row) => mask[row] === 1);
-  }, [goals[0], goals[1], xColumn, yColumn, mask]);
+  const corners = useMemo(
+    () =>
+      frontier === undefined || axes === undefined || layout === undefined
+        ? undefined
+        : cornersOf(frontier, layout, axes, rowOf),
+    [frontier, axes, layout, rowOf],
+  );
   const missing = useMemo(
     () =>
       layout === undefined
@@ -142,7 +170,7 @@ function useScatter(props: ExploreViewProps, fields: ScatterFields, width: numbe
         : mask.reduce((sum, bit, i) => sum + (bit === 1 && Number.isNaN(layout.xs[i]!) ? 1 : 0), 0),
     [layout, mask],
   );
-  return { axes, layout, shares, frontier, missing };
+  return { axes, layout, shares, corners, missing };
 }
 
 function AxisName({ axis, brushes, search, onBrush, onSearch }: ExploreViewProps & { axis: Axis }) {

@@ -2,7 +2,10 @@ import { limits } from "#lang/limits.ts";
 import { findField } from "#lang/query/field-text.ts";
 import type { ScaleKind } from "./axis.ts";
 import { isEmptyBrush, type Brush } from "./brush.ts";
-import type { Goal } from "./pareto.ts";
+
+/** Which way is better: low or high. */
+const GOALS = ["min", "max"] as const;
+export type Goal = (typeof GOALS)[number];
 
 export const EXPLORE_TABS = ["parallel", "scatter", "importance", "facets"] as const;
 export type ExploreTab = (typeof EXPLORE_TABS)[number];
@@ -43,7 +46,6 @@ const TEXT_MAX = 2_000;
 export const AXES_MAX = 24;
 const BRUSHES_MAX = 40;
 const KEYS_MAX = 1_000;
-const GOALS = ["min", "max"] as const;
 
 export function readExploreSearch(given: Record<string, unknown>): ExploreSearch {
   const search: ExploreSearch = {};

@@ -1,14 +1,17 @@
+import { useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { RunsView } from "../../data/live-types.ts";
 import { serverClock } from "../../data/server.ts";
 import { findField, printField } from "#lang/query/field-text.ts";
-import type { KnownKeys } from "../runs/infer-keys.ts";
+import type { KnownKeys } from "../runs/known-keys.ts";
 import { useRunList } from "../runs/use-run-list.ts";
+import { fieldsOfRuns, type RunFields } from "./answers/queries.ts";
+import { useFreshAnswers } from "./answers/use-fresh-answers.ts";
 import { ExploredTable } from "./explored-table.ts";
 import { bestStat, type Objective } from "./objective.ts";
 import { FIELD_NAMES, NO_FIELD, type ExploreSearch } from "./search.ts";
 
-/** More runs than these are not read; the page says so. */
+/** More runs than these are not read to be drawn; the page says so. */
 export const EXPLORED_MAX = 10_000;
 /** Metrics that come along without being asked for, so that the first picks cost no reading. */
 const METRICS_AT_HAND = 8;
@@ -16,7 +19,7 @@ const REDRAW_MS = 1_000;
 
 export interface Explored {
   /** Undefined until the first runs are all there. */
-  table: ExploredTable | undefined;
+  shown: { table: ExploredTable; listed: RunFields } | undefined;
   /** How many match. */
   total: number;
   read: number;
@@ -41,6 +44,8 @@ export function useExplored(
   );
   const lookedAt = useRef({ from: 0, end: 0 });
   const { list, failure, refresh } = useRunList(view, lookedAt, () => undefined);
+  const fields = useQuery(fieldsOfRuns(namespace, query));
+  useFreshAnswers(namespace, list);
   const version = list?.version;
   const wanted = Math.min(list?.total ?? 0, EXPLORED_MAX);
   const read = Math.min(list?.rows.length ?? 0, EXPLORED_MAX);
@@ -50,15 +55,25 @@ export function useExplored(
     if (list !== undefined && !isThere) list.need(EXPLORED_MAX);
   }, [list, version, isThere, read]);
   const drawn = useCalm(isThere ? `${list.view.columns.join()} ${version}` : undefined);
-  const kept = useRef<ExploredTable>(undefined);
+  const kept = useRef<Explored["shown"]>(undefined);
   const table = useMemo(() => {
     if (drawn === undefined || list === undefined || !isThere) return undefined;
     return new ExploredTable(list.rows.slice(0, EXPLORED_MAX), serverClock.now());
     // What is drawn stands for the rows of the list.
   }, [list, drawn, isThere]);
-  // While other columns or the next rows are on their way, the last picture stays.
-  if (table !== undefined) kept.current = table;
-  return { table: table ?? kept.current, total: list?.total ?? 0, read, failure, refresh };
+  const listed = [fields.data, kept.current?.listed].find((each) => each?.query === list?.view.query);
+  // While other columns, the next rows or their fields are on their way, the last picture stays.
+  if (table !== undefined && listed !== undefined) kept.current = { table, listed };
+  return {
+    shown: kept.current,
+    total: list?.total ?? 0,
+    read,
+    failure: failure ?? fields.error ?? undefined,
+    refresh: () => {
+      refresh();
+      if (fields.isError) void fields.refetch();
+    },
+  };
 }
 
 /** Changes of a run that goes on come many times a second; a picture of thousands is made once. */
@@ -94,7 +109,7 @@ function columnsOf(
     ...FIELD_NAMES.flatMap((name) => search[name] ?? []).filter((text) => text !== NO_FIELD),
     ...(known?.metrics ?? [])
       .slice(0, METRICS_AT_HAND)
-      .map((key) => printField({ of: "metric", key, stat: bestStat(key, known!) })),
+      .map((key) => printField({ of: "metric", key, stat: bestStat(key, known) })),
   ];
   const metrics = used.flatMap((text) => {
     const field = findField(text);

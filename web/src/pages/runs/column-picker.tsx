@@ -1,4 +1,5 @@
 import { METRIC_STATS, RUN_FIELDS } from "#lang/query/fields.ts";
+import { useQuery } from "@tanstack/react-query";
 import { ArrowDown, ArrowUp, Pin, PinOff, Plus, X } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../widgets/button.tsx";
@@ -8,10 +9,12 @@ import { TextField } from "../../widgets/text-field.tsx";
 import { cutText, visibleText } from "../../widgets/text.ts";
 import styles from "./column-picker.module.css";
 import { printPageField, PROVENANCE_FIELDS, type PageField } from "./field.ts";
-import type { KnownKeys } from "./infer-keys.ts";
+import { environmentKeys } from "./key-queries.ts";
+import type { KnownKeys } from "./known-keys.ts";
 import type { Column } from "./layout.ts";
 
 interface ColumnPickerProps {
+  namespace: string;
   columns: readonly Column[];
   known: KnownKeys | undefined;
   isChanged: boolean;
@@ -32,7 +35,8 @@ const STATS = [...METRIC_STATS, "line"] as const;
 type StatChoice = (typeof STATS)[number];
 
 /** Which columns there are, in which order, and which of them stay in place. */
-export function ColumnPicker({ columns, known, isChanged, onChange, onPin, onReset }: ColumnPickerProps) {
+export function ColumnPicker(props: ColumnPickerProps) {
+  const { namespace, columns, known, isChanged, onChange, onPin, onReset } = props;
   const texts = columns.map(({ text }) => text);
   const move = (text: string, step: number) => {
     const others = texts.filter((each) => each !== text);
@@ -86,25 +90,33 @@ export function ColumnPicker({ columns, known, isChanged, onChange, onPin, onRes
             Back to the default
           </Button>
         </section>
-        <Offers known={known} shown={new Set(texts)} onAdd={(text) => onChange([...texts, text])} />
+        <Offers
+          namespace={namespace}
+          known={known}
+          shown={new Set(texts)}
+          onAdd={(text) => onChange([...texts, text])}
+        />
       </div>
     </Popover>
   );
 }
 
 function Offers({
+  namespace,
   known,
   shown,
   onAdd,
 }: {
+  namespace: string;
   known: KnownKeys | undefined;
   shown: ReadonlySet<string>;
   onAdd: (text: string) => void;
 }) {
   const [wanted, setWanted] = useState("");
   const [stat, setStat] = useState<StatChoice>("last");
+  const { data: environment } = useQuery(environmentKeys(namespace));
   const lower = wanted.trim().toLowerCase();
-  const found = offersOf(known, stat).filter(
+  const found = offersOf(known, environment, stat).filter(
     ({ text, label, of }) => !shown.has(text) && `${of} ${label}`.toLowerCase().includes(lower),
   );
   return (
@@ -138,7 +150,11 @@ function Offers({
   );
 }
 
-function offersOf(known: KnownKeys | undefined, stat: StatChoice): Offer[] {
+function offersOf(
+  known: KnownKeys | undefined,
+  environment: readonly string[] | undefined,
+  stat: StatChoice,
+): Offer[] {
   const offer = (field: PageField, label: string, of: string): Offer => ({
     text: printPageField(field),
     label,
@@ -154,6 +170,6 @@ function offersOf(known: KnownKeys | undefined, stat: StatChoice): Offer[] {
     ...PROVENANCE_FIELDS.map((name) =>
       offer({ of: "provenance", name }, name.replaceAll("_", " "), "provenance"),
     ),
-    ...(known?.environment ?? []).map((key) => offer({ of: "environment", key }, key, "environment")),
+    ...(environment ?? []).map((key) => offer({ of: "environment", key }, key, "environment")),
   ];
 }

@@ -3,7 +3,7 @@ import { fieldType, METRIC_STATS, RUN_FIELDS } from "#lang/query/fields.ts";
 import { piecesOf, type Piece } from "#lang/query/pieces.ts";
 import { quoteText } from "#lang/query/quote.ts";
 import { RUN_STATUSES } from "#lang/statuses.ts";
-import type { KnownKeys } from "./infer-keys.ts";
+import type { KnownKeys } from "./known-keys.ts";
 
 export interface Option {
   text: string;

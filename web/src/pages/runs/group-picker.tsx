@@ -5,7 +5,7 @@ import { Popover } from "../../widgets/popover.tsx";
 import { cutText, visibleText } from "../../widgets/text.ts";
 import styles from "./column-picker.module.css";
 import { fieldLabel, findPageField } from "./field.ts";
-import type { KnownKeys } from "./infer-keys.ts";
+import type { KnownKeys } from "./known-keys.ts";
 import { ALL_BUT } from "./search.ts";
 
 const LENGTH_MAX = 60;

@@ -1,60 +1,56 @@
-import { queryOptions } from "@tanstack/react-query";
-import type { Run } from "#proto/cairn/v1/run_pb.ts";
-import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
-import { listKeys } from "#sdk/pages.ts";
-import { cairn } from "../../data/server.ts";
-import { inferKeys, type KnownKeys } from "./infer-keys.ts";
+import { FieldKind, type FieldInfo } from "#proto/cairn/v1/explore_pb.ts";
+import { Direction, type HeldObjective } from "#proto/cairn/v1/namespace_pb.ts";
+import { printField } from "#lang/query/field-text.ts";
+import type { ListedFields } from "#sdk/pages.ts";
 
-const SAMPLE_RUNS = 200;
-/** Runs whose metrics are listed: the newest, and some spread over the sample. */
-const LISTED_RUNS = 12;
-const SERIES_MAX = 1_000;
-
-/** What there is to choose from in a namespace, from a sample of its newest runs and from what its keys are described as. */
-export const knownKeys = (namespace: string) =>
-  queryOptions({
-    queryKey: ["known-keys", namespace],
-    staleTime: 60_000,
-    queryFn: async ({ signal }): Promise<KnownKeys> => {
-      const [found, recorded, described, spaces] = await Promise.all([
-        cairn.runs.searchRuns({ namespace, pageSize: SAMPLE_RUNS, columns: ["params", "tags"] }, { signal }),
-        // Patches can be long: a few runs tell what an environment holds.
-        cairn.runs.searchRuns({ namespace, pageSize: LISTED_RUNS, columns: ["provenance"] }, { signal }),
-        // The root describes nothing and is judged by nothing.
-        namespace === "" ? Promise.resolve([]) : listKeys(cairn, namespace, { signal }),
-        namespace === ""
-          ? Promise.resolve(undefined)
-          : cairn.namespaces.getNamespace({ path: namespace }, { signal }),
-      ]);
-      const listed = spread(found.runs, LISTED_RUNS).map(({ id }) => ({ id }));
-      const [objective, { keys }] = await Promise.all([
-        spaces?.objective ?? inheritedObjective(namespace, signal),
-        cairn.metrics.listRunKeys({ runs: listed, seriesPerRun: SERIES_MAX }, { signal }),
-      ]);
-      return inferKeys({
-        runs: found.runs,
-        environments: recorded.runs.map(({ provenance }) => provenance?.environment ?? {}),
-        metrics: keys.map(({ key, runCount }) => ({ key, runCount: Number(runCount) })),
-        described: described.map(({ key, direction }) => ({ key, direction })),
-        objective:
-          objective === undefined
-            ? undefined
-            : { metric: objective.metric, isMinimized: objective.direction === Direction.MINIMIZE },
-      });
-    },
-  });
-
-function spread(runs: readonly Run[], count: number): Run[] {
-  const step = Math.max(1, runs.length / count);
-  return Array.from({ length: Math.min(count, runs.length) }, (_, i) => runs[Math.floor(i * step)]!);
+/** What there is to choose from in a namespace and below it. */
+export interface KnownKeys {
+  /** Paths, nested ones with dots; those that vary first, most telling first. */
+  readonly params: readonly string[];
+  /** Those of them that have several values, or that some of the runs lack. */
+  readonly varying: readonly string[];
+  /** Those of them whose values are all numbers. */
+  readonly numeric: ReadonlySet<string>;
+  readonly tags: readonly string[];
+  /** The objective first, what the machine did last. */
+  readonly metrics: readonly string[];
+  readonly objective: HeldObjective | undefined;
+  /** Of metrics that are described. */
+  readonly directions: ReadonlyMap<string, Direction>;
+  /** Values per field, most frequent first, as a query writes them. */
+  readonly values: ReadonlyMap<string, readonly string[]>;
 }
 
-/** The nearest above that has one and may be read. */
-async function inheritedObjective(namespace: string, signal: AbortSignal) {
-  const names = namespace.split("/");
-  const above = names.slice(1).map((_, i) => names.slice(0, names.length - 1 - i).join("/"));
-  const spaces = await Promise.all(
-    above.map((path) => cairn.namespaces.getNamespace({ path }, { signal }).catch(() => undefined)),
-  );
-  return spaces.find((space) => space?.objective !== undefined)?.objective;
+export function keysOf({ fields, objective }: Pick<ListedFields, "fields" | "objective">): KnownKeys {
+  const [params, tags, metrics] = [FieldKind.PARAM, FieldKind.TAG, FieldKind.METRIC].map((wanted) =>
+    fields.filter(({ kind }) => kind === wanted),
+  ) as [FieldInfo[], FieldInfo[], FieldInfo[]];
+  const textsOf = ({ values }: FieldInfo) => values.map(({ json }) => json);
+  return {
+    params: params.map(({ key }) => key),
+    varying: params.filter(({ varies }) => varies).map(({ key }) => key),
+    numeric: new Set(params.filter(({ numeric }) => numeric).map(({ key }) => key)),
+    tags: tags.map(({ key }) => key),
+    metrics: metrics.map(({ key }) => key),
+    objective,
+    directions: new Map(
+      metrics
+        .filter(({ direction }) => direction !== Direction.UNSPECIFIED)
+        .map(({ key, direction }) => [key, direction]),
+    ),
+    values: new Map([
+      ...params.map((field) => [printField({ of: "param", key: field.key }), textsOf(field)] as const),
+      ...tags.map((field) => [printField({ of: "tag", key: field.key }), textsOf(field)] as const),
+    ]),
+  };
+}
+
+/** Which way a metric is better: as it is described, else as the objective says; undefined where neither does. */
+export function directionOf(
+  key: string,
+  known: Pick<KnownKeys, "objective" | "directions"> | undefined,
+): Direction | undefined {
+  const described = known?.directions.get(key);
+  if (described !== undefined) return described;
+  return known?.objective?.metric === key ? known.objective.direction : undefined;
 }

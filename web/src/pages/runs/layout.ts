@@ -1,5 +1,5 @@
 import { fieldLabel, findPageField, type PageField } from "./field.ts";
-import type { KnownKeys } from "./infer-keys.ts";
+import type { KnownKeys } from "./known-keys.ts";
 import type { RunsSearch } from "./search.ts";
 
 /** A column of the table, where it stands and how wide it is. */
@@ -44,12 +44,13 @@ const LABEL_ROOM = 38;
 const LABELLED_MAX = 180;
 /** Beside the mean of a group. */
 const DEVIATION_WIDTH = 24;
+const NONE: ReadonlySet<string> = new Set();
 
 /** The name of a run is always there, first and in place: a row without one says nothing. */
 export function layOut(
   columns: readonly string[],
   { pin = [], w = {} }: Pick<RunsSearch, "pin" | "w">,
-  { values = new Map(), isGrouped = false }: { values?: KnownKeys["values"]; isGrouped?: boolean } = {},
+  { numeric = NONE, isGrouped = false }: { numeric?: KnownKeys["numeric"]; isGrouped?: boolean } = {},
 ): Column[] {
   const wanted = columns.flatMap((text) => {
     const field = findPageField(text);
@@ -75,7 +76,7 @@ export function layOut(
       width,
       stickyLeft: isPinned ? left : undefined,
       isEdge: text === edge,
-      isNumeric: isNumeric(field, values.get(text)),
+      isNumeric: isNumeric(field, numeric),
     };
     if (isPinned) left += width;
     return column;
@@ -87,12 +88,9 @@ function isName(field: PageField): boolean {
 }
 
 /** Numbers stand on the right, under a name on the right. */
-function isNumeric(field: PageField, seen: readonly string[] = []): boolean {
+function isNumeric(field: PageField, numeric: KnownKeys["numeric"]): boolean {
   if (field.of === "run") return field.name === "duration";
-  return (
-    field.of === "metric" ||
-    (field.of === "param" && seen.length > 0 && seen.every((text) => /^-?[\dNI]/.test(text)))
-  );
+  return field.of === "metric" || (field.of === "param" && numeric.has(field.key));
 }
 
 function defaultWidth(field: PageField, label: string): number {

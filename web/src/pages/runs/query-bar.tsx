@@ -14,7 +14,7 @@ import { Failure } from "#sdk/failure.ts";
 import { SentTexts } from "../../widgets/sent-texts.ts";
 import { cutText, visibleLines, visibleText } from "../../widgets/text.ts";
 import { accept, completeQuery, type Option } from "./completion.ts";
-import type { KnownKeys } from "./infer-keys.ts";
+import type { KnownKeys } from "./known-keys.ts";
 import styles from "./query-bar.module.css";
 
 interface QueryBarProps {

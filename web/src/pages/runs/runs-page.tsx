@@ -11,8 +11,8 @@ import { ColumnPicker } from "./column-picker.tsx";
 import { COMPARED_MAX } from "./compared.ts";
 import { FooterBar } from "./footer-bar.tsx";
 import { GroupPicker } from "./group-picker.tsx";
-import type { KnownKeys } from "./infer-keys.ts";
-import { knownKeys } from "./known-keys.ts";
+import { knownKeys } from "./key-queries.ts";
+import type { KnownKeys } from "./known-keys.ts";
 import { moved } from "./layout.ts";
 import { isQueryFault, NamespaceFault } from "./namespace-fault.tsx";
 import { QueryBar } from "./query-bar.tsx";
@@ -155,6 +155,7 @@ function RunsBar({
       />
       <GroupPicker group={search.group ?? []} known={known} onChange={setGroup} />
       <ColumnPicker
+        namespace={namespace}
         columns={columns}
         known={known}
         isChanged={search.cols !== undefined || search.pin !== undefined || search.w !== undefined}

@@ -8,9 +8,10 @@ import type { RunList } from "../../data/runs.ts";
 import { serverClock } from "../../data/server.ts";
 import { useNow } from "../../data/use-now.ts";
 import { formatCount } from "#lang/words/numbers.ts";
+import { defaultColumns } from "./default-columns.ts";
 import { findPageField, searchColumn } from "./field.ts";
 import { flatten, GROUPED_MAX, groupRuns, innermost, type Group, type Item } from "./grouping.ts";
-import { defaultColumns, type KnownKeys } from "./infer-keys.ts";
+import { directionOf, type KnownKeys } from "./known-keys.ts";
 import { layOut, type Column } from "./layout.ts";
 import type { RowActions } from "./run-table.tsx";
 import { ALL_BUT, type RunsSearch, type SearchPatch } from "./search.ts";
@@ -155,7 +156,7 @@ function useView(
     [search.cols, known],
   );
   const columns = useMemo(
-    () => layOut(texts, search, { ...(known && { values: known.values }), isGrouped: group.length > 0 }),
+    () => layOut(texts, search, { ...(known && { numeric: known.numeric }), isGrouped: group.length > 0 }),
     [texts, search.pin, search.w, known, group],
   );
   const view = useMemo(
@@ -264,10 +265,7 @@ function isMoreBetter(field: Column["field"], known: KnownKeys | undefined): boo
     return (
       field.of === "run" && field.name !== "name" && field.name !== "status" && field.name !== "namespace"
     );
-  if (field.stat === "max") return true;
-  const direction = known?.directions.get(field.key);
-  if (direction === Direction.MAXIMIZE) return true;
-  return known?.objective?.metric === field.key && !known.objective.isMinimized;
+  return field.stat === "max" || directionOf(field.key, known) === Direction.MAXIMIZE;
 }
 
 /** What the columns and groups need of each run; the cheapest when they need nothing, for no column means all params. */

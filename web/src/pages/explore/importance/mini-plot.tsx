@@ -1,10 +1,10 @@
 import { useCallback } from "react";
-import { colourAt } from "../../charts/palette.ts";
-import { axisOf } from "./axis.ts";
-import { CanvasLayer, type Paint } from "./canvas-layer.tsx";
-import type { ExploredColumn } from "./explored-column.ts";
+import { colourAt } from "../../../charts/palette.ts";
+import { axisOf } from "../axis.ts";
+import { CanvasLayer, type Paint } from "../canvas-layer.tsx";
+import type { ExploredColumn } from "../explored-column.ts";
 import styles from "./importance.module.css";
-import { medianOf } from "./strip.ts";
+import { medianOf } from "../strip.ts";
 
 const WIDTH = 168;
 const HEIGHT = 40;

@@ -1,0 +1,75 @@
+import type { UseQueryResult } from "@tanstack/react-query";
+import { formatCount } from "#lang/words/numbers.ts";
+import { ErrorNote } from "../../../widgets/error-note.tsx";
+import { Skeleton } from "../../../widgets/skeleton.tsx";
+import { visibleText } from "../../../widgets/text.ts";
+import type { Frontier } from "../answers/queries.ts";
+import { figureText } from "../brush-words.ts";
+import styles from "../figures.module.css";
+import { FigureTable } from "../figure-table.tsx";
+
+const SHOWN_MAX = 50;
+
+/** The runs that no other beats in both, of all that remain. */
+export function FrontierPanel({
+  hasGoals,
+  problem,
+  answer: { data, error, isPlaceholderData, refetch },
+}: {
+  /** Whether both goals are known. */
+  hasGoals: boolean;
+  /** Why the server cannot be asked. */
+  problem: string | undefined;
+  answer: UseQueryResult<Frontier>;
+}) {
+  return (
+    <section className={styles.aside} aria-label="Pareto frontier" aria-busy={hasGoals && isPlaceholderData}>
+      <h2 className={styles.title}>Pareto frontier</h2>
+      {!hasGoals ? (
+        <p className={styles.said}>
+          Say which way x and y are better, with numbers on both, and the runs that no other beats in both are
+          marked and listed here.
+        </p>
+      ) : problem !== undefined ? (
+        <p className={`${styles.said} ${styles.warning}`}>
+          The server cannot be asked about these filters. {visibleText(problem)} Clear that filter to see the
+          frontier of the runs that remain.
+        </p>
+      ) : (
+        <>
+          {error !== null && <ErrorNote error={error} onRetry={() => void refetch()} />}
+          {data !== undefined && <Listed frontier={data} />}
+          {data === undefined && error === null && (
+            <div className={styles.waiting}>
+              <Skeleton lines={6} height={20} />
+            </div>
+          )}
+        </>
+      )}
+    </section>
+  );
+}
+
+function Listed({ frontier: { goals, runs, totalCount } }: { frontier: Frontier }) {
+  if (totalCount === 0n) return <p className={styles.said}>None of the runs that remain has both values.</p>;
+  const total = formatCount(Number(totalCount));
+  return (
+    <>
+      <p className={styles.said}>
+        {totalCount === 1n
+          ? "One run beats or equals all others in both."
+          : `${total} runs: no other run beats any of them in both.`}
+      </p>
+      <FigureTable
+        label="Runs of the frontier"
+        columns={goals.map(({ label }, i) => ({ text: String(i), label, isNumber: true }))}
+        rows={runs.slice(0, SHOWN_MAX).map(({ runId, runName, values }) => ({
+          id: runId,
+          name: runName,
+          figures: values.map(figureText),
+        }))}
+        more={runs.length > SHOWN_MAX ? `The first ${SHOWN_MAX} of ${total}.` : ""}
+      />
+    </>
+  );
+}
