@@ -296,7 +296,7 @@ describe("the page of a run", () => {
       });
     }
     const page = await web().open(`/r/${id}`);
-    await page.getByText("12k", { exact: true }).waitFor();
+    await page.getByText("12,000", { exact: true }).waitFor();
     await page.getByRole("treeitem", { name: /^group3 / }).waitFor();
     expect(await page.getByRole("row").count()).toBeLessThan(100);
     await page.getByLabel("Find metrics").fill("layer11999");
