@@ -100,7 +100,7 @@ describe("what runs have", () => {
       },
     );
     const different = [...parts].flatMap(([part, rows]) =>
-      [...rows.values()].filter(differs).map(({ key, texts }) => [part, key, ...texts]),
+      [...rows.values()].filter(differs).map(({ key, texts }) => [part, key].concat(texts)),
     );
     expect(different).toEqual([
       ["code", "commit", "aaa", "bbb"],

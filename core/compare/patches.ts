@@ -27,10 +27,9 @@ export function comparePatches(base: string, other: string): PatchDifference {
     timeout: TIME_MS_MAX,
   });
   if (found === undefined) return { how: "too-different", lines: [], moreLines: 0 };
-  const lines = found.hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines: own }) => [
-    `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
-    ...own,
-  ]);
+  const lines = found.hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines: own }) =>
+    [`@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`].concat(own),
+  );
   return cut(lines.length === 0 ? "same" : "between", lines);
 }
 

@@ -1,7 +1,7 @@
 import type { Literal } from "#lang/query/ast.ts";
 
 /** Beyond so many values more say nothing new about how much a param varies. */
-export const COUNTED_VALUES = 64;
+const COUNTED_VALUES = 64;
 /** Texts with more values than these are names rather than choices. */
 const CHOICES_MAX = 20;
 const SEED = /(?:^|[._/-])(?:random_)?seed$/i;

@@ -96,12 +96,13 @@ export class ListSearch implements RunSearch {
 
   async #runs(selection: RunSelection, position: number): Promise<NaiveRun[]> {
     await this.#feed.reach(position);
-    return this.#select(selection).map(({ run }) => ({
-      ...run,
-      tags: new Map(run.tags),
-      metricKeys: this.#feed.metricKeys(run.id),
-      stat: (key, stat) => this.#stat(run, key, stat),
-    }));
+    return this.#select(selection).map(({ run }) =>
+      Object.assign({}, run, {
+        tags: new Map(run.tags),
+        metricKeys: this.#feed.metricKeys(run.id),
+        stat: (key: string, stat: MetricStat) => this.#stat(run, key, stat),
+      }),
+    );
   }
 
   #view(run: RunFeedRow, nowUs: number) {

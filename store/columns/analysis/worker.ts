@@ -41,10 +41,9 @@ serveCalls<AnalysisApi>(
       });
       const shown = rows.slice(0, limit);
       const heads = await index.call("identify", [table.id, shown]);
-      const runs = heads.map((head, i) => ({
-        ...head,
-        values: found.map(({ values }) => values[shown[i]!]!),
-      }));
+      const runs = heads.map((head, i) =>
+        Object.assign(head, { values: found.map(({ values }) => values[shown[i]!]!) }),
+      );
       return { runs, total: rows.length, counted };
     },
   },

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import type { FieldKind } from "#core/explore/fields.ts";
 import type { FieldsRequest, RunSelection } from "#core/ports/run-search.ts";
 import { isUnder } from "#lang/namespace-path.ts";
-import type { Query } from "#lang/query/ast.ts";
+import type { MetricStat, Query } from "#lang/query/ast.ts";
 import { matches } from "#lang/query/evaluate.ts";
 import { ARBITRARY_NOW_US, arbitraryQuery, arbitraryRuns } from "#lang/query/testing/arbitrary.ts";
 import { statOf, viewScriptRun } from "#lang/query/testing/reference.ts";
@@ -152,9 +152,10 @@ function selected(runs: readonly ScriptRun[], { query, under, nowUs = 0 }: RunSe
   return runs
     .filter(({ namespace }) => isUnder(namespace, under))
     .filter((run) => query.where === undefined || matches(query.where, viewScriptRun(run, nowUs)))
-    .map((run) => ({
-      ...run,
-      metricKeys: [...run.metrics.keys()],
-      stat: (key, stat) => statOf(run.metrics.get(key) ?? [], stat),
-    }));
+    .map((run) =>
+      Object.assign({}, run, {
+        metricKeys: [...run.metrics.keys()],
+        stat: (key: string, stat: MetricStat) => statOf(run.metrics.get(key) ?? [], stat),
+      }),
+    );
 }

@@ -1,8 +1,6 @@
-import { create } from "@bufbuild/protobuf";
 import { queryOptions } from "@tanstack/react-query";
 import type { Artifact } from "#proto/cairn/v1/artifact_pb.ts";
 import type { SeriesInfo } from "#proto/cairn/v1/metric_pb.ts";
-import { ObjectiveSchema, type Objective, type Namespace } from "#proto/cairn/v1/namespace_pb.ts";
 import { cairn } from "../../data/server.ts";
 
 const PAGE_SIZE = 10_000;
@@ -76,10 +74,4 @@ async function listAll<T>(
     token = page.nextPageToken;
   } while (token !== "" && items.length < LISTED_MAX);
   return { items, hasMore: token !== "" };
-}
-
-/** What runs of a namespace are judged by. The comparison uses it until it asks the server itself. */
-export function objectiveOf(namespaces: readonly Namespace[], path: string): Objective | undefined {
-  const held = namespaces.find((namespace) => namespace.path === path)?.heldObjective;
-  return held && create(ObjectiveSchema, { metric: held.metric, direction: held.direction });
 }
