@@ -1,0 +1,148 @@
+import fc from "fast-check";
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import { formatNumber } from "#lang/words/numbers.ts";
+import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
+import { dose } from "../../tools/dose.ts";
+import { runCairn } from "../cli/testing/cairn.ts";
+import { useWebPages } from "./web-page.ts";
+
+const pages = useWebPages({ demo: "none" });
+let worlds = 0;
+
+async function terminal(...words: string[]) {
+  return runCairn(words, { env: { CAIRN_SERVER: pages().url, COLUMNS: "200" } });
+}
+
+interface Asked {
+  params: Record<string, string>;
+  loss: number;
+}
+
+/** A namespace of its own, with an objective and these runs. */
+async function build(asked: readonly Asked[]): Promise<{ namespace: string; ids: string[] }> {
+  const { cairn } = pages();
+  const namespace = `world-${++worlds}`;
+  const objective = { metric: "loss", direction: Direction.MINIMIZE };
+  await cairn.namespaces.createNamespace({ path: namespace, objective });
+  const ids: string[] = [];
+  for (const [i, { params, loss }] of asked.entries()) {
+    const { run } = await cairn.runs.createRun({ namespace, name: `r${i}`, params });
+    await cairn.metrics.writeEnvelope({
+      run: { id: run!.id },
+      series: [{ key: "loss", steps: [1n], values: [loss] }],
+    });
+    ids.push(run!.id);
+  }
+  return { namespace, ids };
+}
+
+const value = fc.constantFrom(
+  "1",
+  "1.0",
+  "1e0",
+  '"1"',
+  "9007199254740993",
+  "9007199254740992",
+  "NaN",
+  "true",
+  "[1,2]",
+  "{}",
+  '"a b"',
+  '"true"',
+  "0.30000000000000004",
+);
+const run = fc.record({
+  params: fc.dictionary(fc.constantFrom("lr", "depth", "optim", "x"), value, { maxKeys: 4 }),
+  loss: fc.integer({ min: -20_000, max: 20_000 }).map((whole) => whole / 7),
+});
+const someRuns = fc.array(run, { minLength: 2, maxLength: 4 });
+
+describe("the same question has the same answer in the API, the terminal and the pages", () => {
+  it("M6, Z57, T26: what differs between runs", async () => {
+    await fc.assert(
+      fc.asyncProperty(someRuns, async (asked) => {
+        const { ids } = await build(asked);
+        const api = await pages().cairn.explore.compareRuns({
+          runs: ids.map((id) => ({ id })),
+          stats: ["last"],
+        });
+        const rows = api.parts.find(({ part }) => part === 1)?.rows ?? [];
+        const different = rows
+          .filter(({ meaning }) => meaning.some((number) => number !== 0))
+          .map(({ key, texts, text }) => [key].concat(text.map((number) => texts[number - 1] ?? "—")));
+        const { json } = await terminal("diff", ...ids, "--json");
+        const told = json() as { params?: { key: string; values: (string | null)[] }[] };
+        expect(
+          (told.params ?? []).map(({ key, values }) => [key].concat(values.map((one) => one ?? "—"))),
+        ).toEqual(different);
+        const page = await pages().open(`/compare?runs=${ids.join(",")}`);
+        await page.getByRole("table").waitFor();
+        expect(await paramRows(page)).toEqual(different);
+        await page.close();
+      }),
+      { numRuns: dose(6, 60) },
+    );
+  });
+
+  it("M2, M3: which run is the best, and which param matters", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat(1_000), { minLength: 6, maxLength: 10 }), async (losses) => {
+        const params = (i: number) => ({ lr: String(i), noise: String((i * 7) % 5) });
+        const { namespace } = await build(losses.map((loss, i) => ({ params: params(i), loss })));
+        const api = await pages().cairn.namespaces.getNamespace({ path: namespace, withBest: true });
+        const shown = (await terminal("ns", "describe", namespace)).stdout;
+        expect(shown).toContain(`by ${api.best!.runName}\n`);
+        const home = await pages().open("/");
+        const row = home.getByRole("row").filter({ hasText: namespace });
+        const link = row.locator(`a[href="/r/${api.best!.runId}"]`);
+        await expect.poll(() => link.innerText()).toBe(formatNumber(api.best!.value));
+        await home.close();
+        const found = await pages().cairn.explore.getImportance({ runs: { namespace } });
+        const order = found.params.map(({ key }) => key);
+        const told = (await terminal("explore", "importance", "-n", namespace, "--json")).json() as {
+          params: { key: string }[];
+        };
+        expect(told.params.map(({ key }) => key)).toEqual(order);
+        const page = await pages().open(`/explore/${namespace}?tab=importance`);
+        await expect
+          .poll(async () =>
+            (await page.getByRole("rowheader").allInnerTexts()).map((text) => text.split("\n")[0]!.trim()),
+          )
+          .toEqual(order);
+        await page.close();
+      }),
+      { numRuns: dose(3, 30) },
+    );
+  });
+
+  it("T18, Z18: the words for a size", async () => {
+    const { ids } = await build([{ params: {}, loss: 1 }]);
+    const id = ids[0]!;
+    for (const sizeBytes of [1, 1023, 81_920, 123_456, 5_000_000]) {
+      const init = { method: "PUT", body: new Uint8Array(sizeBytes) };
+      const { status } = await pages().cairn.fetch(`/artifacts/${id}/of-${sizeBytes}`, init);
+      expect(status).toBe(201);
+    }
+    const listed = (await terminal("artifacts", "list", id)).stdout;
+    const page = await pages().open(`/r/${id}?tab=artifacts`);
+    await page.getByText("of-81920").waitFor();
+    const text = await page.locator("main").innerText();
+    for (const [, size] of listed.matchAll(/(\d[\d.]* (?:B|KiB|MiB))/g)) expect(text).toContain(size);
+    expect(text).toContain("80.0 KiB");
+  });
+});
+
+async function paramRows(page: Page): Promise<string[][]> {
+  const part = page.locator("#part-params");
+  if ((await part.count()) === 0) return [];
+  const found: string[][] = [];
+  for (const row of await part.getByRole("row").all()) {
+    const head = row.getByRole("rowheader");
+    if ((await head.count()) !== 1 || (await head.locator("h2").count()) > 0) continue;
+    const cells = await row.getByRole("cell").allInnerTexts();
+    const isEqual = (await row.getAttribute("class"))?.includes("equal") === true;
+    if (!isEqual) found.push([(await head.innerText()).trim(), ...cells.map((cell) => cell.trim())]);
+  }
+  return found;
+}
