@@ -92,7 +92,7 @@ export function fittingFields(fields: readonly FieldInfo[], offset: number, limi
 /** The objective, then what looks like an evaluation, then what is described, what the machine did last. */
 function metricRank(key: string, { objective, described }: KnownMetrics): number {
   if (key === objective) return 0;
+  if (isSystemMetric(key)) return 4;
   if (/(?:^|[/_.])(?:val|eval|test|dev)/.test(key)) return 1;
-  if (described.has(key)) return 2;
-  return isSystemMetric(key) ? 4 : 3;
+  return described.has(key) ? 2 : 3;
 }
