@@ -37,6 +37,7 @@ describe.each(DUPLEX)("$name", (way) => {
     const expected = [
       "cairn.v1.AccessService",
       "cairn.v1.ArtifactService",
+      "cairn.v1.ExploreService",
       "cairn.v1.LineageService",
       "cairn.v1.LogService",
       "cairn.v1.MetricService",

@@ -167,7 +167,7 @@ export const campaigns: readonly Campaign[] = [
   { name: "traversals", files: ["e2e/artifact-traversal.test.ts"], minutes: 2 },
   { name: "tokens", files: ["e2e/timing/{hidden,token}-timing.test.ts"], minutes: 1 },
   { name: "sqlmap", files: ["e2e/clients/sqlmap.test.ts"], minutes: 3 },
-  { name: "rows", files: ["e2e/browser/web-runs-many.test.ts"], minutes: 3 },
+  { name: "rows", files: ["e2e/browser/{web-runs-many,web-same-answers}.test.ts"], minutes: 4 },
   { name: "hostile-pages", files: ["e2e/browser/{hostile-artifacts,web-hostile}.test.ts"], minutes: 4 },
   { name: "layouts", files: ["e2e/browser/{web-charts-odd,web-layout}.test.ts"], minutes: 4 },
   { name: "contracts", files: ["e2e/{lineage-contract,watch-contract}.test.ts"], minutes: 3 },

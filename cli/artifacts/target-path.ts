@@ -5,6 +5,7 @@
  */
 import { lstat, mkdir } from "node:fs/promises";
 import { join, sep } from "node:path";
+import { limits } from "#lang/limits.ts";
 import { cut, printable } from "../output/text.ts";
 
 /** What is wrong with a target, as a sentence that names the artifact. */
@@ -17,7 +18,6 @@ export class UnsafeTarget extends Error {
 
 const SHOWN_MAX = 200;
 const PART_BYTES_MAX = 255;
-const NAME_BYTES_MAX = 1024;
 // Separators of lines and paragraphs break lines as control characters do; the bidirectional ones make a name lie.
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u;
 const WINDOWS_DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(?:\.|$)/i;
@@ -27,7 +27,8 @@ export function targetPath(name: string, platform: NodeJS.Platform = process.pla
   const refuse = (cause: string) => new UnsafeTarget(name, cause);
   if (name === "") throw refuse("its name is empty");
   if (!name.isWellFormed()) throw refuse("its name is not well-formed Unicode");
-  if (Buffer.byteLength(name) > NAME_BYTES_MAX) throw refuse(`its name is over ${NAME_BYTES_MAX} bytes`);
+  if (Buffer.byteLength(name) > limits.artifactNameBytesMax)
+    throw refuse(`its name is over ${limits.artifactNameBytesMax} bytes`);
   if (UNPRINTABLE.test(name)) throw refuse("its name holds a control character");
   if (name.includes("\\")) throw refuse("its name holds a backslash");
   if (name.startsWith("/")) throw refuse("its name is an absolute path");

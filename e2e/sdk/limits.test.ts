@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { limits as serverLimits } from "#lang/limits.ts";
-import { clientLimits, limits } from "#sdk/run/limits.ts";
+import { clientLimits } from "#sdk/run/client-limits.ts";
+import { limits } from "#lang/limits.ts";
 
 describe("limits of the client", () => {
   it.each(Object.entries(limits))("C12 %s is what the server says", (name, value) => {

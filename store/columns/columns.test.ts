@@ -3,6 +3,7 @@ import { inSlices } from "#base/threads/in-slices.ts";
 import { importanceOf } from "#core/explore/importance.ts";
 import type { Field } from "#lang/query/ast.ts";
 import { dose } from "../../tools/dose.ts";
+import { findFrontier } from "./analysis/find-frontier.ts";
 import { OpenTables } from "./analysis/open-tables.ts";
 import { RunIndex } from "./index.ts";
 import { openColumns } from "./open.ts";
@@ -45,8 +46,15 @@ async function openIndex(): Promise<OpenedSearch> {
         const column = async (field: Field) => tables.column(table.id, field);
         return importanceOf({ ...table, column }, request.objective, request.bounds);
       },
-      async frontier() {
-        throw new Error("computed by the thread alone");
+      async frontier(request, position) {
+        await gate.wait(position);
+        const { id, count } = await inSlices(tables.open(request, false), () => undefined);
+        const table = {
+          count,
+          column: async (field: Field) => tables.column(id, field),
+          identify: async (places: readonly number[]) => tables.identify(id, places),
+        };
+        return findFrontier(table, request.goals, request.limit, () => undefined);
       },
       close: async () => {},
     },
@@ -60,4 +68,4 @@ async function openIndex(): Promise<OpenedSearch> {
 
 runSearchContract("columns in a thread", openThread, { cases: 10, positions: true });
 
-runSearchContract("the bare index", openIndex, { cases: dose(100, 2_000), positions: true, computes: false });
+runSearchContract("the bare index", openIndex, { cases: dose(100, 2_000), positions: true });

@@ -18,7 +18,7 @@ import { ArtifactRecordSchema } from "#proto/cairn/v1/artifact_pb.ts";
 import type { UploadOrder } from "../delivery/upload.ts";
 import { encodeFrame, FRAME_KIND } from "../spool/frame.ts";
 import { jsonText } from "./json-text.ts";
-import { limits } from "./limits.ts";
+import { limits } from "#lang/limits.ts";
 import { ARTIFACT_KINDS, guessMedia, type ArtifactKindName } from "./media-types.ts";
 import { quoted, type Notices } from "./notices.ts";
 import { artifactNameProblem, keyProblem } from "./problems.ts";

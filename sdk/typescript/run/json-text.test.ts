@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { NotJson } from "#lang/json/write.ts";
 import { jsonText } from "./json-text.ts";
-import { limits } from "./limits.ts";
+import { limits } from "#lang/limits.ts";
 
 class Point {
   x = 1;

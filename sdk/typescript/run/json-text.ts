@@ -1,5 +1,5 @@
 import { NotJson, writeJson } from "#lang/json/write.ts";
-import { limits } from "./limits.ts";
+import { limits } from "#lang/limits.ts";
 
 /** What a param may be. Other objects are written as JSON.stringify would write them. */
 export type ParamValue =

@@ -1,5 +1,5 @@
 import { inspect } from "node:util";
-import { clientLimits } from "./limits.ts";
+import { clientLimits } from "./client-limits.ts";
 
 /** Tells the person something on standard error. */
 export type Tell = (text: string) => void;

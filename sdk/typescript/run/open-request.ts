@@ -6,7 +6,7 @@ import {
 } from "#proto/cairn/v1/run_pb.ts";
 import { ID_ALIAS } from "../delivery/delivery.ts";
 import { wrong, type InitOptions } from "./init-options.ts";
-import { limits } from "./limits.ts";
+import { limits } from "#lang/limits.ts";
 import type { Notices } from "./notices.ts";
 import { paramTexts } from "./params.ts";
 import { cutText, keyProblem, namespaceProblem } from "./problems.ts";

@@ -1,6 +1,6 @@
 import { NotJson } from "#lang/json/write.ts";
 import { jsonText, type ParamValue } from "./json-text.ts";
-import { limits } from "./limits.ts";
+import { limits } from "#lang/limits.ts";
 import { quoted, type Notices } from "./notices.ts";
 import { keyProblem } from "./problems.ts";
 

@@ -1,4 +1,4 @@
-import { limits } from "./limits.ts";
+import { limits } from "#lang/limits.ts";
 
 /** Each says what is wrong with a value, in words that follow a colon; undefined when nothing is. */
 

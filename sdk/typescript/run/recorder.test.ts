@@ -5,7 +5,7 @@ import { memoryInUse } from "#base/testing/memory-in-use.ts";
 import { EnvelopeSchema, SeriesKind, type Envelope } from "#proto/cairn/v1/metric_pb.ts";
 import { dose } from "../../../tools/dose.ts";
 import { frameAt } from "../spool/frame.ts";
-import { limits } from "./limits.ts";
+import { limits } from "#lang/limits.ts";
 import { Notices } from "./notices.ts";
 import { Recorder, type RecorderOptions } from "./recorder.ts";
 

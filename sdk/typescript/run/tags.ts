@@ -1,4 +1,4 @@
-import { limits } from "./limits.ts";
+import { limits } from "#lang/limits.ts";
 import { quoted, type Notices } from "./notices.ts";
 import { cutText, keyProblem } from "./problems.ts";
 

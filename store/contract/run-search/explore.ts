@@ -15,10 +15,7 @@ const EVERYTHING: Query = { where: undefined, orderBy: [] };
 const KINDS: readonly FieldKind[] = ["param", "tag", "metric"];
 const BOUNDS = { paramsMax: 100, valuesMax: 1e6 };
 
-export function exploreContract(
-  open: () => Promise<OpenedSearch>,
-  { cases, computes }: { cases: number; computes: boolean },
-): void {
+export function exploreContract(open: () => Promise<OpenedSearch>, cases: number): void {
   const withRuns = async (
     runs: readonly ScriptRun[],
     act: (feeder: RunFeeder, opened: OpenedSearch) => Promise<void>,
@@ -111,7 +108,7 @@ export function exploreContract(
     await opened.close();
   });
 
-  it.runIf(computes)("M4 finds the frontier, as compared pair by pair", () =>
+  it("M4 finds the frontier, as compared pair by pair", () =>
     property((runs, selection) =>
       withRuns(runs, async (feeder, { search }) => {
         const goals = [
@@ -130,8 +127,7 @@ export function exploreContract(
           expect(found.runs.map(({ values }) => values)).toEqual(naive.runs.map(({ values }) => values));
         }
       }),
-    ),
-  );
+    ));
 }
 
 function fieldsRequests(selection: RunSelection): FieldsRequest[] {

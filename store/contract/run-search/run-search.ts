@@ -19,15 +19,13 @@ export interface RunSearchTraits {
   cases: number;
   /** False for an engine that asks the database itself and so ignores positions. */
   positions: boolean;
-  /** False for a part of an engine that computes no frontier itself. */
-  computes?: boolean;
 }
 
 /** `open` gives a RunSearch that knows no run; each test opens one and closes it. */
 export function runSearchContract(
   name: string,
   open: () => Promise<OpenedSearch>,
-  { cases, positions, computes = true }: RunSearchTraits,
+  { cases, positions }: RunSearchTraits,
 ): void {
   describe(`run search on ${name}`, () => {
     describe("queries", () => queryContract(open, cases));
@@ -36,6 +34,6 @@ export function runSearchContract(
     describe("changes", () => feedContract(open, cases, positions));
     describe("metrics", () => metricsContract(open));
     describe("pages", () => pagingContract(open, cases));
-    describe("many runs at once", () => exploreContract(open, { cases, computes }));
+    describe("many runs at once", () => exploreContract(open, cases));
   });
 }

@@ -12,7 +12,7 @@ const run = create(RunSchema, {
     trainingData: ["s3://train"],
     testData: ["s3://test"],
     command: ["python", "x y.py"],
-    code: { commit: "0123456789abcdef", branch: "main", dirtyPatch: "+a\n" },
+    code: { commit: "0123456789abcdef", branch: "main", dirtyPatch: "+++ b/a.py\n@@ -0,0 +1 @@\n+a\n" },
   },
 });
 const lineage = create(LineageSchema, {
@@ -49,7 +49,7 @@ describe("the pipeline behind a run", () => {
       ["Data", ["s3://train (training)", "s3://test (test)"]],
       ["Features", []],
       ["Initial state", []],
-      ["Code", ["0123456789ab (on main)", "+1 −0 lines (uncommitted)"]],
+      ["Code", ["0123456789ab (on main)", "+1 -0 in a.py (uncommitted)"]],
       ["Command", ["python 'x y.py'"]],
       ["This run", ["tuned"]],
       ["Results", ["model.pt (model, step 9)"]],
