@@ -4,7 +4,7 @@ import type { Administrator } from "#core/access/administrators.ts";
 import { ANONYMOUS, OWNER, type Identity } from "#core/access/caller.ts";
 import type { ShownSession } from "#core/access/views.ts";
 import { CairnError } from "#lang/errors.ts";
-import type { Sender } from "#wire/connect/core.ts";
+import type { Sender } from "#wire/kit/sender.ts";
 import { isLocalCaller } from "./guard-request.ts";
 import { isLoopbackHost } from "./guard.ts";
 import { LocalSecret, type OwnerSession } from "./local-secret.ts";

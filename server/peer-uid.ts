@@ -1,7 +1,7 @@
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import { isIPv4 } from "node:net";
 import { endianness } from "node:os";
-import type { Connection } from "#wire/connect/core.ts";
+import type { Connection } from "#wire/kit/sender.ts";
 
 /**
  * Whose process is at the other end of a connection within this machine.

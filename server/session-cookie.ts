@@ -1,5 +1,5 @@
 import type { ShownSession } from "#core/access/views.ts";
-import type { Sender } from "#wire/connect/core.ts";
+import type { Sender } from "#wire/kit/sender.ts";
 import { isHttps, type Settings } from "./settings.ts";
 
 type Headers = Sender["headers"];

@@ -3,7 +3,7 @@ import type { Access } from "#core/access/access.ts";
 import type { Caller } from "#core/access/caller.ts";
 import type { CreatedSession } from "#core/access/views.ts";
 import { CairnError } from "#lang/errors.ts";
-import { senderOf } from "#wire/connect/sender.ts";
+import { senderOf } from "#wire/kit/sender.ts";
 import { readBody } from "#wire/kit/body.ts";
 import type { HttpResponse } from "#wire/kit/http.ts";
 import { sendNothing } from "#wire/kit/respond.ts";

@@ -1,13 +1,12 @@
 import { create, type Message } from "@bufbuild/protobuf";
 import { ConnectError, createContextKey, type HandlerContext, type Interceptor } from "@connectrpc/connect";
-import { ANONYMOUS, authorizeCall, type Caller, type Identity } from "#core/access/caller.ts";
-import type { Permission } from "#core/access/permission.ts";
+import { ANONYMOUS, authorizeCall, type Caller } from "#core/access/caller.ts";
 import { CairnError } from "#lang/errors.ts";
 import type { Envelope } from "#core/types/envelope.ts";
-import type { Account } from "#core/quota/account.ts";
 import { AT_ONCE, type BeginHeavy } from "#core/quota/heavy-answer.ts";
-import { answering } from "#wire/kit/answering.ts";
-import type { ConnectOptions, Sender } from "./core.ts";
+import { identify } from "#wire/kit/identify.ts";
+import type { Sender } from "#wire/kit/sender.ts";
+import type { ConnectOptions } from "./core.ts";
 import { toConnectError } from "./error.ts";
 import { interruptible } from "#base/interruptible.ts";
 import type { MethodTraits, OpenCall } from "./open-call.ts";
@@ -117,33 +116,6 @@ function untilAborted<T>(work: Promise<T>, signal: AbortSignal, call: OpenCall |
     if (signal.aborted) abort();
     work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
   });
-}
-
-/** Also counts the call. Throws `unauthenticated`, `forbidden`, and `exhausted` (QUOTA). */
-export function identify(
-  options: Pick<ConnectOptions, "authenticate" | "traffic">,
-  permission: Permission | undefined,
-  sender: Sender,
-): { caller: Caller; account: Account } {
-  if (permission === undefined)
-    throw new CairnError("forbidden", "cannot call a method without a permission");
-  answering.getStore()?.note(permission);
-  const caller = { ...authenticated(options, sender), permission, address: sender.address };
-  const account = options.traffic.quotas.admit(caller, sender.address);
-  authorizeCall(caller);
-  return { caller, account };
-}
-
-function authenticated(
-  { authenticate, traffic }: Pick<ConnectOptions, "authenticate" | "traffic">,
-  sender: Sender,
-): Identity {
-  try {
-    return authenticate(sender);
-  } catch (thrown) {
-    traffic.quotas.admitStranger(sender.address);
-    throw thrown;
-  }
 }
 
 /**

@@ -1,6 +1,5 @@
 import type { Access } from "#core/access/access.ts";
 import type { AuditHeads } from "#core/access/audit-head.ts";
-import type { Identity } from "#core/access/caller.ts";
 import type { Artifacts } from "#core/artifacts/artifacts.ts";
 import type { Comparisons } from "#core/compare/comparisons.ts";
 import type { Explore } from "#core/explore/explore.ts";
@@ -14,7 +13,7 @@ import type { Groups } from "#core/series/groups.ts";
 import type { Metrics } from "#core/series/metrics.ts";
 import type { System } from "#core/system/system.ts";
 import type { Watches } from "#core/watch/watches.ts";
-import type { Traffic } from "#wire/kit/traffic.ts";
+import type { Admission } from "#wire/kit/identify.ts";
 import type { OnFailure } from "./error.ts";
 import type { HealthSource } from "./health.ts";
 
@@ -37,30 +36,8 @@ export interface ConnectCore {
   system: System;
 }
 
-/** What a request says about who sent it. */
-export interface Sender {
-  address: string | undefined;
-  /** A browser asks for this content by itself, for an image, a frame or a link, and can add no header. */
-  byBrowser?: boolean;
-  headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** The same object for all requests of a connection; undefined once it is gone. */
-  connection: Connection | undefined;
-}
-
-/** Both ends of a TCP connection, as sockets have them; undefined once it is closed. */
-export interface Connection {
-  readonly remoteAddress?: string | undefined;
-  readonly remotePort?: number | undefined;
-  readonly localAddress?: string | undefined;
-  readonly localPort?: number | undefined;
-}
-
-export interface ConnectOptions {
+export interface ConnectOptions extends Admission {
   core: ConnectCore;
-  /** Throws `unauthenticated` for a credential that is wrong; a missing one makes an anonymous principal. */
-  authenticate(sender: Sender): Identity;
-  /** What all wires share. */
-  traffic: Traffic;
   health: HealthSource;
   onFailure: OnFailure;
   /** Aborted when the server stops: ends what would otherwise go on for ever. */

@@ -9,8 +9,8 @@ import {
 import { parseTimeout as parseGrpcTimeout, setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import { limits } from "#lang/limits.ts";
 import type { HttpResponse } from "#wire/kit/http.ts";
+import type { Sender } from "#wire/kit/sender.ts";
 import { closeSoon } from "./close-soon.ts";
-import type { Sender } from "./core.ts";
 import { messageTooLarge } from "./error.ts";
 import { FRAME_HEAD, isCompressed } from "./frames.ts";
 import { malformed } from "./protobuf-reader.ts";

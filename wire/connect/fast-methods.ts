@@ -15,7 +15,7 @@ import type { ConnectCore } from "./core.ts";
 import { decodeEnvelope } from "./decode/envelope.ts";
 import { encodeRead } from "./encode-read.ts";
 import { fromAck } from "./map/ack.ts";
-import { fromFound } from "./map/run.ts";
+import { fromFound, toSearchRuns } from "./map/run.ts";
 import { fromReadResult, toReadRequest } from "./map/series.ts";
 
 /** A method that takes and gives bytes. */
@@ -47,7 +47,8 @@ export function fastMethods({ ingest, metrics, runs }: ConnectCore): FastMethod[
       name: "cairn.v1.RunService/SearchRuns",
       answer: async (caller, message) => {
         checkBinary(SearchRunsRequestSchema, message);
-        const found = await runs.search(caller, fromBinary(SearchRunsRequestSchema, message));
+        const request = fromBinary(SearchRunsRequestSchema, message);
+        const found = await runs.search(caller, toSearchRuns(request));
         return [toBinary(SearchRunsResponseSchema, fromFound(found))];
       },
     },

@@ -4,8 +4,9 @@ import type { Caller } from "#core/access/caller.ts";
 import { limits } from "#lang/limits.ts";
 import { ByteCollector } from "#wire/kit/byte-collector.ts";
 import type { HttpRequest, HttpResponse } from "#wire/kit/http.ts";
-import { identify } from "./context.ts";
-import type { ConnectOptions, Sender } from "./core.ts";
+import { identify } from "#wire/kit/identify.ts";
+import { type Sender, senderOf, senderOfStream } from "#wire/kit/sender.ts";
+import type { ConnectOptions } from "./core.ts";
 import { messageTooLarge, toConnectError } from "./error.ts";
 import {
   ConnectExchange,
@@ -19,7 +20,6 @@ import {
 import type { FastMethod } from "./fast-methods.ts";
 import { FRAME_HEAD } from "./frames.ts";
 import { type MethodTraits, OpenCall } from "./open-call.ts";
-import { senderOf, senderOfStream } from "./sender.ts";
 
 const MESSAGE_BYTES_MAX = limits.messageBytesMax + FRAME_HEAD;
 

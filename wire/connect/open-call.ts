@@ -7,8 +7,9 @@ import type { Account } from "#core/quota/account.ts";
 import type { BeginHeavy } from "#core/quota/heavy-answer.ts";
 import { EnvelopeSchema } from "#proto/cairn/v1/metric_pb.ts";
 import type { HeldBytes } from "#wire/kit/byte-budget.ts";
+import type { Sender } from "#wire/kit/sender.ts";
 import type { Traffic } from "#wire/kit/traffic.ts";
-import type { ConnectOptions, Sender } from "./core.ts";
+import type { ConnectOptions } from "./core.ts";
 import { methodName } from "./permission.ts";
 
 /** An answer this small is not counted: what its stream itself takes is more. */

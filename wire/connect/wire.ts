@@ -3,6 +3,7 @@ import { createContextValues, type ConnectRouter } from "@connectrpc/connect";
 import type { Permission } from "#core/access/permission.ts";
 import { whileAnswering } from "#wire/kit/answering.ts";
 import type { HttpRequest, HttpResponse } from "#wire/kit/http.ts";
+import { senderOf } from "#wire/kit/sender.ts";
 import { connectAdapter } from "./adapter.ts";
 import { gate, openCallKey, receivedKey, senderKey, translate } from "./context.ts";
 import type { ConnectOptions } from "./core.ts";
@@ -12,7 +13,6 @@ import { Health, registerHealth } from "./health.ts";
 import { type MethodTraits, OpenCall, traitsOf } from "./open-call.ts";
 import { methodName, permissionTable, type Service } from "./permission.ts";
 import { registerReflection, ServerReflection, ServerReflectionAlpha } from "./reflection.ts";
-import { senderOf } from "./sender.ts";
 import { registerServices, SERVICES } from "./services/services.ts";
 
 /** Our own API: gRPC, gRPC-Web, Connect and JSON, all from one description. */

@@ -4,7 +4,7 @@ import { parseRunPath } from "#lang/run-ref.ts";
 import type { Provenance, Run, RunChange } from "#core/types/run.ts";
 import type { RunRef } from "#lang/run-ref.ts";
 import { RUN_STATUSES, type RunStatus } from "#lang/statuses.ts";
-import type { FoundRuns, NewRun } from "#core/runs/runs.ts";
+import type { FoundRuns, NewRun, SearchRuns } from "#core/runs/runs.ts";
 import {
   RunSchema,
   SearchRunsResponseSchema,
@@ -12,6 +12,7 @@ import {
   type Provenance as ProvenanceMessage,
   type Run as RunMessage,
   type RunStatus as StatusMessage,
+  type SearchRunsRequest,
   type SearchRunsResponse,
   type UpdateRunRequest,
 } from "#proto/cairn/v1/run_pb.ts";
@@ -141,6 +142,18 @@ function fromProvenance(
     command: [...command],
     environment: fromMap(environment),
     ...(code !== undefined && { code }),
+  };
+}
+
+export function toSearchRuns(request: SearchRunsRequest): SearchRuns {
+  return {
+    query: request.query,
+    namespace: request.namespace,
+    trashed: request.trashed,
+    pageSize: request.pageSize,
+    pageToken: request.pageToken,
+    columns: request.columns,
+    offset: request.offset,
   };
 }
 

@@ -21,7 +21,7 @@ import { fromAck } from "../map/ack.ts";
 import { fromBackup, fromIntegrity, fromInfo, fromVerified } from "../map/system.ts";
 import { fromGroupResult, toGroupRequest } from "../map/groups.ts";
 import { fromForbidden, fromHeld, fromKey, fromNamespace, toKey, toObjective } from "../map/namespace.ts";
-import { fromFound, fromRun, toNewRun, toRunChange, toRunRef } from "../map/run.ts";
+import { fromFound, fromRun, toNewRun, toRunChange, toRunRef, toSearchRuns } from "../map/run.ts";
 import { fromReadResult, fromSeriesInfo, toReadRequest } from "../map/series.ts";
 import { artifactService } from "./artifacts.ts";
 import { exploreService } from "./explore.ts";
@@ -64,8 +64,9 @@ function namespaceService({ namespaces, objectives }: ConnectCore): ServiceImpl<
       ),
     getNamespace: async ({ path, withBest }, context) =>
       fromNamespace(await namespaces.get(callerOf(context), path, { withBest })),
-    listNamespaces: async (request, context) => {
-      const page = await namespaces.list(callerOf(context), request);
+    listNamespaces: async ({ under, pageSize, pageToken, withBest }, context) => {
+      const asked = { under, pageSize, pageToken, withBest };
+      const page = await namespaces.list(callerOf(context), asked);
       return { namespaces: page.namespaces.map(fromNamespace), nextPageToken: page.nextPageToken };
     },
     listObjectives: async ({ namespaces: paths }, context) => {
@@ -108,7 +109,8 @@ function runService({ runs }: ConnectCore): ServiceImpl<typeof RunService> {
       fromRun(
         await runs.update(callerOf(context), toRunRef(request.run), toRunChange(request), heavyOf(context)),
       ),
-    searchRuns: async (request, context) => fromFound(await runs.search(callerOf(context), request)),
+    searchRuns: async (request, context) =>
+      fromFound(await runs.search(callerOf(context), toSearchRuns(request))),
     deleteRun: async ({ run }, context) =>
       fromRun(await runs.delete(callerOf(context), toRunRef(run), heavyOf(context))),
     restoreRun: async ({ run }, context) =>
@@ -141,12 +143,14 @@ function metricService(
         throw new CairnError("invalid", "cannot describe a key without a description");
       return fromKey(await metrics.describeKey(callerOf(context), toKey(description)));
     },
-    listKeys: async (request, context) => {
-      const { keys, nextPageToken } = await metrics.listKeys(callerOf(context), request);
+    listKeys: async ({ namespace, pageSize, pageToken }, context) => {
+      const asked = { namespace, pageSize, pageToken };
+      const { keys, nextPageToken } = await metrics.listKeys(callerOf(context), asked);
       return { keys: keys.map(fromKey), nextPageToken };
     },
-    listSeries: async (request, context) => {
-      const listed = await metrics.list(callerOf(context), { ...request, run: toRunRef(request.run) });
+    listSeries: async ({ run, glob, regex, pageSize, pageToken }, context) => {
+      const asked = { run: toRunRef(run), glob, regex, pageSize, pageToken };
+      const listed = await metrics.list(callerOf(context), asked);
       return {
         series: listed.series.map(fromSeriesInfo),
         nextPageToken: listed.next ?? "",
