@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
 
 const CIPHER = "aes-256-gcm";
 const KEY_BYTES = 32;
@@ -7,11 +7,16 @@ const TAG_BYTES = 16;
 const NUMBER_BYTES = 8;
 
 /**
- * Writes numbers so that only the same object can read them: others see neither how large they are nor whether two
- * texts hold the same ones. Texts of the same count of numbers are equally long. The key is of this process.
+ * Writes numbers so that only who has the same secret can read them: others see neither how large they are nor whether two
+ * texts hold the same ones. Texts of the same count of numbers are equally long.
  */
 export class Seal {
-  readonly #key = randomBytes(KEY_BYTES);
+  readonly #key: Buffer;
+
+  /** Without a secret only this very object can read them. */
+  constructor(secret?: string) {
+    this.#key = secret === undefined ? randomBytes(KEY_BYTES) : createHash("sha256").update(secret).digest();
+  }
 
   /** Each number is an integer from 0 to 2^53 - 1. The text has letters, digits, "-" and "_". */
   close(numbers: readonly number[]): string {
@@ -23,7 +28,7 @@ export class Seal {
     return Buffer.concat([hidden, cipher.getAuthTag()]).toString("base64url");
   }
 
-  /** undefined for what `close` of this object did not write. */
+  /** undefined for what `close` with this secret did not write. */
   open(text: string): number[] | undefined {
     const bytes = Buffer.from(text, "base64url");
     // The last character has bits that no byte takes: another one there would be read as the same bytes.

@@ -34,12 +34,13 @@ export async function openCore(
   { clock, backlog, log }: { clock: Clock; backlog: Backlog; log: Logger },
 ) {
   const { runs: store, points, search } = stores;
-  const changes = new Changes();
+  const changes = new Changes(stores.journal);
+  await changes.catchUp();
   const onGone = (scope: Scope) => access.forget(scope);
   const captures = new CapturePolicies(store);
   await captures.load();
   const objectives = new Objectives({ store });
-  const runs = new Runs({ store, search, clock, changes, captures, onGone });
+  const runs = new Runs({ store, search, clock, captures, onGone });
   const access = await Access.open({
     store: stores.access,
     clock,
@@ -53,7 +54,6 @@ export async function openCore(
     runs: store,
     blobs: stores.blobs,
     clock,
-    changes,
     captures,
     sizeBytesMax: settings.artifactSizeMax,
     onAccessChange: (listener) => access.onChange(listener),
@@ -83,7 +83,6 @@ export async function openCore(
       store,
       runs,
       clock,
-      changes,
       onRestored: async () => {
         await captures.load();
         await access.reload();

@@ -6,6 +6,7 @@ import type { CairnError } from "#lang/errors.ts";
 import type { AccessStore } from "#core/ports/access-store.ts";
 import type { ArtifactStore } from "#core/ports/artifact-store.ts";
 import type { BlobStore } from "#core/ports/blob-store.ts";
+import type { Journal } from "#core/ports/journal.ts";
 import type { LineageStore } from "#core/ports/lineage-store.ts";
 import type { LogStore } from "#core/ports/log-store.ts";
 import type { PointStore } from "#core/ports/point-store.ts";
@@ -17,6 +18,7 @@ import type { StartThread } from "#store/sqlite/thread.ts";
 import { MEMORY, type Settings } from "./settings.ts";
 
 export interface Stores {
+  journal: Journal;
   runs: RunStore;
   points: PointStore;
   access: AccessStore;
@@ -58,6 +60,7 @@ export async function openStores(settings: Settings, startThread?: StartThread):
             },
           );
     return {
+      journal: store,
       runs: store,
       points: store,
       access: store,

@@ -50,7 +50,8 @@ const PROPERTIES = [
   "sdk/typescript/run/recorder.test.ts",
   "store/columns/{columns,index}.test.ts",
   "store/columns/cells/{cells,params}.test.ts",
-  "store/sqlite/{disk-points,lines,lines-block,memory}.test.ts",
+  "store/sqlite/{disk-points,memory}.test.ts",
+  "store/sqlite/lines/{block,lines}.test.ts",
   "wire/connect/{encode-read,json-slices}.test.ts",
   "wire/connect/decode/envelope.test.ts",
 ];

@@ -20,7 +20,6 @@ import type { RunStore } from "../ports/run-store.ts";
 import type { CapturePolicies } from "../runs/capture-policies.ts";
 import { fillPage } from "../runs/fill-page.ts";
 import { pageSize } from "../runs/runs.ts";
-import { CHANGED, type Changes } from "../watch/changes.ts";
 import { artifactRecord, replaceRecord } from "./artifact-record.ts";
 import { BlobPins } from "./blob-pins.ts";
 import { BlobSweep } from "./blob-sweep.ts";
@@ -35,7 +34,6 @@ export interface ArtifactParts {
   runs: RunStore;
   blobs: BlobStore;
   clock: Clock;
-  changes: Changes;
   captures: CapturePolicies;
   /** Of one artifact. */
   sizeBytesMax: number;
@@ -96,7 +94,6 @@ export class Artifacts {
     const nowUs = this.#parts.clock.nowUs();
     const audit = replaceRecord(caller, nowUs, scope, record.step);
     const artifact = await this.#parts.store.putArtifact(scope.runId, record, nowUs, audit);
-    this.#note(scope);
     await this.sweep.collectSoon();
     return artifact;
   }
@@ -135,7 +132,6 @@ export class Artifacts {
     const audit = artifactRecord(caller, clock.nowUs(), "delete-artifact", scope, step);
     const deleted = await store.deleteArtifact(runId, name, step, audit);
     if (deleted === 0) throw missingArtifact(runId, name, step);
-    this.#note(scope);
     await this.sweep.collectSoon();
     return deleted;
   }
@@ -202,10 +198,6 @@ export class Artifacts {
 
   #hold(caller: Caller, scope: ArtifactScope): HeldRight {
     return holdRight(caller, scope, this.#parts.onAccessChange ?? (() => () => undefined));
-  }
-
-  #note({ runId, namespace }: ArtifactScope): void {
-    this.#parts.changes.note({ runId, namespace, what: CHANGED.artifacts });
   }
 }
 

@@ -12,7 +12,6 @@ import type { ArtifactStore, DestroyedVersions, VersionPlace } from "../ports/ar
 import type { RunStore } from "../ports/run-store.ts";
 import { fillPage } from "../runs/fill-page.ts";
 import { pageSize } from "../runs/runs.ts";
-import { CHANGED, type Changes } from "../watch/changes.ts";
 import { artifactRecord } from "./artifact-record.ts";
 import type { BlobSweep } from "./blob-sweep.ts";
 import { locateArtifact, locateRun, missingVersion, seekArtifact } from "./locate.ts";
@@ -25,7 +24,6 @@ export class Replaced {
   readonly #store: ArtifactStore;
   readonly #runs: RunStore;
   readonly #clock: Clock;
-  readonly #changes: Changes;
   readonly #sweep: BlobSweep;
   readonly #onGone: (scope: Scope) => Promise<void>;
 
@@ -33,14 +31,12 @@ export class Replaced {
     store: ArtifactStore;
     runs: RunStore;
     clock: Clock;
-    changes: Changes;
     sweep: BlobSweep;
     onGone?: (scope: Scope) => Promise<void>;
   }) {
     this.#store = parts.store;
     this.#runs = parts.runs;
     this.#clock = parts.clock;
-    this.#changes = parts.changes;
     this.#sweep = parts.sweep;
     this.#onGone = parts.onGone ?? (() => Promise.resolve());
   }
@@ -80,7 +76,6 @@ export class Replaced {
     const facts = { namespace, version: String(version) };
     const audit = auditRecord(caller, nowUs, "restore-artifact", `${runId}/${name}`, facts);
     const artifact = await this.#store.restoreReplaced({ runId, name, version }, nowUs, audit);
-    this.#changes.note({ runId, namespace, what: CHANGED.artifacts });
     await this.#sweep.collectSoon();
     return artifact;
   }

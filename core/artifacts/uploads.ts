@@ -8,7 +8,6 @@ import type { ArtifactStore } from "../ports/artifact-store.ts";
 import type { BlobInfo, BlobStore } from "../ports/blob-store.ts";
 import type { RunStore } from "../ports/run-store.ts";
 import type { CapturePolicies } from "../runs/capture-policies.ts";
-import { CHANGED, type Changes } from "../watch/changes.ts";
 import type { BlobPins } from "./blob-pins.ts";
 import type { BlobSweep } from "./blob-sweep.ts";
 import { replaceRecord } from "./artifact-record.ts";
@@ -37,7 +36,6 @@ export class Uploads {
   readonly #runs: RunStore;
   readonly #blobs: BlobStore;
   readonly #clock: Clock;
-  readonly #changes: Changes;
   readonly #captures: CapturePolicies;
   readonly #pins: BlobPins;
   readonly #sweep: BlobSweep;
@@ -49,7 +47,6 @@ export class Uploads {
     runs: RunStore;
     blobs: BlobStore;
     clock: Clock;
-    changes: Changes;
     captures: CapturePolicies;
     pins: BlobPins;
     sweep: BlobSweep;
@@ -59,7 +56,6 @@ export class Uploads {
     this.#runs = parts.runs;
     this.#blobs = parts.blobs;
     this.#clock = parts.clock;
-    this.#changes = parts.changes;
     this.#captures = parts.captures;
     this.#pins = parts.pins;
     this.#sweep = parts.sweep;
@@ -158,8 +154,6 @@ export class Uploads {
       throw thrown;
     }
     release();
-    const { runId, namespace } = scope;
-    this.#changes.note({ runId, namespace, what: CHANGED.artifacts });
     await this.#sweep.collectSoon();
     return artifact;
   }

@@ -10,7 +10,7 @@ import { Backlog } from "../quota/backlog.ts";
 import { envelopeBytes } from "../quota/envelope-bytes.ts";
 import type { CapturePolicies } from "../runs/capture-policies.ts";
 import type { Runs } from "../runs/runs.ts";
-import { CHANGED, type Changes } from "../watch/changes.ts";
+import type { Changes } from "../watch/changes.ts";
 import { checkEnvelope } from "./check-envelope.ts";
 import { withhold } from "./withhold.ts";
 
@@ -66,16 +66,12 @@ export class Ingest {
     if (outcome === undefined) throw new CairnError("internal", "the store gave no answer");
     if (!outcome.ok) throw outcome.error;
     if (!outcome.ack.duplicate) {
-      const { log, artifacts } = left?.kept ?? checked;
+      const { log } = left?.kept ?? checked;
       this.#accepted.envelopes++;
       this.#accepted.points += outcome.ack.points;
       for (const { lengths } of log ?? []) this.#accepted.lines += lengths.length;
-      const what =
-        (series.length > 0 ? CHANGED.points : 0) |
-        (change === undefined ? 0 : CHANGED.run) |
-        (log === undefined ? 0 : CHANGED.lines) |
-        (artifacts === undefined ? 0 : CHANGED.artifacts);
-      if (what !== 0) this.#changes.note({ runId, namespace, what, series });
+      const { position } = outcome;
+      if (series.length > 0 && position !== undefined) this.#changes.points.offer(runId, position, series);
       if (left !== undefined) return { ...outcome.ack, withheld: left.withheld };
     }
     return outcome.ack;

@@ -184,7 +184,10 @@ export interface EnvelopeAudit {
 
 export type KeptParts = Pick<Envelope, "log" | "artifacts">;
 
-export type AppendOutcome = { ok: true; ack: EnvelopeAck } | { ok: false; error: Error };
+/** `position` is that of the change in the Journal; undefined when nothing changed. */
+export type AppendOutcome =
+  | { ok: true; ack: EnvelopeAck; position: number | undefined }
+  | { ok: false; error: Error };
 
 export interface WriterLedger {
   writer: string;

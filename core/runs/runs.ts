@@ -22,7 +22,6 @@ import type { RunSearch } from "../ports/run-search.ts";
 import { HEAVY_PARTS, type RunStore } from "../ports/run-store.ts";
 import { AT_ONCE, type BeginHeavy } from "../quota/heavy-answer.ts";
 import { parseQuery } from "#lang/query/parser.ts";
-import { CHANGED, type Changes } from "../watch/changes.ts";
 import { aliasTaken, refusalFor } from "./alias-refusal.ts";
 import type { CapturePolicies } from "./capture-policies.ts";
 import { checkedRef, chooseRun, findRun, missingRun } from "./choose-run.ts";
@@ -68,7 +67,6 @@ export class Runs {
   readonly #store: RunStore;
   readonly #search: RunSearch;
   readonly #clock: Clock;
-  readonly #changes: Changes;
   readonly #captures: CapturePolicies;
   readonly #onGone: (scope: Scope) => Promise<void>;
   /** Where runs live, by id: a run never moves. */
@@ -79,7 +77,6 @@ export class Runs {
     store: RunStore;
     search: RunSearch;
     clock: Clock;
-    changes: Changes;
     captures: CapturePolicies;
     /** Told of what is destroyed: access forgets what was bound on it. */
     onGone?: (scope: Scope) => Promise<void>;
@@ -88,7 +85,6 @@ export class Runs {
     this.#store = parts.store;
     this.#search = parts.search;
     this.#clock = parts.clock;
-    this.#changes = parts.changes;
     this.#captures = parts.captures;
   }
 
@@ -141,10 +137,7 @@ export class Runs {
     const made = await this.#store.createRun(run, { getOrCreate: request.getOrCreate }).catch((thrown) => {
       throw refusalFor(caller, thrown, run);
     });
-    if (made.created) {
-      this.#note(made.run);
-      return { run, created: true, forbidden };
-    }
+    if (made.created) return { run, created: true, forbidden };
     if (!maySee(caller, { namespace, runId: made.run.id })) throw aliasTaken(aliases, namespace);
     return { run: await this.#whole(caller, made.run, heavy), created: false, forbidden };
   }
@@ -230,20 +223,20 @@ export class Runs {
     }
     const nowUs = this.#clock.nowUs();
     const audit = auditRecord(caller, nowUs, told.action, id, { namespace, ...told.facts });
-    return this.#whole(caller, await this.#noted(this.#store.updateRun(id, checked, nowUs, audit)), heavy);
+    return this.#whole(caller, await this.#store.updateRun(id, checked, nowUs, audit), heavy);
   }
 
   async delete(caller: Caller, ref: RunRef, heavy: BeginHeavy = AT_ONCE): Promise<Run> {
     const { id, namespace } = await this.getHead(caller, ref);
     const nowUs = this.#clock.nowUs();
     const audit = auditRecord(caller, nowUs, "delete-run", id, { namespace });
-    return this.#whole(caller, await this.#noted(this.#store.setDeleted(id, nowUs, audit)), heavy);
+    return this.#whole(caller, await this.#store.setDeleted(id, nowUs, audit), heavy);
   }
 
   async restore(caller: Caller, ref: RunRef, heavy: BeginHeavy = AT_ONCE): Promise<Run> {
     const { id, namespace } = await this.getHead(caller, ref);
     const audit = auditRecord(caller, this.#clock.nowUs(), "restore-run", id, { namespace });
-    return this.#whole(caller, await this.#noted(this.#store.setDeleted(id, undefined, audit)), heavy);
+    return this.#whole(caller, await this.#store.setDeleted(id, undefined, audit), heavy);
   }
 
   async purge(caller: Caller, ref: RunRef): Promise<{ points: number }> {
@@ -251,8 +244,6 @@ export class Runs {
     const audit = auditRecord(caller, this.#clock.nowUs(), "purge-run", id, { namespace });
     const purged = await this.#store.purgeRun(id, audit);
     this.#located.delete(id);
-    // Before access forgets what was bound on it: afterwards nobody knows who might see the run.
-    this.#note({ id, namespace }, CHANGED.purged);
     await this.#onGone({ namespace, runId: id });
     return purged;
   }
@@ -282,20 +273,7 @@ export class Runs {
 
   /** Turns silent runs into lost ones; the server calls it now and then. Returns how many. */
   async expireHeartbeats(): Promise<number> {
-    const lost = await this.#store.expireHeartbeats(this.#clock.nowUs());
-    for (const run of lost) this.#note(run);
-    return lost.length;
-  }
-
-  /** Watchers hear of a change once it is durable, and before whoever made it. */
-  async #noted(changed: Promise<Run>): Promise<Run> {
-    const run = await changed;
-    this.#note(run);
-    return run;
-  }
-
-  #note({ id, namespace }: { id: string; namespace: string }, what: number = CHANGED.run): void {
-    this.#changes.note({ runId: id, namespace, what });
+    return (await this.#store.expireHeartbeats(this.#clock.nowUs())).length;
   }
 }
 

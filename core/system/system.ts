@@ -8,7 +8,6 @@ import { CairnError, quote } from "#lang/errors.ts";
 import type { RunRef } from "#lang/run-ref.ts";
 import { PROBLEMS_MAX, type RunLedger, type RunStore, type StoreInfo } from "../ports/run-store.ts";
 import type { Runs } from "../runs/runs.ts";
-import type { Changes } from "../watch/changes.ts";
 
 export interface SystemOptions {
   version: string;
@@ -56,7 +55,6 @@ export class System {
   readonly #store: RunStore;
   readonly #runs: Runs;
   readonly #clock: Clock;
-  readonly #changes: Changes;
   readonly #options: SystemOptions;
   readonly #onRestored: () => Promise<void>;
   readonly #content: ContentBeside;
@@ -68,7 +66,6 @@ export class System {
     store: RunStore;
     runs: Runs;
     clock: Clock;
-    changes: Changes;
     options: SystemOptions;
     /** Told that another content may be in the store now. */
     onRestored?: () => Promise<void>;
@@ -79,7 +76,6 @@ export class System {
     this.#store = parts.store;
     this.#runs = parts.runs;
     this.#clock = parts.clock;
-    this.#changes = parts.changes;
     this.#options = parts.options;
     this.#startedUs = parts.clock.nowUs();
   }
@@ -141,7 +137,6 @@ export class System {
     );
     this.#runs.forgetLocated();
     await this.#onRestored();
-    this.#changes.reset();
     return { restored, keptAside: await this.#describe(aside) };
   }
 

@@ -1,10 +1,10 @@
 import { labelsText, type Points } from "../types/series.ts";
 import type { AddedPoints } from "./event.ts";
-import type { HeldEnvelope } from "./held-points.ts";
+import type { EnvelopePoints } from "../ports/journal.ts";
 import type { KeyFilter } from "./key-filter.ts";
 
 /** The points of selected keys, series by series, each in the order it came. Nothing is copied. */
-export function addedPoints(envelopes: readonly HeldEnvelope[], filter: KeyFilter): AddedPoints[] {
+export function addedPoints(envelopes: readonly EnvelopePoints[], filter: KeyFilter): AddedPoints[] {
   const added = new Map<string, AddedPoints>();
   for (const { series } of envelopes) {
     for (const { key, labels, points } of series) {

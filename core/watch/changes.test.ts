@@ -1,20 +1,30 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { CHANGED, Changes } from "./changes.ts";
+import { CHANGED } from "../ports/journal.ts";
+import { Changes, type ChangesOptions } from "./changes.ts";
+import { ListJournal } from "./testing/list-journal.ts";
 
 const never = new AbortController().signal;
 
-function note(changes: Changes, runId: string, what: number = CHANGED.run): void {
-  changes.note({ runId, namespace: `of ${runId}`, what });
+async function open(options?: ChangesOptions): Promise<{ journal: ListJournal; changes: Changes }> {
+  const journal = new ListJournal();
+  const changes = new Changes(journal, options);
+  await changes.catchUp();
+  return { journal, changes };
+}
+
+function note(journal: ListJournal, runId: string, what: number = CHANGED.run): void {
+  journal.note(runId, what);
 }
 
 describe("what is remembered", () => {
-  it("H6 a run is remembered once, by its last change of each kind", () => {
-    const changes = new Changes();
-    note(changes, "a");
-    note(changes, "b", CHANGED.points);
-    note(changes, "a", CHANGED.points | CHANGED.lines);
-    note(changes, "c", CHANGED.artifacts);
+  it("H6 a run is remembered once, by its last change of each kind", async () => {
+    const { journal, changes } = await open();
+    note(journal, "a");
+    note(journal, "b", CHANGED.points);
+    note(journal, "a", CHANGED.points | CHANGED.lines);
+    note(journal, "c", CHANGED.artifacts);
+    await changes.catchUp();
     expect(changes.position).toBe(4);
     expect(changes.size).toBe(3);
     const since = (position: number, what: number) =>
@@ -30,18 +40,24 @@ describe("what is remembered", () => {
     ]);
     expect(since(1, CHANGED.run)).toEqual([]);
     expect(changes.since(0, CHANGED.run)[0]).toMatchObject({ namespace: "of a", purged: false });
-    note(changes, "a", CHANGED.purged);
+    note(journal, "a", CHANGED.purged);
+    await changes.catchUp();
     expect(changes.since(4, CHANGED.run)).toMatchObject([{ runId: "a", purged: true, position: 5 }]);
   });
 
-  it("H5 knows from which position on it knows everything, whatever was noted", () => {
-    fc.assert(
-      fc.property(
-        fc.array(fc.tuple(fc.nat(12), fc.constantFrom(1, 2, 3, 4, 8, 15)), { maxLength: 60 }),
+  it("H5 knows from which position on it knows everything, whatever was noted and whenever it looked", async () => {
+    const steps = fc.tuple(fc.nat(12), fc.constantFrom(1, 2, 3, 4, 8, 15), fc.boolean());
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(steps, { maxLength: 60 }),
         fc.integer({ min: 1, max: 8 }),
-        (noted, runsMax) => {
-          const changes = new Changes({ runsMax });
-          noted.forEach(([run, what]) => note(changes, String(run), what));
+        async (noted, runsMax) => {
+          const { journal, changes } = await open({ runsMax });
+          for (const [run, what, look] of noted) {
+            note(journal, String(run), what);
+            if (look) await changes.catchUp();
+          }
+          await changes.catchUp();
           expect(changes.position).toBe(noted.length);
           expect(changes.size).toBeLessThanOrEqual(runsMax);
           for (let from = changes.floor; from <= noted.length; from++) {
@@ -62,50 +78,105 @@ describe("what is remembered", () => {
     );
   });
 
-  it("H5 a reset leaves nothing, and every position so far is behind", () => {
-    const changes = new Changes();
-    note(changes, "a");
-    changes.reset();
-    expect(changes.floor).toBe(2);
-    expect(changes.resetAt).toBe(2);
-    expect(changes.since(2, CHANGED.run)).toEqual([]);
-    note(changes, "a");
-    expect(changes.since(2, CHANGED.run)).toMatchObject([{ runId: "a", position: 3 }]);
+  it("H4 reaches back to what happened before it began, as far as the journal does", async () => {
+    const journal = new ListJournal();
+    for (const run of ["a", "b", "c", "b"]) note(journal, run);
+    const changes = new Changes(journal);
+    await changes.catchUp();
+    expect([changes.floor, changes.position]).toEqual([4, 4]);
+    note(journal, "d");
+    expect(await changes.reachBack(2)).toBe(true);
+    const runs = changes.since(2, CHANGED.run).map(({ runId, position }) => [runId, position]);
+    expect(runs).toEqual([
+      ["c", 3],
+      ["b", 4],
+      ["d", 5],
+    ]);
+    const asked = journal.asked;
+    expect(await changes.reachBack(3)).toBe(true);
+    expect(journal.asked).toBe(asked);
+    journal.floor = 2;
+    expect(await changes.reachBack(1)).toBe(false);
+    expect(changes.since(2, CHANGED.run)).toHaveLength(3);
+    expect(await changes.reachBack(6)).toBe(false);
+    // Given out by another process, whose wake-up was lost.
+    journal.wakes = false;
+    note(journal, "e");
+    expect(await changes.reachBack(6)).toBe(true);
+  });
+
+  it("H5 another journal leaves nothing, and every position so far is behind", async () => {
+    const { journal, changes } = await open();
+    note(journal, "a");
+    await changes.catchUp();
+    const { epoch } = changes;
+    journal.secret = "another";
+    journal.floor = 5;
+    journal.position = 5;
+    const ear = changes.listen({ runs: ["x"], signal: never });
+    note(journal, "b");
+    await ear.wait();
+    ear.close();
+    expect(changes.epoch).not.toBe(epoch);
+    expect([changes.floor, changes.resetAt]).toEqual([6, 6]);
+    expect(changes.since(6, CHANGED.run)).toEqual([]);
+    note(journal, "a");
+    await changes.catchUp();
+    expect(changes.since(6, CHANGED.run)).toMatchObject([{ runId: "a", position: 7 }]);
+  });
+
+  it("H5 a journal that has forgotten what came since is begun again", async () => {
+    const { journal, changes } = await open();
+    for (const run of ["a", "b", "c"]) note(journal, run);
+    journal.floor = 2;
+    await changes.catchUp();
+    expect([changes.floor, changes.position, changes.resetAt]).toEqual([3, 3, 0]);
   });
 });
 
 describe("who listens", () => {
+  it("H1 is notified though the wake-up was lost", async () => {
+    const { journal, changes } = await open({ waveMs: 1, pollMs: 5 });
+    const ear = changes.listen({ runs: ["a"], signal: never });
+    journal.wakes = false;
+    note(journal, "a");
+    expect(await ear.wait()).toBe(true);
+    expect(changes.position).toBe(1);
+    ear.close();
+  });
+
   it("H1 hears of its own runs only, also of what happened before it waits", async () => {
-    const changes = new Changes({ waveMs: 1 });
+    const { journal, changes } = await open({ waveMs: 1 });
     const ear = changes.listen({ runs: ["a", "b"], signal: never });
     const everything = changes.listen({ signal: never });
-    note(changes, "c");
+    note(journal, "c");
     expect(await everything.wait()).toBe(true);
     expect(await ear.wait(5)).toBe(false);
-    note(changes, "b");
+    note(journal, "b");
     await everything.wait();
     expect(await ear.wait()).toBe(true);
     const waiting = ear.wait();
-    note(changes, "a");
+    note(journal, "a");
     expect(await waiting).toBe(true);
     ear.close();
     everything.close();
   });
 
   it("H6 hears once of all that happens in one moment", async () => {
-    const changes = new Changes();
+    const { journal, changes } = await open();
     const ear = changes.listen({ signal: never });
-    for (let i = 0; i < 1_000; i++) note(changes, String(i % 7));
+    const { wave } = changes;
+    for (let i = 0; i < 1_000; i++) note(journal, String(i % 7));
     expect(await ear.wait()).toBe(true);
-    expect(changes.wave).toBe(1);
-    note(changes, "a");
+    expect(changes.wave).toBe(wave + 1);
+    note(journal, "a");
     expect(await ear.wait()).toBe(true);
-    expect(changes.wave).toBe(2);
+    expect(changes.wave).toBe(wave + 2);
     ear.close();
   });
 
   it("H10 stops waiting when its client goes, when it is closed and when the server stops", async () => {
-    const changes = new Changes();
+    const { changes } = await open();
     const client = new AbortController();
     let closed = 0;
     const onClose = (): void => void closed++;
@@ -135,7 +206,7 @@ describe("who listens", () => {
   });
 
   it("H7 everybody is made to look when rights have changed", async () => {
-    const changes = new Changes();
+    const { changes } = await open();
     const ears = [changes.listen({ signal: never }), changes.listen({ runs: ["a"], signal: never })];
     const waits = ears.map((ear) => ear.wait());
     changes.rouse();

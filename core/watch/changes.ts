@@ -1,80 +1,96 @@
-import { randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
 import { Seal } from "#base/seal.ts";
 import { CairnError } from "#lang/errors.ts";
-import type { SeriesPoints } from "../types/series.ts";
+import { CHANGED, type Journal, type JournalPart, type ReadJournalPoints } from "../ports/journal.ts";
 import { Ear } from "./ear.ts";
-import { HeldPoints } from "./held-points.ts";
-import { CHANGED, RecentRuns, type ChangedRun } from "./recent-runs.ts";
+import { HeldPoints, type HeldPart } from "./held-points.ts";
+import { RecentRuns, type ChangedRun } from "./recent-runs.ts";
 import { Turns } from "./turns.ts";
-
-export { CHANGED };
 
 /** How many runs are remembered with their last changes; who missed more is behind. */
 const RUNS_MAX = 65_536;
-/** Listeners hear at most this often; the first change after as long a silence they hear at once. */
+/** Listeners are notified at most this often; of the first change after as long a silence at once. */
 const WAVE_MS = 50;
-const EPOCH_BYTES = 6;
-
-export interface Change {
-  runId: string;
-  /** Where the run lives or, once it is purged, lived. */
-  namespace: string;
-  /** Of CHANGED. */
-  what: number;
-  /** The points themselves. They may be kept for watchers, so nobody may write to them any more. */
-  series?: readonly SeriesPoints[];
-}
+/** The journal is asked this often when it wakes nobody: a wake-up may be lost. */
+const POLL_MS = 1_000;
+const EPOCH_LENGTH = 12;
 
 /** Those who listen to one run. */
 interface Topic {
   ears: Set<Ear>;
-  heard: boolean;
+}
+
+export interface ChangesOptions {
+  runsMax?: number;
+  pointBytesMax?: number;
+  waveMs?: number;
+  pollMs?: number;
 }
 
 /**
- * The one place on the serving thread that knows what was acknowledged, in which order. Core notes every
- * change right after the store has it and before the caller is told, so who reads after hearing of a
- * change finds it there. Everything here is memory of this process: a change costs well below a
- * microsecond, and nothing is kept per listener but one flag.
+ * Follows the journal and notifies those who listen. It asks the journal while somebody listens, and when somebody
+ * begins; what it remembers is a cache.
  *
- * Positions rise by one with each change. Changes of one run are merged: it is remembered once, with
- * the position of its last change of each kind.
+ * Changes of one run are merged: it is remembered once, with the position of its last change of each kind.
  */
 export class Changes {
-  /** Of this process: a position of another one means nothing here. */
-  readonly epoch = randomBytes(EPOCH_BYTES).toString("hex");
-  /** Hides positions from clients: they count the changes of all callers. */
-  readonly seal = new Seal();
   readonly turns = new Turns();
   readonly points: HeldPoints;
-  readonly #recent: RecentRuns;
+  readonly #journal: Journal;
+  readonly #runsMax: number;
   readonly #waveMs: number;
+  readonly #pollMs: number;
+  readonly #unsubscribe: () => void;
+  #recent: RecentRuns;
+  #secret = "";
+  #epoch = "";
+  #seal = new Seal("");
   #position = 0;
   #resetAt = 0;
+  /** The journal may have more than is known here. */
+  #isStale = true;
+  /** The position from which on changes are asked for at the next time, where that is before what is known. */
+  #reach = Infinity;
+  #pulling: Promise<void> | undefined;
 
   readonly #everything = new Set<Ear>();
   readonly #topics = new Map<string, Topic>();
-  #heardTopics: Topic[] = [];
   #waves = 0;
   #waveDue = false;
-  /** Something has changed that nobody listened to. */
-  #isUnheard = false;
   #timer: NodeJS.Timeout | undefined;
+  #pollTimer: NodeJS.Timeout | undefined;
   #lastWaveMs = -Infinity;
   #stopped: CairnError | undefined;
 
-  constructor(options: { runsMax?: number; pointBytesMax?: number; waveMs?: number } = {}) {
+  constructor(journal: Journal, options: ChangesOptions = {}) {
+    this.#journal = journal;
+    this.#runsMax = options.runsMax ?? RUNS_MAX;
     this.#waveMs = options.waveMs ?? WAVE_MS;
-    this.#recent = new RecentRuns(options.runsMax ?? RUNS_MAX);
+    this.#pollMs = options.pollMs ?? POLL_MS;
+    this.#recent = new RecentRuns(this.#runsMax, 0);
     this.points = new HeldPoints(options.pointBytesMax);
+    this.#unsubscribe = journal.subscribe(() => {
+      this.#isStale = true;
+      if (this.#isListenedTo) this.#wave();
+    });
   }
 
-  /** Of the last change. */
+  /** Stands for the line of positions. A position of another one means nothing here. Known after `catchUp`. */
+  get epoch(): string {
+    return this.#epoch;
+  }
+
+  /** Hides positions from clients: they count the changes of all callers. */
+  get seal(): Seal {
+    return this.#seal;
+  }
+
+  /** Of the last change that is known. */
   get position(): number {
     return this.#position;
   }
 
-  /** What happened after a position below this one is not known any more. */
+  /** What happened after a position below this one is not known. */
   get floor(): number {
     return this.#recent.floor;
   }
@@ -84,7 +100,7 @@ export class Changes {
     return this.#resetAt;
   }
 
-  /** Rises whenever listeners are told to look: what was found out for one of them then is good for all. */
+  /** Rises whenever listeners are notified: what was found out for one of them then is good for all. */
   get wave(): number {
     return this.#waves;
   }
@@ -94,21 +110,28 @@ export class Changes {
     return this.#recent.size;
   }
 
-  note({ runId, namespace, what, series }: Change): void {
-    const position = ++this.#position;
-    this.#recent.note(runId, namespace, what, position);
-    if (series !== undefined && this.points.active) this.points.offer(runId, position, series);
-    const isHeard = this.#mark(runId);
-    if (this.#everything.size > 0) this.#wave();
-    else if (!isHeard) this.#isUnheard = true;
+  /** Everything that was acknowledged before the call is known when this resolves. */
+  async catchUp(): Promise<void> {
+    // One that is under way may have looked before; one that begins after it has not.
+    await this.#pulling;
+    if (this.#isStale || this.#pulling !== undefined) await this.#pull();
   }
 
-  /** Everything may be different now: every position so far is behind. */
-  reset(): void {
-    this.#resetAt = ++this.#position;
-    this.#recent.reset(this.#position);
-    this.points.reset(this.#position);
-    this.rouse();
+  /** Makes known what happened after the position. False when the journal itself does not know it, or not any more. */
+  async reachBack(position: number): Promise<boolean> {
+    await this.catchUp();
+    if (position < this.floor) this.#reach = Math.min(this.#reach, position);
+    // Another process may have given it out, whose wake-up has not come yet.
+    if (position < this.floor || position > this.#position) {
+      this.#isStale = true;
+      await this.catchUp();
+    }
+    return position >= this.floor && position <= this.#position;
+  }
+
+  /** Of envelopes that are not held any more, or were written elsewhere; as `Journal.readPoints`. */
+  readPoints(request: ReadJournalPoints): Promise<HeldPart | undefined> {
+    return this.#journal.readPoints(request);
   }
 
   /** Runs with a change of these kinds after the position, the earliest first; it must not be below `floor`. */
@@ -140,15 +163,14 @@ export class Changes {
       options.onClose?.();
     };
     const ear = new Ear({ turns: this.turns, signal: options.signal, onClose });
-    if (this.#isUnheard) {
-      // No wave follows that would correct what was found out before.
-      this.#isUnheard = false;
-      this.#waves++;
-    }
     if (topics === undefined) this.#everything.add(ear);
     for (const runId of topics ?? []) this.#join(runId, ear);
     ear.open();
     if (this.#stopped !== undefined) ear.close(this.#stopped);
+    else {
+      this.#poll();
+      if (this.#isStale) this.#wave();
+    }
     return ear;
   }
 
@@ -164,7 +186,9 @@ export class Changes {
     this.#stopped = new CairnError("unavailable", "cannot go on: the server is stopping", {
       reason: "STOPPING",
     });
+    this.#unsubscribe();
     clearTimeout(this.#timer);
+    clearTimeout(this.#pollTimer);
     this.points.close();
     for (const ear of this.#everything) ear.close(this.#stopped);
     for (const { ears } of this.#topics.values()) for (const ear of ears) ear.close(this.#stopped);
@@ -172,7 +196,7 @@ export class Changes {
 
   #join(runId: string, ear: Ear): void {
     const topic = this.#topics.get(runId);
-    if (topic === undefined) this.#topics.set(runId, { ears: new Set([ear]), heard: false });
+    if (topic === undefined) this.#topics.set(runId, { ears: new Set([ear]) });
     else topic.ears.add(ear);
   }
 
@@ -183,21 +207,13 @@ export class Changes {
     if (topic.ears.size === 0) this.#topics.delete(runId);
   }
 
-  /** Whether somebody listens to this run. */
-  #mark(runId: string): boolean {
-    const topic = this.#topics.size === 0 ? undefined : this.#topics.get(runId);
-    if (topic === undefined) return false;
-    if (!topic.heard) {
-      topic.heard = true;
-      this.#heardTopics.push(topic);
-      this.#wave();
-    }
-    return true;
+  get #isListenedTo(): boolean {
+    return this.#everything.size > 0 || this.#topics.size > 0;
   }
 
   /** Many changes make one wave, so that all who listen look at the same moment and can share the work. */
   #wave(): void {
-    if (this.#waveDue) return;
+    if (this.#waveDue || this.#stopped !== undefined) return;
     this.#waveDue = true;
     const restMs = this.#lastWaveMs + this.#waveMs - performance.now();
     if (restMs <= 0) setImmediate(this.#break);
@@ -205,15 +221,77 @@ export class Changes {
   }
 
   readonly #break = (): void => {
-    this.#waveDue = false;
-    this.#waves++;
     this.#lastWaveMs = performance.now();
-    const topics = this.#heardTopics;
-    this.#heardTopics = [];
-    for (const topic of topics) {
-      topic.heard = false;
-      for (const ear of topic.ears) ear.hear();
-    }
-    for (const ear of this.#everything) ear.hear();
+    // Where the journal cannot be read, the next poll tries again.
+    void this.catchUp()
+      .catch(() => undefined)
+      .finally(() => {
+        this.#waveDue = false;
+        if (this.#isStale && this.#isListenedTo) this.#wave();
+      });
   };
+
+  /** Looks now and then as long as somebody listens. */
+  #poll(): void {
+    this.#pollTimer ??= setTimeout(() => {
+      this.#pollTimer = undefined;
+      if (!this.#isListenedTo || this.#stopped !== undefined) return;
+      this.#isStale = true;
+      this.#wave();
+      this.#poll();
+    }, this.#pollMs).unref();
+  }
+
+  #pull(): Promise<void> {
+    this.#pulling ??= this.#ask().finally(() => (this.#pulling = undefined));
+    return this.#pulling;
+  }
+
+  async #ask(): Promise<void> {
+    const from = Math.min(this.#position, this.#reach);
+    this.#isStale = false;
+    this.#reach = Infinity;
+    try {
+      let part = await this.#journal.changesSince(this.#secret === "" ? undefined : from);
+      const isTooOld = from < this.#position && from < part.floor;
+      if (isTooOld) part = await this.#journal.changesSince(this.#position);
+      this.#apply(part, isTooOld ? this.#position : from);
+    } catch (thrown) {
+      this.#isStale = true;
+      throw thrown;
+    }
+  }
+
+  /** `part` has what came after `from`, which is not after what is known. */
+  #apply(part: JournalPart, from: number): void {
+    const isKnown = part.secret === this.#secret;
+    const wasReset = this.#secret !== "" && !isKnown;
+    this.#adopt(part.secret);
+    if (!isKnown || part.floor > from) {
+      this.#position = part.position;
+      if (wasReset) this.#resetAt = part.position;
+      this.#recent = new RecentRuns(this.#runsMax, part.position);
+      this.points.reset(part.position);
+      this.rouse();
+      return;
+    }
+    if (from < this.floor) this.#recent = new RecentRuns(this.#runsMax, from);
+    this.#position = part.position;
+    if (part.changes.length === 0) return;
+    this.#waves++;
+    const heard = new Set<Ear>(this.#everything);
+    for (const { runId, namespace, what, position, envelopes } of part.changes) {
+      this.#recent.note(runId, namespace, what, position);
+      if (envelopes > 0) this.points.confirm(runId, from, part.position, envelopes);
+      for (const ear of this.#topics.get(runId)?.ears ?? []) heard.add(ear);
+    }
+    for (const ear of heard) ear.hear();
+  }
+
+  #adopt(secret: string): void {
+    if (secret === this.#secret) return;
+    this.#secret = secret;
+    this.#epoch = createHash("sha256").update(`epoch ${secret}`).digest("hex").slice(0, EPOCH_LENGTH);
+    this.#seal = new Seal(secret);
+  }
 }

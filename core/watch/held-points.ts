@@ -1,3 +1,4 @@
+import type { EnvelopePoints } from "../ports/journal.ts";
 import type { Points, SeriesPoints, Values } from "../types/series.ts";
 
 const BYTES_MAX = 32 << 20;
@@ -6,19 +7,13 @@ const LINGER_MS = 30_000;
 /** What an envelope, a series and a text cost besides their content, roughly. */
 const OVERHEAD_BYTES = 200;
 
-/** The points of one envelope. */
-export interface HeldEnvelope {
-  readonly position: number;
-  readonly series: readonly SeriesPoints[];
-}
-
 /** Every envelope after the position that was asked for, up to this one. */
 export interface HeldPart {
-  readonly envelopes: readonly HeldEnvelope[];
+  readonly envelopes: readonly EnvelopePoints[];
   readonly upTo: number;
 }
 
-interface Held extends HeldEnvelope {
+interface Held extends EnvelopePoints {
   readonly run: HeldRun;
   readonly sizeBytes: number;
 }
@@ -34,8 +29,8 @@ interface HeldRun {
 }
 
 /**
- * The latest points of runs that somebody watches, as they came, for all watchers together: the oldest
- * go when there are too many bytes, whoever has not seen them.
+ * The latest points that this process wrote to runs that somebody watches, as they came, for all watchers together: the
+ * oldest go when there are too many bytes. A cache of the journal, which says what is missing from it.
  */
 export class HeldPoints {
   readonly #bytesMax: number;
@@ -82,13 +77,29 @@ export class HeldPoints {
   /** Keeps the points if somebody watches the run. */
   offer(runId: string, position: number, series: readonly SeriesPoints[]): void {
     const run = this.#runs.get(runId);
-    if (run === undefined) return;
+    if (run === undefined || position <= run.from) return;
     const kept = series.map(ownSeries);
     const held = { run, position, series: kept, sizeBytes: sizeOf(kept) };
     run.envelopes.push(held);
     this.#queue.push(held);
     this.#sizeBytes += held.sizeBytes;
     while (this.#sizeBytes > this.#bytesMax) this.#dropOldest();
+  }
+
+  /**
+   * The journal has so many envelopes of the run after one position, up to another. Where others are held, nothing up
+   * to there is.
+   */
+  confirm(runId: string, after: number, upTo: number, envelopes: number): void {
+    const run = this.#runs.get(runId);
+    if (run === undefined || upTo <= run.from) return;
+    const end = firstAfter(run.envelopes, upTo);
+    if (after >= run.from && end - firstAfter(run.envelopes, after) === envelopes) return;
+    const dropped = new Set(run.envelopes.splice(0, end));
+    for (const { sizeBytes } of dropped) this.#sizeBytes -= sizeBytes;
+    this.#queue = this.#queue.slice(this.#first).filter((held) => held !== undefined && !dropped.has(held));
+    this.#first = 0;
+    run.from = upTo;
   }
 
   /**
@@ -99,7 +110,7 @@ export class HeldPoints {
     const run = this.#runs.get(runId);
     if (run === undefined || after < run.from) return undefined;
     const { envelopes } = run;
-    const part: HeldEnvelope[] = [];
+    const part: EnvelopePoints[] = [];
     let points = 0;
     for (let at = firstAfter(envelopes, after); at < envelopes.length; at++) {
       const envelope = envelopes[at]!;
@@ -166,7 +177,7 @@ export class HeldPoints {
 }
 
 /** Where those after the position begin. */
-function firstAfter(envelopes: readonly HeldEnvelope[], position: number): number {
+function firstAfter(envelopes: readonly EnvelopePoints[], position: number): number {
   let low = 0;
   let high = envelopes.length;
   while (low < high) {

@@ -1,11 +1,13 @@
 import { expect, it } from "vitest";
-import { CHANGED, Changes } from "./changes.ts";
+import { CHANGED } from "../ports/journal.ts";
+import { Changes } from "./changes.ts";
 import { PerWave } from "./per-wave.ts";
+import { ListJournal } from "./testing/list-journal.ts";
 
 const MIB = 1 << 20;
 
 it("H5 remembers so many bytes of what watchers share, and forgets the oldest first", () => {
-  const kept = new PerWave<{ name: string }>(new Changes());
+  const kept = new PerWave<{ name: string }>(new Changes(new ListJournal()));
   const get = (name: string) => kept.get(name, () => ({ name }));
   const first = get("a");
   expect(get("a")).toBe(first);
@@ -27,12 +29,14 @@ it("H5 remembers so many bytes of what watchers share, and forgets the oldest fi
 });
 
 it("H5 forgets everything when listeners are notified again", async () => {
-  const changes = new Changes();
+  const journal = new ListJournal();
+  const changes = new Changes(journal);
+  await changes.catchUp();
   const kept = new PerWave<object>(changes);
   const first = kept.get("a", () => ({}));
   kept.grow("a", first, 60 * MIB);
   const ear = changes.listen({ runs: ["r"], signal: new AbortController().signal });
-  changes.note({ runId: "r", namespace: "n", what: CHANGED.run });
+  journal.note("r", CHANGED.run);
   await ear.wait(10_000);
   ear.close();
   const second = kept.get("a", () => ({}));

@@ -1,13 +1,4 @@
-/** What changed of a run, as bits that may be added. */
-export const CHANGED = {
-  /** The run itself: created, changed, moved to or out of the trash, lost. */
-  run: 1,
-  points: 2,
-  lines: 4,
-  artifacts: 8,
-  /** Destroyed for good. */
-  purged: 16,
-} as const;
+import { CHANGED } from "../ports/journal.ts";
 
 /** A run that changed. */
 export interface ChangedRun {
@@ -41,8 +32,10 @@ export class RecentRuns {
   #newest: Entry | undefined;
   #floor = 0;
 
-  constructor(runsMax: number) {
+  /** Knows nothing of what happened up to `floor`. */
+  constructor(runsMax: number, floor: number) {
     this.#runsMax = runsMax;
+    this.#floor = floor;
   }
 
   /** What happened after a position below this one is not known any more. */
@@ -68,13 +61,6 @@ export class RecentRuns {
       entry.purged = true;
       entry.runAt = position;
     }
-  }
-
-  /** Forgets everything; nothing before the position is known any more. */
-  reset(position: number): void {
-    this.#runs.clear();
-    this.#oldest = this.#newest = undefined;
-    this.#floor = position;
   }
 
   /** Runs with a change of these kinds after the position, the earliest first; it must not be below `floor`. */

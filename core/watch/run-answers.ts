@@ -9,7 +9,8 @@ import type { Expression, Query } from "#lang/query/ast.ts";
 import { parseQuery } from "#lang/query/parser.ts";
 import { parseColumns, rowsWithMetrics, unwanted, type Projection } from "../runs/columns.ts";
 import { toFoundRuns, type FoundRun } from "../runs/found-runs.ts";
-import { CHANGED, type Changes } from "./changes.ts";
+import { CHANGED } from "../ports/journal.ts";
+import type { Changes } from "./changes.ts";
 import type { WatchRequest } from "./event.ts";
 import { Lanes } from "#base/lanes.ts";
 import { PerWave } from "./per-wave.ts";
@@ -177,6 +178,8 @@ export class RunAnswers {
   }
 
   async #ask(view: RunsView, mask: ReadMask | undefined, from: number): Promise<PageAnswer | undefined> {
+    // As of this moment: what is found now need not be told again.
+    await this.#changes.catchUp();
     if (from < this.#changes.floor) return undefined;
     const { position } = this.#changes;
     const all = this.#changes.since(from, view.kinds).filter((run) => concerns(run, view, mask));

@@ -1,7 +1,8 @@
 import { CairnError } from "#lang/errors.ts";
 import type { LogFilter } from "../types/log.ts";
 import { addedPoints } from "./added-points.ts";
-import { CHANGED, type Changes } from "./changes.ts";
+import { CHANGED } from "../ports/journal.ts";
+import type { Changes } from "./changes.ts";
 import type { Ear } from "./ear.ts";
 import type { WatchEvent, WatchNews } from "./event.ts";
 import type { KeyFilter } from "./key-filter.ts";
@@ -103,19 +104,23 @@ export class Watcher {
     yield* this.#runs();
   }
 
-  *#points(): Generator<WatchNews> {
+  async *#points(): AsyncGenerator<WatchNews> {
     const cursor = this.#cursor;
     // The rest of a round that a break came into.
     if (cursor.part !== undefined) yield* this.#pointsUpTo(cursor.part);
     yield* this.#pointsUpTo({ upTo: this.#changes.position, run: 0, at: cursor.points });
   }
 
-  *#pointsUpTo(part: Part): Generator<WatchNews> {
+  async *#pointsUpTo(part: Part): AsyncGenerator<WatchNews> {
     const cursor = this.#cursor;
     for (; part.run < this.#runIds.length; part.run++, part.at = cursor.points) {
       const runId = this.#runIds[part.run]!;
+      if (this.#hasNoPointsSince(runId, part.at)) continue;
       while (part.at < part.upTo) {
-        const held = this.#changes.points.read(runId, part.at, part.upTo, EVENT_POINTS_MAX);
+        const { at: after, upTo } = part;
+        const held =
+          this.#changes.points.read(runId, after, upTo, EVENT_POINTS_MAX) ??
+          (await this.#changes.readPoints({ runId, after, upTo, pointsMax: EVENT_POINTS_MAX }));
         if (held === undefined) {
           cursor.part = undefined;
           cursor.points = this.#changes.position;
@@ -131,6 +136,10 @@ export class Watcher {
     }
     cursor.points = part.upTo;
     cursor.part = undefined;
+  }
+
+  #hasNoPointsSince(runId: string, position: number): boolean {
+    return Math.max(this.#changes.lastOf(runId, CHANGED.points), this.#changes.floor) <= position;
   }
 
   async *#linesOf(log: FollowedLog): AsyncGenerator<WatchNews> {

@@ -13,7 +13,7 @@ import type { Ear } from "./ear.ts";
 import type { WatchedKind, WatchEvent, WatchNews, WatchRequest } from "./event.ts";
 import { KeyFilter } from "./key-filter.ts";
 import { LinePages } from "./line-pages.ts";
-import { cursorFromText, fingerprint, type Cursor } from "./position.ts";
+import { cursorFromText, fingerprint, type Cursor, type Resumed } from "./position.ts";
 import { RightsCheck } from "./rights-check.ts";
 import { RunAnswers, viewOf } from "./run-answers.ts";
 import { UNREAD, Watcher, type FollowedLog, type Watched } from "./watcher.ts";
@@ -84,10 +84,11 @@ export class Watches {
     const rights = new RightsCheck(caller);
     const watched = await this.#find(caller, request);
     const runIds = new Set([...watched.series.keys(), ...watched.logs.map(({ runId }) => runId)]);
+    const resumed = await this.#resume(watched, request);
     // From here to the end of `#begin` nothing waits, so no change comes between.
     const ear = this.#enter(watched, runIds, signal);
     try {
-      const { cursor, first } = this.#begin(watched, request);
+      const { cursor, first } = this.#begin(watched, request, resumed);
       const changes = this.#changes;
       const watcher = new Watcher({
         watched,
@@ -155,9 +156,9 @@ export class Watches {
   }
 
   /** Where it begins, and what is to be said first. */
-  #begin(watched: Watched, request: WatchRequest): { cursor: Cursor; first: WatchNews[] } {
+  #begin(watched: Watched, request: WatchRequest, resumed: Resumed): { cursor: Cursor; first: WatchNews[] } {
     const first: WatchNews[] = [{ kind: "started" }];
-    const { cursor, behind } = this.#resume(watched, request);
+    const { cursor, behind } = this.#place(watched, request, resumed);
     if (behind.length > 0) first.push({ kind: "behind", what: behind });
     request.logs.forEach(({ from }, i) => {
       const { runId, next } = watched.logs[i]!;
@@ -167,14 +168,27 @@ export class Watches {
     return { cursor, first };
   }
 
-  #resume(
+  /** Where the position of the request is, when it is known what happened since. */
+  async #resume(watched: Watched, { position: text }: WatchRequest): Promise<Resumed> {
+    const changes = this.#changes;
+    await changes.catchUp();
+    if (text === "") return undefined;
+    const resumed = cursorFromText(text, changes, fingerprint(watched.series.keys()));
+    if (resumed === undefined) return undefined;
+    const { runs, points, part } = resumed.cursor;
+    // What has been forgotten is told when it is looked for; what was never there is not of this journal.
+    await changes.reachBack(Math.min(runs, points));
+    return Math.max(runs, points, part?.upTo ?? 0) <= changes.position ? resumed : undefined;
+  }
+
+  #place(
     watched: Watched,
     { position: text, logs }: WatchRequest,
+    resumed: Resumed,
   ): { cursor: Cursor; behind: WatchedKind[] } {
     const { position } = this.#changes;
     const now: Cursor = { runs: position, points: position, part: undefined };
     if (text === "") return { cursor: now, behind: [] };
-    const resumed = cursorFromText(text, this.#changes, fingerprint(watched.series.keys()));
     const behind: WatchedKind[] = [];
     if (resumed === undefined && watched.view !== undefined) behind.push("runs");
     if (resumed?.partKnown !== true && watched.series.size > 0) behind.push("series");

@@ -52,7 +52,6 @@ export async function openArtifactCore(
     runs: under.runs,
     blobs,
     clock: core.clock,
-    changes: core.changes,
     captures: core.captures,
     sizeBytesMax: SIZE_BYTES_MAX,
     onGone: (scope) => access.forget(scope),

@@ -9,7 +9,6 @@ import { CapturePolicies } from "#core/runs/capture-policies.ts";
 import { Namespaces } from "#core/runs/namespaces.ts";
 import { Runs } from "#core/runs/runs.ts";
 import { System } from "#core/system/system.ts";
-import { Changes } from "#core/watch/changes.ts";
 import { ListSearch } from "./list-search.ts";
 import { NOW_US, type StoresUnderTest } from "./stores.ts";
 
@@ -48,11 +47,10 @@ export async function openAccess(under: StoresUnderTest): Promise<AccessUnderTes
   const { runs: store, access: accessStore, feed, directory } = under;
   const clock = { us: NOW_US, nowUs: () => clock.us };
   const search = new ListSearch(feed);
-  const changes = new Changes();
   const onGone: Access["forget"] = (scope) => access.forget(scope);
   const captures = new CapturePolicies(store);
   const objectives = new Objectives({ store });
-  const runs = new Runs({ store, search, clock, changes, captures, onGone });
+  const runs = new Runs({ store, search, clock, captures, onGone });
   const access: Access = await Access.open({
     store: accessStore,
     clock,
@@ -71,7 +69,6 @@ export async function openAccess(under: StoresUnderTest): Promise<AccessUnderTes
       store,
       runs,
       clock,
-      changes,
       options: { version: "0.0.0", engines: {}, backupDirectory: directory },
       onRestored: () => access.reload(),
     }),

@@ -12,7 +12,7 @@ import { Runs, type NewRun } from "#core/runs/runs.ts";
 import { Groups } from "#core/series/groups.ts";
 import { Metrics } from "#core/series/metrics.ts";
 import { System } from "#core/system/system.ts";
-import { Changes } from "#core/watch/changes.ts";
+import { Changes, type ChangesOptions } from "#core/watch/changes.ts";
 import { Watches } from "#core/watch/watches.ts";
 import { ListSearch } from "./list-search.ts";
 import { NOW_US, type StoresUnderTest } from "./stores.ts";
@@ -41,14 +41,15 @@ export interface CoreUnderTest {
 }
 
 export function buildCore(
-  { runs: store, points, logs, links, feed, directory }: StoresUnderTest,
-  changes = new Changes(),
+  { journal, runs: store, points, logs, links, feed, directory }: StoresUnderTest,
+  options: ChangesOptions = {},
 ): CoreUnderTest {
+  const changes = new Changes(journal, options);
   const clock = { us: NOW_US, nowUs: () => clock.us };
   const search = new ListSearch(feed);
   const captures = new CapturePolicies(store);
   const objectives = new Objectives({ store });
-  const runs = new Runs({ store, search, clock, changes, captures });
+  const runs = new Runs({ store, search, clock, captures });
   const metrics = new Metrics({ store, points, runs, clock });
   return {
     clock,
@@ -69,7 +70,6 @@ export function buildCore(
       store,
       runs,
       clock,
-      changes,
       options: { version: "0.0.0", engines: {}, backupDirectory: directory },
       onRestored: () => captures.load(),
     }),

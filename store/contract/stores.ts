@@ -8,6 +8,7 @@ import type { Labels, Points, SeriesPoints, Values } from "#core/types/series.ts
 import type { PointStore, ReadSeries, SeriesData, SeriesSelector } from "#core/ports/point-store.ts";
 import type { AccessStore, AuditRecord } from "#core/ports/access-store.ts";
 import type { ArtifactStore } from "#core/ports/artifact-store.ts";
+import type { Journal } from "#core/ports/journal.ts";
 import type { LineageStore } from "#core/ports/lineage-store.ts";
 import type { LogStore } from "#core/ports/log-store.ts";
 import type { AppendEnvelope, AppendOutcome, HeavyPart, RunStore } from "#core/ports/run-store.ts";
@@ -15,6 +16,7 @@ import type { FeedRecorder } from "./feed-recorder.ts";
 
 /** A new, empty store. */
 export interface StoresUnderTest {
+  journal: Journal;
   runs: RunStore;
   points: PointStore;
   access: AccessStore;

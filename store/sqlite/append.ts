@@ -8,6 +8,7 @@ import type { RunChange } from "#core/types/run.ts";
 import { ENDED } from "#lang/statuses.ts";
 import type { Points, SeriesKind } from "#core/types/series.ts";
 import type { AuditRecord } from "#core/ports/access-store.ts";
+import { CHANGED } from "#core/ports/journal.ts";
 import type { EnvelopeAudit } from "#core/ports/run-store.ts";
 import { overwrittenFields } from "#core/runs/run-difference.ts";
 import { addPoints, summarize } from "#core/series/state.ts";
@@ -17,10 +18,11 @@ import { requireKind, type Catalog, type SeriesEntry } from "./catalog.ts";
 import { CHUNKS_MAX, readablePieces } from "./chunks.ts";
 import type { Db } from "./db.ts";
 import { placeSeq, type Ledger, type Writer } from "./ledger.ts";
-import type { Lines } from "./lines.ts";
-import type { PackedLines } from "./lines-pack.ts";
+import type { Lines } from "./lines/lines.ts";
+import type { PackedLines } from "./lines/pack.ts";
 import { headCrc, LOG_COLUMNS } from "./log.ts";
 import { replacementRecord } from "./replaced-artifacts.ts";
+import type { JournalWriter } from "./journal.ts";
 import type { Runs } from "./runs.ts";
 import type { LogRow, Tail } from "./tail.ts";
 
@@ -50,6 +52,12 @@ export interface PackedExtras {
   artifacts: readonly ArtifactRecord[];
 }
 
+/** `position` is that of its change in the journal; undefined when it changed nothing. */
+export interface Appended {
+  ack: EnvelopeAck;
+  position: number | undefined;
+}
+
 /** What the storage thread does with one envelope: look first, then write. */
 export class Appender {
   readonly #db: Db;
@@ -59,6 +67,7 @@ export class Appender {
   readonly #tail: Tail;
   readonly #lines: Lines;
   readonly #artifacts: Artifacts;
+  readonly #journal: JournalWriter;
   readonly #runKeys = new Map<string, number>();
   readonly #columns = new NumberColumns();
   /** Series and runs the feed must hear of. */
@@ -73,6 +82,7 @@ export class Appender {
     tail: Tail;
     lines: Lines;
     artifacts: Artifacts;
+    journal: JournalWriter;
   }) {
     this.#db = parts.db;
     this.#runs = parts.runs;
@@ -81,34 +91,36 @@ export class Appender {
     this.#tail = parts.tail;
     this.#lines = parts.lines;
     this.#artifacts = parts.artifacts;
+    this.#journal = parts.journal;
   }
 
   /**
    * Throws before anything has changed, so a refused envelope leaves no trace. A failure of the
    * storage itself may strike later; the whole transaction is then rolled back.
    */
-  append(envelope: PackedEnvelope): EnvelopeAck {
+  append(envelope: PackedEnvelope): Appended {
     const { seq, change, nowUs, points } = envelope;
     const run = this.#runKey(envelope.runId);
     const writer = this.#ledger.find(run, envelope.writer);
     if (envelope.writer !== "" && placeSeq(writer?.lastSeq ?? 0, envelope) === "known") {
       this.#requireSame(writer!, envelope);
-      return { seq, duplicate: true, points };
+      return { ack: { seq, duplicate: true, points }, position: undefined };
     }
     const missing = this.#look(run, envelope);
     if (change !== undefined) {
       this.#db.savepoint(() => this.#change(run, change, nowUs, envelope.audit?.change));
       this.touchedRuns.add(run);
     }
+    let position: number | undefined;
     try {
-      this.#write(run, writer, envelope, missing);
+      position = this.#write(run, writer, envelope, missing);
     } catch (cause) {
       // Half of it may be there: whatever it was, the transaction must not be committed.
       const { code, message, reason } = CairnError.from(cause);
       if (code === "unavailable") throw cause;
       throw new CairnError("unavailable", message, { cause, ...(reason !== undefined && { reason }) });
     }
-    return { seq, duplicate: false, points };
+    return { ack: { seq, duplicate: false, points }, position };
   }
 
   forget(): void {
@@ -159,7 +171,7 @@ export class Appender {
     known: Writer | undefined,
     envelope: PackedEnvelope,
     missing: ReadonlyMap<string, SeriesKind>,
-  ): void {
+  ): number | undefined {
     const { names, seq, nowUs } = envelope;
     if (missing.size > 0) {
       this.#catalog.reserve(run, missing.size);
@@ -168,13 +180,10 @@ export class Appender {
     const writer = known ?? this.#ledger.create(run, envelope.writer, nowUs);
     this.#ledger.touch(writer, seq, nowUs);
     if (envelope.extras !== undefined) this.#writeExtras(run, envelope.extras, envelope);
-    if (names.length === 0 && seq === 0) return;
-    this.#log(
-      run,
-      writer,
-      envelope,
-      names.map((name) => this.#catalog.find(run, name)!),
-    );
+    const what = changedBy(envelope);
+    if (names.length === 0 && seq === 0) return what === 0 ? undefined : this.#journal.note(run, what);
+    const entries = names.map((name) => this.#catalog.find(run, name)!);
+    return this.#journal.note(run, what, this.#log(run, writer, envelope, entries));
   }
 
   /** What a writer says of its own run is ordinary; what is overwritten after the end is written down. */
@@ -195,7 +204,7 @@ export class Appender {
     }
   }
 
-  #log(run: number, writer: Writer, envelope: PackedEnvelope, entries: readonly SeriesEntry[]): void {
+  #log(run: number, writer: Writer, envelope: PackedEnvelope, entries: readonly SeriesEntry[]): number {
     const series = Uint32Array.from(entries, (entry) => entry.id);
     const { seq, digest, crc, body } = envelope;
     const pos = this.#tail.lastPos + 1;
@@ -215,6 +224,7 @@ export class Appender {
     );
     this.#tail.push(row);
     this.take(row, entries);
+    return pos;
   }
 
   /**
@@ -244,6 +254,16 @@ export class Appender {
     this.#columns.clear();
     return this.#columns.add(reader) ? this.#columns.points() : readBlock(reader);
   }
+}
+
+/** Of CHANGED. */
+function changedBy({ names, change, extras }: PackedEnvelope): number {
+  let what = names.length > 0 ? CHANGED.points : 0;
+  if (change !== undefined) what |= CHANGED.run;
+  if (extras === undefined) return what;
+  if (extras.lines.length > 0) what |= CHANGED.lines;
+  if (extras.artifacts.length > 0) what |= CHANGED.artifacts;
+  return what;
 }
 
 /** Points with and without a step or time lie apart, so a client that alternates makes very many pieces. */

@@ -27,8 +27,13 @@ type Reads = Pick<
   | "findUsedBlobs"
 >;
 
+/** `run` is the one whose artifacts changed, by its key. */
+type Changed<T> = { run: number | undefined; result: T };
+
 /** What the storage thread answers about artifacts. `change` runs its work as a whole or not at all. */
-export function artifactWrites(change: <T>(work: (db: Db) => T, options?: JobOptions) => Promise<T>): Writes {
+export function artifactWrites(
+  change: <T>(work: (db: Db) => Changed<T>, options?: JobOptions) => Promise<T>,
+): Writes {
   return {
     putArtifact: (runId, artifact, nowUs, audit) =>
       change((db) => {
@@ -38,15 +43,15 @@ export function artifactWrites(change: <T>(work: (db: Db) => T, options?: JobOpt
         const { replaced } = artifacts.put(run, artifact, nowUs, audit?.principal);
         if (audit !== undefined && replaced !== undefined)
           appendAudit(db, replacementRecord(audit, replaced));
-        return artifacts.getExactly(run, runId, artifact);
+        return { run, result: artifacts.getExactly(run, runId, artifact) };
       }),
     deleteArtifact: (runId, name, step, audit) =>
       change((db) => {
         const { timeUs, principal } = audit;
-        const kept = new ReplacedArtifacts(db);
-        const removed = kept.keep(getKey(db, runId), name, step ?? "all", timeUs, principal);
+        const run = getKey(db, runId);
+        const removed = new ReplacedArtifacts(db).keep(run, name, step ?? "all", timeUs, principal);
         if (removed > 0) appendAudit(db, audit);
-        return removed;
+        return { run: removed > 0 ? run : undefined, result: removed };
       }, URGENT),
     restoreReplaced: ({ runId, name, version }, nowUs, audit) =>
       change((db) => {
@@ -61,17 +66,18 @@ export function artifactWrites(change: <T>(work: (db: Db) => T, options?: JobOpt
         const content = row.at(-1);
         artifacts.insert(row.slice(0, -1), content instanceof Uint8Array ? content : undefined);
         appendAudit(db, audit);
-        return artifacts.getExactly(run, runId, { name, step });
+        return { run, result: artifacts.getExactly(run, runId, { name, step }) };
       }),
     purgeReplaced: (runId, name, audit) =>
       change((db) => {
         const destroyed = new ReplacedArtifacts(db).purge(getKey(db, runId), name);
         if (destroyed.count > 0) appendAudit(db, audit);
-        return destroyed;
+        return { run: undefined, result: destroyed };
       }, URGENT),
     expireReplaced: (beforeUs, limit) =>
-      change((db) => new ReplacedArtifacts(db).expire(beforeUs, limit), URGENT),
-    forgetUnusedBlobs: (digests) => change((db) => new Artifacts(db).forgetUnusedBlobs(digests), URGENT),
+      change((db) => ({ run: undefined, result: new ReplacedArtifacts(db).expire(beforeUs, limit) }), URGENT),
+    forgetUnusedBlobs: (digests) =>
+      change((db) => ({ run: undefined, result: new Artifacts(db).forgetUnusedBlobs(digests) }), URGENT),
   };
 }
 

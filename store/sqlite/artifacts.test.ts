@@ -60,7 +60,8 @@ it("A39 versions of a store from before numbers of their own keep theirs, and th
   await under.runs.close();
   const db = new DatabaseSync(join(under.data, "cairn.db"));
   db.exec(`DROP INDEX replaced_artifact_newest; ALTER TABLE replaced_artifact DROP COLUMN version;
-    DROP TABLE replaced_version; UPDATE replaced_artifact SET id = 40; PRAGMA user_version = 9`);
+    DROP TABLE replaced_version; DROP TABLE change;
+    DELETE FROM setting WHERE name = 'journal-secret'; UPDATE replaced_artifact SET id = 40; PRAGMA user_version = 9`);
   db.close();
   under = await openIn(dirname(under.data), under.data);
   expect(await versions()).toEqual([40]);

@@ -3,8 +3,12 @@ import { CairnError } from "#lang/errors.ts";
 import type { AuditRecord } from "#core/ports/access-store.ts";
 import { appendAudit } from "./audit.ts";
 import { Db } from "./db.ts";
+import { beginAbove } from "./journal.ts";
 import { syncPath } from "./restore.ts";
 import { migrate } from "./schema.ts";
+
+/** Above the positions of every store there is, for one whose own cannot be read any more. */
+const UNREADABLE_POSITION = 2 ** 48;
 
 /**
  * Puts the audit of the store in `file`, and `record` at its end, into the copy that is about to take its
@@ -21,12 +25,18 @@ export function carryAudit(file: string, staged: string, record: AuditRecord): v
     migrate(db, staged);
     try {
       db.run("ATTACH ? AS present", file);
-      db.transaction("BEGIN IMMEDIATE", () => replaceAudit(db, record));
+      db.transaction("BEGIN IMMEDIATE", () => {
+        replaceAudit(db, record);
+        beginAbove(db, Number(db.find("SELECT max(pos) FROM present.change")![0]));
+      });
     } catch (thrown) {
       if (CairnError.from(thrown).code !== "corrupt") throw thrown;
       // Damage is what copies are for: it must not keep one from being restored.
       const facts = { ...record.facts, audit: "as in the copy, because the present one is damaged" };
-      db.transaction("BEGIN IMMEDIATE", () => appendAudit(db, { ...record, facts }));
+      db.transaction("BEGIN IMMEDIATE", () => {
+        appendAudit(db, { ...record, facts });
+        beginAbove(db, UNREADABLE_POSITION);
+      });
     }
   } finally {
     db.close();

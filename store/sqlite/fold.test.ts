@@ -158,7 +158,7 @@ describe("folding", () => {
     await under.runs.purgeRun(gone, AUDIT);
     await reopen();
     for (let seq = 6; seq <= 8; seq++) await write(id, seq);
-    expect(positions).toEqual(positions.map((_, i) => i + 1));
+    expect(positions).toEqual([...new Set(positions)].toSorted((a, b) => Number(a) - Number(b)));
     expect(await readNumbers(under.points, id, "loss")).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
   });
 

@@ -5,7 +5,6 @@ import type { Background } from "./committer.ts";
 import type { Db } from "./db.ts";
 import type { Ledger } from "./ledger.ts";
 import { LOG_COLUMNS, lostIn } from "./log.ts";
-import { findSetting } from "./settings.ts";
 import type { LogRow, Tail } from "./tail.ts";
 
 const POINTS_MIN = 256 * 1024;
@@ -14,20 +13,6 @@ const POINTS_PER_SERIES = 1024;
 const BLOCKS_MAX = 512 * 1024;
 const INDEX_ROWS = 64;
 const DELETE_ROWS = 64;
-
-const POSITION_SETTING = "log-position";
-
-/**
- * Positions of the log are never given out twice, for series remember how far they are folded: the
- * last one must outlive the rows that carried it.
- */
-export function keepPosition(db: Db, pos: number): void {
-  db.run("INSERT OR REPLACE INTO setting (name, value) VALUES (?, ?)", POSITION_SETTING, String(pos));
-}
-
-export function keptPosition(db: Db): number {
-  return Number(findSetting(db, POSITION_SETTING) ?? 0);
-}
 
 type Phase = { name: "idle" } | { name: "index"; through: number } | Folding | Deleting;
 interface Folding {
@@ -190,7 +175,6 @@ export class Fold implements Background {
       return;
     }
     this.#db.run("DELETE FROM log WHERE pos <= ?", phase.through);
-    keepPosition(this.#db, this.#tail.lastPos);
     this.#tail.dropThrough(phase.through);
     this.#phase = { name: "idle" };
   }

@@ -4,6 +4,7 @@ import type { MessagePort } from "node:worker_threads";
 import { CairnError, fromPlainError, quote } from "#lang/errors.ts";
 import type { AccessStore, AuditRecord } from "#core/ports/access-store.ts";
 import type { ArtifactStore } from "#core/ports/artifact-store.ts";
+import type { Journal } from "#core/ports/journal.ts";
 import type { LineageStore } from "#core/ports/lineage-store.ts";
 import type { LogStore } from "#core/ports/log-store.ts";
 import type { PointStore } from "#core/ports/point-store.ts";
@@ -76,7 +77,9 @@ interface Waiting {
 const READERS_MAX = 3;
 
 /** The calling side: runs on the thread that serves requests and does nothing but hand over. */
-export class SqliteStore implements RunStore, PointStore, AccessStore, ArtifactStore, LineageStore, LogStore {
+export class SqliteStore
+  implements Journal, RunStore, PointStore, AccessStore, ArtifactStore, LineageStore, LogStore
+{
   readonly #options: SqliteOptions;
   readonly #writer: Thread<WriterApi>;
   readonly #disk: { file: string; lock: { release(): void } } | undefined;
@@ -86,6 +89,7 @@ export class SqliteStore implements RunStore, PointStore, AccessStore, ArtifactS
   #startingReader: Promise<void> | undefined;
   #waiting: Waiting[] = [];
   #closed = false;
+  readonly #subscribers = new Set<() => void>();
   /** Whether something was acknowledged since `#published` was asked for. */
   #changed = true;
   #published: Promise<number> = Promise.resolve(0);
@@ -173,12 +177,27 @@ export class SqliteStore implements RunStore, PointStore, AccessStore, ArtifactS
   readLinkedArtifacts: LineageStore["readLinkedArtifacts"] = (...args) =>
     this.#read("readLinkedArtifacts", args);
 
+  changesSince: Journal["changesSince"] = (...args) => this.#read("changesSince", args);
+  readPoints: Journal["readPoints"] = (...args) => this.#read("readPoints", args);
+
   describeKey: RunStore["describeKey"] = (description, audit) =>
     this.#write("describeKey", [description, this.#options.nowUs(), audit]);
 
   async backup(file: string, audit?: AuditRecord): Promise<void> {
     if (audit !== undefined) await this.#write("changeAccess", [[], [audit]]);
     await this.#read("backup", [file]);
+  }
+
+  subscribe(wake: () => void): () => void {
+    const own = () => wake();
+    this.#subscribers.add(own);
+    return () => this.#subscribers.delete(own);
+  }
+
+  /** Something was acknowledged, or may have been: searches and subscribers must look. */
+  #noteChange(): void {
+    this.#changed = true;
+    for (const wake of this.#subscribers) wake();
   }
 
   /** From now on writes are refused with `error`; reads go on. */
@@ -234,8 +253,8 @@ export class SqliteStore implements RunStore, PointStore, AccessStore, ArtifactS
       try {
         await this.#writer.caller.call("restore", [copy, options.keepAside, options.audit]);
       } finally {
-        this.#changed = true;
         this.#readers = [{ thread: await this.#startReader(disk.file), pending: 0 }];
+        this.#noteChange();
       }
     };
     const replacing = replace();
@@ -290,7 +309,7 @@ export class SqliteStore implements RunStore, PointStore, AccessStore, ArtifactS
       return (await this.#writer.caller.call(method, args as never)) as never;
     } finally {
       // Now it is acknowledged, so the next search must hear of it.
-      if (method !== "publish") this.#changed = true;
+      if (method !== "publish") this.#noteChange();
     }
   }
 
@@ -365,14 +384,14 @@ export class SqliteStore implements RunStore, PointStore, AccessStore, ArtifactS
     }
     this.#writer.caller.call("append", [packed], { transfer }).then(
       (outcomes) => {
-        this.#changed = true;
+        this.#noteChange();
         outcomes.forEach((outcome, i) => {
-          const ok = "duplicate" in outcome;
-          resolves[i]!(ok ? { ok, ack: outcome } : { ok, error: fromPlainError(outcome) });
+          const ok = "ack" in outcome;
+          resolves[i]!(ok ? { ok, ...outcome } : { ok, error: fromPlainError(outcome) });
         });
       },
       (thrown: unknown) => {
-        this.#changed = true;
+        this.#noteChange();
         const error = CairnError.from(thrown);
         for (const resolve of resolves) resolve({ ok: false, error });
       },

@@ -11,7 +11,7 @@ import type { AppendEnvelope } from "#core/ports/run-store.ts";
 import type { PackedEnvelope, PackedExtras } from "./append.ts";
 import { seriesName } from "./catalog.ts";
 import { labelsToText } from "./labels.ts";
-import { packLines, type PackedLines } from "./lines-pack.ts";
+import { packLines, type PackedLines } from "./lines/pack.ts";
 
 const scratch = new ByteWriter(1 << 16);
 const LENGTH_MODULUS = 2 ** 20;

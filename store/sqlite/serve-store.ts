@@ -15,6 +15,7 @@ import { artifactReads, artifactWrites } from "./artifact-calls.ts";
 import { URGENT } from "./committer.ts";
 import { Db } from "./db.ts";
 import { checkCopy, replaceFile, stageCopy } from "./restore.ts";
+import { changesSince, readJournalPoints } from "./journal.ts";
 import { findSetting, initSetting } from "./settings.ts";
 import { lightened } from "./runs.ts";
 import { Sources } from "./sources.ts";
@@ -127,7 +128,7 @@ function writerHandlers(writer: OpenWriter): Handlers<WriterApi> {
     purgeRun: (id, audit) => writer.now.purgeRun(id, audit),
     changeAccess: (changes, audit) => writer.now.change((_, db) => changeAccess(db, changes, audit), URGENT),
     touchTokens: (uses) => writer.now.change((_, db) => touchTokens(db, uses)),
-    ...artifactWrites((work, options) => writer.now.change((_, db) => work(db), options)),
+    ...artifactWrites((work, options) => writer.now.changeArtifacts(work, options)),
     addSource: (link, audit) => writer.now.change((_, db) => new Sources(db).add(link, audit)),
     removeSource: (link, audit) => writer.now.change((_, db) => new Sources(db).remove(link, audit), URGENT),
     expireHeartbeats: (nowUs) => writer.now.expireHeartbeats(nowUs),
@@ -202,6 +203,8 @@ function readerHandlers(reader: StoreReader): Handlers<ReaderApi> {
     listChildren: (request) => new Sources(reader.db).ofSources(request),
     readLinks: (request) => new Sources(reader.db).read(request),
     readLinkedArtifacts: (request) => new Sources(reader.db).artifactsOf(request),
+    changesSince: (position) => reader.series.moment(() => changesSince(reader.db, position)),
+    readPoints: (request) => reader.series.moment(() => readJournalPoints(reader.db, request)),
     finish: () => undefined,
     readSeries: (request) => {
       const result = reader.series.read(request);

@@ -6,8 +6,9 @@ import { PROBLEMS_MAX, type RunLedger, type StoreInfo } from "#core/ports/run-st
 import { Artifacts } from "./artifacts.ts";
 import { verifyAudit } from "./audit.ts";
 import type { Db } from "./db.ts";
+import { renewSecret } from "./journal.ts";
 import { Ledger } from "./ledger.ts";
-import { LinesReader } from "./lines-reader.ts";
+import { LinesReader } from "./lines/reader.ts";
 import { Namespaces } from "./namespaces.ts";
 import { Problems } from "./problems.ts";
 import { SeriesReader } from "./reader.ts";
@@ -123,6 +124,7 @@ export class StoreReader {
     }
     try {
       this.#db.copyTo(file);
+      renewSecret(file);
       // SQLite leaves that to the caller.
       syncPath(file);
       syncPath(dirname(file));

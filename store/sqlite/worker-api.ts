@@ -1,13 +1,13 @@
 import type { PlainError } from "#lang/errors.ts";
-import type { EnvelopeAck } from "#core/types/envelope.ts";
 import type { Run, RunChange } from "#core/types/run.ts";
 import type { AccessStore, AuditRecord } from "#core/ports/access-store.ts";
 import type { ArtifactStore } from "#core/ports/artifact-store.ts";
+import type { Journal } from "#core/ports/journal.ts";
 import type { LineageStore } from "#core/ports/lineage-store.ts";
 import type { LogStore } from "#core/ports/log-store.ts";
 import type { PointStore } from "#core/ports/point-store.ts";
 import type { RunStore } from "#core/ports/run-store.ts";
-import type { PackedEnvelope } from "./append.ts";
+import type { Appended, PackedEnvelope } from "./append.ts";
 
 /** What the thread with the writing connection answers. */
 export interface WriterApi extends Pick<
@@ -29,7 +29,7 @@ export interface WriterApi extends Pick<
     nowUs: number,
     audit?: AuditRecord,
   ): Promise<void>;
-  append(envelopes: readonly PackedEnvelope[]): Promise<(EnvelopeAck | PlainError)[]>;
+  append(envelopes: readonly PackedEnvelope[]): Promise<(Appended | PlainError)[]>;
   restore(file: string, keepAside: string | undefined, audit: AuditRecord): Promise<void>;
   changeAccess: AccessStore["changeAccess"];
   touchTokens: AccessStore["touchTokens"];
@@ -52,6 +52,7 @@ export interface ReaderApi
   extends
     PointStore,
     LogStore,
+    Pick<Journal, "changesSince" | "readPoints">,
     Pick<
       RunStore,
       | "findNamespace"

@@ -1,10 +1,10 @@
 import { dirname } from "node:path";
 import { CairnError, quote } from "#lang/errors.ts";
 import type { AuditRecord } from "#core/ports/access-store.ts";
-import type { EnvelopeAck } from "#core/types/envelope.ts";
+import { CHANGED } from "#core/ports/journal.ts";
 import type { RunFeed } from "#core/ports/run-search.ts";
 import { dropRunAccess } from "./access.ts";
-import { Appender, type PackedEnvelope } from "./append.ts";
+import { Appender, type Appended, type PackedEnvelope } from "./append.ts";
 import { Artifacts } from "./artifacts.ts";
 import { appendAudit } from "./audit.ts";
 import { Backgrounds } from "./backgrounds.ts";
@@ -13,10 +13,11 @@ import { chunkId } from "./chunks.ts";
 import { Committer, URGENT, type JobOptions } from "./committer.ts";
 import type { Db } from "./db.ts";
 import { Feed } from "./feed.ts";
-import { Fold, keepPosition, keptPosition } from "./fold.ts";
+import { Fold } from "./fold.ts";
+import { JournalWriter } from "./journal.ts";
 import { Ledger } from "./ledger.ts";
-import { Lines } from "./lines.ts";
-import { LinesMerge } from "./lines-merge.ts";
+import { Lines } from "./lines/lines.ts";
+import { LinesMerge } from "./lines/merge.ts";
 import { LOG_COLUMNS, readLogRow } from "./log.ts";
 import { Namespaces } from "./namespaces.ts";
 import { StoreReader } from "./store-reader.ts";
@@ -41,6 +42,7 @@ export class StoreWriter {
   readonly #file: string;
   readonly #room: Room | undefined;
   readonly #tail = new Tail();
+  readonly #journal: JournalWriter;
   readonly #namespaces: Namespaces;
   readonly #runs: Runs;
   readonly #ledger: Ledger;
@@ -71,8 +73,14 @@ export class StoreWriter {
     this.#catalog = new Catalog(db);
     this.#merge = new LinesMerge(db);
     this.#lines = new Lines(db, this.#merge);
+    this.#journal = new JournalWriter(db, this.#tail);
     const shared = { db, runs: this.#runs, ledger: this.#ledger, catalog: this.#catalog, tail: this.#tail };
-    this.#appender = new Appender({ ...shared, lines: this.#lines, artifacts: new Artifacts(db) });
+    this.#appender = new Appender({
+      ...shared,
+      lines: this.#lines,
+      artifacts: new Artifacts(db),
+      journal: this.#journal,
+    });
     this.#fold = new Fold(shared);
     this.#feed = new Feed({ port, db, runs: this.#runs, position: feedPosition });
     this.#committer = new Committer({
@@ -81,6 +89,7 @@ export class StoreWriter {
       beforeCommit: () => {
         this.#ledger.flush();
         this.#lines.flush();
+        this.#journal.prune();
       },
       onRollback: () => this.#reload(),
       room: this.#room,
@@ -101,13 +110,13 @@ export class StoreWriter {
     return new StoreReader(this.#file, this.#db, this.#tail);
   }
 
-  append(envelopes: readonly PackedEnvelope[]): Promise<(EnvelopeAck | CairnError)[]> {
+  append(envelopes: readonly PackedEnvelope[]): Promise<(Appended | CairnError)[]> {
     return this.#committer.run(() =>
       envelopes.map((envelope) => {
         try {
-          const ack = this.#appender.append(envelope);
-          if (!ack.duplicate) this.#fold.count(envelope.points, envelope.names.length);
-          return ack;
+          const appended = this.#appender.append(envelope);
+          if (!appended.ack.duplicate) this.#fold.count(envelope.points, envelope.names.length);
+          return appended;
         } catch (thrown) {
           const error = CairnError.from(thrown);
           if (error.code === "unavailable") throw error;
@@ -122,13 +131,29 @@ export class StoreWriter {
     return this.#committer.run(() => this.#db.savepoint(() => work(this.#namespaces, this.#db)), options);
   }
 
+  /** A change of what a run has beside it; `work` returns the run's key, or undefined where nothing changed. */
+  changeArtifacts<T>(
+    work: (db: Db) => { run: number | undefined; result: T },
+    options?: JobOptions,
+  ): Promise<T> {
+    return this.change((_, db) => {
+      const { run, result } = work(db);
+      if (run !== undefined) this.#journal.note(run, CHANGED.artifacts);
+      return result;
+    }, options);
+  }
+
   /** A change of one run, told to the feed. */
-  async changeRun<T extends { stored: StoredRun }>(
+  async changeRun<T extends { stored: StoredRun; created?: boolean }>(
     work: (runs: Runs, db: Db) => T,
     options?: JobOptions,
   ): Promise<T> {
     return this.#committer.run(() => {
-      const done = this.#db.savepoint(() => work(this.#runs, this.#db));
+      const done = this.#db.savepoint(() => {
+        const changed = work(this.#runs, this.#db);
+        if (changed.created !== false) this.#journal.note(changed.stored.key, CHANGED.run);
+        return changed;
+      });
       this.#appender.touchedRuns.add(done.stored.key);
       return done;
     }, options);
@@ -140,7 +165,10 @@ export class StoreWriter {
       this.#ledger.flush();
       const silent = this.#runs.silentSince(nowUs);
       const lost = this.#db.savepoint(() =>
-        silent.map((key) => this.#runs.update(key, { status: "lost" }, nowUs).run),
+        silent.map((key) => {
+          this.#journal.note(key, CHANGED.run);
+          return this.#runs.update(key, { status: "lost" }, nowUs).run;
+        }),
       );
       for (const key of silent) this.#appender.touchedRuns.add(key);
       return lost.map(({ id, namespace }) => ({ id, namespace }));
@@ -163,7 +191,8 @@ export class StoreWriter {
 
   #deleteRun(id: string): { key: number; points: number } {
     const key = this.#runs.getKey(id);
-    if (this.#runs.get(key).run.deletedUs === undefined) {
+    const { run } = this.#runs.getLight(key);
+    if (run.deletedUs === undefined) {
       throw new CairnError("precondition", `cannot purge run ${quote(id)}: it is not in the trash`, {
         reason: "NOT_IN_TRASH",
         hint: "delete the run first",
@@ -181,8 +210,8 @@ export class StoreWriter {
     this.#db.run("DELETE FROM log WHERE run = ?", key);
     this.#db.run("DELETE FROM damaged_log WHERE run = ?", key);
     this.#lines.remove(key);
-    keepPosition(this.#db, this.#tail.lastPos);
     this.#runs.remove(key);
+    this.#journal.notePurged(key, run);
     return { key, points };
   }
 
@@ -294,7 +323,7 @@ export class StoreWriter {
     this.#merge.reload();
     this.#tail.clear();
     this.#feed.spoil();
-    this.#tail.lastPos = keptPosition(this.#db);
+    this.#journal.reload();
     for (const stored of this.#db.all(`SELECT ${LOG_COLUMNS} FROM log ORDER BY pos`)) {
       const row = readLogRow(stored);
       this.#tail.push(row);

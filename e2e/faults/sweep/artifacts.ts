@@ -7,7 +7,6 @@ import { CairnError } from "#lang/errors.ts";
 import type { RunRef } from "#lang/run-ref.ts";
 import type { BlobStore } from "#core/ports/blob-store.ts";
 import { CapturePolicies } from "#core/runs/capture-policies.ts";
-import { Changes } from "#core/watch/changes.ts";
 import { generator } from "../content.ts";
 import { getRuns } from "#store/contract/stores.ts";
 import { newRun, NOW_US, type OpenStores } from "./stores.ts";
@@ -40,7 +39,6 @@ export class ArtifactsWorkload implements Workload {
       runs: store,
       blobs,
       clock: systemClock,
-      changes: new Changes(),
       captures: new CapturePolicies(store),
       sizeBytesMax: SIZE_BYTES_MAX,
       onSweepFailure: () => {},

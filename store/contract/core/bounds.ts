@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
 import { limits } from "#lang/limits.ts";
 import { sizeOf } from "#core/types/size.ts";
-import { Changes } from "#core/watch/changes.ts";
 import { reference } from "../artifact-samples.ts";
 import { asked, buildCore, CALLER } from "../core-under-test.ts";
 import { callerWithout } from "../masked-caller.ts";
@@ -26,7 +25,7 @@ const MANY = Math.ceil(limits.pageBytesMax / LONG.length) + 20;
 /** Answers are bounded in bytes, and what does not fit comes with the next page. */
 export function coreBoundsContract(open: OpenStores): void {
   const bench = useStores(open);
-  const core = () => buildCore(bench.under, new Changes({ waveMs: 1 }));
+  const core = () => buildCore(bench.under, { waveMs: 1 });
 
   it("Q8 ends a page of large runs early, and goes on right after it", async () => {
     const { runs } = core();

@@ -1,5 +1,4 @@
 import { expect, it } from "vitest";
-import { Changes } from "#core/watch/changes.ts";
 import { buildCore } from "../core-under-test.ts";
 import { callerWithout } from "../masked-caller.ts";
 import { useStores, numbers, type OpenStores } from "../stores.ts";
@@ -34,7 +33,7 @@ class TurnCount {
 
 export function watchCrowdContract(open: OpenStores): void {
   const bench = useStores(open);
-  const core = () => buildCore(bench.under, new Changes());
+  const core = () => buildCore(bench.under);
 
   it("H8 two thousand who watch the same share the work, and others are served in between", async () => {
     const built = core();
@@ -95,7 +94,7 @@ export function watchCrowdContract(open: OpenStores): void {
   });
 
   it("H5 H8 those who stop reading hold nothing that grows, and the others do not notice", async () => {
-    const built = buildCore(bench.under, new Changes({ pointBytesMax: 50_000 }));
+    const built = buildCore(bench.under, { pointBytesMax: 50_000 });
     const id = await makeRun(built);
     const stalled = await Promise.all(
       Array.from({ length: 100 }, () => WatchReader.open(built, { runs: ALL_RUNS, series: [seriesOf(id)] })),
@@ -121,6 +120,8 @@ export function watchCrowdContract(open: OpenStores): void {
     }
     // Nobody asked, so nothing was worked out for them.
     expect(built.watches.counts.searches).toBe(before);
+    // Nor does the journal have them as they came any more.
+    await bench.under.settle();
     for (const one of stalled) {
       const { kind } = await one.any();
       expect(kind).toBe("behind");

@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
 import { limits } from "#lang/limits.ts";
-import { Changes } from "#core/watch/changes.ts";
 import type { WatchEvent } from "#core/watch/event.ts";
 import { Watches } from "#core/watch/watches.ts";
 import { buildCore, CALLER } from "../core-under-test.ts";
@@ -22,7 +21,7 @@ import {
 
 export function watchEventsContract(open: OpenStores): void {
   const bench = useStores(open);
-  const core = () => buildCore(bench.under, new Changes({ waveMs: 1 }));
+  const core = () => buildCore(bench.under, { waveMs: 1 });
 
   it("H1 tells first that it stands, and nothing of what was before", async () => {
     const built = core();

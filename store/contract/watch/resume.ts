@@ -1,7 +1,7 @@
+import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { WatchEvent, WatchRequest } from "#core/watch/event.ts";
-import { Changes } from "#core/watch/changes.ts";
 import { buildCore, CALLER, type CoreUnderTest } from "../core-under-test.ts";
 import { numbers, refused, useStores, type OpenStores } from "../stores.ts";
 import { flat, lines, logOf, makeRun, seriesOf, touch, WatchReader, write } from "./reader.ts";
@@ -130,14 +130,14 @@ export function watchResumeContract(open: OpenStores, schedules: number): void {
   it("H4 after any breaks nothing is missing, no point and no line comes twice, and the runs are as they are", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(stepArbitrary, { maxLength: 30 }), async (steps) => {
-        await follow(buildCore(bench.under, new Changes({ waveMs: 1 })), steps);
+        await follow(buildCore(bench.under, { waveMs: 1 }), steps);
       }),
       { numRuns: schedules },
     );
   });
 
   it("H4 goes on in the middle of points of many runs", async () => {
-    const built = buildCore(bench.under, new Changes({ waveMs: 1 }));
+    const built = buildCore(bench.under, { waveMs: 1 });
     const ids = await Promise.all(Array.from({ length: 5 }, () => makeRun(built)));
     const request = { series: ids.map((id) => seriesOf(id)) };
     let reader = await WatchReader.open(built, request);
@@ -165,7 +165,7 @@ export function watchResumeContract(open: OpenStores, schedules: number): void {
   });
 
   it("H1, H4: what happened while nobody watched comes at once, without another change", async () => {
-    const built = buildCore(bench.under, new Changes({ waveMs: 1 }));
+    const built = buildCore(bench.under, { waveMs: 1 });
     const id = await makeRun(built);
     const view = { query: `id = "${id}"`, namespace: "", columns: [] };
     const runs = await WatchReader.open(built, { runs: view });
@@ -186,7 +186,7 @@ export function watchResumeContract(open: OpenStores, schedules: number): void {
   });
 
   it("H4 goes on without a gap where nothing was said while nobody watched, however long that was", async () => {
-    const built = buildCore(bench.under, new Changes({ waveMs: 1 }));
+    const built = buildCore(bench.under, { waveMs: 1 });
     const [quiet, loud] = [await makeRun(built), await makeRun(built)];
     const { changes } = built;
     await write(built, quiet, { series: [numbers("a", [1])] });
@@ -201,6 +201,11 @@ export function watchResumeContract(open: OpenStores, schedules: number): void {
     await again.leave();
     changes.points.expire(performance.now() + 3_600_000);
     await write(built, quiet, { series: [numbers("a", [3], 2)] });
+    const kept = await WatchReader.open(built, { series: [seriesOf(quiet)], position: again.position });
+    expect(flat((await kept.next("points")).series).map(({ value }) => value)).toEqual([3]);
+    await kept.leave();
+    changes.points.expire(performance.now() + 3_600_000);
+    await bench.under.settle();
     const late = await WatchReader.open(built, { series: [seriesOf(quiet)], position: again.position });
     expect(await late.next("behind")).toMatchObject({ what: ["series"] });
     await late.leave();
@@ -209,7 +214,7 @@ export function watchResumeContract(open: OpenStores, schedules: number): void {
 
 async function follow(core: CoreUnderTest, steps: readonly Step[]): Promise<void> {
   // Of its own: the store has the runs of other schedules too.
-  const namespace = `lab-${core.changes.epoch}`;
+  const namespace = `lab-${randomUUID()}`;
   const runs = await Promise.all(Array.from({ length: RUNS }, () => makeRun(core, namespace)));
   const more: string[] = [];
   const told = new Map(runs.map((id) => [id, { points: [] as number[], lines: [] as string[] }]));

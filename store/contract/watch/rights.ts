@@ -3,7 +3,6 @@ import type { Caller } from "#core/access/caller.ts";
 import type { ReadMask } from "#core/access/scope.ts";
 import { CairnError } from "#lang/errors.ts";
 import { Runs } from "#core/runs/runs.ts";
-import { Changes } from "#core/watch/changes.ts";
 import type { WatchEvent } from "#core/watch/event.ts";
 import { Watches } from "#core/watch/watches.ts";
 import { buildCore, CALLER } from "../core-under-test.ts";
@@ -49,7 +48,7 @@ function someone(): Caller & { hide(...runs: string[]): void; revoke(): void; ve
 
 export function watchRightsContract(open: OpenStores): void {
   const bench = useStores(open);
-  const core = () => buildCore(bench.under, new Changes({ waveMs: 1 }));
+  const core = () => buildCore(bench.under, { waveMs: 1 });
 
   it("H7 what the caller may not read is not even named", async () => {
     const built = core();
@@ -144,14 +143,13 @@ export function watchRightsContract(open: OpenStores): void {
 
   it("H7 a purged run is told of before access forgets who might see it", async () => {
     const built = core();
-    const { changes, clock } = built;
+    const { clock } = built;
     const id = await makeRun(built);
     let reader: WatchReader | undefined;
     const runs = new Runs({
       store: bench.runs,
       search: new ListSearch(bench.under.feed),
       clock,
-      changes,
       captures: built.captures,
       onGone: async () => {
         reader = await WatchReader.open(built, { runs: ALL_RUNS }, callerWithout({}, "read"));
@@ -219,6 +217,7 @@ export function watchRightsContract(open: OpenStores): void {
     const eve = someone();
     const reader = await WatchReader.open(built, { series: [seriesOf(id)], logs: [logOf(id, 0)] }, eve);
     await write(built, id, { series: [numbers("loss", [1])], log: lines("said") });
+    await built.changes.catchUp();
     await reader.next("points");
     // The lines of the same round are next.
     eve.hide(id);

@@ -6,6 +6,7 @@ import { watchCrowdContract } from "./crowd.ts";
 import { watchEventsContract } from "./events.ts";
 import { watchResumeContract } from "./resume.ts";
 import { watchRightsContract } from "./rights.ts";
+import { watchTwoCoresContract } from "./two-cores.ts";
 
 export function watchContract(
   name: string,
@@ -17,6 +18,7 @@ export function watchContract(
     describe("slow watchers", () => watchBehindContract(open, traits.restores));
     describe("rights", () => watchRightsContract(open));
     describe("resuming", () => watchResumeContract(open, traits.schedules));
+    describe("two cores on one store", () => watchTwoCoresContract(open));
     if (traits.crowds) describe("crowds", () => watchCrowdContract(open));
   });
 }

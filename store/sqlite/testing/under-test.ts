@@ -83,6 +83,7 @@ export async function openIn<D extends string | undefined>(
     store,
     data,
     directory,
+    journal: store,
     runs: store,
     points: store,
     logs: store,

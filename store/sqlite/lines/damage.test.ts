@@ -11,7 +11,7 @@ import {
   refused,
   type StoresUnderTest,
 } from "#store/contract/stores.ts";
-import { flipped, openOnDisk, tamper } from "./testing/under-test.ts";
+import { flipped, openOnDisk, tamper } from "../testing/under-test.ts";
 
 describe("a damaged log", () => {
   let under: StoresUnderTest;

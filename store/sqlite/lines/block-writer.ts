@@ -2,9 +2,9 @@ import { constants, zstdCompressSync } from "node:zlib";
 import { ByteWriter } from "#base/codec/byte-writer.ts";
 import { pack } from "#base/codec/pack.ts";
 import { sameSource, type LogSource } from "#core/types/log.ts";
-import { PACKED, PLAIN, VERSION, type LineRun } from "./lines-block.ts";
-import { encodeSources, sourceKey, writeSources, type BlockSource } from "./lines-sources.ts";
-import { writeTimes } from "./lines-times.ts";
+import { PACKED, PLAIN, VERSION, type LineRun } from "./block.ts";
+import { encodeSources, sourceKey, writeSources, type BlockSource } from "./sources.ts";
+import { writeTimes } from "./times.ts";
 
 const ZSTD_SIZE_MIN = 4096;
 const ZSTD_OPTIONS = { params: { [constants.ZSTD_c_compressionLevel]: 3 } };

@@ -1,6 +1,6 @@
 import { CairnError } from "#lang/errors.ts";
-import type { Db } from "./db.ts";
-import { HEAD_COLUMNS, toPiece, type LinePiece, type LineTable } from "./lines-piece.ts";
+import type { Db } from "../db.ts";
+import { HEAD_COLUMNS, toPiece, type LinePiece, type LineTable } from "./piece.ts";
 
 /** Numbers of which no whole piece is known. */
 export interface MissingLines {

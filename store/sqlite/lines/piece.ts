@@ -1,10 +1,10 @@
 import { crc32 } from "node:zlib";
 import { CodecError } from "#base/codec/error.ts";
 import type { LogFilter, LogSource } from "#core/types/log.ts";
-import type { Db, Row } from "./db.ts";
-import { LineBlock } from "./lines-block.ts";
-import type { WrittenBlock } from "./lines-block-writer.ts";
-import { decodeSources } from "./lines-sources.ts";
+import type { Db, Row } from "../db.ts";
+import { LineBlock } from "./block.ts";
+import type { WrittenBlock } from "./block-writer.ts";
+import { decodeSources } from "./sources.ts";
 
 export type LineTable = "line_row" | "line_chunk";
 

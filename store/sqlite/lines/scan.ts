@@ -1,10 +1,10 @@
 import { limits } from "#lang/limits.ts";
 import type { LogFilter, LogLine } from "#core/types/log.ts";
 import type { ReadLog } from "#core/ports/log-store.ts";
-import type { LineBlock } from "./lines-block.ts";
-import type { Budget, LineMatcher } from "./lines-match.ts";
-import { mayHold, selects, type LinePiece } from "./lines-piece.ts";
-import type { MissingLines } from "./lines-walk.ts";
+import type { LineBlock } from "./block.ts";
+import type { Budget, LineMatcher } from "./match.ts";
+import { mayHold, selects, type LinePiece } from "./piece.ts";
+import type { MissingLines } from "./walk.ts";
 
 /** After so much text or time a call answers with what it has, so that no reader is held up for long. */
 const SCAN_BYTES_MAX = 64 << 20;

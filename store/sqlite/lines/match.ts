@@ -3,7 +3,7 @@ import type { RE2JS } from "re2js";
 import { caselessRegex } from "#core/logs/line-pattern.ts";
 import type { LinePattern } from "#core/ports/log-store.ts";
 import { compilePattern } from "#lang/query/pattern.ts";
-import type { LineBlock } from "./lines-block.ts";
+import type { LineBlock } from "./block.ts";
 
 /** Says when a call has worked long enough. */
 export interface Budget {

@@ -1,7 +1,7 @@
-import type { Db } from "./db.ts";
-import type { LinesMerge } from "./lines-merge.ts";
-import type { PackedLines } from "./lines-pack.ts";
-import { HEAD_COLUMNS, insertPiece, toPiece } from "./lines-piece.ts";
+import type { Db } from "../db.ts";
+import type { LinesMerge } from "./merge.ts";
+import type { PackedLines } from "./pack.ts";
+import { HEAD_COLUMNS, insertPiece, toPiece } from "./piece.ts";
 
 /** How many lines a run has, as of the transaction in progress. */
 interface Total {

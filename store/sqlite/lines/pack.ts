@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 import type { LogLines } from "#core/types/log.ts";
-import { LineBlockWriter, weightOf, type WrittenBlock } from "./lines-block-writer.ts";
+import { LineBlockWriter, weightOf, type WrittenBlock } from "./block-writer.ts";
 
 /** How much a piece holds, about; see `weightOf`. */
 export const PIECE_WEIGHT_MAX = 256 << 10;

@@ -1,11 +1,11 @@
 import { crc32 } from "node:zlib";
 import type { CairnError } from "#lang/errors.ts";
-import type { Background } from "./committer.ts";
-import type { Db } from "./db.ts";
-import type { LineBlock } from "./lines-block.ts";
-import { LineBlockWriter, weightOf } from "./lines-block-writer.ts";
-import { PIECE_WEIGHT_MAX, type PackedLines } from "./lines-pack.ts";
-import { HEAD_COLUMNS, insertPiece, openPiece, toPiece, type LinePiece } from "./lines-piece.ts";
+import type { Background } from "../committer.ts";
+import type { Db } from "../db.ts";
+import type { LineBlock } from "./block.ts";
+import { LineBlockWriter, weightOf } from "./block-writer.ts";
+import { PIECE_WEIGHT_MAX, type PackedLines } from "./pack.ts";
+import { HEAD_COLUMNS, insertPiece, openPiece, toPiece, type LinePiece } from "./piece.ts";
 
 /** So many rows are merged though they are small: reading each of them costs more than its bytes. */
 const ROWS_MAX = 512;

@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { CodecError } from "#base/codec/error.ts";
 import { logLines } from "#store/contract/naive-log.ts";
-import { LineBlock, type LineRun } from "./lines-block.ts";
-import { LineBlockWriter } from "./lines-block-writer.ts";
-import { decodeSources } from "./lines-sources.ts";
-import { dose } from "../../tools/dose.ts";
+import { LineBlock, type LineRun } from "./block.ts";
+import { LineBlockWriter } from "./block-writer.ts";
+import { decodeSources } from "./sources.ts";
+import { dose } from "../../../tools/dose.ts";
 
 const RECEIVED_US = 1_767_225_600_000_000;
 

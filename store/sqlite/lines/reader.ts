@@ -1,13 +1,13 @@
 import { sameSource } from "#core/types/log.ts";
 import type { FoundLines, LogPage, ReadLog, SearchLog } from "#core/ports/log-store.ts";
-import type { Db } from "./db.ts";
+import type { Db } from "../db.ts";
 import { countLines, storedTotal } from "./lines.ts";
-import type { LineBlock } from "./lines-block.ts";
-import { EVERY_LINE_MATCHES, matcherOf, type LineMatcher } from "./lines-match.ts";
-import { HEAD_COLUMNS, openPiece, toPiece, type LinePiece } from "./lines-piece.ts";
-import { LineScan } from "./lines-scan.ts";
-import { decodeSources } from "./lines-sources.ts";
-import { damagedLines, isMissing, walkLines } from "./lines-walk.ts";
+import type { LineBlock } from "./block.ts";
+import { EVERY_LINE_MATCHES, matcherOf, type LineMatcher } from "./match.ts";
+import { HEAD_COLUMNS, openPiece, toPiece, type LinePiece } from "./piece.ts";
+import { LineScan } from "./scan.ts";
+import { decodeSources } from "./sources.ts";
+import { damagedLines, isMissing, walkLines } from "./walk.ts";
 
 /** Reads logs, each call on one moment of the store. */
 export class LinesReader {

@@ -8,8 +8,8 @@ import { ByteReader } from "#base/codec/byte-reader.ts";
 import { CodecError } from "#base/codec/error.ts";
 import { unpack } from "#base/codec/pack.ts";
 import type { LogSource } from "#core/types/log.ts";
-import { readSources, type BlockSource } from "./lines-sources.ts";
-import { readTimes } from "./lines-times.ts";
+import { readSources, type BlockSource } from "./sources.ts";
+import { readTimes } from "./times.ts";
 
 export const VERSION = 1;
 export const PLAIN = 0;

@@ -1,0 +1,36 @@
+import type { Journal, JournalChange, JournalPart, JournalPoints } from "../../ports/journal.ts";
+
+/** The plainest journal there is: a list of changes, each at the next position. It keeps no points. */
+export class ListJournal implements Journal {
+  readonly #noted: JournalChange[] = [];
+  readonly #wakes = new Set<() => void>();
+  secret = "a secret";
+  floor = 0;
+  /** Whether wake-ups arrive. */
+  wakes = true;
+  position = 0;
+  asked = 0;
+
+  note(runId: string, what: number): void {
+    const namespace = `of ${runId}`;
+    this.#noted.push({ position: ++this.position, runId, namespace, what, envelopes: 0 });
+    if (this.wakes) for (const wake of this.#wakes) wake();
+  }
+
+  changesSince(since: number | undefined): Promise<JournalPart> {
+    this.asked++;
+    const { secret, floor, position } = this;
+    const known = since === undefined || since < floor ? [] : this.#noted;
+    const changes = known.filter((change) => change.position > (since ?? 0));
+    return Promise.resolve({ secret, floor, position, changes });
+  }
+
+  readPoints(): Promise<JournalPoints | undefined> {
+    return Promise.resolve(undefined);
+  }
+
+  subscribe(wake: () => void): () => void {
+    this.#wakes.add(wake);
+    return () => this.#wakes.delete(wake);
+  }
+}
