@@ -4,10 +4,10 @@ import { encodeChunk, readChunkHeader } from "#base/codec/chunk.ts";
 import { mixSeries } from "#base/codec/data-mix.ts";
 import { newRunId } from "#base/ids.ts";
 import { addPoints, newSeriesState } from "#core/series/state.ts";
-import { chunkId } from "#store/sqlite/chunks.ts";
-import { Db } from "#store/sqlite/db.ts";
-import { configureWriter, migrate } from "#store/sqlite/schema.ts";
-import { encodeState } from "#store/sqlite/state-blob.ts";
+import { chunkId } from "#store/sqlite/series/chunks.ts";
+import { Db } from "#store/sqlite/file/db.ts";
+import { configureWriter, migrate } from "#store/sqlite/file/schema.ts";
+import { encodeState } from "#store/sqlite/series/state-blob.ts";
 
 const BATCH = 2_000;
 const METRICS = 10;

@@ -1,7 +1,7 @@
 /** The audit outside the server, as docs/formats/audit.md has it: entries as JSON lines, and signed heads. */
 import { z } from "zod";
-import { chainHash, CHAIN_START } from "#core/access/audit-chain.ts";
-import { isSigned, type SignedAuditHead } from "#core/access/audit-head.ts";
+import { chainHash, CHAIN_START } from "#core/access/audit/audit-chain.ts";
+import { isSigned, type SignedAuditHead } from "#core/access/audit/audit-head.ts";
 
 export type { SignedAuditHead };
 

@@ -1,4 +1,4 @@
-import { Allowance, type AllowanceRate } from "#core/access/allowance.ts";
+import { Allowance, type AllowanceRate } from "#core/access/passwords/allowance.ts";
 import type { ListenLog } from "./listen.ts";
 
 const RATE: AllowanceRate = { burst: 10, everyMs: 10_000 };

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Clock } from "#base/clock.ts";
 import { Access } from "#core/access/access.ts";
-import { AuditHeads } from "#core/access/audit-head.ts";
+import { AuditHeads } from "#core/access/audit/audit-head.ts";
 import type { Scope } from "#core/access/scope.ts";
 import { Artifacts } from "#core/artifacts/artifacts.ts";
 import { Comparisons } from "#core/compare/comparisons.ts";

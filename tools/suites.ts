@@ -64,7 +64,7 @@ export const suites: readonly Suite[] = [
     files: ["{base,lang,core,wire,store,blob,sdk,cli,web,tools}/**/*.test.ts"],
     alsoNeeds: {
       "sdk/typescript/capture/{archive,git,ignore-rules,provenance}*.test.ts": [GIT],
-      "store/sqlite/process-mounts.test.ts": [OWN_MOUNTS],
+      "store/sqlite/file/process-mounts.test.ts": [OWN_MOUNTS],
     },
   },
   {

@@ -1,7 +1,7 @@
 import { MessageChannel } from "node:worker_threads";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { systemClock } from "#base/clock.ts";
-import { mintToken } from "#core/access/mint-token.ts";
+import { mintToken } from "#core/access/tokens/mint-token.ts";
 import type { AccessChange } from "#core/ports/access-store.ts";
 import { SearchRunsRequestSchema, SearchRunsResponseSchema } from "#proto/cairn/v1/run_pb.ts";
 import { openSqlite } from "#store/sqlite/open.ts";

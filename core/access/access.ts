@@ -7,21 +7,21 @@ import { listAdministrators, type Administrator } from "./administrators.ts";
 import { AccessBook } from "./book.ts";
 import { bindingsWithin, boundsOf, reasonAtMost } from "./bounds.ts";
 import { authorize, type Caller, type Identity } from "./caller.ts";
-import { changePassword } from "./change-password.ts";
+import { changePassword } from "./passwords/change-password.ts";
 import { explainAccess } from "./explain.ts";
-import { planFirstToken } from "./first-token.ts";
+import { planFirstToken } from "./tokens/first-token.ts";
 import { authorizeAround, Grants, rankAt, type LocateRun } from "./grants.ts";
-import { Logins } from "./logins.ts";
-import { viewToken } from "./mint-token.ts";
+import { Logins } from "./passwords/logins.ts";
+import { viewToken } from "./tokens/mint-token.ts";
 import { getPrincipal, scopeText } from "./names.ts";
-import { PasswordChecks } from "./password-checks.ts";
-import { Passwords, type PasswordCost } from "./password.ts";
+import { PasswordChecks } from "./passwords/password-checks.ts";
+import { Passwords, type PasswordCost } from "./passwords/password.ts";
 import { Principals, viewPrincipal } from "./principals.ts";
 import { roleOf, type Role } from "./role.ts";
 import type { Scope } from "./scope.ts";
 import { EVERYONE } from "./state.ts";
-import { holderOf } from "./token-rights.ts";
-import { Tokens } from "./tokens.ts";
+import { holderOf } from "./tokens/token-rights.ts";
+import { Tokens } from "./tokens/tokens.ts";
 import type {
   AskedScope,
   CreatedSession,

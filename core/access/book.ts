@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { BoundedMap } from "#base/bounded-map.ts";
 import type { Clock } from "#base/clock.ts";
 import { CairnError } from "#lang/errors.ts";
-import { ExpiryBell } from "./expiry-bell.ts";
+import { ExpiryBell } from "./tokens/expiry-bell.ts";
 import type {
   AccessChange,
   AccessStore,
@@ -14,7 +14,7 @@ import { rankOf, type Rank } from "./role.ts";
 import { ROOT, type ReadMask, type Scope } from "./scope.ts";
 import { Standing } from "./standing.ts";
 import { AccessState, EVERYONE } from "./state.ts";
-import { mayStillMake } from "./token-family.ts";
+import { mayStillMake } from "./tokens/token-family.ts";
 
 /** Of callers that are known at once; more are worked out again and again. */
 const STANDINGS_MAX = 1_000;

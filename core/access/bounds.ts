@@ -1,7 +1,7 @@
 import { isUnder } from "#lang/namespace-path.ts";
 import type { Binding } from "../ports/access-store.ts";
 import type { Holder } from "./book.ts";
-import { isUnbounded } from "./mint-token.ts";
+import { isUnbounded } from "./tokens/mint-token.ts";
 import { rankOf, roleOf, type Rank, type Role } from "./role.ts";
 import { scopeKey, type Scope } from "./scope.ts";
 import type { AccessReason } from "./views.ts";

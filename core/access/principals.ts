@@ -3,18 +3,18 @@ import { limits } from "#lang/limits.ts";
 import { compareCodePoints } from "#lang/code-points.ts";
 import type { StoredPrincipal } from "../ports/access-store.ts";
 import { pageSize } from "../runs/runs.ts";
-import { addressKey } from "./address-key.ts";
+import { addressKey } from "./passwords/address-key.ts";
 import { administersAsGroup, administersRoot, requireAdministrator } from "./administrators.ts";
-import { auditRecord } from "./audit-record.ts";
+import { auditRecord } from "./audit/audit-record.ts";
 import type { AccessBook } from "./book.ts";
 import { authorize, authorizeCall, type Caller } from "./caller.ts";
-import { endFirstToken, firstTokenOf, hasBetterWayIn } from "./first-token.ts";
+import { endFirstToken, firstTokenOf, hasBetterWayIn } from "./tokens/first-token.ts";
 import { getPrincipal, requireDisplayName, requireName } from "./names.ts";
-import type { PasswordChecks } from "./password-checks.ts";
-import { requirePassword, type Passwords } from "./password.ts";
+import type { PasswordChecks } from "./passwords/password-checks.ts";
+import { requirePassword, type Passwords } from "./passwords/password.ts";
 import type { AccessState } from "./state.ts";
-import { endedFacts, endPasswordFamily, endTokens } from "./token-family.ts";
-import { holderOf } from "./token-rights.ts";
+import { endedFacts, endPasswordFamily, endTokens } from "./tokens/token-family.ts";
+import { holderOf } from "./tokens/token-rights.ts";
 import type { NewPrincipal, Page, PrincipalChange, PrincipalView } from "./views.ts";
 
 /** Users, services and groups. They belong to the whole server, so that its administrators keep them. */

@@ -2,7 +2,7 @@
 import { ListAccess } from "#store/contract/list-access.ts";
 import type { AccessContent, Binding } from "../ports/access-store.ts";
 import { AccessBook } from "./book.ts";
-import { TokenRights } from "./token-rights.ts";
+import { TokenRights } from "./tokens/token-rights.ts";
 
 const NAMESPACES = 10_000;
 const bound = (principal: string, namespace: string): Binding => ({

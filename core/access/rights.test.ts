@@ -10,7 +10,7 @@ import { rankOf } from "./role.ts";
 import { maskReadsNamespace, maskReadsRun, type Scope } from "./scope.ts";
 import { randomFrom, randomTree, SCOPES, TOKENS } from "./testing/random-tree.ts";
 import { walk } from "./testing/walk.ts";
-import { TokenRights } from "./token-rights.ts";
+import { TokenRights } from "./tokens/token-rights.ts";
 
 const TREES = dose(4_000, 100_000);
 const clock = { nowUs: () => 1 };

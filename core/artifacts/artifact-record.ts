@@ -1,4 +1,4 @@
-import { auditRecord } from "../access/audit-record.ts";
+import { auditRecord } from "../access/audit/audit-record.ts";
 import type { Caller } from "../access/caller.ts";
 import type { AuditRecord } from "../ports/access-store.ts";
 import type { ArtifactScope } from "./locate.ts";

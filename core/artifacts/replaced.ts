@@ -1,5 +1,5 @@
 import type { Clock } from "#base/clock.ts";
-import { auditRecord } from "../access/audit-record.ts";
+import { auditRecord } from "../access/audit/audit-record.ts";
 import { maySee, type Caller } from "../access/caller.ts";
 import type { Scope } from "../access/scope.ts";
 import { CairnError, quote } from "#lang/errors.ts";

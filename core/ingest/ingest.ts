@@ -1,6 +1,6 @@
 import type { Clock } from "#base/clock.ts";
 import { authorize, maySee, type Caller } from "../access/caller.ts";
-import { auditRecord } from "../access/audit-record.ts";
+import { auditRecord } from "../access/audit/audit-record.ts";
 import { missingArtifact, type ArtifactScope } from "../artifacts/locate.ts";
 import { replaceRecord } from "../artifacts/artifact-record.ts";
 import { CairnError } from "#lang/errors.ts";

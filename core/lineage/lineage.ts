@@ -1,7 +1,7 @@
 import type { Clock } from "#base/clock.ts";
 import { isRunId } from "#base/ids.ts";
 import { Seal } from "#base/seal.ts";
-import { auditRecord } from "../access/audit-record.ts";
+import { auditRecord } from "../access/audit/audit-record.ts";
 import { authorizeCall, maySee, type Caller } from "../access/caller.ts";
 import { maskReadsRun } from "../access/scope.ts";
 import { CairnError, quote } from "#lang/errors.ts";

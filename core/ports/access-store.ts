@@ -46,7 +46,7 @@ export interface StoredPrincipal {
   displayName: string;
   disabled: boolean;
   createdUs: number;
-  /** What a password is checked against; see core/access/password.ts. */
+  /** What a password is checked against; see core/access/passwords/password.ts. */
   password: string | undefined;
 }
 
@@ -136,7 +136,7 @@ export interface AuditEntry extends AuditRecord {
   /** "" for none, and in entries from before it was written down. */
   token: string;
   address: string;
-  /** Lower-case hex; see core/access/audit-chain.ts. */
+  /** Lower-case hex; see core/access/audit/audit-chain.ts. */
   hash: string;
 }
 

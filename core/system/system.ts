@@ -1,7 +1,7 @@
 import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "#base/clock.ts";
-import { auditRecord } from "../access/audit-record.ts";
+import { auditRecord } from "../access/audit/audit-record.ts";
 import { authorize, authorizeCall, type Caller } from "../access/caller.ts";
 import { ROOT } from "../access/scope.ts";
 import { CairnError, quote } from "#lang/errors.ts";

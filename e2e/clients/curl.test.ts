@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startChild, type ChildServer } from "#server/testing/child.ts";
 import { makeFolder } from "#server/testing/servers.ts";
-import { FORMAT_VERSION } from "#store/sqlite/schema.ts";
+import { FORMAT_VERSION } from "#store/sqlite/file/schema.ts";
 
 const run = promisify(execFile);
 

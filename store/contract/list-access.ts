@@ -1,4 +1,4 @@
-import { chainHash, CHAIN_START } from "#core/access/audit-chain.ts";
+import { chainHash, CHAIN_START } from "#core/access/audit/audit-chain.ts";
 import { scopeKey, type Scope } from "#core/access/scope.ts";
 import type {
   AccessChange,

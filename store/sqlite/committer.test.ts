@@ -6,9 +6,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { CairnError } from "#lang/errors.ts";
 import { refused } from "#store/contract/stores.ts";
 import { Committer, URGENT, type CommitterOptions } from "./committer.ts";
-import { Db } from "./db.ts";
-import { Room } from "./room.ts";
-import { configureWriter } from "./schema.ts";
+import { Db } from "./file/db.ts";
+import { Room } from "./file/room.ts";
+import { configureWriter } from "./file/schema.ts";
 
 const FULL = refused("unavailable", "DISK_FULL", { retryAfterMs: 1_000 });
 

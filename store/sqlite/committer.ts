@@ -1,6 +1,6 @@
 import { CairnError } from "#lang/errors.ts";
-import { isDiskFull, isWriteFailure, type Db } from "./db.ts";
-import type { Room } from "./room.ts";
+import { isDiskFull, isWriteFailure, type Db } from "./file/db.ts";
+import type { Room } from "./file/room.ts";
 
 interface Job {
   work: () => unknown;

@@ -9,8 +9,8 @@ import type { LineageStore } from "#core/ports/lineage-store.ts";
 import type { LogStore } from "#core/ports/log-store.ts";
 import type { PointStore } from "#core/ports/point-store.ts";
 import type { AppendEnvelope, AppendOutcome, RunStore } from "#core/ports/run-store.ts";
-import { lockDirectory } from "./lock.ts";
-import { packEnvelope } from "./pack.ts";
+import { lockDirectory } from "./file/lock.ts";
+import { packEnvelope } from "./journal/pack.ts";
 import { startThread, type StartThread, type Thread } from "./thread.ts";
 import type { ReaderApi, WriterApi } from "./worker-api.ts";
 

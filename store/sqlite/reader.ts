@@ -16,15 +16,15 @@ import { compilePattern } from "#lang/query/pattern.ts";
 import { PatternDeadline } from "#lang/query/pattern-deadline.ts";
 import { addPoints, summarize } from "#core/series/state.ts";
 import { ReadBudget } from "#core/series/read-budget.ts";
-import { eachSeries, findSeries, type SeriesEntry } from "./catalog.ts";
-import { readablePieces } from "./chunks.ts";
-import type { Db } from "./db.ts";
-import { labelsFromText, labelsToText } from "./labels.ts";
-import { readGroups, tooManySeries } from "./read-groups.ts";
-import { readAll, type CurrentSeries, type Selected } from "./read-series.ts";
-import { LOG_COLUMNS, lostIn, readLogRow } from "./log.ts";
-import type { LogRow, Tail } from "./tail.ts";
-import { damagedRows, verifySeries } from "./verify.ts";
+import { eachSeries, findSeries, type SeriesEntry } from "./series/catalog.ts";
+import { readablePieces } from "./series/chunks.ts";
+import type { Db } from "./file/db.ts";
+import { labelsFromText, labelsToText } from "./series/labels.ts";
+import { readGroups, tooManySeries } from "./series/read-groups.ts";
+import { readAll, type CurrentSeries, type Selected } from "./series/read-series.ts";
+import { LOG_COLUMNS, lostIn, readLogRow } from "./journal/log.ts";
+import type { LogRow, Tail } from "./journal/tail.ts";
+import { damagedRows, verifySeries } from "./file/verify.ts";
 
 /**
  * Reads series from chunks and log inside one read transaction, hence one moment of the store. A

@@ -3,20 +3,20 @@ import { dirname } from "node:path";
 import { CairnError, quote } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
 import { PROBLEMS_MAX, type RunLedger, type StoreInfo } from "#core/ports/run-store.ts";
-import { Artifacts } from "./artifacts.ts";
-import { verifyAudit } from "./audit.ts";
-import type { Db } from "./db.ts";
-import { renewSecret } from "./journal.ts";
-import { Ledger } from "./ledger.ts";
+import { Artifacts } from "./artifacts/artifacts.ts";
+import { verifyAudit } from "./access/audit.ts";
+import type { Db } from "./file/db.ts";
+import { renewSecret } from "./journal/journal.ts";
+import { Ledger } from "./journal/ledger.ts";
 import { LinesReader } from "./lines/reader.ts";
-import { Namespaces } from "./namespaces.ts";
-import { Problems } from "./problems.ts";
+import { Namespaces } from "./runs/namespaces.ts";
+import { Problems } from "./file/problems.ts";
 import { SeriesReader } from "./reader.ts";
-import { syncPath } from "./restore.ts";
-import { Runs } from "./runs.ts";
-import { FORMAT_VERSION } from "./schema.ts";
-import { Tail } from "./tail.ts";
-import { describeDamage } from "./verify.ts";
+import { syncPath } from "./file/restore.ts";
+import { Runs } from "./runs/runs.ts";
+import { FORMAT_VERSION } from "./file/schema.ts";
+import { Tail } from "./journal/tail.ts";
+import { describeDamage } from "./file/verify.ts";
 
 /** Everything that only reads. On disk it has a connection and a thread of its own. */
 export class StoreReader {

@@ -7,7 +7,7 @@ import type { LineageStore } from "#core/ports/lineage-store.ts";
 import type { LogStore } from "#core/ports/log-store.ts";
 import type { PointStore } from "#core/ports/point-store.ts";
 import type { RunStore } from "#core/ports/run-store.ts";
-import type { Appended, PackedEnvelope } from "./append.ts";
+import type { Appended, PackedEnvelope } from "./journal/append.ts";
 
 /** What the thread with the writing connection answers. */
 export interface WriterApi extends Pick<

@@ -1,5 +1,5 @@
 import type { Access } from "#core/access/access.ts";
-import type { AuditHeads } from "#core/access/audit-head.ts";
+import type { AuditHeads } from "#core/access/audit/audit-head.ts";
 import type { Artifacts } from "#core/artifacts/artifacts.ts";
 import type { Comparisons } from "#core/compare/comparisons.ts";
 import type { Explore } from "#core/explore/explore.ts";

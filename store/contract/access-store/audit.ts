@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { chainHash, CHAIN_START } from "#core/access/audit-chain.ts";
+import { chainHash, CHAIN_START } from "#core/access/audit/audit-chain.ts";
 import type { AuditRecord, ListAudit } from "#core/ports/access-store.ts";
 import { AUDIT, inEveryForm, NOW_US, useStores, type OpenStores } from "../stores.ts";
 

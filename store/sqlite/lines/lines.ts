@@ -1,4 +1,4 @@
-import type { Db } from "../db.ts";
+import type { Db } from "../file/db.ts";
 import type { LinesMerge } from "./merge.ts";
 import type { PackedLines } from "./pack.ts";
 import { HEAD_COLUMNS, insertPiece, toPiece } from "./piece.ts";

@@ -6,12 +6,12 @@ import { MessageChannel } from "node:worker_threads";
 import { beforeEach, describe, expect, it } from "vitest";
 import { logLines, readAll } from "#store/contract/naive-log.ts";
 import { appendOne, createRun, envelope, newRun, NOW_US, numbers, refused } from "#store/contract/stores.ts";
-import { Db } from "../db.ts";
+import { Db } from "../file/db.ts";
 import { Lines } from "./lines.ts";
 import { LinesMerge } from "./merge.ts";
 import { packLines } from "./pack.ts";
-import { packEnvelope } from "../pack.ts";
-import { migrate } from "../schema.ts";
+import { packEnvelope } from "../journal/pack.ts";
+import { migrate } from "../file/schema.ts";
 import { openIn, openOnDisk, tamper } from "../testing/under-test.ts";
 import { StoreWriter } from "../writer.ts";
 

@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
 import type { CairnError } from "#lang/errors.ts";
 import type { Background } from "../committer.ts";
-import type { Db } from "../db.ts";
+import type { Db } from "../file/db.ts";
 import type { LineBlock } from "./block.ts";
 import { LineBlockWriter, weightOf } from "./block-writer.ts";
 import { PIECE_WEIGHT_MAX, type PackedLines } from "./pack.ts";

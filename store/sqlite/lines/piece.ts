@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
 import { CodecError } from "#base/codec/error.ts";
 import type { LogFilter, LogSource } from "#core/types/log.ts";
-import type { Db, Row } from "../db.ts";
+import type { Db, Row } from "../file/db.ts";
 import { LineBlock } from "./block.ts";
 import type { WrittenBlock } from "./block-writer.ts";
 import { decodeSources } from "./sources.ts";

@@ -1,6 +1,6 @@
 import { sameSource } from "#core/types/log.ts";
 import type { FoundLines, LogPage, ReadLog, SearchLog } from "#core/ports/log-store.ts";
-import type { Db } from "../db.ts";
+import type { Db } from "../file/db.ts";
 import { countLines, storedTotal } from "./lines.ts";
 import type { LineBlock } from "./block.ts";
 import { EVERY_LINE_MATCHES, matcherOf, type LineMatcher } from "./match.ts";

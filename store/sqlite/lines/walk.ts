@@ -1,5 +1,5 @@
 import { CairnError } from "#lang/errors.ts";
-import type { Db } from "../db.ts";
+import type { Db } from "../file/db.ts";
 import { HEAD_COLUMNS, toPiece, type LinePiece, type LineTable } from "./piece.ts";
 
 /** Numbers of which no whole piece is known. */

@@ -16,7 +16,7 @@ import type {
 import { CairnError } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
 import { sizeOf } from "#core/types/size.ts";
-import type { SignedAuditHead } from "#core/access/audit-head.ts";
+import type { SignedAuditHead } from "#core/access/audit/audit-head.ts";
 import type { AuditEntry, AuditVerdict, Binding } from "#core/ports/access-store.ts";
 import {
   AuditEntrySchema,

@@ -1,0 +1,81 @@
+import type { AccessChange, StoredToken } from "../../ports/access-store.ts";
+import { administersRoot } from "../administrators.ts";
+import type { AccessState } from "../state.ts";
+
+/** Ids of all that was made with the token, and with those in turn. */
+export function descendantsOf(state: AccessState, id: string): Set<string> {
+  const found = new Set<string>();
+  const open = [id];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    for (const child of state.childrenOf(next)) {
+      if (found.has(child)) continue;
+      found.add(child);
+      open.push(child);
+    }
+  }
+  return found;
+}
+
+/** The token and those it was made with in turn, down to the one that has no parent. */
+export function lineOf(state: AccessState, token: StoredToken): StoredToken[] {
+  const line = [token];
+  for (let parent = token.parent; parent !== undefined;) {
+    const next = state.tokens.get(parent);
+    if (next === undefined) break;
+    line.push(next);
+    parent = next.parent;
+  }
+  return line;
+}
+
+/**
+ * Whether those who made the token, and the tokens that it was made with, may still do so: only administrators of the
+ * root make tokens for others. One who is disabled or demoted keeps no way in through such a token.
+ */
+export function mayStillMake(state: AccessState, token: StoredToken): boolean {
+  return lineOf(state, token).every(({ principal, parent, passwordOf }) => {
+    const maker = passwordOf ?? (parent === undefined ? undefined : state.tokens.get(parent)?.principal);
+    return maker === undefined || maker === principal || administersRoot(state, maker);
+  });
+}
+
+/** Takes the tokens away with all that was made with them. */
+export function endTokens(state: AccessState, ids: Iterable<string>): AccessChange[] {
+  const ended = new Set<string>();
+  for (const id of ids) {
+    ended.add(id);
+    for (const below of descendantsOf(state, id)) ended.add(below);
+  }
+  return [...ended].map((id) => ({ do: "delete-token", id }));
+}
+
+/**
+ * Takes away what the principal's password has made, with all that was made with those, but for the token that the
+ * change itself is made with: where what that was made with ends, it goes on by itself until the next change. Tokens
+ * that others made for the principal stay.
+ */
+export function endPasswordFamily(
+  state: AccessState,
+  principal: string,
+  kept: StoredToken | undefined,
+): AccessChange[] {
+  const made = state.tokens.values().filter(({ passwordOf }) => passwordOf === principal);
+  const ended = endTokens(
+    state,
+    made.map(({ id }) => id),
+  );
+  const others = ended.filter((change) => change.do !== "delete-token" || change.id !== kept?.id);
+  if (kept === undefined || others.length === ended.length) return ended;
+  return [...others, { do: "put-token", token: { ...kept, parent: undefined, passwordOf: principal } }];
+}
+
+/** For the audit: which tokens went along with the one that is named, and how many where they are many. */
+export function endedFacts(changes: readonly AccessChange[], named?: string): Record<string, string> {
+  const ids = changes.flatMap((change) =>
+    change.do === "delete-token" && change.id !== named ? [change.id] : [],
+  );
+  if (ids.length === 0) return {};
+  return { ended_count: String(ids.length), ended: ids.slice(0, NAMED_MAX).join(" ") };
+}
+
+const NAMED_MAX = 20;

@@ -1,0 +1,214 @@
+import type { Role } from "#core/access/role.ts";
+import type { Scope } from "#core/access/scope.ts";
+import { CairnError, quote } from "#lang/errors.ts";
+import type {
+  AccessChange,
+  AccessContent,
+  AuditRecord,
+  Binding,
+  StoredPrincipal,
+  StoredToken,
+  TokenKind,
+  TokenUse,
+} from "#core/ports/access-store.ts";
+import { appendAudit } from "./audit.ts";
+import type { Db, Row } from "../file/db.ts";
+
+const TOKEN_COLUMNS =
+  "id, kind, principal, parent, password_of, name, hash, page_hash, role, namespaces, created_us, expires_us, last_used_us";
+const BINDING_COLUMNS = "namespace, run, artifact, principal, role, created_us, created_by";
+
+/** The tables of access. Callers wrap each function in a transaction or savepoint. */
+export function loadAccess(db: Db): AccessContent {
+  return {
+    principals: db
+      .all("SELECT name, kind, display_name, disabled, created_us, password FROM principal")
+      .map(toPrincipal),
+    members: db
+      .all("SELECT group_name, member FROM member")
+      .map(([group, member]) => ({ group: String(group), member: String(member) })),
+    bindings: db.all(`SELECT ${BINDING_COLUMNS} FROM binding`).map(toBinding),
+    closed: db.all("SELECT namespace, run, artifact FROM closed_scope").map(toScope),
+    tokens: db.all(`SELECT ${TOKEN_COLUMNS} FROM token`).map(toToken),
+  };
+}
+
+export function changeAccess(db: Db, changes: readonly AccessChange[], audit: readonly AuditRecord[]): void {
+  for (const change of changes) applyChange(db, change);
+  for (const record of audit) appendAudit(db, record);
+}
+
+export function touchTokens(db: Db, uses: readonly TokenUse[]): void {
+  for (const { id, lastUsedUs } of uses) {
+    db.run("UPDATE token SET last_used_us = ? WHERE id = ?", lastUsedUs, id);
+  }
+}
+
+/** Bindings and closures on the run and its artifacts. For the transaction that destroys the run. */
+export function dropRunAccess(db: Db, runId: string): void {
+  db.run("DELETE FROM binding WHERE run = ? AND run <> ''", runId);
+  db.run("DELETE FROM closed_scope WHERE run = ? AND run <> ''", runId);
+}
+
+/** Of every step of an artifact; for the transaction that deletes the last of them. */
+export function dropArtifactAccess(db: Db, runId: string, artifact: string): void {
+  db.run("DELETE FROM binding WHERE run = ? AND run <> '' AND artifact = ?", runId, artifact);
+  db.run("DELETE FROM closed_scope WHERE run = ? AND run <> '' AND artifact = ?", runId, artifact);
+}
+
+/** On the namespace and below: a role may have been bound where there is no namespace yet. */
+export function dropNamespaceAccess(db: Db, path: string): void {
+  const inSubtree = "(namespace = ?1 OR (namespace >= ?1 || '/' AND namespace < ?1 || '0'))";
+  db.run(`DELETE FROM binding WHERE ${inSubtree}`, path);
+  db.run(`DELETE FROM closed_scope WHERE ${inSubtree}`, path);
+}
+
+function applyChange(db: Db, change: AccessChange): void {
+  switch (change.do) {
+    case "put-principal":
+      return putPrincipal(db, change.principal);
+    case "delete-principal":
+      db.run("DELETE FROM binding WHERE principal = ?", change.name);
+      // Tokens and memberships go by cascade.
+      db.run("DELETE FROM principal WHERE name = ?", change.name);
+      return;
+    case "add-member":
+      db.run("INSERT OR IGNORE INTO member (group_name, member) VALUES (?, ?)", change.group, change.member);
+      return;
+    case "remove-member":
+      db.run("DELETE FROM member WHERE group_name = ? AND member = ?", change.group, change.member);
+      return;
+    case "put-binding":
+      return putBinding(db, change.binding);
+    case "delete-binding":
+      db.run(
+        "DELETE FROM binding WHERE namespace = ? AND run = ? AND artifact = ? AND principal = ?",
+        ...scopeValues(change.scope),
+        change.principal,
+      );
+      return;
+    case "set-closed":
+      return setClosed(db, change.scope, change.closed);
+    case "put-token":
+      return putToken(db, change.token);
+    case "delete-token":
+      db.run("DELETE FROM token WHERE id = ?", change.id);
+  }
+}
+
+function putPrincipal(db: Db, principal: StoredPrincipal): void {
+  // An update in place: replacing the row would take its tokens along.
+  db.run(
+    `INSERT INTO principal (name, kind, display_name, disabled, created_us, password)
+     VALUES (?, ?, ?, ?, ?, ?)
+     ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, display_name = excluded.display_name,
+       disabled = excluded.disabled, created_us = excluded.created_us, password = excluded.password`,
+    principal.name,
+    principal.kind,
+    principal.displayName,
+    principal.disabled ? 1 : 0,
+    principal.createdUs,
+    principal.password ?? null,
+  );
+}
+
+function putBinding(db: Db, binding: Binding): void {
+  requireRun(db, binding.scope);
+  db.run(
+    `INSERT OR REPLACE INTO binding (${BINDING_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    ...scopeValues(binding.scope),
+    binding.principal,
+    binding.role,
+    binding.createdUs,
+    binding.createdBy,
+  );
+}
+
+function setClosed(db: Db, scope: Scope, closed: boolean): void {
+  if (closed) requireRun(db, scope);
+  db.run(
+    closed
+      ? "INSERT OR IGNORE INTO closed_scope (namespace, run, artifact) VALUES (?, ?, ?)"
+      : "DELETE FROM closed_scope WHERE namespace = ? AND run = ? AND artifact = ?",
+    ...scopeValues(scope),
+  );
+}
+
+function requireRun(db: Db, { runId }: Scope): void {
+  if (runId === undefined || db.find("SELECT 1 FROM run WHERE id = ?", runId) !== undefined) return;
+  throw new CairnError("not-found", `cannot find run ${quote(runId)}`);
+}
+
+function putToken(db: Db, token: StoredToken): void {
+  db.run(
+    `INSERT OR REPLACE INTO token (${TOKEN_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    token.id,
+    token.kind,
+    token.principal,
+    token.parent ?? null,
+    token.passwordOf ?? null,
+    token.name,
+    token.hash,
+    token.pageHash ?? null,
+    token.role ?? null,
+    JSON.stringify(token.namespaces),
+    token.createdUs,
+    token.expiresUs ?? null,
+    token.lastUsedUs ?? null,
+  );
+}
+
+function scopeValues({ namespace, runId, artifact }: Scope): [string, string, string] {
+  return [namespace, runId ?? "", artifact ?? ""];
+}
+
+function toScope([namespace, run, artifact]: Row): Scope {
+  if (run === "") return { namespace: String(namespace) };
+  const scope = { namespace: String(namespace), runId: String(run) };
+  return artifact === "" ? scope : { ...scope, artifact: String(artifact) };
+}
+
+function toPrincipal([name, kind, displayName, disabled, createdUs, password]: Row): StoredPrincipal {
+  return {
+    name: String(name),
+    kind: kind as StoredPrincipal["kind"],
+    displayName: String(displayName),
+    disabled: disabled === 1,
+    createdUs: Number(createdUs),
+    password: (password ?? undefined) as string | undefined,
+  };
+}
+
+function toBinding([namespace, run, artifact, principal, role, createdUs, createdBy]: Row): Binding {
+  return {
+    principal: String(principal),
+    role: role as Role,
+    scope: toScope([namespace!, run!, artifact!]),
+    createdUs: Number(createdUs),
+    createdBy: String(createdBy),
+  };
+}
+
+function toToken(row: Row): StoredToken {
+  const [id, kind, principal, parent, passwordOf, name, hash, pageHash, role, namespaces, ...times] = row;
+  const [createdUs, expiresUs, lastUsedUs] = times;
+  return {
+    id: String(id),
+    kind: kind as TokenKind,
+    principal: String(principal),
+    parent: (parent ?? undefined) as string | undefined,
+    passwordOf: (passwordOf ?? undefined) as string | undefined,
+    name: String(name),
+    hash: String(hash),
+    pageHash: (pageHash ?? undefined) as string | undefined,
+    role: (role ?? undefined) as Role | undefined,
+    namespaces: JSON.parse(String(namespaces)) as string[],
+    createdUs: Number(createdUs),
+    expiresUs: timeOf(expiresUs),
+    lastUsedUs: timeOf(lastUsedUs),
+  };
+}
+
+function timeOf(value: Row[number] | undefined): number | undefined {
+  return value === null || value === undefined ? undefined : Number(value);
+}

@@ -1,0 +1,74 @@
+import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { limits } from "#lang/limits.ts";
+import { inline, reference, uploaded } from "#store/contract/artifact-samples.ts";
+import { AUDIT, createRun, NOW_US, refused } from "#store/contract/stores.ts";
+import { flipped, openIn, openOnDisk, tamper } from "../testing/under-test.ts";
+
+let under: Awaited<ReturnType<typeof openOnDisk>>;
+let run: string;
+beforeEach(async () => {
+  under = await openOnDisk();
+  run = await createRun(under.runs);
+});
+afterEach(() => under.discard());
+
+it("F2 inline content that was damaged is named and never returned", async () => {
+  const good = await under.artifacts.putArtifact(run, inline("good", { name: "good" }), NOW_US);
+  const bad = await under.artifacts.putArtifact(run, inline("bad", { name: "bad" }), NOW_US);
+  tamper(under.data, (db) => {
+    const [row] = db.prepare("SELECT artifact, content FROM artifact_content ORDER BY artifact DESC").all();
+    db.prepare("UPDATE artifact_content SET content = ? WHERE artifact = ?").run(
+      flipped(row!["content"] as Uint8Array, 1),
+      row!["artifact"]!,
+    );
+  });
+  await expect(under.artifacts.readContent(bad)).rejects.toEqual(refused("corrupt"));
+  expect(Buffer.from((await under.artifacts.readContent(good))!).toString()).toBe("good");
+  expect((await under.runs.verifyRun(run)).problems).toEqual(['artifact "bad" is damaged']);
+  expect((await under.runs.checkIntegrity()).problems).toEqual([`run ${run}: artifact "bad" is damaged`]);
+});
+
+it("F1 a run takes so many artifacts and no more, but still replaces those it has", async () => {
+  await under.artifacts.putArtifact(run, uploaded("first", { name: "first" }), NOW_US);
+  tamper(under.data, (db) => {
+    db.prepare("UPDATE artifact_count SET count = ?").run(limits.artifactsPerRunMax - 1);
+  });
+  await under.artifacts.putArtifact(run, reference({ name: "last" }), NOW_US);
+  const exhausted = refused("exhausted", "LIMIT_EXCEEDED");
+  await expect(under.artifacts.putArtifact(run, reference({ name: "more" }), NOW_US)).rejects.toEqual(
+    exhausted,
+  );
+  await expect(
+    under.artifacts.putArtifact(run, reference({ name: "last", step: 1 }), NOW_US),
+  ).rejects.toEqual(exhausted);
+  await under.artifacts.putArtifact(run, inline("other", { name: "first" }), NOW_US);
+  const other = await createRun(under.runs);
+  await under.artifacts.putArtifact(other, reference({ name: "more" }), NOW_US);
+});
+
+it("A39 versions of a store from before numbers of their own keep theirs, and the next ones come after them", async () => {
+  const put = (content: string, principal: string, nowUs: number) =>
+    under.artifacts.putArtifact(run, inline(content, { name: "model" }), nowUs, { ...AUDIT, principal });
+  const versions = async () => {
+    const page = { runId: run, prefix: "", after: undefined, limit: 9, bytesMax: 1 << 20 };
+    return (await under.artifacts.listReplaced(page)).rows.map(({ version }) => version);
+  };
+  await put("one", "ada", NOW_US);
+  await put("two", "eve", NOW_US + 1);
+  await under.runs.close();
+  const db = new DatabaseSync(join(under.data, "cairn.db"));
+  db.exec(`DROP INDEX replaced_artifact_newest; ALTER TABLE replaced_artifact DROP COLUMN version;
+    DROP TABLE replaced_version; DROP TABLE change;
+    DELETE FROM setting WHERE name = 'journal-secret'; UPDATE replaced_artifact SET id = 40; PRAGMA user_version = 9`);
+  db.close();
+  under = await openIn(dirname(under.data), under.data);
+  expect(await versions()).toEqual([40]);
+  await put("three", "ada", NOW_US + 2);
+  expect(await versions()).toEqual([41, 40]);
+  const restored = { runId: run, name: "model", version: 40 };
+  expect(await under.artifacts.restoreReplaced(restored, NOW_US + 3, AUDIT)).toMatchObject({
+    createdBy: "ada",
+  });
+});

@@ -1,0 +1,275 @@
+import { ByteReader } from "#base/codec/byte-reader.ts";
+import { NumberColumns, readBlock } from "#base/codec/block.ts";
+import { withFacts } from "#core/access/audit/audit-record.ts";
+import { CairnError, quote } from "#lang/errors.ts";
+import type { ArtifactRecord } from "#core/types/artifact.ts";
+import type { EnvelopeAck, SeqRange } from "#core/types/envelope.ts";
+import type { RunChange } from "#core/types/run.ts";
+import { ENDED } from "#lang/statuses.ts";
+import type { Points, SeriesKind } from "#core/types/series.ts";
+import type { AuditRecord } from "#core/ports/access-store.ts";
+import { CHANGED } from "#core/ports/journal.ts";
+import type { EnvelopeAudit } from "#core/ports/run-store.ts";
+import { overwrittenFields } from "#core/runs/run-difference.ts";
+import { addPoints, summarize } from "#core/series/state.ts";
+import type { Artifacts } from "../artifacts/artifacts.ts";
+import { appendAudit } from "../access/audit.ts";
+import { requireKind, type Catalog, type SeriesEntry } from "../series/catalog.ts";
+import { CHUNKS_MAX, readablePieces } from "../series/chunks.ts";
+import type { Db } from "../file/db.ts";
+import { placeSeq, type Ledger, type Writer } from "./ledger.ts";
+import type { Lines } from "../lines/lines.ts";
+import type { PackedLines } from "../lines/pack.ts";
+import { headCrc, LOG_COLUMNS } from "./log.ts";
+import { replacementRecord } from "../artifacts/replaced-artifacts.ts";
+import type { JournalWriter } from "./journal.ts";
+import type { Runs } from "../runs/runs.ts";
+import type { LogRow, Tail } from "./tail.ts";
+
+/** An envelope as it travels to the storage thread: the points are log blocks already. */
+export interface PackedEnvelope {
+  runId: string;
+  writer: string;
+  seq: number;
+  lost: readonly SeqRange[];
+  change: RunChange | undefined;
+  /** One per block, as seriesName makes them. */
+  names: readonly string[];
+  kinds: readonly SeriesKind[];
+  body: Uint8Array;
+  points: number;
+  digest: number;
+  crc: number;
+  nowUs: number;
+  /** undefined when there is nothing of it. */
+  extras: PackedExtras | undefined;
+  audit: EnvelopeAudit | undefined;
+}
+
+/** What an envelope may carry besides points and a change of the run. */
+export interface PackedExtras {
+  lines: readonly PackedLines[];
+  artifacts: readonly ArtifactRecord[];
+}
+
+/** `position` is that of its change in the journal; undefined when it changed nothing. */
+export interface Appended {
+  ack: EnvelopeAck;
+  position: number | undefined;
+}
+
+/** What the storage thread does with one envelope: look first, then write. */
+export class Appender {
+  readonly #db: Db;
+  readonly #runs: Runs;
+  readonly #ledger: Ledger;
+  readonly #catalog: Catalog;
+  readonly #tail: Tail;
+  readonly #lines: Lines;
+  readonly #artifacts: Artifacts;
+  readonly #journal: JournalWriter;
+  readonly #runKeys = new Map<string, number>();
+  readonly #columns = new NumberColumns();
+  /** Series and runs the feed must hear of. */
+  readonly touchedSeries = new Set<SeriesEntry>();
+  readonly touchedRuns = new Set<number>();
+
+  constructor(parts: {
+    db: Db;
+    runs: Runs;
+    ledger: Ledger;
+    catalog: Catalog;
+    tail: Tail;
+    lines: Lines;
+    artifacts: Artifacts;
+    journal: JournalWriter;
+  }) {
+    this.#db = parts.db;
+    this.#runs = parts.runs;
+    this.#ledger = parts.ledger;
+    this.#catalog = parts.catalog;
+    this.#tail = parts.tail;
+    this.#lines = parts.lines;
+    this.#artifacts = parts.artifacts;
+    this.#journal = parts.journal;
+  }
+
+  /**
+   * Throws before anything has changed, so a refused envelope leaves no trace. A failure of the
+   * storage itself may strike later; the whole transaction is then rolled back.
+   */
+  append(envelope: PackedEnvelope): Appended {
+    const { seq, change, nowUs, points } = envelope;
+    const run = this.#runKey(envelope.runId);
+    const writer = this.#ledger.find(run, envelope.writer);
+    if (envelope.writer !== "" && placeSeq(writer?.lastSeq ?? 0, envelope) === "known") {
+      this.#requireSame(writer!, envelope);
+      return { ack: { seq, duplicate: true, points }, position: undefined };
+    }
+    const missing = this.#look(run, envelope);
+    if (change !== undefined) {
+      this.#db.savepoint(() => this.#change(run, change, nowUs, envelope.audit?.change));
+      this.touchedRuns.add(run);
+    }
+    let position: number | undefined;
+    try {
+      position = this.#write(run, writer, envelope, missing);
+    } catch (cause) {
+      // Half of it may be there: whatever it was, the transaction must not be committed.
+      const { code, message, reason } = CairnError.from(cause);
+      if (code === "unavailable") throw cause;
+      throw new CairnError("unavailable", message, { cause, ...(reason !== undefined && { reason }) });
+    }
+    return { ack: { seq, duplicate: false, points }, position };
+  }
+
+  forget(): void {
+    this.#runKeys.clear();
+  }
+
+  #runKey(id: string): number {
+    let key = this.#runKeys.get(id);
+    if (key === undefined) this.#runKeys.set(id, (key = this.#runs.getKey(id)));
+    return key;
+  }
+
+  #requireSame(writer: Writer, envelope: PackedEnvelope): void {
+    if (this.#ledger.findDigest(writer, envelope.seq) === envelope.digest) return;
+    throw new CairnError(
+      "exists",
+      `cannot append envelope ${envelope.seq} of writer ${quote(writer.name)}: that number was used for other content`,
+      {
+        reason: "SEQ_REUSED",
+        facts: { last: String(writer.lastSeq) },
+        hint: "two processes may share a writer name; each needs its own",
+      },
+    );
+  }
+
+  /** Series that must be made. Throws when one cannot take the points, or the run the artifacts. */
+  #look(run: number, { names, kinds, extras }: PackedEnvelope): ReadonlyMap<string, SeriesKind> {
+    if (extras !== undefined && extras.artifacts.length > 0) {
+      this.#artifacts.requireRoom(run, extras.artifacts);
+    }
+    const missing = new Map<string, SeriesKind>();
+    for (let i = 0; i < names.length; i++) {
+      const entry = this.#catalog.find(run, names[i]!);
+      if (entry !== undefined) {
+        requireKind(entry.key, entry.state.kind, kinds[i]!);
+        if (entry.chunks > CHUNKS_MAX) throw tooManyPieces(entry);
+      } else {
+        requireKind(names[i]!, missing.get(names[i]!) ?? kinds[i]!, kinds[i]!);
+        missing.set(names[i]!, kinds[i]!);
+      }
+    }
+    if (missing.size > 0) this.#catalog.requireRoom(run, missing.size);
+    return missing;
+  }
+
+  #write(
+    run: number,
+    known: Writer | undefined,
+    envelope: PackedEnvelope,
+    missing: ReadonlyMap<string, SeriesKind>,
+  ): number | undefined {
+    const { names, seq, nowUs } = envelope;
+    if (missing.size > 0) {
+      this.#catalog.reserve(run, missing.size);
+      for (const [name, kind] of missing) this.#catalog.create(run, name, kind);
+    }
+    const writer = known ?? this.#ledger.create(run, envelope.writer, nowUs);
+    this.#ledger.touch(writer, seq, nowUs);
+    if (envelope.extras !== undefined) this.#writeExtras(run, envelope.extras, envelope);
+    const what = changedBy(envelope);
+    if (names.length === 0 && seq === 0) return what === 0 ? undefined : this.#journal.note(run, what);
+    const entries = names.map((name) => this.#catalog.find(run, name)!);
+    return this.#journal.note(run, what, this.#log(run, writer, envelope, entries));
+  }
+
+  /** What a writer says of its own run is ordinary; what is overwritten after the end is written down. */
+  #change(run: number, change: RunChange, nowUs: number, audit: AuditRecord | undefined): void {
+    const { before, run: after } = this.#runs.update(run, change, nowUs);
+    if (audit === undefined || !ENDED.has(before.status) || before.status === "lost") return;
+    const fields = overwrittenFields(before, after);
+    if (fields.length > 0) appendAudit(this.#db, withFacts(audit, { fields: fields.join(" ") }));
+  }
+
+  #writeExtras(run: number, { lines, artifacts }: PackedExtras, { nowUs, audit }: PackedEnvelope): void {
+    if (lines.length > 0) this.#lines.append(run, lines, nowUs);
+    for (const [i, artifact] of artifacts.entries()) {
+      const record = audit?.artifacts[i];
+      const { replaced } = this.#artifacts.put(run, artifact, nowUs, record?.principal);
+      const isOthers = replaced !== undefined && replaced.createdBy !== record?.principal;
+      if (record !== undefined && isOthers) appendAudit(this.#db, replacementRecord(record, replaced));
+    }
+  }
+
+  #log(run: number, writer: Writer, envelope: PackedEnvelope, entries: readonly SeriesEntry[]): number {
+    const series = Uint32Array.from(entries, (entry) => entry.id);
+    const { seq, digest, crc, body } = envelope;
+    const pos = this.#tail.lastPos + 1;
+    const row: LogRow = { pos, run, writer: writer.id, seq, digest, series, body, damage: undefined };
+    const ids = new Uint8Array(series.buffer);
+    this.#db.run(
+      `INSERT INTO log (${LOG_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      pos,
+      run,
+      writer.id,
+      seq,
+      digest,
+      crc,
+      headCrc(row, ids),
+      ids,
+      body,
+    );
+    this.#tail.push(row);
+    this.take(row, entries);
+    return pos;
+  }
+
+  /**
+   * Brings the series a log row touches up to date with it, also when a log is read back. Returns how
+   * many points the row holds.
+   */
+  take(row: LogRow, entries: readonly (SeriesEntry | undefined)[]): number {
+    const reader = new ByteReader(row.body);
+    let count = 0;
+    let rewound: Set<SeriesEntry> | undefined;
+    for (const entry of entries) {
+      const points = this.#read(reader);
+      count += points.count;
+      if (entry === undefined || entry.foldedPos >= row.pos) continue;
+      if (addPoints(entry.state, points, row.writer)) (rewound ??= new Set()).add(entry);
+      this.touchedSeries.add(entry);
+    }
+    // Only now: a series may be in the row more than once.
+    for (const entry of rewound ?? []) {
+      summarize(entry.state, readablePieces(this.#db, entry, this.#tail));
+    }
+    return count;
+  }
+
+  /** The block at the reader. A view that is good until the next one is read. */
+  #read(reader: ByteReader): Points {
+    this.#columns.clear();
+    return this.#columns.add(reader) ? this.#columns.points() : readBlock(reader);
+  }
+}
+
+/** Of CHANGED. */
+function changedBy({ names, change, extras }: PackedEnvelope): number {
+  let what = names.length > 0 ? CHANGED.points : 0;
+  if (change !== undefined) what |= CHANGED.run;
+  if (extras === undefined) return what;
+  if (extras.lines.length > 0) what |= CHANGED.lines;
+  if (extras.artifacts.length > 0) what |= CHANGED.artifacts;
+  return what;
+}
+
+/** Points with and without a step or time lie apart, so a client that alternates makes very many pieces. */
+function tooManyPieces(entry: SeriesEntry): CairnError {
+  return new CairnError("exhausted", `cannot append to series ${quote(entry.key)}: it has too many pieces`, {
+    reason: "LIMIT_EXCEEDED",
+    hint: "give all points of a series a step and a time, or none",
+  });
+}

@@ -1,0 +1,190 @@
+import { ByteReader } from "#base/codec/byte-reader.ts";
+import { readBlock } from "#base/codec/block.ts";
+import {
+  CHANGED,
+  type EnvelopePoints,
+  type JournalChange,
+  type JournalPart,
+  type JournalPoints,
+  type ReadJournalPoints,
+} from "#core/ports/journal.ts";
+import type { SeriesPoints } from "#core/types/series.ts";
+import { findSeries } from "../series/catalog.ts";
+import { Db } from "../file/db.ts";
+import { labelsFromText } from "../series/labels.ts";
+import { LOG_COLUMNS, readLogRow } from "./log.ts";
+import { findSetting } from "../file/settings.ts";
+import type { Tail } from "./tail.ts";
+
+const SECRET_SETTING = "journal-secret";
+/** How many changes are kept, and how many more there may be before some are pruned. */
+const CHANGES_KEPT = 200_000;
+const PRUNED_AT_ONCE = 1_000;
+
+/** Writes what changed. One counter gives positions to changes and to rows of the ingest log. */
+export class JournalWriter {
+  readonly #db: Db;
+  readonly #tail: Tail;
+  #first = 0;
+
+  constructor(db: Db, tail: Tail) {
+    this.#db = db;
+    this.#tail = tail;
+  }
+
+  /** As the file has it. */
+  reload(): void {
+    const [first, last] = this.#db.find("SELECT min(pos), max(pos) FROM change")!;
+    this.#first = Number(first);
+    this.#tail.lastPos = Number(last);
+  }
+
+  /** A change of a run gets the next position, or the one of its log row, which has been given out. */
+  note(run: number, what: number, position: number = ++this.#tail.lastPos): number {
+    this.#db.run("INSERT INTO change (pos, run, what) VALUES (?, ?, ?)", position, run, what);
+    return position;
+  }
+
+  notePurged(run: number, { id, namespace }: { id: string; namespace: string }): void {
+    this.#db.run(
+      "INSERT INTO change (pos, run, what, id, namespace) VALUES (?, ?, ?, ?, ?)",
+      ++this.#tail.lastPos,
+      run,
+      CHANGED.purged,
+      id,
+      namespace,
+    );
+  }
+
+  /** For the end of a transaction. */
+  prune(): void {
+    const keptFrom = this.#tail.lastPos - CHANGES_KEPT;
+    if (keptFrom - this.#first < PRUNED_AT_ONCE) return;
+    this.#db.run("DELETE FROM change WHERE pos < ?", keptFrom);
+    this.#first = keptFrom;
+  }
+}
+
+/** A copy is a journal of its own: what happens to it from now on is not what happens to the original. */
+export function renewSecret(file: string): void {
+  const db = Db.open(file);
+  try {
+    // The copy is thrown away when anything fails, so there is nothing to roll back to.
+    db.exec("PRAGMA journal_mode = MEMORY");
+    db.run("UPDATE setting SET value = lower(hex(randomblob(32))) WHERE name = ?", SECRET_SETTING);
+  } finally {
+    db.close();
+  }
+}
+
+/**
+ * Positions of the store that is replaced are too old for the copy that takes its place: it begins above them. `last`
+ * is the last of them.
+ */
+export function beginAbove(db: Db, last: number): void {
+  db.run("INSERT INTO main.change (pos, run, what) SELECT 1 + max(max(pos), ?), 0, 0 FROM main.change", last);
+  db.exec("DELETE FROM main.change WHERE pos < (SELECT max(pos) FROM main.change)");
+}
+
+/** Call inside one moment of the store. */
+export function changesSince(db: Db, since: number | undefined): JournalPart {
+  const [first, last] = db.find("SELECT min(pos), max(pos) FROM change")!;
+  const [floor, position] = [Number(first), Number(last)];
+  const secret = findSetting(db, SECRET_SETTING)!;
+  const changes = since === undefined || since < floor ? [] : mergedChanges(db, since);
+  return { secret, floor, position, changes };
+}
+
+/** The last change of one run, by kind; 0 for none. */
+interface Merged {
+  run: number;
+  purged: Pick<JournalChange, "runId" | "namespace"> | undefined;
+  /** By kind, in the order of KINDS. */
+  at: number[];
+  envelopes: number;
+}
+
+const KINDS = [CHANGED.run, CHANGED.points, CHANGED.lines, CHANGED.artifacts, CHANGED.purged];
+
+function mergedChanges(db: Db, since: number): JournalChange[] {
+  const merged = new Map<number, Merged>();
+  for (const [pos, run, bits, id, namespace] of db.each(
+    "SELECT pos, run, what, id, namespace FROM change WHERE pos > ? ORDER BY pos",
+    since,
+  )) {
+    const what = Number(bits);
+    let one = merged.get(Number(run));
+    if (one === undefined) {
+      one = { run: Number(run), purged: undefined, at: KINDS.map(() => 0), envelopes: 0 };
+      merged.set(one.run, one);
+    }
+    KINDS.forEach((kind, i) => {
+      if ((what & kind) !== 0) one.at[i] = Number(pos);
+    });
+    if ((what & CHANGED.points) !== 0) one.envelopes++;
+    if ((what & CHANGED.purged) !== 0) one.purged = { runId: String(id), namespace: String(namespace) };
+  }
+  const changes: JournalChange[] = [];
+  for (const one of merged.values()) {
+    const run = one.purged ?? findPlace(db, one.run);
+    if (run === undefined) continue;
+    const byPosition = new Map<number, number>();
+    one.at.forEach((at, i) => {
+      if (at > 0) byPosition.set(at, (byPosition.get(at) ?? 0) | KINDS[i]!);
+    });
+    for (const [position, what] of byPosition) {
+      if (one.purged !== undefined && (what & CHANGED.purged) === 0) continue;
+      const envelopes = (what & CHANGED.points) === 0 ? 0 : one.envelopes;
+      changes.push({ position, ...run, what, envelopes });
+    }
+  }
+  return changes.sort((a, b) => a.position - b.position);
+}
+
+function findPlace(db: Db, run: number): Pick<JournalChange, "runId" | "namespace"> | undefined {
+  const row = db.find(
+    "SELECT run.id, namespace.path FROM run JOIN namespace ON namespace.id = run.namespace WHERE run.key = ?",
+    run,
+  );
+  return row === undefined ? undefined : { runId: String(row[0]), namespace: String(row[1]) };
+}
+
+/** Call inside one moment of the store. */
+export function readJournalPoints(db: Db, request: ReadJournalPoints): JournalPoints | undefined {
+  const { runId, after, upTo, pointsMax } = request;
+  const run = db.find("SELECT key FROM run WHERE id = ?", runId);
+  if (run === undefined || after < Number(db.find("SELECT min(pos) FROM change")![0])) return undefined;
+  const envelopes: EnvelopePoints[] = [];
+  let count = 0;
+  for (const [pos] of db.each(
+    "SELECT pos FROM change WHERE pos > ? AND pos <= ? AND run = ? AND what & ? ORDER BY pos",
+    after,
+    upTo,
+    Number(run[0]),
+    CHANGED.points,
+  )) {
+    if (count >= pointsMax) return { envelopes, upTo: envelopes.at(-1)!.position };
+    const series = readLogged(db, Number(pos));
+    if (series === undefined) return undefined;
+    for (const { points } of series) count += points.count;
+    envelopes.push({ position: Number(pos), series });
+  }
+  return { envelopes, upTo };
+}
+
+/** undefined when the row is folded, or damaged. */
+function readLogged(db: Db, pos: number): SeriesPoints[] | undefined {
+  const stored = db.find(`SELECT ${LOG_COLUMNS} FROM log WHERE pos = ?`, pos);
+  if (stored === undefined) return undefined;
+  const row = readLogRow(stored);
+  if (row.damage !== undefined) return undefined;
+  const reader = new ByteReader(row.body);
+  const series: SeriesPoints[] = [];
+  for (const id of row.series) {
+    const points = readBlock(reader);
+    const [entry] = findSeries(db, "id = ?", id);
+    if (entry === undefined) return undefined;
+    series.push({ key: entry.key, labels: labelsFromText(entry.labels), points });
+  }
+  return series;
+}

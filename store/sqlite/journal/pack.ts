@@ -1,0 +1,120 @@
+import { crc32 } from "node:zlib";
+import { ByteWriter } from "#base/codec/byte-writer.ts";
+import { writeBlock } from "#base/codec/block.ts";
+import { CodecError } from "#base/codec/error.ts";
+import { CairnError, quote } from "#lang/errors.ts";
+import type { ArtifactRecord } from "#core/types/artifact.ts";
+import type { SeqRange } from "#core/types/envelope.ts";
+import type { RunChange } from "#core/types/run.ts";
+import type { SeriesPoints } from "#core/types/series.ts";
+import type { AppendEnvelope } from "#core/ports/run-store.ts";
+import type { PackedEnvelope, PackedExtras } from "./append.ts";
+import { seriesName } from "../series/catalog.ts";
+import { labelsToText } from "../series/labels.ts";
+import { packLines, type PackedLines } from "../lines/pack.ts";
+
+const scratch = new ByteWriter(1 << 16);
+const LENGTH_MODULUS = 2 ** 20;
+
+/**
+ * Writes the points as log blocks, so that one buffer goes to the storage thread instead of many.
+ * Throws `invalid` for points that no block can hold.
+ */
+export function packEnvelope(
+  envelope: AppendEnvelope,
+  nowUs: number,
+): PackedEnvelope & { body: Uint8Array<ArrayBuffer> } {
+  const { runId, writer, seq, lost, change, series, log, artifacts, kept, audit } = envelope;
+  let points = 0;
+  const names: string[] = [];
+  scratch.reset();
+  for (const one of series) {
+    names.push(seriesName(one.key, labelsToText(one.labels)));
+    points += one.points.count;
+    writePoints(one);
+  }
+  const body = scratch.finish();
+  const crc = crc32(body);
+  let said = names.join("\n") + (change === undefined ? "" : changeText(change)) + lostText(lost);
+  let contentCrc = crc;
+  let contentBytes = body.length;
+  let extras: PackedExtras | undefined;
+  if (log !== undefined || artifacts !== undefined) {
+    extras = { lines: packedLog(log ?? []), artifacts: artifacts ?? [] };
+    said += artifactsText(extras.artifacts);
+    for (const piece of extras.lines) {
+      contentCrc = crc32(piece.body, contentCrc);
+      contentBytes += piece.body.length;
+    }
+    // The digest is of what was sent, whatever of it is stored.
+    if (kept !== undefined) extras = { lines: packedLog(kept.log ?? []), artifacts: kept.artifacts ?? [] };
+  }
+  // 32 bits of checksum and 20 of length: a number that SQLite and a double both hold exactly.
+  const digest = crc32(said, contentCrc) * LENGTH_MODULUS + ((contentBytes + said.length) % LENGTH_MODULUS);
+  return {
+    runId,
+    writer,
+    seq,
+    lost,
+    change,
+    names,
+    kinds: series.map((one) => one.points.values.kind),
+    body,
+    points,
+    digest,
+    crc,
+    nowUs,
+    extras,
+    audit,
+  };
+}
+
+function packedLog(log: NonNullable<AppendEnvelope["log"]>): PackedLines[] {
+  try {
+    return packLines(log);
+  } catch (cause) {
+    if (!(cause instanceof CodecError)) throw cause;
+    throw new CairnError("invalid", `cannot append log lines: ${cause.message}`, { cause });
+  }
+}
+
+/** Content is in it by its digest, which was taken when the record was checked. */
+function artifactsText(artifacts: readonly ArtifactRecord[]): string {
+  if (artifacts.length === 0) return "";
+  return JSON.stringify(artifacts.map((record) => plain({ ...record, content: undefined })));
+}
+
+function writePoints({ key, points }: SeriesPoints): void {
+  const { nanos } = points;
+  // Zeros say no more than no nanos at all, and must not make another digest.
+  const said = nanos?.every((nano) => nano === 0) === true ? { ...points, nanos: undefined } : points;
+  try {
+    writeBlock(scratch, said);
+  } catch (cause) {
+    if (!(cause instanceof CodecError)) throw cause;
+    throw new CairnError("invalid", `cannot append series ${quote(key)}: ${cause.message}`, { cause });
+  }
+}
+
+/** The same however a client has ordered what it says, and whether it names what it leaves empty. */
+function changeText(change: RunChange): string {
+  return JSON.stringify(plain(change)) ?? "";
+}
+
+function plain(value: unknown): unknown {
+  if (value === false) return undefined;
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.length === 0 ? undefined : value;
+  const entries = (value instanceof Map ? [...value] : Object.entries(value))
+    .map(([key, one]: [string, unknown]): [string, unknown] => [key, plain(one)])
+    .filter(([, one]) => one !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return entries.length === 0 ? undefined : entries;
+}
+
+function lostText(lost: readonly SeqRange[]): string {
+  return lost
+    .map(({ first, last }) => `${first}-${last}`)
+    .sort()
+    .join();
+}

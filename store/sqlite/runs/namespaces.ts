@@ -1,0 +1,223 @@
+import { CairnError, quote } from "#lang/errors.ts";
+import type { CapturePolicy } from "#core/types/capture.ts";
+import type { Direction, KeyDescription, Namespace, Objective, Picture } from "#core/types/namespace.ts";
+import type { ListPart } from "#core/ports/list-part.ts";
+import type { NamespaceChange, RunStore } from "#core/ports/run-store.ts";
+import type { Db, Row } from "../file/db.ts";
+import { takePage } from "./page.ts";
+
+const COLUMNS =
+  "path, description, objective_metric, objective_direction, created_us, forbids_console, forbids_code";
+// Paths hold no control characters, so this puts "/" below everything: parents, then their subtree.
+const TREE_ORDER = "replace(path, '/', char(1))";
+
+/** Namespaces and what their metric keys mean. Call inside a transaction where several steps belong together. */
+export class Namespaces {
+  readonly #db: Db;
+
+  constructor(db: Db) {
+    this.#db = db;
+  }
+
+  create(namespace: Omit<Namespace, "capture">): Namespace {
+    if (this.find(namespace.path) !== undefined) {
+      throw new CairnError("exists", `cannot create namespace ${quote(namespace.path)}: it exists already`);
+    }
+    this.ensure(namespace.path, namespace.createdUs);
+    return this.update(namespace.path, {
+      description: namespace.description,
+      objective: namespace.objective ?? null,
+    });
+  }
+
+  find(path: string): Namespace | undefined {
+    const row = this.#db.find(`SELECT ${COLUMNS} FROM namespace WHERE path = ?`, path);
+    return row === undefined ? undefined : toNamespace(row);
+  }
+
+  findObjectives(paths: readonly string[]): [path: string, objective: Objective][] {
+    return paths.flatMap((path) => {
+      const row = this.#db.find(
+        `SELECT objective_metric, objective_direction FROM namespace
+         WHERE path = ? AND objective_metric IS NOT NULL`,
+        path,
+      );
+      if (row === undefined) return [];
+      return [[path, { metric: String(row[0]), direction: String(row[1]) as Direction }]];
+    });
+  }
+
+  list({ under, after, ...bound }: Parameters<RunStore["listNamespaces"]>[0]): ListPart<Namespace> {
+    const inSubtree = "(?1 = '' OR path = ?1 OR (path >= ?1 || '/' AND path < ?1 || '0'))";
+    const paths = this.#db.all(
+      `SELECT path FROM namespace
+       WHERE ${inSubtree} AND ${TREE_ORDER} > replace(?2, '/', char(1))
+       ORDER BY ${TREE_ORDER} LIMIT ?3`,
+      under,
+      after ?? "",
+      bound.limit + 1,
+    );
+    // One by one: what is sorted is held in memory, so descriptions must not be among it.
+    const { rows, more } = takePage(this.#rows(paths), bound);
+    return { rows: rows.map(toNamespace), more };
+  }
+
+  *#rows(paths: readonly Row[]): Generator<Row> {
+    for (const [path] of paths) {
+      yield this.#db.find(`SELECT ${COLUMNS} FROM namespace WHERE path = ?`, String(path))!;
+    }
+  }
+
+  update(path: string, change: NamespaceChange): Namespace {
+    const id = this.getId(path);
+    if (change.description !== undefined) {
+      this.#db.run("UPDATE namespace SET description = ? WHERE id = ?", change.description, id);
+    }
+    if (change.objective !== undefined) {
+      this.#db.run(
+        "UPDATE namespace SET objective_metric = ?, objective_direction = ? WHERE id = ?",
+        change.objective?.metric ?? null,
+        change.objective?.direction ?? null,
+        id,
+      );
+    }
+    const { forbidsConsole, forbidsCode } = change;
+    if (forbidsConsole !== undefined) {
+      this.#db.run("UPDATE namespace SET forbids_console = ? WHERE id = ?", Number(forbidsConsole), id);
+    }
+    if (forbidsCode !== undefined) {
+      this.#db.run("UPDATE namespace SET forbids_code = ? WHERE id = ?", Number(forbidsCode), id);
+    }
+    return this.find(path)!;
+  }
+
+  capturePolicies(): [string, CapturePolicy][] {
+    return this.#db
+      .all(
+        `SELECT path, forbids_console, forbids_code FROM namespace
+         WHERE forbids_console = 1 OR forbids_code = 1 ORDER BY path`,
+      )
+      .map(([path, console, code]) => [String(path), toPolicy(console, code)]);
+  }
+
+  delete(path: string): void {
+    const id = this.getId(path);
+    const runs = Number(this.#db.find("SELECT count(*) FROM run WHERE namespace = ?", id)![0]);
+    const { rows: children } = this.list({ under: path, after: path, limit: 1, bytesMax: 0 });
+    if (runs > 0 || children.length > 0) {
+      const holds =
+        runs > 0 ? `${runs} ${runs === 1 ? "run" : "runs"}` : `namespace ${quote(children[0]!.path)}`;
+      throw new CairnError("precondition", `cannot delete namespace ${quote(path)}: it holds ${holds}`, {
+        reason: "NAMESPACE_NOT_EMPTY",
+        hint: "delete and purge its runs first, then its child namespaces",
+      });
+    }
+    this.#db.run("DELETE FROM namespace WHERE id = ?", id);
+  }
+
+  /** The id of the namespace, which is created with its parents where missing. */
+  ensure(path: string, nowUs: number): number {
+    const known = this.#findId(path);
+    if (known !== undefined) return known;
+    const slash = path.lastIndexOf("/");
+    if (slash > 0) this.ensure(path.slice(0, slash), nowUs);
+    return this.#db.run(
+      "INSERT INTO namespace (path, description, created_us) VALUES (?, '', ?)",
+      path,
+      nowUs,
+    ).lastId;
+  }
+
+  getId(path: string): number {
+    const id = this.#findId(path);
+    if (id === undefined) throw new CairnError("not-found", `cannot find namespace ${quote(path)}`);
+    return id;
+  }
+
+  /** Whether that changed anything. */
+  describeKey(described: KeyDescription, nowUs: number): boolean {
+    const row = [
+      this.ensure(described.namespace, nowUs),
+      described.key,
+      described.unit,
+      described.direction ?? null,
+      described.description,
+      described.picture ?? null,
+    ];
+    const same = this.#db.find(
+      `SELECT 1 FROM key_description WHERE namespace = ? AND key = ? AND unit = ? AND direction IS ?
+         AND description = ? AND picture IS ?`,
+      ...row,
+    );
+    if (same !== undefined) return false;
+    this.#db.run(
+      `INSERT OR REPLACE INTO key_description (namespace, key, unit, direction, description, picture)
+       VALUES (?, ?, ?, ?, ?, ?)`,
+      ...row,
+    );
+    return true;
+  }
+
+  listKeys(
+    paths: readonly string[],
+    { after, ...bound }: Parameters<RunStore["listKeys"]>[1],
+  ): ListPart<KeyDescription> {
+    // Ancestors are prefixes, so the longest path is the nearest; of a maximum SQLite gives its own row.
+    const nearest = this.#db.all(
+      `SELECT key_description.namespace, key, max(length(path))
+       FROM key_description JOIN namespace ON namespace.id = key_description.namespace
+       WHERE path IN (SELECT value FROM json_each(?1)) AND key > ?2
+       GROUP BY key ORDER BY key LIMIT ?3`,
+      JSON.stringify(paths),
+      after ?? "",
+      bound.limit + 1,
+    );
+    const { rows, more } = takePage(this.#keyRows(nearest), bound);
+    return { rows: rows.map(toKey), more };
+  }
+
+  *#keyRows(places: readonly Row[]): Generator<Row> {
+    for (const [namespace, key] of places) {
+      yield this.#db.find(
+        `SELECT path, key, unit, direction, key_description.description, picture
+         FROM key_description JOIN namespace ON namespace.id = key_description.namespace
+         WHERE key_description.namespace = ? AND key = ?`,
+        Number(namespace),
+        String(key),
+      )!;
+    }
+  }
+
+  #findId(path: string): number | undefined {
+    const row = this.#db.find("SELECT id FROM namespace WHERE path = ?", path);
+    return row === undefined ? undefined : Number(row[0]);
+  }
+}
+
+function toPolicy(console: Row[number] | undefined, code: Row[number] | undefined): CapturePolicy {
+  return { forbidsConsole: Number(console) === 1, forbidsCode: Number(code) === 1 };
+}
+
+function toNamespace([path, description, metric, direction, createdUs, console, code]: Row): Namespace {
+  return {
+    path: String(path),
+    description: String(description),
+    objective:
+      metric === null || metric === undefined
+        ? undefined
+        : { metric: String(metric), direction: direction as Direction },
+    capture: toPolicy(console, code),
+    createdUs: Number(createdUs),
+  };
+}
+
+function toKey([namespace, key, unit, direction, description, picture]: Row): KeyDescription {
+  return {
+    namespace: String(namespace),
+    key: String(key),
+    unit: String(unit),
+    direction: (direction ?? undefined) as Direction | undefined,
+    description: String(description),
+    picture: (picture ?? undefined) as Picture | undefined,
+  };
+}

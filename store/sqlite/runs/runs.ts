@@ -1,0 +1,333 @@
+import { CairnError, quote } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
+import { paramsBytes } from "#core/types/check.ts";
+import { joinObject, splitObject } from "#lang/json/object-text.ts";
+import type { Run, RunChange } from "#core/types/run.ts";
+import type { RunRef } from "#lang/run-ref.ts";
+import { ENDED, type RunStatus } from "#lang/statuses.ts";
+import { sizeOf } from "#core/types/size.ts";
+import type { RunFeedRow } from "#core/ports/run-search.ts";
+import {
+  CANDIDATES_MAX,
+  HEAVY_PARTS,
+  type GetRuns,
+  type HeavyPart,
+  type RunStore,
+} from "#core/ports/run-store.ts";
+import { aliasConflict, aliasTaken } from "#core/runs/alias-refusal.ts";
+import type { Db, Row } from "../file/db.ts";
+import type { Namespaces } from "./namespaces.ts";
+import { rowBytes } from "./page.ts";
+import { provenanceFromText, provenanceToText } from "./provenance.ts";
+
+const COLUMNS = `run.key, run.id, namespace.path, run.name, run.status, run.created_us, run.started_us,
+  run.ended_us, run.updated_us, run.deleted_us, run.aliases, run.tags, run.params, run.notes, run.provenance`;
+/** The writers of a run know when they were heard: the row of the run is not written for that. */
+const RUN_COLUMNS = `${COLUMNS}, run.heartbeat_s, (SELECT max(last_us) FROM writer WHERE writer.run = run.key)`;
+const FROM = "FROM run JOIN namespace ON namespace.id = run.namespace";
+const NOTHING: Readonly<Record<HeavyPart, string>> = {
+  params: "'{}'",
+  tags: "'[]'",
+  notes: "''",
+  provenance: "NULL",
+};
+/** Takes only the head of the row: SQLite knows the length of a text without reading it. */
+const HEAVY_BYTES = HEAVY_PARTS.map((part) => `ifnull(octet_length(run.${part}), 0)`).join(" + ");
+/** A run without its heavy parts where they are large, and how large they are. */
+const LIGHT_COLUMNS = `${RUN_COLUMNS.replace(
+  new RegExp(`run\\.(${HEAVY_PARTS.join("|")})`, "g"),
+  (column, part: HeavyPart) =>
+    `iif(${HEAVY_BYTES} > ${limits.lightRunBytesMax}, ${NOTHING[part]}, ${column})`,
+)}, ${HEAVY_BYTES}`;
+
+function columnsWithout(omit: readonly HeavyPart[]): string {
+  return omit.reduce((text, part) => text.replace(`run.${part}`, NOTHING[part]), RUN_COLUMNS);
+}
+
+export interface StoredRun {
+  key: number;
+  run: Run;
+}
+
+/** The run table. Callers wrap each method in a transaction or savepoint. */
+export class Runs {
+  readonly #db: Db;
+  readonly #namespaces: Namespaces;
+
+  constructor(db: Db, namespaces: Namespaces) {
+    this.#db = db;
+    this.#namespaces = namespaces;
+  }
+
+  create(run: Run, getOrCreate: boolean): { stored: StoredRun; created: boolean } {
+    const namespace = this.#namespaces.ensure(run.namespace, run.createdUs);
+    const holders = this.#aliasHolders(namespace, run.aliases);
+    if (holders.size > 1) throw aliasConflict(run.aliases, [...holders.values()]);
+    const [holder] = holders.keys();
+    if (holder !== undefined) {
+      if (getOrCreate) return { stored: this.getLight(holder), created: false };
+      throw aliasTaken(run.aliases, run.namespace);
+    }
+    const { lastId: key } = this.#db.run(
+      `INSERT INTO run (id, namespace, name, status, created_us, started_us, ended_us, updated_us,
+         aliases, tags, params, notes, provenance) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      run.id,
+      namespace,
+      run.name,
+      run.status,
+      run.createdUs,
+      run.startedUs ?? null,
+      run.endedUs ?? null,
+      run.updatedUs,
+      JSON.stringify(run.aliases),
+      tagsToText(run.tags),
+      joinObject(run.params),
+      run.notes,
+      provenanceToText(run.provenance),
+    );
+    this.#insertAliases(namespace, run.aliases, key);
+    return { stored: { key, run: lightened(run) }, created: true };
+  }
+
+  findKey(id: string): number | undefined {
+    const row = this.#db.find("SELECT key FROM run WHERE id = ?", id);
+    return row === undefined ? undefined : Number(row[0]);
+  }
+
+  getKey(id: string): number {
+    const key = this.findKey(id);
+    if (key === undefined) throw new CairnError("not-found", `cannot find run ${quote(id)}`);
+    return key;
+  }
+
+  get(key: number): StoredRun {
+    return toRun(this.#db.find(`SELECT ${RUN_COLUMNS} ${FROM} WHERE run.key = ?`, key)!);
+  }
+
+  getLight(key: number): StoredRun {
+    return toRun(this.#db.find(`SELECT ${LIGHT_COLUMNS} ${FROM} WHERE run.key = ?`, key)!);
+  }
+
+  find(ref: RunRef, { omit = [], light, page }: Parameters<RunStore["findRuns"]>[1] = {}): Run[] {
+    const columns = light === true ? LIGHT_COLUMNS : columnsWithout(omit);
+    if (ref.by === "alias") {
+      const rows = this.#db.all(
+        `SELECT ${columns} FROM alias JOIN run ON run.key = alias.run
+           JOIN namespace ON namespace.id = alias.namespace
+         WHERE alias.alias = ?1
+           AND (?2 = '' OR namespace.path = ?2 OR substr(namespace.path, 1, length(?2) + 1) = ?2 || '/')
+           AND (?3 IS NULL OR namespace.path > ?3)
+         ORDER BY namespace.path LIMIT ?4`,
+        ref.alias,
+        ref.namespace,
+        page?.after ?? null,
+        page?.limit ?? CANDIDATES_MAX,
+      );
+      return rows.map((row) => toRun(row).run);
+    }
+    const row = this.#db.find(`SELECT ${columns} ${FROM} WHERE run.id = ?`, ref.id);
+    if (row === undefined) return [];
+    const { run } = toRun(row);
+    return ref.by === "path" && run.namespace !== ref.namespace ? [] : [run];
+  }
+
+  getMany(ids: readonly string[], { omit = [], bytesMax }: GetRuns): { runs: Run[]; looked: number } {
+    const sql = `SELECT ${columnsWithout(omit)} ${FROM} WHERE run.id = ?`;
+    const runs: Run[] = [];
+    let left = bytesMax;
+    for (const [looked, id] of ids.entries()) {
+      const row = this.#db.find(sql, id);
+      if (row === undefined) continue;
+      // Before it is parsed, which takes several times as much.
+      left -= rowBytes(row);
+      if (left < 0 && runs.length > 0) return { runs, looked };
+      runs.push(toRun(row).run);
+    }
+    return { runs, looked: ids.length };
+  }
+
+  /** All runs in order of their key. */
+  *eachFeedRow(): Generator<RunFeedRow> {
+    for (const row of this.#db.each(`SELECT ${COLUMNS} ${FROM} ORDER BY run.key`)) yield toFeedRow(row);
+  }
+
+  feedRow(key: number): RunFeedRow {
+    return toFeedRow(this.#db.find(`SELECT ${COLUMNS} ${FROM} WHERE run.key = ?`, key)!);
+  }
+
+  /** Returns the whole run, before and after. */
+  update(key: number, change: RunChange, nowUs: number): StoredRun & { before: Run } {
+    const { run } = this.get(key);
+    const next = changed(run, change, nowUs);
+    if (change.addAliases !== undefined) {
+      const namespace = this.#namespaces.getId(run.namespace);
+      const fresh = change.addAliases.filter((alias) => !run.aliases.includes(alias));
+      const holders = this.#aliasHolders(namespace, fresh);
+      if (holders.size > 0) throw aliasTaken(fresh, run.namespace);
+      this.#insertAliases(namespace, fresh, key);
+    }
+    this.#db.run(
+      `UPDATE run SET name = ?, status = ?, started_us = ?, ended_us = ?, updated_us = ?, aliases = ?,
+         tags = ?, params = ?, notes = ?, provenance = ?, heartbeat_s = coalesce(?, heartbeat_s) WHERE key = ?`,
+      next.name,
+      next.status,
+      next.startedUs ?? null,
+      next.endedUs ?? null,
+      next.updatedUs,
+      JSON.stringify(next.aliases),
+      tagsToText(next.tags),
+      joinObject(next.params),
+      next.notes,
+      provenanceToText(next.provenance),
+      change.heartbeatSeconds ?? null,
+      key,
+    );
+    return { key, run: next, before: run };
+  }
+
+  setDeleted(key: number, deletedUs: number | undefined): StoredRun {
+    // A second delete keeps the time of the first.
+    const keep = deletedUs === undefined ? "?" : "coalesce(deleted_us, ?)";
+    this.#db.run(`UPDATE run SET deleted_us = ${keep} WHERE key = ?`, deletedUs ?? null, key);
+    return this.getLight(key);
+  }
+
+  /** The row, and by cascade its aliases, writers, digests and series. */
+  remove(key: number): void {
+    this.#db.run("DELETE FROM run WHERE key = ?", key);
+  }
+
+  silentSince(nowUs: number): number[] {
+    const rows = this.#db.all(
+      `SELECT run.key FROM run WHERE heartbeat_s > 0 AND status = 'running'
+         AND coalesce((SELECT max(last_us) FROM writer WHERE writer.run = run.key), updated_us)
+           < ? - 3 * 1000000 * heartbeat_s`,
+      nowUs,
+    );
+    return rows.map(([key]) => Number(key));
+  }
+
+  #aliasHolders(namespace: number, aliases: readonly string[]): Map<number, string> {
+    const holders = new Map<number, string>();
+    for (const alias of aliases) {
+      const row = this.#db.find(
+        "SELECT run.key, run.id FROM alias JOIN run ON run.key = alias.run WHERE alias.namespace = ? AND alias.alias = ?",
+        namespace,
+        alias,
+      );
+      if (row !== undefined) holders.set(Number(row[0]), String(row[1]));
+    }
+    return holders;
+  }
+
+  #insertAliases(namespace: number, aliases: readonly string[], key: number): void {
+    for (const alias of aliases) {
+      this.#db.run("INSERT INTO alias (namespace, alias, run) VALUES (?, ?, ?)", namespace, alias, key);
+    }
+  }
+}
+
+function changed(run: Run, change: RunChange, nowUs: number): Run {
+  const onlyIfAbsent = change.onlyIfAbsent ?? false;
+  const params = merge(run.params, change.params, change.removeParams, onlyIfAbsent);
+  const tags = merge(run.tags, change.tags, change.removeTags, onlyIfAbsent);
+  const aliases = [...new Set([...run.aliases, ...(change.addAliases ?? [])])];
+  requireAtMost(params.size, limits.paramsPerRunMax, "params", run.id);
+  if (change.params !== undefined) {
+    requireAtMost(paramsBytes(params), limits.paramsBytesPerRunMax, "bytes of params", run.id);
+  }
+  requireAtMost(tags.size, limits.tagsPerRunMax, "tags", run.id);
+  requireAtMost(aliases.length, limits.aliasesPerRunMax, "aliases", run.id);
+  const status = change.status ?? run.status;
+  return {
+    ...run,
+    name: change.name ?? run.name,
+    notes: change.notes ?? run.notes,
+    provenance: change.provenance ?? run.provenance,
+    params,
+    tags,
+    aliases,
+    status,
+    heartbeatSeconds: (change.heartbeatSeconds ?? run.heartbeatSeconds) || undefined,
+    startedUs: run.startedUs ?? (status === "scheduled" ? undefined : nowUs),
+    endedUs: endOf(run, change, status, nowUs),
+    updatedUs: Math.max(run.updatedUs, nowUs),
+  };
+}
+
+function endOf(run: Run, change: RunChange, status: RunStatus, nowUs: number): number | undefined {
+  if (!ENDED.has(status)) return undefined;
+  if (change.endedUs !== undefined) return change.endedUs;
+  return change.status === undefined ? run.endedUs : (run.endedUs ?? nowUs);
+}
+
+function merge(
+  known: ReadonlyMap<string, string>,
+  added: ReadonlyMap<string, string> | undefined,
+  removed: readonly string[] | undefined,
+  onlyIfAbsent: boolean,
+): ReadonlyMap<string, string> {
+  if (added === undefined && removed === undefined) return known;
+  const merged = new Map(known);
+  for (const key of removed ?? []) merged.delete(key);
+  for (const [key, value] of added ?? []) {
+    if (!onlyIfAbsent || !merged.has(key)) merged.set(key, value);
+  }
+  return merged;
+}
+
+function requireAtMost(count: number, max: number, noun: string, id: string): void {
+  if (count <= max) return;
+  throw new CairnError("exhausted", `cannot keep ${count} ${noun} in run ${quote(id)}: the limit is ${max}`, {
+    reason: "LIMIT_EXCEEDED",
+  });
+}
+
+function tagsToText(tags: ReadonlyMap<string, string>): string {
+  return JSON.stringify([...tags]);
+}
+
+/** The run as LIGHT_COLUMNS has it, but measured in memory. */
+export function lightened(run: Run): Run {
+  const { params, tags, notes, provenance } = run;
+  const leftOutBytes = sizeOf([params, tags, notes, provenance]);
+  if (leftOutBytes <= limits.lightRunBytesMax) return run;
+  return { ...run, params: new Map(), tags: new Map(), notes: "", provenance: undefined, leftOutBytes };
+}
+
+function toRun(row: Row): StoredRun {
+  const { key, params, tags, ...rest } = toFeedRow(row);
+  const provenance = provenanceFromText(row[14] as string | null);
+  const heartbeatSeconds = Number(row[15]) || undefined;
+  const lastHeardUs = optional(row[16]);
+  const heard = { lastHeardUs, heartbeatSeconds };
+  const run = { ...rest, ...heard, params: splitObject(params), tags: new Map(tags), provenance };
+  const heavyBytes = Number(row[17] ?? 0);
+  return { key, run: heavyBytes > limits.lightRunBytesMax ? { ...run, leftOutBytes: heavyBytes } : run };
+}
+
+/** Params stay the text they are. */
+function toFeedRow(row: Row): RunFeedRow {
+  const [key, id, namespace, name, status, created, started, ended, updated, deleted] = row;
+  const [aliases, tags, params, notes] = row.slice(10);
+  return {
+    key: Number(key),
+    id: String(id),
+    namespace: String(namespace),
+    name: String(name),
+    status: status as RunStatus,
+    notes: String(notes),
+    aliases: JSON.parse(String(aliases)) as string[],
+    params: String(params),
+    tags: JSON.parse(String(tags)) as [string, string][],
+    createdUs: Number(created),
+    startedUs: optional(started),
+    endedUs: optional(ended),
+    updatedUs: Number(updated),
+    deletedUs: optional(deleted),
+  };
+}
+
+function optional(value: Row[number] | undefined): number | undefined {
+  return value === null || value === undefined ? undefined : Number(value);
+}

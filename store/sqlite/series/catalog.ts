@@ -1,0 +1,190 @@
+import { CairnError, quote } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
+import type { SeriesKind } from "#core/types/series.ts";
+import { newSeriesState, type SeriesState } from "#core/series/state.ts";
+import type { Db, Row } from "../file/db.ts";
+import { decodeState, encodeState, KINDS, summaryStats, type SummaryStats } from "./state-blob.ts";
+
+export interface SeriesEntry {
+  id: number;
+  run: number;
+  key: string;
+  /** As labelsText writes them. */
+  labels: string;
+  /** Log rows up to here are in the chunks. */
+  foldedPos: number;
+  chunks: number;
+  /** What of it is lost, in words. */
+  damaged: string | undefined;
+  state: SeriesState;
+}
+
+/** The series of all runs as the writing thread knows them: current to the last log row. */
+export class Catalog {
+  readonly #db: Db;
+  readonly #byName = new Map<number, Map<string, SeriesEntry>>();
+  readonly #byId = new Map<number, SeriesEntry>();
+
+  constructor(db: Db) {
+    this.#db = db;
+  }
+
+  /** `name` as seriesName makes it. */
+  find(run: number, name: string): SeriesEntry | undefined {
+    const cached = this.#byName.get(run)?.get(name);
+    if (cached !== undefined) return cached;
+    const [key, labels] = splitName(name);
+    const [entry] = findSeries(this.#db, "run = ? AND key = ? AND labels = ?", run, key, labels);
+    if (entry !== undefined) this.#remember(entry, name);
+    return entry;
+  }
+
+  findById(id: number): SeriesEntry | undefined {
+    const cached = this.#byId.get(id);
+    if (cached !== undefined) return cached;
+    const [entry] = findSeries(this.#db, "id = ?", id);
+    if (entry !== undefined) this.#remember(entry, seriesName(entry.key, entry.labels));
+    return entry;
+  }
+
+  /** Only what is in memory: every series with rows in the log is. */
+  peek(id: number): SeriesEntry | undefined {
+    return this.#byId.get(id);
+  }
+
+  create(run: number, name: string, kind: SeriesKind): SeriesEntry {
+    const [key, labels] = splitName(name);
+    const state = newSeriesState(kind);
+    const { lastId } = this.#db.run(
+      "INSERT INTO series (run, key, labels, kind, folded_pos, chunks, state) VALUES (?, ?, ?, ?, 0, 0, ?)",
+      run,
+      key,
+      labels,
+      KINDS.indexOf(kind),
+      encodeState(state),
+    );
+    const entry = { id: lastId, run, key, labels, foldedPos: 0, chunks: 0, damaged: undefined, state };
+    this.#remember(entry, name);
+    return entry;
+  }
+
+  /** Throws `exhausted` when the run may not have so many more series. */
+  requireRoom(run: number, added: number): void {
+    const known = Number(this.#db.find("SELECT series_count FROM run WHERE key = ?", run)![0]);
+    if (known + added > limits.seriesPerRunMax) {
+      throw new CairnError(
+        "exhausted",
+        `cannot add ${added} series to a run that has ${known}: the limit is ${limits.seriesPerRunMax}`,
+        { reason: "LIMIT_EXCEEDED", hint: "put what varies into fewer keys or labels" },
+      );
+    }
+  }
+
+  /** Counts `added` new series of a run. */
+  reserve(run: number, added: number): void {
+    this.#db.run("UPDATE run SET series_count = series_count + ? WHERE key = ?", added, run);
+  }
+
+  /** Writes back a series whose log rows are all in chunks now. */
+  save(entry: SeriesEntry): void {
+    this.#db.run(
+      "UPDATE series SET folded_pos = ?, chunks = ?, damaged = ?, state = ? WHERE id = ?",
+      entry.foldedPos,
+      entry.chunks,
+      entry.damaged ?? null,
+      encodeState(entry.state),
+      entry.id,
+    );
+  }
+
+  forget(): void {
+    this.#byName.clear();
+    this.#byId.clear();
+  }
+
+  forgetRun(run: number): void {
+    for (const entry of this.#byName.get(run)?.values() ?? []) this.#byId.delete(entry.id);
+    this.#byName.delete(run);
+  }
+
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  #remember(entry: SeriesEntry, name: string): void {
+    let names = this.#byName.get(entry.run);
+    if (names === undefined) this.#byName.set(entry.run, (names = new Map()));
+    names.set(name, entry);
+    this.#byId.set(entry.id, entry);
+  }
+}
+
+// Keys and labels hold no control characters.
+const NAME_SEPARATOR = "\u0002";
+
+export function seriesName(key: string, labels: string): string {
+  return key + NAME_SEPARATOR + labels;
+}
+
+function splitName(name: string): [key: string, labels: string] {
+  const at = name.indexOf(NAME_SEPARATOR);
+  return [name.slice(0, at), name.slice(at + 1)];
+}
+
+export function requireKind(key: string, holds: SeriesKind, kind: SeriesKind): void {
+  if (holds === kind) return;
+  throw new CairnError(
+    "invalid",
+    `cannot append ${kind} values to series ${quote(key)}: it holds ${holds} values`,
+    { reason: "KIND_MISMATCH", hint: "log the other kind of value under another key" },
+  );
+}
+
+const STATE_DAMAGED = "its summary is damaged";
+const COLUMNS = "id, run, key, labels, kind, folded_pos, chunks, damaged, state";
+
+/** As stored: without what is still in the log. */
+export function findSeries(db: Db, where: string, ...values: (string | number)[]): SeriesEntry[] {
+  return db.all(`SELECT ${COLUMNS} FROM series WHERE ${where}`, ...values).map(toEntry);
+}
+
+/** The same one by one; must be read to its end or returned before it is used again. */
+export function* eachSeries(db: Db, where: string, ...values: (string | number)[]): Generator<SeriesEntry> {
+  for (const row of db.each(`SELECT ${COLUMNS} FROM series WHERE ${where}`, ...values)) yield toEntry(row);
+}
+
+/** A stored series with the numbers the feed needs, and nothing made of the rest. */
+export interface StoredSummary {
+  id: number;
+  run: number;
+  key: string;
+  labels: string;
+  stats: SummaryStats;
+}
+
+/** All series of numbers whose state is whole. */
+export function* eachSummary(db: Db): Generator<StoredSummary> {
+  const text = KINDS.indexOf("text");
+  const sql = "SELECT id, run, key, labels, state FROM series WHERE kind <> ? ORDER BY id";
+  for (const [id, run, key, labels, state] of db.each(sql, text)) {
+    const stats = summaryStats(state as Uint8Array);
+    if (stats === undefined) continue;
+    yield { id: Number(id), run: Number(run), key: String(key), labels: String(labels), stats };
+  }
+}
+
+function toEntry([id, run, key, labels, kind, foldedPos, chunks, damaged, bytes]: Row): SeriesEntry {
+  const seriesKind = KINDS[Number(kind)]!;
+  // A series whose state is lost begins anew, so that everything else goes on; its reads are refused.
+  const state = decodeState(seriesKind, bytes as Uint8Array);
+  return {
+    id: Number(id),
+    run: Number(run),
+    key: String(key),
+    labels: String(labels),
+    foldedPos: Number(foldedPos),
+    chunks: Number(chunks),
+    damaged: damaged === null ? (state === undefined ? STATE_DAMAGED : undefined) : String(damaged),
+    state: state ?? newSeriesState(seriesKind),
+  };
+}
