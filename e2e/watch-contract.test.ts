@@ -16,7 +16,7 @@ watchContract("sqlite in memory", openInMemory, { restores: false, schedules: in
 describe("watching a damaged log", () => {
   it("H5 D9 says that lines are missing, goes on behind them, and shows none of them", async () => {
     const under = await openOnDisk();
-    const core = buildCore(under);
+    const core = await buildCore(under);
     const id = await makeRun(core);
     for (const text of ["zero", "one", "two"]) await write(core, id, { log: lines(text) });
     tamper(under.data, (db) => db.exec("UPDATE line_row SET body = zeroblob(length(body)) WHERE first = 1"));

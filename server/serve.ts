@@ -1,8 +1,10 @@
 import { setMaxListeners } from "node:events";
+import { join } from "node:path";
 import type { Logger } from "pino";
 import { systemClock, type Clock } from "#base/clock.ts";
 import type { Administrator } from "#core/access/administrators.ts";
 import type { CairnError } from "#lang/errors.ts";
+import { type Core, type CoreOptions, openCore } from "#core/open-core.ts";
 import type { QuotaLimits } from "#core/quota/account.ts";
 import { Backlog } from "#core/quota/backlog.ts";
 import { artifactRoutes } from "#wire/artifacts/routes.ts";
@@ -14,6 +16,7 @@ import { buildRouter, type Router } from "#wire/kit/router.ts";
 import { senderOf } from "#wire/kit/sender.ts";
 import { openTraffic, type Traffic } from "#wire/kit/traffic.ts";
 import { type Authentication, openAuthentication } from "./authentication.ts";
+import { auditSigner } from "./audit-key.ts";
 import { tendArtifacts } from "./artifact-tending.ts";
 import { guardRequest, guardStream } from "./guard-request.ts";
 import { buildGuard } from "./guard.ts";
@@ -21,14 +24,13 @@ import { LimitedLog } from "./limited-log.ts";
 import { listen, type Listening } from "./listen.ts";
 import { LocalSecretFile } from "./local-secret-file.ts";
 import { buildMetrics } from "./prometheus.ts";
-import { type Core, openCore } from "./open-core.ts";
 import { Readiness } from "./readiness.ts";
 import { serverRoutes } from "./routes.ts";
 import { SessionCookie } from "./session-cookie.ts";
 import { sessionRoutes } from "./session-routes.ts";
 import type { WebFiles } from "./web-files.ts";
 import { sendMissingPage, webRoutes, type WebParts } from "./web-routes.ts";
-import { isHttps, type Settings } from "./settings.ts";
+import { isHttps, MEMORY, type Settings } from "./settings.ts";
 import { openStores, type Stores } from "./stores.ts";
 import type { StartThread } from "#store/sqlite/thread.ts";
 import { TlsCertificate } from "./tls-certificate.ts";
@@ -88,6 +90,22 @@ export async function serve(settings: Settings, log: Logger, options: ServeOptio
   }
 }
 
+function coreOptions(
+  settings: Settings,
+  { engines }: Stores,
+  { clock, backlog, log }: { clock: Clock; backlog: Backlog; log: Logger },
+): CoreOptions {
+  const data = settings.data === MEMORY ? undefined : settings.data;
+  return {
+    clock,
+    backlog,
+    artifactSizeMax: settings.artifactSizeMax,
+    auditSigner: auditSigner(data),
+    onSweepFailure: (thrown) => log.warn({ err: thrown }, "cannot destroy unused content"),
+    system: { version: VERSION, engines, backupDirectory: data && join(data, "backups") },
+  };
+}
+
 async function serveStores(
   settings: Settings,
   stores: Stores,
@@ -97,7 +115,7 @@ async function serveStores(
   const { clock = systemClock, backlog = new Backlog(), ...wireOptions } = options;
   // First: a start that fails here must not have made the token that is shown only once.
   const certificate = await openCertificate(settings, clock, log);
-  const { core, changes } = await openCore(settings, stores, { clock, backlog, log });
+  const core = await openCore(stores, coreOptions(settings, stores, { clock, backlog, log }));
   const cookie = new SessionCookie(settings);
   const authentication = await openAuthentication(settings, core.access, cookie, clock);
   const { authenticate, newToken, administrators, localSecret } = authentication;
@@ -156,7 +174,7 @@ async function serveStores(
       readiness.set(false);
       clearInterval(sweep);
       stopping.abort();
-      changes.stop();
+      core.changes.stop();
       secretFile?.removeOwn();
       await opened.close(closeRequestsMs);
       certificate?.close();

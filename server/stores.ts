@@ -3,30 +3,13 @@ import { systemClock } from "#base/clock.ts";
 import { openFsBlobStore } from "#blob/fs/fs-blob-store.ts";
 import { openMemoryBlobStore } from "#blob/memory/memory-blob-store.ts";
 import type { CairnError } from "#lang/errors.ts";
-import type { AccessStore } from "#core/ports/access-store.ts";
-import type { ArtifactStore } from "#core/ports/artifact-store.ts";
-import type { BlobStore } from "#core/ports/blob-store.ts";
-import type { Journal } from "#core/ports/journal.ts";
-import type { LineageStore } from "#core/ports/lineage-store.ts";
-import type { LogStore } from "#core/ports/log-store.ts";
-import type { PointStore } from "#core/ports/point-store.ts";
-import type { RunSearch } from "#core/ports/run-search.ts";
-import type { RunStore } from "#core/ports/run-store.ts";
+import type { Ports } from "#core/open-core.ts";
 import { openColumns } from "#store/columns/open.ts";
 import { openSqlite } from "#store/sqlite/open.ts";
 import type { StartThread } from "#store/sqlite/thread.ts";
 import { MEMORY, type Settings } from "./settings.ts";
 
-export interface Stores {
-  journal: Journal;
-  runs: RunStore;
-  points: PointStore;
-  access: AccessStore;
-  links: LineageStore;
-  artifacts: ArtifactStore;
-  logs: LogStore;
-  blobs: BlobStore;
-  search: RunSearch;
+export interface Stores extends Ports {
   /** What holds what, for people. */
   engines: Record<string, string>;
   /** Resolves when one of them can write no more until a restart, with the reason; else never. */
@@ -60,7 +43,9 @@ export async function openStores(settings: Settings, startThread?: StartThread):
             },
           );
     return {
+      engine: store,
       journal: store,
+      namespaces: store,
       runs: store,
       points: store,
       access: store,

@@ -37,7 +37,7 @@ const layers: readonly Layer[] = [
   { folder: "proto/gen", may: [] },
   { folder: "wire/kit", may: INNER },
   { folder: "wire/*", may: [...INNER, "wire/kit"] },
-  { folder: "store/contract", may: ["core", "lang", "base"] },
+  { folder: "store/contract", may: ["core", "lang", "base", "blob/memory"] },
   { folder: "store/*", may: INNER },
   { folder: "blob/*", may: INNER },
   { folder: "formats/*", may: INNER },

@@ -5,7 +5,7 @@ import { missingArtifact, type ArtifactScope } from "../artifacts/locate.ts";
 import { replaceRecord } from "../artifacts/artifact-record.ts";
 import { CairnError } from "#lang/errors.ts";
 import type { Envelope, EnvelopeAck } from "../types/envelope.ts";
-import type { EnvelopeAudit, RunStore } from "../ports/run-store.ts";
+import type { EnvelopeAudit, Journal } from "../ports/journal.ts";
 import { Backlog } from "../quota/backlog.ts";
 import { envelopeBytes } from "../quota/envelope-bytes.ts";
 import type { CapturePolicies } from "../runs/capture-policies.ts";
@@ -16,7 +16,7 @@ import { withhold } from "./withhold.ts";
 
 /** The one way in for everything a writer says about a run. */
 export class Ingest {
-  readonly #store: RunStore;
+  readonly #journal: Journal;
   readonly #runs: Runs;
   readonly #clock: Clock;
   readonly #changes: Changes;
@@ -26,7 +26,7 @@ export class Ingest {
   readonly #accepted = { envelopes: 0, points: 0, lines: 0 };
 
   constructor(parts: {
-    store: RunStore;
+    journal: Journal;
     runs: Runs;
     clock: Clock;
     changes: Changes;
@@ -34,7 +34,7 @@ export class Ingest {
     backlog?: Backlog;
   }) {
     this.backlog = parts.backlog ?? new Backlog();
-    this.#store = parts.store;
+    this.#journal = parts.journal;
     this.#runs = parts.runs;
     this.#clock = parts.clock;
     this.#changes = parts.changes;
@@ -62,7 +62,7 @@ export class Ingest {
     const nowUs = this.#clock.nowUs();
     const { artifacts: stored } = left?.kept ?? checked;
     const audit = auditOf(caller, { change, artifacts: stored }, { namespace, runId }, nowUs);
-    const [outcome] = await this.#store.append([{ ...checked, runId, kept: left?.kept, audit }], nowUs);
+    const [outcome] = await this.#journal.append([{ ...checked, runId, kept: left?.kept, audit }], nowUs);
     if (outcome === undefined) throw new CairnError("internal", "the store gave no answer");
     if (!outcome.ok) throw outcome.error;
     if (!outcome.ack.duplicate) {

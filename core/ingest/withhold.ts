@@ -1,6 +1,6 @@
 import { ARCHIVE_NAME, isConsole, type ForbiddenCapture } from "../types/capture.ts";
 import type { Envelope, Withheld } from "../types/envelope.ts";
-import type { KeptParts } from "../ports/run-store.ts";
+import type { KeptParts } from "../ports/journal.ts";
 
 /**
  * What of an envelope is stored where something must not be captured; undefined when all of it is. The envelope itself

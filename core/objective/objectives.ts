@@ -2,7 +2,7 @@ import { ancestors, parseNamespace } from "#lang/namespace-path.ts";
 import { limits } from "#lang/limits.ts";
 import type { MetricField } from "#lang/query/ast.ts";
 import { authorizeCall, maySee, type Caller } from "../access/caller.ts";
-import type { RunStore } from "../ports/run-store.ts";
+import type { NamespaceStore } from "../ports/namespace-store.ts";
 import { requireAtMost } from "../types/check.ts";
 import { bestStat } from "./better.ts";
 import type { Objective } from "../types/namespace.ts";
@@ -19,9 +19,9 @@ export function objectiveField({ metric, direction }: Objective): MetricField {
 
 /** Which objective holds where: a namespace has its own, or that of the nearest one above it which the caller may read. */
 export class Objectives {
-  readonly #store: RunStore;
+  readonly #store: NamespaceStore;
 
-  constructor(parts: { store: RunStore }) {
+  constructor(parts: { store: NamespaceStore }) {
     this.#store = parts.store;
   }
 

@@ -1,4 +1,6 @@
+import type { Envelope, EnvelopeAck } from "../types/envelope.ts";
 import type { SeriesPoints } from "../types/series.ts";
+import type { AuditRecord } from "./access-store.ts";
 
 /** What changed of a run, as bits that may be added. */
 export const CHANGED = {
@@ -11,13 +13,27 @@ export const CHANGED = {
   purged: 16,
 } as const;
 
+/** The way in for envelopes, and the way to follow what changed. */
+export interface Journal extends JournalReader {
+  /**
+   * Applies envelopes, each as a whole or not at all, in the order given and in call order; the
+   * outcomes come in the same order and one refusal does not touch the others. Per (run, writer):
+   * seq = last + 1 (after the declared losses) is applied; a known seq with the same content answers
+   * `duplicate`; with other content `exists` (SEQ_REUSED); beyond the next `precondition` (SEQ_GAP,
+   * fact expected). A series keeps its first kind: another throws `invalid`. From the call on
+   * nobody may write to the columns of `envelopes`, neither the caller nor the store: watchers may still
+   * be reading them long after. Whether content is the same is judged by all of it, also by what `kept` leaves out.
+   */
+  append(envelopes: readonly AppendEnvelope[], nowUs: number): Promise<AppendOutcome[]>;
+}
+
 /**
  * Says what changed, in order. Every write that changes a run gets a position, in the transaction of the write.
  * Positions rise, are never given out twice, and outlive a restart. They need not be adjacent.
  *
  * The journal remembers a bounded number of changes: those after `floor`.
  */
-export interface Journal {
+export interface JournalReader {
   /**
    * Changes after a position, of all runs; undefined asks only where the journal is. Sees every write that was
    * acknowledged before the call.
@@ -79,3 +95,28 @@ export interface EnvelopePoints {
   readonly position: number;
   readonly series: readonly SeriesPoints[];
 }
+
+export interface AppendEnvelope extends Omit<Envelope, "run"> {
+  runId: string;
+  /** Stored instead of `log` and `artifacts`, which then count for the digest only. */
+  kept?: KeptParts | undefined;
+  /**
+   * Who writes, for the authors of its artifacts. A change that overwrites something of a run that has ended is
+   * written down with `change`, an artifact of another principal that is replaced with its record in `artifacts`.
+   * Ordinary logging leaves no entry.
+   */
+  audit?: EnvelopeAudit | undefined;
+}
+
+export interface EnvelopeAudit {
+  change: AuditRecord | undefined;
+  /** One per artifact that is stored, in their order. */
+  artifacts: readonly AuditRecord[];
+}
+
+export type KeptParts = Pick<Envelope, "log" | "artifacts">;
+
+/** `position` is that of its change; undefined when nothing changed. */
+export type AppendOutcome =
+  | { ok: true; ack: EnvelopeAck; position: number | undefined }
+  | { ok: false; error: Error };

@@ -6,17 +6,17 @@ import {
   type ForbiddenCapture,
 } from "../types/capture.ts";
 import { ancestors } from "#lang/namespace-path.ts";
-import type { RunStore } from "../ports/run-store.ts";
+import type { NamespaceStore } from "../ports/namespace-store.ts";
 
 /**
  * What must not be captured where. Held in memory, because every envelope with lines asks; there is one
  * server per store, so nothing else changes it. Empty until `load`.
  */
 export class CapturePolicies {
-  readonly #store: Pick<RunStore, "listCapturePolicies">;
+  readonly #store: Pick<NamespaceStore, "listCapturePolicies">;
   #policies = new Map<string, CapturePolicy>();
 
-  constructor(store: Pick<RunStore, "listCapturePolicies">) {
+  constructor(store: Pick<NamespaceStore, "listCapturePolicies">) {
     this.#store = store;
   }
 

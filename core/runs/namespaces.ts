@@ -9,6 +9,7 @@ import type { CapturePolicy } from "../types/capture.ts";
 import type { Namespace, Objective } from "../types/namespace.ts";
 import { parseNamespace } from "#lang/namespace-path.ts";
 import type { RunSearch } from "../ports/run-search.ts";
+import type { NamespaceStore } from "../ports/namespace-store.ts";
 import type { RunStore } from "../ports/run-store.ts";
 import { findBestRuns } from "../objective/best-runs.ts";
 import type { Objectives } from "../objective/objectives.ts";
@@ -21,7 +22,8 @@ import { pageSize } from "./runs.ts";
 const LOOKED_AT_ONCE = 1_000;
 
 export class Namespaces {
-  readonly #store: RunStore;
+  readonly #store: NamespaceStore;
+  readonly #runs: RunStore;
   readonly #search: RunSearch;
   readonly #clock: Clock;
   readonly #captures: CapturePolicies;
@@ -29,16 +31,18 @@ export class Namespaces {
   readonly #onGone: (scope: Scope) => Promise<void>;
 
   constructor(parts: {
-    store: RunStore;
+    store: NamespaceStore;
+    runs: RunStore;
     search: RunSearch;
     clock: Clock;
     captures: CapturePolicies;
     objectives: Objectives;
     /** Told of what is destroyed: access forgets what was bound on it. */
-    onGone?: (scope: Scope) => Promise<void>;
+    onGone: (scope: Scope) => Promise<void>;
   }) {
-    this.#onGone = parts.onGone ?? (() => Promise.resolve());
+    this.#onGone = parts.onGone;
     this.#store = parts.store;
+    this.#runs = parts.runs;
     this.#search = parts.search;
     this.#clock = parts.clock;
     this.#captures = parts.captures;
@@ -172,7 +176,7 @@ export class Namespaces {
       caller,
       namespaces.map(({ path }) => path),
     );
-    const parts = { store: this.#store, search: this.#search };
+    const parts = { store: this.#runs, search: this.#search };
     const best = withBest && held.size > 0 ? await findBestRuns(parts, caller, held) : undefined;
     return namespaces.map((namespace) => ({
       ...namespace,
@@ -183,7 +187,7 @@ export class Namespaces {
 
   async #tree(caller: Caller): Promise<NamespaceTree> {
     const mask = caller.rights.readable();
-    return new NamespaceTree(mask, await this.#search.tally(await this.#store.publish(), mask));
+    return new NamespaceTree(mask, await this.#search.tally(await this.#runs.publish(), mask));
   }
 }
 

@@ -79,9 +79,9 @@ export class Runs {
     clock: Clock;
     captures: CapturePolicies;
     /** Told of what is destroyed: access forgets what was bound on it. */
-    onGone?: (scope: Scope) => Promise<void>;
+    onGone: (scope: Scope) => Promise<void>;
   }) {
-    this.#onGone = parts.onGone ?? (() => Promise.resolve());
+    this.#onGone = parts.onGone;
     this.#store = parts.store;
     this.#search = parts.search;
     this.#clock = parts.clock;

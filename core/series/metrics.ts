@@ -16,7 +16,7 @@ import type {
   ReadSeriesResult,
   SeriesSelector,
 } from "../ports/point-store.ts";
-import type { RunStore } from "../ports/run-store.ts";
+import type { NamespaceStore } from "../ports/namespace-store.ts";
 import { compilePattern, globToRegex } from "#lang/query/pattern.ts";
 import { fillPage } from "../runs/fill-page.ts";
 import { pageSize, type Runs } from "../runs/runs.ts";
@@ -43,14 +43,14 @@ const KEY_SERIES_AT_ONCE = 2_000;
 
 /** Reading series, and saying what their keys mean. */
 export class Metrics {
-  readonly #store: RunStore;
+  readonly #namespaces: NamespaceStore;
   readonly #points: PointStore;
   readonly #runs: Runs;
   readonly #clock: Clock;
 
-  constructor(parts: { store: RunStore; points: PointStore; runs: Runs; clock: Clock }) {
+  constructor(parts: { namespaces: NamespaceStore; points: PointStore; runs: Runs; clock: Clock }) {
     this.#clock = parts.clock;
-    this.#store = parts.store;
+    this.#namespaces = parts.namespaces;
     this.#points = parts.points;
     this.#runs = parts.runs;
   }
@@ -165,7 +165,7 @@ export class Metrics {
     requireText(description.description, limits.descriptionBytesMax, "description");
     const facts = { key: description.key };
     const audit = auditRecord(caller, this.#clock.nowUs(), "describe-key", namespace, facts);
-    await this.#store.describeKey(description, audit);
+    await this.#namespaces.describeKey(description, audit);
     return description;
   }
 
@@ -185,7 +185,7 @@ export class Metrics {
     const begin = request.pageToken === "" ? undefined : request.pageToken;
     const { items, last } = await fillPage<KeyDescription, KeyDescription>(
       request.pageSize === 0 ? KEYS_MAX : pageSize(request.pageSize),
-      (looked, bound) => this.#store.listKeys(readable, { after: looked?.key ?? begin, ...bound }),
+      (looked, bound) => this.#namespaces.listKeys(readable, { after: looked?.key ?? begin, ...bound }),
       (described) => described,
     );
     return { keys: items, nextPageToken: last?.key ?? "" };

@@ -6,7 +6,8 @@ import { authorize, authorizeCall, type Caller } from "../access/caller.ts";
 import { ROOT } from "../access/scope.ts";
 import { CairnError, quote } from "#lang/errors.ts";
 import type { RunRef } from "#lang/run-ref.ts";
-import { PROBLEMS_MAX, type RunLedger, type RunStore, type StoreInfo } from "../ports/run-store.ts";
+import { PROBLEMS_MAX, type Engine, type EngineCopies, type StoreInfo } from "../ports/engine.ts";
+import type { RunLedger, RunStore } from "../ports/run-store.ts";
 import type { Runs } from "../runs/runs.ts";
 
 export interface SystemOptions {
@@ -38,13 +39,6 @@ export interface ContentBeside {
   verify(signal?: AbortSignal): Promise<string[]>;
 }
 
-const NOTHING_BESIDE: ContentBeside = {
-  kept: (work) => work(),
-  copyTo: () => Promise.resolve(),
-  takeFrom: () => Promise.resolve(),
-  verify: () => Promise.resolve([]),
-};
-
 const NO_COUNTS = { runs: 0, series: 0, points: 0, sizeBytes: 0 } as const;
 const SUFFIX = ".db";
 const CONTENT_SUFFIX = ".blobs";
@@ -52,6 +46,7 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 
 /** What the server knows and does about itself. */
 export class System {
+  readonly #engine: Engine;
   readonly #store: RunStore;
   readonly #runs: Runs;
   readonly #clock: Clock;
@@ -63,16 +58,18 @@ export class System {
   readonly #writing = new Set<string>();
 
   constructor(parts: {
+    engine: Engine;
     store: RunStore;
     runs: Runs;
     clock: Clock;
     options: SystemOptions;
-    /** Told that another content may be in the store now. */
-    onRestored?: () => Promise<void>;
-    content?: ContentBeside;
+    /** Called when another content may be in the store now. */
+    onRestored: () => Promise<void>;
+    content: ContentBeside;
   }) {
-    this.#content = parts.content ?? NOTHING_BESIDE;
-    this.#onRestored = parts.onRestored ?? (() => Promise.resolve());
+    this.#content = parts.content;
+    this.#onRestored = parts.onRestored;
+    this.#engine = parts.engine;
     this.#store = parts.store;
     this.#runs = parts.runs;
     this.#clock = parts.clock;
@@ -84,7 +81,7 @@ export class System {
   async info(caller: Caller): Promise<Info> {
     authorizeCall(caller);
     const { version, engines } = this.#options;
-    const info = { ...(await this.#store.info()), version, engines, startedUs: this.#startedUs };
+    const info = { ...(await this.#engine.info()), version, engines, startedUs: this.#startedUs };
     return caller.rights.may("administer", ROOT) ? info : { ...info, ...NO_COUNTS };
   }
 
@@ -100,7 +97,7 @@ export class System {
     const name = asked === "" ? `cairn-${stamp(nowUs)}` : checkedName(asked);
     await this.#content.kept(() =>
       this.#writeAs(name, async (partial) => {
-        await this.#store.backup(partial, auditRecord(caller, nowUs, "create-backup", name));
+        await this.#copies.backup(partial, auditRecord(caller, nowUs, "create-backup", name));
         await this.#copyContent(name);
       }),
     );
@@ -131,7 +128,7 @@ export class System {
         await this.#content.takeFrom(this.#folder(restored.name));
         // Once before, so that what cannot be kept aside is not replaced; once after, for what came meanwhile.
         await this.#copyContent(aside);
-        await this.#store.restore(this.#file(restored.name), { keepAside, audit });
+        await this.#copies.restore(this.#file(restored.name), { keepAside, audit });
         await this.#content.copyTo(this.#folder(aside));
       }),
     );
@@ -142,10 +139,18 @@ export class System {
 
   async checkIntegrity(caller: Caller): Promise<{ points: number; runs: number; problems: string[] }> {
     authorize(caller);
-    const found = await this.#store.checkIntegrity(caller.signal);
+    const { integrity } = this.#engine;
+    if (integrity === undefined) throw cannot("check the store", "the database has to check itself");
+    const found = await integrity.checkIntegrity(caller.signal);
     const damaged = await this.#content.verify(caller.signal);
     const problems = [...found.problems, ...damaged].slice(0, PROBLEMS_MAX);
     return { ...found, problems };
+  }
+
+  get #copies(): EngineCopies {
+    const { copies } = this.#engine;
+    if (copies === undefined) throw cannot("copy the store", "use the backups of the database");
+    return copies;
   }
 
   /** `write` fills a file of another name, which gets its own when it is whole. */
@@ -232,6 +237,13 @@ function verdictOf({ totals: { envelopes, lastSeq, lost, gaps, problems } }: Run
     ...(problems > 0 ? [`${problems} damaged`] : []),
   ];
   return parts.join(", ");
+}
+
+function cannot(what: string, hint: string): CairnError {
+  return new CairnError("precondition", `cannot ${what}: its engine has no such thing`, {
+    reason: "NOT_SUPPORTED",
+    hint,
+  });
 }
 
 function taken(name: string): CairnError {

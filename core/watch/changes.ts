@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { Seal } from "#base/seal.ts";
 import { CairnError } from "#lang/errors.ts";
-import { CHANGED, type Journal, type JournalPart, type ReadJournalPoints } from "../ports/journal.ts";
+import { CHANGED, type JournalPart, type JournalReader, type ReadJournalPoints } from "../ports/journal.ts";
 import { Ear } from "./ear.ts";
 import { HeldPoints, type HeldPart } from "./held-points.ts";
 import { RecentRuns, type ChangedRun } from "./recent-runs.ts";
@@ -36,7 +36,7 @@ export interface ChangesOptions {
 export class Changes {
   readonly turns = new Turns();
   readonly points: HeldPoints;
-  readonly #journal: Journal;
+  readonly #journal: JournalReader;
   readonly #runsMax: number;
   readonly #waveMs: number;
   readonly #pollMs: number;
@@ -62,7 +62,7 @@ export class Changes {
   #lastWaveMs = -Infinity;
   #stopped: CairnError | undefined;
 
-  constructor(journal: Journal, options: ChangesOptions = {}) {
+  constructor(journal: JournalReader, options: ChangesOptions = {}) {
     this.#journal = journal;
     this.#runsMax = options.runsMax ?? RUNS_MAX;
     this.#waveMs = options.waveMs ?? WAVE_MS;

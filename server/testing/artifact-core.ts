@@ -1,17 +1,15 @@
 import { openMemoryBlobStore } from "#blob/memory/memory-blob-store.ts";
-import { Access } from "#core/access/access.ts";
+import type { Access } from "#core/access/access.ts";
 import { OWNER, type Caller } from "#core/access/caller.ts";
 import type { Permission } from "#core/access/permission.ts";
 import type { Role } from "#core/access/role.ts";
-import { Artifacts } from "#core/artifacts/artifacts.ts";
+import type { Artifacts } from "#core/artifacts/artifacts.ts";
 import type { UploadHead } from "#core/artifacts/uploads.ts";
 import type { BlobStore } from "#core/ports/blob-store.ts";
 import type { RunRef } from "#lang/run-ref.ts";
 import { buildCore, type CoreUnderTest } from "#store/contract/core-under-test.ts";
 import { createRun } from "#store/contract/stores.ts";
 import { openInMemory, type SqliteUnderTest } from "#store/sqlite/testing/under-test.ts";
-
-const SIZE_BYTES_MAX = 10_000_000;
 
 /** Artifacts on a real store in memory, with real access and a clock that a test may set. */
 export interface ArtifactCore {
@@ -37,26 +35,12 @@ export async function openArtifactCore(
   wrap: (blobs: BlobStore) => BlobStore = (blobs) => blobs,
 ): Promise<ArtifactCore> {
   const under = await openInMemory();
-  const core = buildCore(under);
-  // Blobs are stamped by the system's clock.
-  core.clock.us = Date.now() * 1000;
-  const access = await Access.open({
-    store: under.access,
-    clock: core.clock,
-    locateRun: async (caller, id) => (await core.runs.whereIs(caller, { by: "id", id })).namespace,
-  });
   const blobs = wrap(openMemoryBlobStore());
   const failures: unknown[] = [];
-  const artifacts = new Artifacts({
-    store: under.artifacts,
-    runs: under.runs,
-    blobs,
-    clock: core.clock,
-    captures: core.captures,
-    sizeBytesMax: SIZE_BYTES_MAX,
-    onGone: (scope) => access.forget(scope),
-    onSweepFailure: (thrown) => failures.push(thrown),
-  });
+  const core = await buildCore(under, { blobs, onSweepFailure: (thrown) => failures.push(thrown) });
+  const { access, artifacts } = core;
+  // Blobs are stamped by the system's clock.
+  core.clock.us = Date.now() * 1000;
   const administrator: Caller = { ...OWNER, permission: "administer" };
   return {
     under,

@@ -1,16 +1,14 @@
 /** Access on a store under test, with short ways to say who is there and who may what. */
-import { Access } from "#core/access/access.ts";
+import type { Access } from "#core/access/access.ts";
 import { ANONYMOUS, OWNER, type Caller, type Identity } from "#core/access/caller.ts";
 import type { Permission } from "#core/access/permission.ts";
 import type { Role } from "#core/access/role.ts";
 import type { AskedScope, CreatedToken, NewToken } from "#core/access/views.ts";
-import { Objectives } from "#core/objective/objectives.ts";
-import { CapturePolicies } from "#core/runs/capture-policies.ts";
-import { Namespaces } from "#core/runs/namespaces.ts";
-import { Runs } from "#core/runs/runs.ts";
-import { System } from "#core/system/system.ts";
-import { ListSearch } from "./list-search.ts";
-import { NOW_US, type StoresUnderTest } from "./stores.ts";
+import type { Namespaces } from "#core/runs/namespaces.ts";
+import type { Runs } from "#core/runs/runs.ts";
+import type { System } from "#core/system/system.ts";
+import { buildCore } from "./core-under-test.ts";
+import type { StoresUnderTest } from "./stores.ts";
 
 export const DAY_US = 86_400_000_000;
 
@@ -44,34 +42,16 @@ export function on(namespace: string, runId = "", artifact = ""): AskedScope {
 }
 
 export async function openAccess(under: StoresUnderTest): Promise<AccessUnderTest> {
-  const { runs: store, access: accessStore, feed, directory } = under;
-  const clock = { us: NOW_US, nowUs: () => clock.us };
-  const search = new ListSearch(feed);
-  const onGone: Access["forget"] = (scope) => access.forget(scope);
-  const captures = new CapturePolicies(store);
-  const objectives = new Objectives({ store });
-  const runs = new Runs({ store, search, clock, captures, onGone });
-  const access: Access = await Access.open({
-    store: accessStore,
-    clock,
-    // The least there is: what a real one costs is not the matter here.
-    passwordCost: { memoryKib: 8, passes: 1 },
-    locateRun: async (caller, id) => (await runs.get(caller, { by: "id", id })).namespace,
-  });
+  const core = await buildCore(under);
+  const { access, runs, namespaces, system, clock } = core;
   const token: AccessUnderTest["token"] = (principal, bounds) =>
     access.createToken(ADMIN, { principal, name: "", role: undefined, namespaces: [], days: 0, ...bounds });
   return {
     access,
     runs,
     clock,
-    namespaces: new Namespaces({ store, search, clock, captures, objectives, onGone }),
-    system: new System({
-      store,
-      runs,
-      clock,
-      options: { version: "0.0.0", engines: {}, backupDirectory: directory },
-      onRestored: () => access.reload(),
-    }),
+    namespaces,
+    system,
     token,
     user: async (name, password = "") => {
       await access.createPrincipal(ADMIN, { name, kind: "user", displayName: "", password });

@@ -1,19 +1,11 @@
+import { generateKeyPairSync } from "node:crypto";
 import type { Clock } from "#base/clock.ts";
+import { openMemoryBlobStore } from "#blob/memory/memory-blob-store.ts";
 import { ANONYMOUS, OWNER, type Caller } from "#core/access/caller.ts";
-import { Comparisons } from "#core/compare/comparisons.ts";
-import { Explore } from "#core/explore/explore.ts";
-import { Ingest } from "#core/ingest/ingest.ts";
-import { Logs } from "#core/logs/logs.ts";
-import { Lineage } from "#core/lineage/lineage.ts";
-import { Objectives } from "#core/objective/objectives.ts";
-import { CapturePolicies } from "#core/runs/capture-policies.ts";
-import { Namespaces } from "#core/runs/namespaces.ts";
-import { Runs, type NewRun } from "#core/runs/runs.ts";
-import { Groups } from "#core/series/groups.ts";
-import { Metrics } from "#core/series/metrics.ts";
-import { System } from "#core/system/system.ts";
-import { Changes, type ChangesOptions } from "#core/watch/changes.ts";
-import { Watches } from "#core/watch/watches.ts";
+import { openCore, type Core } from "#core/open-core.ts";
+import type { BlobStore } from "#core/ports/blob-store.ts";
+import type { NewRun } from "#core/runs/runs.ts";
+import type { ChangesOptions } from "#core/watch/changes.ts";
 import { ListSearch } from "./list-search.ts";
 import { NOW_US, type StoresUnderTest } from "./stores.ts";
 
@@ -21,59 +13,41 @@ import { NOW_US, type StoresUnderTest } from "./stores.ts";
 export const CALLER: Caller = { ...OWNER, permission: "write" };
 export const STRANGER: Caller = { ...ANONYMOUS, permission: "read" };
 
-export interface CoreUnderTest {
-  runs: Runs;
-  namespaces: Namespaces;
-  ingest: Ingest;
-  metrics: Metrics;
-  objectives: Objectives;
-  comparisons: Comparisons;
-  explore: Explore;
-  logs: Logs;
-  watches: Watches;
-  lineage: Lineage;
-  groups: Groups;
-  system: System;
-  changes: Changes;
-  captures: CapturePolicies;
+const ARTIFACT_SIZE_MAX = 10_000_000;
+
+export interface CoreUnderTest extends Core {
   /** Says what time it is; a test may set it. */
   clock: Clock & { us: number };
 }
 
-export function buildCore(
-  { journal, runs: store, points, logs, links, feed, directory }: StoresUnderTest,
-  options: ChangesOptions = {},
-): CoreUnderTest {
-  const changes = new Changes(journal, options);
+export interface CoreUnderTestOptions extends ChangesOptions {
+  /** Empty ones in memory when absent. */
+  blobs?: BlobStore;
+  onSweepFailure?(thrown: unknown): void;
+  /** Whether there is a place for them. */
+  backups?: boolean;
+}
+
+/** A core as servers have it, on a store under test. */
+export async function buildCore(
+  under: StoresUnderTest,
+  { blobs, onSweepFailure, backups = true, ...changes }: CoreUnderTestOptions = {},
+): Promise<CoreUnderTest> {
   const clock = { us: NOW_US, nowUs: () => clock.us };
-  const search = new ListSearch(feed);
-  const captures = new CapturePolicies(store);
-  const objectives = new Objectives({ store });
-  const runs = new Runs({ store, search, clock, captures });
-  const metrics = new Metrics({ store, points, runs, clock });
-  return {
-    clock,
-    changes,
-    captures,
-    runs,
-    namespaces: new Namespaces({ store, search, clock, captures, objectives }),
-    ingest: new Ingest({ store, runs, clock, changes, captures }),
-    metrics,
-    objectives,
-    comparisons: new Comparisons({ runs, points, metrics, objectives }),
-    explore: new Explore({ store, search, metrics, objectives, clock }),
-    logs: new Logs({ store: logs, runs, changes }),
-    watches: new Watches({ store, search, logs, runs, clock, changes }),
-    lineage: new Lineage({ store, links, runs, clock }),
-    groups: new Groups({ store, points, search, runs, clock }),
-    system: new System({
-      store,
-      runs,
+  const core = await openCore(
+    { ...under, blobs: blobs ?? openMemoryBlobStore(), search: new ListSearch(under.feed) },
+    {
       clock,
-      options: { version: "0.0.0", engines: {}, backupDirectory: directory },
-      onRestored: () => captures.load(),
-    }),
-  };
+      changes,
+      artifactSizeMax: ARTIFACT_SIZE_MAX,
+      auditSigner: () => generateKeyPairSync("ed25519").privateKey,
+      // The least there is: what a real one costs is not the matter here.
+      passwordCost: { memoryKib: 8, passes: 1 },
+      onSweepFailure: (thrown) => onSweepFailure?.(thrown),
+      system: { version: "0.0.0", engines: {}, backupDirectory: backups ? under.directory : undefined },
+    },
+  );
+  return { ...core, clock };
 }
 
 export function asked(request: Partial<NewRun> = {}): NewRun {

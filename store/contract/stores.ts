@@ -8,15 +8,19 @@ import type { Labels, Points, SeriesPoints, Values } from "#core/types/series.ts
 import type { PointStore, ReadSeries, SeriesData, SeriesSelector } from "#core/ports/point-store.ts";
 import type { AccessStore, AuditRecord } from "#core/ports/access-store.ts";
 import type { ArtifactStore } from "#core/ports/artifact-store.ts";
-import type { Journal } from "#core/ports/journal.ts";
+import type { Engine } from "#core/ports/engine.ts";
+import type { AppendEnvelope, AppendOutcome, Journal } from "#core/ports/journal.ts";
 import type { LineageStore } from "#core/ports/lineage-store.ts";
 import type { LogStore } from "#core/ports/log-store.ts";
-import type { AppendEnvelope, AppendOutcome, HeavyPart, RunStore } from "#core/ports/run-store.ts";
+import type { NamespaceStore } from "#core/ports/namespace-store.ts";
+import type { HeavyPart, RunStore } from "#core/ports/run-store.ts";
 import type { FeedRecorder } from "./feed-recorder.ts";
 
 /** A new, empty store. */
 export interface StoresUnderTest {
+  engine: Engine;
   journal: Journal;
+  namespaces: NamespaceStore;
   runs: RunStore;
   points: PointStore;
   access: AccessStore;
@@ -39,6 +43,9 @@ export type OpenStores = () => Promise<StoresUnderTest>;
 /** The store of the running test, as a suite's cases use it. */
 export interface Bench {
   readonly under: StoresUnderTest;
+  readonly engine: Engine;
+  readonly journal: Journal;
+  readonly namespaces: NamespaceStore;
   readonly runs: RunStore;
   readonly points: PointStore;
   reopen(): Promise<void>;
@@ -63,6 +70,15 @@ function benchOf(open: OpenStores, before: typeof beforeAll, after: typeof after
   return {
     get under() {
       return under;
+    },
+    get engine() {
+      return under.engine;
+    },
+    get journal() {
+      return under.journal;
+    },
+    get namespaces() {
+      return under.namespaces;
     },
     get runs() {
       return under.runs;
@@ -160,11 +176,11 @@ export function envelope(runId: string, seq: number, parts: Partial<AppendEnvelo
 }
 
 export async function appendOne(
-  runs: RunStore,
+  journal: Journal,
   one: AppendEnvelope,
   nowUs: number = NOW_US,
 ): Promise<EnvelopeAck> {
-  const [outcome] = await runs.append([one], nowUs);
+  const [outcome] = await journal.append([one], nowUs);
   return ackOf(outcome);
 }
 

@@ -29,9 +29,9 @@ describe("a damaged store", () => {
     id = await createRun(under.runs);
     for (const seq of [1, 2, 3]) {
       const series = [numbers("loss", [seq, seq + 0.5], 2 * seq), numbers("acc", [-seq], seq)];
-      await appendOne(under.runs, envelope(id, seq, { series }));
+      await appendOne(under.journal, envelope(id, seq, { series }));
     }
-    await appendOne(under.runs, envelope(id, 4, { series: [numbers("other", [7, 8, 9])] }));
+    await appendOne(under.journal, envelope(id, 4, { series: [numbers("other", [7, 8, 9])] }));
   });
   afterEach(() => under.discard());
 
@@ -47,7 +47,7 @@ describe("a damaged store", () => {
   /** Every damaged thing is named by verify and by the integrity check, and nothing else is. */
   const expectNamed = async (...names: string[]) => {
     const { problems } = await under.runs.verifyRun(id);
-    const integrity = await under.runs.checkIntegrity();
+    const integrity = await under.engine.integrity!.checkIntegrity();
     for (const name of names) {
       expect(problems.join("\n")).toContain(name);
       expect(integrity.problems.join("\n")).toContain(name);
@@ -102,7 +102,7 @@ describe("a damaged store", () => {
     it("D9 takes new points all the same and keeps the damaged chunk as it is", async () => {
       const damaged = flipped(bodyOf(), 20);
       setBody(damaged);
-      await appendOne(under.runs, envelope(id, 5, { series: [numbers("loss", [9], 100)] }));
+      await appendOne(under.journal, envelope(id, 5, { series: [numbers("loss", [9], 100)] }));
       await under.settle();
       await reopen();
       expect(bodyOf()).toEqual(damaged);
@@ -117,7 +117,7 @@ describe("a damaged store", () => {
         writer: "v",
         series: [numbers("loss", [50, 60], 3), numbers("acc", [5], 2)],
       });
-      await appendOne(under.runs, back);
+      await appendOne(under.journal, back);
       for (let round = 0; round < 2; round++) {
         expect(await list()).toEqual([
           ["acc", 2],
@@ -156,14 +156,14 @@ describe("a damaged store", () => {
             ...(Object.values(before) as (number | Uint8Array)[]),
           );
         });
-        expect(await under.runs.checkIntegrity()).toMatchObject({ problems: [] });
+        expect(await under.engine.integrity!.checkIntegrity()).toMatchObject({ problems: [] });
       }
       expect(bodyOf()).toEqual(body);
     });
 
     it("B3 names a page that is no page any more, and the server starts", async () => {
       const body = bodyOf();
-      await under.runs.close();
+      await under.engine.close();
       const file = join(data, "cairn.db");
       const bytes = await readFile(file);
       const page = Math.floor(bytes.indexOf(body) / PAGE_BYTES);
@@ -171,7 +171,7 @@ describe("a damaged store", () => {
       await writeFile(file, bytes);
       await reopen();
       await expect(read("loss")).rejects.toEqual(corrupt);
-      const { problems } = await under.runs.checkIntegrity();
+      const { problems } = await under.engine.integrity!.checkIntegrity();
       expect(problems.length).toBeGreaterThan(0);
       expect((await under.runs.verifyRun(id)).problems.length).toBeGreaterThan(0);
       expect(await getRuns(under.runs, [id])).toMatchObject([{ id }]);
@@ -181,7 +181,7 @@ describe("a damaged store", () => {
   describe("in the log", () => {
     const second = "(SELECT min(pos) + 1 FROM log)";
     const damageLog = async (change: string, ...values: (number | Uint8Array)[]) => {
-      await under.runs.close();
+      await under.engine.close();
       tamper(data, (db) => db.prepare(`UPDATE log SET ${change} WHERE pos = ${second}`).run(...values));
       await reopen();
     };
@@ -223,7 +223,7 @@ describe("a damaged store", () => {
     it("D9 never folds a damaged row away by and by", async () => {
       await damageBody();
       for (let seq = 5; seq <= 8; seq++) {
-        await appendOne(under.runs, envelope(id, seq, { series: [numbers("loss", [seq], 10 * seq)] }));
+        await appendOne(under.journal, envelope(id, seq, { series: [numbers("loss", [seq], 10 * seq)] }));
         await under.settle();
         await expect(read("loss")).rejects.toEqual(corrupt);
         await expectNamed('series "loss", "acc"');
@@ -238,8 +238,8 @@ describe("a damaged store", () => {
       const again = () =>
         envelope(id, 2, { series: [numbers("loss", [2, 2.5], 4), numbers("acc", [-2], 2)] });
       for (let round = 0; round < 3; round++) {
-        expect(await appendOne(under.runs, again())).toMatchObject({ duplicate: true });
-        const other = appendOne(under.runs, envelope(id, 2));
+        expect(await appendOne(under.journal, again())).toMatchObject({ duplicate: true });
+        const other = appendOne(under.journal, envelope(id, 2));
         await expect(other).rejects.toEqual(refused("exists", "SEQ_REUSED"));
         if (round === 0) await under.settle();
         else await reopen();
@@ -258,7 +258,7 @@ describe("a damaged store", () => {
     ])("D9 sees a changed %s in a row, and returns none of its points", async (_, change) => {
       await damageLog(change);
       for (let round = 0; round < 2; round++) {
-        const { problems } = await under.runs.checkIntegrity();
+        const { problems } = await under.engine.integrity!.checkIntegrity();
         expect(problems.at(-1)).toContain("log row 3 is damaged");
         expect(problems.every((problem) => problem.includes("log row 3"))).toBe(true);
         for (const key of ["loss", "acc"]) {
@@ -270,19 +270,19 @@ describe("a damaged store", () => {
       }
       // The rest of the store is as well as before.
       const next = await createRun(under.runs);
-      await appendOne(under.runs, envelope(next, 1, { series: [numbers("loss", [1])] }));
+      await appendOne(under.journal, envelope(next, 1, { series: [numbers("loss", [1])] }));
       await under.settle();
       expect(await readNumbers(under.points, next, "loss")).toEqual([1]);
     });
 
     it("D9 does not mind damage to a row whose points are in chunks already", async () => {
       // As a kill between folding and deleting leaves it.
-      await under.runs.close();
+      await under.engine.close();
       let row: Record<string, unknown> = {};
       tamper(data, (db) => (row = db.prepare(`SELECT * FROM log WHERE pos = ${second}`).get()!));
       await reopen();
       await under.settle();
-      await under.runs.close();
+      await under.engine.close();
       const damaged = { ...row, body: flipped(row.body as Uint8Array, 9) };
       tamper(data, (db) =>
         db
@@ -296,7 +296,7 @@ describe("a damaged store", () => {
       await reopen();
       for (let round = 0; round < 2; round++) {
         expect(await read("loss")).toEqual([1, 1.5, 2, 2.5, 3, 3.5]);
-        expect(await under.runs.checkIntegrity()).toEqual({ points: 12, runs: 1, problems: [] });
+        expect(await under.engine.integrity!.checkIntegrity()).toEqual({ points: 12, runs: 1, problems: [] });
         await under.settle();
       }
     });
@@ -304,11 +304,11 @@ describe("a damaged store", () => {
     it("D9 refuses a row that went bad while the server was running, until memory has mended it", async () => {
       tamper(data, (db) => db.exec("UPDATE log SET body = zeroblob(length(body))"));
       await expect(read("loss")).rejects.toEqual(corrupt);
-      expect((await under.runs.checkIntegrity()).problems.length).toBeGreaterThan(0);
+      expect((await under.engine.integrity!.checkIntegrity()).problems.length).toBeGreaterThan(0);
       // The thread that writes still has what was acknowledged.
       await under.settle();
       expect(await read("loss")).toEqual([1, 1.5, 2, 2.5, 3, 3.5]);
-      expect(await under.runs.checkIntegrity()).toEqual({ points: 12, runs: 1, problems: [] });
+      expect(await under.engine.integrity!.checkIntegrity()).toEqual({ points: 12, runs: 1, problems: [] });
     });
 
     it("U6 purges damaged rows with their run", async () => {
@@ -316,14 +316,14 @@ describe("a damaged store", () => {
       await under.settle();
       await under.runs.setDeleted(id, NOW_US, AUDIT);
       await under.runs.purgeRun(id, AUDIT);
-      expect(await under.runs.checkIntegrity()).toEqual({ points: 0, runs: 0, problems: [] });
+      expect(await under.engine.integrity!.checkIntegrity()).toEqual({ points: 0, runs: 0, problems: [] });
     });
   });
 
   describe("in the state of a series", () => {
     it("D9 refuses to read it, names it, and goes on with everything else", async () => {
       await under.settle();
-      await under.runs.close();
+      await under.engine.close();
       tamper(data, (db) => {
         const loss = db.prepare("SELECT id, state FROM series WHERE key = 'loss'").get()!;
         const damaged = flipped(loss.state as Uint8Array, 70);
@@ -337,7 +337,7 @@ describe("a damaged store", () => {
         await expectNamed('series "loss": its summary is damaged');
         await under.feed.catchUp(under.runs);
         const series = [numbers("loss", [9], 50 + round)];
-        await appendOne(under.runs, envelope(id, 5 + round, { series }));
+        await appendOne(under.journal, envelope(id, 5 + round, { series }));
         await under.settle();
         await reopen();
       }

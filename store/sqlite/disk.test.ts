@@ -26,10 +26,10 @@ describe("sqlite with several readers", () => {
       return all[0];
     };
     for (let seq = 1; seq <= 12; seq++) {
-      await appendOne(under.runs, envelope(id, seq, { series: [numbers("loss", [seq], seq)] }));
+      await appendOne(under.journal, envelope(id, seq, { series: [numbers("loss", [seq], seq)] }));
       expect(await readAll(id, "loss")).toHaveLength(seq);
       const passing = await createRun(under.runs);
-      await appendOne(under.runs, envelope(passing, 1, { series: [numbers("loss", [-seq])] }));
+      await appendOne(under.journal, envelope(passing, 1, { series: [numbers("loss", [-seq])] }));
       expect(await readAll(passing, "loss")).toEqual([-seq]);
       if (seq % 4 === 0) await under.settle();
       await under.runs.setDeleted(passing, NOW_US, AUDIT);

@@ -2,30 +2,24 @@ import type { PlainError } from "#lang/errors.ts";
 import type { Run, RunChange } from "#core/types/run.ts";
 import type { AccessStore, AuditRecord } from "#core/ports/access-store.ts";
 import type { ArtifactStore } from "#core/ports/artifact-store.ts";
+import type { Engine, EngineIntegrity } from "#core/ports/engine.ts";
 import type { Journal } from "#core/ports/journal.ts";
 import type { LineageStore } from "#core/ports/lineage-store.ts";
 import type { LogStore } from "#core/ports/log-store.ts";
+import type { NamespaceStore } from "#core/ports/namespace-store.ts";
 import type { PointStore } from "#core/ports/point-store.ts";
 import type { RunStore } from "#core/ports/run-store.ts";
 import type { Appended, PackedEnvelope } from "./journal/append.ts";
 
 /** What the thread with the writing connection answers. */
-export interface WriterApi extends Pick<
-  RunStore,
-  | "createNamespace"
-  | "updateNamespace"
-  | "deleteNamespace"
-  | "createRun"
-  | "setDeleted"
-  | "purgeRun"
-  | "expireHeartbeats"
-  | "initSetting"
-  | "publish"
-  | "close"
-> {
+export interface WriterApi
+  extends
+    Pick<NamespaceStore, "createNamespace" | "updateNamespace" | "deleteNamespace">,
+    Pick<RunStore, "createRun" | "setDeleted" | "purgeRun" | "expireHeartbeats" | "publish">,
+    Pick<Engine, "initSetting" | "close"> {
   updateRun(id: string, change: RunChange, nowUs: number, audit?: AuditRecord): Promise<Run>;
   describeKey(
-    description: Parameters<RunStore["describeKey"]>[0],
+    description: Parameters<NamespaceStore["describeKey"]>[0],
     nowUs: number,
     audit?: AuditRecord,
   ): Promise<void>;
@@ -54,19 +48,12 @@ export interface ReaderApi
     LogStore,
     Pick<Journal, "changesSince" | "readPoints">,
     Pick<
-      RunStore,
-      | "findNamespace"
-      | "listNamespaces"
-      | "findObjectives"
-      | "listCapturePolicies"
-      | "findRuns"
-      | "getRuns"
-      | "verifyRun"
-      | "listKeys"
-      | "getSetting"
-      | "info"
-      | "checkIntegrity"
-    > {
+      NamespaceStore,
+      "findNamespace" | "listNamespaces" | "findObjectives" | "listCapturePolicies" | "listKeys"
+    >,
+    Pick<RunStore, "findRuns" | "getRuns" | "verifyRun">,
+    Pick<Engine, "getSetting" | "info">,
+    EngineIntegrity {
   backup(file: string): Promise<void>;
   loadAccess: AccessStore["loadAccess"];
   listAudit: AccessStore["listAudit"];

@@ -1,7 +1,7 @@
-import type { Journal, JournalChange, JournalPart, JournalPoints } from "../../ports/journal.ts";
+import type { JournalChange, JournalPart, JournalPoints, JournalReader } from "../../ports/journal.ts";
 
 /** The plainest journal there is: a list of changes, each at the next position. It keeps no points. */
-export class ListJournal implements Journal {
+export class ListJournal implements JournalReader {
   readonly #noted: JournalChange[] = [];
   readonly #wakes = new Set<() => void>();
   secret = "a secret";

@@ -3,7 +3,8 @@ import { MessageChannel } from "node:worker_threads";
 import { openFsBlobStore } from "#blob/fs/fs-blob-store.ts";
 import type { Run } from "#core/types/run.ts";
 import type { BlobStore } from "#core/ports/blob-store.ts";
-import { openSqlite, type SqliteStore } from "#store/sqlite/open.ts";
+import { openSqlite } from "#store/sqlite/open.ts";
+import type { SqliteStore } from "#store/sqlite/sqlite-store.ts";
 
 export const NOW_US = 1_767_225_600_000_000;
 

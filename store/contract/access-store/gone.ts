@@ -16,10 +16,12 @@ export function accessGoneContract(open: OpenStores, restores: boolean): void {
     await runs.setDeleted(id, undefined, told("restore"));
     await runs.setDeleted(id, undefined, told("restore-again"));
     await runs.setDeleted(id, NOW_US, told("delete"));
-    await expect(runs.deleteNamespace("a/b", told("not-empty"))).rejects.toEqual(refused("precondition"));
+    await expect(bench.namespaces.deleteNamespace("a/b", told("not-empty"))).rejects.toEqual(
+      refused("precondition"),
+    );
     await runs.purgeRun(id, told("purge"));
     await expect(runs.purgeRun(id, told("purge-again"))).rejects.toEqual(refused("not-found"));
-    await runs.deleteNamespace("a/b", told("delete-namespace"));
+    await bench.namespaces.deleteNamespace("a/b", told("delete-namespace"));
     expect(await actions(bench)).toEqual(["delete", "restore", "delete", "purge", "delete-namespace"]);
     expect(await bench.under.access.verifyAudit()).toEqual({ entries: 5, problems: [] });
   });
@@ -41,7 +43,7 @@ export function accessGoneContract(open: OpenStores, restores: boolean): void {
   });
 
   it("A17 takes along what was bound and closed on a deleted namespace and below it", async () => {
-    await bench.runs.createNamespace({
+    await bench.namespaces.createNamespace({
       path: "a/b",
       description: "",
       objective: undefined,
@@ -50,7 +52,7 @@ export function accessGoneContract(open: OpenStores, restores: boolean): void {
     const stay = ["", "a", "a/bc", "a/b0", "a/B"].map((namespace) => ({ namespace }));
     const go = ["a/b", "a/b/not-yet", "a/b/c/d"].map((namespace) => ({ namespace }));
     await rule(bench, [...stay, ...go]);
-    await bench.runs.deleteNamespace("a/b", AUDIT);
+    await bench.namespaces.deleteNamespace("a/b", AUDIT);
     expect(await ruled(bench)).toEqual(expect.arrayContaining(stay));
     expect(await ruled(bench)).toHaveLength(2 * stay.length);
   });
@@ -74,11 +76,11 @@ export function accessGoneContract(open: OpenStores, restores: boolean): void {
         [{ do: "put-principal", principal }, ...["kept", "revoked", "left"].map(put)],
         [told("before")],
       );
-      await bench.runs.backup(file);
+      await bench.engine.copies!.backup(file);
       await revoke("revoked", "revoke-token");
       await revoke("left", "log-out");
       await access.changeAccess([put("later")], [told("later")]);
-      await bench.runs.restore(file, { audit: told("restore-backup") });
+      await bench.engine.copies!.restore(file, { audit: told("restore-backup") });
       const expected = ["before", "revoke-token", "log-out", "later", "restore-backup"];
       expect(await actions(bench)).toEqual(expected);
       expect(await bench.under.access.verifyAudit()).toEqual({ entries: 5, problems: [] });
@@ -93,7 +95,9 @@ export function accessGoneContract(open: OpenStores, restores: boolean): void {
     it("A18 leaves the audit as it is when a restore is refused", async () => {
       const { access } = bench.under;
       await access.changeAccess([], [told("before")]);
-      const missing = bench.runs.restore(join(bench.under.directory, "none.db"), { audit: told("restore") });
+      const missing = bench.engine.copies!.restore(join(bench.under.directory, "none.db"), {
+        audit: told("restore"),
+      });
       await expect(missing).rejects.toEqual(refused("not-found"));
       expect(await actions(bench)).toEqual(["before"]);
     });

@@ -246,7 +246,7 @@ export function artifactVersionsContract(open: OpenStores): void {
     let seq = 0;
     const send = (content: string, principal: string) => {
       const record = { ...by(principal), target: `${run}/model` };
-      return bench.runs.append(
+      return bench.journal.append(
         [
           {
             ...envelope(run, ++seq),

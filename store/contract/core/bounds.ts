@@ -28,7 +28,7 @@ export function coreBoundsContract(open: OpenStores): void {
   const core = () => buildCore(bench.under, { waveMs: 1 });
 
   it("Q8 ends a page of large runs early, and goes on right after it", async () => {
-    const { runs } = core();
+    const { runs } = await core();
     const notes = "x".repeat(limits.notesBytesMax);
     const names: string[] = [];
     for (let i = 0; i < 20; i++) {
@@ -54,7 +54,7 @@ export function coreBoundsContract(open: OpenStores): void {
   });
 
   it("Q8 ends a page early when the names of its metrics fill it", async () => {
-    const { runs } = core();
+    const { runs } = await core();
     for (let i = 0; i < 20; i++) await runs.create(CALLER, asked());
     const columns = Array.from({ length: 5_000 }, (_, i) => `metrics.k${i}${"x".repeat(490)}.min`);
     const page = await runs.search(CALLER, { ...PAGE, columns: [...columns, ...columns] });
@@ -63,7 +63,7 @@ export function coreBoundsContract(open: OpenStores): void {
   });
 
   it("Q8 gives a single part of large runs in one page", async () => {
-    const { runs } = core();
+    const { runs } = await core();
     const params = new Map(Array.from({ length: 32 }, (_, i) => [`p${i}`, `"${LONG}"`]));
     for (let i = 0; i < 12; i++) await runs.create(CALLER, asked({ params: new Map(params).set("lr", "1") }));
     const page = await runs.search(CALLER, { ...PAGE, columns: ["params.lr"] });
@@ -73,11 +73,16 @@ export function coreBoundsContract(open: OpenStores): void {
   });
 
   it("Q8 ends pages of namespaces and keys early, also where most are hidden", async () => {
-    const { namespaces, metrics } = core();
+    const { namespaces, metrics } = await core();
     for (let i = 0; i < MANY; i++) {
       const path = `n${String(i).padStart(4, "0")}`;
-      await bench.runs.createNamespace({ path, description: LONG, objective: undefined, createdUs: NOW_US });
-      await bench.runs.describeKey({
+      await bench.namespaces.createNamespace({
+        path,
+        description: LONG,
+        objective: undefined,
+        createdUs: NOW_US,
+      });
+      await bench.namespaces.describeKey({
         namespace: "lab",
         key: path,
         unit: "",
@@ -110,14 +115,14 @@ export function coreBoundsContract(open: OpenStores): void {
   });
 
   it("Q8 ends pages of series early, and V9 says when keys do not fit", async () => {
-    const { metrics } = core();
+    const { metrics } = await core();
     const id = await createRun(bench.runs);
     const run = { by: "id", id } as const;
     const count = 34_000;
     const key = (i: number) => `${String(i).padStart(6, "0")}${"k".repeat(500)}`;
     for (let at = 0; at < count; at += 17_000) {
       const series = Array.from({ length: 17_000 }, (_, i) => numbers(key(at + i), [1]));
-      await appendOne(bench.runs, envelope(id, 1 + at / 17_000, { series }));
+      await appendOne(bench.journal, envelope(id, 1 + at / 17_000, { series }));
     }
     const first = await metrics.list(CALLER, { run, glob: "", regex: "", pageSize: 10_000, pageToken: "" });
     expect(first.series.length).toBe(10_000);
@@ -129,7 +134,7 @@ export function coreBoundsContract(open: OpenStores): void {
     const series = Array.from({ length: 5_000 }, (_, i) =>
       numbers("k", [1], 0, [["a", String(i).padStart(4, "0")], ...labels.slice(1)]),
     );
-    await appendOne(bench.runs, envelope(labelled, 1, { series }));
+    await appendOne(bench.journal, envelope(labelled, 1, { series }));
     const listed = await pagesOf(async (pageToken) => {
       const page = await metrics.list(CALLER, {
         run: { by: "id", id: labelled },
@@ -150,7 +155,7 @@ export function coreBoundsContract(open: OpenStores): void {
   });
 
   it("G5 groups runs with large params part by part, and refuses values that are too long together", async () => {
-    const { runs, groups } = core();
+    const { runs, groups } = await core();
     for (let i = 0; i < 20; i++) {
       const params = new Map(Array.from({ length: 16 }, (_, k) => [`p${k}`, `"${i}${LONG}"`]));
       await runs.create(CALLER, asked({ params: params.set("lr", String(i % 2)) }));
@@ -176,7 +181,7 @@ export function coreBoundsContract(open: OpenStores): void {
   });
 
   it("I5 cuts a lineage off where it becomes too large, and says so", async () => {
-    const { lineage } = core();
+    const { lineage } = await core();
     const { links, artifacts } = bench.under;
     const child = await createRun(bench.runs);
     const add = (source: string, artifact = "") =>
@@ -210,7 +215,7 @@ export function coreBoundsContract(open: OpenStores): void {
   });
 
   it("H11 tells of large runs in several events", async () => {
-    const built = core();
+    const built = await core();
     const reader = await WatchReader.open(built, { runs: { query: "", namespace: "", columns: ["notes"] } });
     const notes = "x".repeat(limits.notesBytesMax);
     const ids: string[] = [];

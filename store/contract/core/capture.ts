@@ -24,7 +24,7 @@ const PROVENANCE: Provenance = {
 export function coreCaptureContract(open: OpenStores): void {
   const bench = useStores(open);
   const core = async () => {
-    const built = buildCore(bench.under);
+    const built = await buildCore(bench.under);
     await built.captures.load();
     return built;
   };

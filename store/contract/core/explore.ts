@@ -16,8 +16,8 @@ const ALL = { query: "", namespace: "" };
 
 export function coreExploreContract(open: OpenStores): void {
   const bench = useStores(open);
-  const build = () => {
-    const core = buildCore(bench.under);
+  const build = async () => {
+    const core = await buildCore(bench.under);
     /** A run with params, whose loss takes these values. */
     const make = async (
       params: Record<string, string>,
@@ -27,7 +27,7 @@ export function coreExploreContract(open: OpenStores): void {
       const request = asked({ namespace: "lab/asr", params: new Map(Object.entries(params)), ...run });
       const { id } = (await core.runs.create(CALLER, request)).run;
       const series = losses.length === 0 ? [] : [numbers("loss", losses)];
-      await appendOne(bench.runs, envelope(id, 1, { series }));
+      await appendOne(bench.journal, envelope(id, 1, { series }));
       return id;
     };
     const compare = (ids: readonly string[], request: Partial<CompareRequest> = {}) =>
@@ -44,7 +44,7 @@ export function coreExploreContract(open: OpenStores): void {
   };
 
   it("M5 an objective holds below its namespace until another one does, and only for those who may read it", async () => {
-    const { namespaces, objectives, make, setObjective } = build();
+    const { namespaces, objectives, make, setObjective } = await build();
     await make({}, []);
     await setObjective("lab", "loss");
     const held = await objectives.list(CALLER, ["lab", "lab/asr", "lab/asr/new", "elsewhere", ""]);
@@ -64,7 +64,7 @@ export function coreExploreContract(open: OpenStores): void {
   });
 
   it("M2 a namespace is listed with the best of its runs where that is asked for", async () => {
-    const { namespaces, make, setObjective, runs } = build();
+    const { namespaces, make, setObjective, runs } = await build();
     const good = await make({}, [3, 1], { name: "good" });
     const best = await make({}, [0.5], { name: "best", namespace: "lab/mt" });
     await make({}, [Number.NaN], { name: "broken", namespace: "lab/mt" });
@@ -93,7 +93,7 @@ export function coreExploreContract(open: OpenStores): void {
   });
 
   it("M1 fields of runs come with their values and what their metrics mean, in pages", async () => {
-    const { explore, metrics, make, setObjective } = build();
+    const { explore, metrics, make, setObjective } = await build();
     await make({ lr: "0.1", seed: "1", optim: '{"name":"adam"}' }, [1], { tags: new Map([["team", "asr"]]) });
     await make({ lr: "0.2", seed: "2", optim: '{"name":"adam"}' }, [2]);
     await make({ lr: "0.2", seed: "3" }, [], { namespace: "other" });
@@ -149,7 +149,7 @@ export function coreExploreContract(open: OpenStores): void {
   });
 
   it("M3, M4: what is asked about must be a number, and an objective must hold or be named", async () => {
-    const { explore, make, setObjective } = build();
+    const { explore, make, setObjective } = await build();
     for (let i = 0; i < 8; i++) await make({ lr: String(i), size: String(9 - i) }, [i * 2]);
     const importance = (objective: string) =>
       explore.importance(CALLER, { runs: { query: "", namespace: "lab" }, objective });
@@ -183,7 +183,7 @@ export function coreExploreContract(open: OpenStores): void {
   });
 
   it("M6, M7, M8: runs are compared by what their values mean, part by part and metric by metric", async () => {
-    const { make, compare, setObjective } = build();
+    const { make, compare, setObjective } = await build();
     const a = await make({ lr: "1e-3", n: "9007199254740993", same: '"x"', list: "[1,2]" }, [3, 1]);
     const b = await make({ lr: "0.001", n: "9007199254740992", same: '"x"', list: "[1,3]" }, [5, 2]);
     await setObjective("lab", "loss");
@@ -215,7 +215,7 @@ export function coreExploreContract(open: OpenStores): void {
   });
 
   it("M9 runs that are not there or not to be seen are named by their place, and the rest is compared", async () => {
-    const { comparisons, make } = build();
+    const { comparisons, make } = await build();
     const [a, b] = [await make({ x: "1" }, [1]), await make({ x: "2" }, [2])];
     const request = {
       runs: [a, "0".repeat(32), b, a].map(byId),
@@ -242,7 +242,7 @@ export function coreExploreContract(open: OpenStores): void {
   });
 
   it("M9 refuses runs that are too large together", async () => {
-    const { make, compare } = build();
+    const { make, compare } = await build();
     const large = JSON.stringify("x".repeat(60_000));
     const params = Object.fromEntries(
       Array.from({ length: 150 }, (_, i) => [`p${i}`, large.replace("x", String(i % 10))]),

@@ -36,12 +36,12 @@ const byId = (id: string) => ({ by: "id", id }) as const;
 
 export function coreGroupsContract(open: OpenStores): void {
   const bench = useStores(open);
-  const build = () => {
-    const core = buildCore(bench.under);
+  const build = async () => {
+    const core = await buildCore(bench.under);
     /** A run whose loss is one number. */
     const make = async (value: number, run: Parameters<typeof asked>[0] = {}) => {
       const { id } = (await core.runs.create(CALLER, asked({ namespace: "lab", ...run }))).run;
-      await appendOne(bench.runs, envelope(id, 1, { series: [numbers("loss", [value])] }));
+      await appendOne(bench.journal, envelope(id, 1, { series: [numbers("loss", [value])] }));
       return id;
     };
     return { ...core, make };
@@ -49,7 +49,7 @@ export function coreGroupsContract(open: OpenStores): void {
   const params = (entries: Record<string, string>) => ({ params: new Map(Object.entries(entries)) });
 
   it("G3 groups the runs of a query by columns, in the order of their values", async () => {
-    const { groups, make } = build();
+    const { groups, make } = await build();
     const a = await make(1, { ...params({ optim: '{"lr":0.01}' }), tags: new Map([["team", "asr"]]) });
     const b = await make(2, params({ optim: '{"lr": 1e-1}' }));
     const c = await make(3, params({ "optim.lr": "0.01" }));
@@ -89,7 +89,7 @@ export function coreGroupsContract(open: OpenStores): void {
   });
 
   it("G7 wants a start for every run of every group, and times", async () => {
-    const { groups, make } = build();
+    const { groups, make } = await build();
     const [a, b] = [await make(1), await make(2)];
     const refs = [a, b].map(byId);
     const whole = { name: "whole", runs: refs, startsUs: [1, 2] };
@@ -105,7 +105,7 @@ export function coreGroupsContract(open: OpenStores): void {
   });
 
   it("G3 takes groups as they are given, a run once in each", async () => {
-    const { groups, make } = build();
+    const { groups, make } = await build();
     const [a, b] = [await make(1, { aliases: ["job"] }), await make(3)];
     const alias = { by: "alias", alias: "job", namespace: "" } as const;
     const given = [
@@ -126,7 +126,7 @@ export function coreGroupsContract(open: OpenStores): void {
   });
 
   it("G6 leaves out what the caller may not read, and does not find it by name", async () => {
-    const { groups, make } = build();
+    const { groups, make } = await build();
     const eve = callerWithout({ namespaces: ["secret"] }, "read");
     const [seen, secret] = [await make(1), await make(9, { namespace: "secret" })];
     const { groups: found } = await groups.read(eve, groupsOf({ groupBy: ["namespace"] }));
@@ -142,7 +142,7 @@ export function coreGroupsContract(open: OpenStores): void {
   });
 
   it("G5 refuses what is over its limits, and what means nothing", async () => {
-    const { groups, make } = build();
+    const { groups, make } = await build();
     const id = await make(1);
     const read = (request: Partial<GroupRequest>) => groups.read(CALLER, groupsOf(request));
     for (const request of [
@@ -180,7 +180,7 @@ export function coreGroupsContract(open: OpenStores): void {
   });
 
   it("G5 refuses more groups, and more runs, than the limit when they come from a query", async () => {
-    const { groups } = build();
+    const { groups } = await build();
     const create = (from: number, to: number) =>
       Promise.all(
         Array.from({ length: to - from }, (_, i) =>

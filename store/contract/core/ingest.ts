@@ -26,7 +26,7 @@ export function coreIngestContract(open: OpenStores): void {
     (await runs.create(CALLER, asked({ namespace: "lab", aliases }))).run.id;
 
   it("E1 E2 writes to a run by id, path and alias, and counts what it accepted", async () => {
-    const built = core();
+    const built = await core();
     const id = await makeRun(built, ["job"]);
     const refs: RunRef[] = [
       { by: "id", id },
@@ -44,7 +44,7 @@ export function coreIngestContract(open: OpenStores): void {
   });
 
   it("E1 applies envelopes that do not wait for each other in their order, also to a run it has not met", async () => {
-    const built = core();
+    const built = await core();
     const id = await makeRun(built, ["crowd"]);
     const refs: RunRef[] = [
       { by: "id", id },
@@ -62,7 +62,7 @@ export function coreIngestContract(open: OpenStores): void {
   });
 
   it("E6 stores nothing of an envelope that is refused before it reaches the store", async () => {
-    const built = core();
+    const built = await core();
     const id = await makeRun(built);
     const ref = { by: "id", id } as const;
     const good = numbers("loss", [1]);
@@ -83,13 +83,13 @@ export function coreIngestContract(open: OpenStores): void {
     await expect(built.ingest.write(STRANGER, envelope(ref))).rejects.toEqual(refused("unauthenticated"));
     const unknown = { by: "id", id: "0".repeat(32) } as const;
     await expect(built.ingest.write(CALLER, envelope(unknown))).rejects.toEqual(refused("not-found"));
-    expect(await bench.runs.info()).toMatchObject({ series: 0, points: 0 });
+    expect(await bench.engine.info()).toMatchObject({ series: 0, points: 0 });
     expect(built.ingest.accepted).toEqual({ envelopes: 0, points: 0, lines: 0 });
     expect((await bench.runs.verifyRun(id)).writers).toEqual([]);
   });
 
   it("V3 refuses steps and times beyond 2^53 and in between", async () => {
-    const built = core();
+    const built = await core();
     const ref = { by: "id", id: await makeRun(built) } as const;
     for (const bad of [2 ** 53 + 2, -(2 ** 53) - 2, 0.5, NaN, -Infinity]) {
       for (const column of ["steps", "times"] as const) {
@@ -104,7 +104,7 @@ export function coreIngestContract(open: OpenStores): void {
   });
 
   it("goes on after a run that it knows has been purged", async () => {
-    const built = core();
+    const built = await core();
     const id = await makeRun(built);
     const ref = { by: "id", id } as const;
     await built.ingest.write(CALLER, envelope(ref));
@@ -114,7 +114,7 @@ export function coreIngestContract(open: OpenStores): void {
   });
 
   it("lists series by glob or regex, and refuses both at once and patterns that are none", async () => {
-    const built = core();
+    const built = await core();
     const run = { by: "id", id: await makeRun(built) } as const;
     const series = ["train/loss", "val/loss", "val.loss"].map((key) => numbers(key, [1]));
     await built.ingest.write(CALLER, envelope(run, { series }));
@@ -131,7 +131,7 @@ export function coreIngestContract(open: OpenStores): void {
   });
 
   it("P1 reads series of several runs, each named as one likes, and refuses what makes no sense", async () => {
-    const built = core();
+    const built = await core();
     const a = await makeRun(built, ["a"]);
     const b = await makeRun(built);
     const refs: RunRef[] = [
@@ -159,7 +159,7 @@ export function coreIngestContract(open: OpenStores): void {
   });
 
   it("N4 describes keys of a namespace, and refuses the root and wrong names", async () => {
-    const { metrics } = core();
+    const { metrics } = await core();
     const described = {
       namespace: "lab",
       key: "loss",
@@ -176,6 +176,6 @@ export function coreIngestContract(open: OpenStores): void {
         refused("invalid"),
       );
     }
-    expect(await bench.runs.findNamespace("lab")).toMatchObject({ createdUs: NOW_US });
+    expect(await bench.namespaces.findNamespace("lab")).toMatchObject({ createdUs: NOW_US });
   });
 }

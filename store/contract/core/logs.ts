@@ -56,7 +56,7 @@ export function coreLogsContract(open: OpenStores): void {
   }
 
   it("L3 returns a thousand lines unless asked for fewer or more, and at most ten thousand", async () => {
-    const core = buildCore(bench.under);
+    const core = await buildCore(bench.under);
     const run = await start(core);
     const some = Array.from({ length: 1_000 }, (_, i) => String(i));
     for (let i = 0; i < 11; i++) await say(core, run, ...some);
@@ -74,7 +74,7 @@ export function coreLogsContract(open: OpenStores): void {
   });
 
   it("L5 searches for a text or a pattern, with or without regard to case", async () => {
-    const core = buildCore(bench.under);
+    const core = await buildCore(bench.under);
     const run = await start(core);
     await say(core, run, "Loss: 1.5", "loss: 2.5", "a+b", "GRÖSSE", "größe", "ſtep 5 \u212aelvin", "a\nb");
     const find = async (request: Partial<SearchLines>) =>
@@ -99,7 +99,7 @@ export function coreLogsContract(open: OpenStores): void {
   });
 
   it("S11 refuses patterns that could take long on one line, and comes to an end with all others", async () => {
-    const core = buildCore(bench.under);
+    const core = await buildCore(bench.under);
     const run = await start(core);
     const evil = `${"ab".repeat(32_000)}!`;
     await say(core, run, ...Array.from({ length: 20 }, () => evil));
@@ -132,7 +132,7 @@ export function coreLogsContract(open: OpenStores): void {
   });
 
   it("L10 sends what was asked for, then lines as they are acknowledged, and ends with the run", async () => {
-    const core = buildCore(bench.under);
+    const core = await buildCore(bench.under);
     const run = await start(core);
     await say(core, run, "1", "2", "3");
     const all = new Tail(core, run);
@@ -157,7 +157,7 @@ export function coreLogsContract(open: OpenStores): void {
   });
 
   it("L10 sends lines that came with the envelope that ended the run, and nothing of an ended run twice", async () => {
-    const core = buildCore(bench.under);
+    const core = await buildCore(bench.under);
     const run = await start(core);
     const tail = new Tail(core, run, { from: undefined });
     expect(await tail.take()).toEqual([]);
@@ -172,7 +172,7 @@ export function coreLogsContract(open: OpenStores): void {
   });
 
   it("L10 goes on behind the end of the run for who follows it", async () => {
-    const core = buildCore(bench.under);
+    const core = await buildCore(bench.under);
     const run = await start(core);
     await finish(core, run);
     const tail = new Tail(core, run, { follow: true });
@@ -184,7 +184,7 @@ export function coreLogsContract(open: OpenStores): void {
   });
 
   it("L10 sends a long log in parts, and only lines that the filter selects", async () => {
-    const core = buildCore(bench.under);
+    const core = await buildCore(bench.under);
     const run = await start(core);
     const some = Array.from({ length: 1_000 }, (_, i) => String(i));
     for (let i = 0; i < 3; i++) {
@@ -213,7 +213,7 @@ export function coreLogsContract(open: OpenStores): void {
   });
 
   it("L10, B2 ends when the client goes and when the server stops", async () => {
-    const core = buildCore(bench.under);
+    const core = await buildCore(bench.under);
     const run = await start(core);
     const [gone, stopped] = [new Tail(core, run), new Tail(core, run)];
     for (const tail of [gone, stopped]) await tail.take();
@@ -232,7 +232,7 @@ export function coreLogsContract(open: OpenStores): void {
   });
 
   it("L11 shows a log only to who may read the run, also in the middle of a tail", async () => {
-    const core = buildCore(bench.under);
+    const core = await buildCore(bench.under);
     const run = await start(core);
     await say(core, run, "secret");
     const eve = callerWithout({ runs: [run.id] }, "read");
@@ -261,7 +261,7 @@ export function coreLogsContract(open: OpenStores): void {
   });
 
   it("L11, E6 takes no artifact that is closed to the writer, and then nothing of the envelope", async () => {
-    const core = buildCore(bench.under);
+    const core = await buildCore(bench.under);
     const run = await start(core);
     const eve = callerWithout({ artifacts: ["closed"] });
     const parts = { run, writer: "w", series: [], change: { tags: new Map([["t", "x"]]) }, lost: [] };

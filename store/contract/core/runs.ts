@@ -16,7 +16,7 @@ export function coreRunsContract(open: OpenStores): void {
   const core = () => buildCore(bench.under);
 
   it("gives a new run an id, a name, a namespace and a start", async () => {
-    const { runs } = core();
+    const { runs } = await core();
     const { run, created } = await runs.create(CALLER, asked());
     expect(created).toBe(true);
     expect(isRunId(run.id)).toBe(true);
@@ -34,7 +34,7 @@ export function coreRunsContract(open: OpenStores): void {
   });
 
   it("U2 asks for an alias to get or create by", async () => {
-    const { runs } = core();
+    const { runs } = await core();
     await expect(runs.create(CALLER, asked({ getOrCreate: true }))).rejects.toEqual(refused("invalid"));
     const share = asked({ getOrCreate: true, aliases: ["job", "job"] });
     const [a, b] = await Promise.all([runs.create(CALLER, share), runs.create(CALLER, share)]);
@@ -43,7 +43,7 @@ export function coreRunsContract(open: OpenStores): void {
   });
 
   it("V8 stores params as canonical text and refuses what is no JSON", async () => {
-    const { runs } = core();
+    const { runs } = await core();
     const params = new Map([["a", ' { "b" : 1.0 , "a" : [ 9007199254740993 ] } ']]);
     const { run } = await runs.create(CALLER, asked({ params }));
     expect(run.params.get("a")).toBe('{"a":[9007199254740993],"b":1.0}');
@@ -55,7 +55,7 @@ export function coreRunsContract(open: OpenStores): void {
   });
 
   it("refuses texts, tags and aliases beyond their limits", async () => {
-    const { runs } = core();
+    const { runs } = await core();
     const tooLong = "x".repeat(limits.nameBytesMax + 1);
     for (const request of [
       asked({ name: tooLong }),
@@ -74,11 +74,11 @@ export function coreRunsContract(open: OpenStores): void {
     ]) {
       await expect(runs.create(CALLER, request)).rejects.toEqual(refused("invalid"));
     }
-    expect(await bench.runs.info()).toMatchObject({ runs: 0 });
+    expect(await bench.engine.info()).toMatchObject({ runs: 0 });
   });
 
   it("U1 names the candidates when an alias is ambiguous, and finds the run where it is not", async () => {
-    const { runs } = core();
+    const { runs } = await core();
     const make = async (namespace: string) =>
       (await runs.create(CALLER, asked({ namespace, aliases: ["job"] }))).run.id;
     const [a, b] = [await make("lab/a"), await make("lab/b/c")];
@@ -101,7 +101,7 @@ export function coreRunsContract(open: OpenStores): void {
   });
 
   it("U5 U6 updates, deletes, restores and purges by any reference", async () => {
-    const { runs, clock } = core();
+    const { runs, clock } = await core();
     const { run } = await runs.create(CALLER, asked({ namespace: "lab", aliases: ["job"] }));
     const ref = { by: "alias", alias: "job", namespace: "lab" } as const;
     clock.us = NOW_US + 7;
@@ -115,7 +115,7 @@ export function coreRunsContract(open: OpenStores): void {
   });
 
   it("refuses a change that no store could keep", async () => {
-    const { runs } = core();
+    const { runs } = await core();
     const { run } = await runs.create(CALLER, asked());
     const ref = { by: "id", id: run.id } as const;
     for (const change of [{ heartbeatSeconds: -1 }, { heartbeatSeconds: 0.5 }, { endedUs: 2 ** 60 }]) {
@@ -126,9 +126,9 @@ export function coreRunsContract(open: OpenStores): void {
   });
 
   it("U8 turns silent runs into lost ones by its clock", async () => {
-    const { runs, clock } = core();
+    const { runs, clock } = await core();
     const { run } = await runs.create(CALLER, asked());
-    await appendOne(bench.runs, envelope(run.id, 1, { change: { heartbeatSeconds: 5 } }), NOW_US);
+    await appendOne(bench.journal, envelope(run.id, 1, { change: { heartbeatSeconds: 5 } }), NOW_US);
     clock.us = NOW_US + 14 * SECOND_US;
     expect(await runs.expireHeartbeats()).toBe(0);
     clock.us = NOW_US + 16 * SECOND_US;
@@ -138,11 +138,11 @@ export function coreRunsContract(open: OpenStores): void {
   });
 
   it("D4 Q4 finds what was acknowledged a moment ago, in pages, with the total", async () => {
-    const { runs, clock } = core();
+    const { runs, clock } = await core();
     for (let i = 0; i < 5; i++) {
       clock.us = NOW_US + i;
       const { run } = await runs.create(CALLER, asked({ namespace: `lab/${i % 2}`, name: `r${i}` }));
-      await appendOne(bench.runs, envelope(run.id, 1, { series: [numbers("loss", [i, 10 - i])] }));
+      await appendOne(bench.journal, envelope(run.id, 1, { series: [numbers("loss", [i, 10 - i])] }));
       const { totalCount } = await runs.search(CALLER, search({ query: `metrics.loss.last = ${10 - i}` }));
       expect(totalCount).toBe(1);
     }
@@ -158,7 +158,7 @@ export function coreRunsContract(open: OpenStores): void {
   });
 
   it("fills in the columns that are asked for and nothing else", async () => {
-    const { runs } = core();
+    const { runs } = await core();
     const { run } = await runs.create(
       CALLER,
       asked({
@@ -174,7 +174,7 @@ export function coreRunsContract(open: OpenStores): void {
         ]),
       }),
     );
-    await appendOne(bench.runs, envelope(run.id, 1, { series: [numbers("loss", [3, 1])] }));
+    await appendOne(bench.journal, envelope(run.id, 1, { series: [numbers("loss", [3, 1])] }));
     const columns = ["params.optim.lr", "tags.team", "metrics.loss.min", "metrics.none.max", "notes"];
     const [found] = (await runs.search(CALLER, search({ columns }))).runs;
     const heard = { lastHeardUs: NOW_US, heartbeatSeconds: undefined };
@@ -195,7 +195,7 @@ export function coreRunsContract(open: OpenStores): void {
   });
 
   it("N1 counts runs of the whole subtree, without the trash", async () => {
-    const { runs, namespaces } = core();
+    const { runs, namespaces } = await core();
     const made = [];
     for (const namespace of ["a/b", "a/b/c", "a/b/c", "ab"]) {
       made.push((await runs.create(CALLER, asked({ namespace }))).run.id);
@@ -221,7 +221,7 @@ export function coreRunsContract(open: OpenStores): void {
   });
 
   it("N1 lists namespaces in pages, and keeps what they say about themselves", async () => {
-    const { namespaces } = core();
+    const { namespaces } = await core();
     const objective = { metric: "loss", direction: "minimize" } as const;
     await namespaces.create(CALLER, { path: "a/b/c", description: "d", objective });
     const first = await namespaces.list(CALLER, { under: "a", pageSize: 2, pageToken: "" });
@@ -237,7 +237,7 @@ export function coreRunsContract(open: OpenStores): void {
   });
 
   it("asks every caller for a credential", async () => {
-    const { runs, namespaces } = core();
+    const { runs, namespaces } = await core();
     const unknown = refused("unauthenticated");
     await expect(runs.create(STRANGER, asked())).rejects.toEqual(unknown);
     await expect(runs.get(STRANGER, { by: "id", id: "x" })).rejects.toEqual(unknown);

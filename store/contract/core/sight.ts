@@ -45,7 +45,7 @@ const page = { under: "", pageSize: 0, pageToken: "" };
 export function coreSightContract(open: OpenStores): void {
   const bench = useStores(open);
   const core = () => buildCore(bench.under);
-  type Core = ReturnType<typeof core>;
+  type Core = Awaited<ReturnType<typeof core>>;
 
   const make = async ({ runs }: Core, namespace: string, ...aliases: string[]) =>
     (await runs.create(CALLER, asked({ namespace, aliases }))).run.id;
@@ -60,10 +60,10 @@ export function coreSightContract(open: OpenStores): void {
   };
 
   it("A21 a run the caller may not see is refused word for word like one that is not there", async () => {
-    const under = core();
+    const under = await core();
     const { runs, ingest, metrics, system } = under;
     const id = await make(under, "secret/deep", "job");
-    await appendOne(bench.runs, envelope(id, 1, { series: [numbers("loss", [1])] }));
+    await appendOne(bench.journal, envelope(id, 1, { series: [numbers("loss", [1])] }));
     const caller = callerIn({ open: true });
     const nowhere = "0".repeat(32);
     const calls: ((ref: { by: "id"; id: string }) => Promise<unknown>)[] = [
@@ -122,7 +122,7 @@ export function coreSightContract(open: OpenStores): void {
   });
 
   it("A22 hidden runs are no candidates for an alias and do not stand in the way of one", async () => {
-    const under = core();
+    const under = await core();
     const { runs } = under;
     for (let at = 0; at < 25; at++) await make(under, `hidden/${String(at).padStart(2, "0")}`, "job");
     const by = (caller: Caller, namespace = "") => runs.get(caller, { by: "alias", alias: "job", namespace });
@@ -143,7 +143,7 @@ export function coreSightContract(open: OpenStores): void {
   });
 
   it("A22 the alias of a hidden run is taken, and nothing is said of that run", async () => {
-    const under = core();
+    const under = await core();
     const { runs } = under;
     const [a, b, c] = [
       await make(under, "open", "job-a"),
@@ -176,7 +176,7 @@ export function coreSightContract(open: OpenStores): void {
   });
 
   it("A20 A23 lists and counts hold only what may be read, and the way to it as paths", async () => {
-    const under = core();
+    const under = await core();
     const { runs, namespaces } = under;
     await namespaces.create(CALLER, { path: "top", description: "hush", objective: undefined });
     await namespaces.create(CALLER, { path: "top/empty", description: "hush", objective: undefined });
@@ -216,7 +216,7 @@ export function coreSightContract(open: OpenStores): void {
   });
 
   it("A23 pages are full of what may be seen, and no token names anything else", async () => {
-    const under = core();
+    const under = await core();
     const paths = Array.from({ length: 40 }, (_, at) => `n${String(at).padStart(2, "0")}`);
     for (const path of paths) await make(under, path);
     const mine = paths.filter((_, at) => at % 7 === 3);
@@ -234,7 +234,7 @@ export function coreSightContract(open: OpenStores): void {
   });
 
   it("A23 a namespace that cannot be deleted does not say what it holds", async () => {
-    const under = core();
+    const under = await core();
     const { namespaces } = under;
     const id = await make(under, "lab");
     await make(under, "lab/secret");
@@ -251,7 +251,7 @@ export function coreSightContract(open: OpenStores): void {
   });
 
   it("A24 what was said about a metric key further up is shown only to whoever may look there", async () => {
-    const { metrics } = core();
+    const { metrics } = await core();
     const describe = (namespace: string, key: string) =>
       metrics.describeKey(CALLER, {
         namespace,
@@ -274,7 +274,7 @@ export function coreSightContract(open: OpenStores): void {
   });
 
   it("A21, A24 a namespace that is closed to the caller has the metric keys of one that is not there", async () => {
-    const { metrics } = core();
+    const { metrics } = await core();
     const describe = (namespace: string, key: string, unit: string) =>
       metrics.describeKey(CALLER, {
         namespace,
@@ -300,7 +300,7 @@ export function coreSightContract(open: OpenStores): void {
   });
 
   it("A25 only who administers the server hears how much it holds", async () => {
-    const under = core();
+    const under = await core();
     await make(under, "lab");
     const all = await under.system.info(CALLER);
     expect(all).toMatchObject({ runs: 1 });
@@ -309,7 +309,7 @@ export function coreSightContract(open: OpenStores): void {
   });
 
   it("A21 callers with different rights that ask at once do not get each other's answers", async () => {
-    const under = core();
+    const under = await core();
     const id = await make(under, "lab", "job");
     const may = callerIn({ lab: true }, {}, "read");
     const mayNot = callerIn({ other: true }, {}, "read");

@@ -1,5 +1,4 @@
 import { expect, it } from "vitest";
-import { System } from "#core/system/system.ts";
 import { asked, buildCore, CALLER, STRANGER } from "../core-under-test.ts";
 import {
   appendOne,
@@ -17,18 +16,18 @@ export function coreSystemContract(open: OpenStores, restores: boolean): void {
   const core = () => buildCore(bench.under);
 
   it("E9 says in words how many envelopes of how many are there", async () => {
-    const { system, runs } = core();
+    const { system, runs } = await core();
     const { run } = await runs.create(CALLER, asked());
     const verdict = async () => (await system.verifyRun(CALLER, { by: "id", id: run.id })).verdict;
     expect(await verdict()).toBe("0 of 0 envelopes, 0 gaps");
-    for (const seq of [1, 2]) await appendOne(bench.runs, envelope(run.id, seq));
-    await appendOne(bench.runs, envelope(run.id, 6, { lost: [{ first: 3, last: 5 }] }));
-    await appendOne(bench.runs, envelope(run.id, 1, { writer: "v" }));
+    for (const seq of [1, 2]) await appendOne(bench.journal, envelope(run.id, seq));
+    await appendOne(bench.journal, envelope(run.id, 6, { lost: [{ first: 3, last: 5 }] }));
+    await appendOne(bench.journal, envelope(run.id, 1, { writer: "v" }));
     expect(await verdict()).toBe("4 of 7 envelopes, 3 declared lost, 0 gaps");
   });
 
   it("tells about the server and its store", async () => {
-    const { system, runs } = core();
+    const { system, runs } = await core();
     await runs.create(CALLER, asked());
     expect(await system.info(CALLER)).toMatchObject({ version: "0.0.0", startedUs: NOW_US, runs: 1 });
     expect(await system.checkIntegrity(CALLER)).toEqual({ points: 0, runs: 1, problems: [] });
@@ -42,7 +41,7 @@ export function coreSystemContract(open: OpenStores, restores: boolean): void {
   });
 
   it("B1 keeps backups under names, lists them, and refuses names that are taken or none", async () => {
-    const { system, clock } = core();
+    const { system, clock } = await core();
     expect(await system.listBackups(CALLER)).toEqual([]);
     const long = "n".repeat(100);
     await system.createBackup(CALLER, long);
@@ -62,18 +61,16 @@ export function coreSystemContract(open: OpenStores, restores: boolean): void {
   });
 
   it("B1 has no place for backups when everything is in memory", async () => {
-    const { runs, clock } = core();
-    const options = { version: "", engines: {}, backupDirectory: undefined };
-    const system = new System({ store: bench.runs, runs, clock, options });
+    const { system } = await buildCore(bench.under, { backups: false });
     await expect(system.createBackup(CALLER, "x")).rejects.toEqual(refused("precondition", "NO_DIRECTORY"));
     await expect(system.listBackups(CALLER)).rejects.toEqual(refused("precondition", "NO_DIRECTORY"));
   });
 
   it.runIf(restores)("B1 restores a backup, keeps aside what was there, and can go back", async () => {
-    const { system, runs, clock } = core();
+    const { system, runs, clock } = await core();
     const { run } = await runs.create(CALLER, asked());
     const log = (seq: number) =>
-      appendOne(bench.runs, envelope(run.id, seq, { series: [numbers("loss", [seq], seq)] }));
+      appendOne(bench.journal, envelope(run.id, seq, { series: [numbers("loss", [seq], seq)] }));
     await log(1);
     const backup = await system.createBackup(CALLER, "one");
     await log(2);

@@ -16,8 +16,8 @@ export const plain = ({ runId, externalId, artifact, hidden }: Source) => [
   hidden,
 ];
 
-export function buildLineage(under: StoresUnderTest) {
-  const core = buildCore(under);
+export async function buildLineage(under: StoresUnderTest) {
+  const core = await buildCore(under);
   return {
     ...core,
     make: async (namespace = "lab", aliases: string[] = []) =>

@@ -13,7 +13,7 @@ export function lineageCoreContract(open: OpenStores, reachesLimits: boolean): v
   const build = () => buildLineage(bench.under);
 
   it("I1 tells exactly one of many ranks that it made the link", async () => {
-    const { lineage, make, sources, clock } = build();
+    const { lineage, make, sources, clock } = await build();
     const parent = await make("lab/parents", ["job://x/1"]);
     const child = await make("lab", ["job://x/2"]);
     const ref: RunRef = { by: "alias", alias: "job://x/2", namespace: "" };
@@ -30,7 +30,7 @@ export function lineageCoreContract(open: OpenStores, reachesLimits: boolean): v
   });
 
   it("I2 takes an id or alias of a run for the run, and any other text as it is", async () => {
-    const { lineage, make, sources } = build();
+    const { lineage, make, sources } = await build();
     const child = await make();
     const parent = await make("lab/a", ["one"]);
     await make("lab/a", ["twice"]);
@@ -52,7 +52,7 @@ export function lineageCoreContract(open: OpenStores, reachesLimits: boolean): v
   });
 
   it("I2 refuses texts that are none, and runs that are not there", async () => {
-    const { lineage, make } = build();
+    const { lineage, make } = await build();
     const child = await make();
     const add = (given: Parameters<typeof lineage.addSource>[2], ref = byId(child)) =>
       lineage.addSource(CALLER, ref, given);
@@ -74,7 +74,7 @@ export function lineageCoreContract(open: OpenStores, reachesLimits: boolean): v
   });
 
   it("I3 keeps a purged source as the id it had", async () => {
-    const { lineage, make, sources, runs } = build();
+    const { lineage, make, sources, runs } = await build();
     const [parent, child] = [await make(), await make()];
     await lineage.addSource(CALLER, byId(child), aRun(parent, "model"));
     await runs.delete(CALLER, byId(parent));
@@ -89,7 +89,7 @@ export function lineageCoreContract(open: OpenStores, reachesLimits: boolean): v
   });
 
   it("I4 lists by artifact and in pages, and removes by any name of the source", async () => {
-    const { lineage, make, sources, children } = build();
+    const { lineage, make, sources, children } = await build();
     const child = await make();
     await lineage.addSource(CALLER, byId(child), anything("early", "m"));
     // The text becomes the alias of a run only now: the same words lead to both links.
@@ -123,7 +123,7 @@ export function lineageCoreContract(open: OpenStores, reachesLimits: boolean): v
   });
 
   it("I5 shows cycles and self-links, each thing once, with signed distances", async () => {
-    const { lineage, make } = build();
+    const { lineage, make } = await build();
     const [a, b, c] = [await make(), await make(), await make()];
     for (const [child, source] of [
       [a, a],
@@ -153,7 +153,7 @@ export function lineageCoreContract(open: OpenStores, reachesLimits: boolean): v
 
   if (reachesLimits)
     it("I5 cuts off at the limit of nodes, and says so", async () => {
-      const { lineage, make } = build();
+      const { lineage, make } = await build();
       const { links } = bench.under;
       const root = await make();
       const max = limits.lineageNodesMax;
@@ -168,7 +168,7 @@ export function lineageCoreContract(open: OpenStores, reachesLimits: boolean): v
     });
 
   it("I5 cuts off at the limit of depth, and says so", async () => {
-    const { lineage, make } = build();
+    const { lineage, make } = await build();
     const chain = await make();
     let from = chain;
     for (let i = 0; i < 7; i++) {
@@ -186,7 +186,7 @@ export function lineageCoreContract(open: OpenStores, reachesLimits: boolean): v
   });
 
   it("I7 shows the artifacts that links name, and models", async () => {
-    const { lineage, make } = build();
+    const { lineage, make } = await build();
     const [child, parent] = [await make(), await make()];
     const put = (runId: string, name: string, kind: ArtifactKind, step?: number) =>
       bench.under.artifacts.putArtifact(

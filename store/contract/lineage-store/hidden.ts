@@ -11,7 +11,7 @@ export function lineageHiddenContract(open: OpenStores): void {
   const build = () => buildLineage(bench.under);
 
   it("I6 tells of what is hidden only that it is there, and finds nothing through it", async () => {
-    const { lineage, make, sources, children } = build();
+    const { lineage, make, sources, children } = await build();
     const eve = callerWithout({ namespaces: ["secret"], artifacts: ["closed"] });
     const [root, other] = [await make(), await make()];
     const secret = await make("secret/team", ["hush"]);
@@ -57,7 +57,7 @@ export function lineageHiddenContract(open: OpenStores): void {
   });
 
   it("I6 answers to the name of a hidden run as to one that means nothing", async () => {
-    const { lineage, make } = build();
+    const { lineage, make } = await build();
     const eve = callerWithout({ namespaces: ["secret"] });
     const child = await make();
     const secret = await make("secret", ["hush"]);
@@ -74,7 +74,7 @@ export function lineageHiddenContract(open: OpenStores): void {
   });
 
   it("I6 fills pages by artifact, so that their length tells nothing", async () => {
-    const { lineage, make } = build();
+    const { lineage, make } = await build();
     const eve = callerWithout({ namespaces: ["secret"] });
     const seen: string[] = [];
     for (let i = 0; i < 12; i++) {
@@ -95,7 +95,7 @@ export function lineageHiddenContract(open: OpenStores): void {
   });
 
   it("I6 lists of what came from something outside only what the caller may see, in pages that count nothing else", async () => {
-    const { lineage, make, children } = build();
+    const { lineage, make, children } = await build();
     const eve = callerWithout({ namespaces: ["secret"] });
     const seen: string[] = [];
     for (let i = 0; i < 12; i++) {
@@ -126,7 +126,7 @@ export function lineageHiddenContract(open: OpenStores): void {
   });
 
   it("I6 says the same of the id of a hidden run as of one that no run has", async () => {
-    const { lineage, make, sources, children } = build();
+    const { lineage, make, sources, children } = await build();
     const eve = callerWithout({ namespaces: ["secret"] });
     const secret = await make("secret");
     const nothing = secret.replace(/^.{16}/, "0".repeat(16));
@@ -153,7 +153,7 @@ export function lineageHiddenContract(open: OpenStores): void {
   });
 
   it("I6 keeps a link by text apart from the one to a hidden run, and shows who may see it one", async () => {
-    const { lineage, make, sources, children } = build();
+    const { lineage, make, sources, children } = await build();
     const eve = callerWithout({ namespaces: ["secret"] });
     const [child, secret] = [await make(), await make("secret")];
     await lineage.addSource(CALLER, byId(child), aRun(secret, "weights"));
@@ -183,7 +183,7 @@ export function lineageHiddenContract(open: OpenStores): void {
   });
 
   it("asks for the rights to read and to write", async () => {
-    const { lineage, make } = build();
+    const { lineage, make } = await build();
     const [child, parent] = [await make(), await make()];
     for (const act of [
       () => lineage.listSources(STRANGER, byId(child), PAGE),

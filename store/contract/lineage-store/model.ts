@@ -126,7 +126,7 @@ async function check(bench: Bench, tested: Case): Promise<void> {
   expect(bytes).toBeGreaterThan(0);
   expect(graphOf(walked, things)).toEqual(naive(tested));
   // Core shows the same graph, without a trace of what is hidden.
-  const { lineage } = buildCore(bench.under);
+  const { lineage } = await buildCore(bench.under);
   const drawn = await lineage.get(callerWithout({ runs: [...hidden], artifacts: ["closed"] }, "read"), {
     run: { by: "id", id: things[0]! },
     direction: directions.length === 2 ? "both" : directions[0]!,

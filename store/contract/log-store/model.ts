@@ -119,7 +119,7 @@ export function logModelContract(open: OpenStores, cases: number): void {
             const model = models[step.run]!;
             const { logs } = bench.under;
             if (step.do === "append") {
-              await appendOne(bench.runs, envelope(runId, 0, { log: step.log }), step.nowUs);
+              await appendOne(bench.journal, envelope(runId, 0, { log: step.log }), step.nowUs);
               model.append(step.log, step.nowUs);
               expect(await logs.lineCount(runId)).toBe(model.lines.length);
             } else if (step.do === "read") {

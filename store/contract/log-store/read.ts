@@ -19,7 +19,7 @@ import {
 export function logReadContract(open: OpenStores, large: boolean): void {
   const bench = useStores(open);
   const append = (runId: string, texts: readonly string[], seq = 0) =>
-    appendOne(bench.runs, envelope(runId, seq, { log: [logLines(texts)] }));
+    appendOne(bench.journal, envelope(runId, seq, { log: [logLines(texts)] }));
   const texts = async (runId: string) => (await readAll(bench.under.logs, runId)).map(({ text }) => text);
 
   it("L1 numbers lines by arrival from 0, each run for itself", async () => {
@@ -55,7 +55,7 @@ export function logReadContract(open: OpenStores, large: boolean): void {
     ];
     const times = Float64Array.from(hostile, (_, i) => NOW_US - i * 1_000_003);
     const said = logLines(hostile, { times, origin: "scheduler", stream: "events", rank: -3 });
-    await appendOne(bench.runs, envelope(id, 1, { log: [logLines(["untimed"]), said] }), NOW_US + 42);
+    await appendOne(bench.journal, envelope(id, 1, { log: [logLines(["untimed"]), said] }), NOW_US + 42);
     await inEveryForm(bench, async () => {
       const [first, ...rest] = await readAll(bench.under.logs, id);
       expect(first).toEqual({
@@ -131,7 +131,7 @@ export function logReadContract(open: OpenStores, large: boolean): void {
         ranks.push(...own.map(() => i % 3));
         return envelope(id, 0, { log: [logLines(own, { rank: i % 3 })] });
       });
-      for (const outcome of await bench.runs.append(sent, NOW_US)) ackOf(outcome);
+      for (const outcome of await bench.journal.append(sent, NOW_US)) ackOf(outcome);
       if (round === 1) await bench.under.settle();
       if (round === 2) await bench.reopen();
     }
@@ -147,15 +147,15 @@ export function logReadContract(open: OpenStores, large: boolean): void {
 
   it("E6 keeps no line of an envelope that is refused, and gives its numbers to the next", async () => {
     const id = await createRun(bench.runs);
-    await appendOne(bench.runs, envelope(id, 1, { series: [numbers("loss", [1])] }));
+    await appendOne(bench.journal, envelope(id, 1, { series: [numbers("loss", [1])] }));
     const wrong = {
       key: "loss",
       labels: [],
       points: { ...numbers("x", []).points, values: { kind: "text" as const, data: [] } },
     };
-    const refusal = appendOne(bench.runs, envelope(id, 2, { series: [wrong], log: [logLines(["lost"])] }));
+    const refusal = appendOne(bench.journal, envelope(id, 2, { series: [wrong], log: [logLines(["lost"])] }));
     await expect(refusal).rejects.toEqual(refused("invalid", "KIND_MISMATCH"));
-    const [first, second] = await bench.runs.append(
+    const [first, second] = await bench.journal.append(
       [envelope(id, 9, { log: [logLines(["gap"])] }), envelope(id, 2, { log: [logLines(["kept"])] })],
       NOW_US,
     );
@@ -173,11 +173,11 @@ export function logReadContract(open: OpenStores, large: boolean): void {
       logLines([], { stream: "stderr" }),
       logLines(["b", "c"], { times: times.slice(1) }),
     ];
-    await appendOne(bench.runs, envelope(id, 1, { log: whole() }));
+    await appendOne(bench.journal, envelope(id, 1, { log: whole() }));
     for (let round = 0; round < 2; round++) {
       // E10: what is the same is known again, at another time too.
       for (const log of [whole(), parts()]) {
-        const again = await appendOne(bench.runs, envelope(id, 1, { log }), NOW_US + 1e6);
+        const again = await appendOne(bench.journal, envelope(id, 1, { log }), NOW_US + 1e6);
         expect(again).toMatchObject({ duplicate: true });
       }
       const others = [
@@ -190,7 +190,7 @@ export function logReadContract(open: OpenStores, large: boolean): void {
         undefined,
       ];
       for (const log of others) {
-        const other = appendOne(bench.runs, envelope(id, 1, { log }));
+        const other = appendOne(bench.journal, envelope(id, 1, { log }));
         await expect(other).rejects.toEqual(refused("exists", "SEQ_REUSED"));
       }
       expect(await texts(id)).toEqual(["a", "b", "c"]);
@@ -210,7 +210,7 @@ export function logReadContract(open: OpenStores, large: boolean): void {
     await inEveryForm(bench, async () => {
       expect(await bench.under.logs.lineCount(id)).toBe(0);
       expect(await texts(other)).toEqual(["stays"]);
-      expect((await bench.runs.checkIntegrity()).problems).toEqual([]);
+      expect((await bench.engine.integrity!.checkIntegrity()).problems).toEqual([]);
     });
     const next = await createRun(bench.runs);
     await append(next, ["first"]);
@@ -223,7 +223,7 @@ export function logReadContract(open: OpenStores, large: boolean): void {
       const filler = Array.from({ length: 1_000 }, (_, i) => `${i} `.padEnd(200, "filler "));
       for (let i = 0; i < 10; i++) {
         const sent = Array.from({ length: 40 }, () => envelope(id, 0, { log: [logLines(filler)] }));
-        for (const outcome of await bench.runs.append(sent, NOW_US)) ackOf(outcome);
+        for (const outcome of await bench.journal.append(sent, NOW_US)) ackOf(outcome);
       }
       await append(id, ["the needle"]);
       const total = 400_001;

@@ -30,13 +30,13 @@ export function boundsContract(open: OpenStores): void {
   const logTexts = (id: string, texts: readonly string[]) => {
     const steps = Float64Array.from(texts, (_, i) => i);
     const series = [{ key: "t", labels: [], points: points({ kind: "text", data: [...texts] }, { steps }) }];
-    return appendOne(bench.runs, envelope(id, 1, { series }));
+    return appendOne(bench.journal, envelope(id, 1, { series }));
   };
 
   it("P5 counts three numbers a point and eight a bucket, in the encoding of the answer", async () => {
     const id = await createRun(bench.runs);
     await appendOne(
-      bench.runs,
+      bench.journal,
       envelope(id, 1, { series: [numbers("a", ramp(600)), numbers("b", ramp(600))] }),
     );
     await inEveryForm(bench, async () => {
@@ -62,7 +62,7 @@ export function boundsContract(open: OpenStores): void {
 
   it("P5 says how much it would be, what the most is and what to do", async () => {
     const id = await createRun(bench.runs);
-    await appendOne(bench.runs, envelope(id, 1, { series: [numbers("a", ramp(600))] }));
+    await appendOne(bench.journal, envelope(id, 1, { series: [numbers("a", ramp(600))] }));
     const refusal = (more: Partial<ReadSeries>) => read(id, ["a"], more).catch((thrown: unknown) => thrown);
     expect(await refusal({ bytesMax: 30_000, numberBytes: 20 })).toMatchObject({
       message: expect.stringMatching(/at least 36\d\d\d bytes, and the most is 30000$/) as string,
@@ -94,7 +94,7 @@ export function boundsContract(open: OpenStores): void {
     const id = await createRun(bench.runs);
     const long = "x".repeat(100);
     const series = ramp(40).map((i) => numbers("a", [1], 0, [["rank", `${i}${long}`]]));
-    await appendOne(bench.runs, envelope(id, 1, { series }));
+    await appendOne(bench.journal, envelope(id, 1, { series }));
     await inEveryForm(bench, async () => {
       await expect(read(id, ["a"], { from: 7, bytesMax: 40 * 100 })).rejects.toEqual(tooMuch);
       expect((await read(id, ["a"], { from: 7, bytesMax: 40 * HEAD })).series).toHaveLength(40);
@@ -103,7 +103,7 @@ export function boundsContract(open: OpenStores): void {
 
   it("P6 a series that is named many times comes once and costs once", async () => {
     const id = await createRun(bench.runs);
-    await appendOne(bench.runs, envelope(id, 1, { series: [numbers("b", [1]), numbers("a", ramp(100))] }));
+    await appendOne(bench.journal, envelope(id, 1, { series: [numbers("b", [1]), numbers("a", ramp(100))] }));
     const keys = ["a", ...ramp(200).map((i) => (i % 2 === 0 ? "a" : "b"))];
     await inEveryForm(bench, async () => {
       const { series } = await read(id, keys, { bytesMax: 101 * 24 + 2 * HEAD });
@@ -117,7 +117,7 @@ export function boundsContract(open: OpenStores): void {
   it("G5 refuses more label sets than the limit", async () => {
     const id = await createRun(bench.runs);
     const series = ramp(5).map((i) => numbers("a", [1], 0, [["rank", String(i)]]));
-    await appendOne(bench.runs, envelope(id, 1, { series }));
+    await appendOne(bench.journal, envelope(id, 1, { series }));
     const group = (seriesMax: number) =>
       bench.points.readGroups({
         groups: [[id], [id]],
@@ -143,7 +143,7 @@ export function boundsContract(open: OpenStores): void {
     const steps = Float64Array.of(1);
     const texts = points({ kind: "text", data: ["x".repeat(5_000)] }, { steps });
     const series = [...ramp(6).map((i) => numbers(key(i), [1])), { key: key(6), labels: [], points: texts }];
-    await appendOne(bench.runs, envelope(id, 1, { series }));
+    await appendOne(bench.journal, envelope(id, 1, { series }));
     const list = async (bytesMax: number, after: string | undefined) => {
       const request = { runId: id, pattern: undefined, after, limit: 100, bytesMax };
       return bench.points.listSeries(request);

@@ -129,7 +129,7 @@ async function write(bench: Bench, tested: Case): Promise<Written> {
         const seq = (seqs.get(piece.writer) ?? 0) + 1;
         seqs.set(piece.writer, seq);
         const series: SeriesPoints[] = [{ key: "x", labels: LABELS[i]!, points: all }];
-        await appendOne(bench.runs, envelope(id, seq, { writer: `w${piece.writer}`, series }));
+        await appendOne(bench.journal, envelope(id, seq, { writer: `w${piece.writer}`, series }));
       }
     }
     ids.push(id);

@@ -30,7 +30,7 @@ export function groupsContract(open: OpenStores): void {
   const bench = useSharedStores(open);
   const log = async (values: readonly number[], from = 0, key = "x") => {
     const id = await createRun(bench.runs);
-    await appendOne(bench.runs, envelope(id, 1, { series: [numbers(key, values, from)] }));
+    await appendOne(bench.journal, envelope(id, 1, { series: [numbers(key, values, from)] }));
     return id;
   };
   const read = (groups: string[][], request: Partial<ReadGroups> = {}) =>
@@ -41,7 +41,7 @@ export function groupsContract(open: OpenStores): void {
     const short = await log([4], 2);
     const rewound = await log([100, 100, 7, 100]);
     const again = { writer: "v", series: [numbers("x", [10], 1)] };
-    await appendOne(bench.runs, envelope(rewound, 1, again));
+    await appendOne(bench.journal, envelope(rewound, 1, again));
     await inEveryForm(bench, async () => {
       const { groups, grid } = await read([[long, short]], { buckets: 2, quantiles: [0.25] });
       expect(grid).toEqual({ start: 0, width: 3 });
@@ -88,7 +88,7 @@ export function groupsContract(open: OpenStores): void {
     const bare = await createRun(bench.runs);
     const unstepped = points({ kind: "number", data: Float64Array.of(1, 2) });
     const series = [{ key: "x", labels: [], points: unstepped }];
-    await appendOne(bench.runs, envelope(bare, 1, { series }));
+    await appendOne(bench.journal, envelope(bare, 1, { series }));
     const other = await log([1, 2], 0, "y");
     await inEveryForm(bench, async () => {
       const { groups, grid } = await read([[bare, other, "0".repeat(32)], []], { quantiles: [0.5] });
@@ -119,7 +119,7 @@ export function groupsContract(open: OpenStores): void {
     const a = await log([1]);
     const b = await createRun(bench.runs);
     const texts = points({ kind: "text", data: ["a"] }, { steps: Float64Array.of(1) });
-    await appendOne(bench.runs, envelope(b, 1, { series: [{ key: "x", labels: [], points: texts }] }));
+    await appendOne(bench.journal, envelope(b, 1, { series: [{ key: "x", labels: [], points: texts }] }));
     await expect(read([[a, b]])).rejects.toEqual(refused("invalid", "KIND_MISMATCH"));
   });
 

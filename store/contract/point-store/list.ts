@@ -58,9 +58,9 @@ export function listContract(open: OpenStores): void {
     const ranks = ["", "0", "1", "2", "3"].map((rank) =>
       numbers("a", [1, 2], 0, rank === "" ? [] : [["rank", rank]]),
     );
-    await appendOne(bench.runs, envelope(id, 1, { series: [...ranks, numbers("b", [1, 2, 3])] }));
+    await appendOne(bench.journal, envelope(id, 1, { series: [...ranks, numbers("b", [1, 2, 3])] }));
     // A restart that begins at an earlier step replaces points.
-    await appendOne(bench.runs, envelope(id, 1, { writer: "again", series: [numbers("b", [7], 1)] }));
+    await appendOne(bench.journal, envelope(id, 1, { writer: "again", series: [numbers("b", [7], 1)] }));
     await inEveryForm(bench, async () => {
       const { series } = await list(id);
       for (const limit of [1, 2, 3, 5, 6, 7, 100]) {
@@ -93,7 +93,7 @@ export function listContract(open: OpenStores): void {
 
   it("S27 stops a read whose signal is aborted, with its reason", async () => {
     const id = await createRun(bench.runs);
-    await appendOne(bench.runs, envelope(id, 1, { series: [numbers("a", [1, 2])] }));
+    await appendOne(bench.journal, envelope(id, 1, { series: [numbers("a", [1, 2])] }));
     const gone = new AbortController();
     const reason = new Error("the caller is gone");
     const request = { runId: id, pattern: undefined, after: undefined, limit: 10, bytesMax: Infinity };
@@ -112,8 +112,8 @@ export function listContract(open: OpenStores): void {
     const named = (key: string, ranks: string[]) =>
       ranks.map((rank) => numbers(key, [1], 0, rank === "" ? [] : [["rank", rank]]));
     const series = [...named("b", ["10", "2", ""]), ...named("a", ["1"]), ...named("B", [""])];
-    await appendOne(bench.runs, envelope(id, 1, { series }));
-    await appendOne(bench.runs, envelope(other, 1, { series: [numbers("theirs", [1])] }));
+    await appendOne(bench.journal, envelope(id, 1, { series }));
+    await appendOne(bench.journal, envelope(other, 1, { series: [numbers("theirs", [1])] }));
     await inEveryForm(bench, async () => {
       const listed = await list(id);
       expect(listed.series.map(({ key, labels }) => [key, labels[0]?.[1]])).toEqual([
@@ -141,7 +141,7 @@ export function listContract(open: OpenStores): void {
     const id = await createRun(bench.runs);
     const key = (i: number) => `k${String(i).padStart(3, "0")}`;
     const series = Array.from({ length: 25 }, (_, i) => numbers(key(2 * i), [i]));
-    await appendOne(bench.runs, envelope(id, 1, { series }));
+    await appendOne(bench.journal, envelope(id, 1, { series }));
     const found: string[] = [];
     let after: string | undefined;
     for (let page = 0; ; page++) {
@@ -151,7 +151,7 @@ export function listContract(open: OpenStores): void {
       after = listed.next;
       if (after === undefined) break;
       // Before what was listed already: it must not shift the pages.
-      await appendOne(bench.runs, envelope(id, 2 + page, { series: [numbers(`a${page}`, [1])] }));
+      await appendOne(bench.journal, envelope(id, 2 + page, { series: [numbers(`a${page}`, [1])] }));
     }
     expect(found).toEqual(Array.from({ length: 25 }, (_, i) => key(2 * i)));
     const exact = await list(id, { limit: 28 });
@@ -170,7 +170,7 @@ export function listContract(open: OpenStores): void {
     const keys = ["train/loss", "train/acc", "val/loss", "val/acc", "LOSS"];
     const labels = [["r", "1"]] as const;
     const series = keys.flatMap((key) => [numbers(key, [1]), numbers(key, [2], 0, labels)]);
-    await appendOne(bench.runs, envelope(id, 1, { series }));
+    await appendOne(bench.journal, envelope(id, 1, { series }));
     expect(await keysOf(id, "loss")).toEqual(["train/loss", "train/loss", "val/loss", "val/loss"]);
     expect(await keysOf(id, "^val/")).toEqual(["val/acc", "val/acc", "val/loss", "val/loss"]);
     expect(await keysOf(id, "^(?i)loss$")).toEqual(["LOSS", "LOSS"]);
@@ -186,7 +186,7 @@ export function listContract(open: OpenStores): void {
     const id = await createRun(bench.runs);
     const all = ODD_KEYS.flatMap((key) => ODD_LABELS.map((labels) => ({ key, labels })));
     const series = all.map(({ key, labels }, i) => numbers(key, [i], i, labels));
-    await appendOne(bench.runs, envelope(id, 1, { series }));
+    await appendOne(bench.journal, envelope(id, 1, { series }));
     await inEveryForm(bench, async () => {
       const listed = await list(id);
       expect(listed.total).toBe(all.length);
@@ -208,7 +208,7 @@ export function listContract(open: OpenStores): void {
       numbers("loss", [0]),
       numbers("acc", [9]),
     ];
-    await appendOne(bench.runs, envelope(id, 1, { series }));
+    await appendOne(bench.journal, envelope(id, 1, { series }));
     await inEveryForm(bench, async () => {
       const selectors = [
         { runId: id, key: "acc", labels: [] },

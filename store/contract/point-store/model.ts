@@ -132,7 +132,7 @@ async function write(bench: Bench, tested: Case): Promise<Written> {
     } while (at < tested.pieces.length && tested.pieces[at]!.joined && tested.pieces[at]!.writer === writer);
     const seq = (seqs.get(writer) ?? 0) + 1;
     seqs.set(writer, seq);
-    await appendOne(bench.runs, envelope(runId, seq, { writer: `w${writer}`, series: together }));
+    await appendOne(bench.journal, envelope(runId, seq, { writer: `w${writer}`, series: together }));
     if (settle) await bench.under.settle();
   }
   return { runId, tested, naive };

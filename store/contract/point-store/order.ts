@@ -30,7 +30,7 @@ export function orderContract(open: OpenStores): void {
         points: points({ kind: "number", data }, { steps: Float64Array.from(steps) }),
       },
     ];
-    await appendOne(bench.runs, envelope(id, seq, { writer, series }));
+    await appendOne(bench.journal, envelope(id, seq, { writer, series }));
   }
   async function summaryOf(id: string): Promise<Summary> {
     const { series } = await bench.points.listSeries({
@@ -68,7 +68,7 @@ export function orderContract(open: OpenStores): void {
       times: Float64Array.of(9, 7, 9, 8).map((t) => NOW_US + t),
     };
     await appendOne(
-      bench.runs,
+      bench.journal,
       envelope(id, 1, {
         series: [{ key: "x", labels: [], points: points({ kind: "number", data }, columns) }],
       }),
@@ -154,7 +154,7 @@ export function orderContract(open: OpenStores): void {
       if (restart % 2 === 1) await bench.under.settle();
     }
     const unnumbered = (values: number[], from: number) =>
-      appendOne(bench.runs, envelope(id, 0, { series: [numbers("loss", values, from)] }));
+      appendOne(bench.journal, envelope(id, 0, { series: [numbers("loss", values, from)] }));
     await unnumbered([1], 6);
     await unnumbered([2], 5);
     await inEveryForm(bench, async () => {
@@ -167,7 +167,7 @@ export function orderContract(open: OpenStores): void {
     const id = await createRun(bench.runs);
     const bare = (writer: string, values: number[]) =>
       appendOne(
-        bench.runs,
+        bench.journal,
         envelope(id, 1, {
           writer,
           series: [

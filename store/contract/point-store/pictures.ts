@@ -17,7 +17,7 @@ import {
 export function picturesContract(open: OpenStores): void {
   const bench = useSharedStores(open);
   const log = (id: string, seq: number, key: string, values: number[], from = 0) =>
-    appendOne(bench.runs, envelope(id, seq, { series: [numbers(key, values, from)] }));
+    appendOne(bench.journal, envelope(id, seq, { series: [numbers(key, values, from)] }));
   const wave = (count: number) => Array.from({ length: count }, (_, i) => ((i * 37) % 101) - 50);
 
   it("P1 says whether a series is exact and how many points it stands for", async () => {
@@ -79,7 +79,7 @@ export function picturesContract(open: OpenStores): void {
   it("P3 gives no more points than buckets where few of them have a place on the axis", async () => {
     const id = await createRun(bench.runs);
     const bare = points({ kind: "number", data: Float64Array.from(wave(500)) });
-    await appendOne(bench.runs, envelope(id, 1, { series: [{ key: "loss", labels: [], points: bare }] }));
+    await appendOne(bench.journal, envelope(id, 1, { series: [{ key: "loss", labels: [], points: bare }] }));
     await log(id, 2, "loss", [1, 2, 3]);
     await inEveryForm(bench, async () => {
       const drawn = await readOne(bench.points, { runId: id, key: "loss" }, { buckets: 10 });
@@ -137,7 +137,7 @@ export function picturesContract(open: OpenStores): void {
         points: points({ kind: "text", data: ["a", "b", "c", "d"] }, { steps: steps.slice() }),
       },
     ] as const;
-    await appendOne(bench.runs, envelope(id, 1, { series }));
+    await appendOne(bench.journal, envelope(id, 1, { series }));
     await inEveryForm(bench, async () => {
       const drawn = (key: string) => readOne(bench.points, { runId: id, key }, { buckets: 2 });
       expect((await drawn("i")).data).toMatchObject({
@@ -156,7 +156,7 @@ export function picturesContract(open: OpenStores): void {
     const id = await createRun(bench.runs);
     await log(id, 1, "a", wave(600));
     await log(id, 2, "b", wave(600));
-    await appendOne(bench.runs, envelope(id, 1, { writer: "v", series: [numbers("b", [1], 599)] }));
+    await appendOne(bench.journal, envelope(id, 1, { writer: "v", series: [numbers("b", [1], 599)] }));
     const read = (keys: string[], more: object) =>
       bench.points.readSeries({
         ...EVERYTHING,
@@ -186,7 +186,7 @@ export function picturesContract(open: OpenStores): void {
     const times = Float64Array.from({ length: count }, (_, i) => NOW_US + ((i * 7) % count) * 1000);
     const data = Float64Array.from({ length: count }, (_, i) => (i * 7) % count);
     await appendOne(
-      bench.runs,
+      bench.journal,
       envelope(id, 1, {
         series: [{ key: "x", labels: [], points: points({ kind: "number", data }, { times }) }],
       }),

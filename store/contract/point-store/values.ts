@@ -27,7 +27,7 @@ export function valuesContract(open: OpenStores, large: boolean): void {
 
   async function stored(all: Points, key = "x"): Promise<string> {
     const id = await createRun(bench.runs);
-    await appendOne(bench.runs, envelope(id, 1, { series: [{ key, labels: [], points: all }] }));
+    await appendOne(bench.journal, envelope(id, 1, { series: [{ key, labels: [], points: all }] }));
     return id;
   }
 
@@ -74,7 +74,7 @@ export function valuesContract(open: OpenStores, large: boolean): void {
         const key = `k${seq}`;
         all.push({ key, bits: bitsOf(data) });
         const series = [{ key, labels: [], points: points({ kind: "number", data }) }];
-        await appendOne(bench.runs, envelope(id, ++seq, { series }));
+        await appendOne(bench.journal, envelope(id, ++seq, { series }));
       }),
       { numRuns: 60 },
     );
@@ -110,7 +110,7 @@ export function valuesContract(open: OpenStores, large: boolean): void {
       for (let seq = 1; seq <= rounds; seq++) {
         const data = Array.from({ length: 50 }, (_, i) => `${seq} ${i} ${text}`);
         const series = [{ key: "log", labels: [], points: points({ kind: "text", data } as const) }];
-        await appendOne(bench.runs, envelope(id, seq, { series }));
+        await appendOne(bench.journal, envelope(id, seq, { series }));
       }
       await bench.under.settle();
       const { values } = await readPoints(bench.points, id, "log");
@@ -127,7 +127,7 @@ export function valuesContract(open: OpenStores, large: boolean): void {
       { key: "steps", labels: [], points: points(values(wide.slice()), { steps: wide.slice() }) },
       { key: "times", labels: [], points: points(values(wide.slice()), { times: wide.slice() }) },
     ];
-    await appendOne(bench.runs, envelope(id, 1, { series }));
+    await appendOne(bench.journal, envelope(id, 1, { series }));
     await inEveryForm(bench, async () => {
       expect((await readPoints(bench.points, id, "steps")).steps).toEqual(sorted);
       const byTime = await readPoints(bench.points, id, "times", { axis: "time" });
@@ -156,7 +156,7 @@ export function valuesContract(open: OpenStores, large: boolean): void {
               envelope(id, seq + 1, { series: [good(seq)] }),
               envelope(id, seq + 2, { series: [good(seq + 1), wrong] }),
               envelope(id, seq + 2, { series: [good(seq + 1)] }),
-            ].map((one) => bench.runs.append([one], NOW_US)),
+            ].map((one) => bench.journal.append([one], NOW_US)),
           );
           expect(outcomes.flat()).toEqual([
             expect.objectContaining({ ok: true }),
@@ -192,9 +192,9 @@ export function valuesContract(open: OpenStores, large: boolean): void {
     ];
     // Some in one envelope, some in their own.
     const asSeries = (one: Points) => ({ key: "x", labels: [], points: one });
-    await appendOne(bench.runs, envelope(id, 1, { series: pieces.slice(0, 3).map(asSeries) }));
+    await appendOne(bench.journal, envelope(id, 1, { series: pieces.slice(0, 3).map(asSeries) }));
     for (const [i, one] of pieces.slice(3).entries()) {
-      await appendOne(bench.runs, envelope(id, 2 + i, { series: [asSeries(one)] }));
+      await appendOne(bench.journal, envelope(id, 2 + i, { series: [asSeries(one)] }));
     }
     await inEveryForm(bench, async () => {
       const byStep = await readPoints(bench.points, id, "x");
@@ -229,7 +229,7 @@ export function valuesContract(open: OpenStores, large: boolean): void {
       { times: Float64Array.of(NOW_US + 2) },
     );
     const series = [withNanos, without].map((one) => ({ key: "x", labels: [], points: one }));
-    await appendOne(bench.runs, envelope(id, 1, { series }));
+    await appendOne(bench.journal, envelope(id, 1, { series }));
     await inEveryForm(bench, async () => {
       const back = await readPoints(bench.points, id, "x", { axis: "time" });
       expect(back.nanos).toEqual(Uint16Array.of(0, 1, 999, 0));
@@ -249,13 +249,13 @@ export function valuesContract(open: OpenStores, large: boolean): void {
     const copyOf = (values: Values) => points({ kind: values.kind, data: values.data.slice() } as Values);
     for (const [i, values] of kinds.entries()) {
       const series = [{ key: values.kind, labels: [], points: copyOf(values) }];
-      await appendOne(bench.runs, envelope(id, i + 1, { series }));
+      await appendOne(bench.journal, envelope(id, i + 1, { series }));
     }
     await inEveryForm(bench, async () => {
       for (const { kind } of kinds) {
         for (const other of kinds.filter((values) => values.kind !== kind)) {
           const series = [{ key: kind, labels: [], points: copyOf(other) }];
-          await expect(appendOne(bench.runs, envelope(id, 5, { series }))).rejects.toEqual(
+          await expect(appendOne(bench.journal, envelope(id, 5, { series }))).rejects.toEqual(
             refused("invalid", "KIND_MISMATCH"),
           );
         }

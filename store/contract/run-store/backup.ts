@@ -23,15 +23,15 @@ export function backupContract(open: OpenStores, restores: boolean): void {
 
   it("B1 refuses to make a backup over a file that exists", async () => {
     await writeFile(file("copy.db"), "precious");
-    await expect(bench.runs.backup(file("copy.db"))).rejects.toEqual(refused("exists"));
+    await expect(bench.engine.copies!.backup(file("copy.db"))).rejects.toEqual(refused("exists"));
   });
 
   if (!restores) {
     it("B1 makes a copy, and says that it cannot put one in its place", async () => {
       await createRun(bench.runs);
-      await bench.runs.backup(file("copy.db"));
+      await bench.engine.copies!.backup(file("copy.db"));
       await access(file("copy.db"));
-      await expect(bench.runs.restore(file("copy.db"), { audit: AUDIT })).rejects.toEqual(
+      await expect(bench.engine.copies!.restore(file("copy.db"), { audit: AUDIT })).rejects.toEqual(
         refused("precondition"),
       );
     });
@@ -40,19 +40,19 @@ export function backupContract(open: OpenStores, restores: boolean): void {
 
   it("B1 brings back exactly what a backup holds", async () => {
     const id = await createRun(bench.runs, { params: new Map([["a", "1.0"]]) });
-    await appendOne(bench.runs, envelope(id, 1, { series: [numbers("loss", [1, NaN, 3])] }));
+    await appendOne(bench.journal, envelope(id, 1, { series: [numbers("loss", [1, NaN, 3])] }));
     await bench.under.settle();
-    await appendOne(bench.runs, envelope(id, 2, { series: [numbers("loss", [4], 3)] }));
+    await appendOne(bench.journal, envelope(id, 2, { series: [numbers("loss", [4], 3)] }));
     const before = [await getRun(bench.runs, id), await bench.runs.verifyRun(id)];
     await bench.under.feed.catchUp(bench.runs);
-    await bench.runs.backup(file("copy.db"));
+    await bench.engine.copies!.backup(file("copy.db"));
 
     await appendOne(
-      bench.runs,
+      bench.journal,
       envelope(id, 3, { series: [numbers("loss", [5], 4)], change: { name: "later" } }),
     );
     const later = await createRun(bench.runs);
-    await bench.runs.restore(file("copy.db"), { audit: AUDIT });
+    await bench.engine.copies!.restore(file("copy.db"), { audit: AUDIT });
 
     const check = async () => {
       expect([await getRun(bench.runs, id), await bench.runs.verifyRun(id)]).toEqual(before);
@@ -69,7 +69,7 @@ export function backupContract(open: OpenStores, restores: boolean): void {
     }
     await bench.reopen();
     await check();
-    expect(await appendOne(bench.runs, envelope(id, 3))).toMatchObject({ duplicate: false });
+    expect(await appendOne(bench.journal, envelope(id, 3))).toMatchObject({ duplicate: false });
   });
 
   it("B1 copies one moment while writes go on", async () => {
@@ -78,14 +78,16 @@ export function backupContract(open: OpenStores, restores: boolean): void {
     const copies: Promise<void>[] = [];
     for (let seq = 1; seq <= 400; seq++) {
       const series = [numbers("a", [seq], seq), numbers("b", [seq], seq)];
-      writes.push(bench.runs.append([envelope(id, seq, { series })], NOW_US).then(([done]) => ackOf(done)));
-      if (seq % 100 === 50) copies.push(bench.runs.backup(file(`copy-${seq}.db`)));
+      writes.push(
+        bench.journal.append([envelope(id, seq, { series })], NOW_US).then(([done]) => ackOf(done)),
+      );
+      if (seq % 100 === 50) copies.push(bench.engine.copies!.backup(file(`copy-${seq}.db`)));
       if (seq % 100 === 75) writes.push(bench.under.settle());
       if (seq % 20 === 0) await writes.at(-1);
     }
     await Promise.all([...writes, ...copies]);
     for (const seq of [50, 150, 250, 350]) {
-      await bench.runs.restore(file(`copy-${seq}.db`), { audit: AUDIT });
+      await bench.engine.copies!.restore(file(`copy-${seq}.db`), { audit: AUDIT });
       const a = await readNumbers(bench.points, id, "a");
       // All that was acknowledged before the backup began, and of each envelope all or nothing.
       expect(a.length).toBeGreaterThanOrEqual(seq - 20);
@@ -101,12 +103,12 @@ export function backupContract(open: OpenStores, restores: boolean): void {
 
   it("B1 lets calls wait while it restores, and applies those that came before it first", async () => {
     const id = await createRun(bench.runs);
-    await bench.runs.backup(file("copy.db"));
-    const before = bench.runs.append([envelope(id, 1, { series: [numbers("gone", [1])] })], NOW_US);
+    await bench.engine.copies!.backup(file("copy.db"));
+    const before = bench.journal.append([envelope(id, 1, { series: [numbers("gone", [1])] })], NOW_US);
     const read = getRuns(bench.runs, [id]);
-    const restored = bench.runs.restore(file("copy.db"), { audit: AUDIT });
-    const again = bench.runs.restore(file("copy.db"), { audit: AUDIT });
-    const after = bench.runs.append([envelope(id, 1, { series: [numbers("kept", [1])] })], NOW_US);
+    const restored = bench.engine.copies!.restore(file("copy.db"), { audit: AUDIT });
+    const again = bench.engine.copies!.restore(file("copy.db"), { audit: AUDIT });
+    const after = bench.journal.append([envelope(id, 1, { series: [numbers("kept", [1])] })], NOW_US);
     const reads = [
       getRuns(bench.runs, [id]),
       bench.points.listSeries({
@@ -134,12 +136,12 @@ export function backupContract(open: OpenStores, restores: boolean): void {
 
   it("B1 keeps aside what was there in the moment of the restore", async () => {
     const id = await createRun(bench.runs);
-    await bench.runs.backup(file("copy.db"));
-    const write = bench.runs.append([envelope(id, 1, { series: [numbers("loss", [1])] })], NOW_US);
-    await bench.runs.restore(file("copy.db"), { audit: AUDIT, keepAside: file("aside.db") });
+    await bench.engine.copies!.backup(file("copy.db"));
+    const write = bench.journal.append([envelope(id, 1, { series: [numbers("loss", [1])] })], NOW_US);
+    await bench.engine.copies!.restore(file("copy.db"), { audit: AUDIT, keepAside: file("aside.db") });
     ackOf((await write)[0]);
-    expect(await bench.runs.info()).toMatchObject({ points: 0 });
-    await bench.runs.restore(file("aside.db"), { audit: AUDIT });
+    expect(await bench.engine.info()).toMatchObject({ points: 0 });
+    await bench.engine.copies!.restore(file("aside.db"), { audit: AUDIT });
     expect(await readNumbers(bench.points, id, "loss")).toEqual([1]);
   });
 
@@ -148,14 +150,17 @@ export function backupContract(open: OpenStores, restores: boolean): void {
     await writeFile(file("nonsense.db"), "this is no database, by a wide margin".repeat(100));
     await writeFile(file("empty.db"), "");
     for (const name of ["missing.db", "nonsense.db", "empty.db"]) {
-      await expect(bench.runs.restore(file(name), { audit: AUDIT })).rejects.toMatchObject({
+      await expect(bench.engine.copies!.restore(file(name), { audit: AUDIT })).rejects.toMatchObject({
         name: "CairnError",
       });
       expect(await getRun(bench.runs, id)).toMatchObject({ id });
     }
-    const taken = bench.runs.restore(file("missing.db"), { audit: AUDIT, keepAside: file("empty.db") });
+    const taken = bench.engine.copies!.restore(file("missing.db"), {
+      audit: AUDIT,
+      keepAside: file("empty.db"),
+    });
     await expect(taken).rejects.toEqual(refused("not-found"));
-    await appendOne(bench.runs, envelope(id, 1, { series: [numbers("loss", [1])] }));
+    await appendOne(bench.journal, envelope(id, 1, { series: [numbers("loss", [1])] }));
     expect(await readNumbers(bench.points, id, "loss")).toEqual([1]);
   });
 }

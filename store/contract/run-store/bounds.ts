@@ -30,7 +30,7 @@ export function runBoundsContract(open: OpenStores): void {
     const id = await createRun(bench.runs, { params });
     const change = { params: new Map([["more", value]]), name: "never" };
     await expect(bench.runs.updateRun(id, change, NOW_US)).rejects.toEqual(exceeded);
-    await expect(appendOne(bench.runs, envelope(id, 1, { change }))).rejects.toEqual(exceeded);
+    await expect(appendOne(bench.journal, envelope(id, 1, { change }))).rejects.toEqual(exceeded);
     const stored = await getRun(bench.runs, id);
     expect([stored.name, stored.params.size]).toEqual(["a run", count]);
     await bench.runs.updateRun(id, { ...change, removeParams: ["p0000"] }, NOW_US);
@@ -120,20 +120,19 @@ export function runBoundsContract(open: OpenStores): void {
   });
 
   it("Q8 lists namespaces and keys until their texts are too many, one at least", async () => {
-    const { runs } = bench;
     const description = "x".repeat(1_000);
     for (const path of ["a", "b", "c", "d", "e"]) {
-      await runs.createNamespace({ path, description, objective: undefined, createdUs: NOW_US });
+      await bench.namespaces.createNamespace({ path, description, objective: undefined, createdUs: NOW_US });
       const about = { unit: "", direction: undefined, picture: undefined, description };
-      await runs.describeKey({ namespace: "a", key: path, ...about });
-      await runs.describeKey({ namespace: "a/b", key: path, ...about, unit: "near" });
+      await bench.namespaces.describeKey({ namespace: "a", key: path, ...about });
+      await bench.namespaces.describeKey({ namespace: "a/b", key: path, ...about, unit: "near" });
     }
     const paths = async (bytesMax: number, after?: string, limit = 10) => {
-      const { rows, more } = await bench.runs.listNamespaces({ under: "", after, limit, bytesMax });
+      const { rows, more } = await bench.namespaces.listNamespaces({ under: "", after, limit, bytesMax });
       return [rows.map(({ path }) => path).join(" "), more];
     };
     const keys = async (bytesMax: number, after?: string, limit = 10) => {
-      const { rows, more } = await bench.runs.listKeys(["a", "a/b"], { after, limit, bytesMax });
+      const { rows, more } = await bench.namespaces.listKeys(["a", "a/b"], { after, limit, bytesMax });
       expect(rows.every(({ unit }) => unit === "near")).toBe(true);
       return [rows.map(({ key }) => key).join(" "), more];
     };

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { ArtifactRecord } from "#core/types/artifact.ts";
 import type { RunChange } from "#core/types/run.ts";
-import type { AppendEnvelope } from "#core/ports/run-store.ts";
+import type { AppendEnvelope } from "#core/ports/journal.ts";
 import { artifactRecord } from "../artifact-record.ts";
 import { logLines } from "../naive-log.ts";
 import {
@@ -67,9 +67,9 @@ export function digestContract(open: OpenStores): void {
       name: "n",
       status: "running",
     };
-    await appendOne(bench.runs, one(id, 1, { change }));
+    await appendOne(bench.journal, one(id, 1, { change }));
     await appendOne(
-      bench.runs,
+      bench.journal,
       one(id, 4, {
         lost: [
           { first: 2, last: 2 },
@@ -77,14 +77,16 @@ export function digestContract(open: OpenStores): void {
         ],
       }),
     );
-    expect(await appendOne(bench.runs, one(id, 1, { change: reordered }))).toMatchObject({ duplicate: true });
+    expect(await appendOne(bench.journal, one(id, 1, { change: reordered }))).toMatchObject({
+      duplicate: true,
+    });
     const same = one(id, 4, {
       lost: [
         { first: 3, last: 3 },
         { first: 2, last: 2 },
       ],
     });
-    expect(await appendOne(bench.runs, same)).toMatchObject({ duplicate: true });
+    expect(await appendOne(bench.journal, same)).toMatchObject({ duplicate: true });
   });
 
   it("E10 knows artifacts and lines again, and tells them from others", async () => {
@@ -98,10 +100,10 @@ export function digestContract(open: OpenStores): void {
         log: [logLines([text])],
         artifacts: [artifactRecord({ content: Buffer.from("x"), metadata: new Map(pairs), ...parts })],
       });
-    await appendOne(bench.runs, made());
+    await appendOne(bench.journal, made());
     const same = [made(), made({ metadata: new Map(pairs.toReversed()) })];
     for (const again of same) {
-      expect(await appendOne(bench.runs, again)).toMatchObject({ duplicate: true });
+      expect(await appendOne(bench.journal, again)).toMatchObject({ duplicate: true });
     }
     const others = [
       made({}, "other"),
@@ -116,11 +118,11 @@ export function digestContract(open: OpenStores): void {
       { ...made(), log: undefined },
     ];
     for (const other of others) {
-      await expect(appendOne(bench.runs, other)).rejects.toEqual(refused("exists", "SEQ_REUSED"));
+      await expect(appendOne(bench.journal, other)).rejects.toEqual(refused("exists", "SEQ_REUSED"));
     }
     const empty = { ...envelope(id, 2), log: [], artifacts: [] };
-    await appendOne(bench.runs, empty);
-    expect(await appendOne(bench.runs, envelope(id, 2))).toMatchObject({ duplicate: true });
+    await appendOne(bench.journal, empty);
+    expect(await appendOne(bench.journal, envelope(id, 2))).toMatchObject({ duplicate: true });
   });
 
   it("N7 E10 knows an envelope again of which only a part was stored, and stores no more of it", async () => {
@@ -132,21 +134,21 @@ export function digestContract(open: OpenStores): void {
         kept,
       });
     const none = { log: undefined, artifacts: undefined };
-    await appendOne(bench.runs, sent(1, { log: [logLines(["b"])], artifacts: undefined }));
-    await appendOne(bench.runs, sent(2));
-    await appendOne(bench.runs, sent(3, none));
+    await appendOne(bench.journal, sent(1, { log: [logLines(["b"])], artifacts: undefined }));
+    await appendOne(bench.journal, sent(2));
+    await appendOne(bench.journal, sent(3, none));
     for (const seq of [1, 2, 3]) {
-      expect(await appendOne(bench.runs, sent(seq))).toMatchObject({ seq, duplicate: true });
-      expect(await appendOne(bench.runs, sent(seq, none))).toMatchObject({ seq, duplicate: true });
+      expect(await appendOne(bench.journal, sent(seq))).toMatchObject({ seq, duplicate: true });
+      expect(await appendOne(bench.journal, sent(seq, none))).toMatchObject({ seq, duplicate: true });
       const other = one(id, seq, { log: [logLines(["b"])] });
-      await expect(appendOne(bench.runs, other)).rejects.toEqual(refused("exists", "SEQ_REUSED"));
+      await expect(appendOne(bench.journal, other)).rejects.toEqual(refused("exists", "SEQ_REUSED"));
     }
     expect(await bench.under.logs.lineCount(id)).toBe(3);
   });
 
   it("E10 knows an envelope again whether nothing was said by leaving it out or by an empty list", async () => {
     const id = await createRun(bench.runs);
-    await appendOne(bench.runs, one(id, 1, { change: { name: "n" } }));
+    await appendOne(bench.journal, one(id, 1, { change: { name: "n" } }));
     const empty: RunChange = {
       name: "n",
       params: new Map(),
@@ -154,16 +156,16 @@ export function digestContract(open: OpenStores): void {
       removeTags: [],
       onlyIfAbsent: false,
     };
-    expect(await appendOne(bench.runs, one(id, 1, { change: empty }))).toMatchObject({ duplicate: true });
-    await appendOne(bench.runs, one(id, 2));
-    expect(await appendOne(bench.runs, one(id, 2, { change: {} }))).toMatchObject({ duplicate: true });
+    expect(await appendOne(bench.journal, one(id, 1, { change: empty }))).toMatchObject({ duplicate: true });
+    await appendOne(bench.journal, one(id, 2));
+    expect(await appendOne(bench.journal, one(id, 2, { change: {} }))).toMatchObject({ duplicate: true });
     const values = { kind: "number", data: Float64Array.of(3) } as const;
     const times = Float64Array.of(NOW_US);
     const series = (nanos: Uint16Array | undefined) => [
       { key: "t", labels: [], points: points(values, { times, nanos }) },
     ];
-    await appendOne(bench.runs, envelope(id, 3, { series: series(undefined) }));
+    await appendOne(bench.journal, envelope(id, 3, { series: series(undefined) }));
     const zero = envelope(id, 3, { series: series(Uint16Array.of(0)) });
-    expect(await appendOne(bench.runs, zero)).toMatchObject({ duplicate: true });
+    expect(await appendOne(bench.journal, zero)).toMatchObject({ duplicate: true });
   });
 }

@@ -23,7 +23,7 @@ export function durableContract(open: OpenStores): void {
     const id = await createRun(bench.runs);
     for (let seq = 1; seq <= 40; seq++) {
       await appendOne(
-        bench.runs,
+        bench.journal,
         envelope(id, seq, { series: [numbers("loss", [seq], seq)], change: { name: `at ${seq}` } }),
       );
       const [values, listed, run, ledger, info] = await Promise.all([
@@ -37,7 +37,7 @@ export function durableContract(open: OpenStores): void {
         }),
         getRun(bench.runs, id),
         bench.runs.verifyRun(id),
-        bench.runs.info(),
+        bench.engine.info(),
         bench.under.feed.catchUp(bench.runs),
       ]);
       expect(values.at(-1)).toBe(seq);
@@ -56,7 +56,7 @@ export function durableContract(open: OpenStores): void {
     const reads: Promise<void>[] = [];
     for (let seq = 1; seq <= 100; seq++) {
       const series = [numbers("a", [seq], seq), numbers("b", [seq], seq)];
-      writes.push(appendOne(bench.runs, envelope(id, seq, { series })));
+      writes.push(appendOne(bench.journal, envelope(id, seq, { series })));
       if (seq % 25 === 0) writes.push(bench.under.settle());
       const selectors = [
         { runId: id, key: "a", labels: [] },
@@ -77,7 +77,7 @@ export function durableContract(open: OpenStores): void {
     const id = await createRun(bench.runs);
     const old = bench.under;
     const writes = Array.from({ length: 300 }, (_, i) =>
-      old.runs.append([envelope(id, i + 1, { series: [numbers("loss", [i], i)] })], NOW_US),
+      old.journal.append([envelope(id, i + 1, { series: [numbers("loss", [i], i)] })], NOW_US),
     );
     const updates = [1, 2, 3].map((i) => old.runs.updateRun(id, { name: `name ${i}` }, NOW_US));
     const reads = [1, 2, 3].map(() =>
@@ -89,8 +89,8 @@ export function durableContract(open: OpenStores): void {
         bytesMax: Infinity,
       }),
     );
-    const checked = old.runs.checkIntegrity();
-    if (old.reopen === undefined) await old.runs.close();
+    const checked = old.engine.integrity!.checkIntegrity();
+    if (old.reopen === undefined) await old.engine.close();
     else await bench.reopen();
     for (const [outcome] of await Promise.all(writes))
       expect(ackOf(outcome)).toMatchObject({ duplicate: false });
@@ -106,12 +106,12 @@ export function durableContract(open: OpenStores): void {
   it("D5 refuses calls after the stop, and stops once", async () => {
     const id = await createRun(bench.runs);
     const { runs, points } = bench;
-    await Promise.all([runs.close(), runs.close()]);
-    await runs.close();
+    await Promise.all([bench.engine.close(), bench.engine.close()]);
+    await bench.engine.close();
     const closed = refused("unavailable");
     await expect(runs.createRun(newRun(), { getOrCreate: false })).rejects.toEqual(closed);
     await expect(getRuns(runs, [id])).rejects.toEqual(closed);
-    await expect(runs.append([envelope(id, 1)], NOW_US)).rejects.toEqual(closed);
+    await expect(bench.journal.append([envelope(id, 1)], NOW_US)).rejects.toEqual(closed);
     await expect(runs.publish()).rejects.toEqual(closed);
     await expect(points.readSeries({ ...EVERYTHING, selectors: [] })).rejects.toEqual(closed);
   });
@@ -119,7 +119,10 @@ export function durableContract(open: OpenStores): void {
   it("D5 goes on with every number after a restart", async () => {
     const id = await createRun(bench.runs);
     for (let seq = 1; seq <= 12; seq++) {
-      const ack = await appendOne(bench.runs, envelope(id, seq, { series: [numbers("loss", [seq], seq)] }));
+      const ack = await appendOne(
+        bench.journal,
+        envelope(id, seq, { series: [numbers("loss", [seq], seq)] }),
+      );
       expect(ack).toMatchObject({ seq, duplicate: false });
       if (seq % 3 === 0) await bench.under.settle();
       if (seq % 2 === 0) await bench.reopen();

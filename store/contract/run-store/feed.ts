@@ -74,7 +74,7 @@ export function feedContract(open: OpenStores): void {
     await bench.runs.updateRun(id, { name: "renamed", addAliases: ["two"], status: "failed" }, NOW_US + 1);
     await catchUp();
     expect(fedRun(id)).toMatchObject({ key, name: "renamed", aliases: ["job", "two"], endedUs: NOW_US + 1 });
-    await appendOne(bench.runs, envelope(id, 1, { change: { params: new Map([["a", "[2]"]]) } }));
+    await appendOne(bench.journal, envelope(id, 1, { change: { params: new Map([["a", "[2]"]]) } }));
     await catchUp();
     expect(fedRun(id)).toMatchObject({ params: '{"a":[2],"lr":1.0}' });
     await bench.runs.setDeleted(id, NOW_US + 2, AUDIT);
@@ -92,7 +92,9 @@ export function feedContract(open: OpenStores): void {
     await catchUp();
     const before = bench.under.feed.batches.length;
     const change = { name: "never" };
-    await expect(appendOne(bench.runs, envelope(id, 7, { change }))).rejects.toEqual(refused("precondition"));
+    await expect(appendOne(bench.journal, envelope(id, 7, { change }))).rejects.toEqual(
+      refused("precondition"),
+    );
     await expect(bench.runs.updateRun("0".repeat(32), change, NOW_US)).rejects.toEqual(refused("not-found"));
     await catchUp();
     const told = bench.under.feed.batches.slice(before);
@@ -102,7 +104,7 @@ export function feedContract(open: OpenStores): void {
 
   it("names a purged run by its key and gives that key to no other", async () => {
     const old = await createRun(bench.runs);
-    await appendOne(bench.runs, envelope(old, 1, { series: [numbers("loss", [1])] }));
+    await appendOne(bench.journal, envelope(old, 1, { series: [numbers("loss", [1])] }));
     await catchUp();
     const { key } = fedRun(old)!;
     await bench.runs.setDeleted(old, NOW_US, AUDIT);
@@ -129,7 +131,7 @@ export function feedContract(open: OpenStores): void {
       { key: "big", labels: [], points: points({ kind: "integer", data: BigInt64Array.of(7n) }) },
       { key: "note", labels: [], points: points({ kind: "text", data: ["x"] }) },
     ] as const;
-    await appendOne(bench.runs, envelope(id, 1, { series }));
+    await appendOne(bench.journal, envelope(id, 1, { series }));
     await catchUp();
     const { feed } = bench.under;
     expect(feed.findNumbers(id, "loss")).toEqual({
@@ -168,19 +170,19 @@ export function feedContract(open: OpenStores): void {
       }
       return series;
     };
-    await appendOne(bench.runs, envelope(id, 1, { series: [numbers("loss", [1, 2, 3, 4, 5])] }));
+    await appendOne(bench.journal, envelope(id, 1, { series: [numbers("loss", [1, 2, 3, 4, 5])] }));
     await agree();
     // The same series twice in one envelope, and both parts go back behind what another writer wrote.
     const parts = [numbers("loss", [20, 30], 2), numbers("loss", [10, 11], 1)];
-    await appendOne(bench.runs, envelope(id, 1, { writer: "v", series: parts }));
+    await appendOne(bench.journal, envelope(id, 1, { writer: "v", series: parts }));
     expect(await agree()).toMatchObject([{ summary: { count: 5, replacedCount: 4, sum: 72 } }]);
     await bench.under.settle();
     await agree();
     await appendOne(
-      bench.runs,
+      bench.journal,
       envelope(id, 1, { writer: "u", series: [numbers("loss", [7], 2), ...parts] }),
     );
-    await appendOne(bench.runs, envelope(id, 2, { series: [numbers("loss", [8], 0)] }));
+    await appendOne(bench.journal, envelope(id, 2, { series: [numbers("loss", [8], 0)] }));
     const before = await agree();
     await bench.reopen();
     expect(await agree()).toEqual(before);
@@ -193,7 +195,7 @@ export function feedContract(open: OpenStores): void {
     for (let i = 0; i < 5; i++) {
       const id = await createRun(bench.runs);
       ids.push(id);
-      await appendOne(bench.runs, envelope(id, 1, { series: [numbers("loss", [i])] }));
+      await appendOne(bench.journal, envelope(id, 1, { series: [numbers("loss", [i])] }));
       if (i === 2) await bench.under.settle();
     }
     await bench.reopen();

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { RunChange } from "#core/types/run.ts";
-import type { AppendEnvelope } from "#core/ports/run-store.ts";
+import type { AppendEnvelope } from "#core/ports/journal.ts";
 import {
   ackOf,
   appendOne,
@@ -34,7 +34,7 @@ export function ledgerContract(open: OpenStores): void {
       for (const seq of [1, 2, 3]) {
         const labels = [["writer", writer]] as const;
         const series = [numbers("loss", [seq], seq, labels)];
-        expect(await appendOne(bench.runs, envelope(runId, seq, { writer, series }))).toEqual({
+        expect(await appendOne(bench.journal, envelope(runId, seq, { writer, series }))).toEqual({
           seq,
           duplicate: false,
           points: 1,
@@ -50,18 +50,18 @@ export function ledgerContract(open: OpenStores): void {
     const id = await createRun(bench.runs);
     const change: RunChange = { status: "finished", tags: new Map([["a", "1"]]) };
     const first = () => one(id, 1, { change });
-    await appendOne(bench.runs, first(), NOW_US);
-    for (const seq of [2, 3]) await appendOne(bench.runs, one(id, seq));
+    await appendOne(bench.journal, first(), NOW_US);
+    for (const seq of [2, 3]) await appendOne(bench.journal, one(id, seq));
     await bench.runs.updateRun(id, { status: "running", tags: new Map([["a", "2"]]) }, NOW_US);
     const before = await getRun(bench.runs, id);
     await inEveryForm(bench, async () => {
-      expect(await appendOne(bench.runs, first(), NOW_US + 9)).toEqual({
+      expect(await appendOne(bench.journal, first(), NOW_US + 9)).toEqual({
         seq: 1,
         duplicate: true,
         points: 1,
       });
       for (const seq of [3, 2, 3]) {
-        expect(await appendOne(bench.runs, one(id, seq))).toMatchObject({ duplicate: true });
+        expect(await appendOne(bench.journal, one(id, seq))).toMatchObject({ duplicate: true });
       }
       expect(await lossOf(id)).toEqual([1, 2, 3]);
       expect(await getRun(bench.runs, id)).toEqual(before);
@@ -71,7 +71,7 @@ export function ledgerContract(open: OpenStores): void {
 
   it("E3 refuses a known number with other content and changes nothing", async () => {
     const id = await createRun(bench.runs);
-    for (const seq of [1, 2, 3]) await appendOne(bench.runs, one(id, seq));
+    for (const seq of [1, 2, 3]) await appendOne(bench.journal, one(id, seq));
     const before = await getRun(bench.runs, id);
     const reused = refused("exists", "SEQ_REUSED", { facts: { last: "3" } });
     await inEveryForm(bench, async () => {
@@ -87,7 +87,7 @@ export function ledgerContract(open: OpenStores): void {
         { lost: [{ first: 1, last: 1 }] },
       ];
       for (const other of others) {
-        await expect(appendOne(bench.runs, one(id, 2, other))).rejects.toEqual(reused);
+        await expect(appendOne(bench.journal, one(id, 2, other))).rejects.toEqual(reused);
       }
       expect(await lossOf(id)).toEqual([1, 2, 3]);
       expect(await getRun(bench.runs, id)).toEqual(before);
@@ -99,12 +99,12 @@ export function ledgerContract(open: OpenStores): void {
     const gap = (expected: number) =>
       refused("precondition", "SEQ_GAP", { facts: { expected: `${expected}` } });
     const change = { name: "never" };
-    await expect(appendOne(bench.runs, one(id, 2, { change }))).rejects.toEqual(gap(1));
+    await expect(appendOne(bench.journal, one(id, 2, { change }))).rejects.toEqual(gap(1));
     expect((await bench.runs.verifyRun(id)).writers).toEqual([]);
-    await appendOne(bench.runs, one(id, 1));
+    await appendOne(bench.journal, one(id, 1));
     await inEveryForm(bench, async () => {
-      await expect(appendOne(bench.runs, one(id, 3, { change }))).rejects.toEqual(gap(2));
-      await expect(appendOne(bench.runs, one(id, 2 ** 40, { change }))).rejects.toEqual(gap(2));
+      await expect(appendOne(bench.journal, one(id, 3, { change }))).rejects.toEqual(gap(2));
+      await expect(appendOne(bench.journal, one(id, 2 ** 40, { change }))).rejects.toEqual(gap(2));
     });
     expect(await lossOf(id)).toEqual([1]);
     expect(await getRun(bench.runs, id)).toMatchObject({ name: "a run" });
@@ -112,17 +112,17 @@ export function ledgerContract(open: OpenStores): void {
 
   it("E5 accepts the next number after declared losses, and verify shows them", async () => {
     const id = await createRun(bench.runs);
-    await appendOne(bench.runs, one(id, 1));
+    await appendOne(bench.journal, one(id, 1));
     const incomplete = one(id, 9, { lost: [{ first: 5, last: 8 }] });
-    await expect(appendOne(bench.runs, incomplete)).rejects.toEqual(
+    await expect(appendOne(bench.journal, incomplete)).rejects.toEqual(
       refused("precondition", "SEQ_GAP", { facts: { expected: "2" } }),
     );
     const lost = [
       { first: 5, last: 8 },
       { first: 2, last: 4 },
     ];
-    await appendOne(bench.runs, one(id, 9, { lost }));
-    await appendOne(bench.runs, one(id, 10));
+    await appendOne(bench.journal, one(id, 9, { lost }));
+    await appendOne(bench.journal, one(id, 10));
     await inEveryForm(bench, async () => {
       const ledger = await bench.runs.verifyRun(id);
       expect(ledger.writers).toMatchObject([{ envelopes: 3, lastSeq: 10, gaps: [] }]);
@@ -131,23 +131,23 @@ export function ledgerContract(open: OpenStores): void {
       );
       expect(numbersLost.toSorted((a, b) => a - b)).toEqual([2, 3, 4, 5, 6, 7, 8]);
       // What was declared lost must not be mistaken for what was stored.
-      await expect(appendOne(bench.runs, one(id, 3))).rejects.toEqual(refused("exists", "SEQ_REUSED"));
-      expect(await appendOne(bench.runs, one(id, 9, { lost }))).toMatchObject({ duplicate: true });
-      expect(await appendOne(bench.runs, one(id, 10))).toMatchObject({ duplicate: true });
-      await expect(appendOne(bench.runs, one(id, 9))).rejects.toEqual(refused("exists", "SEQ_REUSED"));
+      await expect(appendOne(bench.journal, one(id, 3))).rejects.toEqual(refused("exists", "SEQ_REUSED"));
+      expect(await appendOne(bench.journal, one(id, 9, { lost }))).toMatchObject({ duplicate: true });
+      expect(await appendOne(bench.journal, one(id, 10))).toMatchObject({ duplicate: true });
+      await expect(appendOne(bench.journal, one(id, 9))).rejects.toEqual(refused("exists", "SEQ_REUSED"));
     });
     expect(await lossOf(id)).toEqual([1, 9, 10]);
   });
 
   it("E5 stores a loss that overlaps what has arrived, or another one, once", async () => {
     const id = await createRun(bench.runs);
-    for (const seq of [1, 2, 3]) await appendOne(bench.runs, one(id, seq));
+    for (const seq of [1, 2, 3]) await appendOne(bench.journal, one(id, seq));
     const lost = [
       { first: 2, last: 5 },
       { first: 4, last: 6 },
       { first: 6, last: 6 },
     ];
-    await appendOne(bench.runs, one(id, 7, { lost }));
+    await appendOne(bench.journal, one(id, 7, { lost }));
     await inEveryForm(bench, async () => {
       const { writers } = await bench.runs.verifyRun(id);
       expect(writers).toMatchObject([{ envelopes: 4, lastSeq: 7, lost: [{ first: 4, last: 6 }], gaps: [] }]);
@@ -156,14 +156,14 @@ export function ledgerContract(open: OpenStores): void {
 
   it("E5 lets a writer begin with a loss", async () => {
     const id = await createRun(bench.runs);
-    await appendOne(bench.runs, one(id, 4, { lost: [{ first: 1, last: 3 }] }));
+    await appendOne(bench.journal, one(id, 4, { lost: [{ first: 1, last: 3 }] }));
     await inEveryForm(bench, async () => {
       expect((await bench.runs.verifyRun(id)).writers).toMatchObject([
         { envelopes: 1, lastSeq: 4, lost: [{ first: 1, last: 3 }], gaps: [] },
       ]);
     });
     // A single one, too.
-    await appendOne(bench.runs, one(id, 6, { lost: [{ first: 5, last: 5 }] }));
+    await appendOne(bench.journal, one(id, 6, { lost: [{ first: 5, last: 5 }] }));
     expect((await bench.runs.verifyRun(id)).writers).toMatchObject([
       {
         envelopes: 2,
@@ -179,8 +179,8 @@ export function ledgerContract(open: OpenStores): void {
 
   it("E6 V6 stores nothing of an envelope with one series of another kind", async () => {
     const id = await createRun(bench.runs, { params: new Map([["p", "1"]]) });
-    await appendOne(bench.runs, one(id, 1));
-    const before = { run: await getRun(bench.runs, id), info: await bench.runs.info() };
+    await appendOne(bench.journal, one(id, 1));
+    const before = { run: await getRun(bench.runs, id), info: await bench.engine.info() };
     const mixed = (seq: number, writer: string) =>
       envelope(id, seq, {
         writer,
@@ -199,10 +199,10 @@ export function ledgerContract(open: OpenStores): void {
       });
     await inEveryForm(bench, async () => {
       for (const refusal of [mixed(2, "w"), mixed(1, "other"), mixed(0, "")]) {
-        await expect(appendOne(bench.runs, refusal)).rejects.toEqual(refused("invalid", "KIND_MISMATCH"));
+        await expect(appendOne(bench.journal, refusal)).rejects.toEqual(refused("invalid", "KIND_MISMATCH"));
       }
       expect(await getRun(bench.runs, id)).toEqual(before.run);
-      const { sizeBytes: _, ...info } = await bench.runs.info();
+      const { sizeBytes: _, ...info } = await bench.engine.info();
       expect(before.info).toMatchObject(info);
       expect(
         await bench.points.listSeries({
@@ -218,7 +218,7 @@ export function ledgerContract(open: OpenStores): void {
       expect(ledger.writers).toMatchObject([{ writer: "w", envelopes: 1, lastSeq: 1 }]);
       expect(await bench.runs.findRuns({ by: "alias", alias: "never", namespace: "" })).toEqual([]);
     });
-    expect(await appendOne(bench.runs, one(id, 2))).toMatchObject({ duplicate: false });
+    expect(await appendOne(bench.journal, one(id, 2))).toMatchObject({ duplicate: false });
   });
 
   it("E6 stores nothing of an envelope whose own series disagree, or whose change is refused", async () => {
@@ -228,20 +228,20 @@ export function ledgerContract(open: OpenStores): void {
       numbers("fresh", [1]),
       { key: "fresh", labels: [], points: points({ kind: "bool" as const, data: Uint8Array.of(1) }) },
     ];
-    await expect(appendOne(bench.runs, envelope(id, 1, { series: disagreeing }))).rejects.toEqual(
+    await expect(appendOne(bench.journal, envelope(id, 1, { series: disagreeing }))).rejects.toEqual(
       refused("invalid", "KIND_MISMATCH"),
     );
     await expect(
-      appendOne(bench.runs, one(id, 1, { change: { addAliases: ["free", "taken"] } })),
+      appendOne(bench.journal, one(id, 1, { change: { addAliases: ["free", "taken"] } })),
     ).rejects.toEqual(refused("exists", "ALIAS_TAKEN"));
-    expect(await bench.runs.info()).toMatchObject({ series: 0, points: 0 });
+    expect(await bench.engine.info()).toMatchObject({ series: 0, points: 0 });
     expect((await bench.runs.verifyRun(id)).writers).toEqual([]);
     expect(await bench.runs.findRuns({ by: "alias", alias: "free", namespace: "" })).toEqual([]);
   });
 
   it("E6 refuses one envelope of a call without touching the others", async () => {
     const id = await createRun(bench.runs);
-    const outcomes = await bench.runs.append(
+    const outcomes = await bench.journal.append(
       [
         one(id, 1),
         one(id, 3),
@@ -266,15 +266,15 @@ export function ledgerContract(open: OpenStores): void {
     ]);
     expect(ackOf(outcomes.at(-1))).toMatchObject({ duplicate: true });
     expect(await lossOf(id)).toEqual([1, 2, 3]);
-    expect(await bench.runs.append([], NOW_US)).toEqual([]);
+    expect(await bench.journal.append([], NOW_US)).toEqual([]);
   });
 
   it("E7 stores an envelope without a number as often as it is sent, and counts it", async () => {
     const id = await createRun(bench.runs);
     for (let i = 0; i < 3; i++) {
-      expect(await appendOne(bench.runs, one(id, 0))).toEqual({ seq: 0, duplicate: false, points: 1 });
+      expect(await appendOne(bench.journal, one(id, 0))).toEqual({ seq: 0, duplicate: false, points: 1 });
     }
-    await appendOne(bench.runs, envelope(id, 0, { change: { tags: new Map([["only", "change"]]) } }));
+    await appendOne(bench.journal, envelope(id, 0, { change: { tags: new Map([["only", "change"]]) } }));
     await inEveryForm(bench, async () => {
       expect(await lossOf(id)).toEqual([0, 0, 0]);
       expect(await bench.runs.verifyRun(id)).toMatchObject({

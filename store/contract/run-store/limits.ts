@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { limits } from "#lang/limits.ts";
-import type { AppendEnvelope } from "#core/ports/run-store.ts";
+import type { AppendEnvelope } from "#core/ports/journal.ts";
 import {
   ackOf,
   appendOne,
@@ -29,11 +29,11 @@ export function limitsContract(open: OpenStores): void {
     const change = { params: new Map([["more", "1"]]), name: "never" };
     await expect(bench.runs.updateRun(id, change, NOW_US)).rejects.toEqual(exceeded);
     const refusal = envelope(id, 1, { change, series: [numbers("loss", [1])] });
-    await expect(appendOne(bench.runs, refusal)).rejects.toEqual(exceeded);
+    await expect(appendOne(bench.journal, refusal)).rejects.toEqual(exceeded);
     const stored = await getRun(bench.runs, id);
     expect(stored).toMatchObject({ name: "a run" });
     expect(stored.params.size).toBe(limits.paramsPerRunMax);
-    expect(await bench.runs.info()).toMatchObject({ series: 0, points: 0 });
+    expect(await bench.engine.info()).toMatchObject({ series: 0, points: 0 });
     // One goes, one comes.
     await bench.runs.updateRun(id, { ...change, removeParams: ["p0"] }, NOW_US);
     await bench.runs.updateRun(id, { params: new Map([["p1", "2"]]) }, NOW_US);
@@ -53,7 +53,7 @@ export function limitsContract(open: OpenStores): void {
   it("keeps an envelope with as many points as it may have", async () => {
     const id = await createRun(bench.runs);
     const values = Array.from({ length: limits.envelopePointsMax }, (_, i) => i / 8);
-    await appendOne(bench.runs, envelope(id, 1, { series: [numbers("loss", values)] }));
+    await appendOne(bench.journal, envelope(id, 1, { series: [numbers("loss", values)] }));
     await bench.under.settle();
     expect(await readNumbers(bench.points, id, "loss")).toEqual(values);
   });
@@ -70,7 +70,7 @@ export function limitsContract(open: OpenStores): void {
         const change = seq % 10 === 0 ? { params: new Map([[`w${writer}.${seq}`, "1"]]) } : undefined;
         calls.push(
           appendOne(
-            bench.runs,
+            bench.journal,
             envelope(id, seq, { writer: `w${writer}`, series: series(writer, seq), change }),
           ),
         );
@@ -98,7 +98,7 @@ export function limitsContract(open: OpenStores): void {
       const pair: AppendEnvelope[] = [seq, seq + 1].map((n) =>
         envelope(id, n, { series: [numbers("loss", [n], n)] }),
       );
-      pending.push(bench.runs.append(pair, NOW_US).then((outcomes) => outcomes.map(ackOf)));
+      pending.push(bench.journal.append(pair, NOW_US).then((outcomes) => outcomes.map(ackOf)));
       if (seq % 20 === 1) pending.push(bench.runs.updateRun(id, { name: `after ${seq + 1}` }, NOW_US));
     }
     await Promise.all(pending);

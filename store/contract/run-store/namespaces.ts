@@ -41,11 +41,11 @@ const ALL = { limit: 1_000, bytesMax: Infinity };
 export function namespacesContract(open: OpenStores): void {
   const bench = useStores(open);
   const paths = async (page: { under?: string; after?: string; limit?: number } = {}) => {
-    const { rows } = await bench.runs.listNamespaces({ under: "", after: undefined, ...ALL, ...page });
+    const { rows } = await bench.namespaces.listNamespaces({ under: "", after: undefined, ...ALL, ...page });
     return rows.map(({ path }) => path);
   };
   const keysOf = async (path: string) =>
-    (await bench.runs.listKeys([...ancestors(path), path], { after: undefined, ...ALL })).rows;
+    (await bench.namespaces.listKeys([...ancestors(path), path], { after: undefined, ...ALL })).rows;
 
   it("keeps what a namespace says about itself", async () => {
     const lab = namespace("lab/asr", {
@@ -53,25 +53,27 @@ export function namespacesContract(open: OpenStores): void {
       objective: { metric: "wer", direction: "minimize" },
       createdUs: NOW_US - 5,
     });
-    expect(await bench.runs.createNamespace(lab)).toEqual(lab);
+    expect(await bench.namespaces.createNamespace(lab)).toEqual(lab);
     await inEveryForm(bench, async () => {
-      expect(await bench.runs.findNamespace("lab/asr")).toEqual(lab);
-      expect(await bench.runs.findNamespace("lab/asr/en")).toBeUndefined();
+      expect(await bench.namespaces.findNamespace("lab/asr")).toEqual(lab);
+      expect(await bench.namespaces.findNamespace("lab/asr/en")).toBeUndefined();
     });
   });
 
   it("creates the parents that are missing, and refuses a path that is taken", async () => {
-    await bench.runs.createNamespace(namespace("a/b/c"));
+    await bench.namespaces.createNamespace(namespace("a/b/c"));
     expect(await paths()).toEqual(["a", "a/b", "a/b/c"]);
-    await expect(bench.runs.createNamespace(namespace("a/b"))).rejects.toEqual(refused("exists"));
-    await expect(bench.runs.createNamespace(namespace("a/b/c"))).rejects.toEqual(refused("exists"));
+    await expect(bench.namespaces.createNamespace(namespace("a/b"))).rejects.toEqual(refused("exists"));
+    await expect(bench.namespaces.createNamespace(namespace("a/b/c"))).rejects.toEqual(refused("exists"));
   });
 
   it("U7 creates the namespace of a run with its parents", async () => {
     const id = await createRun(bench.runs, { namespace: "deep/er/still", createdUs: NOW_US + 7 });
     expect(await getRun(bench.runs, id)).toMatchObject({ namespace: "deep/er/still" });
     expect(await paths()).toEqual(["deep", "deep/er", "deep/er/still"]);
-    expect(await bench.runs.findNamespace("deep")).toEqual(namespace("deep", { createdUs: NOW_US + 7 }));
+    expect(await bench.namespaces.findNamespace("deep")).toEqual(
+      namespace("deep", { createdUs: NOW_US + 7 }),
+    );
   });
 
   it("U7 creates no namespace for a run that is refused", async () => {
@@ -85,8 +87,8 @@ export function namespacesContract(open: OpenStores): void {
   it("N1 lists parents before children, whatever their neighbours are called", async () => {
     const all = ["a", "a/b", "a/b/c", "a/b-c", "a/ä", "a!", "a-b", "a.b", "a0", "ab", "b", "ä/x", "🐱"];
     for (const path of all.toReversed()) {
-      if ((await bench.runs.findNamespace(path)) === undefined) {
-        await bench.runs.createNamespace(namespace(path));
+      if ((await bench.namespaces.findNamespace(path)) === undefined) {
+        await bench.namespaces.createNamespace(namespace(path));
       }
     }
     const listed = await paths();
@@ -103,7 +105,7 @@ export function namespacesContract(open: OpenStores): void {
   });
 
   it("N1 lists in pages that miss nothing and repeat nothing", async () => {
-    for (const path of ["a/b/c", "a-b", "b/a", "c"]) await bench.runs.createNamespace(namespace(path));
+    for (const path of ["a/b/c", "a-b", "b/a", "c"]) await bench.namespaces.createNamespace(namespace(path));
     const all = await paths();
     for (const under of ["", "a", "b"]) {
       const found: string[] = [];
@@ -118,89 +120,88 @@ export function namespacesContract(open: OpenStores): void {
   });
 
   it("updates the description and sets or removes the objective", async () => {
-    await bench.runs.createNamespace(namespace("lab"));
-    const { runs } = bench;
+    await bench.namespaces.createNamespace(namespace("lab"));
     const objective = { metric: "loss", direction: "minimize" } as const;
-    expect(await runs.updateNamespace("lab", { objective })).toEqual(namespace("lab", { objective }));
-    expect(await runs.updateNamespace("lab", { description: "x" })).toEqual(
+    expect(await bench.namespaces.updateNamespace("lab", { objective })).toEqual(
+      namespace("lab", { objective }),
+    );
+    expect(await bench.namespaces.updateNamespace("lab", { description: "x" })).toEqual(
       namespace("lab", { objective, description: "x" }),
     );
-    expect(await runs.updateNamespace("lab", { objective: null })).toEqual(
+    expect(await bench.namespaces.updateNamespace("lab", { objective: null })).toEqual(
       namespace("lab", { description: "x" }),
     );
-    expect(await runs.findNamespace("lab")).toEqual(namespace("lab", { description: "x" }));
-    await expect(runs.updateNamespace("nowhere", {})).rejects.toEqual(refused("not-found"));
+    expect(await bench.namespaces.findNamespace("lab")).toEqual(namespace("lab", { description: "x" }));
+    await expect(bench.namespaces.updateNamespace("nowhere", {})).rejects.toEqual(refused("not-found"));
   });
 
   it("N5 keeps what a namespace forbids capturing, and lists all that forbid something", async () => {
-    const { runs } = bench;
-    await runs.createNamespace(namespace("lab/asr"));
-    await runs.createNamespace(namespace("lab/mt"));
+    await bench.namespaces.createNamespace(namespace("lab/asr"));
+    await bench.namespaces.createNamespace(namespace("lab/mt"));
     const console = { forbidsConsole: true, forbidsCode: false };
     const both = { forbidsConsole: true, forbidsCode: true };
-    expect(await runs.updateNamespace("lab/asr", { forbidsConsole: true })).toEqual(
+    expect(await bench.namespaces.updateNamespace("lab/asr", { forbidsConsole: true })).toEqual(
       namespace("lab/asr", { capture: console }),
     );
-    expect(await runs.updateNamespace("lab/asr", { forbidsCode: true })).toMatchObject({ capture: both });
-    await runs.updateNamespace("lab", { forbidsConsole: true, forbidsCode: false }, AUDIT);
+    expect(await bench.namespaces.updateNamespace("lab/asr", { forbidsCode: true })).toMatchObject({
+      capture: both,
+    });
+    await bench.namespaces.updateNamespace("lab", { forbidsConsole: true, forbidsCode: false }, AUDIT);
     await inEveryForm(bench, async () => {
-      expect(await bench.runs.findNamespace("lab/asr")).toMatchObject({ capture: both });
-      expect(await bench.runs.listCapturePolicies()).toEqual([
+      expect(await bench.namespaces.findNamespace("lab/asr")).toMatchObject({ capture: both });
+      expect(await bench.namespaces.listCapturePolicies()).toEqual([
         ["lab", console],
         ["lab/asr", both],
       ]);
     });
-    await bench.runs.updateNamespace("lab", { forbidsConsole: false });
-    await bench.runs.deleteNamespace("lab/asr", AUDIT);
-    await bench.runs.createNamespace(namespace("lab/asr"));
-    expect(await bench.runs.listCapturePolicies()).toEqual([]);
+    await bench.namespaces.updateNamespace("lab", { forbidsConsole: false });
+    await bench.namespaces.deleteNamespace("lab/asr", AUDIT);
+    await bench.namespaces.createNamespace(namespace("lab/asr"));
+    expect(await bench.namespaces.listCapturePolicies()).toEqual([]);
   });
 
   it("N6 writes the audit entry together with the policy, or neither", async () => {
-    const { runs, under } = bench;
+    const { under } = bench;
     const entries = async () => {
       const all = { principal: undefined, action: undefined, target: undefined, before: undefined, limit: 9 };
       return (await under.access.listAudit(all)).map(({ action }) => action);
     };
-    await runs.createNamespace(namespace("lab"));
-    await expect(runs.updateNamespace("nowhere", { forbidsCode: true }, AUDIT)).rejects.toEqual(
+    await bench.namespaces.createNamespace(namespace("lab"));
+    await expect(bench.namespaces.updateNamespace("nowhere", { forbidsCode: true }, AUDIT)).rejects.toEqual(
       refused("not-found"),
     );
     expect(await entries()).toEqual([]);
-    await runs.updateNamespace("lab", { forbidsCode: true }, AUDIT);
+    await bench.namespaces.updateNamespace("lab", { forbidsCode: true }, AUDIT);
     expect(await entries()).toEqual([AUDIT.action]);
   });
 
   it("N2 deletes only a namespace that holds no run, none in the trash, and no child", async () => {
-    const { runs } = bench;
-    const id = await createRun(runs, { namespace: "a/b" });
+    const id = await createRun(bench.runs, { namespace: "a/b" });
     const notEmpty = refused("precondition", "NAMESPACE_NOT_EMPTY");
-    await expect(runs.deleteNamespace("a", AUDIT)).rejects.toEqual(notEmpty);
-    await expect(runs.deleteNamespace("a/b", AUDIT)).rejects.toEqual(notEmpty);
-    await runs.setDeleted(id, NOW_US, AUDIT);
-    await expect(runs.deleteNamespace("a/b", AUDIT)).rejects.toEqual(notEmpty);
-    await runs.purgeRun(id, AUDIT);
-    await runs.createNamespace(namespace("a/b-c"));
-    await runs.deleteNamespace("a/b", AUDIT);
+    await expect(bench.namespaces.deleteNamespace("a", AUDIT)).rejects.toEqual(notEmpty);
+    await expect(bench.namespaces.deleteNamespace("a/b", AUDIT)).rejects.toEqual(notEmpty);
+    await bench.runs.setDeleted(id, NOW_US, AUDIT);
+    await expect(bench.namespaces.deleteNamespace("a/b", AUDIT)).rejects.toEqual(notEmpty);
+    await bench.runs.purgeRun(id, AUDIT);
+    await bench.namespaces.createNamespace(namespace("a/b-c"));
+    await bench.namespaces.deleteNamespace("a/b", AUDIT);
     expect(await paths()).toEqual(["a", "a/b-c"]);
-    await expect(runs.deleteNamespace("a/b", AUDIT)).rejects.toEqual(refused("not-found"));
+    await expect(bench.namespaces.deleteNamespace("a/b", AUDIT)).rejects.toEqual(refused("not-found"));
   });
 
   it("N2 takes descriptions of keys along, so that a namespace of the same name starts afresh", async () => {
-    const { runs } = bench;
-    await runs.describeKey(described("a/b", "loss", { unit: "nats" }));
-    await runs.deleteNamespace("a/b", AUDIT);
-    await runs.createNamespace(namespace("a/b"));
+    await bench.namespaces.describeKey(described("a/b", "loss", { unit: "nats" }));
+    await bench.namespaces.deleteNamespace("a/b", AUDIT);
+    await bench.namespaces.createNamespace(namespace("a/b"));
     expect(await keysOf("a/b")).toEqual([]);
   });
 
   it("N4 finds the description of a key in the namespace and above it; the nearest wins", async () => {
-    const { runs } = bench;
     const far = described("lab", "loss", { unit: "nats", direction: "minimize", picture: "line" });
     const near = described("lab/asr", "loss", { description: "CTC 🎯", picture: "accuracy" });
     const other = described("lab", "__proto__", { direction: "maximize" });
     const beside = described("lab/asr-x", "acc");
-    for (const one of [near, far, other, beside]) await runs.describeKey(one);
+    for (const one of [near, far, other, beside]) await bench.namespaces.describeKey(one);
     await inEveryForm(bench, async () => {
       expect(await keysOf("lab")).toEqual([other, far]);
       expect(await keysOf("lab/asr")).toEqual([other, near]);
@@ -211,19 +212,19 @@ export function namespacesContract(open: OpenStores): void {
   });
 
   it("N4 replaces a description as a whole", async () => {
-    const { runs } = bench;
-    await runs.describeKey(described("lab", "loss", { unit: "nats", direction: "minimize" }));
-    await runs.describeKey(described("lab", "loss", { description: "new" }));
+    await bench.namespaces.describeKey(described("lab", "loss", { unit: "nats", direction: "minimize" }));
+    await bench.namespaces.describeKey(described("lab", "loss", { description: "new" }));
     expect(await keysOf("lab")).toEqual([described("lab", "loss", { description: "new" })]);
   });
 
   it("keeps the first value of a setting", async () => {
-    const { runs } = bench;
-    expect(await runs.getSetting("token")).toBeUndefined();
-    const all = await Promise.all(["one", "two", "three"].map((value) => runs.initSetting("token", value)));
+    expect(await bench.engine.getSetting("token")).toBeUndefined();
+    const all = await Promise.all(
+      ["one", "two", "three"].map((value) => bench.engine.initSetting("token", value)),
+    );
     expect(all).toEqual(["one", "one", "one"]);
     await inEveryForm(bench, async () => {
-      expect(await bench.runs.getSetting("token")).toBe("one");
+      expect(await bench.engine.getSetting("token")).toBe("one");
     });
   });
 }

@@ -100,7 +100,7 @@ export function runsContract(open: OpenStores): void {
     expect(
       outcomes.map(({ status }, i) => [i % 3, status]).filter(([, status]) => status === "fulfilled"),
     ).toEqual(Array.from({ length: 10 }, () => [2, "fulfilled"]));
-    expect(await bench.runs.info()).toMatchObject({ runs: 11 });
+    expect(await bench.engine.info()).toMatchObject({ runs: 11 });
   });
 
   it("gets runs in the order of their ids and leaves unknown ones out", async () => {
@@ -161,7 +161,7 @@ export function runsContract(open: OpenStores): void {
     expect(answers.filter(({ created }) => created)).toHaveLength(1);
     const [first] = answers;
     expect(answers.every(({ run }) => run.name === first!.run.name)).toBe(true);
-    expect((await bench.runs.info()).runs).toBe(1);
+    expect((await bench.engine.info()).runs).toBe(1);
   });
 
   it("U2 returns the run that has the alias unchanged, also from the trash", async () => {
@@ -308,7 +308,7 @@ export function runsContract(open: OpenStores): void {
     await expect(bench.runs.setDeleted(unknown, NOW_US, AUDIT)).rejects.toEqual(refused("not-found"));
     await expect(bench.runs.purgeRun(unknown, AUDIT)).rejects.toEqual(refused("not-found"));
     await expect(bench.runs.verifyRun(unknown)).rejects.toEqual(refused("not-found"));
-    await expect(bench.runs.deleteNamespace(unknown, AUDIT)).rejects.toEqual(refused("not-found"));
+    await expect(bench.namespaces.deleteNamespace(unknown, AUDIT)).rejects.toEqual(refused("not-found"));
   });
 
   it("applies calls in the order they were made", async () => {

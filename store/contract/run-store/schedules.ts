@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { ArtifactRecord } from "#core/types/artifact.ts";
 import type { LogLines } from "#core/types/log.ts";
-import type { AppendEnvelope, AppendOutcome, RunLedger } from "#core/ports/run-store.ts";
+import type { AppendEnvelope, AppendOutcome } from "#core/ports/journal.ts";
+import type { RunLedger } from "#core/ports/run-store.ts";
 import { artifactRecord } from "../artifact-record.ts";
 import { logLines, readAll } from "../naive-log.ts";
 import {
@@ -143,9 +144,9 @@ class Client {
   }
 
   async #append(envelopes: AppendEnvelope[], together: boolean): Promise<AppendOutcome[]> {
-    const { runs } = this.#bench;
-    if (together) return runs.append(envelopes, NOW_US);
-    return (await Promise.all(envelopes.map((one) => runs.append([one], NOW_US)))).flat();
+    const { journal } = this.#bench;
+    if (together) return journal.append(envelopes, NOW_US);
+    return (await Promise.all(envelopes.map((one) => journal.append([one], NOW_US)))).flat();
   }
 
   /** What may come back: an acknowledgement, or a refusal that fits. */

@@ -44,11 +44,11 @@ export function trashContract(open: OpenStores): void {
       const { runs, points } = bench;
       const id = await createRun(runs, { aliases: ["job"], namespace: "lab/x" });
       const other = await createRun(runs, { namespace: "lab/x" });
-      await appendOne(runs, envelope(id, 1, { series: [numbers("loss", [1, 2, 3])] }));
-      await appendOne(runs, envelope(other, 1, { series: [numbers("loss", [7])] }));
+      await appendOne(bench.journal, envelope(id, 1, { series: [numbers("loss", [1, 2, 3])] }));
+      await appendOne(bench.journal, envelope(other, 1, { series: [numbers("loss", [7])] }));
       if (form !== "fresh") await bench.under.settle();
       const late = form === "half at rest";
-      if (late) await appendOne(runs, envelope(id, 2, { series: [numbers("acc", [4, 5])] }));
+      if (late) await appendOne(bench.journal, envelope(id, 2, { series: [numbers("acc", [4, 5])] }));
       await points.listSeries({
         runId: id,
         pattern: undefined,
@@ -67,10 +67,10 @@ export function trashContract(open: OpenStores): void {
           grid: undefined,
         });
         expect(await readNumbers(bench.points, other, "loss")).toEqual([7]);
-        expect(await bench.runs.info()).toMatchObject({ runs: 1, series: 1, points: 1 });
-        expect(await bench.runs.checkIntegrity()).toEqual({ points: 1, runs: 1, problems: [] });
+        expect(await bench.engine.info()).toMatchObject({ runs: 1, series: 1, points: 1 });
+        expect(await bench.engine.integrity!.checkIntegrity()).toEqual({ points: 1, runs: 1, problems: [] });
       });
-      await expect(appendOne(bench.runs, envelope(id, 3))).rejects.toEqual(refused("not-found"));
+      await expect(appendOne(bench.journal, envelope(id, 3))).rejects.toEqual(refused("not-found"));
       await expect(bench.runs.purgeRun(id, AUDIT)).rejects.toEqual(refused("not-found"));
     },
   );
@@ -79,15 +79,18 @@ export function trashContract(open: OpenStores): void {
     const keeper = await createRun(bench.runs);
     for (let round = 0; round < 3; round++) {
       // Something older stays, so that nobody starts afresh.
-      await appendOne(bench.runs, envelope(keeper, round + 1, { series: [numbers("loss", [7], round)] }));
+      await appendOne(bench.journal, envelope(keeper, round + 1, { series: [numbers("loss", [7], round)] }));
       const old = await createRun(bench.runs, { aliases: ["job"] });
-      await appendOne(bench.runs, envelope(old, 1, { series: [numbers("loss", [1, 2, 3])] }));
+      await appendOne(bench.journal, envelope(old, 1, { series: [numbers("loss", [1, 2, 3])] }));
       // Twice: every connection that reads has seen the points.
       await Promise.all([1, 2, 3].map(() => readNumbers(bench.points, old, "loss")));
       await bench.runs.setDeleted(old, NOW_US, AUDIT);
       await bench.runs.purgeRun(old, AUDIT);
       const fresh = await createRun(bench.runs, { aliases: ["job"] });
-      const ack = await appendOne(bench.runs, envelope(fresh, 1, { series: [numbers("loss", [9 + round])] }));
+      const ack = await appendOne(
+        bench.journal,
+        envelope(fresh, 1, { series: [numbers("loss", [9 + round])] }),
+      );
       expect(ack).toEqual({ seq: 1, duplicate: false, points: 1 });
       for (let read = 0; read < 3; read++) {
         expect(await readNumbers(bench.points, fresh, "loss")).toEqual([9 + round]);
@@ -103,7 +106,7 @@ export function trashContract(open: OpenStores): void {
     const { runs } = bench;
     const id = await createRun(runs);
     const change = { heartbeatSeconds: 10 };
-    await appendOne(runs, envelope(id, 1, { change }), NOW_US);
+    await appendOne(bench.journal, envelope(id, 1, { change }), NOW_US);
     expect(await runs.expireHeartbeats(NOW_US + 30 * SECOND_US)).toHaveLength(0);
     const { namespace } = await getRun(runs, id);
     expect(await runs.expireHeartbeats(NOW_US + 30 * SECOND_US + 1)).toEqual([{ id, namespace }]);
@@ -117,10 +120,10 @@ export function trashContract(open: OpenStores): void {
   it("U8 counts every envelope as a sign of life, with or without a number", async () => {
     const { runs } = bench;
     const id = await createRun(runs);
-    await appendOne(runs, envelope(id, 1, { change: { heartbeatSeconds: 10 } }), NOW_US);
-    await appendOne(runs, envelope(id, 2), NOW_US + 20 * SECOND_US);
+    await appendOne(bench.journal, envelope(id, 1, { change: { heartbeatSeconds: 10 } }), NOW_US);
+    await appendOne(bench.journal, envelope(id, 2), NOW_US + 20 * SECOND_US);
     expect(await runs.expireHeartbeats(NOW_US + 45 * SECOND_US)).toHaveLength(0);
-    await appendOne(runs, envelope(id, 0), NOW_US + 45 * SECOND_US);
+    await appendOne(bench.journal, envelope(id, 0), NOW_US + 45 * SECOND_US);
     expect(await runs.expireHeartbeats(NOW_US + 75 * SECOND_US)).toHaveLength(0);
     expect(await runs.expireHeartbeats(NOW_US + 76 * SECOND_US)).toHaveLength(1);
   });
@@ -129,11 +132,11 @@ export function trashContract(open: OpenStores): void {
     const { runs } = bench;
     const id = await createRun(runs);
     expect(await getRun(runs, id)).toMatchObject({ lastHeardUs: undefined, heartbeatSeconds: undefined });
-    await appendOne(runs, envelope(id, 1, { change: { heartbeatSeconds: 10 } }), NOW_US);
+    await appendOne(bench.journal, envelope(id, 1, { change: { heartbeatSeconds: 10 } }), NOW_US);
     expect(await getRun(runs, id)).toMatchObject({ lastHeardUs: NOW_US, heartbeatSeconds: 10 });
-    await appendOne(runs, envelope(id, 2), NOW_US + SECOND_US);
-    await appendOne(runs, { ...envelope(id, 1), writer: "other" }, NOW_US + 5 * SECOND_US);
-    await appendOne(runs, envelope(id, 3), NOW_US + 3 * SECOND_US);
+    await appendOne(bench.journal, envelope(id, 2), NOW_US + SECOND_US);
+    await appendOne(bench.journal, { ...envelope(id, 1), writer: "other" }, NOW_US + 5 * SECOND_US);
+    await appendOne(bench.journal, envelope(id, 3), NOW_US + 3 * SECOND_US);
     const heard = { lastHeardUs: NOW_US + 5 * SECOND_US, heartbeatSeconds: 10 };
     expect(await getRun(runs, id)).toMatchObject(heard);
     expect(await getRuns(runs, [id], ["params"])).toMatchObject([heard]);
@@ -148,10 +151,10 @@ export function trashContract(open: OpenStores): void {
   it("U8 sees a sign of life that came in the same moment", async () => {
     const { runs } = bench;
     const id = await createRun(runs);
-    await appendOne(runs, envelope(id, 1, { change: { heartbeatSeconds: 1 } }), NOW_US);
+    await appendOne(bench.journal, envelope(id, 1, { change: { heartbeatSeconds: 1 } }), NOW_US);
     const laterUs = NOW_US + 60 * SECOND_US;
     const [[outcome], expired] = await Promise.all([
-      runs.append([envelope(id, 2)], laterUs),
+      bench.journal.append([envelope(id, 2)], laterUs),
       runs.expireHeartbeats(laterUs),
     ]);
     expect(outcome).toMatchObject({ ok: true });
@@ -169,15 +172,15 @@ export function trashContract(open: OpenStores): void {
   it("U8 leaves alone what promised nothing, what has ended and what was told not to wait", async () => {
     const { runs } = bench;
     const silent = await createRun(runs);
-    await appendOne(runs, envelope(silent, 1), NOW_US);
+    await appendOne(bench.journal, envelope(silent, 1), NOW_US);
     const ended = await createRun(runs);
     await appendOne(
-      runs,
+      bench.journal,
       envelope(ended, 1, { change: { heartbeatSeconds: 1, status: "finished" } }),
       NOW_US,
     );
     const recalled = await createRun(runs);
-    await appendOne(runs, envelope(recalled, 1, { change: { heartbeatSeconds: 1 } }), NOW_US);
+    await appendOne(bench.journal, envelope(recalled, 1, { change: { heartbeatSeconds: 1 } }), NOW_US);
     await runs.updateRun(recalled, { heartbeatSeconds: 0 }, NOW_US);
     expect(await runs.expireHeartbeats(NOW_US + 1e6 * SECOND_US)).toHaveLength(0);
     const statuses = (await getRuns(runs, [silent, ended, recalled])).map(({ status }) => status);

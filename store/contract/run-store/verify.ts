@@ -22,11 +22,11 @@ export function verifyContract(open: OpenStores): void {
     for (const [at, writer] of writers.entries()) {
       for (let seq = 1; seq <= at + 1; seq++) {
         const series = [numbers(`m${at}`, [seq, NaN], 2 * seq)];
-        await appendOne(bench.runs, envelope(id, seq, { writer, series }), NOW_US + seq);
+        await appendOne(bench.journal, envelope(id, seq, { writer, series }), NOW_US + seq);
       }
     }
-    await appendOne(bench.runs, envelope(id, 2, { writer: "rank-10" }), NOW_US + 50);
-    await appendOne(bench.runs, envelope(other, 1, { series: [numbers("x", [1])] }));
+    await appendOne(bench.journal, envelope(id, 2, { writer: "rank-10" }), NOW_US + 50);
+    await appendOne(bench.journal, envelope(other, 1, { series: [numbers("x", [1])] }));
     await inEveryForm(bench, async () => {
       expect(await bench.runs.verifyRun(id)).toEqual({
         writers: [
@@ -59,7 +59,7 @@ export function verifyContract(open: OpenStores): void {
       const one = { count: 1, steps: at, times: at.slice(), nanos: undefined };
       const values = { kind: "number", data: Float64Array.of(1) } as const;
       const series = [{ key: "m", labels: [], points: { ...one, values } }];
-      await appendOne(bench.runs, envelope(id, seq + 1, { series }));
+      await appendOne(bench.journal, envelope(id, seq + 1, { series }));
     }
     await inEveryForm(bench, async () => {
       expect(await bench.runs.verifyRun(id)).toMatchObject({ points: 2, problems: [] });
@@ -69,8 +69,8 @@ export function verifyContract(open: OpenStores): void {
   it("E9 stamps each envelope with its own time, also when several come at once", async () => {
     const id = await createRun(bench.runs);
     const [first, second] = await Promise.all([
-      bench.runs.append([envelope(id, 1)], NOW_US + 5),
-      bench.runs.append([envelope(id, 2, { change: { name: "later" } })], NOW_US + 9),
+      bench.journal.append([envelope(id, 1)], NOW_US + 5),
+      bench.journal.append([envelope(id, 2, { change: { name: "later" } })], NOW_US + 9),
     ]);
     expect([...first, ...second].every(({ ok }) => ok)).toBe(true);
     const { writers } = await bench.runs.verifyRun(id);
@@ -88,9 +88,9 @@ export function verifyContract(open: OpenStores): void {
       problems: [],
       truncated: false,
     });
-    for (const seq of [1, 2, 3]) await appendOne(bench.runs, envelope(id, seq));
+    for (const seq of [1, 2, 3]) await appendOne(bench.journal, envelope(id, seq));
     const empty = points({ kind: "number", data: new Float64Array() });
-    await appendOne(bench.runs, envelope(id, 4, { series: [{ key: "none", labels: [], points: empty }] }));
+    await appendOne(bench.journal, envelope(id, 4, { series: [{ key: "none", labels: [], points: empty }] }));
     await inEveryForm(bench, async () => {
       expect(await bench.runs.verifyRun(id)).toMatchObject({
         writers: [{ envelopes: 4, lastSeq: 4, gaps: [] }],
@@ -102,8 +102,8 @@ export function verifyContract(open: OpenStores): void {
 
   it("E9 counts replaced points too, for they are kept", async () => {
     const id = await createRun(bench.runs);
-    await appendOne(bench.runs, envelope(id, 1, { series: [numbers("loss", [1, 2, 3, 4])] }));
-    await appendOne(bench.runs, envelope(id, 1, { writer: "v", series: [numbers("loss", [9], 2)] }));
+    await appendOne(bench.journal, envelope(id, 1, { series: [numbers("loss", [1, 2, 3, 4])] }));
+    await appendOne(bench.journal, envelope(id, 1, { writer: "v", series: [numbers("loss", [9], 2)] }));
     await inEveryForm(bench, async () => {
       expect(await bench.runs.verifyRun(id)).toMatchObject({ points: 5, problems: [] });
     });
@@ -114,9 +114,9 @@ export function verifyContract(open: OpenStores): void {
     for (let i = 0; i < 6; i++) {
       const writer = `w${i}${"x".repeat(200)}`;
       const lost = [{ first: 1, last: 9 }];
-      await appendOne(bench.runs, envelope(id, 10, { writer, lost, series: [numbers("a", [1], i)] }));
+      await appendOne(bench.journal, envelope(id, 10, { writer, lost, series: [numbers("a", [1], i)] }));
       const again = [{ first: 11, last: 11 }];
-      await appendOne(bench.runs, envelope(id, 12, { writer, lost: again }));
+      await appendOne(bench.journal, envelope(id, 12, { writer, lost: again }));
     }
     await inEveryForm(bench, async () => {
       const all = await bench.runs.verifyRun(id);
@@ -132,17 +132,17 @@ export function verifyContract(open: OpenStores): void {
   });
 
   it("B3 finds nothing wrong with a healthy store and counts what is there", async () => {
-    expect(await bench.runs.checkIntegrity()).toEqual({ points: 0, runs: 0, problems: [] });
+    expect(await bench.engine.integrity!.checkIntegrity()).toEqual({ points: 0, runs: 0, problems: [] });
     for (let i = 0; i < 3; i++) {
       const id = await createRun(bench.runs);
       await appendOne(
-        bench.runs,
+        bench.journal,
         envelope(id, 1, { series: [numbers("loss", [1, 2]), numbers("acc", [3])] }),
       );
     }
     await inEveryForm(bench, async () => {
-      expect(await bench.runs.checkIntegrity()).toEqual({ points: 9, runs: 3, problems: [] });
-      expect(await bench.runs.info()).toMatchObject({ points: 9, runs: 3, series: 6 });
+      expect(await bench.engine.integrity!.checkIntegrity()).toEqual({ points: 9, runs: 3, problems: [] });
+      expect(await bench.engine.info()).toMatchObject({ points: 9, runs: 3, series: 6 });
     });
   });
 }

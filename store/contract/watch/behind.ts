@@ -6,11 +6,11 @@ import { ALL_RUNS, flat, lines, logOf, makeRun, seriesOf, touch, WatchReader, wr
 
 export function watchBehindContract(open: OpenStores, restores: boolean): void {
   const bench = useStores(open);
-  const core = (options: ChangesOptions = {}): CoreUnderTest =>
+  const core = (options: ChangesOptions = {}): Promise<CoreUnderTest> =>
     buildCore(bench.under, { waveMs: 1, ...options });
 
   it("H5 a watcher that missed more runs than are remembered is told so, and then of what is new", async () => {
-    const built = core({ runsMax: 8 });
+    const built = await core({ runsMax: 8 });
     const reader = await WatchReader.open(built, { runs: ALL_RUNS });
     const { position } = reader;
     await reader.leave();
@@ -25,7 +25,7 @@ export function watchBehindContract(open: OpenStores, restores: boolean): void {
 
   it("H5 points that nobody took in time are let go, and that is told", async () => {
     const pointBytesMax = 100_000;
-    const built = core({ pointBytesMax });
+    const built = await core({ pointBytesMax });
     const id = await makeRun(built);
     const slow = await WatchReader.open(built, { series: [seriesOf(id)] });
     for (let i = 0; i < 100; i++) {
@@ -50,7 +50,7 @@ export function watchBehindContract(open: OpenStores, restores: boolean): void {
   });
 
   it("H5 a position of another server or of nowhere is told apart", async () => {
-    const built = core();
+    const built = await core();
     const id = await makeRun(built);
     const position = "ab12cd34ef56.5.5";
     const request = { runs: ALL_RUNS, series: [seriesOf(id)], logs: [logOf(id, 0)], position };
@@ -69,7 +69,7 @@ export function watchBehindContract(open: OpenStores, restores: boolean): void {
 
   if (restores)
     it("H5 everybody is behind after a backup was restored", async () => {
-      const built = core();
+      const built = await core();
       const id = await makeRun(built);
       await write(built, id, { log: lines("kept") });
       const { name } = await built.system.createBackup({ ...CALLER, permission: "administer" }, "");
@@ -91,7 +91,7 @@ export function watchBehindContract(open: OpenStores, restores: boolean): void {
     });
 
   it("H6 a run that changed a thousand times while nobody asked comes once, as it is", async () => {
-    const built = core();
+    const built = await core();
     const [a, b] = [await makeRun(built), await makeRun(built)];
     const reader = await WatchReader.open(built, { runs: ALL_RUNS });
     await Promise.all(
@@ -112,7 +112,7 @@ export function watchBehindContract(open: OpenStores, restores: boolean): void {
   });
 
   it("H6 very many changed runs come in pieces, each run once", async () => {
-    const built = core();
+    const built = await core();
     const ids = await Promise.all(Array.from({ length: 450 }, () => makeRun(built)));
     const reader = await WatchReader.open(built, { runs: ALL_RUNS });
     await Promise.all(ids.map((id) => touch(built, id, "x", "1")));

@@ -36,7 +36,7 @@ export function watchCrowdContract(open: OpenStores): void {
   const core = () => buildCore(bench.under);
 
   it("H8 two thousand who watch the same share the work, and others are served in between", async () => {
-    const built = core();
+    const built = await core();
     const id = await makeRun(built);
     const others = await Promise.all(Array.from({ length: CROWD / 100 }, () => makeRun(built)));
     const eve = callerWithout({ namespaces: ["secret"] }, "read");
@@ -70,7 +70,7 @@ export function watchCrowdContract(open: OpenStores): void {
   });
 
   it("H8 a crowd in front of more changed runs than fit in one answer gets them all, each run once", async () => {
-    const built = core();
+    const built = await core();
     const ids = await Promise.all(Array.from({ length: 500 }, () => makeRun(built)));
     const readers: WatchReader[] = [];
     for (let i = 0; i < 50; i++) {
@@ -94,7 +94,7 @@ export function watchCrowdContract(open: OpenStores): void {
   });
 
   it("H5 H8 those who stop reading hold nothing that grows, and the others do not notice", async () => {
-    const built = buildCore(bench.under, { pointBytesMax: 50_000 });
+    const built = await buildCore(bench.under, { pointBytesMax: 50_000 });
     const id = await makeRun(built);
     const stalled = await Promise.all(
       Array.from({ length: 100 }, () => WatchReader.open(built, { runs: ALL_RUNS, series: [seriesOf(id)] })),

@@ -24,7 +24,7 @@ export function watchEventsContract(open: OpenStores): void {
   const core = () => buildCore(bench.under, { waveMs: 1 });
 
   it("H1 tells first that it stands, and nothing of what was before", async () => {
-    const built = core();
+    const built = await core();
     await makeRun(built);
     const reader = await WatchReader.open(built, { runs: ALL_RUNS });
     const id = await makeRun(built);
@@ -35,7 +35,7 @@ export function watchEventsContract(open: OpenStores): void {
   });
 
   it("H1 tells of runs that are lost by silence", async () => {
-    const built = core();
+    const built = await core();
     const id = await makeRun(built);
     await built.runs.update(CALLER, { by: "id", id }, { heartbeatSeconds: 1 });
     const reader = await WatchReader.open(built, { runs: { ...ALL_RUNS, query: 'status = "running"' } });
@@ -46,7 +46,7 @@ export function watchEventsContract(open: OpenStores): void {
   });
 
   it("H2 tells nothing of other namespaces, and of points only where metrics matter", async () => {
-    const built = core();
+    const built = await core();
     const [inside, outside] = [await makeRun(built, "lab/a"), await makeRun(built, "labs")];
     const here = { ...ALL_RUNS, namespace: "lab" };
     const plain = await WatchReader.open(built, { runs: here });
@@ -64,7 +64,7 @@ export function watchEventsContract(open: OpenStores): void {
   });
 
   it("H3 gives points as they came: every kind, bit for bit, only of the keys that were asked for", async () => {
-    const built = core();
+    const built = await core();
     const id = await makeRun(built);
     const other = await makeRun(built);
     const reader = await WatchReader.open(built, {
@@ -121,7 +121,7 @@ export function watchEventsContract(open: OpenStores): void {
   });
 
   it("H3 keeps the points of one series together and in order, however many envelopes brought them", async () => {
-    const built = core();
+    const built = await core();
     const id = await makeRun(built);
     const reader = await WatchReader.open(built, { series: [seriesOf(id)] });
     await Promise.all(
@@ -138,7 +138,7 @@ export function watchEventsContract(open: OpenStores): void {
   });
 
   it("H3 gives lines by number: from where it was asked to, or only new ones", async () => {
-    const built = core();
+    const built = await core();
     const id = await makeRun(built);
     await write(built, id, { log: lines("zero", "one") });
     const reader = await WatchReader.open(built, {
@@ -165,7 +165,7 @@ export function watchEventsContract(open: OpenStores): void {
   });
 
   it("H9 refuses what is too much, nothing, or not there", async () => {
-    const built = core();
+    const built = await core();
     const id = await makeRun(built);
     const wrong: [Parameters<typeof watchRequest>[0], unknown][] = [
       [{}, refused("invalid")],
@@ -189,7 +189,7 @@ export function watchEventsContract(open: OpenStores): void {
   });
 
   it("H9 refuses one too many for now, and takes it once another has gone", async () => {
-    const built = core();
+    const built = await core();
     const ids = [await makeRun(built), await makeRun(built)];
     const { runs: store, logs, feed } = bench.under;
     const watches = new Watches({
@@ -219,7 +219,7 @@ export function watchEventsContract(open: OpenStores): void {
   });
 
   it("H9 gives back what a watcher took, however it goes", async () => {
-    const built = core();
+    const built = await core();
     const id = await makeRun(built);
     const request = { runs: ALL_RUNS, series: [seriesOf(id)], logs: [logOf(id)] };
     const [leaves, asks, vanishes] = await Promise.all([1, 2, 3].map(() => WatchReader.open(built, request)));
@@ -234,7 +234,7 @@ export function watchEventsContract(open: OpenStores): void {
   });
 
   it("H10 shows a sign of life when nothing happens, from which it goes on as well", async () => {
-    const built = core();
+    const built = await core();
     const id = await makeRun(built);
     const { runs, changes, clock } = built;
     const { runs: store, logs, feed } = bench.under;
@@ -258,7 +258,7 @@ export function watchEventsContract(open: OpenStores): void {
   });
 
   it("H10 tells everybody when the server stops", async () => {
-    const built = core();
+    const built = await core();
     const id = await makeRun(built);
     const everything = await WatchReader.open(built, { runs: ALL_RUNS });
     const one = await WatchReader.open(built, { series: [seriesOf(id)] });

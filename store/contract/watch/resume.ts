@@ -130,14 +130,14 @@ export function watchResumeContract(open: OpenStores, schedules: number): void {
   it("H4 after any breaks nothing is missing, no point and no line comes twice, and the runs are as they are", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(stepArbitrary, { maxLength: 30 }), async (steps) => {
-        await follow(buildCore(bench.under, { waveMs: 1 }), steps);
+        await follow(await buildCore(bench.under, { waveMs: 1 }), steps);
       }),
       { numRuns: schedules },
     );
   });
 
   it("H4 goes on in the middle of points of many runs", async () => {
-    const built = buildCore(bench.under, { waveMs: 1 });
+    const built = await buildCore(bench.under, { waveMs: 1 });
     const ids = await Promise.all(Array.from({ length: 5 }, () => makeRun(built)));
     const request = { series: ids.map((id) => seriesOf(id)) };
     let reader = await WatchReader.open(built, request);
@@ -165,7 +165,7 @@ export function watchResumeContract(open: OpenStores, schedules: number): void {
   });
 
   it("H1, H4: what happened while nobody watched comes at once, without another change", async () => {
-    const built = buildCore(bench.under, { waveMs: 1 });
+    const built = await buildCore(bench.under, { waveMs: 1 });
     const id = await makeRun(built);
     const view = { query: `id = "${id}"`, namespace: "", columns: [] };
     const runs = await WatchReader.open(built, { runs: view });
@@ -186,7 +186,7 @@ export function watchResumeContract(open: OpenStores, schedules: number): void {
   });
 
   it("H4 goes on without a gap where nothing was said while nobody watched, however long that was", async () => {
-    const built = buildCore(bench.under, { waveMs: 1 });
+    const built = await buildCore(bench.under, { waveMs: 1 });
     const [quiet, loud] = [await makeRun(built), await makeRun(built)];
     const { changes } = built;
     await write(built, quiet, { series: [numbers("a", [1])] });

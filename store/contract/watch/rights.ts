@@ -51,7 +51,7 @@ export function watchRightsContract(open: OpenStores): void {
   const core = () => buildCore(bench.under, { waveMs: 1 });
 
   it("H7 what the caller may not read is not even named", async () => {
-    const built = core();
+    const built = await core();
     const [seen, closed, foreign] = [
       await makeRun(built),
       await makeRun(built),
@@ -74,7 +74,7 @@ export function watchRightsContract(open: OpenStores): void {
   });
 
   it("H12 neither positions nor signs of life tell how much happens that the caller may not read", async () => {
-    const built = core();
+    const built = await core();
     const hidden = await makeRun(built);
     const eve = callerWithout({ runs: [hidden] }, "read");
     const { runs, changes, clock } = built;
@@ -105,7 +105,7 @@ export function watchRightsContract(open: OpenStores): void {
   });
 
   it("H7 series and logs of a hidden run are not found", async () => {
-    const built = core();
+    const built = await core();
     const hidden = await makeRun(built);
     const eve = callerWithout({ runs: [hidden] }, "read");
     for (const request of [{ series: [seriesOf(hidden)] }, { logs: [logOf(hidden)] }]) {
@@ -114,7 +114,7 @@ export function watchRightsContract(open: OpenStores): void {
   });
 
   it("H7 a run that was purged while somebody was away is not named, since it may have been closed to them", async () => {
-    const built = core();
+    const built = await core();
     const [kept, gone] = [await makeRun(built), await makeRun(built)];
     const somebody = callerWithout({}, "read");
     const all = { runs: ALL_RUNS };
@@ -142,7 +142,7 @@ export function watchRightsContract(open: OpenStores): void {
   });
 
   it("H7 a purged run is told of before access forgets who might see it", async () => {
-    const built = core();
+    const built = await core();
     const { clock } = built;
     const id = await makeRun(built);
     let reader: WatchReader | undefined;
@@ -163,7 +163,7 @@ export function watchRightsContract(open: OpenStores): void {
   });
 
   it("H7 changed rights end the stream at once, and the client goes on with the new ones", async () => {
-    const built = core();
+    const built = await core();
     const [a, b] = [await makeRun(built), await makeRun(built)];
     const eve = someone();
     const reader = await WatchReader.open(built, { runs: ALL_RUNS }, eve);
@@ -179,7 +179,7 @@ export function watchRightsContract(open: OpenStores): void {
   });
 
   it("H7 a change of access that changes nothing for the caller does not end its stream", async () => {
-    const built = core();
+    const built = await core();
     const id = await makeRun(built);
     const eve = someone();
     const reader = await WatchReader.open(built, { runs: ALL_RUNS }, eve);
@@ -191,7 +191,7 @@ export function watchRightsContract(open: OpenStores): void {
   });
 
   it("H7 a credential that ends ends the stream, also one that is silent", async () => {
-    const built = core();
+    const built = await core();
     const id = await makeRun(built);
     const eve = someone();
     const readers = [
@@ -212,7 +212,7 @@ export function watchRightsContract(open: OpenStores): void {
   });
 
   it("H7 nothing is sent that was found out before the rights ended", async () => {
-    const built = core();
+    const built = await core();
     const id = await makeRun(built);
     const eve = someone();
     const reader = await WatchReader.open(built, { series: [seriesOf(id)], logs: [logOf(id, 0)] }, eve);

@@ -6,7 +6,7 @@ import { ALL_RUNS, flat, lines, logOf, makeRun, seriesOf, touch, WatchReader, wr
 /** Two cores on one store, as two servers have it: what one writes, watchers of the other are told. */
 export function watchTwoCoresContract(open: OpenStores): void {
   const bench = useStores(open);
-  const core = (): CoreUnderTest => buildCore(bench.under, { waveMs: 1 });
+  const core = (): Promise<CoreUnderTest> => buildCore(bench.under, { waveMs: 1 });
   const valuesOf = async (reader: WatchReader, count: number): Promise<unknown[]> => {
     const values: unknown[] = [];
     while (values.length < count) {
@@ -16,7 +16,7 @@ export function watchTwoCoresContract(open: OpenStores): void {
   };
 
   it("H13 what is written through one core is told to those who watch at another", async () => {
-    const [here, there] = [core(), core()];
+    const [here, there] = [await core(), await core()];
     const id = await makeRun(here);
     const reader = await WatchReader.open(there, { runs: ALL_RUNS });
     const log = await WatchReader.open(there, { logs: [logOf(id)] });
@@ -35,7 +35,7 @@ export function watchTwoCoresContract(open: OpenStores): void {
   });
 
   it("H3 H13 points that come through two cores in turn are told by both, each once and in their order", async () => {
-    const cores = [core(), core()] as const;
+    const cores = [await core(), await core()] as const;
     const id = await makeRun(cores[0]);
     const readers = await Promise.all(cores.map((one) => WatchReader.open(one, { series: [seriesOf(id)] })));
     const count = 60;
@@ -47,7 +47,7 @@ export function watchTwoCoresContract(open: OpenStores): void {
   });
 
   it("H4 H13 a watcher of one core goes on at the other from its position", async () => {
-    const [here, there] = [core(), core()];
+    const [here, there] = [await core(), await core()];
     const id = await makeRun(here);
     const request = { runs: ALL_RUNS, series: [seriesOf(id)], logs: [logOf(id, 0)] };
     const reader = await WatchReader.open(here, request);
@@ -65,7 +65,7 @@ export function watchTwoCoresContract(open: OpenStores): void {
 
   it("H4 after a restart of the store a watcher goes on from its position, without a gap", async () => {
     if (bench.under.reopen === undefined) return;
-    const before = core();
+    const before = await core();
     const [id, other] = [await makeRun(before), await makeRun(before)];
     const request = { runs: ALL_RUNS, series: [seriesOf(id)] };
     const reader = await WatchReader.open(before, request);
@@ -77,7 +77,7 @@ export function watchTwoCoresContract(open: OpenStores): void {
     await touch(before, other, "x", "1");
     before.changes.stop();
     await bench.reopen();
-    const after = core();
+    const after = await core();
     await write(after, id, { series: [numbers("a", [3], 2)] });
     const again = await WatchReader.open(after, { ...request, position: reader.position });
     expect(await valuesOf(again, 2)).toEqual([2, 3]);

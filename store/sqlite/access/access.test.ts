@@ -32,8 +32,8 @@ describe("the admin token of the first version", () => {
     expect(principal).toEqual({ kind: "user", name: "admin" });
     expect(rights.may("administer", { namespace: "" })).toBe(true);
     expect(access.listTokens(ADMIN, "admin")).toMatchObject([{ name: "first", expiresUs: undefined }]);
-    expect(await under.runs.getSetting("admin-token-sha256")).toBeUndefined();
-    expect(await under.runs.getSetting("other")).toBe("x");
+    expect(await under.engine.getSetting("admin-token-sha256")).toBeUndefined();
+    expect(await under.engine.getSetting("other")).toBe("x");
     await under.discard();
   });
 });

@@ -184,14 +184,14 @@ describe("the audit in SQLite", () => {
   });
 
   it("S22 B3 the integrity check says what is wrong with the audit, too", async () => {
-    expect((await under.runs.checkIntegrity()).problems).toEqual([]);
+    expect((await under.engine.integrity!.checkIntegrity()).problems).toEqual([]);
     forge((db) => db.exec("DELETE FROM audit WHERE number = 4"));
-    expect((await under.runs.checkIntegrity()).problems).toEqual(["audit: entry 4 was removed"]);
+    expect((await under.engine.integrity!.checkIntegrity()).problems).toEqual(["audit: entry 4 was removed"]);
   });
 
   it("A18 a damaged audit does not keep a copy from being restored, and the copy's own goes on", async () => {
     const copy = join(under.directory, "copy.db");
-    await under.runs.backup(copy);
+    await under.engine.copies!.backup(copy);
     await under.access.changeAccess([], [AUDIT]);
     await under.settle();
     let page = 0;
@@ -202,7 +202,7 @@ describe("the audit in SQLite", () => {
     const file = openSync(join(under.data, "cairn.db"), "r+");
     writeSync(file, Buffer.alloc(4096, 0xff), 0, 4096, (page - 1) * 4096);
     closeSync(file);
-    await under.runs.restore(copy, { audit: { ...AUDIT, action: "restore-backup" } });
+    await under.engine.copies!.restore(copy, { audit: { ...AUDIT, action: "restore-backup" } });
     expect(await verdict()).toEqual({ entries: ENTRIES + 1, problems: [] });
     const asked = { principal: undefined, target: undefined, before: undefined, limit: 1 };
     const [entry] = await under.access.listAudit({ ...asked, action: "restore-backup" });

@@ -27,7 +27,9 @@ it("F2 inline content that was damaged is named and never returned", async () =>
   await expect(under.artifacts.readContent(bad)).rejects.toEqual(refused("corrupt"));
   expect(Buffer.from((await under.artifacts.readContent(good))!).toString()).toBe("good");
   expect((await under.runs.verifyRun(run)).problems).toEqual(['artifact "bad" is damaged']);
-  expect((await under.runs.checkIntegrity()).problems).toEqual([`run ${run}: artifact "bad" is damaged`]);
+  expect((await under.engine.integrity!.checkIntegrity()).problems).toEqual([
+    `run ${run}: artifact "bad" is damaged`,
+  ]);
 });
 
 it("F1 a run takes so many artifacts and no more, but still replaces those it has", async () => {
@@ -57,7 +59,7 @@ it("A39 versions of a store from before numbers of their own keep theirs, and th
   };
   await put("one", "ada", NOW_US);
   await put("two", "eve", NOW_US + 1);
-  await under.runs.close();
+  await under.engine.close();
   const db = new DatabaseSync(join(under.data, "cairn.db"));
   db.exec(`DROP INDEX replaced_artifact_newest; ALTER TABLE replaced_artifact DROP COLUMN version;
     DROP TABLE replaced_version; DROP TABLE change;

@@ -28,7 +28,7 @@ it("D12 opens a file of format 10 with everything in it, folded or not, and give
   expect([position, changes]).toEqual([4, []]);
   expect(secret).toMatch(/^[0-9a-f]{64}$/);
   // The position of a row that is still in the log must not come again, or the fold would pass the new one over.
-  await appendOne(under.runs, envelope(FIRST, 3, { series: [numbers("loss", [6], 5)] }));
+  await appendOne(under.journal, envelope(FIRST, 3, { series: [numbers("loss", [6], 5)] }));
   await under.runs.purgeRun(TRASHED, AUDIT);
   expect((await under.journal.changesSince(position)).changes).toEqual([
     { position: 5, runId: FIRST, namespace: "lab/old", what: CHANGED.points, envelopes: 1 },
@@ -38,6 +38,6 @@ it("D12 opens a file of format 10 with everything in it, folded or not, and give
   under = await under.reopen!();
   expect(await readNumbers(under.points, FIRST, "loss")).toEqual([1, 2, 3, 4, 5, 6]);
   expect(await under.journal.changesSince(undefined)).toMatchObject({ position: 6, secret });
-  expect((await under.runs.checkIntegrity()).problems).toEqual([]);
+  expect((await under.engine.integrity!.checkIntegrity()).problems).toEqual([]);
   await under.discard();
 });

@@ -1,4 +1,4 @@
-import { PROBLEMS_MAX } from "#core/ports/run-store.ts";
+import { PROBLEMS_MAX } from "#core/ports/engine.ts";
 
 /** What is damaged, in words: the first sentences, and how many there were. */
 export class Problems {

@@ -47,7 +47,7 @@ describe("sqlite among processes and disks", () => {
     // Nor does a second store in this process get in, and the first one does not notice.
     await expect(openIn(directory, data)).rejects.toEqual(refused("precondition", "DIRECTORY_IN_USE"));
     await createRun(first.runs);
-    await first.runs.close();
+    await first.engine.close();
     const child = openElsewhere("close");
     expect(await said(child)).toBe("opened");
     expect(await once(child, "exit")).toEqual([0, null]);
@@ -61,13 +61,13 @@ describe("sqlite among processes and disks", () => {
     await once(child, "exit");
     const next = await openIn(directory, data);
     await createRun(next.runs);
-    await next.runs.close();
+    await next.engine.close();
   });
 
   it("D8 refuses a store from a newer version and leaves it untouched", async () => {
     const opened = await openIn(directory, data);
     await createRun(opened.runs);
-    await opened.runs.close();
+    await opened.engine.close();
     tamper(data, (db) => db.exec("PRAGMA user_version = 999"));
     const file = join(data, "cairn.db");
     const before = readFileSync(file);
@@ -84,12 +84,12 @@ describe("sqlite among processes and disks", () => {
 
   it("D8 refuses to restore a backup from a newer version", async () => {
     const opened = await openIn(directory, data);
-    await opened.runs.backup(join(directory, "cairn.db"));
+    await opened.engine.copies!.backup(join(directory, "cairn.db"));
     tamper(directory, (db) => db.exec("PRAGMA user_version = 999"));
-    const restored = opened.runs.restore(join(directory, "cairn.db"), { audit: AUDIT });
+    const restored = opened.engine.copies!.restore(join(directory, "cairn.db"), { audit: AUDIT });
     await expect(restored).rejects.toEqual(refused("precondition", "BACKUP_UNUSABLE"));
     await createRun(opened.runs);
-    await opened.runs.close();
+    await opened.engine.close();
   });
 
   it("D9 refuses a file that is no store, and says so", async () => {
@@ -99,7 +99,7 @@ describe("sqlite among processes and disks", () => {
     // The directory is free again.
     await rm(join(data, "cairn.db"));
     const opened = await openIn(directory, data);
-    await opened.runs.close();
+    await opened.engine.close();
   });
 
   it("says what is wrong with a directory that cannot be used", async () => {
@@ -126,11 +126,11 @@ describe("sqlite among processes and disks", () => {
     const id = await createRun(under.runs);
     for (let seq = 1; seq <= 40; seq++) {
       const values = Array.from({ length: 5_000 }, (_, i) => Math.sin(seq * i));
-      await appendOne(under.runs, envelope(id, seq, { series: [numbers("loss", values, seq * 5_000)] }));
+      await appendOne(under.journal, envelope(id, seq, { series: [numbers("loss", values, seq * 5_000)] }));
     }
     await under.settle();
     expect(await readNumbers(under.points, id, "loss")).toHaveLength(200_000);
-    await under.runs.checkIntegrity();
+    await under.engine.integrity!.checkIntegrity();
     expect(openFiles()).toEqual(before);
     expect(readdirSync(under.directory)).toEqual([]);
     expect(readdirSync(process.cwd())).toEqual(here);
@@ -140,8 +140,8 @@ describe("sqlite among processes and disks", () => {
   it("D5 leaves nothing but the store, its lock and the room kept for a full disk behind", async () => {
     const under = await openOnDisk();
     const id = await createRun(under.runs);
-    await appendOne(under.runs, envelope(id, 1, { series: [numbers("loss", [1])] }));
-    await under.runs.close();
+    await appendOne(under.journal, envelope(id, 1, { series: [numbers("loss", [1])] }));
+    await under.engine.close();
     expect(readdirSync(under.data).toSorted()).toEqual(["cairn.db", "lock.db", "reserve"]);
     await rm(under.directory, { recursive: true });
   });

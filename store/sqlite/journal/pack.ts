@@ -7,7 +7,7 @@ import type { ArtifactRecord } from "#core/types/artifact.ts";
 import type { SeqRange } from "#core/types/envelope.ts";
 import type { RunChange } from "#core/types/run.ts";
 import type { SeriesPoints } from "#core/types/series.ts";
-import type { AppendEnvelope } from "#core/ports/run-store.ts";
+import type { AppendEnvelope } from "#core/ports/journal.ts";
 import type { PackedEnvelope, PackedExtras } from "./append.ts";
 import { seriesName } from "../series/catalog.ts";
 import { labelsToText } from "../series/labels.ts";

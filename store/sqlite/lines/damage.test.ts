@@ -29,7 +29,7 @@ describe("a damaged log", () => {
   afterEach(() => under.discard());
 
   const append = async (runId: string, texts: string[]) => {
-    await appendOne(under.runs, envelope(runId, 0, { log: [logLines(texts)] }));
+    await appendOne(under.journal, envelope(runId, 0, { log: [logLines(texts)] }));
   };
   const read = (from: number, limit = 100) =>
     under.logs.readLog({ runId: id, filter: EVERY_LINE, from, limit });
@@ -77,7 +77,7 @@ describe("a damaged log", () => {
       await expect(under.logs.searchLog({ ...search, from: 2 })).rejects.toEqual(damaged(2, 4));
       expect(await readAll(under.logs, other)).toMatchObject([{ text: "fine" }]);
       expect(await problems()).toEqual(["log: its lines from number 2 to 3 are damaged"]);
-      const integrity = await under.runs.checkIntegrity();
+      const integrity = await under.engine.integrity!.checkIntegrity();
       expect(integrity.problems).toEqual([`run ${id}: log: its lines from number 2 to 3 are damaged`]);
       // At first as a row, then moved as it is among the chunks, then with more behind it.
       if (round === 0) await under.settle();
@@ -88,7 +88,7 @@ describe("a damaged log", () => {
     expect(await numbersFrom(4)).toEqual([4, 5, 6]);
     await under.runs.setDeleted(id, NOW_US, AUDIT);
     await under.runs.purgeRun(id, AUDIT);
-    expect((await under.runs.checkIntegrity()).problems).toEqual([]);
+    expect((await under.engine.integrity!.checkIntegrity()).problems).toEqual([]);
   });
 
   it.each(["line_row", "line_chunk"])("L8, D9 sees a flip in any byte of a piece in %s", async (table) => {
@@ -206,9 +206,9 @@ describe("a damaged log", () => {
     await under.settle();
     await append(id, ["in the backup"]);
     const copy = join(under.directory, "copy.db");
-    await under.runs.backup(copy);
+    await under.engine.copies!.backup(copy);
     await append(id, ["later"]);
-    await under.runs.restore(copy, { audit: AUDIT });
+    await under.engine.copies!.restore(copy, { audit: AUDIT });
     const texts = (await readAll(under.logs, id)).map(({ text }) => text);
     expect(texts.join()).toBe("0 a,0 b,1 a,1 b,2 a,2 b,in the backup");
     await append(id, ["after"]);

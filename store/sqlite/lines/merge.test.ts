@@ -170,11 +170,11 @@ describe("merging in a store", () => {
     tamper(under.data, (db) =>
       db.exec("CREATE TRIGGER no BEFORE INSERT ON line_chunk BEGIN SELECT RAISE(ABORT, 'no chunk'); END"),
     );
-    await appendOne(under.runs, envelope(id, 1, { log: [logLines(["1"])] }));
+    await appendOne(under.journal, envelope(id, 1, { log: [logLines(["1"])] }));
     await expect(under.settle()).rejects.toEqual(refused("internal"));
     const merged = under.settle();
     const series = [numbers("loss", [1])];
-    const written = appendOne(under.runs, envelope(id, 2, { log: [logLines(["2"])], series }));
+    const written = appendOne(under.journal, envelope(id, 2, { log: [logLines(["2"])], series }));
     await expect(merged).rejects.toEqual(refused("internal"));
     expect(await written).toMatchObject({ duplicate: false });
     tamper(under.data, (db) => db.exec("DROP TRIGGER no"));
@@ -193,7 +193,7 @@ describe("merging in a store", () => {
     let total = 0;
     for (let seq = 1; seq <= 30; seq++) {
       const log = [logLines(Array.from({ length: 50 }, (_, i) => `${seq}.${i}`.padEnd(400)))];
-      await appendOne(under.runs, envelope(id, seq, { log }));
+      await appendOne(under.journal, envelope(id, seq, { log }));
       total += 50;
       const settled = seq % 5 === 0 ? under.settle() : undefined;
       const all = await Promise.all(Array.from({ length: 6 }, () => readAll(under.logs, id)));

@@ -2,7 +2,7 @@ import { CairnError, quote } from "#lang/errors.ts";
 import type { CapturePolicy } from "#core/types/capture.ts";
 import type { Direction, KeyDescription, Namespace, Objective, Picture } from "#core/types/namespace.ts";
 import type { ListPart } from "#core/ports/list-part.ts";
-import type { NamespaceChange, RunStore } from "#core/ports/run-store.ts";
+import type { NamespaceChange, NamespaceStore } from "#core/ports/namespace-store.ts";
 import type { Db, Row } from "../file/db.ts";
 import { takePage } from "./page.ts";
 
@@ -47,7 +47,7 @@ export class Namespaces {
     });
   }
 
-  list({ under, after, ...bound }: Parameters<RunStore["listNamespaces"]>[0]): ListPart<Namespace> {
+  list({ under, after, ...bound }: Parameters<NamespaceStore["listNamespaces"]>[0]): ListPart<Namespace> {
     const inSubtree = "(?1 = '' OR path = ?1 OR (path >= ?1 || '/' AND path < ?1 || '0'))";
     const paths = this.#db.all(
       `SELECT path FROM namespace
@@ -160,7 +160,7 @@ export class Namespaces {
 
   listKeys(
     paths: readonly string[],
-    { after, ...bound }: Parameters<RunStore["listKeys"]>[1],
+    { after, ...bound }: Parameters<NamespaceStore["listKeys"]>[1],
   ): ListPart<KeyDescription> {
     // Ancestors are prefixes, so the longest path is the nearest; of a maximum SQLite gives its own row.
     const nearest = this.#db.all(

@@ -106,7 +106,7 @@ describe("folding", () => {
     const id = await createRun(under.runs);
     const write = (seq: number) => {
       const series = Array.from({ length: 60 }, (_, i) => numbers(`k${i}`, [seq], seq));
-      return under.runs.append([envelope(id, seq, { series })], NOW_US).then(([done]) => ackOf(done));
+      return under.journal.append([envelope(id, seq, { series })], NOW_US).then(([done]) => ackOf(done));
     };
     const writes: Promise<unknown>[] = [];
     const settles: Promise<void>[] = [];
@@ -128,12 +128,12 @@ describe("folding", () => {
   it("O4 fills chunks up instead of leaving a small one per fold", async () => {
     const id = await createRun(under.runs);
     for (let seq = 1; seq <= 12; seq++) {
-      await appendOne(under.runs, envelope(id, seq, { series: [numbers("loss", [seq], seq)] }));
+      await appendOne(under.journal, envelope(id, seq, { series: [numbers("loss", [seq], seq)] }));
       await under.settle();
     }
     expect(tableOf("SELECT first_ordinal, count FROM chunk")).toEqual([{ first_ordinal: 0, count: 12 }]);
     const many = Array.from({ length: 10_000 }, (_, i) => i);
-    await appendOne(under.runs, envelope(id, 13, { series: [numbers("loss", many, 13)] }));
+    await appendOne(under.journal, envelope(id, 13, { series: [numbers("loss", many, 13)] }));
     await under.settle();
     const counts = tableOf("SELECT count FROM chunk ORDER BY id").map(({ count }) => Number(count));
     expect(counts.reduce((sum, count) => sum + count)).toBe(10_012);
@@ -145,7 +145,7 @@ describe("folding", () => {
     const gone = await createRun(under.runs);
     const positions: unknown[] = [];
     const write = async (run: string, seq: number) => {
-      await appendOne(under.runs, envelope(run, seq, { series: [numbers("loss", [seq], seq)] }));
+      await appendOne(under.journal, envelope(run, seq, { series: [numbers("loss", [seq], seq)] }));
       positions.push(tableOf("SELECT max(pos) AS pos FROM log")[0]!.pos);
     };
     for (let seq = 1; seq <= 3; seq++) await write(id, seq);
@@ -166,16 +166,16 @@ describe("folding", () => {
     const keep = await createRun(under.runs);
     const gone = await createRun(under.runs);
     for (let seq = 1; seq <= 3; seq++) {
-      await appendOne(under.runs, envelope(keep, seq, { series: [numbers("loss", [seq], seq)] }));
-      await appendOne(under.runs, envelope(gone, seq, { series: [numbers("loss", [-seq], seq)] }));
+      await appendOne(under.journal, envelope(keep, seq, { series: [numbers("loss", [seq], seq)] }));
+      await appendOne(under.journal, envelope(gone, seq, { series: [numbers("loss", [-seq], seq)] }));
     }
     // As after a kill between folding one series and deleting the rows: it is past the end of the log.
     await under.runs.setDeleted(gone, NOW_US, AUDIT);
     await Promise.all([under.settle(), under.runs.purgeRun(gone, AUDIT)]);
     await reopen();
-    await appendOne(under.runs, envelope(keep, 4, { series: [numbers("loss", [4], 4)] }));
+    await appendOne(under.journal, envelope(keep, 4, { series: [numbers("loss", [4], 4)] }));
     expect(await readNumbers(under.points, keep, "loss")).toEqual([1, 2, 3, 4]);
-    expect(await under.runs.checkIntegrity()).toEqual({ points: 4, runs: 1, problems: [] });
+    expect(await under.engine.integrity!.checkIntegrity()).toEqual({ points: 4, runs: 1, problems: [] });
   });
 
   it("E2 E3 knows numbers again after many folds, with losses in between", async () => {
@@ -187,15 +187,15 @@ describe("folding", () => {
       });
     const seqs = Array.from({ length: 60 }, (_, i) => i + 1).filter((seq) => seq % 10 === 0 || seq % 10 < 7);
     for (const seq of seqs) {
-      await appendOne(under.runs, made(seq));
+      await appendOne(under.journal, made(seq));
       if (seq % 7 === 0) await under.settle();
       if (seq % 25 === 0) await reopen();
     }
     for (let round = 0; round < 2; round++) {
-      const again = await under.runs.append(seqs.map(made), NOW_US);
+      const again = await under.journal.append(seqs.map(made), NOW_US);
       expect(again.every((outcome) => outcome.ok && outcome.ack.duplicate)).toBe(true);
       const others = seqs.map((seq) => envelope(id, seq, { series: [numbers("loss", [-seq], seq)] }));
-      for (const outcome of await under.runs.append(others, NOW_US)) {
+      for (const outcome of await under.journal.append(others, NOW_US)) {
         expect(outcome).toEqual({ ok: false, error: refused("exists", "SEQ_REUSED") });
       }
       expect((await under.runs.verifyRun(id)).writers).toMatchObject([{ envelopes: seqs.length, gaps: [] }]);
@@ -209,12 +209,12 @@ describe("folding", () => {
     tamper(under.data, (db) =>
       db.exec("CREATE TRIGGER no BEFORE INSERT ON chunk BEGIN SELECT RAISE(ABORT, 'no chunk'); END"),
     );
-    await appendOne(under.runs, envelope(id, 1, { series: [numbers("loss", [1])] }));
+    await appendOne(under.journal, envelope(id, 1, { series: [numbers("loss", [1])] }));
     await expect(under.settle()).rejects.toEqual(refused("internal"));
     for (let seq = 2; seq <= 4; seq++) {
       // Both are in one transaction, and only one of them fails.
       const folded = under.settle();
-      const written = appendOne(under.runs, envelope(id, seq, { series: [numbers("loss", [seq], seq)] }));
+      const written = appendOne(under.journal, envelope(id, seq, { series: [numbers("loss", [seq], seq)] }));
       await expect(folded).rejects.toEqual(refused("internal"));
       expect(await written).toMatchObject({ duplicate: false });
     }
@@ -234,7 +234,7 @@ describe("folding", () => {
     other.prepare("SELECT count(*) FROM run").get();
     const start = performance.now();
     for (let seq = 1; seq <= 4; seq++) {
-      await appendOne(under.runs, envelope(id, seq, { series: [numbers("loss", [seq], seq)] }));
+      await appendOne(under.journal, envelope(id, seq, { series: [numbers("loss", [seq], seq)] }));
       await under.settle();
     }
     // Each used to wait for as long as SQLite waits for a lock, which is ten seconds.
@@ -245,12 +245,12 @@ describe("folding", () => {
 
   it("refuses points of a series that is in far too many pieces", async () => {
     const id = await createRun(under.runs);
-    await appendOne(under.runs, envelope(id, 1, { series: [numbers("loss", [1])] }));
+    await appendOne(under.journal, envelope(id, 1, { series: [numbers("loss", [1])] }));
     await under.settle();
-    await under.runs.close();
+    await under.engine.close();
     tamper(under.data, (db) => db.exec("UPDATE series SET chunks = 600000"));
     await reopen();
-    const more = appendOne(under.runs, envelope(id, 2, { series: [numbers("loss", [2], 1)] }));
+    const more = appendOne(under.journal, envelope(id, 2, { series: [numbers("loss", [2], 1)] }));
     await expect(more).rejects.toEqual(refused("exhausted", "LIMIT_EXCEEDED"));
     tamper(under.data, (db) => db.exec("UPDATE series SET chunks = 1"));
   });
@@ -261,7 +261,7 @@ describe("folding", () => {
     for (let seq = 1; seq <= 40; seq++) {
       const series =
         seq % 2 === 0 ? [numbers("x", [seq], seq)] : [{ key: "x", labels: [], points: bare(seq) }];
-      await appendOne(under.runs, envelope(id, seq, { series }));
+      await appendOne(under.journal, envelope(id, seq, { series }));
       if (seq % 9 === 0) await under.settle();
     }
     await reopen();

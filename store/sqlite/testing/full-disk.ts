@@ -5,7 +5,7 @@
 import { closeSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { CairnError } from "#lang/errors.ts";
-import type { AppendOutcome } from "#core/ports/run-store.ts";
+import type { AppendOutcome } from "#core/ports/journal.ts";
 import { AUDIT, createRun, envelope, getRuns, NOW_US, numbers, readNumbers } from "#store/contract/stores.ts";
 import { openIn } from "./under-test.ts";
 
@@ -58,7 +58,7 @@ async function purge(count: number): Promise<number> {
 async function write(seq: number): Promise<AppendOutcome> {
   const values = Array.from({ length: POINTS }, (_, i) => Math.sin(seq * POINTS + i));
   const series = [numbers("loss", values, seq * POINTS)];
-  return (await store.runs.append([envelope(runId, seq, { series })], NOW_US))[0]!;
+  return (await store.journal.append([envelope(runId, seq, { series })], NOW_US))[0]!;
 }
 
 const refusals: FullDiskReport["refusals"] = [];
@@ -111,5 +111,5 @@ const report: FullDiskReport = {
     gaps: ledger.writers.flatMap(({ gaps }) => gaps),
   },
 };
-await store.runs.close();
+await store.engine.close();
 process.stdout.write(JSON.stringify(report));

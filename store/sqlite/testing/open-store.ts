@@ -5,10 +5,10 @@ import { openIn } from "./under-test.ts";
 
 const [, , directory, then] = process.argv;
 try {
-  const { runs } = await openIn(directory!, join(directory!, "data"));
+  const { engine } = await openIn(directory!, join(directory!, "data"));
   process.stdout.write("opened");
   if (then === "stay") setInterval(() => undefined, 1_000);
-  else await runs.close();
+  else await engine.close();
 } catch (thrown) {
   const { code, reason, hint } = CairnError.from(thrown);
   process.stdout.write(JSON.stringify({ code, reason, hint }));

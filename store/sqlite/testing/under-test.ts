@@ -6,7 +6,8 @@ import { DatabaseSync } from "node:sqlite";
 import { MessageChannel } from "node:worker_threads";
 import { FeedRecorder } from "#store/contract/feed-recorder.ts";
 import { NOW_US, type StoresUnderTest } from "#store/contract/stores.ts";
-import { openSqlite, type SqliteStore } from "../open.ts";
+import { openSqlite } from "../open.ts";
+import type { SqliteStore } from "../sqlite-store.ts";
 import type { StartThread } from "../thread.ts";
 import { startKeptThread } from "./kept-threads.ts";
 
@@ -41,8 +42,8 @@ let emptyStore: Promise<{ db: Uint8Array; reserveBytes: number }> | undefined;
 
 async function makeEmptyStore(): Promise<{ db: Uint8Array; reserveBytes: number }> {
   const directory = await mkdtemp(join(tmpdir(), "cairn-empty-"));
-  const { runs, data } = await openIn(directory, join(directory, "data"));
-  await runs.close();
+  const { engine, data } = await openIn(directory, join(directory, "data"));
+  await engine.close();
   const db = await readFile(join(data, "cairn.db"));
   const { size } = await stat(join(data, "reserve"));
   await rm(directory, { recursive: true });
@@ -83,7 +84,9 @@ export async function openIn<D extends string | undefined>(
     store,
     data,
     directory,
+    engine: store,
     journal: store,
+    namespaces: store,
     runs: store,
     points: store,
     logs: store,

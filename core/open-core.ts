@@ -1,0 +1,144 @@
+import type { KeyObject } from "node:crypto";
+import type { Clock } from "#base/clock.ts";
+import { Access } from "./access/access.ts";
+import { AuditHeads } from "./access/audit/audit-head.ts";
+import type { PasswordCost } from "./access/passwords/password.ts";
+import type { Scope } from "./access/scope.ts";
+import { Artifacts } from "./artifacts/artifacts.ts";
+import { Comparisons } from "./compare/comparisons.ts";
+import { Explore } from "./explore/explore.ts";
+import { Ingest } from "./ingest/ingest.ts";
+import { Lineage } from "./lineage/lineage.ts";
+import { Logs } from "./logs/logs.ts";
+import { Objectives } from "./objective/objectives.ts";
+import type { AccessStore } from "./ports/access-store.ts";
+import type { ArtifactStore } from "./ports/artifact-store.ts";
+import type { BlobStore } from "./ports/blob-store.ts";
+import type { Engine } from "./ports/engine.ts";
+import type { Journal } from "./ports/journal.ts";
+import type { LineageStore } from "./ports/lineage-store.ts";
+import type { LogStore } from "./ports/log-store.ts";
+import type { NamespaceStore } from "./ports/namespace-store.ts";
+import type { PointStore } from "./ports/point-store.ts";
+import type { RunSearch } from "./ports/run-search.ts";
+import type { RunStore } from "./ports/run-store.ts";
+import type { Backlog } from "./quota/backlog.ts";
+import { CapturePolicies } from "./runs/capture-policies.ts";
+import { Namespaces } from "./runs/namespaces.ts";
+import { Runs } from "./runs/runs.ts";
+import { Groups } from "./series/groups.ts";
+import { Metrics } from "./series/metrics.ts";
+import { System, type SystemOptions } from "./system/system.ts";
+import { Changes, type ChangesOptions } from "./watch/changes.ts";
+import { Watches } from "./watch/watches.ts";
+
+/** What core needs from outside. Several cores may be opened on the same ports. */
+export interface Ports {
+  engine: Engine;
+  journal: Journal;
+  namespaces: NamespaceStore;
+  runs: RunStore;
+  points: PointStore;
+  access: AccessStore;
+  links: LineageStore;
+  artifacts: ArtifactStore;
+  logs: LogStore;
+  blobs: BlobStore;
+  search: RunSearch;
+}
+
+export interface CoreOptions {
+  clock: Clock;
+  system: SystemOptions;
+  /** Of one artifact. */
+  artifactSizeMax: number;
+  /** The private key that signs heads of the audit; asked for when the first is wanted. */
+  auditSigner(): KeyObject;
+  /** Content that nothing uses could not be destroyed; it is tried again. */
+  onSweepFailure(thrown: unknown): void;
+  /** One of its own when absent. */
+  backlog?: Backlog;
+  changes?: ChangesOptions;
+  passwordCost?: PasswordCost;
+}
+
+export type Core = Awaited<ReturnType<typeof openCore>>;
+
+/** All parts of core over the ports. */
+export async function openCore(ports: Ports, options: CoreOptions) {
+  const { journal, namespaces: namespaceStore, runs: store, points, links, logs, search } = ports;
+  const { clock } = options;
+  const changes = new Changes(journal, options.changes);
+  await changes.catchUp();
+  const onGone = (scope: Scope) => access.forget(scope);
+  const captures = new CapturePolicies(namespaceStore);
+  await captures.load();
+  const objectives = new Objectives({ store: namespaceStore });
+  const runs = new Runs({ store, search, clock, captures, onGone });
+  const access = await Access.open({
+    store: ports.access,
+    clock,
+    ...(options.passwordCost !== undefined && { passwordCost: options.passwordCost }),
+    locateRun: async (caller, id) => (await runs.whereIs(caller, { by: "id", id })).namespace,
+  });
+  // Watchers must look whether they still may.
+  access.onChange(() => changes.rouse());
+  const metrics = new Metrics({ namespaces: namespaceStore, points, runs, clock });
+  const artifacts = new Artifacts({
+    store: ports.artifacts,
+    runs: store,
+    blobs: ports.blobs,
+    clock,
+    captures,
+    sizeBytesMax: options.artifactSizeMax,
+    onAccessChange: (listener) => access.onChange(listener),
+    onGone,
+    onSweepFailure: (thrown) => options.onSweepFailure(thrown),
+  });
+  const { backlog } = options;
+  return {
+    changes,
+    captures,
+    access,
+    auditHeads: new AuditHeads({ store: ports.access, clock, signer: () => options.auditSigner() }),
+    runs,
+    objectives,
+    namespaces: new Namespaces({
+      store: namespaceStore,
+      runs: store,
+      search,
+      clock,
+      captures,
+      objectives,
+      onGone,
+    }),
+    ingest: new Ingest({
+      journal,
+      runs,
+      clock,
+      changes,
+      captures,
+      ...(backlog !== undefined && { backlog }),
+    }),
+    metrics,
+    comparisons: new Comparisons({ runs, points, metrics, objectives }),
+    explore: new Explore({ store, search, metrics, objectives, clock }),
+    groups: new Groups({ store, points, search, runs, clock }),
+    artifacts,
+    lineage: new Lineage({ store, links, runs, clock }),
+    logs: new Logs({ store: logs, runs, changes }),
+    watches: new Watches({ store, search, logs, runs, clock, changes }),
+    system: new System({
+      engine: ports.engine,
+      store,
+      runs,
+      clock,
+      onRestored: async () => {
+        await captures.load();
+        await access.reload();
+      },
+      content: artifacts.content,
+      options: options.system,
+    }),
+  };
+}
