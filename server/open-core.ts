@@ -20,8 +20,8 @@ import { Metrics } from "#core/series/metrics.ts";
 import { System } from "#core/system/system.ts";
 import { Changes } from "#core/watch/changes.ts";
 import { Watches } from "#core/watch/watches.ts";
-import { auditSigner } from "./audit-key.ts";
-import { MEMORY, type Settings } from "./settings.ts";
+import { auditSigner } from "./audit/audit-key.ts";
+import { MEMORY, type Settings } from "./settings/settings.ts";
 import type { Stores } from "./stores.ts";
 import { VERSION } from "./version.ts";
 

@@ -15,7 +15,7 @@ import type { RunStore } from "#core/ports/run-store.ts";
 import { openColumns } from "#store/columns/open.ts";
 import { openSqlite } from "#store/sqlite/open.ts";
 import type { StartThread } from "#store/sqlite/thread.ts";
-import { MEMORY, type Settings } from "./settings.ts";
+import { MEMORY, type Settings } from "./settings/settings.ts";
 
 export interface Stores {
   journal: Journal;

@@ -71,7 +71,7 @@ export const suites: readonly Suite[] = [
     name: "server",
     config: "vitest.config.ts",
     files: ["server/**/*.test.ts"],
-    alsoNeeds: { "server/tls.test.ts": [OPENSSL] },
+    alsoNeeds: { "server/listen/tls.test.ts": [OPENSSL] },
     repeats: true,
   },
   { ...PROCESSES, name: "e2e", files: ["e2e/*.test.ts"] },
@@ -172,7 +172,11 @@ export const campaigns: readonly Campaign[] = [
   { name: "hostile-pages", files: ["e2e/browser/{hostile-artifacts,web-hostile}.test.ts"], minutes: 4 },
   { name: "layouts", files: ["e2e/browser/{web-charts-odd,web-layout}.test.ts"], minutes: 4 },
   { name: "contracts", files: ["e2e/{lineage-contract,watch-contract}.test.ts"], minutes: 3 },
-  { name: "server", files: ["server/{injection,limited-log,log-in-flood}.test.ts"], minutes: 2 },
+  {
+    name: "server",
+    files: ["server/{auth/log-in-flood,hostile/injection,monitoring/limited-log}.test.ts"],
+    minutes: 2,
+  },
   { name: "commands", files: ["e2e/cli/{import,target-path}.test.ts"], minutes: 2 },
   { name: "python", files: ["e2e/python/*.test.ts"], minutes: 4 },
   {
