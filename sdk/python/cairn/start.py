@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
 from cairn import critical
-from cairn.channel import new_writer
-from cairn.collector import Plan
+from cairn.delivery.channel import new_writer
+from cairn.delivery.spool import spool_folder
 from cairn.ending import watch_over
 from cairn.failure import Failure
 from cairn.forbidden import Forbidden, parse_forbidden
@@ -19,12 +19,12 @@ from cairn.login import Server, find_server
 from cairn.messages import encode_create_run
 from cairn.namespaces import check_namespace
 from cairn.notices import tell
-from cairn.pending import marked
 from cairn.ranks import read_rank
+from cairn.record.collector import Plan
+from cairn.record.pending import marked
+from cairn.record.values import cut_text, to_json, to_key
 from cairn.run import Run
-from cairn.spool import spool_folder
-from cairn.tracker_config import TrackerConfig, name_of, parse_config
-from cairn.values import cut_text, to_json, to_key
+from cairn.tracker.config import TrackerConfig, name_of, parse_config
 
 if TYPE_CHECKING:
     from cairn.client import Client
@@ -91,7 +91,7 @@ def init(
     said = {to_key(key): cut_text(str(value), _TAG_BYTES_MAX) for key, value in (tags or {}).items()}
     title = cut_text(name, _NAME_BYTES_MAX)
     if job is not None and not alias and not resume:
-        from cairn.torchx_names import RUN_ID_TAG, to_alias
+        from cairn.tracker.names import RUN_ID_TAG, to_alias
 
         aliases = (to_alias(job.job_id),)
         title = title or cut_text(job.job_name or name_of(job.job_id), _NAME_BYTES_MAX)

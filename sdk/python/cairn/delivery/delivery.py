@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, Callable, Optional
 
 from cairn.client import Answer, Client, artifact_path
+from cairn.delivery.segment import ENVELOPE, SOURCE, UPLOAD, Frame, encode_frame
 from cairn.failure import Failure
 from cairn.forbidden import Forbidden, read_forbidden
 from cairn.messages import encode_lost, encode_run_ref
 from cairn.notices import tell
-from cairn.segment import ENVELOPE, SOURCE, UPLOAD, Frame, encode_frame
 from cairn.wire import message, read_message, read_text
 
 _PIECE_BYTES = 64 << 20

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from cairn.channel import Channel
+from cairn.delivery.channel import Channel
+from cairn.delivery.spool import Spool
 from cairn.notices import tell
-from cairn.spool import Spool
 
 #: Larger ones are not copied: they are uploaded from where they are, if they are still the same then.
 _COPY_BYTES_MAX = 1 << 30

@@ -8,7 +8,7 @@ from typing import Any
 
 from cairn.messages import BOOL, INTEGER, NUMBER, encode_series
 from cairn.notices import tell
-from cairn.values import cut_text, to_key, to_point
+from cairn.record.values import cut_text, to_key, to_point
 
 #: The server takes more; so many are written in a moment.
 POINTS_MAX = 1000

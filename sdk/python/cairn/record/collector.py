@@ -11,16 +11,16 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from cairn.buffer import Buffer
-from cairn.channel import Channel, Report, new_writer
 from cairn.critical import critical
-from cairn.files import FileKeeper
+from cairn.delivery.channel import Channel, Report, new_writer
+from cairn.delivery.files import FileKeeper
 from cairn.forbidden import Forbidden
-from cairn.lines import LINES_MAX, Lines
 from cairn.login import Server
 from cairn.messages import encode_create_run
 from cairn.notices import tell
-from cairn.pending import Part, Pending, envelopes, series_parts
+from cairn.record.buffer import Buffer
+from cairn.record.lines import LINES_MAX, Lines
+from cairn.record.pending import Part, Pending, envelopes, series_parts
 
 COLLECT_S = 1.0
 #: How long the first envelope waits for what is found out about the surroundings of the run.

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from cairn.messages import encode_lines
-from cairn.pending import Part
-from cairn.values import cut_text
+from cairn.record.pending import Part
+from cairn.record.values import cut_text
 
 LINES_MAX = 1000
 _LINE_BYTES_MAX = 64 << 10

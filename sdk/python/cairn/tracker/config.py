@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from cairn.delivery.spool import spool_folder
 from cairn.login import Server, find_server
 from cairn.namespaces import check_namespace
 from cairn.notices import tell
 from cairn.ranks import read_rank
-from cairn.spool import spool_folder
 
 _WAIT_S = 2.0
 _HANDLE = re.compile(r"(.+)://(.*)/(.+)", re.DOTALL)

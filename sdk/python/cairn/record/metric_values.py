@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Union
 
 from cairn.messages import encode_artifact
 from cairn.notices import tell
-from cairn.values import shape_of, to_plain, to_point
+from cairn.record.values import shape_of, to_plain, to_point
 
 _SERIES_MAX = 1000
 _CURVE_POINTS_MAX = 1000

@@ -10,8 +10,8 @@ from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
 
+from cairn.delivery.segment import HEAD_BYTES, HEADER, OPEN, SEGMENT_BYTES_MAX, Frame, encode_frame, read_frame, scan
 from cairn.notices import tell
-from cairn.segment import HEAD_BYTES, HEADER, OPEN, SEGMENT_BYTES_MAX, Frame, encode_frame, read_frame, scan
 
 SPOOL_BYTES_MAX = 1 << 30
 HELD_BYTES_MAX = 64 << 20

@@ -7,18 +7,18 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from cairn.buffer import Buffer
-from cairn.channel import Channel, new_writer
 from cairn.client import Client
+from cairn.delivery.channel import Channel, new_writer
 from cairn.ending import let_go, watch_over
 from cairn.failure import Failure
 from cairn.messages import encode_create_run
-from cairn.metric_values import Media, expand, is_metric
 from cairn.notices import tell
-from cairn.pending import Pending, envelopes, series_parts
-from cairn.torchx_names import RUN_ID_TAG, to_alias
-from cairn.tracker_config import TrackerConfig, name_of
-from cairn.values import cut_text, to_json, to_key
+from cairn.record.buffer import Buffer
+from cairn.record.metric_values import Media, expand, is_metric
+from cairn.record.pending import Pending, envelopes, series_parts
+from cairn.record.values import cut_text, to_json, to_key
+from cairn.tracker.config import TrackerConfig, name_of
+from cairn.tracker.names import RUN_ID_TAG, to_alias
 
 _OPEN_MAX = 16
 _CALL_S = 10.0

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from torchx.tracker.api import Lineage
 
-from cairn.torchx_names import read_artifact
+from cairn.tracker.names import read_artifact
 
 
 class LineageRun(NamedTuple):

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cairn import critical as guard
 from cairn.critical import critical
+from cairn.delivery.segment import ENVELOPE, SOURCE, UPLOAD
+from cairn.delivery.spool import Spool
 from cairn.failure import Failure
 from cairn.login import Server
 from cairn.messages import encode_envelope, encode_source
 from cairn.notices import forget_told, tell
-from cairn.segment import ENVELOPE, SOURCE, UPLOAD
-from cairn.spool import Spool
 from cairn.version import __version__
 
 if TYPE_CHECKING:
-    from cairn.delivery import FindRun, OnForbidden
+    from cairn.delivery.delivery import FindRun, OnForbidden
 
 _BACKOFF_S_MAX = 5.0
 _REFUSED_S = 15.0
@@ -206,7 +206,7 @@ class Channel:
         # child, for good: so it waits.
         with guard.loading:
             from cairn.client import Client
-            from cairn.delivery import Delivery
+            from cairn.delivery.delivery import Delivery
 
         client = Client(self.server, timeout_s=self._call_s_max)
         spool = self.spool

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from cairn.buffer import Column
-from cairn.values import to_key
+from cairn.record.buffer import Column
+from cairn.record.values import to_key
 from cairn.wire import pairs
 
 _ENVELOPE_BYTES_MAX = 4 << 20

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-from cairn.values import cut_text, to_json, to_key, well_formed
+from cairn.record.values import cut_text, to_json, to_key, well_formed
 
 #: Holds the id that TorchX gave to a run: it may have other aliases, and the id may be too long for one.
 RUN_ID_TAG = "torchx.run_id"
