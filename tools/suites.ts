@@ -46,13 +46,13 @@ const PROPERTIES = [
   "core/series/state.test.ts",
   "lang/json/*.test.ts",
   "lang/query/{fuzz,lexer,pattern,print}.test.ts",
-  "sdk/typescript/capture/{ignore-rules,provenance}.test.ts",
-  "sdk/typescript/run/recorder.test.ts",
+  "sdk/typescript/capture/{archive/ignore-rules,provenance}.test.ts",
+  "sdk/typescript/run/record/recorder.test.ts",
   "store/columns/{columns,index}.test.ts",
   "store/columns/cells/{cells,params}.test.ts",
   "store/sqlite/{disk-points,memory}.test.ts",
   "store/sqlite/lines/{block,lines}.test.ts",
-  "wire/connect/{encode-read,json-slices}.test.ts",
+  "wire/connect/answer/{encode-read,json-slices}.test.ts",
   "wire/connect/decode/envelope.test.ts",
 ];
 
@@ -63,7 +63,7 @@ export const suites: readonly Suite[] = [
     config: "vitest.config.ts",
     files: ["{base,lang,core,wire,store,blob,sdk,cli,web,tools}/**/*.test.ts"],
     alsoNeeds: {
-      "sdk/typescript/capture/{archive,git,ignore-rules,provenance}*.test.ts": [GIT],
+      "sdk/typescript/capture/{archive/{archive,archive-bytes,ignore-rules},git,provenance}.test.ts": [GIT],
       "store/sqlite/process-mounts.test.ts": [OWN_MOUNTS],
     },
   },

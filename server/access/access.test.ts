@@ -9,7 +9,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Health } from "#proto/grpc/health/v1/health_pb.ts";
 import { permissionTable } from "#wire/connect/permission.ts";
-import { ServerReflection, ServerReflectionAlpha } from "#wire/connect/reflection.ts";
+import { ServerReflection, ServerReflectionAlpha } from "#wire/connect/services/reflection.ts";
 import { SERVICES } from "#wire/connect/services/services.ts";
 import { callRaw, errorOf, PROTOCOLS, sendRaw, type Outcome } from "#wire/connect/testing/raw-call.ts";
 import { clientsOf } from "#wire/connect/testing/ways.ts";

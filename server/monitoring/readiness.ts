@@ -1,5 +1,5 @@
 import type { CairnError } from "#lang/errors.ts";
-import type { HealthSource } from "#wire/connect/health.ts";
+import type { HealthSource } from "#wire/connect/services/health.ts";
 import { SERVICES } from "#wire/connect/services/services.ts";
 
 /** Whether the server takes requests, for /readyz and for gRPC health. */

@@ -4,9 +4,9 @@ import { basename, dirname, join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { pack, type Pack } from "tar-stream";
-import { knownSecretStriker } from "./known-secrets.ts";
-import { redactFile } from "./patch.ts";
-import { RULES } from "./secret-rules.ts";
+import { knownSecretStriker } from "../secrets/known-secrets.ts";
+import { redactFile } from "../patch.ts";
+import { RULES } from "../secrets/secret-rules.ts";
 import { walk, type Found, type LeftOut } from "./walk.ts";
 
 export interface ArchiveOptions {

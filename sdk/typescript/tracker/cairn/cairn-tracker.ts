@@ -1,6 +1,6 @@
 import type { Artifact } from "#proto/cairn/v1/artifact_pb.ts";
 import type { Source } from "#proto/cairn/v1/lineage_pb.ts";
-import { Cairn } from "../client.ts";
+import { Cairn } from "../../client.ts";
 import {
   ENV_TORCHX_JOB_ID,
   Lineage,
@@ -11,17 +11,17 @@ import {
   type MetadataValue,
   type ReportProblem,
   type RunIdFilters,
-} from "./api.ts";
+} from "../api.ts";
 import { latestArtifacts, trackerArtifact } from "./cairn-artifacts.ts";
 import { readCairnConfig, type ConfigContext } from "./cairn-config.ts";
 import { lineageFrom } from "./cairn-lineage.ts";
 import { CairnRuns, isNotFound, type TrackedJob, type TrackerPlace } from "./cairn-runs.ts";
 import { filterQuery } from "./filter-query.ts";
-import { paramTexts, paramValues } from "./param-texts.ts";
-import { Patience } from "./patience.ts";
-import { messageOf, reportToConsole } from "./report-problem.ts";
-import { artifactFields, toAlias } from "./torchx-names.ts";
-import { walkLineage } from "./walk-lineage.ts";
+import { paramTexts, paramValues } from "../param-texts.ts";
+import { Patience } from "../patience.ts";
+import { messageOf, reportToConsole } from "../report-problem.ts";
+import { artifactFields, toAlias } from "../torchx-names.ts";
+import { walkLineage } from "../walk-lineage.ts";
 
 const PAGE = 10_000;
 const LINEAGE_DEPTH = 100;

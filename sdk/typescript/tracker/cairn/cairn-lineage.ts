@@ -1,5 +1,5 @@
 import type { Lineage as Graph, LineageNode } from "#proto/cairn/v1/lineage_pb.ts";
-import { Lineage, type LineageLink, type LineageRun, type TrackerArtifact } from "./api.ts";
+import { Lineage, type LineageLink, type LineageRun, type TrackerArtifact } from "../api.ts";
 import { trackerArtifact } from "./cairn-artifacts.ts";
 
 /** What else is needed to make a lineage of TorchX from a graph of the server. */

@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 import type { ReadSeriesResult, SeriesData } from "#core/ports/point-store.ts";
 import { Encoding, ReadSeriesResponseSchema } from "#proto/cairn/v1/metric_pb.ts";
 import { encodeRead } from "./encode-read.ts";
-import { fromReadResult } from "./map/series.ts";
-import { dose } from "../../tools/dose.ts";
+import { fromReadResult } from "../map/series.ts";
+import { dose } from "../../../tools/dose.ts";
 
 const doubles = (count: number) =>
   fc.array(fc.double(), { minLength: count, maxLength: count }).map((values) => Float64Array.from(values));

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { knownSecretStriker } from "./known-secrets.ts";
-import { redactFile, redactPatch } from "./patch.ts";
+import { redactFile, redactPatch } from "../patch.ts";
 import { redactArgs } from "./secret-args.ts";
 import { isSecretPath } from "./secret-files.ts";
 import { LineRedactor } from "./secret-lines.ts";
 import { isSecretName } from "./secret-names.ts";
 import { redactText } from "./secrets.ts";
-import { hostilePieces, readCorpus, wordsOf, type Form } from "./testing/corpus.ts";
-import { chosenVariables } from "./variables.ts";
+import { hostilePieces, readCorpus, wordsOf, type Form } from "../testing/corpus.ts";
+import { chosenVariables } from "../variables.ts";
 
 const corpus = readCorpus();
 const HEAD = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n";

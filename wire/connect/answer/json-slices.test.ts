@@ -37,7 +37,7 @@ import {
 import { RunSchema, SearchRunsResponseSchema } from "#proto/cairn/v1/run_pb.ts";
 import { WatchEventSchema } from "#proto/cairn/v1/watch_pb.ts";
 import { jsonSlices, type JsonSlicesOptions } from "./json-slices.ts";
-import { dose } from "../../tools/dose.ts";
+import { dose } from "../../../tools/dose.ts";
 
 const everything = everythingSchema();
 

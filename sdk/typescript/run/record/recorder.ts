@@ -1,11 +1,11 @@
 import type { Clock } from "#base/clock.ts";
-import { FRAME_KIND } from "../spool/frame.ts";
+import { FRAME_KIND } from "../../spool/frame.ts";
 import { EnvelopeWriter, type LineGroup } from "./envelope-writer.ts";
-import { clientLimits } from "./client-limits.ts";
+import { clientLimits } from "../client-limits.ts";
 import { limits } from "#lang/limits.ts";
 import { SeriesTable } from "./series-table.ts";
-import { quoted, type Notices } from "./notices.ts";
-import { cutText } from "./problems.ts";
+import { quoted, type Notices } from "../notices.ts";
+import { cutText } from "../problems.ts";
 
 /** Values by metric key. A nested object stands for keys with "/" between the names. */
 export interface LogValues {

@@ -1,5 +1,5 @@
 /**
- * What it costs to make JSON in slices, beside toJsonString(): `node wire/connect/json-slices.bench.ts`. Each
+ * What it costs to make JSON in slices, beside toJsonString(): `node wire/connect/answer/json-slices.bench.ts`. Each
  * figure is the best of several rounds, because the machine is rarely ours alone. A stretch is how long no other work
  * had a turn; most of what is over 6 ms is the garbage collector.
  */
@@ -16,7 +16,7 @@ import { ReadLogResponseSchema } from "#proto/cairn/v1/log_pb.ts";
 import { ReadSeriesResponseSchema, type ColumnSchema } from "#proto/cairn/v1/metric_pb.ts";
 import { RunSchema, RunStatus, SearchRunsResponseSchema } from "#proto/cairn/v1/run_pb.ts";
 import { jsonSlices } from "./json-slices.ts";
-import { fromMap } from "./map/map.ts";
+import { fromMap } from "../map/map.ts";
 
 const LARGE_ROUNDS = 7;
 const SMALL_ROUNDS = 400;

@@ -1,5 +1,5 @@
 /** The rules that both clients share, ready to use. The file says what each of them means. */
-import rules from "../../python/cairn/capture/secret-rules.json" with { type: "json" };
+import rules from "../../../python/cairn/capture/secret-rules.json" with { type: "json" };
 
 export const RULES = rules;
 export const REDACTED: string = rules.mark;

@@ -8,7 +8,11 @@ import { file_cairn_v1_run } from "#proto/cairn/v1/run_pb.ts";
 import { file_cairn_v1_system } from "#proto/cairn/v1/system_pb.ts";
 import { file_grpc_health_v1_health } from "#proto/grpc/health/v1/health_pb.ts";
 import type { ServerReflectionRequest } from "#proto/grpc/reflection/v1/reflection_pb.ts";
-import { registerReflection, ServerReflection, ServerReflectionAlpha } from "#wire/connect/reflection.ts";
+import {
+  registerReflection,
+  ServerReflection,
+  ServerReflectionAlpha,
+} from "#wire/connect/services/reflection.ts";
 
 const FILES = [file_cairn_v1_run, file_cairn_v1_metric, file_cairn_v1_system, file_grpc_health_v1_health];
 const transport = createRouterTransport((router) => registerReflection(router, FILES));

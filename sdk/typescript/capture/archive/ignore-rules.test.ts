@@ -4,8 +4,8 @@ import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseIgnoreFile, type IgnoreFile } from "./ignore-rules.ts";
-import { dose, tally } from "../../../tools/dose.ts";
-import { newRepository } from "./testing/repository.ts";
+import { dose, tally } from "../../../../tools/dose.ts";
+import { newRepository } from "../testing/repository.ts";
 import { cpuMs } from "#base/cpu-ms.ts";
 
 describe("parseIgnoreFile", () => {

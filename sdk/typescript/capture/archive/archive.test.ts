@@ -16,9 +16,9 @@ import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { archiveWorkdir } from "./archive.ts";
-import { plant, unpack } from "./testing/archives.ts";
-import { temporaryFolder } from "./testing/folders.ts";
-import { newRepository } from "./testing/repository.ts";
+import { plant, unpack } from "../testing/archives.ts";
+import { temporaryFolder } from "../testing/folders.ts";
+import { newRepository } from "../testing/repository.ts";
 
 const NOBODY = 65_534;
 

@@ -1,6 +1,6 @@
 import type { Artifact } from "#proto/cairn/v1/artifact_pb.ts";
-import type { TrackerArtifact } from "./api.ts";
-import { readArtifact } from "./torchx-names.ts";
+import type { TrackerArtifact } from "../api.ts";
+import { readArtifact } from "../torchx-names.ts";
 
 /** An artifact of a run as TorchX sees it. The path of one whose content is stored by the server is its URL. */
 export function trackerArtifact(artifact: Artifact, url: string): TrackerArtifact {

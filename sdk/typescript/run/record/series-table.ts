@@ -1,9 +1,9 @@
 import { KIND, type Kind } from "./kind.ts";
 import { KnownSeries } from "./known-series.ts";
-import { clientLimits } from "./client-limits.ts";
+import { clientLimits } from "../client-limits.ts";
 import { limits } from "#lang/limits.ts";
-import { quoted, type Notices } from "./notices.ts";
-import { cutText, keyProblem, labelValueProblem } from "./problems.ts";
+import { quoted, type Notices } from "../notices.ts";
+import { cutText, keyProblem, labelValueProblem } from "../problems.ts";
 import { Series, type LabelPairs, type OtherValue } from "./series.ts";
 
 /** Series of one set of labels, by key. */

@@ -3,10 +3,10 @@ import { describe, expect, it } from "vitest";
 import { clockFrom } from "#base/clock.ts";
 import { memoryInUse } from "#base/testing/memory-in-use.ts";
 import { EnvelopeSchema, SeriesKind, type Envelope } from "#proto/cairn/v1/metric_pb.ts";
-import { dose } from "../../../tools/dose.ts";
-import { frameAt } from "../spool/frame.ts";
+import { dose } from "../../../../tools/dose.ts";
+import { frameAt } from "../../spool/frame.ts";
 import { limits } from "#lang/limits.ts";
-import { Notices } from "./notices.ts";
+import { Notices } from "../notices.ts";
 import { Recorder, type RecorderOptions } from "./recorder.ts";
 
 const WRITER = "f".repeat(32);

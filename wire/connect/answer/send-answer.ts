@@ -1,9 +1,9 @@
 import type { Writable } from "node:stream";
 import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
 import type { HttpResponse } from "#wire/kit/http.ts";
-import { toConnectError, type OnFailure } from "./error.ts";
-import type { OpenCall } from "./open-call.ts";
-import { refusalOf, type Refusal } from "./refusal.ts";
+import { toConnectError, type OnFailure } from "../error.ts";
+import type { OpenCall } from "../open-call.ts";
+import { refusalOf, type Refusal } from "../refusal.ts";
 
 /**
  * How many parts may wait for the client. A stream would take as many small messages as fit in its buffer,

@@ -5,7 +5,7 @@ import { type Client, Code, ConnectError, createClient } from "@connectrpc/conne
 import { connectNodeAdapter, createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
 import { expect, onTestFinished, test } from "vitest";
 import { HealthCheckResponse_ServingStatus as Serving } from "#proto/grpc/health/v1/health_pb.ts";
-import { Health, type HealthSource, registerHealth } from "#wire/connect/health.ts";
+import { Health, type HealthSource, registerHealth } from "#wire/connect/services/health.ts";
 
 /** A source whose statuses the test sets. */
 class Statuses implements HealthSource {

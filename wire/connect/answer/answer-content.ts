@@ -1,12 +1,12 @@
 import { toBinary, type DescMethod } from "@bufbuild/protobuf";
 import type { ContextValues } from "@connectrpc/connect";
 import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
-import { answerKey } from "./context.ts";
-import { toConnectError, type OnFailure } from "./error.ts";
-import { frameOf } from "./frames.ts";
+import { answerKey } from "../context.ts";
+import { toConnectError, type OnFailure } from "../error.ts";
+import { frameOf } from "../frames.ts";
 import { jsonSlices } from "./json-slices.ts";
-import type { OpenCall } from "./open-call.ts";
-import { refusalOf } from "./refusal.ts";
+import type { OpenCall } from "../open-call.ts";
+import { refusalOf } from "../refusal.ts";
 
 /**
  * Puts the message of a call into the answer that the generic stack has made for an empty one. The stack

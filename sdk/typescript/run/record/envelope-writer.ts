@@ -1,5 +1,5 @@
 import { ByteWriter } from "#base/codec/byte-writer.ts";
-import { FRAME_HEAD_BYTES, FRAME_KIND, sealFrame } from "../spool/frame.ts";
+import { FRAME_HEAD_BYTES, FRAME_KIND, sealFrame } from "../../spool/frame.ts";
 import { KIND } from "./kind.ts";
 import type { Series } from "./series.ts";
 

@@ -13,7 +13,7 @@ import {
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { archiveWorkdir, type Archive } from "./archive.ts";
-import { plant, type Tree, unpack } from "./testing/archives.ts";
+import { plant, type Tree, unpack } from "../testing/archives.ts";
 
 const digest = (path: string) => createHash("sha256").update(readFileSync(path)).digest("hex");
 

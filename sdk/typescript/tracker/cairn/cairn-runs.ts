@@ -3,10 +3,10 @@ import { BoundedMap } from "#base/bounded-map.ts";
 import { printField } from "#lang/query/field-text.ts";
 import { quoteList } from "#lang/query/quote.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
-import type { Cairn } from "../client.ts";
-import { Failure } from "../failure.ts";
-import type { Patience } from "./patience.ts";
-import { RUN_ID_TAG, runIdTag, toAlias, torchxIdOf } from "./torchx-names.ts";
+import type { Cairn } from "../../client.ts";
+import { Failure } from "../../failure.ts";
+import type { Patience } from "../patience.ts";
+import { RUN_ID_TAG, runIdTag, toAlias, torchxIdOf } from "../torchx-names.ts";
 
 export interface TrackerPlace {
   /** Runs are looked for here and below; "" for everywhere. */

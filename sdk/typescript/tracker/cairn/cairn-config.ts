@@ -1,6 +1,6 @@
-import { findServer, type FoundServer } from "../login.ts";
-import type { ReportProblem } from "./api.ts";
-import { reportToConsole } from "./report-problem.ts";
+import { findServer, type FoundServer } from "../../login.ts";
+import type { ReportProblem } from "../api.ts";
+import { reportToConsole } from "../report-problem.ts";
 
 /** A server and a place on it, as the one text says that TorchX hands to a tracker. */
 export interface CairnConfig {

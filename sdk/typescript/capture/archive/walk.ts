@@ -1,7 +1,7 @@
 import { lstat, readdir, readFile, readlink, realpath, stat } from "node:fs/promises";
 import { dirname, join, normalize, relative, sep } from "node:path";
 import { parseIgnoreFile, type IgnoreFile } from "./ignore-rules.ts";
-import { isSecretFile, isSecretFolder } from "./secret-files.ts";
+import { isSecretFile, isSecretFolder } from "../secrets/secret-files.ts";
 
 export type Found =
   | { path: string; kind: "file"; sizeBytes: number; isExecutable: boolean }
