@@ -96,52 +96,65 @@ const CLIMBING_NAMES = [
   "a".repeat(99),
 ];
 
+const EVIL = Buffer.from("overwritten by an archive");
+const ZEROS = Buffer.alloc(8 << 20);
+
+type Add = (name: string, bytes: Buffer) => void;
+
 /** `canary` is the path of a file that must stay as it is. */
 export function hostileArchives(canary: string): HostileArchive[] {
-  const evil = Buffer.from("overwritten by an archive");
-  const zeros = Buffer.alloc(8 << 20);
   const archives: HostileArchive[] = [];
-  const add = (name: string, bytes: Buffer) => archives.push({ name, bytes });
+  const add: Add = (name, bytes) => void archives.push({ name, bytes });
+  addClimbing(add);
+  addLinks(add, canary);
+  addBombs(add);
+  addMalformed(add);
+  return archives;
+}
 
+function addClimbing(add: Add): void {
   for (const [i, name] of CLIMBING_NAMES.entries()) {
-    add(`slip-${i}.zip`, zip([{ name, content: evil }]));
-    add(`slip-${i}.tar`, tar([{ name, content: evil }]));
+    add(`slip-${i}.zip`, zip([{ name, content: EVIL }]));
+    add(`slip-${i}.tar`, tar([{ name, content: EVIL }]));
   }
+}
+
+function addLinks(add: Add, canary: string): void {
   const link = { name: "way-out", content: Buffer.from(canary), mode: 0o120777 };
-  add("link.zip", zip([link, { name: "way-out", content: evil }]));
+  add("link.zip", zip([link, { name: "way-out", content: EVIL }]));
   add(
     "link-folder.zip",
     zip([
       { ...link, content: Buffer.from("/") },
-      { name: "way-out/tmp/x", content: evil },
+      { name: "way-out/tmp/x", content: EVIL },
     ]),
   );
   add(
     "link.tar",
     tar([
       { name: "l", type: "2", link: canary },
-      { name: "l", content: evil },
+      { name: "l", content: EVIL },
     ]),
   );
   add(
     "link-folder.tar",
     tar([
       { name: "l", type: "2", link: "/" },
-      { name: "l/tmp/x", content: evil },
+      { name: "l/tmp/x", content: EVIL },
     ]),
   );
   add(
     "link-up.tar",
     tar([
       { name: "l", type: "2", link: "../.." },
-      { name: "l/canary.txt", content: evil },
+      { name: "l/canary.txt", content: EVIL },
     ]),
   );
   add(
     "hard-link.tar",
     tar([
       { name: "h", type: "1", link: canary },
-      { name: "h", content: evil },
+      { name: "h", content: EVIL },
     ]),
   );
   add("hard-link-up.tar", tar([{ name: "h", type: "1", link: "../canary.txt" }]));
@@ -159,43 +172,48 @@ export function hostileArchives(canary: string): HostileArchive[] {
       { name: "pipe", type: "6" },
     ]),
   );
-  add("setuid.tar", tar([{ name: "sh", content: evil, mode: "0006755" }]));
-  add("lying-size.tar", tar([{ name: "x", content: evil, saidBytes: 2 ** 32 }]));
+}
 
-  add("bomb.zip", zip([{ name: "zeros", content: zeros, deflated: true }]));
+function addBombs(add: Add): void {
+  add("bomb.zip", zip([{ name: "zeros", content: ZEROS, deflated: true }]));
   const many = Array.from({ length: 200 }, (_, i) => ({
     name: `z${i}`,
-    content: zeros.subarray(0, 1 << 20),
+    content: ZEROS.subarray(0, 1 << 20),
     deflated: true,
   }));
   add("bombs.zip", zip(many));
-  const inner = zip([{ name: "zeros", content: zeros, deflated: true }]);
+  const inner = zip([{ name: "zeros", content: ZEROS, deflated: true }]);
   add(
     "nested.zip",
     zip(Array.from({ length: 16 }, (_, i) => ({ name: `${i}.zip`, content: inner, deflated: true }))),
   );
-  add("lying-size.zip", zip([{ name: "x", content: evil, saidBytes: 0xffff_ffff }]));
-  add("no-size.zip", zip([{ name: "x", content: zeros, saidBytes: 0, deflated: true }]));
+  add("bomb.tar.gz", gzipSync(tar([{ name: "zeros", content: ZEROS }]), { level: 9 }));
+  add("bomb.gz", gzipSync(ZEROS, { level: 9 }));
+  add("bomb-twice.gz", gzipSync(gzipSync(ZEROS, { level: 9 }), { level: 9 }));
+  add("bombs.gz", Buffer.concat(Array.from({ length: 8 }, () => gzipSync(ZEROS, { level: 9 }))));
+  add("bomb.zst", zstdCompressSync(ZEROS));
+  add("bomb.br", brotliCompressSync(ZEROS));
+}
+
+/** Sizes and names that are wrong, and archives that are cut off or two things at once. */
+function addMalformed(add: Add): void {
+  add("setuid.tar", tar([{ name: "sh", content: EVIL, mode: "0006755" }]));
+  add("lying-size.tar", tar([{ name: "x", content: EVIL, saidBytes: 2 ** 32 }]));
+  add("lying-size.zip", zip([{ name: "x", content: EVIL, saidBytes: 0xffff_ffff }]));
+  add("no-size.zip", zip([{ name: "x", content: ZEROS, saidBytes: 0, deflated: true }]));
   add(
     "twice.zip",
     zip([
-      { name: "x", content: evil },
-      { name: "x", content: zeros.subarray(0, 10) },
+      { name: "x", content: EVIL },
+      { name: "x", content: ZEROS.subarray(0, 10) },
     ]),
   );
-  add("empty-name.zip", zip([{ name: "", content: evil }]));
-  add("cut.zip", zip([{ name: "x", content: evil }]).subarray(0, -30));
-  add("bomb.tar.gz", gzipSync(tar([{ name: "zeros", content: zeros }]), { level: 9 }));
-  add("bomb.gz", gzipSync(zeros, { level: 9 }));
-  add("bomb-twice.gz", gzipSync(gzipSync(zeros, { level: 9 }), { level: 9 }));
-  add("bombs.gz", Buffer.concat(Array.from({ length: 8 }, () => gzipSync(zeros, { level: 9 }))));
-  add("cut.gz", gzipSync(zeros).subarray(0, 200));
-  add("bomb.zst", zstdCompressSync(zeros));
-  add("bomb.br", brotliCompressSync(zeros));
+  add("empty-name.zip", zip([{ name: "", content: EVIL }]));
+  add("cut.zip", zip([{ name: "x", content: EVIL }]).subarray(0, -30));
+  add("cut.gz", gzipSync(ZEROS).subarray(0, 200));
   add(
     "polyglot.zip.html",
-    Buffer.concat([Buffer.from("<script>1</script>"), zip([{ name: "x", content: evil }])]),
+    Buffer.concat([Buffer.from("<script>1</script>"), zip([{ name: "x", content: EVIL }])]),
   );
   add("endless-name.tar", tar([{ name: "././@LongLink", type: "L", content: Buffer.alloc(1 << 20, "a/") }]));
-  return archives;
 }

@@ -1,6 +1,6 @@
 import type { Administrator } from "#core/access/administrators.ts";
 import type { Server } from "./serve.ts";
-import { isInClear, MEMORY, type Settings } from "./settings.ts";
+import { isInClear, MEMORY, type Settings } from "./settings/settings.ts";
 
 type Started = Pick<Server, "newToken" | "administrators" | "localSecret"> & { listening: { url: string } };
 

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { greeting } from "./greeting.ts";
-import { readSettings, type Settings } from "./settings.ts";
+import { readSettings, type Settings } from "./settings/settings.ts";
 import { startChild } from "./testing/child.ts";
 import { makeFolder, startServer } from "./testing/servers.ts";
 

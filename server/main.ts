@@ -2,11 +2,11 @@ import { isatty } from "node:tty";
 import { pino } from "pino";
 import { CairnError } from "#lang/errors.ts";
 import { greeting } from "./greeting.ts";
-import { localSecretFolder } from "./local-secret-file.ts";
+import { localSecretFolder } from "./auth/local-secret-file.ts";
 import { serve } from "./serve.ts";
-import { catchUncaught } from "./uncaught.ts";
-import { openWebFiles } from "./web-files.ts";
-import { readCommand, type Settings } from "./settings.ts";
+import { catchUncaught } from "./monitoring/uncaught.ts";
+import { openWebFiles } from "./web/web-files.ts";
+import { readCommand, type Settings } from "./settings/settings.ts";
 
 const SHUTDOWN_MS = 10_000;
 

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { clientsOf } from "#wire/connect/testing/ways.ts";
-import { homePage } from "./home-page.ts";
+import { homePage } from "./web/home-page.ts";
 import { callHttp2, usePorts } from "./testing/port.ts";
 import { makeFolder, startServer, useServer } from "./testing/servers.ts";
-import { openWebFiles } from "./web-files.ts";
+import { openWebFiles } from "./web/web-files.ts";
 
 const server = useServer();
 const { session } = usePorts();

@@ -7,7 +7,7 @@ import type { Ports } from "#core/open-core.ts";
 import { openColumns } from "#store/columns/open.ts";
 import { openSqlite } from "#store/sqlite/open.ts";
 import type { StartThread } from "#store/sqlite/thread.ts";
-import { MEMORY, type Settings } from "./settings.ts";
+import { MEMORY, type Settings } from "./settings/settings.ts";
 
 export interface Stores extends Ports {
   /** What holds what, for people. */

@@ -11,21 +11,26 @@ describe("parseRules", () => {
       "  - **W1.1** inner",
       "* **XY12** other",
     ];
-    expect(parseRules(spec.join("\n"))).toEqual([
-      { id: "W1", line: 2 },
-      { id: "W1.1", line: 4 },
-      { id: "XY12", line: 5 },
+    expect(parseRules(new Map([["wire/SPEC.md", spec.join("\n")]]))).toEqual([
+      { id: "W1", place: "wire/SPEC.md:2" },
+      { id: "W1.1", place: "wire/SPEC.md:4" },
+      { id: "XY12", place: "wire/SPEC.md:5" },
     ]);
   });
 
   it("does not take bold words for rules", () => {
-    expect(parseRules("- **Run** one execution\n- W1 not bold\n**W2** not in a list")).toEqual([]);
+    const text = "- **Run** one execution\n- W1 not bold\n**W2** not in a list";
+    expect(parseRules(new Map([["a/SPEC.md", text]]))).toEqual([]);
   });
 
-  it("refuses a number that is there twice, or is no rule id", () => {
-    expect(() => parseRules("- **W1** a\n- **W1** b")).toThrow("core/SPEC.md:2: W1 is on line 1 already");
-    expect(() => parseRules("- **RULE1** a")).toThrow("no rule id");
-    expect(() => parseRules("- **W1.2.3** a")).toThrow("no rule id");
+  it("refuses a number that is there twice, that is no rule id, or whose letter another file has", () => {
+    const parse = (...texts: string[]) =>
+      parseRules(new Map(texts.map((text, index) => [`${index}/SPEC.md`, text])));
+    expect(() => parse("- **W1** a\n- **W1** b")).toThrow("0/SPEC.md:2: W1 is at 0/SPEC.md:1 already");
+    expect(() => parse("- **W1** a", "- **W1** b")).toThrow("1/SPEC.md:1: W1 is at 0/SPEC.md:1 already");
+    expect(() => parse("- **W1** a", "- **W2** b")).toThrow("1/SPEC.md:1: rules with W are in 0/SPEC.md");
+    expect(() => parse("- **RULE1** a")).toThrow("no rule id");
+    expect(() => parse("- **W1.2.3** a")).toThrow("no rule id");
   });
 });
 
@@ -88,8 +93,8 @@ describe("rulesOf", () => {
 
 describe("compare", () => {
   const rules = [
-    { id: "W1", line: 3 },
-    { id: "W2", line: 4 },
+    { id: "W1", place: "core/SPEC.md:3" },
+    { id: "W2", place: "core/SPEC.md:4" },
   ];
 
   it("is silent when every rule has a test and every number a rule", () => {
@@ -102,7 +107,7 @@ describe("compare", () => {
 
   it("names the untested rule and the unknown number", () => {
     expect(compare(rules, new Map([["a.test.ts", [{ text: "W1 and W9", line: 7 }]]]))).toEqual([
-      "a.test.ts:7: the title begins with W9, but core/SPEC.md has no such rule",
+      "a.test.ts:7: the title begins with W9, but no SPEC.md has such a rule",
       "core/SPEC.md:4: no test proves W2",
     ]);
   });

@@ -1,5 +1,5 @@
 /**
- * Holds the rules of core/SPEC.md against the titles of the tests. A rule is a list item that begins
+ * Holds the rules of every SPEC.md against the titles of the tests. A rule is a list item that begins
  * with its number in bold: `- **W3** A gap is refused …`. A test begins its title with the rules it
  * proves: `it("W3 refuses a gap", …)`, `it("W3, W4: …", …)`. Run it with `node tools/spec.ts`.
  *
@@ -14,7 +14,8 @@ import { type ESTree, Visitor } from "vite";
 import { lineOf, parseSource } from "./parse-source.ts";
 import { readSources, ROOT } from "./sources.ts";
 
-const SPEC_FILE = "core/SPEC.md";
+/** Each room has its rules beside its code. */
+const SPEC_PATTERNS = ["*/SPEC.md"];
 const THREATS_FILE = "docs/operations.md";
 
 /** Where tests are: beside the code, in the contract suites, and in e2e. */
@@ -30,7 +31,8 @@ const TITLE_RULE = /^(?:,|\band\b|\s)*([A-Z]{1,2}\d+(?:\.\d+)?)(?=$|[\s,:])/;
 
 export interface Rule {
   id: string;
-  line: number;
+  /** Where it is: `core/SPEC.md:12`. */
+  place: string;
 }
 
 export interface Title {
@@ -38,17 +40,24 @@ export interface Title {
   line: number;
 }
 
-/** Rules in their order in the text. Throws on a number that is no rule id or that is there twice. */
-export function parseRules(spec: string): Rule[] {
+/** Rules of all files, by path. Throws on a number that is no rule id, that is there twice, or whose letter another file has. */
+export function parseRules(specs: ReadonlyMap<string, string>): Rule[] {
   const rules = new Map<string, Rule>();
-  for (const [index, text] of spec.split("\n").entries()) {
-    const id = RULE_ITEM.exec(text)?.[1];
-    if (id === undefined) continue;
-    const line = index + 1;
-    if (!RULE_ID.test(id)) throw new Error(`${SPEC_FILE}:${line}: ${id} is no rule id such as W3 or W3.1`);
-    const first = rules.get(id);
-    if (first !== undefined) throw new Error(`${SPEC_FILE}:${line}: ${id} is on line ${first.line} already`);
-    rules.set(id, { id, line });
+  const owners = new Map<string, string>();
+  for (const [file, spec] of specs) {
+    for (const [index, text] of spec.split("\n").entries()) {
+      const id = RULE_ITEM.exec(text)?.[1];
+      if (id === undefined) continue;
+      const place = `${file}:${index + 1}`;
+      if (!RULE_ID.test(id)) throw new Error(`${place}: ${id} is no rule id such as W3 or W3.1`);
+      const first = rules.get(id);
+      if (first !== undefined) throw new Error(`${place}: ${id} is at ${first.place} already`);
+      const letter = id.replace(/\d.*/, "");
+      const owner = owners.get(letter) ?? file;
+      if (owner !== file) throw new Error(`${place}: rules with ${letter} are in ${owner}`);
+      owners.set(letter, file);
+      rules.set(id, { id, place });
+    }
   }
   return [...rules.values()];
 }
@@ -103,12 +112,12 @@ export function compare(rules: readonly Rule[], tests: ReadonlyMap<string, reado
       for (const id of rulesOf(text)) {
         if (known.has(id)) proven.add(id);
         else if (!PLAN_NUMBER.test(id))
-          problems.push(`${file}:${line}: the title begins with ${id}, but ${SPEC_FILE} has no such rule`);
+          problems.push(`${file}:${line}: the title begins with ${id}, but no SPEC.md has such a rule`);
       }
     }
   }
-  for (const { id, line } of rules) {
-    if (!proven.has(id)) problems.push(`${SPEC_FILE}:${line}: no test proves ${id}`);
+  for (const { id, place } of rules) {
+    if (!proven.has(id)) problems.push(`${place}: no test proves ${id}`);
   }
   return problems;
 }
@@ -131,12 +140,7 @@ export function compareThreats(doc: string, tests: ReadonlyMap<string, readonly 
 }
 
 async function main(): Promise<void> {
-  const spec = await readFile(join(ROOT, SPEC_FILE), "utf8").catch(() => undefined);
-  if (spec === undefined) {
-    console.log(`${SPEC_FILE} does not exist yet: nothing to hold the tests against`);
-    return;
-  }
-  const rules = parseRules(spec);
+  const rules = parseRules(await readSources(SPEC_PATTERNS));
   const sources = await readSources(TEST_PATTERNS);
   const tests = new Map([...sources].map(([file, text]) => [file, findTitles(file, text)]));
   const threats = await readFile(join(ROOT, THREATS_FILE), "utf8");

@@ -46,13 +46,13 @@ const PROPERTIES = [
   "core/series/state.test.ts",
   "lang/json/*.test.ts",
   "lang/query/{fuzz,lexer,pattern,print}.test.ts",
-  "sdk/typescript/capture/{ignore-rules,provenance}.test.ts",
-  "sdk/typescript/run/recorder.test.ts",
+  "sdk/typescript/capture/{archive/ignore-rules,provenance}.test.ts",
+  "sdk/typescript/run/record/recorder.test.ts",
   "store/columns/{columns,index}.test.ts",
   "store/columns/cells/{cells,params}.test.ts",
   "store/sqlite/{disk-points,memory}.test.ts",
   "store/sqlite/lines/{block,lines}.test.ts",
-  "wire/connect/{encode-read,json-slices}.test.ts",
+  "wire/connect/answer/{encode-read,json-slices}.test.ts",
   "wire/connect/decode/envelope.test.ts",
 ];
 
@@ -63,7 +63,7 @@ export const suites: readonly Suite[] = [
     config: "vitest.config.ts",
     files: ["{base,lang,core,wire,store,blob,sdk,cli,web,tools}/**/*.test.ts"],
     alsoNeeds: {
-      "sdk/typescript/capture/{archive,git,ignore-rules,provenance}*.test.ts": [GIT],
+      "sdk/typescript/capture/{archive/{archive,archive-bytes,ignore-rules},git,provenance}.test.ts": [GIT],
       "store/sqlite/file/process-mounts.test.ts": [OWN_MOUNTS],
     },
   },
@@ -71,7 +71,7 @@ export const suites: readonly Suite[] = [
     name: "server",
     config: "vitest.config.ts",
     files: ["server/**/*.test.ts"],
-    alsoNeeds: { "server/tls.test.ts": [OPENSSL] },
+    alsoNeeds: { "server/listen/tls.test.ts": [OPENSSL] },
     repeats: true,
   },
   { ...PROCESSES, name: "e2e", files: ["e2e/*.test.ts"] },
@@ -172,7 +172,11 @@ export const campaigns: readonly Campaign[] = [
   { name: "hostile-pages", files: ["e2e/browser/{hostile-artifacts,web-hostile}.test.ts"], minutes: 4 },
   { name: "layouts", files: ["e2e/browser/{web-charts-odd,web-layout}.test.ts"], minutes: 4 },
   { name: "contracts", files: ["e2e/{lineage-contract,watch-contract}.test.ts"], minutes: 3 },
-  { name: "server", files: ["server/{injection,limited-log,log-in-flood}.test.ts"], minutes: 2 },
+  {
+    name: "server",
+    files: ["server/{auth/log-in-flood,hostile/injection,monitoring/limited-log}.test.ts"],
+    minutes: 2,
+  },
   { name: "commands", files: ["e2e/cli/{import,target-path}.test.ts"], minutes: 2 },
   { name: "python", files: ["e2e/python/*.test.ts"], minutes: 4 },
   {

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import type { Command } from "commander";
 import type { AuditEntry } from "#proto/cairn/v1/access_pb.ts";
-import type { SignedAuditHead } from "#server/audit-file.ts";
+import type { SignedAuditHead } from "#server/audit/audit-file.ts";
 import { CommandError, EXIT, type Cli } from "../cli.ts";
 import { printable } from "../output/text.ts";
 import { formatTime } from "#lang/words/times.ts";
@@ -39,7 +39,7 @@ Examples:
     .description("how long the audit is and its last hash, signed by the server, to be kept elsewhere")
     .addHelpText("after", "\nExamples:\n  cairn access audit head > head.json")
     .action(async () => {
-      const { headLine } = await import("#server/audit-file.ts");
+      const { headLine } = await import("#server/audit/audit-file.ts");
       cli.print(headLine(await getHead(cli)));
     });
   audit
@@ -62,7 +62,7 @@ async function exportAudit(cli: Cli, since: number): Promise<void> {
 }
 
 async function verifyFile(cli: Cli, file: string, headFile: string | undefined): Promise<void> {
-  const { checkAuditFile } = await import("#server/audit-file.ts");
+  const { checkAuditFile } = await import("#server/audit/audit-file.ts");
   const head = headFile === undefined ? undefined : await readHead(headFile);
   const input = createReadStream(file);
   const checked = await checkAuditFile(createInterface({ input, crlfDelay: Infinity }), head).catch(
@@ -119,7 +119,7 @@ async function getHead(cli: Cli): Promise<SignedAuditHead> {
 }
 
 async function readHead(file: string): Promise<SignedAuditHead> {
-  const { parseHead } = await import("#server/audit-file.ts");
+  const { parseHead } = await import("#server/audit/audit-file.ts");
   try {
     return parseHead(await readFile(file, "utf8"));
   } catch (thrown) {

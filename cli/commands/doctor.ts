@@ -77,7 +77,7 @@ async function tryFindServer(cli: Cli): Promise<FoundServer | Finding> {
 /** What a server on this machine would meet with the settings that hold here. */
 async function examineMachine(cli: Cli, { data, port }: DoctorOptions): Promise<Finding[]> {
   const [{ MEMORY, readSettings }, { checkData }, { checkPort }] = await Promise.all([
-    import("#server/settings.ts"),
+    import("#server/settings/settings.ts"),
     import("../doctor/check-data.ts"),
     import("../doctor/check-port.ts"),
   ]);

@@ -2,8 +2,8 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Option, type Command } from "commander";
-import { flagOf, SETTING_ROWS, variableOf } from "#server/setting-table.ts";
-import { readCommand } from "#server/settings.ts";
+import { flagOf, SETTING_ROWS, variableOf } from "#server/settings/setting-table.ts";
+import { readCommand } from "#server/settings/settings.ts";
 import { CommandError, type Cli } from "../cli.ts";
 
 const START = fileURLToPath(new URL("../../server/start.js", import.meta.url));

@@ -115,7 +115,7 @@ async function findTracker(cli: Cli): Promise<TrackerBase> {
       hint: "mend .torchxconfig or TORCHX_TRACKERS, or name a server with --server",
     });
   }
-  const { CairnTracker } = await import("#sdk/tracker/cairn-tracker.ts");
+  const { CairnTracker } = await import("#sdk/tracker/cairn/cairn-tracker.ts");
   return new CairnTracker(await cli.connect());
 }
 

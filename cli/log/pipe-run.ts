@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline";
-import { LineRedactor } from "#sdk/capture/secret-lines.ts";
+import { LineRedactor } from "#sdk/capture/secrets/secret-lines.ts";
 import { init } from "#sdk/run/init.ts";
 import type { EndStatus } from "#sdk/run/run.ts";
 import { CommandError, EXIT, type Cli } from "../cli.ts";

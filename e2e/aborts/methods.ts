@@ -1,6 +1,6 @@
 import { fromJson, toBinary, type DescMethod, type JsonObject } from "@bufbuild/protobuf";
 import { Health } from "#proto/grpc/health/v1/health_pb.ts";
-import { ServerReflection, ServerReflectionAlpha } from "#wire/connect/reflection.ts";
+import { ServerReflection, ServerReflectionAlpha } from "#wire/connect/services/reflection.ts";
 import { SERVICES } from "#wire/connect/services/services.ts";
 import type { Random } from "./random.ts";
 

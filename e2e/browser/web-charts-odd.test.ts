@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { Cairn } from "#sdk/client.ts";
 import { startServer } from "#server/testing/servers.ts";
-import { openWebFiles } from "#server/web-files.ts";
+import { openWebFiles } from "#server/web/web-files.ts";
 import { dose, seed } from "../../tools/dose.ts";
 import { chartOf, isPainted, rangeOf, savedText } from "./chart-looks.ts";
 import { expectAccessible, useWebPages } from "./web-page.ts";

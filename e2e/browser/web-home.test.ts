@@ -5,7 +5,7 @@ import type { Page } from "playwright-core";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { Cairn } from "#sdk/client.ts";
 import { startServer } from "#server/testing/servers.ts";
-import { openWebFiles } from "#server/web-files.ts";
+import { openWebFiles } from "#server/web/web-files.ts";
 import { closedPort } from "../cli/testing/free-port.ts";
 import { COLOUR_RULES, copiedText, expectAccessible, pressGo, useWebPages } from "./web-page.ts";
 

@@ -6,7 +6,7 @@ import { fillDemo, type Filled } from "#cli/demo/fill-demo.ts";
 import { Cairn } from "#sdk/client.ts";
 import type { Server } from "#server/serve.ts";
 import { startServer } from "#server/testing/servers.ts";
-import { openWebFiles } from "#server/web-files.ts";
+import { openWebFiles } from "#server/web/web-files.ts";
 import { buildWeb } from "../../web/build.ts";
 import { sharedChromium } from "./chromium.ts";
 

@@ -2,7 +2,7 @@ import type { Locator, Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
 import { Cairn } from "#sdk/client.ts";
 import { startServer } from "#server/testing/servers.ts";
-import { openWebFiles } from "#server/web-files.ts";
+import { openWebFiles } from "#server/web/web-files.ts";
 import { runCairn } from "../cli/testing/cairn.ts";
 import { copiedText, expectAccessible, hoverUntil, pressGo, useWebPages } from "./web-page.ts";
 

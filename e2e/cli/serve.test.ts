@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, describe, expect, it } from "vitest";
-import { SETTING_ROWS, flagOf } from "#server/setting-table.ts";
+import { SETTING_ROWS, flagOf } from "#server/settings/setting-table.ts";
 import { noteUncaught } from "#server/testing/child.ts";
 import { START, startCairn } from "./testing/start-cairn.ts";
 

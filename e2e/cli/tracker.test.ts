@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CairnTracker } from "#sdk/tracker/cairn-tracker.ts";
+import { CairnTracker } from "#sdk/tracker/cairn/cairn-tracker.ts";
 import { useTerminal } from "./testing/cairn.ts";
 
 const lines = (...each: string[]) => `${each.join("\n")}\n`;

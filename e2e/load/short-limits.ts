@@ -1,6 +1,6 @@
 // Loaded into a server with --import: it closes on slow clients after seconds, so that a test need not wait for minutes.
 // A healthy client on a busy machine is never that slow.
-import { listenLimits } from "#server/listen-limits.ts";
+import { listenLimits } from "#server/listen/limits.ts";
 
 Object.assign(listenLimits, {
   sniffMs: 5_000,

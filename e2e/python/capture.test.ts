@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { redactPatch } from "#sdk/capture/patch.ts";
-import { redactArgs } from "#sdk/capture/secret-args.ts";
-import { LineRedactor } from "#sdk/capture/secret-lines.ts";
+import { redactArgs } from "#sdk/capture/secrets/secret-args.ts";
+import { LineRedactor } from "#sdk/capture/secrets/secret-lines.ts";
 import { readCorpus, wordsOf, type Form } from "#sdk/capture/testing/corpus.ts";
 import { askPython, usePythonTests } from "./python.ts";
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Cairn } from "#sdk/client.ts";
-import { CairnTracker } from "#sdk/tracker/cairn-tracker.ts";
+import { CairnTracker } from "#sdk/tracker/cairn/cairn-tracker.ts";
 import { startChild, type ChildServer } from "#server/testing/child.ts";
 import { COMPILED } from "./job.ts";
 

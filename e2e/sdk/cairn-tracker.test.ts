@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { Cairn } from "#sdk/client.ts";
 import { AppRun, makeFromEnv } from "#sdk/tracker/app-run.ts";
-import { CairnTracker, createCairnTracker } from "#sdk/tracker/cairn-tracker.ts";
+import { CairnTracker, createCairnTracker } from "#sdk/tracker/cairn/cairn-tracker.ts";
 import { trackerConformance } from "#sdk/tracker/conformance.ts";
 import { startChild, type ChildServer } from "#server/testing/child.ts";
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { isSecretName } from "#sdk/capture/secret-names.ts";
+import { isSecretName } from "#sdk/capture/secrets/secret-names.ts";
 import { readCorpus, wordsOf, type Form } from "#sdk/capture/testing/corpus.ts";
 import { temporaryFolder } from "#sdk/capture/testing/folders.ts";
 import { newRepository, type Repository } from "#sdk/capture/testing/repository.ts";

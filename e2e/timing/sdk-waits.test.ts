@@ -12,7 +12,7 @@ import { init } from "#sdk/run/init.ts";
 import type { InitOptions } from "#sdk/run/init-options.ts";
 import type { Run } from "#sdk/run/run.ts";
 import { AppRun } from "#sdk/tracker/app-run.ts";
-import { CairnTracker } from "#sdk/tracker/cairn-tracker.ts";
+import { CairnTracker } from "#sdk/tracker/cairn/cairn-tracker.ts";
 import { allowedMs } from "../allowed-ms.ts";
 
 /** Nothing listens there. */

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createCairnTracker, type CairnTracker } from "#sdk/tracker/cairn-tracker.ts";
+import { createCairnTracker, type CairnTracker } from "#sdk/tracker/cairn/cairn-tracker.ts";
 import { createResultTracker } from "#sdk/tracker/result-tracker.ts";
 import { startChild, type ChildServer } from "#server/testing/child.ts";
 import { pythonCommand } from "../../tools/needs.ts";

@@ -3,7 +3,7 @@ export * from "./browser.ts";
 export { init } from "./run/init.ts";
 export type { CaptureOptions, InitOptions } from "./run/init-options.ts";
 export { Run, type EndStatus, type FinishReport } from "./run/run.ts";
-export type { LogOptions, LogValues } from "./run/recorder.ts";
+export type { LogOptions, LogValues } from "./run/record/recorder.ts";
 export type { ParamValue } from "./run/json-text.ts";
 export { Params, type ParamValues } from "./run/params.ts";
 export type { TagValue, TagValues } from "./run/tags.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { ServerAddress } from "./client.ts";
 
-/** As server/local-secret-file.ts writes it. */
+/** As server/auth/local-secret-file.ts writes it. */
 const Entry = z.object({ address: z.string(), secret: z.string().startsWith("cairn_local_"), pid: z.int() });
 export type LocalSecretEntry = z.infer<typeof Entry>;
 

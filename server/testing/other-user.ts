@@ -2,7 +2,7 @@ import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
-import { findPeer } from "#server/peer-uid.ts";
+import { findPeer } from "#server/auth/peer-uid.ts";
 
 /** Neither the user of the tests nor one that this machine has. */
 export const OTHER_UID = 54_321;

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from "node:http2";
 import { text } from "node:stream/consumers";
 import { afterEach } from "vitest";
-import { listen, type ListenOptions, type Listening } from "#server/listen.ts";
+import { listen, type ListenOptions, type Listening } from "#server/listen/listen.ts";
 import type { HttpRequest, HttpResponse } from "#wire/kit/http.ts";
 
 export const silentLog = { debug() {}, warn() {}, error() {} };

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pino, type Logger } from "pino";
 import { afterAll, beforeAll } from "vitest";
 import { serve, type ServeOptions, type Server } from "#server/serve.ts";
-import { readSettings } from "#server/settings.ts";
+import { readSettings } from "#server/settings/settings.ts";
 import { startKeptThread } from "#store/sqlite/testing/kept-threads.ts";
 import { clientsOf, TWO_WAYS, WAYS, type Clients, type Way } from "#wire/connect/testing/ways.ts";
 import { writeCertificate } from "./certificate.ts";

@@ -3,7 +3,7 @@ import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from "node
 import { fromJson, toBinary, type DescMethod, type DescService, type JsonObject } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
 import { Health } from "#proto/grpc/health/v1/health_pb.ts";
-import { ServerReflection, ServerReflectionAlpha } from "#wire/connect/reflection.ts";
+import { ServerReflection, ServerReflectionAlpha } from "#wire/connect/services/reflection.ts";
 import { SERVICES } from "#wire/connect/services/services.ts";
 import { frame } from "#wire/connect/testing/raw-call.ts";
 

@@ -2,7 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { VARIANTS } from "./walk-variants.ts";
 import { byId, byName, trashed, type MethodRow, type RouteRow } from "./walk-row.ts";
 import type { WalkTarget, World } from "./walk-world.ts";
-import { PAGE_PATHS } from "#server/web-routes.ts";
+import { PAGE_PATHS } from "#server/web/web-routes.ts";
 
 const nothing = (): JsonObject => ({});
 const contentOf = (_: World, { runId, artifact }: WalkTarget) => `/artifacts/${runId}/${artifact}`;

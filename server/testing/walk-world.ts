@@ -63,179 +63,231 @@ export function forwardClock(): Clock & { addUs: number } {
   return clock;
 }
 
+/** Calls as the administrator, and remembers every text that is to stay secret. */
+class Planter {
+  readonly markers: Marker[] = [];
+  readonly #client: WalkClient;
+  readonly #headers: Record<string, string>;
+
+  constructor(client: WalkClient, headers: Record<string, string>) {
+    this.#client = client;
+    this.#headers = headers;
+  }
+
+  mark(of: Marker["of"], what: string): string {
+    const text = `Mark-${what}-${randomBytes(6).toString("hex")}`;
+    this.markers.push({ text, of });
+    return text;
+  }
+
+  async call(name: string, message: JsonObject): Promise<JsonObject> {
+    const headers = this.#headers;
+    const answer = await this.#client.call({ protocol: "json", name: `cairn.v1.${name}`, message, headers });
+    if (answer.code !== "OK") throw new Error(`${name}: ${answer.text}`);
+    return answer.json;
+  }
+
+  async run(namespace: string, of: Marker["of"]): Promise<WalkTarget> {
+    const alias = this.mark(of, "alias");
+    const { run } = await this.call("RunService/CreateRun", {
+      namespace,
+      name: this.mark(of, "name"),
+      aliases: [alias],
+      params: { [this.mark(of, "param")]: JSON.stringify(this.mark(of, "value")) },
+      tags: { [this.mark(of, "tag")]: this.mark(of, "text") },
+      notes: this.mark(of, "notes"),
+      provenance: { command: [this.mark(of, "command")] },
+    });
+    const { id } = run as { id: string };
+    this.markers.push({ text: id, of });
+    const artifact = `files/${this.mark(of, "file")}`;
+    await this.call("MetricService/WriteEnvelope", {
+      run: { id },
+      writer: this.mark(of, "writer"),
+      seq: 1,
+      series: [{ key: this.mark(of, "metric"), steps: [1, 2], values: [0.5, 0.25] }],
+      log: [{ lines: [this.mark(of, "line")] }],
+      artifacts: [artifactOf(artifact, this.mark(of, "content"))],
+      status: "RUN_STATUS_FINISHED",
+    });
+    return { namespace, runId: id, alias, artifact, closed: undefined };
+  }
+
+  async user(what: string, more: JsonObject = {}): Promise<string> {
+    const name = this.mark("principal", what);
+    const displayName = this.mark("principal", "person");
+    await this.call("AccessService/CreatePrincipal", {
+      name,
+      kind: "PRINCIPAL_KIND_USER",
+      displayName,
+      ...more,
+    });
+    return name;
+  }
+
+  async bind(principal: string, role: string, namespace: string): Promise<void> {
+    await this.call("AccessService/BindRole", { principal, role, scope: { namespace } });
+  }
+
+  async token(principal: string, more: JsonObject = {}): Promise<NewToken> {
+    return this.unmarkedToken({ principal, name: this.mark("principal", "token"), ...more });
+  }
+
+  /** For callers who may see the names of their tokens. */
+  async unmarkedToken(message: JsonObject): Promise<NewToken> {
+    return (await this.call("AccessService/CreateToken", message)) as unknown as NewToken;
+  }
+}
+
+interface NewToken {
+  secret: string;
+  token: { id: string };
+}
+
 /** Fills a new server with what is to stay secret, and makes callers of every kind. */
 export async function plantWorld(
   client: WalkClient,
   adminToken: string,
   clock: { addUs: number },
 ): Promise<World> {
-  const markers: Marker[] = [];
-  const mark = (of: Marker["of"], what: string): string => {
-    const text = `Mark-${what}-${randomBytes(6).toString("hex")}`;
-    markers.push({ text, of });
-    return text;
-  };
   const admin = bearer(adminToken);
-  const call = async (name: string, message: JsonObject): Promise<JsonObject> => {
-    const answer = await client.call({ protocol: "json", name: `cairn.v1.${name}`, message, headers: admin });
-    if (answer.code !== "OK") throw new Error(`${name}: ${answer.text}`);
-    return answer.json;
-  };
-
-  const namespace = `top/${mark("namespace", "namespace")}`;
-  const plantRun = async (of: Marker["of"], finished = true): Promise<WalkTarget> => {
-    const alias = mark(of, "alias");
-    const { run } = await call("RunService/CreateRun", {
+  const planter = new Planter(client, admin);
+  const namespace = `top/${planter.mark("namespace", "namespace")}`;
+  const otherNamespace = "top/other";
+  const runs = await plantRuns(planter, namespace);
+  const emptyNamespace = `${namespace}/${planter.mark("namespace", "empty")}`;
+  await planter.call("NamespaceService/CreateNamespace", {
+    path: emptyNamespace,
+    description: planter.mark("namespace", "description"),
+  });
+  await planter.call("MetricService/DescribeKey", {
+    description: {
       namespace,
-      name: mark(of, "name"),
-      aliases: [alias],
-      params: { [mark(of, "param")]: JSON.stringify(mark(of, "value")) },
-      tags: { [mark(of, "tag")]: mark(of, "text") },
-      notes: mark(of, "notes"),
-      provenance: { command: [mark(of, "command")] },
-    });
-    const { id } = run as { id: string };
-    markers.push({ text: id, of });
-    const artifact = `files/${mark(of, "file")}`;
-    await call("MetricService/WriteEnvelope", {
-      run: { id },
-      writer: mark(of, "writer"),
-      seq: 1,
-      series: [{ key: mark(of, "metric"), steps: [1, 2], values: [0.5, 0.25] }],
-      log: [{ lines: [mark(of, "line")] }],
-      artifacts: [artifactOf(artifact, mark(of, "content"))],
-      ...(finished && { status: "RUN_STATUS_FINISHED" }),
-    });
-    return { namespace, runId: id, alias, artifact, closed: undefined };
+      key: planter.mark("namespace", "key"),
+      description: planter.mark("namespace", "meaning"),
+    },
+  });
+  const otherRun = await plantLinks(planter, runs, otherNamespace);
+  const principals = await plantPrincipals(planter, namespace);
+  const secrets = await plantCallers(planter, namespace, otherNamespace);
+  clock.addUs += 2 * DAY_US;
+  const backup = planter.mark("namespace", "backup");
+  await planter.call("SystemService/CreateBackup", { name: backup });
+  return {
+    ...runs,
+    emptyNamespace,
+    otherNamespace,
+    otherRun,
+    ...principals,
+    backup,
+    markers: planter.markers,
+    headers: {
+      nobody: {},
+      guesser: bearer(`cairn_${randomBytes(32).toString("base64url")}`),
+      admin,
+      expired: bearer(secrets.expired),
+      revoked: bearer(secrets.revoked),
+      disabled: bearer(secrets.disabled),
+      deleted: bearer(secrets.deleted),
+      reader: bearer(secrets.reader),
+      member: bearer(secrets.member),
+      outsider: bearer(secrets.outsider),
+      narrow: bearer(secrets.narrow),
+    },
   };
-  const close = (scope: JsonObject) => call("AccessService/SetClosed", { scope, closed: true });
+}
 
-  const open = await plantRun("namespace");
-  const closedRun: WalkTarget = { ...(await plantRun("run")), closed: "run" };
+type Runs = Pick<World, "open" | "closedRun" | "closedArtifact" | "trashed">;
+
+async function plantRuns(planter: Planter, namespace: string): Promise<Runs> {
+  const close = (scope: JsonObject) => planter.call("AccessService/SetClosed", { scope, closed: true });
+  const open = await planter.run(namespace, "namespace");
+  const closedRun: WalkTarget = { ...(await planter.run(namespace, "run")), closed: "run" };
   await close({ runId: closedRun.runId });
   const closedArtifact: WalkTarget = {
     ...open,
-    artifact: `files/${mark("artifact", "file")}`,
+    artifact: `files/${planter.mark("artifact", "file")}`,
     closed: "artifact",
   };
-  await call("MetricService/WriteEnvelope", {
+  await planter.call("MetricService/WriteEnvelope", {
     run: { id: open.runId },
-    artifacts: [artifactOf(closedArtifact.artifact, mark("artifact", "content"))],
+    artifacts: [artifactOf(closedArtifact.artifact, planter.mark("artifact", "content"))],
   });
   await close({ runId: open.runId, artifact: closedArtifact.artifact });
-  const trashed = await plantRun("namespace");
-  await call("RunService/DeleteRun", { run: { id: trashed.runId } });
-  const emptyNamespace = `${namespace}/${mark("namespace", "empty")}`;
-  await call("NamespaceService/CreateNamespace", {
-    path: emptyNamespace,
-    description: mark("namespace", "description"),
-  });
-  await call("MetricService/DescribeKey", {
-    description: { namespace, key: mark("namespace", "key"), description: mark("namespace", "meaning") },
-  });
-  const otherNamespace = "top/other";
-  const others = await call("RunService/CreateRun", { namespace: otherNamespace, name: "of others" });
+  const trashed = await planter.run(namespace, "namespace");
+  await planter.call("RunService/DeleteRun", { run: { id: trashed.runId } });
+  return { open, closedRun, closedArtifact, trashed };
+}
+
+/** Makes a run in the other namespace, and sources of every kind. */
+async function plantLinks(planter: Planter, runs: Runs, otherNamespace: string): Promise<string> {
+  const { open, closedRun, closedArtifact, trashed } = runs;
+  const others = await planter.call("RunService/CreateRun", { namespace: otherNamespace, name: "of others" });
   const otherRun = (others["run"] as { id: string }).id;
   const link = (child: string, source: JsonObject) =>
-    call("LineageService/AddSource", { run: { id: child }, source });
+    planter.call("LineageService/AddSource", { run: { id: child }, source });
   await link(otherRun, { run: { id: open.runId }, artifact: open.artifact });
   await link(open.runId, { run: { id: otherRun } });
   for (const [child, of] of [
     [open.runId, "namespace"],
     [closedRun.runId, "run"],
   ] as const) {
-    await link(child, { id: mark(of, "source"), artifact: mark(of, "through") });
+    await link(child, { id: planter.mark(of, "source"), artifact: planter.mark(of, "through") });
   }
   await link(open.runId, { run: { id: closedRun.runId }, artifact: closedRun.artifact });
   await link(closedRun.runId, { run: { id: open.runId } });
   await link(trashed.runId, { run: { id: open.runId }, artifact: closedArtifact.artifact });
+  return otherRun;
+}
 
-  const password = mark("principal", "password");
-  const plantUser = async (what: string, more: JsonObject = {}): Promise<string> => {
-    const name = mark("principal", what);
-    const displayName = mark("principal", "person");
-    const user = { name, kind: "PRINCIPAL_KIND_USER", displayName, ...more };
-    await call("AccessService/CreatePrincipal", user);
-    return name;
+/** Those that are called on. */
+async function plantPrincipals(
+  planter: Planter,
+  namespace: string,
+): Promise<Pick<World, "user" | "password" | "spareUser" | "group" | "tokenId">> {
+  const password = planter.mark("principal", "password");
+  const user = await planter.user("user", { password });
+  const spareUser = await planter.user("spare");
+  const group = planter.mark("principal", "group");
+  await planter.call("AccessService/CreatePrincipal", { name: group, kind: "PRINCIPAL_KIND_GROUP" });
+  await planter.call("AccessService/AddMember", { group, member: user });
+  await planter.bind(group, "ROLE_WRITER", namespace);
+  await planter.bind(user, "ROLE_WRITER", namespace);
+  const { token } = await planter.token(user);
+  return { user, password, spareUser, group, tokenId: token.id };
+}
+
+/** Those that call: the secret of a token of each. */
+async function plantCallers(
+  planter: Planter,
+  namespace: string,
+  otherNamespace: string,
+): Promise<Record<Exclude<WalkCaller, "nobody" | "guesser" | "admin">, string>> {
+  const reader = await planter.user("reader");
+  const member = await planter.user("member");
+  const gone = await planter.user("gone");
+  const off = await planter.user("off");
+  const outsider = "outsider";
+  await planter.call("AccessService/CreatePrincipal", { name: outsider, kind: "PRINCIPAL_KIND_SERVICE" });
+  await planter.bind(reader, "ROLE_VIEWER", namespace);
+  await planter.bind(outsider, "ROLE_ADMIN", otherNamespace);
+  for (const name of [member, gone, off]) await planter.bind(name, "ROLE_MAINTAINER", namespace);
+
+  const revoked = await planter.token(member);
+  const secrets = {
+    reader: (await planter.token(reader)).secret,
+    member: (await planter.token(member)).secret,
+    narrow: (await planter.unmarkedToken({ namespaces: [otherNamespace] })).secret,
+    deleted: (await planter.token(gone)).secret,
+    disabled: (await planter.token(off)).secret,
+    revoked: revoked.secret,
+    expired: (await planter.token(member, { days: 1 })).secret,
+    outsider: (await planter.unmarkedToken({ principal: outsider })).secret,
   };
-  const bind = (principal: string, role: string, path: string) =>
-    call("AccessService/BindRole", { principal, role, scope: { namespace: path } });
-  const token = async (principal: string, more: JsonObject = {}) =>
-    (await call("AccessService/CreateToken", {
-      principal,
-      name: mark("principal", "token"),
-      ...more,
-    })) as { secret: string; token: { id: string } };
-
-  const user = await plantUser("user", { password });
-  const spareUser = await plantUser("spare");
-  const group = mark("principal", "group");
-  await call("AccessService/CreatePrincipal", { name: group, kind: "PRINCIPAL_KIND_GROUP" });
-  await call("AccessService/AddMember", { group, member: user });
-  await bind(group, "ROLE_WRITER", namespace);
-  await bind(user, "ROLE_WRITER", namespace);
-
-  const people = {
-    reader: await plantUser("reader"),
-    member: await plantUser("member"),
-    outsider: "outsider",
-    gone: await plantUser("gone"),
-    off: await plantUser("off"),
-  };
-  await call("AccessService/CreatePrincipal", { name: people.outsider, kind: "PRINCIPAL_KIND_SERVICE" });
-  await bind(people.reader, "ROLE_VIEWER", namespace);
-  await bind(people.member, "ROLE_MAINTAINER", namespace);
-  await bind(people.outsider, "ROLE_ADMIN", otherNamespace);
-  for (const name of [people.gone, people.off]) await bind(name, "ROLE_MAINTAINER", namespace);
-
-  const [reader, member, narrow, deleted, disabled, revoked, expired, outsider, own] = [
-    await token(people.reader),
-    await token(people.member),
-    (await call("AccessService/CreateToken", { namespaces: [otherNamespace] })) as { secret: string },
-    await token(people.gone),
-    await token(people.off),
-    await token(people.member),
-    await token(people.member, { days: 1 }),
-    // Its name is its own to see.
-    (await call("AccessService/CreateToken", { principal: people.outsider })) as { secret: string },
-    await token(user),
-  ];
-  await call("AccessService/DeletePrincipal", { name: people.gone });
-  await call("AccessService/UpdatePrincipal", { name: people.off, disabled: true });
-  await call("AccessService/RevokeToken", { id: revoked.token.id });
-  clock.addUs += 2 * DAY_US;
-  const backup = mark("namespace", "backup");
-  await call("SystemService/CreateBackup", { name: backup });
-
-  return {
-    open,
-    closedRun,
-    closedArtifact,
-    trashed,
-    emptyNamespace,
-    otherNamespace,
-    otherRun,
-    user,
-    password,
-    group,
-    spareUser,
-    tokenId: own.token.id,
-    backup,
-    markers,
-    headers: {
-      nobody: {},
-      guesser: bearer(`cairn_${randomBytes(32).toString("base64url")}`),
-      expired: bearer(expired.secret),
-      revoked: bearer(revoked.secret),
-      disabled: bearer(disabled.secret),
-      deleted: bearer(deleted.secret),
-      admin,
-      reader: bearer(reader.secret),
-      member: bearer(member.secret),
-      outsider: bearer(outsider.secret),
-      narrow: bearer(narrow.secret),
-    },
-  };
+  await planter.call("AccessService/DeletePrincipal", { name: gone });
+  await planter.call("AccessService/UpdatePrincipal", { name: off, disabled: true });
+  await planter.call("AccessService/RevokeToken", { id: revoked.token.id });
+  return secrets;
 }
 
 function artifactOf(name: string, content: string): JsonObject {

@@ -4,8 +4,8 @@ import { logLive } from "#cli/demo/live.ts";
 import { PrincipalKind, Role } from "#proto/cairn/v1/access_pb.ts";
 import { Cairn } from "#sdk/client.ts";
 import { serve, type Server } from "#server/serve.ts";
-import { readSettings } from "#server/settings.ts";
-import { openWebFiles, type WebFiles } from "#server/web-files.ts";
+import { readSettings } from "#server/settings/settings.ts";
+import { openWebFiles, type WebFiles } from "#server/web/web-files.ts";
 import { buildWeb } from "../../web/build.ts";
 import type { Scene, Visit } from "./scenes.ts";
 

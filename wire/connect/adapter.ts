@@ -15,13 +15,13 @@ import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { limits } from "#lang/limits.ts";
 import type { HttpRequest, HttpResponse } from "#wire/kit/http.ts";
 import { contentTypeOf } from "#wire/kit/router.ts";
-import { withContent } from "./answer-content.ts";
+import { withContent } from "./answer/answer-content.ts";
 import { checkRequest } from "./check/request.ts";
 import { closeSoon } from "./close-soon.ts";
 import type { OnFailure } from "./error.ts";
 import type { OpenCall } from "./open-call.ts";
 import { isProtocolType, refusalOf, type Refusal } from "./refusal.ts";
-import { sendAnswer, sendRefusal } from "./send-answer.ts";
+import { sendAnswer, sendRefusal } from "./answer/send-answer.ts";
 import { TIMEOUT_MS_MAX } from "./timeout.ts";
 
 // Big answers are columns of doubles, which gzip hardly shrinks and slows down twentyfold.

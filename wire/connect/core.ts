@@ -15,7 +15,7 @@ import type { System } from "#core/system/system.ts";
 import type { Watches } from "#core/watch/watches.ts";
 import type { Admission } from "#wire/kit/identify.ts";
 import type { OnFailure } from "./error.ts";
-import type { HealthSource } from "./health.ts";
+import type { HealthSource } from "./services/health.ts";
 
 /** What this wire calls. */
 export interface ConnectCore {

@@ -13,7 +13,7 @@ import type { Sender } from "#wire/kit/sender.ts";
 import { closeSoon } from "./close-soon.ts";
 import { messageTooLarge } from "./error.ts";
 import { FRAME_HEAD, isCompressed } from "./frames.ts";
-import { malformed } from "./protobuf-reader.ts";
+import { malformed } from "./decode/protobuf-reader.ts";
 import { TIMEOUT_MS_MAX } from "./timeout.ts";
 
 /** The two protocols' ways to wrap a message and to say how it went. */

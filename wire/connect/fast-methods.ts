@@ -9,11 +9,11 @@ import {
   ReadSeriesResponseSchema,
 } from "#proto/cairn/v1/metric_pb.ts";
 import { SearchRunsRequestSchema, SearchRunsResponseSchema } from "#proto/cairn/v1/run_pb.ts";
-import { binaryForm } from "./answer-form.ts";
+import { binaryForm } from "./answer/answer-form.ts";
 import { checkBinary } from "./check/binary.ts";
 import type { ConnectCore } from "./core.ts";
 import { decodeEnvelope } from "./decode/envelope.ts";
-import { encodeRead } from "./encode-read.ts";
+import { encodeRead } from "./answer/encode-read.ts";
 import { fromAck } from "./map/ack.ts";
 import { fromFound, toSearchRuns } from "./map/run.ts";
 import { fromReadResult, toReadRequest } from "./map/series.ts";

@@ -9,10 +9,10 @@ import { gate, openCallKey, receivedKey, senderKey, translate } from "./context.
 import type { ConnectOptions } from "./core.ts";
 import { fastMethods } from "./fast-methods.ts";
 import { FastUnary } from "./fast-unary.ts";
-import { Health, registerHealth } from "./health.ts";
+import { Health, registerHealth } from "./services/health.ts";
 import { type MethodTraits, OpenCall, traitsOf } from "./open-call.ts";
 import { methodName, permissionTable, type Service } from "./permission.ts";
-import { registerReflection, ServerReflection, ServerReflectionAlpha } from "./reflection.ts";
+import { registerReflection, ServerReflection, ServerReflectionAlpha } from "./services/reflection.ts";
 import { registerServices, SERVICES } from "./services/services.ts";
 
 /** Our own API: gRPC, gRPC-Web, Connect and JSON, all from one description. */

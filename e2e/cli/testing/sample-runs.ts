@@ -38,6 +38,76 @@ export async function writeEnvelope(
   await server.metrics.writeEnvelope({ ...envelope, run: { id: run.id } });
 }
 
+const BASE: NewRun = {
+  name: "base",
+  params: { lr: "0.1", optim: '{"name":"sgd","betas":[0.9,0.99]}', seed: "1" },
+  tags: { team: "asr" },
+  notes: "The one everything began with.",
+};
+
+const TUNED: NewRun = {
+  name: "tuned",
+  aliases: ["job-7"],
+  params: { lr: "0.01", optim: '{"name":"adam","betas":[0.9,0.999]}', seed: "1", warmup: "100" },
+  tags: { team: "asr", best: "yes" },
+  provenance: {
+    trainingData: ["s3://data/librispeech"],
+    code: {
+      repository: "https://git.example.org/asr.git",
+      commit: "1f0c2a91b3de77aa00112233445566778899aabb",
+      branch: "main",
+      dirtyPatch: PATCH_A,
+    },
+    command: ["python", "train.py", "--lr", "0.01"],
+    environment: {
+      host: "node-17",
+      "gpu.0": "H100",
+      "gpu.1": "H100",
+      "package:torch": "2.6.0",
+      "package:numpy": "2.1.0",
+    },
+  },
+};
+
+const WIDER: NewRun = {
+  name: "wider",
+  params: {
+    lr: "0.01",
+    optim: '{"name":"adam","betas":[0.9,0.999]}',
+    seed: "1",
+    warmup: "400",
+    width: "1024",
+  },
+  tags: { team: "mt" },
+  provenance: {
+    code: {
+      repository: "https://git.example.org/asr.git",
+      commit: "77aa00112233445566778899aabb1f0c2a91b3de",
+      branch: "wide",
+      dirtyPatch: PATCH_B,
+    },
+    command: ["python", "train.py", "--lr", "0.01", "--width", "1024"],
+    environment: {
+      host: "node-18",
+      "gpu.0": "H100",
+      "gpu.1": "H100",
+      "package:torch": "2.7.1",
+      "package:einops": "0.8.0",
+    },
+  },
+};
+
+const DIVERGED: NewRun = { name: "diverged", params: { lr: "1.0", seed: "2" } };
+
+const LAST_LINES = [
+  "epoch 1",
+  "epoch 2",
+  "Traceback (most recent call last):",
+  '  File "train.py", line 12, in step',
+  "    loss = model(batch)",
+  "RuntimeError: loss is NaN",
+];
+
 export async function makeSampleRuns(server: Cairn, namespace = "langtech/asr"): Promise<SampleRuns> {
   await server.namespaces.createNamespace({
     path: namespace,
@@ -46,70 +116,10 @@ export async function makeSampleRuns(server: Cairn, namespace = "langtech/asr"):
   await server.metrics.describeKey({
     description: { namespace, key: "train/loss", direction: Direction.MINIMIZE },
   });
-  const base = await createRun(server, {
-    namespace,
-    name: "base",
-    params: { lr: "0.1", optim: '{"name":"sgd","betas":[0.9,0.99]}', seed: "1" },
-    tags: { team: "asr" },
-    notes: "The one everything began with.",
-  });
-  const tuned = await createRun(server, {
-    namespace,
-    name: "tuned",
-    aliases: ["job-7"],
-    params: { lr: "0.01", optim: '{"name":"adam","betas":[0.9,0.999]}', seed: "1", warmup: "100" },
-    tags: { team: "asr", best: "yes" },
-    provenance: {
-      trainingData: ["s3://data/librispeech"],
-      code: {
-        repository: "https://git.example.org/asr.git",
-        commit: "1f0c2a91b3de77aa00112233445566778899aabb",
-        branch: "main",
-        dirtyPatch: PATCH_A,
-      },
-      command: ["python", "train.py", "--lr", "0.01"],
-      environment: {
-        host: "node-17",
-        "gpu.0": "H100",
-        "gpu.1": "H100",
-        "package:torch": "2.6.0",
-        "package:numpy": "2.1.0",
-      },
-    },
-  });
-  const wider = await createRun(server, {
-    namespace,
-    name: "wider",
-    params: {
-      lr: "0.01",
-      optim: '{"name":"adam","betas":[0.9,0.999]}',
-      seed: "1",
-      warmup: "400",
-      width: "1024",
-    },
-    tags: { team: "mt" },
-    provenance: {
-      code: {
-        repository: "https://git.example.org/asr.git",
-        commit: "77aa00112233445566778899aabb1f0c2a91b3de",
-        branch: "wide",
-        dirtyPatch: PATCH_B,
-      },
-      command: ["python", "train.py", "--lr", "0.01", "--width", "1024"],
-      environment: {
-        host: "node-18",
-        "gpu.0": "H100",
-        "gpu.1": "H100",
-        "package:torch": "2.7.1",
-        "package:einops": "0.8.0",
-      },
-    },
-  });
-  const failed = await createRun(server, {
-    namespace: `${namespace}/trials`,
-    name: "diverged",
-    params: { lr: "1.0", seed: "2" },
-  });
+  const base = await createRun(server, { ...BASE, namespace });
+  const tuned = await createRun(server, { ...TUNED, namespace });
+  const wider = await createRun(server, { ...WIDER, namespace });
+  const failed = await createRun(server, { ...DIVERGED, namespace: `${namespace}/trials` });
   await Promise.all([
     learn(server, base, 0.7),
     learn(server, tuned, 0.91),
@@ -118,19 +128,7 @@ export async function makeSampleRuns(server: Cairn, namespace = "langtech/asr"):
   ]);
   await writeEnvelope(server, failed, {
     status: RunStatus.FAILED,
-    log: [
-      {
-        stream: "stderr",
-        lines: [
-          "epoch 1",
-          "epoch 2",
-          "Traceback (most recent call last):",
-          '  File "train.py", line 12, in step',
-          "    loss = model(batch)",
-          "RuntimeError: loss is NaN",
-        ],
-      },
-    ],
+    log: [{ stream: "stderr", lines: LAST_LINES }],
   });
   for (const run of [base, tuned]) await writeEnvelope(server, run, { status: RunStatus.FINISHED });
   const model = { name: "model.pt", uri: "s3://models/base" };

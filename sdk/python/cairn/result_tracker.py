@@ -8,16 +8,16 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
-from cairn.channel import Channel, new_writer
 from cairn.client import Client, artifact_path
+from cairn.delivery.channel import Channel, new_writer
+from cairn.delivery.files import FileKeeper
+from cairn.delivery.spool import spool_folder
 from cairn.failure import Failure
-from cairn.files import FileKeeper
 from cairn.login import find_server
 from cairn.messages import encode_artifact, encode_create_run
 from cairn.namespaces import check_namespace
-from cairn.pending import envelopes, marked
-from cairn.spool import spool_folder
-from cairn.values import to_json, to_key
+from cairn.record.pending import envelopes, marked
+from cairn.record.values import to_json, to_key
 
 if TYPE_CHECKING:
 

@@ -8,18 +8,18 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any
 
-from cairn.buffer import POINTS_MAX
-from cairn.channel import Report
-from cairn.collector import Collector, Plan
+from cairn.delivery.channel import Report
+from cairn.delivery.files import is_reference
 from cairn.ending import let_go, status_of
-from cairn.files import is_reference
-from cairn.flat import flatten
-from cairn.lines import LINES_MAX
 from cairn.messages import encode_artifact
-from cairn.metric_values import Media, expand
 from cairn.notices import tell
 from cairn.params import Params
-from cairn.values import cut_text, to_json, to_key
+from cairn.record.buffer import POINTS_MAX
+from cairn.record.collector import Collector, Plan
+from cairn.record.flat import flatten
+from cairn.record.lines import LINES_MAX
+from cairn.record.metric_values import Media, expand
+from cairn.record.values import cut_text, to_json, to_key
 
 _STEP_MAX = 1 << 53
 _TAG_BYTES_MAX = 8 << 10

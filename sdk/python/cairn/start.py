@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
 from cairn import critical
-from cairn.channel import new_writer
-from cairn.collector import Plan
+from cairn.delivery.channel import new_writer
+from cairn.delivery.spool import spool_folder
 from cairn.ending import watch_over
 from cairn.failure import Failure
 from cairn.forbidden import Forbidden, parse_forbidden
@@ -19,12 +19,12 @@ from cairn.login import Server, find_server
 from cairn.messages import encode_create_run
 from cairn.namespaces import check_namespace
 from cairn.notices import tell
-from cairn.pending import marked
 from cairn.ranks import read_rank
+from cairn.record.collector import Plan
+from cairn.record.pending import Pending, marked
+from cairn.record.values import cut_text, to_json, to_key
 from cairn.run import Run
-from cairn.spool import spool_folder
-from cairn.tracker_config import TrackerConfig, name_of, parse_config
-from cairn.values import cut_text, to_json, to_key
+from cairn.tracker.config import TrackerConfig, name_of, parse_config
 
 if TYPE_CHECKING:
     from cairn.client import Client
@@ -86,38 +86,24 @@ def init(
     found = _resume(address, where, resume, is_offline) if resume else _Resumed()
     run_id = found.run_id
     shared = alias or (resume if run_id is None else None) or place.job_alias
-    aliases = (cut_text(shared, _ALIAS_BYTES_MAX) if shared else f"cairn:{writer}",)
-    first = marked({to_key(key): to_json(value) for key, value in (params or {}).items()})
-    said = {to_key(key): cut_text(str(value), _TAG_BYTES_MAX) for key, value in (tags or {}).items()}
-    title = cut_text(name, _NAME_BYTES_MAX)
+    opening = _Opening(
+        run_id=run_id,
+        namespace=where,
+        name=cut_text(name, _NAME_BYTES_MAX),
+        alias=cut_text(shared, _ALIAS_BYTES_MAX) if shared else f"cairn:{writer}",
+        first=marked({to_key(key): to_json(value) for key, value in (params or {}).items()}),
+        tags={to_key(key): cut_text(str(value), _TAG_BYTES_MAX) for key, value in (tags or {}).items()},
+        notes=cut_text(notes, _NOTES_BYTES_MAX),
+        started_us=started_us,
+    )
     if job is not None and not alias and not resume:
-        from cairn.torchx_names import RUN_ID_TAG, to_alias
-
-        aliases = (to_alias(job.job_id),)
-        title = title or cut_text(job.job_name or name_of(job.job_id), _NAME_BYTES_MAX)
-        said.setdefault(RUN_ID_TAG, cut_text(job.job_id, _TAG_BYTES_MAX))
+        opening = opening.of_job(job)
     ends_run = own_rank in (None, 0) if primary is None else primary
-
-    def encode_open(provenance: bytes) -> bytes:
-        if run_id is not None:
-            return encode_create_run(aliases=(f"id:{run_id}",))
-        return encode_create_run(
-            namespace=where,
-            name=title,
-            aliases=aliases,
-            params=first.params,
-            tags={**said, **first.tags},
-            provenance=provenance,
-            notes=cut_text(notes, _NOTES_BYTES_MAX),
-            # By the clock of the points and of the end; a spool may be delivered days later.
-            started_us=started_us,
-        )
-
     plan = Plan(
         server=address,
         spool=Path(spool) if spool is not None else spool_folder(),
-        label=title or run_id or aliases[0],
-        encode_open=encode_open,
+        label=opening.name or run_id or opening.alias,
+        encode_open=opening.encode,
         provenance=_provenance(chosen) if run_id is None else None,
         labels={} if own_rank is None else {"rank": str(own_rank)},
         rank=own_rank,
@@ -132,20 +118,62 @@ def init(
         plan,
         writer,
         namespace=where,
-        name=title,
+        name=opening.name,
         params=params or {},
-        tags=said,
+        tags=opening.tags,
         run_id=run_id,
         first_step=found.first_step,
         ends_run=ends_run,
         exit_s=exit_s,
     )
-    if (shared or run_id) and ends_run and (first.params or said):
+    if (shared or run_id) and ends_run and (opening.first.params or opening.tags):
         # The run may have been there before, and then creating it changes nothing: what is given is merged into it.
-        run.merge(first.params, {**said, **first.tags})
+        run.merge(opening.first.params, opening.all_tags())
     _follow(run, chosen, found.forbidden, place.local_rank)
     watch_over(run)
     return run
+
+
+class _Opening(NamedTuple):
+    """How the server is asked for the run."""
+
+    run_id: str | None
+    namespace: str
+    name: str
+    alias: str
+    #: Params, and the tags that say what their values were.
+    first: Pending
+    #: As they were given.
+    tags: dict[str, str]
+    notes: str
+    #: By the clock of the points and of the end; a spool may be delivered days later.
+    started_us: int
+
+    def of_job(self, job: TrackerConfig) -> _Opening:
+        from cairn.tracker.names import RUN_ID_TAG, to_alias
+
+        return self._replace(
+            name=self.name or cut_text(job.job_name or name_of(job.job_id), _NAME_BYTES_MAX),
+            alias=to_alias(job.job_id),
+            tags={RUN_ID_TAG: cut_text(job.job_id, _TAG_BYTES_MAX), **self.tags},
+        )
+
+    def all_tags(self) -> dict[str, str]:
+        return {**self.tags, **self.first.tags}
+
+    def encode(self, provenance: bytes) -> bytes:
+        if self.run_id is not None:
+            return encode_create_run(aliases=(f"id:{self.run_id}",))
+        return encode_create_run(
+            namespace=self.namespace,
+            name=self.name,
+            aliases=(self.alias,),
+            params=self.first.params,
+            tags=self.all_tags(),
+            provenance=provenance,
+            notes=self.notes,
+            started_us=self.started_us,
+        )
 
 
 def _torchx_job() -> TrackerConfig | None:

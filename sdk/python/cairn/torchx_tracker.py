@@ -13,14 +13,14 @@ from typing import Any
 from torchx.tracker.api import TrackerArtifact, TrackerBase, TrackerSource
 
 from cairn.failure import Failure
-from cairn.flat import flatten
 from cairn.messages import encode_artifact
 from cairn.notices import tell
-from cairn.torchx_lineage import CairnLineage, to_lineage
-from cairn.torchx_names import RUN_ID_TAG, artifact_fields, read_artifact, run_id_of, to_alias
-from cairn.torchx_runs import TrackedRuns
-from cairn.tracker_config import TrackerConfig, parse_config
-from cairn.tracker_query import filter_query
+from cairn.record.flat import flatten
+from cairn.tracker.config import TrackerConfig, parse_config
+from cairn.tracker.lineage import CairnLineage, to_lineage
+from cairn.tracker.names import RUN_ID_TAG, artifact_fields, read_artifact, run_id_of, to_alias
+from cairn.tracker.query import filter_query
+from cairn.tracker.runs import TrackedRuns
 
 _PAGE = 1000
 

@@ -138,8 +138,8 @@ class ClientTest(Case):
                 self.assertIn("127.0.0.1", str(caught.exception))
 
     def test_a_page_that_says_200_acknowledges_nothing(self) -> None:
-        from cairn.delivery import Delivery
-        from cairn.segment import ENVELOPE, Frame
+        from cairn.delivery.delivery import Delivery
+        from cairn.delivery.segment import ENVELOPE, Frame
 
         created = message(1, text(1, RUN_ID))
         # An acknowledgement of another number, of none, and something that is no message at all.

@@ -6,7 +6,7 @@ import subprocess
 
 import cairn
 from cairn.forbidden import Forbidden, parse_forbidden, read_forbidden
-from cairn.lines import Lines
+from cairn.record.lines import Lines
 from cairn.wire import message, number, read_message, text
 from tests.support import Case, ServerCase, needs_server
 

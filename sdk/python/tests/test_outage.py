@@ -162,7 +162,7 @@ class OutageTest(SyncCase):
         self.assertEqual(api.call("LogService/ReadLog", {"run": {"id": info["id"]}})["lines"][0]["text"], "hello")
 
     def test_what_the_cap_gave_up_is_declared_lost(self) -> None:
-        from cairn.channel import Channel, new_writer
+        from cairn.delivery.channel import Channel, new_writer
         from cairn.login import Server
         from cairn.messages import NUMBER, encode_create_run, encode_series
 

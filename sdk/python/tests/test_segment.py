@@ -5,7 +5,7 @@ import struct
 import unittest
 import zlib
 
-from cairn.segment import HEADER, NewerSpool, encode_frame, scan
+from cairn.delivery.segment import HEADER, NewerSpool, encode_frame, scan
 from tests.support import SEED
 
 

@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 from unittest import mock
 
-from cairn import spool as spool_module
-from cairn.segment import ENVELOPE, HEADER, OPEN, Frame, scan
-from cairn.spool import Spool, process_start, spool_folder
+from cairn.delivery import spool as spool_module
+from cairn.delivery.segment import ENVELOPE, HEADER, OPEN, Frame, scan
+from cairn.delivery.spool import Spool, process_start, spool_folder
 from tests.support import Case
 
 WRITER = "0123456789abcdef0123456789abcdef"
@@ -115,7 +115,7 @@ class SpoolTest(Case):
         source = """
             import resource, signal, sys
             from pathlib import Path
-            from cairn.spool import Spool
+            from cairn.delivery.spool import Spool
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (2000, resource.RLIM_INFINITY))
             spool = Spool(Path(sys.argv[1]), "w", "http://x", b"open", version="0")

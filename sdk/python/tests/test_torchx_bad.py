@@ -12,7 +12,7 @@ from tests.test_torchx import TorchxCase
 
 try:
     from cairn.torchx_tracker import create_tracker
-    from cairn.tracker_config import parse_config
+    from cairn.tracker.config import parse_config
 except ImportError:
     pass
 

@@ -6,11 +6,11 @@ import json
 import math
 from typing import Any
 
-from cairn.buffer import Buffer
-from cairn.flat import flatten
 from cairn.messages import BOOL, INTEGER, NUMBER, TEXT
-from cairn.metric_values import Media, expand
-from cairn.values import cut_text, to_json, to_key, to_point
+from cairn.record.buffer import Buffer
+from cairn.record.flat import flatten
+from cairn.record.metric_values import Media, expand
+from cairn.record.values import cut_text, to_json, to_key, to_point
 from cairn.wire import read_message
 from tests.support import Case
 

@@ -1,6 +1,6 @@
 import { systemClock } from "#base/clock.ts";
 import { LineSplitter } from "./line-splitter.ts";
-import { LineRedactor } from "./secret-lines.ts";
+import { LineRedactor } from "./secrets/secret-lines.ts";
 
 export type OnLine = (stream: "stdout" | "stderr", line: string, timeUs: number) => void;
 

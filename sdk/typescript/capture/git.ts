@@ -8,8 +8,8 @@ import { realpath, stat } from "node:fs/promises";
 import { join, relative, isAbsolute } from "node:path";
 import { redactPatch } from "./patch.ts";
 import { runProgram, type Outcome } from "./run-program.ts";
-import { secretPathspecs } from "./secret-files.ts";
-import { redactUrl } from "./secrets.ts";
+import { secretPathspecs } from "./secrets/secret-files.ts";
+import { redactUrl } from "./secrets/secrets.ts";
 
 export interface GitState {
   repository: string;

@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { z } from "zod";
-import { redactUrl } from "./secrets.ts";
+import { redactUrl } from "./secrets/secrets.ts";
 
 const FILE_BYTES_MAX = 32 << 20;
 const PACKAGES_MAX = 2000;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { redactPatch } from "./patch.ts";
-import { REDACTED } from "./secret-rules.ts";
+import { REDACTED } from "./secrets/secret-rules.ts";
 
 const HEAD = `diff --git a/x.py b/x.py\n--- a/x.py\n+++ b/x.py\n@@ -1,3 +1,3 @@\n`;
 

@@ -1,7 +1,7 @@
-import { isSecretPath, isSettingsFile } from "./secret-files.ts";
-import { REDACTED, RULES, whole } from "./secret-rules.ts";
-import { Blocks } from "./secret-lines.ts";
-import { redactText } from "./secrets.ts";
+import { isSecretPath, isSettingsFile } from "./secrets/secret-files.ts";
+import { REDACTED, RULES, whole } from "./secrets/secret-rules.ts";
+import { Blocks } from "./secrets/secret-lines.ts";
+import { redactText } from "./secrets/secrets.ts";
 
 const KEY_BEGIN = new RegExp(RULES.keys.begin);
 const KEY_END = new RegExp(RULES.keys.end);

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { collectProvenance, isWorthArchiving, type CollectOptions } from "./provenance.ts";
-import { REDACTED } from "./secret-rules.ts";
+import { REDACTED } from "./secrets/secret-rules.ts";
 import { fakeProgram, temporaryFolder } from "./testing/folders.ts";
 import { H200_MODEL } from "./testing/recorded.ts";
 import { newRepository } from "./testing/repository.ts";

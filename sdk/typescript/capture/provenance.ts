@@ -7,15 +7,15 @@ import { homedir } from "node:os";
 import { relative, resolve } from "node:path";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ProvenanceSchema } from "#proto/cairn/v1/run_pb.ts";
-import { archiveWorkdir, type Archive } from "./archive.ts";
+import { archiveWorkdir, type Archive } from "./archive/archive.ts";
 import { readGit, type GitState } from "./git.ts";
 import { readGpuModels } from "./gpus.ts";
 import { describeHost } from "./host.ts";
-import { knownSecretStriker } from "./known-secrets.ts";
+import { knownSecretStriker } from "./secrets/known-secrets.ts";
 import { findPackages } from "./packages.ts";
-import { redactArgs } from "./secret-args.ts";
+import { redactArgs } from "./secrets/secret-args.ts";
 import { chosenVariables } from "./variables.ts";
-import { findRepository } from "./walk.ts";
+import { findRepository } from "./archive/walk.ts";
 
 type ProvenanceInit = Exclude<MessageInitShape<typeof ProvenanceSchema>, { $typeName: string }>;
 

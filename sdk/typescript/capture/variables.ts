@@ -1,5 +1,5 @@
-import { isSecretName } from "./secret-names.ts";
-import { redactText } from "./secrets.ts";
+import { isSecretName } from "./secrets/secret-names.ts";
+import { redactText } from "./secrets/secrets.ts";
 
 /** Variables that say how a job was placed and what its libraries were told. */
 const NAMES = new Set(

@@ -75,7 +75,7 @@ export async function archiveCode(
 ): Promise<boolean> {
   if (choice.archive === false || forbidden.code) return false;
   try {
-    const { archiveWorkdir } = await import("../capture/archive.ts");
+    const { archiveWorkdir } = await import("../capture/archive/archive.ts");
     const { isWorthArchiving } = await import("../capture/provenance.ts");
     if (choice.archive === undefined && !(await isWorthArchiving())) return false;
     // Beside the other files of the spool, so that a link is enough to keep it.

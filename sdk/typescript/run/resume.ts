@@ -5,7 +5,7 @@ import type { Cairn } from "../client.ts";
 import { Failure } from "../failure.ts";
 import type { Notices } from "./notices.ts";
 import type { RunTarget } from "./open-request.ts";
-import type { Recorder } from "./recorder.ts";
+import type { Recorder } from "./record/recorder.ts";
 
 const PAGE = 1_000;
 const PAGES_MAX = 100;

@@ -16,7 +16,7 @@ import { limits } from "#lang/limits.ts";
 import { quoted, type Notices } from "./notices.ts";
 import { Params, type ParamValues } from "./params.ts";
 import { cutText, keyProblem } from "./problems.ts";
-import { Recorder, type LogOptions, type LogValues } from "./recorder.ts";
+import { Recorder, type LogOptions, type LogValues } from "./record/recorder.ts";
 import { tagTexts, type TagValue, type TagValues } from "./tags.ts";
 
 export type { EndStatus, FinishReport };

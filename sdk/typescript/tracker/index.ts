@@ -22,7 +22,7 @@ export { registerTracker } from "./registry.ts";
 export { buildTrackers, trackerConfigEnvVarName, trackersFromEnviron } from "./trackers-from-environ.ts";
 export { configuredTrackers } from "./torchx-config.ts";
 export { walkLineage } from "./walk-lineage.ts";
-export { CairnTracker, createCairnTracker } from "./cairn-tracker.ts";
+export { CairnTracker, createCairnTracker } from "./cairn/cairn-tracker.ts";
 export { CairnResultTracker, createResultTracker, ResultTracker } from "./result-tracker.ts";
 export { readMetadata, writeMetadata } from "./metadata-json.ts";
 export { MemoryTracker } from "./memory-tracker.ts";

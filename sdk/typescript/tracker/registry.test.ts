@@ -93,7 +93,7 @@ describe("finding the factory of a tracker", () => {
     expect(await whose("packaged")).toBe("registered");
     undo();
     expect(await whose("packaged")).toBe("tracker-package");
-    const { createCairnTracker } = await import("./cairn-tracker.ts");
+    const { createCairnTracker } = await import("./cairn/cairn-tracker.ts");
     expect(await findTrackerFactory("cairn", app)).toBe(createCairnTracker);
   });
 

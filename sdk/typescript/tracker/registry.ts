@@ -7,7 +7,7 @@ const BUILT_IN: ReadonlyMap<string, () => Promise<TrackerFactory>> = new Map<
   string,
   () => Promise<TrackerFactory>
 >([
-  ["cairn", async () => (await import("./cairn-tracker.ts")).createCairnTracker],
+  ["cairn", async () => (await import("./cairn/cairn-tracker.ts")).createCairnTracker],
   ["fsspec", async () => (await import("./fsspec/create.ts")).createFsspecTracker],
   ["mlflow", async () => (await import("./mlflow/create.ts")).createMLflowTracker],
 ]);

@@ -1,8 +1,8 @@
 import { quoteText } from "#lang/query/quote.ts";
 import { Cairn } from "../client.ts";
 import type { Metadata, MetadataValue } from "./api.ts";
-import { contentPath } from "./cairn-artifacts.ts";
-import { readCairnConfig, type ConfigContext } from "./cairn-config.ts";
+import { contentPath } from "./cairn/cairn-artifacts.ts";
+import { readCairnConfig, type ConfigContext } from "./cairn/cairn-config.ts";
 import { paramTexts, paramValues } from "./param-texts.ts";
 import { Patience } from "./patience.ts";
 

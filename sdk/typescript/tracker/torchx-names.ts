@@ -1,6 +1,6 @@
 /**
  * Ids, names and paths of TorchX are any text; those of a server are not. This is how the ones become the others, and back.
- * The Python client (sdk/python/cairn/torchx_names.py) does the same, so that each reads what the other wrote.
+ * The Python client (sdk/python/cairn/tracker/names.py) does the same, so that each reads what the other wrote.
  */
 import { createHash } from "node:crypto";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";

@@ -2,7 +2,7 @@ import { ScalarType, type DescField, type DescMessage } from "@bufbuild/protobuf
 import { limits } from "#lang/limits.ts";
 import { requireAtMost } from "#core/types/check.ts";
 import { expect } from "../decode/series.ts";
-import { FIXED32, FIXED64, LENGTH, ProtobufReader, VARINT } from "../protobuf-reader.ts";
+import { FIXED32, FIXED64, LENGTH, ProtobufReader, VARINT } from "../decode/protobuf-reader.ts";
 
 /**
  * Walks a message in protobuf's wire format by its description and makes nothing of it. Throws `invalid`

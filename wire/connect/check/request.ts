@@ -16,7 +16,7 @@ import { decodeEnvelope } from "../decode/envelope.ts";
 import { messageTooLarge, toConnectError, unfoldsTooFar, type OnFailure } from "../error.ts";
 import { FRAME_HEAD, Frames, frameOf, isCompressed } from "../frames.ts";
 import type { OpenCall } from "../open-call.ts";
-import { malformed } from "../protobuf-reader.ts";
+import { malformed } from "../decode/protobuf-reader.ts";
 import { TIMEOUT_MS_MAX } from "../timeout.ts";
 
 /** Those that the generic stack knows, too. */

@@ -3,7 +3,7 @@ import { limits } from "#lang/limits.ts";
 import { ARTIFACT_KINDS, type ArtifactKind, type ArtifactRecord } from "#core/types/artifact.ts";
 import { requireAtMost } from "#core/types/check.ts";
 import { decodeEntry, expect } from "./series.ts";
-import { LENGTH, ProtobufReader, VARINT } from "../protobuf-reader.ts";
+import { LENGTH, ProtobufReader, VARINT } from "./protobuf-reader.ts";
 
 /** Decodes the artifacts of one envelope: cairn.v1.ArtifactRecord, one after another. */
 export class ArtifactDecoder {

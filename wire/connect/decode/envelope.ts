@@ -7,7 +7,7 @@ import { ArtifactDecoder } from "./artifact.ts";
 import { LogDecoder } from "./log.ts";
 import { decodeEntry, decodeSeries, expect } from "./series.ts";
 import { toRunRef, toStatus } from "../map/run.ts";
-import { LENGTH, ProtobufReader, VARINT } from "../protobuf-reader.ts";
+import { LENGTH, ProtobufReader, VARINT } from "./protobuf-reader.ts";
 
 /**
  * Decodes cairn.v1.Envelope straight into core's columns. Every envelope passes through here, also

@@ -11,7 +11,7 @@ import {
   type LogOrigin,
 } from "#core/types/log.ts";
 import { expect } from "./series.ts";
-import { LENGTH, ProtobufReader, VARINT } from "../protobuf-reader.ts";
+import { LENGTH, ProtobufReader, VARINT } from "./protobuf-reader.ts";
 
 /** Decodes the lines of one envelope: cairn.v1.LogLines, group by group, into columns. */
 export class LogDecoder {

@@ -4,7 +4,7 @@ import { uneven } from "#core/ingest/check-envelope.ts";
 import { limits } from "#lang/limits.ts";
 import { requireAtMost, requireLabels } from "#core/types/check.ts";
 import type { Labels, Points, SeriesKind, SeriesPoints, Values } from "#core/types/series.ts";
-import { FIXED64, LENGTH, malformed, ProtobufReader, VARINT } from "../protobuf-reader.ts";
+import { FIXED64, LENGTH, malformed, ProtobufReader, VARINT } from "./protobuf-reader.ts";
 
 /** Where a column lies in the message: mostly one packed piece, but a client may send any number. */
 type Pieces = number[];

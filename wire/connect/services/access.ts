@@ -2,7 +2,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import type { AccessService } from "#proto/cairn/v1/access_pb.ts";
 import { callerOf, signalOf } from "../context.ts";
 import type { ConnectCore } from "../core.ts";
-import { gatherPages } from "../gather-pages.ts";
+import { gatherPages } from "./gather-pages.ts";
 import {
   fromAuditEntry,
   fromAuditHead,

@@ -11,7 +11,7 @@ import { NamespaceService } from "#proto/cairn/v1/namespace_pb.ts";
 import { RunService } from "#proto/cairn/v1/run_pb.ts";
 import { SystemService } from "#proto/cairn/v1/system_pb.ts";
 import { WatchService } from "#proto/cairn/v1/watch_pb.ts";
-import { answerForm } from "../answer-form.ts";
+import { answerForm } from "../answer/answer-form.ts";
 import { callerOf, heavyOf, receivedKey } from "../context.ts";
 import type { ConnectCore } from "../core.ts";
 import { decodeEnvelope } from "../decode/envelope.ts";

@@ -49,7 +49,7 @@ const JSON_WAY: Way = {
   transport: connect(false),
 };
 
-/** All ways, for server/ways.test.ts and for what depends on the transport. */
+/** All ways, for server/api/ways.test.ts and for what depends on the transport. */
 export const WAYS: readonly Way[] = [
   GRPC,
   { ...GRPC, name: "gRPC, generic", server: "generic" },

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect } from "vitest";
-import type { Archive } from "../archive.ts";
+import type { Archive } from "../archive/archive.ts";
 import { temporaryFolder } from "./folders.ts";
 
 export interface Tree {

@@ -1,0 +1,1 @@
+"""How envelopes and files get to the server: first to disk, then over the network."""

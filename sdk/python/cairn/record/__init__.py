@@ -1,0 +1,1 @@
+"""What a job logs, from its values in memory to numbered envelopes."""

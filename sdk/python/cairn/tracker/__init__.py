@@ -1,0 +1,1 @@
+"""What `cairn.torchx_tracker` is made of: names, runs, lineage and settings of TorchX."""

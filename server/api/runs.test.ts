@@ -1,0 +1,234 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
+import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
+import { errorOf } from "#wire/connect/testing/raw-call.ts";
+import { useWays, TWO_WAYS } from "../testing/servers.ts";
+
+const open = useWays();
+
+describe.each(TWO_WAYS)("$name", (way) => {
+  it("U1 a run is found by id, by path and by alias in a subtree", async () => {
+    const { runs } = open(way);
+    const root = `u1-${randomUUID()}`;
+    const [first, second] = await Promise.all([
+      runs.createRun({ namespace: `${root}/a`, aliases: ["job://x/1", "k8s-7"] }),
+      runs.createRun({ namespace: `${root}/b`, aliases: ["job://x/1"] }),
+    ]);
+    const id = first.run!.id;
+    for (const ref of [
+      { id },
+      { path: `${root}/a/${id}` },
+      { alias: "job://x/1", namespace: `${root}/a` },
+      { alias: "k8s-7", namespace: root },
+      { path: id },
+    ]) {
+      expect((await runs.getRun({ run: ref })).id).toBe(id);
+    }
+    const ambiguous = await errorOf(runs.getRun({ run: { alias: "job://x/1", namespace: root } }));
+    expect(ambiguous).toMatchObject({ code: "FailedPrecondition", details: [{ reason: "ALIAS_AMBIGUOUS" }] });
+    const named = ambiguous.details[0]!.facts["candidates"]!.split(" ").sort();
+    expect(named).toEqual([`${root}/a/${id}`, `${root}/b/${second.run!.id}`]);
+    for (const run of [
+      { id: "f".repeat(32) },
+      { path: `${root}/b/${id}` },
+      { alias: "job://x/1", namespace: `${root}/c` },
+      { alias: "none" },
+    ]) {
+      expect(await errorOf(runs.getRun({ run }))).toMatchObject({ code: "NotFound" });
+    }
+  });
+
+  it("U2 sixty-four ranks at once share one run", async () => {
+    const { runs } = open(way);
+    const alias = randomUUID();
+    const ranks = Array.from({ length: 64 }, (_, rank) =>
+      runs.createRun({ namespace: "u2", aliases: [alias], getOrCreate: true, tags: { rank: String(rank) } }),
+    );
+    const answers = await Promise.all(ranks);
+    expect(new Set(answers.map(({ run }) => run!.id)).size).toBe(1);
+    expect(answers.filter(({ created }) => created)).toHaveLength(1);
+    const winner = answers.find(({ created }) => created)!.run!;
+    for (const { run } of answers) expect(run).toEqual(winner);
+    expect((await runs.searchRuns({ query: `alias = "${alias}"` })).totalCount).toBe(1n);
+  });
+
+  it("U3, U7 an alias is unique in its namespace, which is made with its parents", async () => {
+    const { runs, namespaces } = open(way);
+    const root = `u3-${randomUUID()}`;
+    const { run } = await runs.createRun({ namespace: `${root}/x/y`, aliases: ["a"] });
+    await runs.deleteRun({ run: { id: run!.id } });
+    expect(await errorOf(runs.createRun({ namespace: `${root}/x/y`, aliases: ["a"] }))).toMatchObject({
+      code: "AlreadyExists",
+    });
+    const { namespaces: listed } = await namespaces.listNamespaces({ under: root });
+    expect(listed.map(({ path }) => path)).toEqual([root, `${root}/x`, `${root}/x/y`]);
+  });
+
+  it("U4, U5 an update merges per key; with only-if-absent existing keys stay", async () => {
+    const { runs } = open(way);
+    const created = await runs.createRun({ params: { a: "1", b: "2" }, tags: { t: "1", __proto__x: "y" } });
+    const ref = { id: created.run!.id };
+    let run = await runs.updateRun({
+      run: ref,
+      params: { b: "3", c: '{"d": [1, 2.0]}' },
+      tags: { u: "2" },
+      removeTags: ["t"],
+      notes: "",
+    });
+    expect(run).toMatchObject({ params: { a: "1", b: "3" }, tags: { u: "2", __proto__x: "y" } });
+    expect(Object.keys(run.params)).toEqual(["a", "b", "c"]);
+    run = await runs.updateRun({
+      run: ref,
+      params: { a: "9", z: "0" },
+      tags: { u: "9" },
+      onlyIfAbsent: true,
+    });
+    expect(run).toMatchObject({ params: { a: "1", z: "0" }, tags: { u: "2" } });
+    run = await runs.updateRun({ run: ref, status: RunStatus.FAILED, endedUs: 123n });
+    expect(run).toMatchObject({ status: RunStatus.FAILED, endedUs: 123n });
+    run = await runs.updateRun({ run: ref, status: RunStatus.RUNNING });
+    expect(run).toMatchObject({ status: RunStatus.RUNNING, endedUs: 0n });
+    expect(await runs.getRun({ run: ref })).toEqual(run);
+  });
+
+  it("U6 deleting is undone by restoring; purging needs the trash and destroys everything", async () => {
+    const { runs, metrics } = open(way);
+    const namespace = `u6-${randomUUID()}`;
+    const { run } = await runs.createRun({ namespace });
+    const ref = { id: run!.id };
+    await metrics.writeEnvelope({ run: ref, series: [{ key: "k", values: [1, 2, 3] }] });
+    expect(await errorOf(runs.purgeRun({ run: ref }))).toMatchObject({ code: "FailedPrecondition" });
+    const deleted = await runs.deleteRun({ run: ref });
+    expect(deleted.deletedUs).toBeGreaterThan(0n);
+    expect((await runs.deleteRun({ run: ref })).deletedUs).toBe(deleted.deletedUs);
+    expect((await runs.searchRuns({ namespace })).totalCount).toBe(0n);
+    expect((await runs.searchRuns({ namespace, trashed: true })).totalCount).toBe(1n);
+    expect((await runs.restoreRun({ run: ref })).deletedUs).toBe(0n);
+    expect((await runs.searchRuns({ namespace })).totalCount).toBe(1n);
+    await runs.deleteRun({ run: ref });
+    expect((await runs.purgeRun({ run: ref })).purgedPoints).toBe(3n);
+    expect(await errorOf(runs.getRun({ run: ref }))).toMatchObject({ code: "NotFound" });
+    expect(await errorOf(metrics.writeEnvelope({ run: ref, series: [] }))).toMatchObject({
+      code: "NotFound",
+    });
+    expect((await runs.searchRuns({ namespace, trashed: true })).totalCount).toBe(0n);
+  });
+
+  it("N1 namespaces list parents before children with counts of their subtree, in pages", async () => {
+    const { namespaces, runs } = open(way);
+    const root = `n1-${randomUUID()}`;
+    const objective = { metric: "loss", direction: Direction.MINIMIZE };
+    await namespaces.createNamespace({ path: `${root}/b`, description: "two", objective });
+    for (const path of [`${root}/a`, `${root}/a/deep`, `${root}/b`, root])
+      await runs.createRun({ namespace: path });
+    const ended = await runs.createRun({ namespace: `${root}/a`, status: RunStatus.FINISHED });
+    const all = [];
+    let pageToken = "";
+    do {
+      const page = await namespaces.listNamespaces({ under: root, pageSize: 2, pageToken });
+      expect(page.namespaces.length).toBeLessThanOrEqual(2);
+      all.push(...page.namespaces);
+      pageToken = page.nextPageToken;
+    } while (pageToken !== "");
+    expect(
+      all.map(({ path, ...one }) => [path, one.runCount, one.subtreeRunCount, one.subtreeRunningCount]),
+    ).toEqual([
+      [root, 1n, 5n, 4n],
+      [`${root}/a`, 2n, 3n, 2n],
+      [`${root}/a/deep`, 1n, 1n, 1n],
+      [`${root}/b`, 1n, 1n, 1n],
+    ]);
+    expect(all[0]!.lastActivityUs).toBe(ended.run!.updatedUs);
+    expect(all[3]).toMatchObject({ description: "two", objective });
+  });
+
+  it("N2 a namespace is deleted only when it holds no run, also none in the trash, and no child", async () => {
+    const { namespaces, runs } = open(way);
+    const root = `n2-${randomUUID()}`;
+    const path = `${root}/child`;
+    const { run } = await runs.createRun({ namespace: path });
+    const ref = { id: run!.id };
+    const blocked = async (name: string) => {
+      expect(await errorOf(namespaces.deleteNamespace({ path: name }))).toMatchObject({
+        code: "FailedPrecondition",
+      });
+    };
+    await blocked(path);
+    await blocked(root);
+    await runs.deleteRun({ run: ref });
+    await blocked(path);
+    await runs.purgeRun({ run: ref });
+    await namespaces.deleteNamespace({ path });
+    await namespaces.deleteNamespace({ path: root });
+    expect(await errorOf(namespaces.getNamespace({ path: root }))).toMatchObject({ code: "NotFound" });
+    expect(await errorOf(namespaces.deleteNamespace({ path: root }))).toMatchObject({ code: "NotFound" });
+  });
+
+  it("N3, N4, W6 paths are checked; the nearest description of a key wins", async () => {
+    const { namespaces, metrics } = open(way);
+    for (const path of ["", "/a", "a/", "a//b", "a/../b", "a\u0000", "f".repeat(32)]) {
+      expect(await errorOf(namespaces.createNamespace({ path }))).toMatchObject({ code: "InvalidArgument" });
+    }
+    const root = `n4-${randomUUID()}`;
+    await metrics.describeKey({ description: { namespace: root, key: "loss", unit: "nat" } });
+    await metrics.describeKey({ description: { namespace: `${root}/a`, key: "loss", unit: "bit" } });
+    const unitsIn = async (namespace: string) =>
+      (await metrics.listKeys({ namespace })).keys.map(({ key, unit }) => `${key} ${unit}`);
+    expect(await unitsIn(root)).toEqual(["loss nat"]);
+    expect(await unitsIn(`${root}/a`)).toEqual(["loss bit"]);
+    expect(await errorOf(metrics.describeKey({}))).toMatchObject({ code: "InvalidArgument" });
+  });
+
+  it("Q2 an error in a query points at its column", async () => {
+    const { runs } = open(way);
+    const error = await errorOf(runs.searchRuns({ query: 'params.lr > 1 and and tags.x = "y"' }));
+    expect(error).toMatchObject({ code: "InvalidArgument", details: [{ facts: { column: "19" } }] });
+  });
+
+  it("Q3, Q4 pages hold every run once, and the total counts all matches", async () => {
+    const { runs } = open(way);
+    const namespace = `q3-${randomUUID()}`;
+    const ids: string[] = [];
+    for (let i = 0; i < 7; i++)
+      ids.push((await runs.createRun({ namespace, params: { i: String(i) } })).run!.id);
+    const seen: string[] = [];
+    let pageToken = "";
+    do {
+      const page = await runs.searchRuns({
+        query: "order by params.i desc",
+        namespace,
+        pageSize: 3,
+        pageToken,
+      });
+      seen.push(...page.runs.map(({ id }) => id));
+      expect(page.totalCount).toBe(7n);
+      pageToken = page.nextPageToken;
+    } while (pageToken !== "");
+    expect(seen).toEqual(ids.toReversed());
+  });
+
+  it("W1 provenance, notes and times come back as they were sent", async () => {
+    const { runs } = open(way);
+    const provenance = {
+      initialState: "s3://b/i",
+      trainingData: ["s3://b/t1", "s3://b/t2"],
+      testData: ["x"],
+      featurePipeline: "f",
+      study: "s",
+      code: { repository: "r", commit: "c", branch: "b", dirtyPatch: "+a\n-b", archive: "z" },
+      command: ["python", "train.py", "--x=1"],
+      environment: { HOST: "h", CUDA: "12" },
+    };
+    const { run } = await runs.createRun({ name: "n", notes: "# ☃", provenance, startedUs: 5n });
+    expect(run).toMatchObject({
+      name: "n",
+      notes: "# ☃",
+      provenance,
+      startedUs: 5n,
+      endedUs: 0n,
+      deletedUs: 0n,
+    });
+    expect(await runs.getRun({ run: { path: `default/${run!.id}` } })).toEqual(run);
+  });
+});

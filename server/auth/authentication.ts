@@ -1,0 +1,125 @@
+import type { Clock } from "#base/clock.ts";
+import type { Access } from "#core/access/access.ts";
+import type { Administrator } from "#core/access/administrators.ts";
+import { ANONYMOUS, OWNER, type Identity } from "#core/access/caller.ts";
+import type { ShownSession } from "#core/access/views.ts";
+import { CairnError } from "#lang/errors.ts";
+import type { Sender } from "#wire/kit/sender.ts";
+import { isLocalCaller } from "../listen/guard-request.ts";
+import { isLoopbackHost } from "../listen/guard.ts";
+import { LocalSecret, type OwnerSession } from "./local-secret.ts";
+import { canSeePeers, OwnPeers } from "./peer-uid.ts";
+import type { SessionCookie } from "./session-cookie.ts";
+import type { Settings } from "../settings/settings.ts";
+
+export interface Authentication {
+  /** Throws `unauthenticated` for a credential that is wrong; without one the sender may be anonymous. */
+  authenticate(sender: Sender): Identity;
+  /** Whether everybody must show something, also the user who started the server. */
+  needsCredential: boolean;
+  /** What the owner shows, where the system does not tell whose process called; undefined elsewhere. */
+  localSecret: LocalSecret | undefined;
+  /** Sessions of the owner in a browser. */
+  ownerSessions: OwnerSessions;
+  /** The admin's first token in clear, only on the start that made it. */
+  newToken: string | undefined;
+  /** Who administers already, where that is to be told at this start. */
+  administrators: readonly Administrator[];
+}
+
+export interface OwnerSessions {
+  /** undefined for a credential that is not the local secret. */
+  open(sender: Sender, credential: string): OwnerSession | undefined;
+  /** False for what is not a session of the owner. */
+  end(session: string): boolean;
+}
+
+type Door = Pick<Settings, "host" | "auth" | "insecure" | "publicUrl" | "allowedHosts" | "localSecret">;
+
+const NOT_NEEDED = {
+  needsCredential: false,
+  localSecret: undefined,
+  newToken: undefined,
+  administrators: [],
+};
+const NO_SESSIONS: OwnerSessions = { open: () => undefined, end: () => false };
+
+/**
+ * Who a caller is. A caller that shows a credential is judged by it. Without one, a server that listens to its own
+ * machine only takes processes of the user who started it for its owner, and any other server knows no one. One that
+ * is known under a name of its own counts as any other: a proxy on this machine may stand before it and pass on the
+ * whole world.
+ *
+ * Whose process calls is in the kernel's table of sockets (peer-uid.ts). Where there is none, or with
+ * `--local-secret`, the owner shows a secret that only this user can read (local-secret-file.ts).
+ *
+ * A browser shows the cookie of its session with whatever it asks for, also when that session is long over: a
+ * cookie that does not count is none.
+ */
+export async function openAuthentication(
+  settings: Door,
+  access: Pick<Access, "identify" | "identifySession" | "bootstrap" | "reviewAdministrators">,
+  cookie: Pick<SessionCookie, "sessionOf">,
+  clock: Clock,
+): Promise<Authentication> {
+  if (settings.insecure) return { ...NOT_NEEDED, authenticate: () => OWNER, ownerSessions: NO_SESSIONS };
+  const hasOwner = !settings.auth && isForThisMachine(settings);
+  const local = hasOwner && (settings.localSecret || !canSeePeers()) ? new LocalSecret(clock) : undefined;
+  const peers = hasOwner && local === undefined ? new OwnPeers() : undefined;
+  const isLocal = ({ address, headers }: Sender) => isLocalCaller(address, headers);
+  return {
+    authenticate: (sender) => {
+      const { authorization } = sender.headers;
+      if (authorization !== undefined) {
+        const secret = secretOf(authorization);
+        return local?.is(secret) === true && isLocal(sender) ? OWNER : access.identify(secret);
+      }
+      const session = cookie.sessionOf(sender);
+      if (session !== undefined) {
+        const holder = (isLocal(sender) ? local?.identify(session) : undefined) ?? holderOf(access, session);
+        if (holder !== undefined) return holder;
+      }
+      return peers !== undefined && isLocal(sender) && peers.has(sender.connection) ? OWNER : ANONYMOUS;
+    },
+    needsCredential: peers === undefined,
+    localSecret: local,
+    ownerSessions: {
+      open: (sender, credential) =>
+        local?.is(credential) === true && isLocal(sender) ? local.openSession() : undefined,
+      end: (session) => local?.endSession(session) === true,
+    },
+    administrators: hasOwner ? [] : await access.reviewAdministrators(),
+    newToken: hasOwner ? undefined : await access.bootstrap(),
+  };
+}
+
+function holderOf(access: Pick<Access, "identifySession">, session: ShownSession): Identity | undefined {
+  try {
+    return access.identifySession(session);
+  } catch (thrown) {
+    if (CairnError.from(thrown).code === "unauthenticated") return undefined;
+    throw thrown;
+  }
+}
+
+function isForThisMachine({ host, publicUrl, allowedHosts }: Door): boolean {
+  const names = [host, ...allowedHosts];
+  if (publicUrl !== undefined) names.push(new URL(publicUrl).hostname);
+  return names.every((name) => isLoopbackHost(name));
+}
+
+/**
+ * The token in `Bearer TOKEN`, or in `Basic` as the password, for programs that only know names and
+ * passwords: whom it belongs to is the token's own matter, so the name is not looked at.
+ */
+function secretOf(header: string | readonly string[]): string {
+  const given = typeof header === "string" ? /^(Bearer|Basic) +(\S+)$/i.exec(header) : null;
+  if (given?.[1]?.toLowerCase() === "bearer") return given[2]!;
+  const pair = given === null ? "" : Buffer.from(given[2]!, "base64").toString();
+  const colon = pair.indexOf(":");
+  if (colon >= 0) return pair.slice(colon + 1);
+  throw new CairnError("unauthenticated", "cannot accept the credential: it is no token", {
+    reason: "BAD_CREDENTIAL",
+    hint: "send the header `authorization: Bearer TOKEN`",
+  });
+}
