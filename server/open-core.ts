@@ -73,7 +73,7 @@ export async function openCore(
     ingest: new Ingest({ store, runs, clock, changes, captures, backlog }),
     metrics,
     comparisons: new Comparisons({ runs, points, metrics, objectives }),
-    explore: new Explore({ store, search, metrics, objectives, clock }),
+    explore: new Explore({ search, metrics, objectives, clock }),
     groups: new Groups({ store, points, search, runs, clock }),
     artifacts,
     lineage: new Lineage({ store, links: stores.links, runs, clock }),

@@ -45,7 +45,6 @@ export async function openStores(settings: Settings, startThread?: StartThread):
   try {
     const store = await openSqlite({
       directory,
-      feed: columns.feed,
       nowUs: () => systemClock.nowUs(),
       ...(startThread !== undefined && { startThread }),
     });
@@ -59,6 +58,7 @@ export async function openStores(settings: Settings, startThread?: StartThread):
               throw thrown;
             },
           );
+    await columns.follow(await store.followRuns());
     return {
       journal: store,
       runs: store,

@@ -117,12 +117,6 @@ export interface RunStore {
   /** Sets the value only where there is none, and returns the one that holds then. */
   initSetting(name: string, value: string): Promise<string>;
 
-  /**
-   * Hands every change acknowledged so far to the feed given at opening and returns its position;
-   * a RunSearch fed by it knows them once it has applied that position. Cheap when nothing changed.
-   */
-  publish(): Promise<number>;
-
   info(): Promise<StoreInfo>;
   /** Reads everything, checks every checksum. At most PROBLEMS_MAX problems. */
   checkIntegrity(signal?: AbortSignal): Promise<{ points: number; runs: number; problems: string[] }>;
@@ -132,8 +126,8 @@ export interface RunStore {
    */
   backup(file: string, audit?: AuditRecord): Promise<void>;
   /**
-   * Replaces everything by a copy made with `backup`. Calls wait meanwhile. The feed restarts with
-   * `reset`. What was there in that moment is first copied into the file `keepAside`, which must not exist.
+   * Replaces everything by a copy made with `backup`. Calls wait meanwhile. Followers of its journal begin from the
+   * beginning. What was there in that moment is first copied into the file `keepAside`, which must not exist.
    *
    * The audit alone is not replaced: it goes on from where it is, with `audit` added. A token that was
    * revoked since the copy was made stays revoked.

@@ -14,6 +14,7 @@ import { Metrics } from "#core/series/metrics.ts";
 import { System } from "#core/system/system.ts";
 import { Changes, type ChangesOptions } from "#core/watch/changes.ts";
 import { Watches } from "#core/watch/watches.ts";
+import { FeedRecorder } from "./feed-recorder.ts";
 import { ListSearch } from "./list-search.ts";
 import { NOW_US, type StoresUnderTest } from "./stores.ts";
 
@@ -41,12 +42,12 @@ export interface CoreUnderTest {
 }
 
 export function buildCore(
-  { journal, runs: store, points, logs, links, feed, directory }: StoresUnderTest,
+  { journal, runs: store, points, logs, links, changes: runChanges, directory }: StoresUnderTest,
   options: ChangesOptions = {},
 ): CoreUnderTest {
   const changes = new Changes(journal, options);
   const clock = { us: NOW_US, nowUs: () => clock.us };
-  const search = new ListSearch(feed);
+  const search = new ListSearch(new FeedRecorder(runChanges));
   const captures = new CapturePolicies(store);
   const objectives = new Objectives({ store });
   const runs = new Runs({ store, search, clock, captures });
@@ -61,7 +62,7 @@ export function buildCore(
     metrics,
     objectives,
     comparisons: new Comparisons({ runs, points, metrics, objectives }),
-    explore: new Explore({ store, search, metrics, objectives, clock }),
+    explore: new Explore({ search, metrics, objectives, clock }),
     logs: new Logs({ store: logs, runs, changes }),
     watches: new Watches({ store, search, logs, runs, clock, changes }),
     lineage: new Lineage({ store, links, runs, clock }),

@@ -11,6 +11,7 @@ import type { ArtifactStore } from "#core/ports/artifact-store.ts";
 import type { Journal } from "#core/ports/journal.ts";
 import type { LineageStore } from "#core/ports/lineage-store.ts";
 import type { LogStore } from "#core/ports/log-store.ts";
+import type { RunChanges, RunChangesLink } from "#core/ports/run-changes.ts";
 import type { AppendEnvelope, AppendOutcome, HeavyPart, RunStore } from "#core/ports/run-store.ts";
 import type { FeedRecorder } from "./feed-recorder.ts";
 
@@ -23,6 +24,10 @@ export interface StoresUnderTest {
   links: LineageStore;
   logs: LogStore;
   artifacts: ArtifactStore;
+  /** For another follower. */
+  followRuns(): Promise<RunChangesLink>;
+  changes: RunChanges;
+  /** Follows them. */
   feed: FeedRecorder;
   /** An empty folder for backups. */
   directory: string;

@@ -1,3 +1,4 @@
+import type { MessagePort } from "node:worker_threads";
 import type { PlainError } from "#lang/errors.ts";
 import type { Run, RunChange } from "#core/types/run.ts";
 import type { AccessStore, AuditRecord } from "#core/ports/access-store.ts";
@@ -20,7 +21,6 @@ export interface WriterApi extends Pick<
   | "purgeRun"
   | "expireHeartbeats"
   | "initSetting"
-  | "publish"
   | "close"
 > {
   updateRun(id: string, change: RunChange, nowUs: number, audit?: AuditRecord): Promise<Run>;
@@ -41,6 +41,8 @@ export interface WriterApi extends Pick<
   forgetUnusedBlobs: ArtifactStore["forgetUnusedBlobs"];
   addSource: LineageStore["addSource"];
   removeSource: LineageStore["removeSource"];
+  /** Answers RunChanges on this port, too. Returns where its position is. */
+  followRuns(port: MessagePort): SharedArrayBuffer;
   /** Folds all that is in the log and shrinks the file. */
   settle(): Promise<void>;
   /** Answers when nothing can be written any more, with the reason. */
