@@ -122,7 +122,7 @@ export async function openCore(ports: Ports, options: CoreOptions) {
     }),
     metrics,
     comparisons: new Comparisons({ runs, points, metrics, objectives }),
-    explore: new Explore({ store, search, metrics, objectives, clock }),
+    explore: new Explore({ search, metrics, objectives, clock }),
     groups: new Groups({ store, points, search, runs, clock }),
     artifacts,
     lineage: new Lineage({ store, links, runs, clock }),

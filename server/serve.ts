@@ -150,8 +150,8 @@ async function serveStores(
     onFailure,
     connections: () => listening?.counts() ?? { open: 0, accepted: 0, refused: 0 },
   });
-  // The search is ready once it has heard everything: asking for the tally waits for that.
-  await stores.search.tally(await stores.runs.publish());
+  // The search is ready once it knows every run: asking for the tally waits for that.
+  await stores.search.tally();
   const opened = await openListening({ settings, certificate, log: limitedLog, wire, router });
   listening = opened;
   certificate?.follow(opened.useCertificate.bind(opened));

@@ -28,7 +28,6 @@ export async function openStores(settings: Settings, startThread?: StartThread):
   try {
     const store = await openSqlite({
       directory,
-      feed: columns.feed,
       nowUs: () => systemClock.nowUs(),
       ...(startThread !== undefined && { startThread }),
     });
@@ -42,6 +41,7 @@ export async function openStores(settings: Settings, startThread?: StartThread):
               throw thrown;
             },
           );
+    await columns.follow(await store.followRuns());
     return {
       engine: store,
       journal: store,

@@ -1,4 +1,3 @@
-import { MessageChannel } from "node:worker_threads";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { systemClock } from "#base/clock.ts";
 import { mintToken } from "#core/access/tokens/mint-token.ts";
@@ -69,8 +68,7 @@ async function grant(
   namespaces: number,
   ids: readonly string[],
 ): Promise<{ half: string; holes: string }> {
-  const { port1, port2 } = new MessageChannel();
-  const store = await openSqlite({ directory, feed: port1, nowUs: () => systemClock.nowUs() });
+  const store = await openSqlite({ directory, nowUs: () => systemClock.nowUs() });
   const nowUs = systemClock.nowUs();
   const changes: AccessChange[] = [];
   const caller = (name: string): string => {
@@ -104,6 +102,5 @@ async function grant(
   }
   await store.changeAccess(changes, []);
   await store.close();
-  port2.close();
   return tokens;
 }

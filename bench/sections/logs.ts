@@ -1,6 +1,5 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { MessageChannel } from "node:worker_threads";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { SearchLogRequestSchema, SearchLogResponseSchema } from "#proto/cairn/v1/log_pb.ts";
 import { EnvelopeSchema } from "#proto/cairn/v1/metric_pb.ts";
@@ -59,9 +58,7 @@ export async function benchLogs({ report, directory, scale }: Bench): Promise<vo
     });
   }
   await server.stop();
-  const { port1, port2 } = new MessageChannel();
-  port1.unref();
-  const store = await openSqlite({ directory: data, feed: port2, nowUs: () => Date.now() * 1000 });
+  const store = await openSqlite({ directory: data, nowUs: () => Date.now() * 1000 });
   await store.settle();
   await store.close();
   report.add({

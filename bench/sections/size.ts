@@ -1,6 +1,5 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { MessageChannel } from "node:worker_threads";
 import { openSqlite } from "#store/sqlite/open.ts";
 import { runLoad } from "../ingest.ts";
 import type { Bench } from "../main.ts";
@@ -14,9 +13,7 @@ export async function benchSize({ report, directory, scale }: Bench): Promise<vo
   const load = { writers: 4, series: 250, batchPoints: 10_000, protocol: "connect" } as const;
   const { points } = await runLoad(server, { ...load, envelopesPerWriter: Math.round(250 * scale) });
   await server.stop();
-  const { port1, port2 } = new MessageChannel();
-  port1.unref();
-  const store = await openSqlite({ directory: data, feed: port2, nowUs: () => Date.now() * 1000 });
+  const store = await openSqlite({ directory: data, nowUs: () => Date.now() * 1000 });
   await store.settle();
   await store.close();
   report.add({

@@ -9,7 +9,6 @@ import { printField, readField } from "#lang/query/field-text.ts";
 import { authorizeCall, type Caller } from "../access/caller.ts";
 import { objectiveField, type HeldObjective, type Objectives } from "../objective/objectives.ts";
 import type { FoundFrontier, RunSearch, RunSelection } from "../ports/run-search.ts";
-import type { RunStore } from "../ports/run-store.ts";
 import { requireText } from "../types/check.ts";
 import type { Direction, KeyDescription } from "../types/namespace.ts";
 import type { Metrics } from "../series/metrics.ts";
@@ -53,20 +52,12 @@ export interface Goal {
 
 /** Questions about many runs at once, answered from the run index. */
 export class Explore {
-  readonly #store: RunStore;
   readonly #search: RunSearch;
   readonly #metrics: Metrics;
   readonly #objectives: Objectives;
   readonly #clock: Clock;
 
-  constructor(parts: {
-    store: RunStore;
-    search: RunSearch;
-    metrics: Metrics;
-    objectives: Objectives;
-    clock: Clock;
-  }) {
-    this.#store = parts.store;
+  constructor(parts: { search: RunSearch; metrics: Metrics; objectives: Objectives; clock: Clock }) {
     this.#search = parts.search;
     this.#metrics = parts.metrics;
     this.#objectives = parts.objectives;
@@ -92,11 +83,7 @@ export class Explore {
       offset,
       limit,
     };
-    const { fields, total, runs } = await this.#search.fields(
-      asked,
-      await this.#store.publish(),
-      caller.signal,
-    );
+    const { fields, total, runs } = await this.#search.fields(asked, caller.signal);
     return {
       fields: fields.map((field) => ({
         ...field,
@@ -123,7 +110,7 @@ export class Explore {
       objective,
       bounds: { paramsMax: limits.importanceParamsMax, valuesMax: limits.importanceValuesMax },
     };
-    const found = await this.#search.importance(asked, await this.#store.publish(), caller.signal);
+    const found = await this.#search.importance(asked, caller.signal);
     return { ...found, objective: printField(objective) };
   }
 
@@ -144,7 +131,7 @@ export class Explore {
       maximize: direction === "maximize",
     }));
     const asked = { ...selection, goals, limit: limits.frontierRunsMax };
-    return this.#search.frontier(asked, await this.#store.publish(), caller.signal);
+    return this.#search.frontier(asked, caller.signal);
   }
 
   #select(caller: Caller, { query, namespace }: AskedRuns): RunSelection {

@@ -25,7 +25,7 @@ export async function findBestRuns(
     stat: bestStat(direction),
   }));
   const request = { readable: caller.rights.readable(), goals };
-  const found = await search.best(request, await store.publish(), caller.signal);
+  const found = await search.best(request, caller.signal);
   const ids = new Set(found.flatMap((one) => one?.id ?? []));
   const names = new Map<string, string>();
   for await (const { id, name } of readRuns(store, [...ids], HEAVY_PARTS, caller.signal)) names.set(id, name);

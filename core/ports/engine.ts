@@ -22,8 +22,8 @@ export interface EngineCopies {
    */
   backup(file: string, audit?: AuditRecord): Promise<void>;
   /**
-   * Replaces everything by a copy made with `backup`. Calls wait meanwhile. The feed restarts with
-   * `reset`. What was there in that moment is first copied into the file `keepAside`, which must not exist.
+   * Replaces everything by a copy made with `backup`. Calls wait meanwhile. Followers of the journal begin from the
+   * beginning. What was there in that moment is first copied into the file `keepAside`, which must not exist.
    *
    * The audit alone is not replaced: it goes on from where it is, with `audit` added. A token that was
    * revoked since the copy was made stays revoked.

@@ -2,31 +2,32 @@ import type { Field, MetricStat, Query } from "#lang/query/ast.ts";
 import type { FieldInfo, FieldKind, KnownMetrics } from "../explore/fields.ts";
 import type { Importance, ImportanceBounds } from "../explore/importance.ts";
 import type { ReadMask } from "../access/scope.ts";
-import type { RunStatus } from "#lang/statuses.ts";
 
 /**
- * Answers queries over all runs. The embedded engine keeps typed columns in memory, current through
- * a RunFeed; an engine that asks the database itself ignores positions and feed.
+ * Answers queries over all runs. Every answer knows each change that was acknowledged before the call: the embedded
+ * engine keeps typed columns in memory, follows RunChanges, and answers once it has applied the last position; an
+ * engine that asks the database itself follows nothing. Throws `unavailable` (SEARCH_BEHIND) when that takes too long.
+ *
+ * A call with a signal rejects with the signal's reason once that is aborted.
  */
 export interface RunSearch {
-  /** Waits until `position` (of RunStore.publish) has been applied. Rejects with the signal's reason once aborted. */
-  search(request: SearchRequest, position: number, signal?: AbortSignal): Promise<SearchResult>;
+  search(request: SearchRequest, signal?: AbortSignal): Promise<SearchResult>;
   /**
    * One entry per namespace that holds a run outside the trash which `readable` lets the caller read;
-   * undefined, or none, counts every run. Waits as `search` does.
+   * undefined, or none, counts every run.
    */
-  tally(position: number, readable?: ReadMask): Promise<NamespaceTally[]>;
+  tally(readable?: ReadMask): Promise<NamespaceTally[]>;
   /**
    * Per goal the run outside the trash with the best number, undefined where none has one; at a tie the newest. NaN
-   * is not a number. Waits as `search` does, and so do the others below.
+   * is not a number.
    */
-  best(request: BestRequest, position: number, signal?: AbortSignal): Promise<(BestFound | undefined)[]>;
+  best(request: BestRequest, signal?: AbortSignal): Promise<(BestFound | undefined)[]>;
   /** The keys that the selected runs have, in the order of core/explore/fields.ts. */
-  fields(request: FieldsRequest, position: number, signal?: AbortSignal): Promise<FoundFields>;
+  fields(request: FieldsRequest, signal?: AbortSignal): Promise<FoundFields>;
   /** How much the params of the selected runs go along with a field (core/explore/importance.ts). */
-  importance(request: ImportanceRequest, position: number, signal?: AbortSignal): Promise<Importance>;
+  importance(request: ImportanceRequest, signal?: AbortSignal): Promise<Importance>;
   /** The selected runs that no other beats (core/explore/frontier.ts). Throws `deadline` where that takes too long. */
-  frontier(request: FrontierRequest, position: number, signal?: AbortSignal): Promise<FoundFrontier>;
+  frontier(request: FrontierRequest, signal?: AbortSignal): Promise<FoundFrontier>;
   close(): Promise<void>;
 }
 
@@ -138,58 +139,3 @@ export interface NamespaceTally {
   running: number;
   lastActivityUs: number;
 }
-
-/**
- * The way changes travel from a RunStore to a RunSearch: one end of a channel, so that they need not
- * pass through the thread that serves requests. Messages are RunFeedBatch.
- */
-export interface RunFeed {
-  postMessage(batch: RunFeedBatch, transfer?: readonly ArrayBuffer[]): void;
-}
-
-/** Changes in the order they were acknowledged. */
-export interface RunFeedBatch {
-  /** Rises from batch to batch, also over restarts of the feed. */
-  position: number;
-  /** Forget everything known so far. */
-  reset: boolean;
-  runs: RunFeedRow[];
-  /** Keys of runs that are gone for good. */
-  purged: number[];
-  metrics: MetricFeed | undefined;
-}
-
-/** A run as it is now, whole. `key` is a small number the store gives it for as long as it lives. */
-export interface RunFeedRow {
-  key: number;
-  id: string;
-  namespace: string;
-  name: string;
-  status: RunStatus;
-  notes: string;
-  aliases: readonly string[];
-  /** JSON text: an object of all params. */
-  params: string;
-  tags: readonly (readonly [string, string])[];
-  createdUs: number;
-  startedUs: number | undefined;
-  endedUs: number | undefined;
-  updatedUs: number;
-  deletedUs: number | undefined;
-}
-
-/**
- * Summaries of series, in columns. Entry i belongs to run `runs[i]`, metric `keys[key[i]]` and label
- * set `labels[label[i]]` ("" for none), and replaces what was known of that series.
- */
-export interface MetricFeed {
-  keys: string[];
-  labels: string[];
-  runs: Float64Array;
-  key: Uint32Array;
-  label: Uint32Array;
-  /** METRIC_FEED_STATS numbers per entry: count, nan count, first, last, min, max, sum, last step. */
-  stats: Float64Array;
-}
-
-export const METRIC_FEED_STATS = 8;

@@ -69,11 +69,6 @@ export interface RunStore {
    */
   verifyRun(id: string, bytesMax?: number, signal?: AbortSignal): Promise<RunLedger>;
 
-  /**
-   * Hands every change acknowledged so far to the feed given at opening and returns its position;
-   * a RunSearch fed by it knows them once it has applied that position. Cheap when nothing changed.
-   */
-  publish(): Promise<number>;
 }
 
 /** How many runs one alias is answered with. */

@@ -187,7 +187,7 @@ export class Namespaces {
 
   async #tree(caller: Caller): Promise<NamespaceTree> {
     const mask = caller.rights.readable();
-    return new NamespaceTree(mask, await this.#search.tally(await this.#runs.publish(), mask));
+    return new NamespaceTree(mask, await this.#search.tally(mask));
   }
 }
 

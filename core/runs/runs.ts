@@ -253,7 +253,6 @@ export class Runs {
     const nowUs = this.#clock.nowUs();
     const query = parseQuery(request.query, { nowUs });
     const projection = parseColumns(request.columns);
-    const position = await this.#store.publish();
     const asked = {
       query,
       readable: caller.rights.readable(),
@@ -264,7 +263,7 @@ export class Runs {
       metrics: projection.metrics,
       nowUs,
     };
-    const find = (limit: number) => this.#search.search({ ...asked, limit }, position, caller.signal);
+    const find = (limit: number) => this.#search.search({ ...asked, limit }, caller.signal);
     const size = pageSize(request.pageSize);
     const page = await fittingPage(this.#store, find, projection, size, caller.signal);
     const runs = toFoundRuns(page.found, page.stored, projection);

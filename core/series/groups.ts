@@ -153,7 +153,6 @@ export class Groups {
         metrics: [],
         nowUs,
       },
-      await this.#store.publish(),
       caller.signal,
     );
     requireAtMost(found.total, limits.groupRunsMax, "runs in groups");

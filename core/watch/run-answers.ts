@@ -225,20 +225,17 @@ export class RunAnswers {
     const { under, projection } = view;
     const nowUs = this.#clock.nowUs();
     const query = parseQuery(view.query, { nowUs });
-    const found = await this.#search.search(
-      {
-        query,
-        readable: mask,
-        only,
-        under,
-        trashed: false,
-        limit: only.length,
-        after: undefined,
-        metrics: projection.metrics,
-        nowUs,
-      },
-      await this.#store.publish(),
-    );
+    const found = await this.#search.search({
+      query,
+      readable: mask,
+      only,
+      under,
+      trashed: false,
+      limit: only.length,
+      after: undefined,
+      metrics: projection.metrics,
+      nowUs,
+    });
     const options = { omit: unwanted(projection), bytesMax: limits.pageBytesMax };
     const { runs, looked } = await this.#store.getRuns(found.ids, options);
     return { runs: toFoundRuns(found, runs, projection), looked, found: found.ids.length };

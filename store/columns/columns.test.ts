@@ -1,68 +1,60 @@
-import { type OpenedSearch, runSearchContract } from "../contract/run-search/run-search.ts";
+import { runSearchContract } from "../contract/run-search/run-search.ts";
+import type { RunFeeder } from "../contract/run-feeder.ts";
 import { inSlices } from "#base/threads/in-slices.ts";
 import { importanceOf } from "#core/explore/importance.ts";
+import type { RunSearch } from "#core/ports/run-search.ts";
 import type { Field } from "#lang/query/ast.ts";
 import { dose } from "../../tools/dose.ts";
 import { findFrontier } from "./analysis/find-frontier.ts";
 import { OpenTables } from "./analysis/open-tables.ts";
+import { Follower } from "./follower.ts";
 import { RunIndex } from "./index.ts";
 import { openColumns } from "./open.ts";
-import { PositionGate } from "./position-gate.ts";
 
-async function openThread(): Promise<OpenedSearch> {
-  const { search, feed } = openColumns();
-  return {
-    search,
-    apply: (batch) => feed.postMessage(batch),
-    close: () => search.close(),
-  };
+async function openThread(feeder: RunFeeder): Promise<RunSearch> {
+  const { search, follow } = openColumns();
+  await follow(feeder.link());
+  return search;
 }
 
-async function openIndex(): Promise<OpenedSearch> {
+async function openIndex(feeder: RunFeeder): Promise<RunSearch> {
   const index = new RunIndex();
   const tables = new OpenTables(index);
-  const gate = new PositionGate(1_000);
+  const follower = new Follower(feeder, (batch) => index.apply(batch), { deadlineMs: 1_000 });
   return {
-    search: {
-      async search(request, position) {
-        await gate.wait(position);
-        return index.search(request);
-      },
-      async tally(position, readable) {
-        await gate.wait(position);
-        return index.tally(readable);
-      },
-      async best(request, position) {
-        await gate.wait(position);
-        return inSlices(index.best(request), () => undefined);
-      },
-      async fields(request, position) {
-        await gate.wait(position);
-        return inSlices(index.fields(request), () => undefined);
-      },
-      async importance(request, position) {
-        await gate.wait(position);
-        const table = await inSlices(tables.open(request, true), () => undefined);
-        const column = async (field: Field) => tables.column(table.id, field);
-        return importanceOf({ ...table, column }, request.objective, request.bounds);
-      },
-      async frontier(request, position) {
-        await gate.wait(position);
-        const { id, count } = await inSlices(tables.open(request, false), () => undefined);
-        const table = {
-          count,
-          column: async (field: Field) => tables.column(id, field),
-          identify: async (places: readonly number[]) => tables.identify(id, places),
-        };
-        return findFrontier(table, request.goals, request.limit, () => undefined);
-      },
-      close: async () => {},
+    async search(request) {
+      await follower.catchUp();
+      return index.search(request);
     },
-    apply(batch) {
-      index.apply(batch);
-      gate.reach(batch.position);
+    async tally(readable) {
+      await follower.catchUp();
+      return index.tally(readable);
     },
-    close: () => {},
+    async best(request) {
+      await follower.catchUp();
+      return inSlices(index.best(request), () => undefined);
+    },
+    async fields(request) {
+      await follower.catchUp();
+      return inSlices(index.fields(request), () => undefined);
+    },
+    async importance(request) {
+      await follower.catchUp();
+      const table = await inSlices(tables.open(request, true), () => undefined);
+      const column = async (field: Field) => tables.column(table.id, field);
+      return importanceOf({ ...table, column }, request.objective, request.bounds);
+    },
+    async frontier(request) {
+      await follower.catchUp();
+      const { id, count } = await inSlices(tables.open(request, false), () => undefined);
+      const table = {
+        count,
+        column: async (field: Field) => tables.column(id, field),
+        identify: async (places: readonly number[]) => tables.identify(id, places),
+      };
+      return findFrontier(table, request.goals, request.limit, () => undefined);
+    },
+    close: async () => {},
   };
 }
 

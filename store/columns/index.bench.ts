@@ -7,16 +7,12 @@
  */
 import { inSlices } from "#base/threads/in-slices.ts";
 import { importanceOf } from "#core/explore/importance.ts";
-import {
-  METRIC_FEED_STATS,
-  type FieldsRequest,
-  type RunFeedBatch,
-  type RunFeedRow,
-} from "#core/ports/run-search.ts";
+import { METRIC_FEED_STATS, type RunFeedRow } from "#core/ports/run-changes.ts";
+import type { FieldsRequest } from "#core/ports/run-search.ts";
 import type { Field } from "#lang/query/ast.ts";
 import { parseQuery } from "#lang/query/parser.ts";
 import { OpenTables } from "./analysis/open-tables.ts";
-import { RunIndex } from "./index.ts";
+import { RunIndex, type RunPart } from "./index.ts";
 
 const BATCH_RUNS = 1_000;
 const METRICS = 10;
@@ -90,7 +86,7 @@ function makeRun(key: number, random: () => number): RunFeedRow {
   };
 }
 
-function makeBatch(first: number, count: number, random: () => number): RunFeedBatch {
+function makeBatch(first: number, count: number, random: () => number): RunPart {
   const runs = Array.from({ length: count }, (_, at) => makeRun(first + at, random));
   const rare = runs.filter((run) => run.key % 1000 === 0);
   const entries = count * METRICS + rare.length;
@@ -112,7 +108,7 @@ function makeBatch(first: number, count: number, random: () => number): RunFeedB
       at * METRIC_FEED_STATS,
     );
   }
-  return { position: first + count, reset: false, runs, purged: [], metrics };
+  return { reset: false, runs, purged: [], metrics };
 }
 
 function memoryMb(): number {

@@ -15,7 +15,7 @@ import {
   scriptSeries,
   searchRequest,
 } from "#store/contract/run-feeder.ts";
-import type { RunFeedRow } from "#core/ports/run-search.ts";
+import type { RunFeedRow } from "#core/ports/run-changes.ts";
 import type { Query } from "#lang/query/ast.ts";
 import { BLOCK_ROWS } from "./cells/cells.ts";
 import { RunIndex } from "./index.ts";
@@ -65,7 +65,6 @@ describe("the run index", () => {
     const put = (keys: readonly number[]) => {
       index.apply({
         ...NO_CHANGE,
-        position: 1,
         runs: keys.map((key) => scriptRow(runs[key - BARE_ROWS]!, key)),
         metrics: metricFeed(keys.flatMap((key) => scriptSeries(runs[key - BARE_ROWS]!, key))),
       });
@@ -77,10 +76,10 @@ describe("the run index", () => {
         { numRuns: dose(25, 100) },
       );
     const bare = Array.from({ length: BARE_ROWS }, (_, key) => ({ ...feedRow(key), startedUs: undefined }));
-    index.apply({ ...NO_CHANGE, position: 1, runs: bare });
+    index.apply({ ...NO_CHANGE, runs: bare });
     const all = runs.map((_, at) => BARE_ROWS + at);
     put(all);
-    index.apply({ ...NO_CHANGE, position: 2, purged: bare.slice(BARE_ROWS_LEFT).map(({ key }) => key) });
+    index.apply({ ...NO_CHANGE, purged: bare.slice(BARE_ROWS_LEFT).map(({ key }) => key) });
     for (const row of bare.slice(0, BARE_ROWS_LEFT)) {
       const run = { ...row, tags: new Map<string, string>() };
       views.set(
@@ -91,7 +90,7 @@ describe("the run index", () => {
     checkQueries();
 
     const purged = all.filter((key) => key % 40 !== 0);
-    index.apply({ ...NO_CHANGE, position: 3, purged });
+    index.apply({ ...NO_CHANGE, purged });
     for (const key of purged) views.delete(idOf(key));
     checkQueries();
 
@@ -104,12 +103,12 @@ describe("the run index", () => {
     for (let first = 0; first < 100_000; first += 10_000) {
       const runs: RunFeedRow[] = [];
       for (let key = first; key < first + 10_000; key++) runs.push(feedRow(key));
-      index.apply({ ...NO_CHANGE, position: first + 1, runs });
+      index.apply({ ...NO_CHANGE, runs });
     }
     const names = Array.from({ length: 12_000 }, (_, at) => `name ${at}`);
     const metrics = metricFeed(names.map((key, at) => ({ run: 77_777, key, points: [at] })));
     const before = process.memoryUsage();
-    index.apply({ ...NO_CHANGE, position: 2e6, metrics });
+    index.apply({ ...NO_CHANGE, metrics });
     const after = process.memoryUsage();
     expect(after.arrayBuffers - before.arrayBuffers).toBeLessThan(1 << 20);
     expect(after.heapUsed - before.heapUsed).toBeLessThan(64 << 20);
@@ -125,7 +124,6 @@ describe("the run index", () => {
       const tags = [["progress", `${text}${round}`]] as const;
       index.apply({
         ...NO_CHANGE,
-        position: round + 1,
         runs: [feedRow(round % 3, { tags, notes: `${text}${round}` })],
       });
     }
@@ -142,7 +140,7 @@ describe("the run index", () => {
     const runs = Array.from({ length: 200 }, (_, key) =>
       feedRow(key, { notes: `${"ab".repeat(50_000)}${key}` }),
     );
-    index.apply({ ...NO_CHANGE, position: 1, runs });
+    index.apply({ ...NO_CHANGE, runs });
     const slow = searchRequest('notes ~ "^(a|b)*[xy]$"');
     expect(() => index.search(slow)).toThrow(
       expect.objectContaining({ code: "deadline", reason: "SEARCH_SLOW" }),
@@ -163,7 +161,7 @@ describe("the run index", () => {
       const runs = Array.from({ length: rows }, (_, key) =>
         feedRow(key, { params: `{"x":${valueOf(key)}}` }),
       );
-      index.apply({ ...NO_CHANGE, position: 1, runs });
+      index.apply({ ...NO_CHANGE, runs });
       for (const descending of [false, true]) {
         const sorted = runs.toSorted((a, b) => {
           const difference = valueOf(a.key) - valueOf(b.key);

@@ -12,15 +12,17 @@ import type {
   FieldsRequest,
   FoundFields,
   FrontierRun,
-  MetricFeed,
   NamespaceTally,
-  RunFeedBatch,
-  RunFeedRow,
   RunSelection,
   SearchRequest,
   SearchResult,
 } from "#core/ports/run-search.ts";
-import { METRIC_FEED_STATS } from "#core/ports/run-search.ts";
+import {
+  METRIC_FEED_STATS,
+  type MetricFeed,
+  type RunFeedBatch,
+  type RunFeedRow,
+} from "#core/ports/run-changes.ts";
 import { maskReadsNamespace, type ReadMask } from "#core/access/scope.ts";
 import { systemClock } from "#base/clock.ts";
 import type { Field, Query } from "#lang/query/ast.ts";
@@ -44,6 +46,9 @@ import { FALSE } from "./cells/value-column.ts";
 /** Searches run one after the other, so one that takes long holds up all. */
 const SEARCH_MS_MAX = 5_000;
 
+/** What is done with a batch does not depend on how far it brings a follower. */
+export type RunPart = Omit<RunFeedBatch, "mark">;
+
 const EVERYTHING: Query = { where: undefined, orderBy: [] };
 
 const ALL_OFFSETS = Uint16Array.from({ length: BLOCK_ROWS }, (_, offset) => offset);
@@ -64,7 +69,7 @@ export class RunIndex {
   }
 
   /** Within a batch, purges come first, then runs, then metrics. Metrics of an unknown run are ignored. */
-  apply(batch: RunFeedBatch): void {
+  apply(batch: RunPart): void {
     this.#tallies.clear();
     if (batch.reset) {
       this.#columns = new RunColumns();

@@ -1,7 +1,7 @@
-import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { Caller } from "#base/threads/worker-call.ts";
 import { startWorker } from "#base/threads/worker-thread.ts";
 import { CairnError, fromPlainError } from "#lang/errors.ts";
+import type { RunChangesLink } from "#core/ports/run-changes.ts";
 import type { RunSearch } from "#core/ports/run-search.ts";
 import { Analysis } from "./analysis/analysis.ts";
 import { MASKS_MAX } from "./masks/mask-table.ts";
@@ -9,30 +9,27 @@ import { toPlainRequest } from "./masks/plain-query.ts";
 import { SentMasks } from "./masks/sent-masks.ts";
 import type { ColumnsApi, WorkerStart } from "./worker-api.ts";
 
-/** How long a search waits for changes that were acknowledged but have not come over the feed. */
+/** How long a search waits while nothing comes of the changes that it must know. */
 const BEHIND_MS_MAX = 30_000;
 
 export interface Columns {
   search: RunSearch;
-  /** Takes RunFeedBatch messages. May be transferred to the thread where changes are made. */
-  feed: MessagePort;
+  /** From now on the index knows what the store has. Before, every search throws `unavailable`. */
+  follow(changes: RunChangesLink): Promise<void>;
 }
 
 /**
- * Starts the run index in a thread of its own, empty until something comes over the feed. When the
- * thread fails, every call that waits and every later one throws `unavailable`.
+ * Starts the run index in a thread of its own. When the thread fails, every call that waits and every later one throws
+ * `unavailable`.
  */
 export function openColumns(options: { behindMsMax?: number; masksMax?: number } = {}): Columns {
-  const { port1, port2 } = new MessageChannel();
   const start: WorkerStart = {
-    feed: port2,
     deadlineMs: options.behindMsMax ?? BEHIND_MS_MAX,
     masksMax: options.masksMax ?? MASKS_MAX,
   };
   const worker = startWorker(new URL("./worker.ts", import.meta.url), {
     name: "columns",
     workerData: start,
-    transferList: [port2],
   });
   const caller = new Caller<ColumnsApi>(worker, fromPlainError, (cause) => {
     return new CairnError("unavailable", "cannot search runs: the thread of the run index has ended", {
@@ -44,24 +41,27 @@ export function openColumns(options: { behindMsMax?: number; masksMax?: number }
   const masks = new SentMasks(MASKS_MAX);
   const analysis = new Analysis(caller, masks);
   const search: RunSearch = {
-    search: (request, position, signal) =>
+    search: (request, signal) =>
       masks.call(request.readable, (readable) =>
-        caller.call("search", [toPlainRequest(request, readable), position], { signal }),
+        caller.call("search", [toPlainRequest(request, readable)], { signal }),
       ),
-    tally: (position, readable) => masks.call(readable, (sent) => caller.call("tally", [position, sent])),
-    best: ({ goals, readable }, position, signal) =>
-      masks.call(readable, (sent) => caller.call("best", [goals, sent, position], { signal })),
-    fields: (request, position, signal) =>
+    tally: (readable) => masks.call(readable, (sent) => caller.call("tally", [sent])),
+    best: ({ goals, readable }, signal) =>
+      masks.call(readable, (sent) => caller.call("best", [goals, sent], { signal })),
+    fields: (request, signal) =>
       masks.call(request.readable, (readable) =>
-        caller.call("fields", [toPlainRequest(request, readable), position], { signal }),
+        caller.call("fields", [toPlainRequest(request, readable)], { signal }),
       ),
-    importance: (request, position, signal) => analysis.importance(request, position, signal),
-    frontier: (request, position, signal) => analysis.frontier(request, position, signal),
+    importance: (request, signal) => analysis.importance(request, signal),
+    frontier: (request, signal) => analysis.frontier(request, signal),
     async close() {
       await analysis.close();
       caller.fail(new CairnError("unavailable", "cannot search runs: the run index is closed"));
       await worker.terminate();
     },
   };
-  return { search, feed: port1 };
+  return {
+    search,
+    follow: (changes) => caller.call("follow", [changes], { transfer: [changes.port] }),
+  };
 }

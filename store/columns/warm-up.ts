@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers/promises";
-import { METRIC_FEED_STATS, type RunFeedBatch, type RunFeedRow } from "#core/ports/run-search.ts";
+import { METRIC_FEED_STATS, type RunFeedRow } from "#core/ports/run-changes.ts";
 import { parseQuery } from "#lang/query/parser.ts";
 import { BLOCK_ROWS } from "./cells/cells.ts";
-import { RunIndex } from "./index.ts";
+import { RunIndex, type RunPart } from "./index.ts";
 
 const ROUNDS = 150;
 const WORDS = ["x", "y", "z"];
@@ -26,7 +26,7 @@ export async function warmUp(): Promise<void> {
   }
 }
 
-function makeBatch(): RunFeedBatch {
+function makeBatch(): RunPart {
   const keys = Array.from({ length: BLOCK_ROWS }, (_, key) => key);
   const metrics = {
     keys: ["m"],
@@ -39,7 +39,7 @@ function makeBatch(): RunFeedBatch {
       (_, at) => ((at * 7919) % 1000) / 1000,
     ),
   };
-  return { position: 1, reset: false, purged: [], runs: keys.map(makeRow), metrics };
+  return { reset: false, purged: [], runs: keys.map(makeRow), metrics };
 }
 
 function makeRow(key: number): RunFeedRow {

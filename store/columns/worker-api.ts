@@ -1,6 +1,7 @@
 import type { MessagePort } from "node:worker_threads";
 import type { Importance, ImportanceBounds } from "#core/explore/importance.ts";
 import type { ParamFact, RunColumn } from "#core/explore/run-table.ts";
+import type { RunChangesLink } from "#core/ports/run-changes.ts";
 import type {
   BestFound,
   BestGoal,
@@ -19,23 +20,23 @@ import type { Plain, PlainMask } from "./masks/plain-query.ts";
 
 /** What the thread of the index is started with. */
 export interface WorkerStart {
-  /** RunFeedBatch messages come in here. */
-  feed: MessagePort;
   deadlineMs: number;
   masksMax: number;
 }
 
 /**
- * What it can be asked. All wait until `position` has been applied, and throw `precondition`
+ * What it can be asked. All wait until every acknowledged change has been applied, and throw `precondition`
  * (MASK_UNKNOWN) at once for the id of a mask that is not there any more.
  */
 export interface ColumnsApi {
-  search(request: Plain<SearchRequest>, position: number): SearchResult;
-  tally(position: number, readable: PlainMask): NamespaceTally[];
-  best(goals: readonly BestGoal[], readable: PlainMask, position: number): (BestFound | undefined)[];
-  fields(request: Plain<FieldsRequest>, position: number): FoundFields;
+  /** Once, before anything is asked. */
+  follow(changes: RunChangesLink): void;
+  search(request: Plain<SearchRequest>): SearchResult;
+  tally(readable: PlainMask): NamespaceTally[];
+  best(goals: readonly BestGoal[], readable: PlainMask): (BestFound | undefined)[];
+  fields(request: Plain<FieldsRequest>): FoundFields;
   /** Keeps the rows that are selected now until `closeTable`. */
-  openTable(request: Plain<RunSelection>, withParams: boolean, position: number): OpenedTable;
+  openTable(request: Plain<RunSelection>, withParams: boolean): OpenedTable;
   closeTable(id: number): void;
   /** Serves TableApi on this port, too. */
   serveTables(port: MessagePort): void;

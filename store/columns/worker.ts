@@ -1,20 +1,23 @@
-/** The thread that holds the run index. Batches and searches come in over two ports, one at a time. */
+/** The thread that holds the run index. It follows the store over one port and answers over another. */
 import { parentPort, workerData } from "node:worker_threads";
 import { keepCancelFlag, throwIfCancelled } from "#base/threads/cancellation.ts";
 import { inSlices } from "#base/threads/in-slices.ts";
 import { serveCalls, Transferred } from "#base/threads/worker-call.ts";
+import { linkRunChanges } from "#core/runs/run-changes-link.ts";
 import type { ReadMask } from "#core/access/scope.ts";
 import { CairnError, toPlainError } from "#lang/errors.ts";
-import type { RunFeedBatch, SearchRequest } from "#core/ports/run-search.ts";
+import type { RunChangesLink } from "#core/ports/run-changes.ts";
+import type { SearchRequest } from "#core/ports/run-search.ts";
 import { parseQuery } from "#lang/query/parser.ts";
 import { RunIndex } from "./index.ts";
 import { OpenTables } from "./analysis/open-tables.ts";
 import { fromPlainRequest, type PlainMask } from "./masks/plain-query.ts";
-import { PositionGate } from "./position-gate.ts";
+import { Follower } from "./follower.ts";
 import { warmUp } from "./warm-up.ts";
 import { type ColumnsApi, MASK_UNKNOWN, type TableApi, type WorkerStart } from "./worker-api.ts";
 
-const { feed, deadlineMs, masksMax } = workerData as WorkerStart;
+const { deadlineMs, masksMax } = workerData as WorkerStart;
+const TEND_MS = 1_000;
 /** Among fewer runs a search is fast without. */
 const WARM_UP_RUNS = 10_000;
 /** Puts the names in order: with very many of them the first who sorts by name would wait for that. */
@@ -30,15 +33,19 @@ const BY_NAME: SearchRequest = {
 let isCold = true;
 const index = new RunIndex({ masksMax });
 const tables = new OpenTables(index);
-const gate = new PositionGate(deadlineMs);
+let follower: Follower | undefined;
 
-feed.on("message", (batch: RunFeedBatch) => {
-  index.apply(batch);
-  gate.reach(batch.position);
-});
+function follow(link: RunChangesLink): void {
+  const following = new Follower(linkRunChanges(link), (batch) => index.apply(batch), { deadlineMs });
+  follower = following;
+  setInterval(() => following.tend(), TEND_MS);
+}
 
-function atPosition<R>(position: number, answer: () => R | Promise<R>): R | Promise<R> {
-  const behind = gate.wait(position);
+function caughtUp<R>(answer: () => R | Promise<R>): R | Promise<R> {
+  if (follower === undefined) {
+    throw new CairnError("unavailable", "cannot search runs: the run index does not follow a store yet");
+  }
+  const behind = follower.catchUp();
   return behind === undefined ? answer() : behind.then(keepCancelFlag(answer));
 }
 
@@ -60,24 +67,25 @@ function maskOf(readable: PlainMask): ReadMask | undefined {
 serveCalls<ColumnsApi>(
   parentPort!,
   {
-    search: (plain, position) => {
+    follow,
+    search: (plain) => {
       const request = fromPlainRequest(plain, maskOf(plain.readable));
-      return atPosition(position, () => index.search(request));
+      return caughtUp(() => index.search(request));
     },
-    best: (goals, readable, position) => {
+    best: (goals, readable) => {
       const mask = maskOf(readable);
       const check = keepCancelFlag(throwIfCancelled);
-      return atPosition(position, () => inSlices(index.best({ goals, readable: mask }), check));
+      return caughtUp(() => inSlices(index.best({ goals, readable: mask }), check));
     },
-    fields: (plain, position) => {
+    fields: (plain) => {
       const request = fromPlainRequest(plain, maskOf(plain.readable));
       const check = keepCancelFlag(throwIfCancelled);
-      return atPosition(position, () => inSlices(index.fields(request), check));
+      return caughtUp(() => inSlices(index.fields(request), check));
     },
-    openTable: (plain, withParams, position) => {
+    openTable: (plain, withParams) => {
       const selection = fromPlainRequest(plain, maskOf(plain.readable));
       const check = keepCancelFlag(throwIfCancelled);
-      return atPosition(position, () => inSlices(tables.open(selection, withParams), check));
+      return caughtUp(() => inSlices(tables.open(selection, withParams), check));
     },
     closeTable: (id) => tables.close(id),
     serveTables: (port) =>
@@ -92,9 +100,9 @@ serveCalls<ColumnsApi>(
         },
         toPlainError,
       ),
-    tally: (position, readable) => {
+    tally: (readable) => {
       const mask = maskOf(readable);
-      return atPosition(position, () => {
+      return caughtUp(() => {
         const tally = index.tally(mask);
         if (isCold && tally.reduce((sum, { runs }) => sum + runs, 0) >= WARM_UP_RUNS) {
           isCold = false;

@@ -6,6 +6,7 @@ import { openCore, type Core } from "#core/open-core.ts";
 import type { BlobStore } from "#core/ports/blob-store.ts";
 import type { NewRun } from "#core/runs/runs.ts";
 import type { ChangesOptions } from "#core/watch/changes.ts";
+import { FeedRecorder } from "./feed-recorder.ts";
 import { ListSearch } from "./list-search.ts";
 import { NOW_US, type StoresUnderTest } from "./stores.ts";
 
@@ -35,7 +36,7 @@ export async function buildCore(
 ): Promise<CoreUnderTest> {
   const clock = { us: NOW_US, nowUs: () => clock.us };
   const core = await openCore(
-    { ...under, blobs: blobs ?? openMemoryBlobStore(), search: new ListSearch(under.feed) },
+    { ...under, blobs: blobs ?? openMemoryBlobStore(), search: new ListSearch(new FeedRecorder(under.changes)) },
     {
       clock,
       changes,

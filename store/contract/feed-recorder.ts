@@ -1,6 +1,9 @@
-import type { MessagePort } from "node:worker_threads";
-import { METRIC_FEED_STATS, type RunFeedBatch, type RunFeedRow } from "#core/ports/run-search.ts";
-import type { RunStore } from "#core/ports/run-store.ts";
+import {
+  METRIC_FEED_STATS,
+  type RunChanges,
+  type RunFeedBatch,
+  type RunFeedRow,
+} from "#core/ports/run-changes.ts";
 
 /** Numbers of one series in the order of METRIC_FEED_STATS. */
 export interface FedNumbers {
@@ -14,29 +17,44 @@ export interface FedNumbers {
   lastStep: number;
 }
 
-/** The far end of a RunFeed: keeps every batch, and what follows from all of them. */
+/** A follower of RunChanges: keeps every batch, and what follows from all of them. */
 export class FeedRecorder {
   readonly batches: RunFeedBatch[] = [];
   /** Runs by key. */
   readonly runs = new Map<number, RunFeedRow>();
+  readonly #changes: RunChanges;
   readonly #metrics = new Map<number, Map<string, FedNumbers>>();
-  readonly #waiting: { position: number; resolve(): void }[] = [];
+  #following: Promise<unknown> = Promise.resolve();
 
-  constructor(port: MessagePort) {
-    port.on("message", (batch: RunFeedBatch) => this.#take(batch));
+  constructor(changes: RunChanges) {
+    this.#changes = changes;
   }
 
-  /** Publishes, and resolves when all of it has come over. Returns the position. */
-  async catchUp(store: RunStore): Promise<number> {
-    const position = await store.publish();
-    await this.reach(position);
-    return position;
+  /** Resolves when it knows everything that was acknowledged. Returns the position. */
+  catchUp(): Promise<number> {
+    const caughtUp = this.#following.then(() => this.#follow());
+    this.#following = caughtUp.catch(() => undefined);
+    return caughtUp;
   }
 
-  /** Resolves when the position has come over. */
-  async reach(position: number): Promise<void> {
-    if ((this.batches.at(-1)?.position ?? 0) >= position) return;
-    await new Promise<void>((resolve) => this.#waiting.push({ position, resolve }));
+  async #follow(): Promise<number> {
+    const wanted = this.#changes.position();
+    for (;;) {
+      const mark = this.batches.at(-1)?.mark;
+      if (mark !== undefined && mark.scanned === undefined && mark.position >= wanted) return mark.position;
+      await this.takeOne();
+    }
+  }
+
+  async takeOne(): Promise<void> {
+    this.take(await this.#changes.runsSince(this.batches.at(-1)?.mark));
+  }
+
+  /** Another follower that knows what this one does, as after a restart. */
+  goOn(changes: RunChanges): FeedRecorder {
+    const next = new FeedRecorder(changes);
+    for (const batch of this.batches) next.take(batch);
+    return next;
   }
 
   findRun(id: string): RunFeedRow | undefined {
@@ -55,7 +73,7 @@ export class FeedRecorder {
     return run && this.#metrics.get(run.key)?.get(JSON.stringify([key, label]));
   }
 
-  #take(batch: RunFeedBatch): void {
+  take(batch: RunFeedBatch): void {
     this.batches.push(batch);
     if (batch.reset) {
       this.runs.clear();
@@ -67,9 +85,6 @@ export class FeedRecorder {
     }
     for (const run of batch.runs) this.runs.set(run.key, run);
     this.#takeMetrics(batch);
-    while (this.#waiting.length > 0 && this.#waiting[0]!.position <= batch.position) {
-      this.#waiting.shift()!.resolve();
-    }
   }
 
   #takeMetrics({ metrics }: RunFeedBatch): void {

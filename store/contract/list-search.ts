@@ -13,12 +13,12 @@ import type {
   FrontierRequest,
   ImportanceRequest,
   NamespaceTally,
-  RunFeedRow,
   RunSearch,
   RunSelection,
   SearchRequest,
   SearchResult,
 } from "#core/ports/run-search.ts";
+import type { RunFeedRow } from "#core/ports/run-changes.ts";
 import type { FeedRecorder } from "./feed-recorder.ts";
 import { naiveBest, naiveFields, naiveFrontier, naiveImportance, type NaiveRun } from "./naive-explore.ts";
 import { NOW_US } from "./stores.ts";
@@ -26,7 +26,7 @@ import { NOW_US } from "./stores.ts";
 const EVERYTHING: Query = { where: undefined, orderBy: [] };
 
 /**
- * The plainest RunSearch there is: what the feed told, looked through from the beginning by core's own
+ * The plainest RunSearch there is: what a follower knows, looked through from the beginning by core's own
  * evaluator. It lets a suite run core on a store without the store's search.
  */
 export class ListSearch implements RunSearch {
@@ -36,8 +36,8 @@ export class ListSearch implements RunSearch {
     this.#feed = feed;
   }
 
-  async search(request: SearchRequest, position: number): Promise<SearchResult> {
-    await this.#feed.reach(position);
+  async search(request: SearchRequest): Promise<SearchResult> {
+    await this.#feed.catchUp();
     const rows = this.#select(request, request.trashed).filter(
       ({ run }) => request.only === undefined || request.only.includes(run.id),
     );
@@ -53,8 +53,8 @@ export class ListSearch implements RunSearch {
     };
   }
 
-  async tally(position: number, readable?: ReadMask): Promise<NamespaceTally[]> {
-    await this.#feed.reach(position);
+  async tally(readable?: ReadMask): Promise<NamespaceTally[]> {
+    await this.#feed.catchUp();
     const runs = [...this.#feed.runs.values()]
       .filter((run) => run.deletedUs === undefined)
       .filter((run) => readable === undefined || maskReadsRun(readable, run));
@@ -66,20 +66,20 @@ export class ListSearch implements RunSearch {
     }));
   }
 
-  async best({ readable, goals }: BestRequest, position: number): Promise<(BestFound | undefined)[]> {
-    return naiveBest(await this.#runs({ query: EVERYTHING, readable, under: "" }, position), goals);
+  async best({ readable, goals }: BestRequest): Promise<(BestFound | undefined)[]> {
+    return naiveBest(await this.#runs({ query: EVERYTHING, readable, under: "" }), goals);
   }
 
-  async fields(request: FieldsRequest, position: number): Promise<FoundFields> {
-    return naiveFields(await this.#runs(request, position), request);
+  async fields(request: FieldsRequest): Promise<FoundFields> {
+    return naiveFields(await this.#runs(request), request);
   }
 
-  async importance(request: ImportanceRequest, position: number): Promise<Importance> {
-    return naiveImportance(await this.#runs(request, position), request);
+  async importance(request: ImportanceRequest): Promise<Importance> {
+    return naiveImportance(await this.#runs(request), request);
   }
 
-  async frontier(request: FrontierRequest, position: number): Promise<FoundFrontier> {
-    return naiveFrontier(await this.#runs(request, position), request);
+  async frontier(request: FrontierRequest): Promise<FoundFrontier> {
+    return naiveFrontier(await this.#runs(request), request);
   }
 
   async close(): Promise<void> {}
@@ -94,8 +94,8 @@ export class ListSearch implements RunSearch {
       .filter(({ view }) => where === undefined || matches(where, view));
   }
 
-  async #runs(selection: RunSelection, position: number): Promise<NaiveRun[]> {
-    await this.#feed.reach(position);
+  async #runs(selection: RunSelection): Promise<NaiveRun[]> {
+    await this.#feed.catchUp();
     return this.#select(selection).map(({ run }) =>
       Object.assign({}, run, {
         tags: new Map(run.tags),

@@ -1,23 +1,22 @@
+import { MessageChannel } from "node:worker_threads";
+import { SharedNumber } from "#base/threads/shared-number.ts";
 import {
   METRIC_FEED_STATS,
   type MetricFeed,
+  type RunChanges,
+  type RunChangesLink,
   type RunFeedBatch,
   type RunFeedRow,
-  type RunSearch,
-  type SearchRequest,
-  type SearchResult,
-} from "#core/ports/run-search.ts";
+  type RunMark,
+} from "#core/ports/run-changes.ts";
+import type { RunSearch, SearchRequest, SearchResult } from "#core/ports/run-search.ts";
+import { serveRunChanges } from "#core/runs/run-changes-link.ts";
 import type { Query } from "#lang/query/ast.ts";
 import { parseQuery } from "#lang/query/parser.ts";
 import type { ScriptEngine, ScriptFound, ScriptRun, ScriptSearch } from "#lang/query/testing/script.ts";
 
-/** A RunSearch that knows nothing yet, and a way to tell it. */
-export interface OpenedSearch {
-  search: RunSearch;
-  /** Resolves when the batch is on its way; a search that names its position must see it. */
-  apply(batch: RunFeedBatch): Promise<void> | void;
-  close(): Promise<void> | void;
-}
+/** Opens a RunSearch that follows these changes. */
+export type OpenSearch = (changes: RunFeeder) => Promise<RunSearch>;
 
 /** One series as a test writes it down: the values are its points, at steps 0, 1, 2, … unless said otherwise. */
 export interface FedSeries {
@@ -88,40 +87,90 @@ function statsOf({ points, lastStep }: FedSeries): number[] {
   return stats;
 }
 
-/** Tells a RunSearch about runs and asks it at the position it has been told. */
-export class RunFeeder implements ScriptEngine {
-  readonly #opened: OpenedSearch;
-  #position = 0;
+const JOURNAL = "feeder";
+
+/** The plainest RunChanges there is: a list of batches that a test writes down. And short ways to ask who follows it. */
+export class RunFeeder implements RunChanges, ScriptEngine {
+  readonly #batches: RunFeedBatch[] = [
+    { mark: { journal: JOURNAL, position: 0 }, reset: true, runs: [], purged: [], metrics: undefined },
+  ];
+  readonly #last = new SharedNumber();
+  readonly #waiting: (() => void)[] = [];
+  readonly #waited: (() => void)[] = [];
+  #search: RunSearch | undefined;
   #names = new Map<string, string>();
+  /** How often a batch was asked for. */
+  asked = 0;
 
-  constructor(opened: OpenedSearch) {
-    this.#opened = opened;
+  static async open(open: OpenSearch): Promise<RunFeeder> {
+    const feeder = new RunFeeder();
+    feeder.#search = await open(feeder);
+    return feeder;
   }
 
-  get position(): number {
-    return this.#position;
+  get runSearch(): RunSearch {
+    return this.#search!;
   }
 
-  async tell(
-    change: Partial<Omit<RunFeedBatch, "metrics">> & { metrics?: readonly FedSeries[] },
-  ): Promise<void> {
-    const position = change.position ?? this.#position + 1;
-    this.#position = position;
-    await this.#opened.apply({
-      position,
+  async close(): Promise<void> {
+    await this.#search?.close();
+  }
+
+  position(): number {
+    return this.#last.value;
+  }
+
+  /** For a follower in another thread. */
+  link(): RunChangesLink {
+    const { port1, port2 } = new MessageChannel();
+    port2.unref();
+    serveRunChanges(port2, (mark) => this.runsSince(mark));
+    return { port: port1, position: this.#last.buffer };
+  }
+
+  /** Waits for a batch where the last one is behind the position. */
+  async runsSince(mark: RunMark | undefined): Promise<RunFeedBatch> {
+    this.asked++;
+    for (;;) {
+      const next = this.#batches.find((batch) => batch.mark.position > (mark?.position ?? -1));
+      // The one who gets it owns its columns.
+      if (next !== undefined) return structuredClone(next);
+      const told = new Promise<void>((resolve) => this.#waiting.push(resolve));
+      for (const resolve of this.#waited.splice(0)) resolve();
+      await told;
+    }
+  }
+
+  /** Resolves when a follower waits for a batch that has not been told. */
+  async whenAsked(): Promise<void> {
+    if (this.#waiting.length === 0) await new Promise<void>((resolve) => this.#waited.push(resolve));
+  }
+
+  /** A change was acknowledged; what it was comes with `tell`. */
+  announce(position: number): void {
+    this.#last.value = position;
+  }
+
+  tell(
+    change: Partial<Omit<RunFeedBatch, "metrics" | "mark">> & {
+      position?: number;
+      metrics?: readonly FedSeries[];
+    },
+  ): void {
+    const position = change.position ?? this.#batches.at(-1)!.mark.position + 1;
+    this.#batches.push({
+      mark: { journal: JOURNAL, position },
       reset: change.reset ?? false,
       runs: change.runs ?? [],
       purged: change.purged ?? [],
       metrics: change.metrics === undefined ? undefined : metricFeed(change.metrics),
     });
+    if (position > this.position()) this.announce(position);
+    for (const wake of this.#waiting.splice(0)) wake();
   }
 
-  ask(
-    query: string | Query,
-    options: Partial<SearchRequest> = {},
-    position = this.#position,
-  ): Promise<SearchResult> {
-    return this.#opened.search.search(searchRequest(query, options), position);
+  ask(query: string | Query, options: Partial<SearchRequest> = {}): Promise<SearchResult> {
+    return this.runSearch.search(searchRequest(query, options));
   }
 
   /** Keys of the runs found. */
@@ -133,7 +182,7 @@ export class RunFeeder implements ScriptEngine {
   /** Replaces everything; the first run has key 1. */
   async load(runs: readonly ScriptRun[]): Promise<void> {
     this.#names = new Map(runs.map(({ id, name }) => [id, name]));
-    await this.tell({
+    this.tell({
       reset: true,
       runs: runs.map((run, at) => scriptRow(run, at + 1)),
       metrics: runs.flatMap((run, at) => scriptSeries(run, at + 1)),

@@ -14,6 +14,7 @@ import type { LineageStore } from "#core/ports/lineage-store.ts";
 import type { LogStore } from "#core/ports/log-store.ts";
 import type { NamespaceStore } from "#core/ports/namespace-store.ts";
 import type { HeavyPart, RunStore } from "#core/ports/run-store.ts";
+import type { RunChanges, RunChangesLink } from "#core/ports/run-changes.ts";
 import type { FeedRecorder } from "./feed-recorder.ts";
 
 /** A new, empty store. */
@@ -27,6 +28,10 @@ export interface StoresUnderTest {
   links: LineageStore;
   logs: LogStore;
   artifacts: ArtifactStore;
+  /** For another follower. */
+  followRuns(): Promise<RunChangesLink>;
+  changes: RunChanges;
+  /** Follows them. */
   feed: FeedRecorder;
   /** An empty folder for backups. */
   directory: string;

@@ -39,6 +39,7 @@ describe("group commit when the storage fails", () => {
       background: { due: false, slice: () => false, pause: () => {} },
       room: undefined,
       beforeCommit: () => {},
+      onCommitted: () => {},
       afterCommit: () => afterCommit(),
       giveBack: () => {},
       onRollback: () => rollbacks++,

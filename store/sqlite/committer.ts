@@ -38,6 +38,8 @@ export interface CommitterOptions {
   full?: CairnError | undefined;
   /** Runs at the end of every group, before the commit. */
   beforeCommit(): void;
+  /** Runs after a commit that went well, before the group is answered. */
+  onCommitted(): void;
   /** Runs once a group has been answered, outside of transactions: the place for checkpoints. */
   afterCommit(): void;
   /** Runs after urgent jobs on a full disk: gives back to the disk what they have freed. */
@@ -143,7 +145,7 @@ export class Committer {
 
   /** `cramped` when the disk is full and these are the urgent ones. */
   #commitGroup(jobs: readonly Job[], cramped: boolean): boolean {
-    const { db, room, background, beforeCommit, onRollback } = this.#options;
+    const { db, room, background, beforeCommit, onCommitted, onRollback } = this.#options;
     const settle: (() => void)[] = [];
     let more = false;
     let undone = false;
@@ -175,6 +177,7 @@ export class Committer {
       this.#undo(jobs, CairnError.from(thrown), cramped);
       return false;
     }
+    onCommitted();
     for (const done of settle) done();
     if (undone) onRollback();
     this.#tidy(cramped);

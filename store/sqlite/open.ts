@@ -10,14 +10,14 @@ import type { ReaderApi, WriterApi } from "./worker-api.ts";
 export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
   const { directory, startThread: start = startThread } = options;
   if (directory === undefined) {
-    const thread = await start<WriterApi & ReaderApi>({ role: "both", file: ":memory:" }, options.feed);
+    const thread = await start<WriterApi & ReaderApi>({ role: "both", file: ":memory:" });
     return new SqliteStore(options, thread, [thread], undefined);
   }
   makeDirectory(directory);
   const lock = lockDirectory(directory);
   try {
     const file = join(directory, "cairn.db");
-    const writer = await start<WriterApi>({ role: "writer", file }, options.feed);
+    const writer = await start<WriterApi>({ role: "writer", file });
     const reader = await start<ReaderApi>({ role: "reader", file }).catch(async (thrown: unknown) => {
       await writer.stop();
       throw thrown;

@@ -2,11 +2,13 @@ import { rmSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import type { MessagePort } from "node:worker_threads";
 import { isDeepStrictEqual } from "node:util";
+import { SharedNumber } from "#base/threads/shared-number.ts";
 import { serveCalls, Transferred, type Endpoint, type Handlers } from "#base/threads/worker-call.ts";
 import { withFacts } from "#core/access/audit/audit-record.ts";
 import { CairnError, toPlainError, type PlainError } from "#lang/errors.ts";
 import type { AuditRecord } from "#core/ports/access-store.ts";
 import type { ReadSeriesResult } from "#core/ports/point-store.ts";
+import { serveRunChanges } from "#core/runs/run-changes-link.ts";
 import { changedFields } from "#core/runs/run-difference.ts";
 import { changeAccess, dropNamespaceAccess, loadAccess, touchTokens } from "./access/access.ts";
 import { appendAudit, auditHead, listAudit, verifyAudit } from "./access/audit.ts";
@@ -25,10 +27,9 @@ import { StoreWriter } from "./writer.ts";
 
 /**
  * Opens the connection of a storage thread and answers calls on `port`, after the greeting "ready" or the reason why it
- * cannot be opened. `feed` is for a thread that writes. Returns how to close the connection; a thread that ends need
- * not.
+ * cannot be opened. Returns how to close the connection; a thread that ends need not.
  */
-export function serveStore(port: Endpoint, start: WorkerStart, feed: MessagePort | undefined): () => void {
+export function serveStore(port: Endpoint, start: WorkerStart): () => void {
   let close = (): void => undefined;
   try {
     if (start.role === "reader") {
@@ -36,8 +37,8 @@ export function serveStore(port: Endpoint, start: WorkerStart, feed: MessagePort
       close = () => reader.db.close();
       serveCalls<ReaderApi>(port, readerHandlers(reader), toPlainError);
     } else {
-      const writer = new OpenWriter(start.file, feed!);
-      close = () => writer.now.close();
+      const writer = new OpenWriter(start.file);
+      close = () => writer.closeNow();
       if (start.role === "writer") serveCalls<WriterApi>(port, writerHandlers(writer), toPlainError);
       else {
         const both = { ...writerHandlers(writer), ...readerHandlers(writer.now.reader()) };
@@ -54,14 +55,14 @@ export function serveStore(port: Endpoint, start: WorkerStart, feed: MessagePort
 /** The writer of a thread, which a restore replaces. */
 class OpenWriter {
   readonly #file: string;
-  readonly #feed: MessagePort;
+  readonly #position = new SharedNumber();
+  readonly #followers: MessagePort[] = [];
   readonly #failed = Promise.withResolvers<PlainError>();
   now: StoreWriter;
 
-  constructor(file: string, feed: MessagePort) {
+  constructor(file: string) {
     this.#file = file;
-    this.#feed = feed;
-    this.now = this.#open(0);
+    this.now = this.#open();
   }
 
   get failed(): Promise<PlainError> {
@@ -78,21 +79,31 @@ class OpenWriter {
       replaceFile(this.#file, staged);
     } finally {
       rmSync(staged, { force: true });
-      if (this.now.closed) this.now = this.#open(this.now.feedPosition);
+      if (this.now.closed) this.now = this.#open();
     }
+  }
+
+  /** Answers RunChanges on this port, too. Returns where its position is. */
+  follow(port: MessagePort): SharedArrayBuffer {
+    this.#followers.push(port);
+    serveRunChanges(port, (mark) => this.now.runsSince(mark));
+    return this.#position.buffer;
+  }
+
+  closeNow(): void {
+    this.now.close();
+    for (const port of this.#followers.splice(0)) port.close();
   }
 
   async close(): Promise<void> {
     this.now.close();
     // Answers to what was accepted go out first.
     await setImmediate();
-    this.#feed.close();
+    this.closeNow();
   }
 
-  #open(position: number): StoreWriter {
-    return new StoreWriter(this.#file, this.#feed, position, (error) =>
-      this.#failed.resolve(toPlainError(error)),
-    );
+  #open(): StoreWriter {
+    return new StoreWriter(this.#file, this.#position, (error) => this.#failed.resolve(toPlainError(error)));
   }
 }
 
@@ -136,7 +147,7 @@ function writerHandlers(writer: OpenWriter): Handlers<WriterApi> {
       const outcomes = await writer.now.append(envelopes);
       return outcomes.map((outcome) => (outcome instanceof CairnError ? toPlainError(outcome) : outcome));
     },
-    publish: () => writer.now.publish(),
+    followRuns: (port) => writer.follow(port),
     settle: () => writer.now.settle(),
     failed: () => writer.failed,
     restore: (copy, keepAside, audit) => writer.restore(copy, keepAside, audit),

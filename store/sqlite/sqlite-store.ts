@@ -1,4 +1,4 @@
-import type { MessagePort } from "node:worker_threads";
+import { MessageChannel } from "node:worker_threads";
 import { CairnError, fromPlainError } from "#lang/errors.ts";
 import type { AccessStore, AuditRecord } from "#core/ports/access-store.ts";
 import type { ArtifactStore } from "#core/ports/artifact-store.ts";
@@ -8,6 +8,7 @@ import type { LineageStore } from "#core/ports/lineage-store.ts";
 import type { LogStore } from "#core/ports/log-store.ts";
 import type { PointStore } from "#core/ports/point-store.ts";
 import type { NamespaceStore } from "#core/ports/namespace-store.ts";
+import type { RunChangesLink } from "#core/ports/run-changes.ts";
 import type { RunStore } from "#core/ports/run-store.ts";
 import { packEnvelope } from "./journal/pack.ts";
 import { startThread, type StartThread, type Thread } from "./thread.ts";
@@ -16,8 +17,6 @@ import type { ReaderApi, WriterApi } from "./worker-api.ts";
 export interface SqliteOptions {
   /** Created where missing; undefined keeps everything in memory and writes no file. */
   directory: string | undefined;
-  /** Where the changes of runs go; handed over to the storage thread. */
-  feed: MessagePort;
   /** Threads that read, one connection each; all but the first start when they are needed. */
   readersMax?: number;
   /** Where threads come from: tests keep theirs for the next store. */
@@ -67,9 +66,6 @@ export class SqliteStore
   #waiting: Waiting[] = [];
   #closed = false;
   readonly #subscribers = new Set<() => void>();
-  /** Whether something was acknowledged since `#published` was asked for. */
-  #changed = true;
-  #published: Promise<number> = Promise.resolve(0);
   #closing: Promise<void> | undefined;
   /** Set once nothing is to be written any more, though the storage could. */
   #stopped: CairnError | undefined;
@@ -171,9 +167,8 @@ export class SqliteStore
     return () => this.#subscribers.delete(own);
   }
 
-  /** Something was acknowledged, or may have been: searches and subscribers must look. */
+  /** Something was acknowledged, or may have been: subscribers must look. */
   #noteChange(): void {
-    this.#changed = true;
     for (const wake of this.#subscribers) wake();
   }
 
@@ -196,15 +191,12 @@ export class SqliteStore
     );
   }
 
-  async publish(): Promise<number> {
+  /** For one more follower of what changes of runs. */
+  async followRuns(): Promise<RunChangesLink> {
     await this.#open();
-    // With nothing new since the last time, its answer still holds and the writer need not be asked.
-    if (this.#changed) {
-      this.#changed = false;
-      this.#published = this.#write("publish", []);
-      this.#published.catch(() => (this.#changed = true));
-    }
-    return this.#published;
+    const { port1, port2 } = new MessageChannel();
+    const position = await this.#writer.caller.call("followRuns", [port2], { transfer: [port2] });
+    return { port: port1, position };
   }
 
   /** Moves the whole log into chunks and makes the file as small as it gets. For tests and benches. */
@@ -278,15 +270,13 @@ export class SqliteStore
     args: Parameters<WriterApi[M]> extends infer A ? A : never,
   ): Promise<Awaited<ReturnType<WriterApi[M]>>> {
     await this.#open();
-    // Searches ask the writer how far it is, which writes nothing.
-    if (this.#stopped !== undefined && method !== "publish") throw this.#stopped;
+    if (this.#stopped !== undefined) throw this.#stopped;
     // Envelopes that were handed in before this call are to be applied before it.
     this.#send();
     try {
       return (await this.#writer.caller.call(method, args as never)) as never;
     } finally {
-      // Now it is acknowledged, so the next search must hear of it.
-      if (method !== "publish") this.#noteChange();
+      this.#noteChange();
     }
   }
 

@@ -11,13 +11,12 @@ export interface Thread<Api> {
 }
 
 /** Starts a thread and waits until its connection is open. Throws what opening threw. */
-export type StartThread = <Api>(start: WorkerStart, feed?: MessagePort) => Promise<Thread<Api>>;
+export type StartThread = <Api>(start: WorkerStart) => Promise<Thread<Api>>;
 
-export const startThread: StartThread = (start, feed) => {
+export const startThread: StartThread = (start) => {
   const worker = startWorker(new URL("./worker.ts", import.meta.url), {
     name: `sqlite ${start.role}`,
-    workerData: { ...start, feed },
-    transferList: feed === undefined ? [] : [feed],
+    workerData: start,
   });
   return connectThread(worker, async () => {
     await worker.terminate();

@@ -1,3 +1,4 @@
+import type { MessagePort } from "node:worker_threads";
 import type { PlainError } from "#lang/errors.ts";
 import type { Run, RunChange } from "#core/types/run.ts";
 import type { AccessStore, AuditRecord } from "#core/ports/access-store.ts";
@@ -15,7 +16,7 @@ import type { Appended, PackedEnvelope } from "./journal/append.ts";
 export interface WriterApi
   extends
     Pick<NamespaceStore, "createNamespace" | "updateNamespace" | "deleteNamespace">,
-    Pick<RunStore, "createRun" | "setDeleted" | "purgeRun" | "expireHeartbeats" | "publish">,
+    Pick<RunStore, "createRun" | "setDeleted" | "purgeRun" | "expireHeartbeats">,
     Pick<Engine, "initSetting" | "close"> {
   updateRun(id: string, change: RunChange, nowUs: number, audit?: AuditRecord): Promise<Run>;
   describeKey(
@@ -35,6 +36,8 @@ export interface WriterApi
   forgetUnusedBlobs: ArtifactStore["forgetUnusedBlobs"];
   addSource: LineageStore["addSource"];
   removeSource: LineageStore["removeSource"];
+  /** Answers RunChanges on this port, too. Returns where its position is. */
+  followRuns(port: MessagePort): SharedArrayBuffer;
   /** Folds all that is in the log and shrinks the file. */
   settle(): Promise<void>;
   /** Answers when nothing can be written any more, with the reason. */

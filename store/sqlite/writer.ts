@@ -1,8 +1,9 @@
 import { dirname } from "node:path";
+import type { SharedNumber } from "#base/threads/shared-number.ts";
 import { CairnError, quote } from "#lang/errors.ts";
 import type { AuditRecord } from "#core/ports/access-store.ts";
 import { CHANGED } from "#core/ports/journal.ts";
-import type { RunFeed } from "#core/ports/run-search.ts";
+import type { RunFeedBatch, RunMark } from "#core/ports/run-changes.ts";
 import { dropRunAccess } from "./access/access.ts";
 import { Appender, type Appended, type PackedEnvelope } from "./journal/append.ts";
 import { Artifacts } from "./artifacts/artifacts.ts";
@@ -12,13 +13,14 @@ import { Catalog, type SeriesEntry } from "./series/catalog.ts";
 import { chunkId } from "./series/chunks.ts";
 import { Committer, URGENT, type JobOptions } from "./committer.ts";
 import type { Db } from "./file/db.ts";
-import { Feed } from "./runs/feed.ts";
+import { RunFeed } from "./runs/feed.ts";
 import { Fold } from "./series/fold.ts";
-import { JournalWriter } from "./journal/journal.ts";
+import { journalRange, JournalWriter } from "./journal/journal.ts";
 import { Ledger } from "./journal/ledger.ts";
 import { Lines } from "./lines/lines.ts";
 import { LinesMerge } from "./lines/merge.ts";
 import { LOG_COLUMNS, readLogRow } from "./journal/log.ts";
+import { RecentSeries } from "./series/recent-series.ts";
 import { Namespaces } from "./runs/namespaces.ts";
 import { StoreReader } from "./store-reader.ts";
 import { Runs, type StoredRun } from "./runs/runs.ts";
@@ -51,18 +53,17 @@ export class StoreWriter {
   readonly #fold: Fold;
   readonly #lines: Lines;
   readonly #merge: LinesMerge;
-  readonly #feed: Feed;
+  readonly #recent = new RecentSeries();
+  readonly #feed: RunFeed;
   readonly #committer: Committer;
   readonly #timer: NodeJS.Timeout;
   #closed = false;
 
-  /** `onFailure` is told once, when nothing can be written any more. */
-  constructor(
-    file: string,
-    port: RunFeed,
-    feedPosition = 0,
-    onFailure: (error: CairnError) => void = () => {},
-  ) {
+  /**
+   * `position` is set to that of the last change, before the change is acknowledged. `onFailure` is called once, when
+   * nothing can be written any more.
+   */
+  constructor(file: string, position: SharedNumber, onFailure: (error: CairnError) => void = () => {}) {
     this.#file = file;
     this.#room = file === ":memory:" ? undefined : new Room(dirname(file));
     const { db, full } = openForWriting(file, this.#room);
@@ -80,9 +81,10 @@ export class StoreWriter {
       lines: this.#lines,
       artifacts: new Artifacts(db),
       journal: this.#journal,
+      recent: this.#recent,
     });
     this.#fold = new Fold(shared);
-    this.#feed = new Feed({ port, db, runs: this.#runs, position: feedPosition });
+    this.#feed = new RunFeed({ db, runs: this.#runs, catalog: this.#catalog, recent: this.#recent });
     this.#committer = new Committer({
       db,
       background: new Backgrounds([this.#fold, this.#merge]),
@@ -91,6 +93,7 @@ export class StoreWriter {
         this.#lines.flush();
         this.#journal.prune();
       },
+      onCommitted: () => (position.value = journalRange(db).position),
       onRollback: () => this.#reload(),
       room: this.#room,
       full,
@@ -101,6 +104,7 @@ export class StoreWriter {
       onFailure,
     });
     this.#reload();
+    position.value = journalRange(db).position;
     if (full !== undefined || this.#room?.isThere === true) this.#room?.hold();
     this.#timer = setInterval(() => this.#tend(), FOLD_AFTER_MS);
   }
@@ -143,19 +147,15 @@ export class StoreWriter {
     }, options);
   }
 
-  /** A change of one run, told to the feed. */
+  /** A change of one run. */
   async changeRun<T extends { stored: StoredRun; created?: boolean }>(
     work: (runs: Runs, db: Db) => T,
     options?: JobOptions,
   ): Promise<T> {
-    return this.#committer.run(() => {
-      const done = this.#db.savepoint(() => {
-        const changed = work(this.#runs, this.#db);
-        if (changed.created !== false) this.#journal.note(changed.stored.key, CHANGED.run);
-        return changed;
-      });
-      this.#appender.touchedRuns.add(done.stored.key);
-      return done;
+    return this.change((_, db) => {
+      const changed = work(this.#runs, db);
+      if (changed.created !== false) this.#journal.note(changed.stored.key, CHANGED.run);
+      return changed;
     }, options);
   }
 
@@ -164,14 +164,13 @@ export class StoreWriter {
       // Envelopes of this very group are signs of life too.
       this.#ledger.flush();
       const silent = this.#runs.silentSince(nowUs);
-      const lost = this.#db.savepoint(() =>
+      return this.#db.savepoint(() =>
         silent.map((key) => {
           this.#journal.note(key, CHANGED.run);
-          return this.#runs.update(key, { status: "lost" }, nowUs).run;
+          const { id, namespace } = this.#runs.update(key, { status: "lost" }, nowUs).run;
+          return { id, namespace };
         }),
       );
-      for (const key of silent) this.#appender.touchedRuns.add(key);
-      return lost.map(({ id, namespace }) => ({ id, namespace }));
     });
   }
 
@@ -184,7 +183,6 @@ export class StoreWriter {
         return done;
       });
       this.#forgetRun(key);
-      this.#feed.purge(key);
       return { points };
     }, URGENT);
   }
@@ -216,22 +214,8 @@ export class StoreWriter {
   }
 
   /** Between two groups memory holds exactly what is committed, so there is nothing to wait for. */
-  publish(): number {
-    const { touchedRuns, touchedSeries } = this.#appender;
-    if (this.#feed.stale) this.#feed.tellAll((id) => this.#catalog.peek(id));
-    else if (touchedRuns.size > 0 || touchedSeries.size > 0 || this.#feed.hasPurged) {
-      this.#feed.tell(
-        [...touchedRuns].map((key) => this.#runs.feedRow(key)),
-        touchedSeries,
-      );
-    }
-    touchedRuns.clear();
-    touchedSeries.clear();
-    return this.#feed.position;
-  }
-
-  get feedPosition(): number {
-    return this.#feed.position;
+  runsSince(mark: RunMark | undefined): RunFeedBatch {
+    return this.#feed.since(mark);
   }
 
   /** Folds everything there is and makes the file as small as it gets. */
@@ -286,7 +270,10 @@ export class StoreWriter {
   }
 
   #trimCaches(): void {
-    if (this.#catalog.size > CACHED_SERIES_MAX) this.#catalog.forget();
+    if (this.#catalog.size > CACHED_SERIES_MAX) {
+      this.#catalog.forget();
+      this.#recent.clear(this.#tail.lastPos);
+    }
     if (this.#ledger.cachedWriters > CACHED_WRITERS_MAX) this.#ledger.forget();
     if (this.#lines.cachedTotals > CACHED_LOGS_MAX) this.#lines.forget();
     this.#appender.forget();
@@ -300,10 +287,7 @@ export class StoreWriter {
 
   #forgetRun(key: number): void {
     this.#tail.dropRun(key);
-    for (const entry of this.#appender.touchedSeries) {
-      if (entry.run === key) this.#appender.touchedSeries.delete(entry);
-    }
-    this.#appender.touchedRuns.delete(key);
+    for (const entry of this.#catalog.ofRun(key)) this.#recent.remove(entry);
     this.#appender.forget();
     this.#catalog.forgetRun(key);
     this.#ledger.forgetRun(key);
@@ -316,14 +300,12 @@ export class StoreWriter {
     this.#ledger.forget();
     this.#catalog.forget();
     this.#appender.forget();
-    this.#appender.touchedRuns.clear();
-    this.#appender.touchedSeries.clear();
     this.#fold.reset();
     this.#lines.forget();
     this.#merge.reload();
     this.#tail.clear();
-    this.#feed.spoil();
     this.#journal.reload();
+    this.#recent.clear(this.#tail.lastPos);
     for (const stored of this.#db.all(`SELECT ${LOG_COLUMNS} FROM log ORDER BY pos`)) {
       const row = readLogRow(stored);
       this.#tail.push(row);

@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { MessageChannel } from "node:worker_threads";
 import { openFsBlobStore } from "#blob/fs/fs-blob-store.ts";
 import type { Run } from "#core/types/run.ts";
 import type { BlobStore } from "#core/ports/blob-store.ts";
@@ -16,11 +15,7 @@ export interface OpenStores {
 }
 
 export async function openStores(directory: string): Promise<OpenStores> {
-  const { port1, port2 } = new MessageChannel();
-  // Nobody searches here: what the feed says is thrown away.
-  port1.on("message", () => {});
-  port1.unref();
-  const store = await openSqlite({ directory, feed: port2, readersMax: 1, nowUs: () => NOW_US });
+  const store = await openSqlite({ directory, readersMax: 1, nowUs: () => NOW_US });
   const blobs = await openFsBlobStore(join(directory, "blobs")).catch(async (thrown: unknown) => {
     await store.close();
     throw thrown;
@@ -33,7 +28,6 @@ export async function openStores(directory: string): Promise<OpenStores> {
         await store.close();
       } finally {
         await blobs.close();
-        port1.close();
       }
     },
   };

@@ -26,16 +26,16 @@ export class Analysis {
     this.#masks = masks;
   }
 
-  importance(request: ImportanceRequest, position: number, signal?: AbortSignal): Promise<Importance> {
+  importance(request: ImportanceRequest, signal?: AbortSignal): Promise<Importance> {
     const { objective, bounds } = request;
-    return this.#withTable(request, true, position, signal, (table) =>
+    return this.#withTable(request, true, signal, (table) =>
       this.#thread().call("importance", [table, objective, bounds], { signal }),
     );
   }
 
-  frontier(request: FrontierRequest, position: number, signal?: AbortSignal): Promise<FoundFrontier> {
+  frontier(request: FrontierRequest, signal?: AbortSignal): Promise<FoundFrontier> {
     const { goals, limit } = request;
-    return this.#withTable(request, false, position, signal, (table) =>
+    return this.#withTable(request, false, signal, (table) =>
       this.#thread().call("frontier", [table, goals, limit], { signal }),
     );
   }
@@ -48,12 +48,11 @@ export class Analysis {
   async #withTable<T>(
     { query, readable, under, nowUs }: RunSelection,
     withParams: boolean,
-    position: number,
     signal: AbortSignal | undefined,
     work: (table: OpenedTable) => Promise<T>,
   ): Promise<T> {
     const selection: RunSelection = { query, readable, under, ...(nowUs !== undefined && { nowUs }) };
-    const table = await this.#open(selection, readable, withParams, position, signal);
+    const table = await this.#open(selection, readable, withParams, signal);
     try {
       return await work(table);
     } finally {
@@ -65,11 +64,10 @@ export class Analysis {
     selection: RunSelection,
     readable: ReadMask | undefined,
     withParams: boolean,
-    position: number,
     signal: AbortSignal | undefined,
   ): Promise<OpenedTable> {
     return this.#masks.call(readable, (mask) =>
-      this.#index.call("openTable", [toPlainRequest(selection, mask), withParams, position], { signal }),
+      this.#index.call("openTable", [toPlainRequest(selection, mask), withParams], { signal }),
     );
   }
 

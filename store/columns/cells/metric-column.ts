@@ -1,5 +1,5 @@
 import { compareCodePoints } from "#lang/code-points.ts";
-import { METRIC_FEED_STATS } from "#core/ports/run-search.ts";
+import { METRIC_FEED_STATS } from "#core/ports/run-changes.ts";
 import type { MetricStat } from "#lang/query/ast.ts";
 import { BLOCK_ROWS, type CellReader, Cells, EMPTY } from "./cells.ts";
 import { NUMBER } from "./value-column.ts";

@@ -1,4 +1,4 @@
-import type { RunFeedRow } from "#core/ports/run-search.ts";
+import type { RunFeedRow } from "#core/ports/run-changes.ts";
 import type { RunField } from "#lang/query/ast.ts";
 import { AliasColumn } from "./alias-column.ts";
 import { KeyedColumns } from "./keyed-columns.ts";

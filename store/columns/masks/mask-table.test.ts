@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { ReadMask } from "#core/access/scope.ts";
-import { feedRow, idOf, searchRequest } from "../../contract/run-feeder.ts";
+import { feedRow, idOf, RunFeeder, searchRequest } from "../../contract/run-feeder.ts";
 import { BLOCK_ROWS } from "../cells/cells.ts";
 import { RunIndex } from "../index.ts";
 import { type Columns, openColumns } from "../open.ts";
@@ -22,7 +22,7 @@ describe("masks in the index", () => {
     const isIn = (round: number) => (round * 7_919) % 11 < 5;
     for (let round = 0; round < 3_000; round++) {
       const namespace = `${isIn(round) ? "in" : "out"}/${round}`;
-      index.apply({ ...NO_CHANGE, position: round + 1, runs: [feedRow(round % 3, { namespace })] });
+      index.apply({ ...NO_CHANGE, runs: [feedRow(round % 3, { namespace })] });
       const { ids, total } = index.search(searchRequest("order by id", { readable }));
       const live = [round - 2, round - 1, round].filter((at) => at >= 0);
       const expected = live.filter((at) => isIn(at) || at % 3 === 2).map((at) => idOf(at % 3));
@@ -34,7 +34,7 @@ describe("masks in the index", () => {
   it.each([3, 4, 5])("A20 stay right when the dictionary of ids does, %i runs at a time", (live) => {
     const index = new RunIndex();
     for (let key = 0; key < 1_500; key++) {
-      index.apply({ ...NO_CHANGE, position: key + 1, purged: [key - live], runs: [feedRow(key)] });
+      index.apply({ ...NO_CHANGE, purged: [key - live], runs: [feedRow(key)] });
       const only = Array.from({ length: live + 1 }, (_, back) => idOf(key - back));
       const { total } = index.search(searchRequest("", { only }));
       expect(total, String(key)).toBe(Math.min(live, key + 1));
@@ -49,7 +49,7 @@ describe("masks in the index", () => {
     const runs = Array.from({ length: rows }, (_, key) =>
       feedRow(key, { namespace: key % 2 === 0 ? "in" : "out" }),
     );
-    index.apply({ ...NO_CHANGE, position: 1, runs });
+    index.apply({ ...NO_CHANGE, runs });
     const exceptions: [number, boolean][] = [
       [0, false],
       [1, true],
@@ -75,14 +75,16 @@ describe("masks in a thread", () => {
 
   it("A20 are told again to an index that has forgotten them", async () => {
     columns = openColumns({ masksMax: 2 });
+    const feeder = new RunFeeder();
+    await columns.follow(feeder.link());
     const runs = [feedRow(1, { namespace: "a" }), feedRow(2, { namespace: "b" })];
-    columns.feed.postMessage({ ...NO_CHANGE, position: 1, runs });
+    feeder.tell({ runs });
     const masks = ["a", "b", "a", "none"].map((path, at) => mask(`m${at}`, [path]));
     for (let round = 0; round < 3; round++) {
-      const found = masks.map((readable) => columns.search.search(searchRequest("", { readable }), 1));
+      const found = masks.map((readable) => columns.search.search(searchRequest("", { readable })));
       const ids = (await Promise.all(found)).map((result) => result.ids);
       expect(ids).toEqual([[idOf(1)], [idOf(2)], [idOf(1)], []]);
-      const tallies = await Promise.all(masks.map((readable) => columns.search.tally(1, readable)));
+      const tallies = await Promise.all(masks.map((readable) => columns.search.tally(readable)));
       expect(tallies.map((tally) => tally.map(({ namespace }) => namespace))).toEqual([
         ["a"],
         ["b"],
@@ -94,9 +96,12 @@ describe("masks in a thread", () => {
 
   it("A20 are known by their id as soon as they were sent, also while the first search waits", async () => {
     columns = openColumns();
+    const feeder = new RunFeeder();
+    await columns.follow(feeder.link());
+    feeder.announce(1);
     const readable = mask("m", ["a"]);
-    const waiting = [1, 2].map(() => columns.search.search(searchRequest("", { readable }), 1));
-    columns.feed.postMessage({ ...NO_CHANGE, position: 1, runs: [feedRow(1, { namespace: "a" })] });
+    const waiting = [1, 2].map(() => columns.search.search(searchRequest("", { readable })));
+    feeder.tell({ runs: [feedRow(1, { namespace: "a" })] });
     for (const found of await Promise.all(waiting)) expect(found.total).toBe(1);
   });
 });

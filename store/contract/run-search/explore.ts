@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { FieldKind } from "#core/explore/fields.ts";
-import type { FieldsRequest, RunSelection } from "#core/ports/run-search.ts";
+import type { FieldsRequest, FoundFields, RunSelection } from "#core/ports/run-search.ts";
 import { isUnder } from "#lang/namespace-path.ts";
 import type { MetricStat, Query } from "#lang/query/ast.ts";
 import { matches } from "#lang/query/evaluate.ts";
@@ -9,24 +9,20 @@ import { ARBITRARY_NOW_US, arbitraryQuery, arbitraryRuns } from "#lang/query/tes
 import { statOf, viewScriptRun } from "#lang/query/testing/reference.ts";
 import type { ScriptRun } from "#lang/query/testing/script.ts";
 import { naiveBest, naiveFields, naiveFrontier, naiveImportance, type NaiveRun } from "../naive-explore.ts";
-import { feedRow, RunFeeder, type OpenedSearch } from "../run-feeder.ts";
+import { feedRow, RunFeeder, type OpenSearch } from "../run-feeder.ts";
 
 const EVERYTHING: Query = { where: undefined, orderBy: [] };
 const KINDS: readonly FieldKind[] = ["param", "tag", "metric"];
 const BOUNDS = { paramsMax: 100, valuesMax: 1e6 };
 
-export function exploreContract(open: () => Promise<OpenedSearch>, cases: number): void {
-  const withRuns = async (
-    runs: readonly ScriptRun[],
-    act: (feeder: RunFeeder, opened: OpenedSearch) => Promise<void>,
-  ) => {
-    const opened = await open();
+export function exploreContract(open: OpenSearch, cases: number): void {
+  const withRuns = async (runs: readonly ScriptRun[], act: (feeder: RunFeeder) => Promise<void>) => {
+    const feeder = await RunFeeder.open(open);
     try {
-      const feeder = new RunFeeder(opened);
       await feeder.load(runs);
-      await act(feeder, opened);
+      await act(feeder);
     } finally {
-      await opened.close();
+      await feeder.close();
     }
   };
   const many = arbitraryRuns(40);
@@ -41,9 +37,9 @@ export function exploreContract(open: () => Promise<OpenedSearch>, cases: number
 
   it("M1 finds the fields and values of the selected runs, as counted one by one", () =>
     property((runs, selection) =>
-      withRuns(runs, async (feeder, { search }) => {
+      withRuns(runs, async ({ runSearch: search }) => {
         for (const request of fieldsRequests(selection)) {
-          const found = await search.fields(request, feeder.position);
+          const found = await search.fields(request);
           expect(sorted(found)).toEqual(sorted(naiveFields(selected(runs, selection), request)));
         }
       }),
@@ -51,35 +47,34 @@ export function exploreContract(open: () => Promise<OpenedSearch>, cases: number
 
   it("M2 finds the best run of each namespace, as looked for one by one", () =>
     property((runs) =>
-      withRuns(runs, async (feeder, { search }) => {
+      withRuns(runs, async ({ runSearch: search }) => {
         const goals = ["", "a", "a/b", "nowhere"].flatMap((path) =>
           (["min", "max"] as const).flatMap((stat) =>
             ["loss", "val/acc", "none"].map((key) => ({ under: path, key, stat })),
           ),
         );
         const all = { query: EVERYTHING, readable: undefined, under: "" };
-        const found = await search.best({ readable: undefined, goals }, feeder.position);
+        const found = await search.best({ readable: undefined, goals });
         expect(found).toEqual(naiveBest(selected(runs, all), goals));
       }),
     ));
 
   it("M3 says how much params go along with a field, as computed over a list", () =>
     property((runs, selection) =>
-      withRuns(runs, async (feeder, { search }) => {
+      withRuns(runs, async ({ runSearch: search }) => {
         const request = {
           ...selection,
           objective: { of: "metric", key: "loss", stat: "last" },
           bounds: BOUNDS,
         } as const;
-        const found = await search.importance(request, feeder.position);
+        const found = await search.importance(request);
         expect(found).toEqual(await naiveImportance(selected(runs, selection), request));
       }),
     ));
 
   it("M1, M2: leave out what the caller may not read and what is in the trash", async () => {
-    const opened = await open();
-    const feeder = new RunFeeder(opened);
-    await feeder.tell({
+    const feeder = await RunFeeder.open(open);
+    feeder.tell({
       runs: [
         feedRow(1, { namespace: "open", params: '{"lr":1}' }),
         feedRow(2, { namespace: "shut", params: '{"secret":1}', tags: [["who", "x"]] }),
@@ -96,21 +91,21 @@ export function exploreContract(open: () => Promise<OpenedSearch>, cases: number
       runs: new Map<string, boolean>(),
     };
     const [request] = fieldsRequests({ query: EVERYTHING, under: "", readable });
-    const { fields, runs } = await opened.search.fields(request!, feeder.position);
+    const { fields, runs } = await feeder.runSearch.fields(request!);
     expect(runs).toBe(1);
     expect(fields.map(({ key, values }) => [key, values])).toEqual([
       ["lr", [[1, 1]]],
       ["loss", []],
     ]);
     const goals = ["hidden", "loss"].map((key) => ({ under: "", key, stat: "min" as const }));
-    const best = await opened.search.best({ readable, goals }, feeder.position);
+    const best = await feeder.runSearch.best({ readable, goals });
     expect(best).toEqual([undefined, { id: feedRow(1).id, value: 3 }]);
-    await opened.close();
+    await feeder.close();
   });
 
   it("M4 finds the frontier, as compared pair by pair", () =>
     property((runs, selection) =>
-      withRuns(runs, async (feeder, { search }) => {
+      withRuns(runs, async ({ runSearch: search }) => {
         const goals = [
           { field: { of: "metric", key: "loss", stat: "min" }, maximize: false },
           { field: { of: "param", key: "x" }, maximize: true },
@@ -118,7 +113,7 @@ export function exploreContract(open: () => Promise<OpenedSearch>, cases: number
         ] as const;
         for (const count of [2, 3]) {
           const request = { ...selection, goals: goals.slice(0, count), limit: 5 };
-          const found = await search.frontier(request, feeder.position);
+          const found = await search.frontier(request);
           const naive = await naiveFrontier(selected(runs, selection), request);
           expect({ total: found.total, counted: found.counted }).toEqual({
             total: naive.total,
@@ -137,7 +132,7 @@ function fieldsRequests(selection: RunSelection): FieldsRequest[] {
 }
 
 /** Values of the same number of runs come in any order. */
-function sorted({ fields, ...rest }: Awaited<ReturnType<OpenedSearch["search"]["fields"]>>) {
+function sorted({ fields, ...rest }: FoundFields) {
   return {
     ...rest,
     fields: fields.map((field) => ({ ...field, values: field.values.map(([, runs]) => runs) })),

@@ -3,33 +3,31 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { ARBITRARY_NOW_US, arbitraryQuery, arbitraryRuns } from "#lang/query/testing/arbitrary.ts";
 import { ReferenceEngine } from "#lang/query/testing/reference.ts";
 import type { ScriptRun } from "#lang/query/testing/script.ts";
-import { feedRow, idOf, type OpenedSearch, RunFeeder, scriptRow, scriptSeries } from "../run-feeder.ts";
+import { feedRow, idOf, type OpenSearch, RunFeeder, scriptRow, scriptSeries } from "../run-feeder.ts";
 
-export function feedContract(open: () => Promise<OpenedSearch>, cases: number, positions: boolean): void {
-  let opened: OpenedSearch;
+export function feedContract(open: OpenSearch, cases: number, positions: boolean): void {
   let feeder: RunFeeder;
   beforeEach(async () => {
-    opened = await open();
-    feeder = new RunFeeder(opened);
+    feeder = await RunFeeder.open(open);
   });
-  afterEach(() => opened.close());
+  afterEach(() => feeder.close());
 
   it("begin with no run at all", async () => {
     const found = await feeder.ask("params.x = 1 order by metrics.y", {
       metrics: [{ key: "y", stat: "last" }],
     });
     expect(found).toEqual({ ids: [], metrics: [[]], total: 0, next: undefined });
-    expect(await opened.search.tally(0)).toEqual([]);
+    expect(await feeder.runSearch.tally()).toEqual([]);
   });
 
   it("replace all params, tags and aliases of a run", async () => {
-    await feeder.tell({
+    feeder.tell({
       runs: [
         feedRow(1, { params: '{"x":1,"y":"a"}', tags: [["t", "1"]], aliases: ["one", "uno"], name: "old" }),
         feedRow(2, { params: '{"x":2}' }),
       ],
     });
-    await feeder.tell({
+    feeder.tell({
       runs: [
         feedRow(1, {
           params: '{"x":"1","z":{"q":true}}',
@@ -56,8 +54,8 @@ export function feedContract(open: () => Promise<OpenedSearch>, cases: number, p
   });
 
   it("keep the metrics of a run whose params change", async () => {
-    await feeder.tell({ runs: [feedRow(1)], metrics: [{ run: 1, key: "loss", points: [3, 1] }] });
-    await feeder.tell({ runs: [feedRow(1, { params: '{"x":1}', status: "failed" })] });
+    feeder.tell({ runs: [feedRow(1)], metrics: [{ run: 1, key: "loss", points: [3, 1] }] });
+    feeder.tell({ runs: [feedRow(1, { params: '{"x":1}', status: "failed" })] });
     expect(await feeder.find('metrics.loss.min = 1 and params.x = 1 and status = "failed"')).toEqual([1]);
   });
 
@@ -65,42 +63,42 @@ export function feedContract(open: () => Promise<OpenedSearch>, cases: number, p
     const runs = [1, 2, 3].map((key) =>
       feedRow(key, { params: '{"x":1}', tags: [["t", "a"]], aliases: [`a${key}`] }),
     );
-    await feeder.tell({ runs, metrics: [1, 2, 3].map((run) => ({ run, key: "m", points: [run] })) });
-    await feeder.tell({ purged: [2, 99] });
+    feeder.tell({ runs, metrics: [1, 2, 3].map((run) => ({ run, key: "m", points: [run] })) });
+    feeder.tell({ purged: [2, 99] });
     expect(await feeder.find("order by id")).toEqual([1, 3]);
     expect(await feeder.find('alias = "a2"')).toEqual([]);
-    await feeder.tell({ runs: [feedRow(4), feedRow(5)] });
+    feeder.tell({ runs: [feedRow(4), feedRow(5)] });
     expect(await feeder.find("params.x is null order by id")).toEqual([4, 5]);
     expect(await feeder.find("tags.t is null and metrics.m is null order by id")).toEqual([4, 5]);
     expect((await feeder.ask("")).total).toBe(4);
   });
 
   it("may give the key of a purged run to another in the same batch", async () => {
-    await feeder.tell({
+    feeder.tell({
       runs: [feedRow(1, { params: '{"x":1}' })],
       metrics: [{ run: 1, key: "m", points: [1] }],
     });
-    await feeder.tell({ purged: [1], runs: [{ ...feedRow(1), id: idOf(8) }] });
+    feeder.tell({ purged: [1], runs: [{ ...feedRow(1), id: idOf(8) }] });
     expect(await feeder.find("params.x is null and metrics.m is null")).toEqual([8]);
   });
 
   it("pass over metrics of a run that is not there", async () => {
-    await feeder.tell({ runs: [feedRow(1)], metrics: [{ run: 7, key: "m", points: [1] }] });
+    feeder.tell({ runs: [feedRow(1)], metrics: [{ run: 7, key: "m", points: [1] }] });
     expect(await feeder.find("metrics.m is not null")).toEqual([]);
-    await feeder.tell({ runs: [feedRow(7)] });
+    feeder.tell({ runs: [feedRow(7)] });
     expect(await feeder.find("metrics.m is not null")).toEqual([]);
   });
 
   it("begin anew with a reset", async () => {
-    await feeder.tell({
+    feeder.tell({
       runs: [feedRow(1, { aliases: ["a"] }), feedRow(2)],
       metrics: [{ run: 1, key: "m", points: [1] }],
     });
-    await feeder.tell({ reset: true, runs: [feedRow(2)] });
+    feeder.tell({ reset: true, runs: [feedRow(2)] });
     expect(await feeder.find("")).toEqual([2]);
     expect(await feeder.find("metrics.m is null")).toEqual([2]);
     expect(await feeder.find('alias = "a"')).toEqual([]);
-    await feeder.tell({ reset: true });
+    feeder.tell({ reset: true });
     expect(await feeder.find("")).toEqual([]);
   });
 
@@ -123,13 +121,13 @@ export function feedContract(open: () => Promise<OpenedSearch>, cases: number, p
           for (const one of changes) {
             if (one.verb === "purge") {
               now.delete(one.place);
-              await feeder.tell({ purged: [one.place] });
+              feeder.tell({ purged: [one.place] });
             } else if (one.run[0] !== undefined) {
               // A run keeps its metrics when it is told anew, so the model keeps them too.
               const metrics = new Map([...(now.get(one.place)?.metrics ?? []), ...one.run[0].metrics]);
               const run = { ...one.run[0], id: idOf(one.place), name: `p${one.place}`, metrics };
               now.set(one.place, run);
-              await feeder.tell({ runs: [scriptRow(run, one.place)], metrics: scriptSeries(run, one.place) });
+              feeder.tell({ runs: [scriptRow(run, one.place)], metrics: scriptSeries(run, one.place) });
             }
           }
         }
@@ -144,19 +142,18 @@ export function feedContract(open: () => Promise<OpenedSearch>, cases: number, p
     );
   });
 
-  it.runIf(positions)("are waited for by a search that needs them", async () => {
-    await feeder.tell({ runs: [feedRow(1)] });
-    const early = feeder.ask("order by id", {}, 10);
-    const earlyTally = opened.search.tally(9);
-    const answers: string[] = [];
-    const noted = [early.then(() => answers.push("search")), earlyTally.then(() => answers.push("tally"))];
+  it.runIf(positions)("J3 are waited for by a search that needs them", async () => {
+    feeder.tell({ runs: [feedRow(1)] });
     expect((await feeder.ask("")).total).toBe(1);
-    expect(answers).toEqual([]);
-    await feeder.tell({ runs: [feedRow(2)], position: 9 });
-    expect((await earlyTally)[0]).toMatchObject({ runs: 2 });
-    await feeder.tell({ runs: [feedRow(3)], position: 12 });
-    expect((await early).ids).toEqual([idOf(1), idOf(2), idOf(3)]);
-    await Promise.all(noted);
-    expect(answers).toEqual(["tally", "search"]);
+    feeder.announce(9);
+    const early = feeder.runSearch.tally();
+    // It was asked for before the tally was sent to the one who answers.
+    await feeder.whenAsked();
+    feeder.announce(12);
+    const later = feeder.ask("order by id");
+    feeder.tell({ runs: [feedRow(2)], position: 9 });
+    expect((await early)[0]).toMatchObject({ runs: 2 });
+    feeder.tell({ runs: [feedRow(3)], position: 12 });
+    expect((await later).ids).toEqual([idOf(1), idOf(2), idOf(3)]);
   });
 }

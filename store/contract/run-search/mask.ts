@@ -1,11 +1,10 @@
-import { MessageChannel } from "node:worker_threads";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { ReadMask } from "#core/access/scope.ts";
-import type { NamespaceTally, RunFeedBatch } from "#core/ports/run-search.ts";
+import type { NamespaceTally } from "#core/ports/run-search.ts";
 import { FeedRecorder } from "../feed-recorder.ts";
 import { ListSearch } from "../list-search.ts";
-import { feedRow, idOf, type OpenedSearch, RunFeeder, searchRequest } from "../run-feeder.ts";
+import { feedRow, idOf, type OpenSearch, RunFeeder, searchRequest } from "../run-feeder.ts";
 
 let masks = 0;
 
@@ -18,23 +17,18 @@ function maskOf(namespaces: Record<string, boolean>, runs: Record<number, boolea
   };
 }
 
-export function maskContract(open: () => Promise<OpenedSearch>, cases: number): void {
-  let opened: OpenedSearch;
+export function maskContract(open: OpenSearch, cases: number): void {
   let feeder: RunFeeder;
   beforeEach(async () => {
-    opened = await open();
-    feeder = new RunFeeder(opened);
+    feeder = await RunFeeder.open(open);
   });
-  afterEach(() => opened.close());
+  afterEach(() => feeder.close());
 
   const tally = async (readable?: ReadMask) =>
-    byPath(await opened.search.tally(feeder.position, readable)).map(({ namespace, runs }) => [
-      namespace,
-      runs,
-    ]);
+    byPath(await feeder.runSearch.tally(readable)).map(({ namespace, runs }) => [namespace, runs]);
 
   async function tellSome(): Promise<void> {
-    await feeder.tell({
+    feeder.tell({
       runs: [
         feedRow(1, { namespace: "open" }),
         feedRow(2, { namespace: "open", status: "running", updatedUs: 9e15 }),
@@ -55,7 +49,7 @@ export function maskContract(open: () => Promise<OpenedSearch>, cases: number): 
       1, 3,
     ]);
     expect(await feeder.find(`id = "${idOf(2)}"`, { readable })).toEqual([]);
-    const counted = await opened.search.tally(feeder.position, readable);
+    const counted = await feeder.runSearch.tally(readable);
     expect(counted.find(({ namespace }) => namespace === "open")).toEqual({
       namespace: "open",
       runs: 1,
@@ -87,7 +81,7 @@ export function maskContract(open: () => Promise<OpenedSearch>, cases: number): 
     await tellSome();
     const readable = maskOf({ open: true, "open/shut": false }, { 4: true, 9: true, 10: false });
     expect(await feeder.find("order by id", { readable })).toEqual([1, 2, 3, 4]);
-    await feeder.tell({
+    feeder.tell({
       purged: [4],
       runs: [
         feedRow(7, { namespace: "open/new" }),
@@ -98,9 +92,9 @@ export function maskContract(open: () => Promise<OpenedSearch>, cases: number): 
     });
     expect(await feeder.find("order by id", { readable })).toEqual([1, 2, 3, 7, 9]);
     // Another run takes the row of a purged one, not what was said about it.
-    await feeder.tell({ purged: [9], runs: [feedRow(11, { namespace: "open/shut" })] });
+    feeder.tell({ purged: [9], runs: [feedRow(11, { namespace: "open/shut" })] });
     expect(await feeder.find("order by id", { readable })).toEqual([1, 2, 3, 7]);
-    await feeder.tell({ reset: true, runs: [feedRow(1, { namespace: "shut" }), feedRow(9)] });
+    feeder.tell({ reset: true, runs: [feedRow(1, { namespace: "shut" }), feedRow(9)] });
     expect(await feeder.find("order by id", { readable })).toEqual([9]);
   });
 
@@ -164,17 +158,10 @@ export function maskContract(open: () => Promise<OpenedSearch>, cases: number): 
         runs: fc.dictionary(place.map(String), fc.boolean()),
       })
       .map(({ namespaces, runs }) => maskOf(namespaces, runs));
-    const { port1, port2 } = new MessageChannel();
-    const recorder = new FeedRecorder(port1);
-    const list = new ListSearch(recorder);
-    const tell = async (change: Partial<Pick<RunFeedBatch, "runs" | "purged" | "reset">>) => {
-      await feeder.tell(change);
-      const { runs = [], purged = [], reset = false } = change;
-      port2.postMessage({ position: feeder.position, reset, runs, purged, metrics: undefined });
-    };
+    const list = new ListSearch(new FeedRecorder(feeder));
     await fc.assert(
       fc.asyncProperty(fc.tuple(mask, mask, mask, fc.constant(undefined)), steps, async (some, all) => {
-        await tell({ reset: true });
+        feeder.tell({ reset: true });
         for (const step of all) {
           if (step.verb === "put") {
             const { namespace, running, trashed } = step;
@@ -184,25 +171,24 @@ export function maskContract(open: () => Promise<OpenedSearch>, cases: number): 
               deletedUs: trashed ? 1 : undefined,
             });
             // A run never moves: one that is to be elsewhere is another.
-            await tell({ purged: [step.place], runs: [run] });
-          } else if (step.verb === "purge") await tell({ purged: [step.place] });
-          else if (step.verb === "reset") await tell({ reset: true });
+            feeder.tell({ purged: [step.place], runs: [run] });
+          } else if (step.verb === "purge") feeder.tell({ purged: [step.place] });
+          else if (step.verb === "reset") feeder.tell({ reset: true });
           else {
             const readable = some[step.mask];
             const { under, trashed } = step;
             const options = { readable, under, trashed, ...(step.only && { only: step.only.map(idOf) }) };
             const found = await feeder.ask(step.query, { ...options, limit: 3 });
-            const expected = await list.search(searchRequest(step.query, options), feeder.position);
+            const expected = await list.search(searchRequest(step.query, options));
             expect(found.ids).toEqual(expected.ids.slice(0, 3));
             expect(found.total).toBe(expected.total);
-            const counted = await opened.search.tally(feeder.position, readable);
-            expect(byPath(counted)).toEqual(byPath(await list.tally(feeder.position, readable)));
+            const counted = await feeder.runSearch.tally(readable);
+            expect(byPath(counted)).toEqual(byPath(await list.tally(readable)));
           }
         }
       }),
       { numRuns: cases },
     );
-    port1.close();
   });
 }
 

@@ -2,18 +2,16 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { labelsText } from "#core/types/series.ts";
 import type { MetricStat } from "#lang/query/ast.ts";
 import { METRIC_STATS } from "#lang/query/fields.ts";
-import { feedRow, type FedSeries, type OpenedSearch, RunFeeder } from "../run-feeder.ts";
+import { feedRow, type FedSeries, type OpenSearch, RunFeeder } from "../run-feeder.ts";
 
 const rank = (number: number) => labelsText([["rank", String(number)]]);
 
-export function metricsContract(open: () => Promise<OpenedSearch>): void {
-  let opened: OpenedSearch;
+export function metricsContract(open: OpenSearch): void {
   let feeder: RunFeeder;
   beforeEach(async () => {
-    opened = await open();
-    feeder = new RunFeeder(opened);
+    feeder = await RunFeeder.open(open);
   });
-  afterEach(() => opened.close());
+  afterEach(() => feeder.close());
 
   /** All statistics of one metric of one run. */
   async function statsOf(run: number, key: string): Promise<Partial<Record<MetricStat, number>>> {
@@ -24,7 +22,7 @@ export function metricsContract(open: () => Promise<OpenedSearch>): void {
   }
 
   async function combined(...series: Omit<FedSeries, "run" | "key">[]) {
-    await feeder.tell({
+    feeder.tell({
       reset: true,
       runs: [feedRow(1)],
       metrics: series.map((one) => Object.assign({ run: 1, key: "m" }, one)),
@@ -34,7 +32,7 @@ export function metricsContract(open: () => Promise<OpenedSearch>): void {
 
   it("come back exactly, and undefined where there are none", async () => {
     const points = [5e-324, Number.MAX_VALUE, -0, 0.1];
-    await feeder.tell({ runs: [feedRow(1), feedRow(2)], metrics: [{ run: 1, key: "m", points }] });
+    feeder.tell({ runs: [feedRow(1), feedRow(2)], metrics: [{ run: 1, key: "m", points }] });
     const found = await feeder.ask("order by id", {
       metrics: METRIC_STATS.map((stat) => ({ key: "m", stat })),
     });
@@ -54,12 +52,12 @@ export function metricsContract(open: () => Promise<OpenedSearch>): void {
     const count = 50_000;
     const series = Array.from({ length: count }, (_, i) => ({ label: rank(i), points: [i] }));
     expect(await combined(...series)).toMatchObject({ min: 0, max: count - 1, count });
-    await feeder.tell({ metrics: [{ run: 1, key: "m", label: rank(count), points: [-1] }] });
+    feeder.tell({ metrics: [{ run: 1, key: "m", label: rank(count), points: [-1] }] });
     expect(await statsOf(1, "m")).toMatchObject({ min: -1, max: count - 1, count: count + 1 });
   });
 
   it("replace what was known of their series and nothing else", async () => {
-    await feeder.tell({
+    feeder.tell({
       runs: [feedRow(1), feedRow(2)],
       metrics: [
         { run: 1, key: "a", points: [1] },
@@ -67,7 +65,7 @@ export function metricsContract(open: () => Promise<OpenedSearch>): void {
         { run: 2, key: "a", points: [3] },
       ],
     });
-    await feeder.tell({ metrics: [{ run: 1, key: "a", points: [1, 9] }] });
+    feeder.tell({ metrics: [{ run: 1, key: "a", points: [1, 9] }] });
     expect(await statsOf(1, "a")).toEqual({ last: 9, first: 1, min: 1, max: 9, mean: 5, count: 2 });
     expect(await statsOf(1, "b")).toMatchObject({ last: 2 });
     expect(await statsOf(2, "a")).toMatchObject({ last: 3 });
@@ -82,7 +80,7 @@ export function metricsContract(open: () => Promise<OpenedSearch>): void {
     expect(
       await feeder.find("metrics.m.min is null and metrics.m is not null and metrics.m.count = 2"),
     ).toEqual([1]);
-    await feeder.tell({ metrics: [{ run: 1, key: "m", points: [Number.NaN, 4] }] });
+    feeder.tell({ metrics: [{ run: 1, key: "m", points: [Number.NaN, 4] }] });
     expect(await feeder.find("metrics.m.min = 4 and metrics.m.mean = 4")).toEqual([1]);
   });
 
@@ -92,9 +90,9 @@ export function metricsContract(open: () => Promise<OpenedSearch>): void {
     const expected = { last: 2, first: 1, min: 1, max: 2, mean: 1.5, count: 2 };
     expect(await combined(plain, labelled)).toEqual(expected);
     expect(await combined(labelled, plain)).toEqual(expected);
-    await feeder.tell({ metrics: [{ run: 1, key: "m", label: rank(1), points: [99] }] });
+    feeder.tell({ metrics: [{ run: 1, key: "m", label: rank(1), points: [99] }] });
     expect(await statsOf(1, "m")).toEqual(expected);
-    await feeder.tell({ metrics: [{ run: 1, key: "m", points: [1, 2, 3] }] });
+    feeder.tell({ metrics: [{ run: 1, key: "m", points: [1, 2, 3] }] });
     expect(await statsOf(1, "m")).toMatchObject({ last: 3, count: 3 });
   });
 
@@ -122,7 +120,7 @@ export function metricsContract(open: () => Promise<OpenedSearch>): void {
         { label: rank(1), points: [3, 4], lastStep: 0 },
       ),
     ).toEqual([3, 4]);
-    await feeder.tell({ metrics: [{ run: 1, key: "m", label: rank(0), points: [1, 8], lastStep: 1 }] });
+    feeder.tell({ metrics: [{ run: 1, key: "m", label: rank(0), points: [1, 8], lastStep: 1 }] });
     expect(await statsOf(1, "m")).toMatchObject({ first: 1, last: 8, count: 4 });
   });
 
@@ -147,17 +145,17 @@ export function metricsContract(open: () => Promise<OpenedSearch>): void {
 
   it("go with a series of which nothing is left", async () => {
     await combined({ points: [1] }, { label: rank(0), points: [5] }, { label: rank(1), points: [7] });
-    await feeder.tell({ metrics: [{ run: 1, key: "m", points: [] }] });
+    feeder.tell({ metrics: [{ run: 1, key: "m", points: [] }] });
     expect(await statsOf(1, "m")).toMatchObject({ min: 5, max: 7, count: 2 });
-    await feeder.tell({ metrics: [{ run: 1, key: "m", label: rank(1), points: [] }] });
+    feeder.tell({ metrics: [{ run: 1, key: "m", label: rank(1), points: [] }] });
     expect(await statsOf(1, "m")).toMatchObject({ min: 5, max: 5, count: 1 });
-    await feeder.tell({ metrics: [{ run: 1, key: "m", label: rank(0), points: [] }] });
+    feeder.tell({ metrics: [{ run: 1, key: "m", label: rank(0), points: [] }] });
     expect(await feeder.find("metrics.m is null")).toEqual([1]);
   });
 
   it("may have 12,000 names in one run", async () => {
     const names = Array.from({ length: 12_000 }, (_, at) => `layer/${at}/grad_norm`);
-    await feeder.tell({
+    feeder.tell({
       runs: Array.from({ length: 500 }, (_, at) => feedRow(at + 1)),
       metrics: [
         ...names.map((key, at) => ({ run: 250, key, points: [at, at + 1] })),
@@ -175,7 +173,7 @@ export function metricsContract(open: () => Promise<OpenedSearch>): void {
       [8, 100],
       [12_000, undefined],
     ]);
-    await feeder.tell({ purged: [250] });
+    feeder.tell({ purged: [250] });
     expect(await feeder.find('metrics."layer/7/grad_norm" is not null')).toEqual([3]);
     expect(await feeder.find('metrics."layer/8/grad_norm" is not null')).toEqual([]);
   });

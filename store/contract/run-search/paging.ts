@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { Query } from "#lang/query/ast.ts";
-import { feedRow, idOf, type OpenedSearch, RunFeeder } from "../run-feeder.ts";
+import { feedRow, idOf, type OpenSearch, RunFeeder } from "../run-feeder.ts";
 
 const ORDERS = [
   "",
@@ -21,17 +21,15 @@ const BY_ALIAS: Query = {
 
 type ValueOf<A> = A extends fc.Arbitrary<infer V> ? V : never;
 
-export function pagingContract(open: () => Promise<OpenedSearch>, cases: number): void {
-  let opened: OpenedSearch;
+export function pagingContract(open: OpenSearch, cases: number): void {
   let feeder: RunFeeder;
   beforeEach(async () => {
-    opened = await open();
-    feeder = new RunFeeder(opened);
+    feeder = await RunFeeder.open(open);
   });
-  afterEach(() => opened.close());
+  afterEach(() => feeder.close());
 
   it("end without a token, and the total is the same on each", async () => {
-    await feeder.tell({ runs: [1, 2, 3, 4].map((key) => feedRow(key)) });
+    feeder.tell({ runs: [1, 2, 3, 4].map((key) => feedRow(key)) });
     const first = await feeder.ask("order by id", { limit: 2 });
     expect(first).toMatchObject({ ids: [idOf(1), idOf(2)], total: 4 });
     const second = await feeder.ask("order by id", { limit: 2, after: first.next });
@@ -41,14 +39,14 @@ export function pagingContract(open: () => Promise<OpenedSearch>, cases: number)
   });
 
   it("go on after a last row that is gone", async () => {
-    await feeder.tell({ runs: [1, 2, 3, 4].map((key) => feedRow(key)) });
+    feeder.tell({ runs: [1, 2, 3, 4].map((key) => feedRow(key)) });
     const { next } = await feeder.ask("order by id", { limit: 2 });
-    await feeder.tell({ purged: [2, 3] });
+    feeder.tell({ purged: [2, 3] });
     expect(await feeder.ask("order by id", { limit: 2, after: next })).toMatchObject({
       ids: [idOf(4)],
       next: undefined,
     });
-    await feeder.tell({ purged: [4] });
+    feeder.tell({ purged: [4] });
     expect(await feeder.ask("order by id", { limit: 2, after: next })).toMatchObject({
       ids: [],
       total: 1,
@@ -57,7 +55,7 @@ export function pagingContract(open: () => Promise<OpenedSearch>, cases: number)
   });
 
   it("refuse the token of another order and whatever is no token", async () => {
-    await feeder.tell({ runs: [1, 2, 3].map((key) => feedRow(key)) });
+    feeder.tell({ runs: [1, 2, 3].map((key) => feedRow(key)) });
     const { next } = await feeder.ask("order by params.x", { limit: 1 });
     const refused = expect.objectContaining({ code: "invalid", reason: "PAGE_TOKEN" });
     for (const order of [
@@ -85,7 +83,7 @@ export function pagingContract(open: () => Promise<OpenedSearch>, cases: number)
   });
 
   it("Q7 begin at any row, and go on from there", async () => {
-    await feeder.tell({ runs: [1, 2, 3, 4, 5].map((key) => feedRow(key)) });
+    feeder.tell({ runs: [1, 2, 3, 4, 5].map((key) => feedRow(key)) });
     const middle = await feeder.ask("order by id", { limit: 2, offset: 2 });
     expect(middle).toMatchObject({ ids: [idOf(3), idOf(4)], total: 5 });
     expect(await feeder.ask("order by id", { limit: 2, after: middle.next })).toMatchObject({
@@ -135,7 +133,7 @@ export function pagingContract(open: () => Promise<OpenedSearch>, cases: number)
         fc.nat(70),
         fc.integer({ min: 1, max: 70 }),
         async (contents, order, offset, limit) => {
-          await feeder.tell({
+          feeder.tell({
             reset: true,
             runs: contents.map(({ x, t, alias, name, ends, isTwin }, key) =>
               feedRow(key, {
@@ -167,7 +165,7 @@ export function pagingContract(open: () => Promise<OpenedSearch>, cases: number)
     const startedUs = 1_000_000_000;
     const running = { startedUs, endedUs: undefined };
     const ended = (seconds: number) => ({ startedUs, endedUs: startedUs + seconds * 1e6 });
-    await feeder.tell({
+    feeder.tell({
       runs: [feedRow(1, running), feedRow(2, ended(10)), feedRow(3, ended(30)), feedRow(4, ended(50))],
     });
     const nowUs = startedUs + 20e6;
@@ -211,7 +209,7 @@ export function pagingContract(open: () => Promise<OpenedSearch>, cases: number)
         fc.integer({ min: 1, max: 6 }),
         async (contents, stream, order, limit) => {
           const runs = new Map(contents.map((one, key) => [key, one]));
-          await feeder.tell({
+          feeder.tell({
             reset: true,
             runs: [...runs].map(([key, one]) => rowOf(key, one)),
             metrics: [...runs].flatMap(([key, one]) => seriesOf(key, one)),
@@ -231,7 +229,7 @@ export function pagingContract(open: () => Promise<OpenedSearch>, cases: number)
             const inserted = inserts.map((one) => [nextKey++, one] as const);
             const touched = touches.filter((key) => runs.has(key));
             const trashed = trashes.filter((key) => runs.has(key));
-            await feeder.tell({
+            feeder.tell({
               purged: purges,
               runs: [
                 ...inserted.map(([key, one]) => rowOf(key, one)),

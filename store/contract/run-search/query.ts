@@ -4,16 +4,14 @@ import { joinObject } from "#lang/json/object-text.ts";
 import { ARBITRARY_NOW_US, arbitraryQuery, arbitraryRuns } from "#lang/query/testing/arbitrary.ts";
 import { ReferenceEngine } from "#lang/query/testing/reference.ts";
 import { readScripts, runScript } from "#lang/query/testing/script.ts";
-import { feedRow, type OpenedSearch, RunFeeder } from "../run-feeder.ts";
+import { feedRow, type OpenSearch, RunFeeder } from "../run-feeder.ts";
 
-export function queryContract(open: () => Promise<OpenedSearch>, cases: number): void {
-  let opened: OpenedSearch;
+export function queryContract(open: OpenSearch, cases: number): void {
   let feeder: RunFeeder;
   beforeEach(async () => {
-    opened = await open();
-    feeder = new RunFeeder(opened);
+    feeder = await RunFeeder.open(open);
   });
-  afterEach(() => opened.close());
+  afterEach(() => feeder.close());
 
   for (const script of readScripts()) {
     it(`Q1 answers ${script.file}`, async () => {
@@ -51,7 +49,7 @@ export function queryContract(open: () => Promise<OpenedSearch>, cases: number):
   });
 
   it("sorts NaN after every number and missing after NaN, in both directions", async () => {
-    await feeder.tell({
+    feeder.tell({
       runs: [
         feedRow(1, { params: '{"x":NaN}' }),
         feedRow(2, { params: '{"x":1}' }),
@@ -80,7 +78,7 @@ export function queryContract(open: () => Promise<OpenedSearch>, cases: number):
 
   it("breaks ties by creation, newest first, then by id", async () => {
     const createdUs = 1_000_000;
-    await feeder.tell({
+    feeder.tell({
       runs: [
         feedRow(1, { createdUs, id: "c" }),
         feedRow(2, { createdUs, id: "a" }),
@@ -109,7 +107,7 @@ export function queryContract(open: () => Promise<OpenedSearch>, cases: number):
       "x".repeat(512),
     ];
     const named = keys.map((key, at) => [key, at] as const);
-    await feeder.tell({
+    feeder.tell({
       runs: keys.map((key, at) => {
         return feedRow(at, { params: joinObject([[key, String(at)]]), tags: [[key, `t${at}`]] });
       }),
@@ -132,7 +130,7 @@ export function queryContract(open: () => Promise<OpenedSearch>, cases: number):
   it("finds a value of any length", async () => {
     const long = "ü".repeat(30_000);
     const params = (text: string) => joinObject([["text", JSON.stringify(text)]]);
-    await feeder.tell({
+    feeder.tell({
       runs: [feedRow(1, { params: params(`${long}a`) }), feedRow(2, { params: params(`${long}b`) })],
     });
     const where = {

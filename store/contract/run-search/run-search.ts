@@ -3,7 +3,7 @@
  * here it is held against its scripts and its reference evaluator.
  */
 import { describe } from "vitest";
-import type { OpenedSearch } from "../run-feeder.ts";
+import type { OpenSearch } from "../run-feeder.ts";
 import { exploreContract } from "./explore.ts";
 import { feedContract } from "./feed.ts";
 import { maskContract } from "./mask.ts";
@@ -12,8 +12,6 @@ import { pagingContract } from "./paging.ts";
 import { queryContract } from "./query.ts";
 import { scopeContract } from "./scope.ts";
 
-export type { OpenedSearch };
-
 export interface RunSearchTraits {
   /** How many random cases each property tries. */
   cases: number;
@@ -21,10 +19,10 @@ export interface RunSearchTraits {
   positions: boolean;
 }
 
-/** `open` gives a RunSearch that knows no run; each test opens one and closes it. */
+/** `open` gives a RunSearch that follows what it is given; each test opens one and closes it. */
 export function runSearchContract(
   name: string,
-  open: () => Promise<OpenedSearch>,
+  open: OpenSearch,
   { cases, positions }: RunSearchTraits,
 ): void {
   describe(`run search on ${name}`, () => {

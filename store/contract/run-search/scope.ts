@@ -1,14 +1,12 @@
 import type { ReadMask } from "#core/access/scope.ts";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { feedRow, type OpenedSearch, RunFeeder } from "../run-feeder.ts";
+import { feedRow, type OpenSearch, RunFeeder } from "../run-feeder.ts";
 
-export function scopeContract(open: () => Promise<OpenedSearch>): void {
-  let opened: OpenedSearch;
+export function scopeContract(open: OpenSearch): void {
   let feeder: RunFeeder;
   beforeEach(async () => {
-    opened = await open();
-    feeder = new RunFeeder(opened);
-    await feeder.tell({
+    feeder = await RunFeeder.open(open);
+    feeder.tell({
       runs: [
         feedRow(1, { namespace: "a" }),
         feedRow(2, { namespace: "a/b" }),
@@ -20,7 +18,7 @@ export function scopeContract(open: () => Promise<OpenedSearch>): void {
       ],
     });
   });
-  afterEach(() => opened.close());
+  afterEach(() => feeder.close());
 
   it("is only the readable namespaces, also in the total", async () => {
     expect(await feeder.find("order by id", { readable: onlyIn("a", "ab") })).toEqual([1, 5]);
@@ -51,7 +49,7 @@ export function scopeContract(open: () => Promise<OpenedSearch>): void {
   it("is either the trash or everything else", async () => {
     expect(await feeder.find("", { trashed: true })).toEqual([7]);
     expect(await feeder.find("order by id", { under: "a/b" })).toEqual([2, 3]);
-    await feeder.tell({
+    feeder.tell({
       runs: [feedRow(7, { namespace: "a/b" }), feedRow(2, { namespace: "a/b", deletedUs: 9 })],
     });
     expect(await feeder.find("", { trashed: true })).toEqual([2]);
@@ -60,25 +58,25 @@ export function scopeContract(open: () => Promise<OpenedSearch>): void {
   });
 
   it("follows a run that moves to another namespace", async () => {
-    await feeder.tell({ runs: [feedRow(1, { namespace: "new/place" })] });
+    feeder.tell({ runs: [feedRow(1, { namespace: "new/place" })] });
     expect(await feeder.find("", { readable: onlyIn("a") })).toEqual([]);
     expect(await feeder.find("", { under: "new" })).toEqual([1]);
   });
 
   it("is counted per namespace", async () => {
-    await feeder.tell({
+    feeder.tell({
       runs: [
         feedRow(8, { namespace: "a/b", status: "running", updatedUs: 9e15 }),
         feedRow(9, { namespace: "only/trash", deletedUs: 1 }),
       ],
     });
-    const tally = await opened.search.tally(feeder.position);
+    const tally = await feeder.runSearch.tally();
     const byPath = new Map(tally.map(({ namespace, ...counts }) => [namespace, counts]));
     expect([...byPath.keys()].sort()).toEqual(["", "a", "a/b", "a/b/c", "a/bc", "ab"]);
     expect(byPath.get("a/b")).toEqual({ runs: 2, running: 1, lastActivityUs: 9e15 });
     expect(byPath.get("a")).toEqual({ runs: 1, running: 0, lastActivityUs: feedRow(1).updatedUs });
-    await feeder.tell({ purged: [8, 1] });
-    const later = await opened.search.tally(feeder.position);
+    feeder.tell({ purged: [8, 1] });
+    const later = await feeder.runSearch.tally();
     expect(later.find(({ namespace }) => namespace === "a/b")).toMatchObject({ runs: 1, running: 0 });
     expect(later.some(({ namespace }) => namespace === "a")).toBe(false);
   });

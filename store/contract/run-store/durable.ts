@@ -38,7 +38,7 @@ export function durableContract(open: OpenStores): void {
         getRun(bench.runs, id),
         bench.runs.verifyRun(id),
         bench.engine.info(),
-        bench.under.feed.catchUp(bench.runs),
+        bench.under.feed.catchUp(),
       ]);
       expect(values.at(-1)).toBe(seq);
       expect(listed.series[0]!.summary.count).toBe(seq);
@@ -112,7 +112,7 @@ export function durableContract(open: OpenStores): void {
     await expect(runs.createRun(newRun(), { getOrCreate: false })).rejects.toEqual(closed);
     await expect(getRuns(runs, [id])).rejects.toEqual(closed);
     await expect(bench.journal.append([envelope(id, 1)], NOW_US)).rejects.toEqual(closed);
-    await expect(runs.publish()).rejects.toEqual(closed);
+    await expect(bench.under.followRuns()).rejects.toEqual(closed);
     await expect(points.readSeries({ ...EVERYTHING, selectors: [] })).rejects.toEqual(closed);
   });
 

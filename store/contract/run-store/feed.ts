@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { labelsText, type Summary } from "#core/types/series.ts";
-import type { FedNumbers } from "../feed-recorder.ts";
+import { FeedRecorder, type FedNumbers } from "../feed-recorder.ts";
 import {
   AUDIT,
   appendOne,
@@ -30,31 +30,37 @@ function numbersOf(summary: Summary): FedNumbers {
 
 export function feedContract(open: OpenStores): void {
   const bench = useStores(open);
-  const catchUp = () => bench.under.feed.catchUp(bench.runs);
+  const catchUp = () => bench.under.feed.catchUp();
   const fedRun = (id: string) => bench.under.feed.findRun(id);
 
-  it("begins with a reset and rises from batch to batch", async () => {
+  it("J1 begins with a reset, and positions rise from then on", async () => {
     await createRun(bench.runs);
     await catchUp();
     const { batches } = bench.under.feed;
     expect(batches[0]).toMatchObject({ reset: true });
+    const scanned = batches.length;
+    expect(batches[scanned - 1]!.mark.scanned).toBeUndefined();
     for (let i = 0; i < 3; i++) {
       await createRun(bench.runs);
       await catchUp();
     }
     expect(batches.slice(1).every(({ reset }) => !reset)).toBe(true);
-    for (let i = 1; i < batches.length; i++) {
-      expect(batches[i]!.position).toBeGreaterThan(batches[i - 1]!.position);
+    for (let i = scanned; i < batches.length; i++) {
+      expect(batches[i]!.mark.position).toBeGreaterThan(batches[i - 1]!.mark.position);
     }
   });
 
-  it("says nothing when nothing changed", async () => {
+  it("J2 the position changes only with what is acknowledged, and is that of the journal", async () => {
+    const { changes } = bench.under;
     await createRun(bench.runs);
     const position = await catchUp();
+    expect(changes.position()).toBe(position);
+    expect((await bench.under.journal.changesSince(undefined)).position).toBe(position);
     const count = bench.under.feed.batches.length;
-    expect(await bench.runs.publish()).toBe(position);
-    expect(await bench.runs.publish()).toBe(position);
+    expect(await catchUp()).toBe(position);
+    expect(bench.under.feed.batches).toHaveLength(count);
     await createRun(bench.runs);
+    expect(changes.position()).toBeGreaterThan(position);
     await catchUp();
     expect(bench.under.feed.batches).toHaveLength(count + 1);
   });
@@ -190,7 +196,7 @@ export function feedContract(open: OpenStores): void {
     expect(await agree()).toEqual(before);
   });
 
-  it("tells everything anew after a restart", async () => {
+  it("J1 gives everything to a follower that begins after a restart", async () => {
     const ids = [];
     for (let i = 0; i < 5; i++) {
       const id = await createRun(bench.runs);
@@ -203,6 +209,111 @@ export function feedContract(open: OpenStores): void {
     expect(bench.under.feed.batches[0]).toMatchObject({ reset: true });
     for (const [i, id] of ids.entries()) {
       expect(bench.under.feed.findNumbers(id, "loss")).toMatchObject({ count: 1, last: i });
+    }
+  });
+
+  it("J4 a part may be applied twice, and parts before it again", async () => {
+    const ids = [];
+    for (let i = 0; i < 4; i++) ids.push(await createRun(bench.runs));
+    const { changes, feed } = bench.under;
+    await catchUp();
+    const mark = feed.batches.at(-1)!.mark;
+    for (const [i, id] of ids.entries()) {
+      await appendOne(bench.journal, envelope(id, 1, { series: [numbers("loss", [i, 2])] }));
+    }
+    await bench.runs.setDeleted(ids[0]!, NOW_US, AUDIT);
+    await bench.runs.purgeRun(ids[0]!, AUDIT);
+    await catchUp();
+    const before = [
+      [...feed.runs.values()],
+      ids.map((id) => feed.findRun(id) && feed.findNumbers(id, "loss")),
+    ];
+    for (let i = 0; i < 2; i++) feed.take(await changes.runsSince(mark));
+    expect([
+      [...feed.runs.values()],
+      ids.map((id) => feed.findRun(id) && feed.findNumbers(id, "loss")),
+    ]).toEqual(before);
+  });
+
+  it("J4, J5: followers that stop after any part and begin later end with the same", async () => {
+    const ids: string[] = [];
+    const write = async (round: number) => {
+      const id = await createRun(bench.runs, { name: `run ${round}` });
+      ids.push(id);
+      const series = [numbers("loss", [round]), numbers("acc", [1, round])];
+      await appendOne(bench.journal, envelope(id, 1, { series }));
+      await appendOne(
+        bench.journal,
+        envelope(ids[round - (round % 5)]!, 0, { series: [numbers("more", [round])] }),
+      );
+      if (round % 5 === 4) {
+        await bench.runs.setDeleted(ids[round - 2]!, NOW_US, AUDIT);
+        await bench.runs.purgeRun(ids[round - 2]!, AUDIT);
+      }
+      if (round % 7 === 3) await bench.under.settle();
+    };
+    const knows = (feed: FeedRecorder) =>
+      ids.map((id) => {
+        const keys = feed.findRun(id) === undefined ? [] : feed.metricKeys(id);
+        return [feed.findRun(id), keys.toSorted().map((key) => [key, feed.findNumbers(id, key)])];
+      });
+    const followers = [bench.under.feed, new FeedRecorder(bench.under.changes)];
+    for (let round = 0; round < 20; round++) {
+      await write(round);
+      // The second one takes a part now and then, and is killed with what it knows: its mark is what stays.
+      if (round % 3 === 0) await followers[1]!.takeOne();
+      if (round % 4 === 0) followers[1] = followers[1]!.goOn(bench.under.changes);
+      if (round === 10) {
+        await bench.reopen();
+        followers[0] = bench.under.feed;
+        followers[1] = followers[1]!.goOn(bench.under.changes);
+      }
+    }
+    followers.push(new FeedRecorder(bench.under.changes));
+    for (const follower of followers) await follower.catchUp();
+    for (const follower of followers.slice(1)) expect(knows(follower)).toEqual(knows(followers[0]!));
+    const { series } = await bench.points.listSeries({
+      runId: ids.at(-1)!,
+      pattern: undefined,
+      after: undefined,
+      limit: 10,
+      bytesMax: Infinity,
+    });
+    for (const { key, summary } of series) {
+      expect(followers[1]!.findNumbers(ids.at(-1)!, key)).toEqual(numbersOf(summary));
+    }
+  });
+
+  it("J4 what changed comes in parts, however much it is", async () => {
+    const series = Array.from({ length: 3_000 }, (_, i) => numbers(`k${i}`, [i]));
+    const ids: string[] = [];
+    for (let i = 0; i < 9; i++) ids.push(await createRun(bench.runs));
+    await catchUp();
+    const behind = bench.under.feed.goOn(bench.under.changes);
+    for (const id of ids) await appendOne(bench.journal, envelope(id, 1, { series }));
+    for (const follower of [behind, new FeedRecorder(bench.under.changes)]) {
+      await follower.catchUp();
+      const sizes = follower.batches.map(({ metrics }) => metrics?.runs.length ?? 0);
+      expect(sizes.reduce((sum, size) => sum + size)).toBe(27_000);
+      expect(Math.max(...sizes)).toBeLessThan(27_000);
+      for (const id of ids) expect(follower.metricKeys(id)).toHaveLength(3_000);
+    }
+  });
+
+  it("J1 a mark of another journal, or of a position that is not known, begins from the beginning", async () => {
+    const id = await createRun(bench.runs);
+    await catchUp();
+    const { mark } = bench.under.feed.batches.at(-1)!;
+    const { changes } = bench.under;
+    expect(await changes.runsSince(mark)).toMatchObject({ reset: false, runs: [] });
+    const unknown = [
+      undefined,
+      { ...mark, journal: "0".repeat(64) },
+      { ...mark, position: mark.position + 1 },
+      { ...mark, position: -1 },
+    ];
+    for (const one of unknown) {
+      expect(await changes.runsSince(one)).toMatchObject({ reset: true, runs: [{ id }] });
     }
   });
 }

@@ -23,6 +23,7 @@ import { headCrc, LOG_COLUMNS } from "./log.ts";
 import { replacementRecord } from "../artifacts/replaced-artifacts.ts";
 import type { JournalWriter } from "./journal.ts";
 import type { Runs } from "../runs/runs.ts";
+import type { RecentSeries } from "../series/recent-series.ts";
 import type { LogRow, Tail } from "./tail.ts";
 
 /** An envelope as it travels to the storage thread: the points are log blocks already. */
@@ -69,9 +70,7 @@ export class Appender {
   readonly #journal: JournalWriter;
   readonly #runKeys = new Map<string, number>();
   readonly #columns = new NumberColumns();
-  /** Series and runs the feed must hear of. */
-  readonly touchedSeries = new Set<SeriesEntry>();
-  readonly touchedRuns = new Set<number>();
+  readonly #recent: RecentSeries;
 
   constructor(parts: {
     db: Db;
@@ -82,6 +81,7 @@ export class Appender {
     lines: Lines;
     artifacts: Artifacts;
     journal: JournalWriter;
+    recent: RecentSeries;
   }) {
     this.#db = parts.db;
     this.#runs = parts.runs;
@@ -91,6 +91,7 @@ export class Appender {
     this.#lines = parts.lines;
     this.#artifacts = parts.artifacts;
     this.#journal = parts.journal;
+    this.#recent = parts.recent;
   }
 
   /**
@@ -108,7 +109,6 @@ export class Appender {
     const missing = this.#look(run, envelope);
     if (change !== undefined) {
       this.#db.savepoint(() => this.#change(run, change, nowUs, envelope.audit?.change));
-      this.touchedRuns.add(run);
     }
     let position: number | undefined;
     try {
@@ -239,7 +239,7 @@ export class Appender {
       count += points.count;
       if (entry === undefined || entry.foldedPos >= row.pos) continue;
       if (addPoints(entry.state, points, row.writer)) (rewound ??= new Set()).add(entry);
-      this.touchedSeries.add(entry);
+      this.#recent.touch(entry, row.pos);
     }
     // Only now: a series may be in the row more than once.
     for (const entry of rewound ?? []) {

@@ -16,7 +16,7 @@ import { LOG_COLUMNS, readLogRow } from "./log.ts";
 import { findSetting } from "../file/settings.ts";
 import type { Tail } from "./tail.ts";
 
-const SECRET_SETTING = "journal-secret";
+export const SECRET_SETTING = "journal-secret";
 /** How many changes are kept, and how many more there may be before some are pruned. */
 const CHANGES_KEPT = 200_000;
 const PRUNED_AT_ONCE = 1_000;
@@ -34,9 +34,9 @@ export class JournalWriter {
 
   /** As the file has it. */
   reload(): void {
-    const [first, last] = this.#db.find("SELECT min(pos), max(pos) FROM change")!;
-    this.#first = Number(first);
-    this.#tail.lastPos = Number(last);
+    const { floor, position } = journalRange(this.#db);
+    this.#first = floor;
+    this.#tail.lastPos = position;
   }
 
   /** A change of a run gets the next position, or the one of its log row, which has been given out. */
@@ -86,10 +86,15 @@ export function beginAbove(db: Db, last: number): void {
   db.exec("DELETE FROM main.change WHERE pos < (SELECT max(pos) FROM main.change)");
 }
 
+/** The first position that is remembered, and the last. One question each, or SQLite reads the whole table. */
+export function journalRange(db: Db): { floor: number; position: number } {
+  const [first, last] = db.find("SELECT (SELECT min(pos) FROM change), (SELECT max(pos) FROM change)")!;
+  return { floor: Number(first), position: Number(last) };
+}
+
 /** Call inside one moment of the store. */
 export function changesSince(db: Db, since: number | undefined): JournalPart {
-  const [first, last] = db.find("SELECT min(pos), max(pos) FROM change")!;
-  const [floor, position] = [Number(first), Number(last)];
+  const { floor, position } = journalRange(db);
   const secret = findSetting(db, SECRET_SETTING)!;
   const changes = since === undefined || since < floor ? [] : mergedChanges(db, since);
   return { secret, floor, position, changes };

@@ -2,8 +2,8 @@ import { cpSync } from "node:fs";
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { MessageChannel } from "node:worker_threads";
 import { beforeEach, describe, expect, it } from "vitest";
+import { SharedNumber } from "#base/threads/shared-number.ts";
 import { logLines, readAll } from "#store/contract/naive-log.ts";
 import { appendOne, createRun, envelope, newRun, NOW_US, numbers, refused } from "#store/contract/stores.ts";
 import { Db } from "../file/db.ts";
@@ -120,7 +120,7 @@ describe("merging in a store", () => {
     const images = join(under.directory, "images");
     const file = join(under.directory, "own", "cairn.db");
     await mkdir(join(under.directory, "own"));
-    const writer = new StoreWriter(file, new MessageChannel().port1);
+    const writer = new StoreWriter(file, new SharedNumber());
     const runs = Array.from({ length: 12 }, () => newRun());
     for (const run of runs) await writer.changeRun((table) => table.create(run, false));
     const text = (run: number, i: number) => `${run} ${i} `.padEnd(2_000, "line ");

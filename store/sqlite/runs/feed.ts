@@ -1,94 +1,137 @@
+import { createHash } from "node:crypto";
+import { CHANGED } from "#core/ports/journal.ts";
 import {
   METRIC_FEED_STATS,
   type MetricFeed,
-  type RunFeed,
   type RunFeedBatch,
   type RunFeedRow,
-} from "#core/ports/run-search.ts";
-import { eachSummary, type SeriesEntry, type StoredSummary } from "../series/catalog.ts";
+  type RunMark,
+} from "#core/ports/run-changes.ts";
+import { findSetting } from "../file/settings.ts";
 import type { Db } from "../file/db.ts";
+import { journalRange, SECRET_SETTING } from "../journal/journal.ts";
+import { eachSummary, type Catalog, type SeriesEntry, type StoredSummary } from "../series/catalog.ts";
+import type { RecentSeries } from "../series/recent-series.ts";
 import type { Runs } from "./runs.ts";
 
-const BATCH_RUNS = 5_000;
-const BATCH_SERIES = 20_000;
+/** What one part is made of at most; a run's series are not divided. */
+const SCANNED_RUNS = 2_000;
+const SCANNED_SERIES = 10_000;
+const CHANGES = 5_000;
+const CHANGED_SERIES = 20_000;
 
-/** Tells a RunSearch what changed. Batches are made inside a transaction and posted after it. */
-export class Feed {
-  readonly #port: RunFeed;
+/**
+ * Says which runs changed after a mark. It is asked between two groups of the writer, whose memory then holds exactly
+ * what is committed, also of points that are not folded yet.
+ */
+export class RunFeed {
   readonly #db: Db;
   readonly #runs: Runs;
-  readonly #purged: number[] = [];
-  #position: number;
-  #stale = true;
+  readonly #catalog: Catalog;
+  readonly #recent: RecentSeries;
+  readonly #journal: string;
 
-  constructor(parts: { port: RunFeed; db: Db; runs: Runs; position: number }) {
-    this.#port = parts.port;
+  constructor(parts: { db: Db; runs: Runs; catalog: Catalog; recent: RecentSeries }) {
     this.#db = parts.db;
     this.#runs = parts.runs;
-    this.#position = parts.position;
+    this.#catalog = parts.catalog;
+    this.#recent = parts.recent;
+    this.#journal = createHash("sha256").update(findSetting(parts.db, SECRET_SETTING)!).digest("hex");
   }
 
-  get position(): number {
-    return this.#position;
+  since(mark: RunMark | undefined): RunFeedBatch {
+    const { floor, position } = journalRange(this.#db);
+    const isKnown =
+      mark !== undefined &&
+      mark.journal === this.#journal &&
+      mark.position >= floor &&
+      mark.position <= position;
+    if (!isKnown) return this.#scanRuns(0, position);
+    if (mark.scanned === undefined) return this.#changesSince(mark.position);
+    const { table, through } = mark.scanned;
+    return table === "run"
+      ? this.#scanRuns(through, mark.position)
+      : this.#scanSeries(through, mark.position);
   }
 
-  /** Whether the other side must be told everything anew. */
-  get stale(): boolean {
-    return this.#stale;
+  #scanRuns(after: number, position: number): RunFeedBatch {
+    const runs = this.#runs.feedRowsAfter(after, SCANNED_RUNS);
+    const scanned =
+      runs.length < SCANNED_RUNS
+        ? { table: "series" as const, through: 0 }
+        : { table: "run" as const, through: runs.at(-1)!.key };
+    return { mark: this.#mark(position, scanned), reset: after === 0, runs, purged: [], metrics: undefined };
   }
 
-  /** What was told may be wrong, or was never told. */
-  spoil(): void {
-    this.#stale = true;
-  }
-
-  get hasPurged(): boolean {
-    return this.#purged.length > 0;
-  }
-
-  purge(run: number): void {
-    this.#purged.push(run);
-  }
-
-  /** Everything there is, from the beginning. `logged` gives a series that has rows in the log. */
-  tellAll(logged: (id: number) => SeriesEntry | undefined): void {
-    this.#purged.length = 0;
-    this.#post({ reset: true, runs: [], metrics: undefined });
-    let runs: RunFeedRow[] = [];
-    for (const row of this.#runs.eachFeedRow()) {
-      if (runs.push(row) < BATCH_RUNS) continue;
-      this.#post({ reset: false, runs, metrics: undefined });
-      runs = [];
+  #scanSeries(after: number, position: number): RunFeedBatch {
+    const [last] = this.#db.find(
+      "SELECT max(id) FROM (SELECT id FROM series WHERE id > ? ORDER BY id LIMIT ?)",
+      after,
+      SCANNED_SERIES,
+    )!;
+    const scanned = last === null ? undefined : { table: "series" as const, through: Number(last) };
+    const found: StoredSummary[] = [];
+    if (last !== null) {
+      for (const stored of eachSummary(this.#db, "id > ? AND id <= ? ORDER BY id", after, Number(last))) {
+        found.push(this.#current(stored));
+      }
     }
-    this.#post({ reset: false, runs, metrics: undefined });
-    let told: StoredSummary[] = [];
-    for (const stored of eachSummary(this.#db)) {
-      const entry = logged(stored.id);
-      if (told.push(entry === undefined ? stored : summaryOf(entry)) < BATCH_SERIES) continue;
-      this.#post({ reset: false, runs: [], metrics: toMetrics(told) });
-      told = [];
-    }
-    this.#post({ reset: false, runs: [], metrics: toMetrics(told) });
-    this.#stale = false;
+    const metrics = toMetrics(found);
+    return { mark: this.#mark(position, scanned), reset: false, runs: [], purged: [], metrics };
   }
 
-  tell(runs: readonly RunFeedRow[], entries: Iterable<SeriesEntry>): void {
-    const told = [...entries].filter((entry) => entry.state.kind !== "text").map(summaryOf);
-    this.#post({ reset: false, runs: [...runs], metrics: toMetrics(told) });
-  }
-
-  #post(batch: Omit<RunFeedBatch, "position" | "purged">): void {
-    const { metrics } = batch;
-    const transfer =
-      metrics === undefined
-        ? []
-        : [metrics.runs, metrics.key, metrics.label, metrics.stats].map(
-            (column) => column.buffer as ArrayBuffer,
-          );
-    this.#port.postMessage(
-      { ...batch, purged: this.#purged.splice(0), position: ++this.#position },
-      transfer,
+  #changesSince(since: number): RunFeedBatch {
+    const seriesOf = since >= this.#recent.floor ? this.#recentByRun(since) : this.#allOfRun.bind(this);
+    const rows = this.#db.all(
+      "SELECT pos, run, what FROM change WHERE pos > ? ORDER BY pos LIMIT ?",
+      since,
+      CHANGES,
     );
+    const known = new Map<number, number>();
+    const batch = { runs: [] as RunFeedRow[], purged: [] as number[] };
+    const series: StoredSummary[] = [];
+    let position = since;
+    for (const row of rows) {
+      const [pos, run, what] = [Number(row[0]), Number(row[1]), Number(row[2])];
+      const fresh = what & ~(known.get(run) ?? 0);
+      known.set(run, (known.get(run) ?? 0) | what);
+      if ((fresh & CHANGED.purged) !== 0) batch.purged.push(run);
+      if ((fresh & CHANGED.run) !== 0) {
+        const found = this.#runs.findFeedRow(run);
+        // It may have been purged by a later change.
+        if (found !== undefined) batch.runs.push(found);
+      }
+      if ((fresh & CHANGED.points) !== 0) for (const one of seriesOf(run)) series.push(one);
+      position = pos;
+      if (series.length >= CHANGED_SERIES) break;
+    }
+    return { mark: this.#mark(position), reset: false, ...batch, metrics: toMetrics(series) };
+  }
+
+  /** Series of numbers with points after a position that is in the chain, by run. */
+  #recentByRun(since: number): (run: number) => readonly StoredSummary[] {
+    const byRun = new Map<number, SeriesEntry[]>();
+    for (const entry of this.#recent.since(since)) {
+      if (entry.state.kind === "text") continue;
+      const own = byRun.get(entry.run);
+      if (own === undefined) byRun.set(entry.run, [entry]);
+      else own.push(entry);
+    }
+    return (run) => (byRun.get(run) ?? []).map(summaryOf);
+  }
+
+  #allOfRun(run: number): StoredSummary[] {
+    return Array.from(eachSummary(this.#db, "run = ?", run), (stored) => this.#current(stored));
+  }
+
+  /** With what is still in the log: every series with rows there is in memory. */
+  #current(stored: StoredSummary): StoredSummary {
+    const entry = this.#catalog.peek(stored.id);
+    return entry === undefined ? stored : summaryOf(entry);
+  }
+
+  #mark(position: number, scanned?: RunMark["scanned"]): RunMark {
+    return { journal: this.#journal, position, ...(scanned !== undefined && { scanned }) };
   }
 }
 
@@ -108,14 +151,14 @@ function summaryOf({ id, run, key, labels, state }: SeriesEntry): StoredSummary 
 }
 
 /** Of series of numbers: texts have none to search by. */
-function toMetrics(told: readonly StoredSummary[]): MetricFeed | undefined {
-  if (told.length === 0) return undefined;
+function toMetrics(found: readonly StoredSummary[]): MetricFeed | undefined {
+  if (found.length === 0) return undefined;
   const keys = new Numbering();
   const labels = new Numbering();
-  const stats = new Float64Array(told.length * METRIC_FEED_STATS);
-  const key = new Uint32Array(told.length);
-  const label = new Uint32Array(told.length);
-  told.forEach((one, i) => {
+  const stats = new Float64Array(found.length * METRIC_FEED_STATS);
+  const key = new Uint32Array(found.length);
+  const label = new Uint32Array(found.length);
+  found.forEach((one, i) => {
     key[i] = keys.of(one.key);
     label[i] = labels.of(one.labels);
     stats.set(one.stats, i * METRIC_FEED_STATS);
@@ -123,7 +166,7 @@ function toMetrics(told: readonly StoredSummary[]): MetricFeed | undefined {
   return {
     keys: keys.texts,
     labels: labels.texts,
-    runs: Float64Array.from(told, (one) => one.run),
+    runs: Float64Array.from(found, (one) => one.run),
     key,
     label,
     stats,

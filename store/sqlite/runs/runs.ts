@@ -6,7 +6,7 @@ import type { Run, RunChange } from "#core/types/run.ts";
 import type { RunRef } from "#lang/run-ref.ts";
 import { ENDED, type RunStatus } from "#lang/statuses.ts";
 import { sizeOf } from "#core/types/size.ts";
-import type { RunFeedRow } from "#core/ports/run-search.ts";
+import type { RunFeedRow } from "#core/ports/run-changes.ts";
 import {
   CANDIDATES_MAX,
   HEAVY_PARTS,
@@ -146,13 +146,15 @@ export class Runs {
     return { runs, looked: ids.length };
   }
 
-  /** All runs in order of their key. */
-  *eachFeedRow(): Generator<RunFeedRow> {
-    for (const row of this.#db.each(`SELECT ${COLUMNS} ${FROM} ORDER BY run.key`)) yield toFeedRow(row);
+  /** Runs after `key` in order of their keys. */
+  feedRowsAfter(key: number, limit: number): RunFeedRow[] {
+    const sql = `SELECT ${COLUMNS} ${FROM} WHERE run.key > ? ORDER BY run.key LIMIT ?`;
+    return this.#db.all(sql, key, limit).map(toFeedRow);
   }
 
-  feedRow(key: number): RunFeedRow {
-    return toFeedRow(this.#db.find(`SELECT ${COLUMNS} ${FROM} WHERE run.key = ?`, key)!);
+  findFeedRow(key: number): RunFeedRow | undefined {
+    const row = this.#db.find(`SELECT ${COLUMNS} ${FROM} WHERE run.key = ?`, key);
+    return row && toFeedRow(row);
   }
 
   /** Returns the whole run, before and after. */

@@ -17,6 +17,10 @@ export interface SeriesEntry {
   /** What of it is lost, in words. */
   damaged: string | undefined;
   state: SeriesState;
+  /** Its place in RecentSeries. */
+  touchedPos: number;
+  older: SeriesEntry | undefined;
+  newer: SeriesEntry | undefined;
 }
 
 /** The series of all runs as the writing thread knows them: current to the last log row. */
@@ -63,7 +67,19 @@ export class Catalog {
       KINDS.indexOf(kind),
       encodeState(state),
     );
-    const entry = { id: lastId, run, key, labels, foldedPos: 0, chunks: 0, damaged: undefined, state };
+    const entry: SeriesEntry = {
+      id: lastId,
+      run,
+      key,
+      labels,
+      foldedPos: 0,
+      chunks: 0,
+      damaged: undefined,
+      state,
+      touchedPos: 0,
+      older: undefined,
+      newer: undefined,
+    };
     this.#remember(entry, name);
     return entry;
   }
@@ -102,8 +118,13 @@ export class Catalog {
     this.#byId.clear();
   }
 
+  /** Those of a run that are in memory. */
+  ofRun(run: number): Iterable<SeriesEntry> {
+    return this.#byName.get(run)?.values() ?? [];
+  }
+
   forgetRun(run: number): void {
-    for (const entry of this.#byName.get(run)?.values() ?? []) this.#byId.delete(entry.id);
+    for (const entry of this.ofRun(run)) this.#byId.delete(entry.id);
     this.#byName.delete(run);
   }
 
@@ -162,11 +183,11 @@ export interface StoredSummary {
   stats: SummaryStats;
 }
 
-/** All series of numbers whose state is whole. */
-export function* eachSummary(db: Db): Generator<StoredSummary> {
+/** Series of numbers whose state is whole. */
+export function* eachSummary(db: Db, where: string, ...values: number[]): Generator<StoredSummary> {
   const text = KINDS.indexOf("text");
-  const sql = "SELECT id, run, key, labels, state FROM series WHERE kind <> ? ORDER BY id";
-  for (const [id, run, key, labels, state] of db.each(sql, text)) {
+  const sql = `SELECT id, run, key, labels, state FROM series WHERE kind <> ? AND ${where}`;
+  for (const [id, run, key, labels, state] of db.each(sql, text, ...values)) {
     const stats = summaryStats(state as Uint8Array);
     if (stats === undefined) continue;
     yield { id: Number(id), run: Number(run), key: String(key), labels: String(labels), stats };
@@ -186,5 +207,8 @@ function toEntry([id, run, key, labels, kind, foldedPos, chunks, damaged, bytes]
     chunks: Number(chunks),
     damaged: damaged === null ? (state === undefined ? STATE_DAMAGED : undefined) : String(damaged),
     state: state ?? newSeriesState(seriesKind),
+    touchedPos: 0,
+    older: undefined,
+    newer: undefined,
   };
 }

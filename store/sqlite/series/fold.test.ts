@@ -2,8 +2,8 @@ import { cpSync } from "node:fs";
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { MessageChannel } from "node:worker_threads";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { SharedNumber } from "#base/threads/shared-number.ts";
 import {
   AUDIT,
   ackOf,
@@ -45,7 +45,7 @@ describe("folding", () => {
     const images = join(under.directory, "images");
     const file = join(under.directory, "own", "cairn.db");
     await mkdir(join(under.directory, "own"));
-    const writer = new StoreWriter(file, new MessageChannel().port1);
+    const writer = new StoreWriter(file, new SharedNumber());
     const runs = [newRun(), newRun()];
     for (const run of runs) await writer.changeRun((table) => table.create(run, false));
     const append = async (run: number, seq: number) => {

@@ -10,11 +10,10 @@ parentPort!.on("message", (request: KeptThreadRequest) => {
     parentPort!.postMessage("stop");
     return;
   }
-  const { port, start, feed } = request;
-  const close = serveStore(port, start, feed);
+  const { port, start } = request;
+  const close = serveStore(port, start);
   stop = () => {
     close();
-    feed?.close();
     port.close();
   };
 });

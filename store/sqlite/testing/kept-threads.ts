@@ -9,19 +9,17 @@ import { connectThread, type StartThread } from "../thread.ts";
 import type { WorkerStart } from "../worker-api.ts";
 
 /** What such a thread is asked for. It answers "stop" once its connection is closed. */
-export type KeptThreadRequest =
-  | "stop"
-  | { port: MessagePort; start: WorkerStart; feed: MessagePort | undefined };
+export type KeptThreadRequest = "stop" | { port: MessagePort; start: WorkerStart };
 
 const idle: Worker[] = [];
 
-export const startKeptThread: StartThread = (start, feed) => {
+export const startKeptThread: StartThread = (start) => {
   const worker = idle.pop() ?? startWorker(new URL("./kept-thread-worker.ts", import.meta.url), {});
   worker.ref();
   const { port1, port2 } = new MessageChannel();
   const ask = (request: KeptThreadRequest, transfer: MessagePort[] = []) =>
     worker.postMessage(request, transfer);
-  ask({ port: port2, start, feed }, feed === undefined ? [port2] : [port2, feed]);
+  ask({ port: port2, start }, [port2]);
   return connectThread(port1, async () => {
     ask("stop");
     await once(worker, "message");

@@ -3,7 +3,7 @@ import { enableCompileCache } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { MessageChannel } from "node:worker_threads";
+import { linkRunChanges } from "#core/runs/run-changes-link.ts";
 import { FeedRecorder } from "#store/contract/feed-recorder.ts";
 import { NOW_US, type StoresUnderTest } from "#store/contract/stores.ts";
 import { openSqlite } from "../open.ts";
@@ -62,24 +62,16 @@ export async function openIn<D extends string | undefined>(
   readersMax = 1,
   startThread: StartThread = startKeptThread,
 ): Promise<SqliteUnderTest & { data: D }> {
-  const { port1, port2 } = new MessageChannel();
-  const feed = new FeedRecorder(port1);
-  port1.unref();
   const options = {
     directory: data,
-    feed: port2,
     readersMax,
     startThread,
     nowUs: () => NOW_US,
   };
-  const store = await openSqlite(options).catch((thrown: unknown) => {
-    port1.close();
-    throw thrown;
-  });
-  const close = async () => {
-    await store.close();
-    port1.close();
-  };
+  const store = await openSqlite(options);
+  const link = await store.followRuns();
+  const changes = linkRunChanges(link);
+  link.port.unref();
   return {
     store,
     data,
@@ -93,15 +85,17 @@ export async function openIn<D extends string | undefined>(
     access: store,
     links: store,
     artifacts: store,
-    feed,
+    followRuns: () => store.followRuns(),
+    changes,
+    feed: new FeedRecorder(changes),
     settle: () => store.settle(),
     discard: async () => {
-      await close();
+      await store.close();
       await rm(directory, { recursive: true });
     },
     ...(data !== undefined && {
       reopen: async () => {
-        await close();
+        await store.close();
         return openIn(directory, data, readersMax, startThread);
       },
     }),

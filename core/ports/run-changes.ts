@@ -1,0 +1,91 @@
+import type { MessagePort } from "node:worker_threads";
+import type { RunStatus } from "#lang/statuses.ts";
+
+/**
+ * Runs that changed, by position of the Journal, for one who keeps them in a form of its own, such as a run index. The
+ * store remembers nothing about its followers, so there may be any number of them, each as far as it is.
+ */
+export interface RunChanges {
+  /**
+   * The position of the last change that was acknowledged. Costs nothing, so it may be asked before every answer; no
+   * wake-up is needed, and so none can be lost.
+   */
+  position(): number;
+  /**
+   * A bounded part of what changed after `mark`, with the mark to go on from. It goes from the beginning, with `reset`,
+   * where `mark` is undefined, of another journal, or of a position that the journal does not remember.
+   *
+   * Runs and summaries come as they are now, which may be later than the mark says. So a part may be applied twice, and
+   * one who was stopped between two parts goes on from the last mark.
+   */
+  runsSince(mark: RunMark | undefined): Promise<RunFeedBatch>;
+}
+
+/** How far a follower is. Plain data, which may be kept on disk. */
+export interface RunMark {
+  /** Stands for the line of positions; not the Journal's secret, which cannot be computed from it. */
+  journal: string;
+  /** Every change up to here is known, once nothing is left to scan. */
+  position: number;
+  /** Set while everything there is comes over: all runs by key, then all series by id; this is the last one. */
+  scanned?: { table: "run" | "series"; through: number } | undefined;
+}
+
+export interface RunFeedBatch {
+  /** What is known once this batch has been applied. */
+  mark: RunMark;
+  /** Forget everything known so far. */
+  reset: boolean;
+  runs: RunFeedRow[];
+  /** Keys of runs that are gone for good. */
+  purged: number[];
+  metrics: MetricFeed | undefined;
+}
+
+/** A run as it is now, whole. `key` is a small number the store gives it for as long as it lives. */
+export interface RunFeedRow {
+  key: number;
+  id: string;
+  namespace: string;
+  name: string;
+  status: RunStatus;
+  notes: string;
+  aliases: readonly string[];
+  /** JSON text: an object of all params. */
+  params: string;
+  tags: readonly (readonly [string, string])[];
+  createdUs: number;
+  startedUs: number | undefined;
+  endedUs: number | undefined;
+  updatedUs: number;
+  deletedUs: number | undefined;
+}
+
+/**
+ * Summaries of series, in columns. Entry i belongs to run `runs[i]`, metric `keys[key[i]]` and label
+ * set `labels[label[i]]` ("" for none), and replaces what was known of that series.
+ */
+export interface MetricFeed {
+  keys: string[];
+  labels: string[];
+  runs: Float64Array;
+  key: Uint32Array;
+  label: Uint32Array;
+  /** METRIC_FEED_STATS numbers per entry: count, nan count, first, last, min, max, sum, last step. */
+  stats: Float64Array;
+}
+
+export const METRIC_FEED_STATS = 8;
+
+/**
+ * RunChanges for another thread: `runsSince` is called over the port (base/threads/worker-call.ts; errors cross as
+ * lang/errors.ts writes them), the position is a base/threads/shared-number.ts. The bytes do not pass through the
+ * thread that serves requests. When the store closes, it closes the port.
+ */
+export interface RunChangesLink {
+  port: MessagePort;
+  position: SharedArrayBuffer;
+}
+
+/** What is called over the port of a link. */
+export type RunChangesApi = Pick<RunChanges, "runsSince">;
