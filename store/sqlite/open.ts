@@ -1,10 +1,32 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { CairnError, quote } from "#lang/errors.ts";
+import { MessageChannel } from "node:worker_threads";
+import { CairnError, fromPlainError, quote } from "#lang/errors.ts";
+import type { AccessStore, AuditRecord } from "#core/ports/access-store.ts";
+import type { ArtifactStore } from "#core/ports/artifact-store.ts";
+import type { Engine, EngineCopies, EngineIntegrity } from "#core/ports/engine.ts";
+import type { AppendEnvelope, AppendOutcome, Journal } from "#core/ports/journal.ts";
+import type { LineageStore } from "#core/ports/lineage-store.ts";
+import type { LogStore } from "#core/ports/log-store.ts";
+import type { PointStore } from "#core/ports/point-store.ts";
+import type { NamespaceStore } from "#core/ports/namespace-store.ts";
+import type { RunChangesLink } from "#core/ports/run-changes.ts";
+import type { RunStore } from "#core/ports/run-store.ts";
 import { lockDirectory } from "./file/lock.ts";
-import { SqliteStore, type SqliteOptions } from "./sqlite-store.ts";
-import { startThread } from "./thread.ts";
+import { packEnvelope } from "./journal/pack.ts";
+import { startThread, type StartThread, type Thread } from "./thread.ts";
 import type { ReaderApi, WriterApi } from "./worker-api.ts";
+
+export interface SqliteOptions {
+  /** Created where missing; undefined keeps everything in memory and writes no file. */
+  directory: string | undefined;
+  /** Threads that read, one connection each; all but the first start when they are needed. */
+  readersMax?: number;
+  /** Where threads come from: tests keep theirs for the next store. */
+  startThread?: StartThread;
+  /** The clock, for what the store stamps itself. */
+  nowUs(): number;
+}
 
 /** Opens the embedded store. Throws `precondition` when another process uses the directory. */
 export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
@@ -38,5 +60,346 @@ function makeDirectory(directory: string): void {
       cause,
       hint: "give another directory with --data",
     });
+  }
+}
+
+/** A thread that reads, with the calls it has not answered yet. */
+interface Reader {
+  thread: Thread<ReaderApi>;
+  pending: number;
+}
+
+interface Waiting {
+  envelope: AppendEnvelope;
+  nowUs: number;
+  resolve(outcome: AppendOutcome): void;
+}
+
+const READERS_MAX = 3;
+
+/** The calling side: runs on the thread that serves requests and does nothing but hand over. */
+export class SqliteStore
+  implements
+    Engine,
+    EngineCopies,
+    EngineIntegrity,
+    Journal,
+    NamespaceStore,
+    RunStore,
+    PointStore,
+    AccessStore,
+    ArtifactStore,
+    LineageStore,
+    LogStore
+{
+  readonly copies = this;
+  readonly integrity = this;
+  readonly #options: SqliteOptions;
+  readonly #writer: Thread<WriterApi>;
+  readonly #disk: { file: string; lock: { release(): void } } | undefined;
+  /** Resolves when nothing can be written any more, with the reason; else never. */
+  readonly failed: Promise<CairnError>;
+  #readers: Reader[];
+  #startingReader: Promise<void> | undefined;
+  #waiting: Waiting[] = [];
+  #closed = false;
+  readonly #subscribers = new Set<() => void>();
+  #closing: Promise<void> | undefined;
+  /** Set once nothing is to be written any more, though the storage could. */
+  #stopped: CairnError | undefined;
+  /** Set while the store is being replaced; calls wait for it. */
+  #restoring: Promise<void> | undefined;
+
+  constructor(
+    options: SqliteOptions,
+    writer: Thread<WriterApi>,
+    readers: Thread<ReaderApi>[],
+    disk: { file: string; lock: { release(): void } } | undefined,
+  ) {
+    this.#options = options;
+    this.#writer = writer;
+    this.#readers = readers.map((thread) => ({ thread, pending: 0 }));
+    this.#disk = disk;
+    this.failed = new Promise((resolve) => {
+      const told = (thrown: unknown) => {
+        if (!this.#closed) resolve(CairnError.from(thrown));
+      };
+      writer.caller.call("failed", []).then((plain) => told(fromPlainError(plain)), told);
+    });
+  }
+
+  createNamespace: NamespaceStore["createNamespace"] = (...args) => this.#write("createNamespace", args);
+  updateNamespace: NamespaceStore["updateNamespace"] = (...args) => this.#write("updateNamespace", args);
+  deleteNamespace: NamespaceStore["deleteNamespace"] = (...args) => this.#write("deleteNamespace", args);
+  createRun: RunStore["createRun"] = (...args) => this.#write("createRun", args);
+  updateRun: RunStore["updateRun"] = (...args) => this.#write("updateRun", args);
+  setDeleted: RunStore["setDeleted"] = (...args) => this.#write("setDeleted", args);
+  purgeRun: RunStore["purgeRun"] = (...args) => this.#write("purgeRun", args);
+  expireHeartbeats: RunStore["expireHeartbeats"] = (...args) => this.#write("expireHeartbeats", args);
+  initSetting: Engine["initSetting"] = (...args) => this.#write("initSetting", args);
+
+  findObjectives: NamespaceStore["findObjectives"] = (...args) => this.#read("findObjectives", args);
+  findNamespace: NamespaceStore["findNamespace"] = (...args) => this.#read("findNamespace", args);
+  listNamespaces: NamespaceStore["listNamespaces"] = (...args) => this.#read("listNamespaces", args);
+  listCapturePolicies: NamespaceStore["listCapturePolicies"] = () => this.#read("listCapturePolicies", []);
+  findRuns: RunStore["findRuns"] = (...args) => this.#read("findRuns", args);
+  getRuns: RunStore["getRuns"] = (ids, options, signal) => this.#read("getRuns", [ids, options], signal);
+  verifyRun: RunStore["verifyRun"] = (id, bytesMax, signal) =>
+    this.#read("verifyRun", [id, bytesMax], signal);
+  listKeys: NamespaceStore["listKeys"] = (...args) => this.#read("listKeys", args);
+  getSetting: Engine["getSetting"] = (...args) => this.#read("getSetting", args);
+  info: Engine["info"] = (...args) => this.#read("info", args);
+  checkIntegrity: EngineIntegrity["checkIntegrity"] = (signal) => this.#read("checkIntegrity", [], signal);
+  listSeries: PointStore["listSeries"] = (request, signal) => this.#read("listSeries", [request], signal);
+  readSeries: PointStore["readSeries"] = (request, signal) => this.#read("readSeries", [request], signal);
+  listMetricKeys: PointStore["listMetricKeys"] = (request, signal) =>
+    this.#read("listMetricKeys", [request], signal);
+  readGroups: PointStore["readGroups"] = (request, signal) => this.#read("readGroups", [request], signal);
+  readLog: LogStore["readLog"] = (request, signal) => this.#read("readLog", [request], signal);
+  searchLog: LogStore["searchLog"] = (request, signal) => this.#read("searchLog", [request], signal);
+  lineCount: LogStore["lineCount"] = (...args) => this.#read("lineCount", args);
+
+  changeAccess: AccessStore["changeAccess"] = (...args) => this.#write("changeAccess", args);
+  touchTokens: AccessStore["touchTokens"] = (...args) => this.#write("touchTokens", args);
+  loadAccess: AccessStore["loadAccess"] = (...args) => this.#read("loadAccess", args);
+  listAudit: AccessStore["listAudit"] = (...args) => this.#read("listAudit", args);
+  verifyAudit: AccessStore["verifyAudit"] = (signal) => this.#read("verifyAudit", [], signal);
+  getAuditHead: AccessStore["getAuditHead"] = () => this.#read("getAuditHead", []);
+
+  putArtifact: ArtifactStore["putArtifact"] = (...args) => this.#write("putArtifact", args);
+  deleteArtifact: ArtifactStore["deleteArtifact"] = (...args) => this.#write("deleteArtifact", args);
+  restoreReplaced: ArtifactStore["restoreReplaced"] = (...args) => this.#write("restoreReplaced", args);
+  purgeReplaced: ArtifactStore["purgeReplaced"] = (...args) => this.#write("purgeReplaced", args);
+  expireReplaced: ArtifactStore["expireReplaced"] = (...args) => this.#write("expireReplaced", args);
+  listReplaced: ArtifactStore["listReplaced"] = (...args) => this.#read("listReplaced", args);
+  forgetUnusedBlobs: ArtifactStore["forgetUnusedBlobs"] = (...args) => this.#write("forgetUnusedBlobs", args);
+  findArtifact: ArtifactStore["findArtifact"] = (...args) => this.#read("findArtifact", args);
+  readContent: ArtifactStore["readContent"] = (...args) => this.#read("readContent", args);
+  listArtifacts: ArtifactStore["listArtifacts"] = (...args) => this.#read("listArtifacts", args);
+  listUsedBlobs: ArtifactStore["listUsedBlobs"] = (...args) => this.#read("listUsedBlobs", args);
+  listUnusedBlobs: ArtifactStore["listUnusedBlobs"] = (...args) => this.#read("listUnusedBlobs", args);
+  findUsedBlobs: ArtifactStore["findUsedBlobs"] = (...args) => this.#read("findUsedBlobs", args);
+
+  addSource: LineageStore["addSource"] = (...args) => this.#write("addSource", args);
+  removeSource: LineageStore["removeSource"] = (...args) => this.#write("removeSource", args);
+  listSources: LineageStore["listSources"] = (...args) => this.#read("listSources", args);
+  listChildren: LineageStore["listChildren"] = (...args) => this.#read("listChildren", args);
+  readLinks: LineageStore["readLinks"] = (request, signal) => this.#read("readLinks", [request], signal);
+  readLinkedArtifacts: LineageStore["readLinkedArtifacts"] = (...args) =>
+    this.#read("readLinkedArtifacts", args);
+
+  changesSince: Journal["changesSince"] = (...args) => this.#read("changesSince", args);
+  readPoints: Journal["readPoints"] = (...args) => this.#read("readPoints", args);
+
+  describeKey: NamespaceStore["describeKey"] = (description, audit) =>
+    this.#write("describeKey", [description, this.#options.nowUs(), audit]);
+
+  async backup(file: string, audit?: AuditRecord): Promise<void> {
+    if (audit !== undefined) await this.#write("changeAccess", [[], [audit]]);
+    await this.#read("backup", [file]);
+  }
+
+  subscribe(wake: () => void): () => void {
+    const own = () => wake();
+    this.#subscribers.add(own);
+    return () => this.#subscribers.delete(own);
+  }
+
+  /** Something was acknowledged, or may have been: subscribers must look. */
+  #noteChange(): void {
+    for (const wake of this.#subscribers) wake();
+  }
+
+  /** From now on writes are refused with `error`; reads go on. */
+  stopWriting(error: CairnError): void {
+    this.#stopped ??= error;
+  }
+
+  async append(envelopes: readonly AppendEnvelope[], nowUs: number): Promise<AppendOutcome[]> {
+    await this.#open();
+    if (this.#stopped !== undefined) throw this.#stopped;
+    return Promise.all(
+      envelopes.map(
+        (envelope) =>
+          new Promise<AppendOutcome>((resolve) => {
+            // Whatever comes in during this turn of the event loop travels in one message.
+            if (this.#waiting.push({ envelope, nowUs, resolve }) === 1) setImmediate(() => this.#send());
+          }),
+      ),
+    );
+  }
+
+  /** For one more follower of what changes of runs. */
+  async followRuns(): Promise<RunChangesLink> {
+    await this.#open();
+    const { port1, port2 } = new MessageChannel();
+    const position = await this.#writer.caller.call("followRuns", [port2], { transfer: [port2] });
+    return { port: port1, position };
+  }
+
+  /** Moves the whole log into chunks and makes the file as small as it gets. For tests and benches. */
+  settle(): Promise<void> {
+    return this.#write("settle", []);
+  }
+
+  async restore(copy: string, options: { keepAside?: string; audit: AuditRecord }): Promise<void> {
+    const disk = this.#disk;
+    if (disk === undefined) {
+      throw new CairnError("precondition", "cannot restore into a store in memory", {
+        reason: "NO_DIRECTORY",
+        hint: "start the server with --data DIR",
+      });
+    }
+    const earlier = this.#restoring;
+    const replace = async () => {
+      // Calls that were made before this one go first, those that are made from now on wait.
+      await earlier;
+      this.#requireOpen();
+      this.#send();
+      await this.#stopReaders();
+      try {
+        await this.#writer.caller.call("restore", [copy, options.keepAside, options.audit]);
+      } finally {
+        this.#readers = [{ thread: await this.#startReader(disk.file), pending: 0 }];
+        this.#noteChange();
+      }
+    };
+    const replacing = replace();
+    const done = replacing
+      .catch(() => undefined)
+      .finally(() => {
+        if (this.#restoring === done) this.#restoring = undefined;
+      });
+    this.#restoring = done;
+    await replacing;
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    do await this.#open();
+    while (this.#restoring !== undefined);
+    this.#closed = true;
+    this.#send();
+    const stopped = this.#disk === undefined ? undefined : this.#stopReaders();
+    try {
+      await this.#writer.caller.call("close", []);
+    } finally {
+      await Promise.all([stopped, this.#writer.stop()]);
+      this.#disk?.lock.release();
+    }
+  }
+
+  /** Once they have answered what they were asked. */
+  async #stopReaders(): Promise<void> {
+    await this.#startingReader;
+    const stop = async ({ thread }: Reader) => {
+      await thread.caller.call("finish", []).catch(() => undefined);
+      await thread.stop();
+    };
+    await Promise.all(this.#readers.map(stop));
+  }
+
+  async #write<M extends keyof WriterApi>(
+    method: M,
+    args: Parameters<WriterApi[M]> extends infer A ? A : never,
+  ): Promise<Awaited<ReturnType<WriterApi[M]>>> {
+    await this.#open();
+    if (this.#stopped !== undefined) throw this.#stopped;
+    // Envelopes that were handed in before this call are to be applied before it.
+    this.#send();
+    try {
+      return (await this.#writer.caller.call(method, args as never)) as never;
+    } finally {
+      this.#noteChange();
+    }
+  }
+
+  async #read<M extends keyof ReaderApi>(
+    method: M,
+    args: Parameters<ReaderApi[M]>,
+    signal?: AbortSignal,
+  ): Promise<Awaited<ReturnType<ReaderApi[M]>>> {
+    await this.#open();
+    const reader = this.#readers.reduce((best, one) => (one.pending < best.pending ? one : best));
+    if (reader.pending > 0) this.#addReader();
+    reader.pending++;
+    try {
+      return (await reader.thread.caller.call(method, args as never, { signal })) as never;
+    } finally {
+      reader.pending--;
+    }
+  }
+
+  #startReader(file: string): Promise<Thread<ReaderApi>> {
+    const start = this.#options.startThread ?? startThread;
+    return start<ReaderApi>({ role: "reader", file });
+  }
+
+  /** Another thread, so that a long read does not hold up a short one. */
+  #addReader(): void {
+    const disk = this.#disk;
+    if (disk === undefined || this.#startingReader !== undefined) return;
+    if (this.#readers.length >= (this.#options.readersMax ?? READERS_MAX)) return;
+    const readers = this.#readers;
+    this.#startingReader = this.#startReader(disk.file)
+      .then(
+        async (thread) => {
+          if (this.#restoring === undefined && !this.#closed) readers.push({ thread, pending: 0 });
+          // A restore or a close has come between: nobody will use this one.
+          else await thread.stop();
+        },
+        // The others go on; the next busy moment tries again.
+        () => undefined,
+      )
+      .finally(() => (this.#startingReader = undefined));
+  }
+
+  async #open(): Promise<void> {
+    while (this.#restoring !== undefined) await this.#restoring;
+    this.#requireOpen();
+  }
+
+  #requireOpen(): void {
+    if (this.#closed) throw new CairnError("unavailable", "cannot use the store: it is closed");
+  }
+
+  #send(): void {
+    const waiting = this.#waiting;
+    if (waiting.length === 0) return;
+    this.#waiting = [];
+    const packed: ReturnType<typeof packEnvelope>[] = [];
+    const resolves: Waiting["resolve"][] = [];
+    for (const { envelope, nowUs, resolve } of waiting) {
+      try {
+        packed.push(packEnvelope(envelope, nowUs));
+        resolves.push(resolve);
+      } catch (thrown) {
+        resolve({ ok: false, error: CairnError.from(thrown) });
+      }
+    }
+    if (packed.length === 0) return;
+    const transfer: ArrayBuffer[] = [];
+    for (const { body, extras } of packed) {
+      transfer.push(body.buffer);
+      if (extras !== undefined) transfer.push(...extras.lines.map((piece) => piece.body.buffer));
+    }
+    this.#writer.caller.call("append", [packed], { transfer }).then(
+      (outcomes) => {
+        this.#noteChange();
+        outcomes.forEach((outcome, i) => {
+          const ok = "ack" in outcome;
+          resolves[i]!(ok ? { ok, ...outcome } : { ok, error: fromPlainError(outcome) });
+        });
+      },
+      (thrown: unknown) => {
+        this.#noteChange();
+        const error = CairnError.from(thrown);
+        for (const resolve of resolves) resolve({ ok: false, error });
+      },
+    );
   }
 }

@@ -4,7 +4,7 @@ import { OWNER, type Caller } from "#core/access/caller.ts";
 import { ROLES, type Role } from "#core/access/role.ts";
 import type { AskedScope } from "#core/access/views.ts";
 import { CairnError } from "#lang/errors.ts";
-import type { SqliteStore } from "#store/sqlite/sqlite-store.ts";
+import type { SqliteStore } from "#store/sqlite/open.ts";
 import { generator } from "../content.ts";
 import { NOW_US, type OpenStores } from "./stores.ts";
 import { Ledger, requireSame, type Workload } from "./workload.ts";

@@ -1,7 +1,7 @@
 import { newRunId } from "#base/ids.ts";
 import type { SeriesPoints } from "#core/types/series.ts";
 import type { AppendEnvelope } from "#core/ports/journal.ts";
-import type { SqliteStore } from "#store/sqlite/sqlite-store.ts";
+import type { SqliteStore } from "#store/sqlite/open.ts";
 import { contentOf, type Content } from "../content.ts";
 import { getRuns } from "#store/contract/stores.ts";
 import { newRun, NOW_US, type OpenStores } from "./stores.ts";

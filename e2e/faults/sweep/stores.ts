@@ -2,8 +2,7 @@ import { join } from "node:path";
 import { openFsBlobStore } from "#blob/fs/fs-blob-store.ts";
 import type { Run } from "#core/types/run.ts";
 import type { BlobStore } from "#core/ports/blob-store.ts";
-import { openSqlite } from "#store/sqlite/open.ts";
-import type { SqliteStore } from "#store/sqlite/sqlite-store.ts";
+import { openSqlite, type SqliteStore } from "#store/sqlite/open.ts";
 
 export const NOW_US = 1_767_225_600_000_000;
 

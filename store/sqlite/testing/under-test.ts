@@ -6,8 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { linkRunChanges } from "#core/runs/run-changes-link.ts";
 import { FeedRecorder } from "#store/contract/feed-recorder.ts";
 import { NOW_US, type StoresUnderTest } from "#store/contract/stores.ts";
-import { openSqlite } from "../open.ts";
-import type { SqliteStore } from "../sqlite-store.ts";
+import { openSqlite, type SqliteStore } from "../open.ts";
 import type { StartThread } from "../thread.ts";
 import { startKeptThread } from "./kept-threads.ts";
 
