@@ -7,6 +7,7 @@ import type { AccessStore } from "#core/ports/access-store.ts";
 import type { ArtifactStore } from "#core/ports/artifact-store.ts";
 import type { BlobStore } from "#core/ports/blob-store.ts";
 import type { Journal } from "#core/ports/journal.ts";
+import type { Leases } from "#core/ports/leases.ts";
 import type { LineageStore } from "#core/ports/lineage-store.ts";
 import type { LogStore } from "#core/ports/log-store.ts";
 import type { PointStore } from "#core/ports/point-store.ts";
@@ -24,6 +25,7 @@ export interface Stores {
   access: AccessStore;
   links: LineageStore;
   artifacts: ArtifactStore;
+  leases: Leases;
   logs: LogStore;
   blobs: BlobStore;
   search: RunSearch;
@@ -65,7 +67,8 @@ export async function openStores(settings: Settings, startThread?: StartThread):
       points: store,
       access: store,
       links: store,
-      artifacts: store,
+      artifacts: store.artifacts,
+      leases: store.leases,
       logs: store,
       blobs,
       search: columns.search,

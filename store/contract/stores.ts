@@ -9,6 +9,7 @@ import type { PointStore, ReadSeries, SeriesData, SeriesSelector } from "#core/p
 import type { AccessStore, AuditRecord } from "#core/ports/access-store.ts";
 import type { ArtifactStore } from "#core/ports/artifact-store.ts";
 import type { Journal } from "#core/ports/journal.ts";
+import type { Leases } from "#core/ports/leases.ts";
 import type { LineageStore } from "#core/ports/lineage-store.ts";
 import type { LogStore } from "#core/ports/log-store.ts";
 import type { AppendEnvelope, AppendOutcome, HeavyPart, RunStore } from "#core/ports/run-store.ts";
@@ -23,6 +24,7 @@ export interface StoresUnderTest {
   links: LineageStore;
   logs: LogStore;
   artifacts: ArtifactStore;
+  leases: Leases;
   feed: FeedRecorder;
   /** An empty folder for backups. */
   directory: string;

@@ -3,6 +3,7 @@ import type { Run, RunChange } from "#core/types/run.ts";
 import type { AccessStore, AuditRecord } from "#core/ports/access-store.ts";
 import type { ArtifactStore } from "#core/ports/artifact-store.ts";
 import type { Journal } from "#core/ports/journal.ts";
+import type { Leases } from "#core/ports/leases.ts";
 import type { LineageStore } from "#core/ports/lineage-store.ts";
 import type { LogStore } from "#core/ports/log-store.ts";
 import type { PointStore } from "#core/ports/point-store.ts";
@@ -10,19 +11,22 @@ import type { RunStore } from "#core/ports/run-store.ts";
 import type { Appended, PackedEnvelope } from "./journal/append.ts";
 
 /** What the thread with the writing connection answers. */
-export interface WriterApi extends Pick<
-  RunStore,
-  | "createNamespace"
-  | "updateNamespace"
-  | "deleteNamespace"
-  | "createRun"
-  | "setDeleted"
-  | "purgeRun"
-  | "expireHeartbeats"
-  | "initSetting"
-  | "publish"
-  | "close"
-> {
+export interface WriterApi
+  extends
+    Leases,
+    Pick<
+      RunStore,
+      | "createNamespace"
+      | "updateNamespace"
+      | "deleteNamespace"
+      | "createRun"
+      | "setDeleted"
+      | "purgeRun"
+      | "expireHeartbeats"
+      | "initSetting"
+      | "publish"
+      | "close"
+    > {
   updateRun(id: string, change: RunChange, nowUs: number, audit?: AuditRecord): Promise<Run>;
   describeKey(
     description: Parameters<RunStore["describeKey"]>[0],

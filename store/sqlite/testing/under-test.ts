@@ -89,7 +89,8 @@ export async function openIn<D extends string | undefined>(
     logs: store,
     access: store,
     links: store,
-    artifacts: store,
+    artifacts: store.artifacts,
+    leases: store.leases,
     feed,
     settle: () => store.settle(),
     discard: async () => {
