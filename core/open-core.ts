@@ -16,6 +16,7 @@ import type { ArtifactStore } from "./ports/artifact-store.ts";
 import type { BlobStore } from "./ports/blob-store.ts";
 import type { Engine } from "./ports/engine.ts";
 import type { Journal } from "./ports/journal.ts";
+import type { Leases } from "./ports/leases.ts";
 import type { LineageStore } from "./ports/lineage-store.ts";
 import type { LogStore } from "./ports/log-store.ts";
 import type { NamespaceStore } from "./ports/namespace-store.ts";
@@ -42,6 +43,7 @@ export interface Ports {
   access: AccessStore;
   links: LineageStore;
   artifacts: ArtifactStore;
+  leases: Leases;
   logs: LogStore;
   blobs: BlobStore;
   search: RunSearch;

@@ -3,6 +3,8 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import { systemClock, type Clock } from "#base/clock.ts";
 import type { Administrator } from "#core/access/administrators.ts";
+import { Chores } from "#core/chores/chores.ts";
+import { choreList } from "#core/chores/list.ts";
 import type { CairnError } from "#lang/errors.ts";
 import { type Core, type CoreOptions, openCore } from "#core/open-core.ts";
 import type { QuotaLimits } from "#core/quota/account.ts";
@@ -17,7 +19,6 @@ import { senderOf } from "#wire/kit/sender.ts";
 import { openTraffic, type Traffic } from "#wire/kit/traffic.ts";
 import { type Authentication, openAuthentication } from "./auth/authentication.ts";
 import { auditSigner } from "./audit/audit-key.ts";
-import { tendArtifacts } from "./artifact-tending.ts";
 import { guardRequest, guardStream } from "./listen/guard-request.ts";
 import { buildGuard } from "./listen/guard.ts";
 import { LimitedLog } from "./monitoring/limited-log.ts";
@@ -36,7 +37,6 @@ import type { StartThread } from "#store/sqlite/thread.ts";
 import { TlsCertificate } from "./listen/tls-certificate.ts";
 import { VERSION } from "./version.ts";
 
-const HEARTBEAT_SWEEP_MS = 5_000;
 const CLOSE_REQUESTS_MS = 7_000;
 
 /** Browsers keep to https for a year. Names below this one may be other servers, so they are not included. */
@@ -157,10 +157,7 @@ async function serveStores(
   certificate?.follow(opened.useCertificate.bind(opened));
   const secretFile = await keepLocalSecret(localSecretFolder, opened, localSecret?.text);
   readiness.set(true);
-  const sweep = setInterval(() => void expireHeartbeats(core, log), HEARTBEAT_SWEEP_MS);
-  const tending = tendArtifacts(core.artifacts, (thrown) =>
-    log.warn({ err: thrown }, "cannot look for content nobody needs"),
-  );
+  const chores = startChores(core, stores, clock, log);
   return {
     listening: opened,
     stores,
@@ -172,14 +169,14 @@ async function serveStores(
     localSecret: localSecret?.text,
     close: async () => {
       readiness.set(false);
-      clearInterval(sweep);
       stopping.abort();
       core.changes.stop();
       secretFile?.removeOwn();
       await opened.close(closeRequestsMs);
       certificate?.close();
       limitedLog.flush();
-      await tending.stop();
+      await core.artifacts.sweep.stop();
+      await chores.stop();
       await core.access.close();
       await stores.close();
     },
@@ -206,12 +203,11 @@ function followFailure(stores: Stores, readiness: Readiness, core: Core, log: Lo
   });
 }
 
-async function expireHeartbeats({ runs }: Core, log: Logger): Promise<void> {
-  try {
-    await runs.expireHeartbeats();
-  } catch (thrown) {
-    log.warn({ err: thrown }, "cannot look for lost runs");
-  }
+function startChores(core: Core, { leases }: Stores, clock: Clock, log: Logger): Chores {
+  const onFailure = (chore: string, thrown: unknown) => log.warn({ err: thrown }, `cannot ${chore}`);
+  const chores = new Chores({ leases, clock, chores: choreList(core), onFailure });
+  chores.start();
+  return chores;
 }
 
 function quotaOf(settings: Settings): QuotaLimits {

@@ -157,14 +157,6 @@ export class Artifacts {
     return this.#hold(caller, await this.#locate(caller, run, checkArtifactName(name)));
   }
 
-  /** Drops uploads that were given up, versions that were kept long enough, and content without an artifact. */
-  async tidy(): Promise<void> {
-    await this.uploads.expire();
-    await this.replaced.expire();
-    await this.sweep.collect();
-    await this.sweep.sweepOrphans();
-  }
-
   /** undefined when it is not there any more. */
   async #read(
     artifact: Artifact,

@@ -92,7 +92,7 @@ describe("content that artifacts share", () => {
     const run = await on.newRun();
     await put(run, "a", "used");
     await on.blobs.put(streamOf("orphan"), { sizeBytesMax: 100 });
-    await on.artifacts.tidy();
+    await on.tidy();
     expect(await on.digests()).toHaveLength(2);
     on.core.clock.us += HOUR_US - 60_000_000;
     expect(await on.artifacts.sweep.sweepOrphans()).toBe(0);
@@ -129,7 +129,7 @@ describe("content that artifacts share", () => {
     await on.artifacts.content.kept(async () => {
       await remove(run, "a");
       on.core.clock.us += 2 * HOUR_US;
-      await on.artifacts.tidy();
+      await on.tidy();
       expect(await on.digests()).toEqual([sha256("needed")]);
     });
     await on.artifacts.sweep.collect();
@@ -316,10 +316,10 @@ describe("uploads in pieces", () => {
     await piece(run, "kept", "0123456789", [0, "01"]);
     on.core.clock.us += 23 * HOUR_US;
     await piece(run, "kept", "0123456789", [2, "23"]);
-    await on.artifacts.tidy();
+    await on.tidy();
     expect(await uploads()).toBe(2);
     on.core.clock.us += 2 * HOUR_US;
-    await on.artifacts.tidy();
+    await on.tidy();
     expect(await uploads()).toBe(1);
     expect(await piece(run, "old", "0123456789", undefined)).toEqual({ done: false, offset: 0 });
     expect(await piece(run, "kept", "0123456789", undefined)).toEqual({ done: false, offset: 4 });

@@ -4,6 +4,7 @@ import { OWNER, type Caller } from "#core/access/caller.ts";
 import type { Permission } from "#core/access/permission.ts";
 import type { Role } from "#core/access/role.ts";
 import type { Artifacts } from "#core/artifacts/artifacts.ts";
+import { choreList } from "#core/chores/list.ts";
 import type { UploadHead } from "#core/artifacts/uploads.ts";
 import type { BlobStore } from "#core/ports/blob-store.ts";
 import type { RunRef } from "#lang/run-ref.ts";
@@ -26,6 +27,8 @@ export interface ArtifactCore {
     name: string,
     bound?: { role: Role; namespace?: string; runId?: string; artifact?: string },
   ): Promise<(permission: Permission) => Caller>;
+  /** Does every chore once. */
+  tidy(): Promise<void>;
   /** Digests of everything stored. */
   digests(): Promise<string[]>;
   discard(): Promise<void>;
@@ -63,6 +66,9 @@ export async function openArtifactCore(
       const asked = { principal: name, name: "", role: undefined, namespaces: [], days: 0 };
       const { secret } = await access.createToken(administrator, asked);
       return (permission) => ({ ...access.identify(secret), permission });
+    },
+    tidy: async () => {
+      for (const chore of choreList({ runs: core.runs, artifacts })) await chore.run();
     },
     digests: async () => {
       const all: string[] = [];

@@ -10,6 +10,7 @@ import type { AccessStore, AuditRecord } from "#core/ports/access-store.ts";
 import type { ArtifactStore } from "#core/ports/artifact-store.ts";
 import type { Engine } from "#core/ports/engine.ts";
 import type { AppendEnvelope, AppendOutcome, Journal } from "#core/ports/journal.ts";
+import type { Leases } from "#core/ports/leases.ts";
 import type { LineageStore } from "#core/ports/lineage-store.ts";
 import type { LogStore } from "#core/ports/log-store.ts";
 import type { NamespaceStore } from "#core/ports/namespace-store.ts";
@@ -28,6 +29,7 @@ export interface StoresUnderTest {
   links: LineageStore;
   logs: LogStore;
   artifacts: ArtifactStore;
+  leases: Leases;
   /** For another follower. */
   followRuns(): Promise<RunChangesLink>;
   changes: RunChanges;

@@ -6,12 +6,14 @@ import type { AccessStore, AuditRecord } from "#core/ports/access-store.ts";
 import type { ArtifactStore } from "#core/ports/artifact-store.ts";
 import type { Engine, EngineCopies, EngineIntegrity } from "#core/ports/engine.ts";
 import type { AppendEnvelope, AppendOutcome, Journal } from "#core/ports/journal.ts";
+import type { Leases } from "#core/ports/leases.ts";
 import type { LineageStore } from "#core/ports/lineage-store.ts";
 import type { LogStore } from "#core/ports/log-store.ts";
 import type { PointStore } from "#core/ports/point-store.ts";
 import type { NamespaceStore } from "#core/ports/namespace-store.ts";
 import type { RunChangesLink } from "#core/ports/run-changes.ts";
 import type { RunStore } from "#core/ports/run-store.ts";
+import { artifactPort, leasesPort } from "./artifacts/ports.ts";
 import { lockDirectory } from "./file/lock.ts";
 import { packEnvelope } from "./journal/pack.ts";
 import { startThread, type StartThread, type Thread } from "./thread.ts";
@@ -76,6 +78,8 @@ interface Waiting {
 }
 
 const READERS_MAX = 3;
+/** Calls of the writer after which subscribers find nothing new. */
+const UNSEEN: ReadonlySet<keyof WriterApi> = new Set(["acquireLease", "renewLease"]);
 
 /** The calling side: runs on the thread that serves requests and does nothing but hand over. */
 export class SqliteStore
@@ -88,7 +92,6 @@ export class SqliteStore
     RunStore,
     PointStore,
     AccessStore,
-    ArtifactStore,
     LineageStore,
     LogStore
 {
@@ -166,19 +169,11 @@ export class SqliteStore
   verifyAudit: AccessStore["verifyAudit"] = (signal) => this.#read("verifyAudit", [], signal);
   getAuditHead: AccessStore["getAuditHead"] = () => this.#read("getAuditHead", []);
 
-  putArtifact: ArtifactStore["putArtifact"] = (...args) => this.#write("putArtifact", args);
-  deleteArtifact: ArtifactStore["deleteArtifact"] = (...args) => this.#write("deleteArtifact", args);
-  restoreReplaced: ArtifactStore["restoreReplaced"] = (...args) => this.#write("restoreReplaced", args);
-  purgeReplaced: ArtifactStore["purgeReplaced"] = (...args) => this.#write("purgeReplaced", args);
-  expireReplaced: ArtifactStore["expireReplaced"] = (...args) => this.#write("expireReplaced", args);
-  listReplaced: ArtifactStore["listReplaced"] = (...args) => this.#read("listReplaced", args);
-  forgetUnusedBlobs: ArtifactStore["forgetUnusedBlobs"] = (...args) => this.#write("forgetUnusedBlobs", args);
-  findArtifact: ArtifactStore["findArtifact"] = (...args) => this.#read("findArtifact", args);
-  readContent: ArtifactStore["readContent"] = (...args) => this.#read("readContent", args);
-  listArtifacts: ArtifactStore["listArtifacts"] = (...args) => this.#read("listArtifacts", args);
-  listUsedBlobs: ArtifactStore["listUsedBlobs"] = (...args) => this.#read("listUsedBlobs", args);
-  listUnusedBlobs: ArtifactStore["listUnusedBlobs"] = (...args) => this.#read("listUnusedBlobs", args);
-  findUsedBlobs: ArtifactStore["findUsedBlobs"] = (...args) => this.#read("findUsedBlobs", args);
+  readonly artifacts: ArtifactStore = artifactPort(
+    (method, args) => this.#write(method, args as never) as never,
+    (method, args) => this.#read(method, args as never) as never,
+  );
+  readonly leases: Leases = leasesPort((method, args) => this.#write(method, args as never) as never);
 
   addSource: LineageStore["addSource"] = (...args) => this.#write("addSource", args);
   removeSource: LineageStore["removeSource"] = (...args) => this.#write("removeSource", args);
@@ -314,7 +309,7 @@ export class SqliteStore
     try {
       return (await this.#writer.caller.call(method, args as never)) as never;
     } finally {
-      this.#noteChange();
+      if (!UNSEEN.has(method)) this.#noteChange();
     }
   }
 

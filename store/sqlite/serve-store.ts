@@ -17,6 +17,7 @@ import { artifactReads, artifactWrites } from "./artifacts/artifact-calls.ts";
 import { URGENT } from "./committer.ts";
 import { Db } from "./file/db.ts";
 import { checkCopy, replaceFile, stageCopy } from "./file/restore.ts";
+import { leaseWrites } from "./leases.ts";
 import { changesSince, readJournalPoints } from "./journal/journal.ts";
 import { findSetting, initSetting } from "./file/settings.ts";
 import { lightened } from "./runs/runs.ts";
@@ -140,6 +141,7 @@ function writerHandlers(writer: OpenWriter): Handlers<WriterApi> {
     changeAccess: (changes, audit) => writer.now.change((_, db) => changeAccess(db, changes, audit), URGENT),
     touchTokens: (uses) => writer.now.change((_, db) => touchTokens(db, uses)),
     ...artifactWrites((work, options) => writer.now.changeArtifacts(work, options)),
+    ...leaseWrites((work, options) => writer.now.change((_, db) => work(db), options)),
     addSource: (link, audit) => writer.now.change((_, db) => new Sources(db).add(link, audit)),
     removeSource: (link, audit) => writer.now.change((_, db) => new Sources(db).remove(link, audit), URGENT),
     expireHeartbeats: (nowUs) => writer.now.expireHeartbeats(nowUs),

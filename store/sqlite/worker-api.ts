@@ -5,6 +5,7 @@ import type { AccessStore, AuditRecord } from "#core/ports/access-store.ts";
 import type { ArtifactStore } from "#core/ports/artifact-store.ts";
 import type { Engine, EngineIntegrity } from "#core/ports/engine.ts";
 import type { Journal } from "#core/ports/journal.ts";
+import type { Leases } from "#core/ports/leases.ts";
 import type { LineageStore } from "#core/ports/lineage-store.ts";
 import type { LogStore } from "#core/ports/log-store.ts";
 import type { NamespaceStore } from "#core/ports/namespace-store.ts";
@@ -15,6 +16,7 @@ import type { Appended, PackedEnvelope } from "./journal/append.ts";
 /** What the thread with the writing connection answers. */
 export interface WriterApi
   extends
+    Leases,
     Pick<NamespaceStore, "createNamespace" | "updateNamespace" | "deleteNamespace">,
     Pick<RunStore, "createRun" | "setDeleted" | "purgeRun" | "expireHeartbeats">,
     Pick<Engine, "initSetting" | "close"> {

@@ -35,7 +35,7 @@ export class ArtifactsWorkload implements Workload {
   async begin({ store, blobs }: OpenStores): Promise<void> {
     this.#blobs = blobs;
     this.#artifacts = new Artifacts({
-      store,
+      store: store.artifacts,
       runs: store,
       blobs,
       clock: systemClock,

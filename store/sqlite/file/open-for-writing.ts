@@ -1,5 +1,6 @@
 import { CairnError } from "#lang/errors.ts";
 import { Db, isDiskFull } from "./db.ts";
+import { createHeldTables } from "./held-tables.ts";
 import type { Room } from "./room.ts";
 import { configureWriter, migrate, requireKnownFormat } from "./schema.ts";
 
@@ -27,6 +28,7 @@ function open(file: string): Db {
     requireKnownFormat(db, file);
     configureWriter(db);
     migrate(db, file);
+    createHeldTables(db);
     return db;
   } catch (thrown) {
     db.close();

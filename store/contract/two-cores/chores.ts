@@ -1,0 +1,146 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { Chores, type Chore } from "#core/chores/chores.ts";
+import { NOW_US, useStores, type OpenStores } from "../stores.ts";
+
+const SECOND_US = 1_000_000;
+const EVERY_S = 10;
+/** Longer than a lease lasts without being renewed. */
+const LEASE_S = 31;
+
+export function twoCoresChoresContract(open: OpenStores, schedules: number): void {
+  const bench = useStores(open);
+  const clock = { us: NOW_US, nowUs: () => clock.us };
+  const failures: string[] = [];
+  const core = (...chores: Chore[]) =>
+    new Chores({ leases: bench.under.leases, clock, chores, onFailure: (name) => failures.push(name) });
+  /** Every test has leases of its own. */
+  let names = 0;
+  const chore = (run: () => Promise<unknown>, everyMs = EVERY_S * 1000): Chore => ({
+    name: `chore ${names}`,
+    everyMs,
+    run,
+  });
+  const fresh = () => {
+    names++;
+    failures.length = 0;
+  };
+
+  it("J1 each chore is done once per interval, whoever looks when", async () => {
+    const schedule = fc.array(
+      fc.record({ waitS: fc.nat(4), cores: fc.subarray([0, 1, 2], { minLength: 1 }) }),
+      { minLength: 5, maxLength: 40 },
+    );
+    const property = fc.asyncProperty(schedule, async (steps) => {
+      fresh();
+      const began: number[] = [];
+      const cores = [0, 1, 2].map(() => core(chore(async () => began.push(clock.us))));
+      for (const { waitS, cores: looking } of steps) {
+        clock.us += waitS * SECOND_US;
+        await Promise.all(looking.map((i) => cores[i]!.tick()));
+      }
+      const gaps = began.slice(1).map((us, i) => us - began[i]!);
+      for (const us of gaps) expect(us).toBeGreaterThanOrEqual(EVERY_S * SECOND_US);
+      expect(began.length).toBeGreaterThan(0);
+      // All look in the end: what is due is done by one of them.
+      clock.us = Math.max(clock.us, began.at(-1)! + EVERY_S * SECOND_US);
+      const before = began.length;
+      await Promise.all(cores.map((one) => one.tick()));
+      expect(began.length).toBe(before + 1);
+    });
+    await fc.assert(property, { numRuns: schedules });
+  });
+
+  it("J1 a chore that takes longer than its interval is not begun by another core meanwhile", async () => {
+    fresh();
+    const gate = Promise.withResolvers<void>();
+    const began = Promise.withResolvers<void>();
+    let count = 0;
+    const slow = chore(async () => {
+      began.resolve();
+      if (++count === 1) await gate.promise;
+    });
+    const [here, there] = [core(slow), core(slow)];
+    const working = here.tick();
+    await began.promise;
+    for (let s = 0; s < 2 * LEASE_S; s += EVERY_S) {
+      clock.us += EVERY_S * SECOND_US;
+      await here.tick();
+      await there.tick();
+    }
+    expect(count).toBe(1);
+    gate.resolve();
+    await working;
+    await there.tick();
+    expect(count).toBe(1);
+  });
+
+  it("J2 a core that dies at work is replaced when its lease has ended", async () => {
+    fresh();
+    const began = Promise.withResolvers<void>();
+    const dead = core(
+      chore(() => {
+        began.resolve();
+        return new Promise(() => undefined);
+      }),
+    );
+    void dead.tick();
+    await began.promise;
+    let done = 0;
+    const heir = core(chore(async () => done++));
+    await heir.tick();
+    clock.us += 5 * SECOND_US;
+    await heir.tick();
+    expect(done).toBe(0);
+    clock.us += LEASE_S * SECOND_US;
+    await heir.tick();
+    expect(done).toBe(1);
+  });
+
+  it("J3 a chore that fails is reported, tried again by any core, and holds up no other", async () => {
+    fresh();
+    let broken = true;
+    let done = 0;
+    const failing: Chore = {
+      name: `failing ${names}`,
+      everyMs: 86_400_000,
+      run: () => (broken ? Promise.reject(new Error("broken")) : Promise.resolve()),
+    };
+    const other = chore(async () => done++);
+    const [here, there] = [core(failing, other), core(failing, other)];
+    await here.tick();
+    expect(failures).toEqual([failing.name]);
+    expect(done).toBe(1);
+    await there.tick();
+    expect(failures).toHaveLength(1);
+    clock.us += 60 * SECOND_US;
+    await there.tick();
+    expect(failures).toHaveLength(2);
+    broken = false;
+    clock.us += 60 * SECOND_US;
+    await Promise.all([here.tick(), there.tick()]);
+    expect(failures).toHaveLength(2);
+  });
+
+  it("J4 a core that stops begins nothing more and waits for what is under way", async () => {
+    fresh();
+    const gate = Promise.withResolvers<void>();
+    const began = Promise.withResolvers<void>();
+    let done = 0;
+    const one = core(
+      chore(async () => {
+        began.resolve();
+        await gate.promise;
+        done++;
+      }),
+    );
+    void one.tick();
+    await began.promise;
+    const stopping = one.stop().then(() => done);
+    gate.resolve();
+    expect(await stopping).toBe(1);
+    clock.us += 2 * EVERY_S * SECOND_US;
+    await one.tick();
+    expect(done).toBe(1);
+  });
+}

@@ -1,0 +1,34 @@
+import type { ArtifactStore } from "#core/ports/artifact-store.ts";
+import type { Leases } from "#core/ports/leases.ts";
+import type { ReaderApi, WriterApi } from "../worker-api.ts";
+
+/** How the calling side reaches a storage thread. */
+export type Calls<Api> = <M extends keyof Api>(
+  method: M,
+  args: Api[M] extends (...args: infer A) => unknown ? A : never,
+) => Promise<Api[M] extends (...args: never) => infer R ? Awaited<R> : never>;
+
+export function artifactPort(write: Calls<WriterApi>, read: Calls<ReaderApi>): ArtifactStore {
+  return {
+    putArtifact: (...args) => write("putArtifact", args),
+    deleteArtifact: (...args) => write("deleteArtifact", args),
+    restoreReplaced: (...args) => write("restoreReplaced", args),
+    purgeReplaced: (...args) => write("purgeReplaced", args),
+    expireReplaced: (...args) => write("expireReplaced", args),
+    forgetUnusedBlobs: (...args) => write("forgetUnusedBlobs", args),
+    listReplaced: (...args) => read("listReplaced", args),
+    findArtifact: (...args) => read("findArtifact", args),
+    readContent: (...args) => read("readContent", args),
+    listArtifacts: (...args) => read("listArtifacts", args),
+    listUsedBlobs: (...args) => read("listUsedBlobs", args),
+    listUnusedBlobs: (...args) => read("listUnusedBlobs", args),
+    findUsedBlobs: (...args) => read("findUsedBlobs", args),
+  };
+}
+
+export function leasesPort(write: Calls<WriterApi>): Leases {
+  return {
+    acquireLease: (...args) => write("acquireLease", args),
+    renewLease: (...args) => write("renewLease", args),
+  };
+}
