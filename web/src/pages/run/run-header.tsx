@@ -13,7 +13,7 @@ import { ErrorNote } from "../../widgets/error-note.tsx";
 import { formatAge, formatAgo, formatDuration } from "#lang/words/times.ts";
 import { Name } from "../../widgets/name.tsx";
 import { StatusDot } from "../../widgets/status-dot.tsx";
-import { RunActions } from "./actions.tsx";
+import { PipelineButton } from "./pipeline-button.tsx";
 import { durationUs, isGoingOn, machineOf, ownerOf, shortId } from "./run-facts.ts";
 import styles from "./run.module.css";
 import type { RunSearch } from "./search.ts";
@@ -50,13 +50,13 @@ export function RunHeader({ run, heardMs }: { run: Run; heardMs: number }) {
         </code>
         <CopyButton text={run.id} label="Copy the id of the run" />
         <span className={styles.space} />
-        <RunActions
+        <PipelineButton
           runIds={[run.id]}
-          pipeline={search.pipeline === true}
-          onPipeline={(open) =>
+          isOpen={search.pipeline === true}
+          onOpenChange={(isOpen) =>
             void navigate({
               resetScroll: false,
-              search: (now) => ({ ...now, pipeline: open ? true : undefined }) as RunSearch,
+              search: (now) => ({ ...now, pipeline: isOpen ? true : undefined }) as RunSearch,
             })
           }
         />
