@@ -16,6 +16,7 @@ const SOURCES = [
   "web/**/*.{ts,tsx,css,html,svg,json}",
   "sdk/typescript/**/*.ts",
   "proto/gen/**/*.ts",
+  "lang/**/*.ts",
   "base/**/*.ts",
   "package-lock.json",
 ];
