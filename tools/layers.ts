@@ -190,7 +190,11 @@ export function packageName(specifier: string): string {
 }
 
 /** The path of one of our files; undefined for a package. */
-function resolve(file: string, specifier: string, aliases: ReadonlyMap<string, string>): string | undefined {
+export function resolve(
+  file: string,
+  specifier: string,
+  aliases: ReadonlyMap<string, string>,
+): string | undefined {
   if (specifier.startsWith(".")) return posix.normalize(posix.join(posix.dirname(file), specifier));
   for (const [alias, folder] of aliases) {
     if (specifier.startsWith(alias))
