@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Cairn } from "#sdk/client.ts";
 import { useServer } from "#server/testing/servers.ts";
 import { CuttableProxy } from "./cuttable-proxy.ts";
-import { LiveHub } from "../web/src/data/live-hub.ts";
-import type { LiveEvent, Subscription } from "../web/src/data/live-types.ts";
+import { LiveHub } from "../web/src/data/live/hub.ts";
+import type { LiveEvent, Subscription } from "../web/src/data/live/types.ts";
 
 const server = useServer();
 

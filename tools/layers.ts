@@ -22,6 +22,12 @@ export interface Layer {
 const INNER = ["core", "lang", "base", "proto/gen"];
 const OUTER = ["wire", "store", "blob", "formats", "fleet", "sinks"];
 const EVERYTHING = [...INNER, ...OUTER, "server", "sdk", "cli", "web", "e2e", "bench", "tools"];
+/** What a page knows of the server. */
+const CLIENT = ["sdk/typescript", "proto/gen", "lang", "base"];
+/** What every page is made of. */
+const PARTS = ["web/src/widgets", "web/src/charts", "web/src/prepare", "web/src/data"];
+/** Parts that are given what they show: they neither ask the server nor draw pages. */
+const NO_QUESTIONS = ["react-dom", "@tanstack/react-query", "@connectrpc/connect"];
 const NO_TRANSPORT = ["node:http", "node:http2", "node:https", "node:net", "node:tls", "node:dgram"];
 
 /** The first row that fits a file holds for it. */
@@ -50,12 +56,18 @@ const layers: readonly Layer[] = [
     may: ["lang", "base", "proto/gen", "sdk/python/cairn/capture/secret-rules.json"],
   },
   { folder: "cli", may: ["sdk/typescript", "formats", "server", "lang", "base", "proto/gen"] },
+  { folder: "web/src/charts", may: ["lang", "base"], without: NO_QUESTIONS },
+  { folder: "web/src/prepare", may: ["lang", "base"], without: NO_QUESTIONS },
   {
-    folder: "web/src/charts",
-    may: ["lang", "base"],
-    without: ["react-dom", "@tanstack/react-query", "@connectrpc/connect"],
+    folder: "web/src/widgets",
+    may: ["web/src/prepare", "sdk/typescript/failure.ts", "proto/gen", "lang", "base"],
+    without: NO_QUESTIONS,
   },
-  { folder: "web", may: ["sdk/typescript", "proto/gen", "lang", "base", "web/src/charts"] },
+  { folder: "web/src/data", may: CLIENT },
+  { folder: "web/src/panels/*", may: [...PARTS, ...CLIENT] },
+  { folder: "web/src/pages/*", may: ["web/src/panels", ...PARTS, ...CLIENT] },
+  { folder: "web/src/app", may: ["web/src/pages", ...PARTS, ...CLIENT] },
+  { folder: "web", may: [] },
   { folder: "e2e", may: EVERYTHING },
   { folder: "bench", may: EVERYTHING },
   { folder: "tools", may: EVERYTHING },
@@ -178,7 +190,11 @@ export function packageName(specifier: string): string {
 }
 
 /** The path of one of our files; undefined for a package. */
-function resolve(file: string, specifier: string, aliases: ReadonlyMap<string, string>): string | undefined {
+export function resolve(
+  file: string,
+  specifier: string,
+  aliases: ReadonlyMap<string, string>,
+): string | undefined {
   if (specifier.startsWith(".")) return posix.normalize(posix.join(posix.dirname(file), specifier));
   for (const [alias, folder] of aliases) {
     if (specifier.startsWith(alias))
@@ -190,13 +206,19 @@ function resolve(file: string, specifier: string, aliases: ReadonlyMap<string, s
 function layerOf(file: string): Layer | undefined {
   return layers.find(({ folder }) => {
     if (!folder.endsWith("/*")) return isIn(file, folder);
-    return isIn(file, folder.slice(0, -2)) && file.split("/").length > 2;
+    return isIn(file, folder.slice(0, -2)) && depthOf(file) > depthOf(folder);
   });
 }
 
 /** The folder a file lives in as the table sees it: `store/sqlite` for the row `store/*`. */
 function ownFolder(file: string, layer: Layer): string {
-  return layer.folder.endsWith("/*") ? file.split("/").slice(0, 2).join("/") : layer.folder;
+  return layer.folder.endsWith("/*")
+    ? file.split("/").slice(0, depthOf(layer.folder)).join("/")
+    : layer.folder;
+}
+
+function depthOf(path: string): number {
+  return path.split("/").length;
 }
 
 function isIn(path: string, folder: string): boolean {

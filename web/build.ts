@@ -12,10 +12,11 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const DIST = join(ROOT, "web", "dist");
 const STAMP = "build.json";
 /** Everything a page may be made of. The lock file stands for all packages. */
-const SOURCES = [
+export const SOURCES = [
   "web/**/*.{ts,tsx,css,html,svg,json}",
   "sdk/typescript/**/*.ts",
   "proto/gen/**/*.ts",
+  "lang/**/*.ts",
   "base/**/*.ts",
   "package-lock.json",
 ];

@@ -68,7 +68,6 @@ export interface RunStore {
    * with `bytesMax`, pageBytesMax when absent; the totals are of all.
    */
   verifyRun(id: string, bytesMax?: number, signal?: AbortSignal): Promise<RunLedger>;
-
 }
 
 /** How many runs one alias is answered with. */

@@ -7,7 +7,6 @@ import { runCairn } from "../cli/testing/cairn.ts";
 import { copiedText, expectAccessible, hoverUntil, pressGo, useWebPages } from "./web-page.ts";
 
 const pages = useWebPages();
-const ACTIONS = ["Examine in TensorBoard", "Train with new data", "Spawn inference cluster", "Run tests"];
 const CLIPBOARD = { permissions: ["clipboard-read", "clipboard-write"] };
 const TABS_MAX = 200;
 
@@ -23,17 +22,8 @@ async function firstStart(): Promise<{ url: string; cairn: Cairn }> {
   return { url, cairn: new Cairn({ url }) };
 }
 
-/** Each of the five buttons; what has no back end yet says what it needs, for as many runs as were given. */
-async function walkActions(page: Page): Promise<void> {
-  for (const name of ACTIONS) {
-    await page.getByRole("button", { name: "Actions" }).click();
-    await page.getByRole("menuitem", { name }).click();
-    await page.getByRole("dialog", { name }).getByText("What it will need:").waitFor();
-    await page.keyboard.press("Escape");
-    await page.getByRole("dialog").waitFor({ state: "detached" });
-  }
-  await page.getByRole("button", { name: "Actions" }).click();
-  await page.getByRole("menuitem", { name: "Show provenance pipeline" }).click();
+async function openPipeline(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Provenance pipeline" }).click();
   await page.getByRole("dialog", { name: "Provenance pipeline" }).waitFor();
 }
 
@@ -102,7 +92,7 @@ it(
     await rowsOf(page).nth(0).getByRole("checkbox").check();
     await rowsOf(page).nth(1).getByRole("checkbox").check();
     await page.getByText("2 selected").waitFor();
-    await walkActions(page);
+    await openPipeline(page);
     await page.getByRole("dialog").getByRole("combobox", { name: "Run" }).waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
@@ -141,7 +131,7 @@ it(
       await cairn.metrics.writeEnvelope({ run: { id }, log: [{ lines: [words] }] });
       await other.getByText(words).waitFor();
     }
-    await walkActions(other);
+    await openPipeline(other);
     await other.close();
 
     // Compare what is selected, only what differs.
@@ -203,12 +193,9 @@ it("Z90 the same is done by keyboard alone", { timeout: 600_000 }, async () => {
     await keyboard.press("Space");
     await page.getByText(`${i} selected`).waitFor();
   }
-  await tabTo(page, page.getByRole("button", { name: "Actions" }));
+  await tabTo(page, page.getByRole("button", { name: "Provenance pipeline" }));
   await keyboard.press("Enter");
-  await page.getByRole("menuitem", { name: ACTIONS[0]! }).waitFor();
-  await keyboard.press("ArrowDown");
-  await keyboard.press("Enter");
-  await page.getByRole("dialog").getByText("What it will need:").waitFor();
+  await page.getByRole("dialog", { name: "Provenance pipeline" }).waitFor();
   await keyboard.press("Escape");
   await page.getByRole("dialog").waitFor({ state: "detached" });
   await tabTo(page, page.getByRole("img", { name: /^train\/loss by/ }));

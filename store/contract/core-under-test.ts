@@ -36,7 +36,11 @@ export async function buildCore(
 ): Promise<CoreUnderTest> {
   const clock = { us: NOW_US, nowUs: () => clock.us };
   const core = await openCore(
-    { ...under, blobs: blobs ?? openMemoryBlobStore(), search: new ListSearch(new FeedRecorder(under.changes)) },
+    {
+      ...under,
+      blobs: blobs ?? openMemoryBlobStore(),
+      search: new ListSearch(new FeedRecorder(under.changes)),
+    },
     {
       clock,
       changes,

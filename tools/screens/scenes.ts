@@ -47,12 +47,6 @@ async function pin(page: Page, key: string): Promise<void> {
   await page.getByRole("dialog", { name: /^Values at/ }).waitFor();
 }
 
-async function action(page: Page, name: string): Promise<void> {
-  await page.getByRole("button", { name: "Actions" }).click();
-  await page.getByRole("menuitem", { name }).click();
-  await page.getByRole("dialog").waitFor();
-}
-
 async function signIn(page: Page, { token }: Visit): Promise<void> {
   await page.getByRole("textbox", { name: "Token" }).fill(token);
   await page.getByRole("button", { name: "Sign in" }).click();
@@ -247,20 +241,12 @@ const RUN: readonly Scene[] = [
     path: (id) => `/r/${id("finetune-960")}?tab=lineage`,
     act: (page) => tab(page, "Lineage"),
   },
-  ...(
-    [
-      ["action-tensorboard", "Examine in TensorBoard"],
-      ["action-retrain", "Train with new data"],
-      ["action-inference", "Spawn inference cluster"],
-      ["action-tests", "Run tests"],
-      ["action-pipeline", "Show provenance pipeline"],
-    ] as const
-  ).map(([name, about]): Scene => ({
-    name,
-    about,
-    path: (id) => `/r/${id("finetune-960")}`,
-    act: (page) => action(page, about),
-  })),
+  {
+    name: "run-pipeline",
+    about: "Its provenance pipeline: sources, data, code, command, results and children in order",
+    path: (id) => `/r/${id("finetune-960")}?pipeline=true`,
+    act: (page) => page.getByRole("dialog", { name: "Provenance pipeline" }).waitFor(),
+  },
 ];
 
 const compared = (id: (key: string) => string) =>

@@ -26,7 +26,7 @@ export function twoCoresChoresContract(open: OpenStores, schedules: number): voi
     failures.length = 0;
   };
 
-  it("J1 each chore is done once per interval, whoever looks when", async () => {
+  it("J11 each chore is done once per interval, whoever looks when", async () => {
     const schedule = fc.array(
       fc.record({ waitS: fc.nat(4), cores: fc.subarray([0, 1, 2], { minLength: 1 }) }),
       { minLength: 5, maxLength: 40 },
@@ -51,7 +51,7 @@ export function twoCoresChoresContract(open: OpenStores, schedules: number): voi
     await fc.assert(property, { numRuns: schedules });
   });
 
-  it("J1 a chore that takes longer than its interval is not begun by another core meanwhile", async () => {
+  it("J11 a chore that takes longer than its interval is not begun by another core meanwhile", async () => {
     fresh();
     const gate = Promise.withResolvers<void>();
     const began = Promise.withResolvers<void>();
@@ -75,7 +75,7 @@ export function twoCoresChoresContract(open: OpenStores, schedules: number): voi
     expect(count).toBe(1);
   });
 
-  it("J2 a core that dies at work is replaced when its lease has ended", async () => {
+  it("J12 a core that dies at work is replaced when its lease has ended", async () => {
     fresh();
     const began = Promise.withResolvers<void>();
     const dead = core(
@@ -97,7 +97,7 @@ export function twoCoresChoresContract(open: OpenStores, schedules: number): voi
     expect(done).toBe(1);
   });
 
-  it("J3 a chore that fails is reported, tried again by any core, and holds up no other", async () => {
+  it("J13 a chore that fails is reported, tried again by any core, and holds up no other", async () => {
     fresh();
     let broken = true;
     let done = 0;
@@ -122,7 +122,7 @@ export function twoCoresChoresContract(open: OpenStores, schedules: number): voi
     expect(failures).toHaveLength(2);
   });
 
-  it("J4 a core that stops begins nothing more and waits for what is under way", async () => {
+  it("J14 a core that stops begins nothing more and waits for what is under way", async () => {
     fresh();
     const gate = Promise.withResolvers<void>();
     const began = Promise.withResolvers<void>();

@@ -6,8 +6,8 @@ import { PrincipalKind, Role, type WhoAmIResponse } from "#proto/cairn/v1/access
 import { whoAmI } from "../data/queries.ts";
 import { forgetSession, signOut } from "../data/session.ts";
 import { Button } from "../widgets/button.tsx";
-import { Menu, MenuItem } from "../widgets/menu.tsx";
-import { cutText, visibleText } from "../widgets/text.ts";
+import { Menu, MenuItem } from "../widgets/popups/menu.tsx";
+import { cutText, visibleText } from "../prepare/visible-text.ts";
 import { PasswordDialog } from "./password-dialog.tsx";
 
 /** Who is signed in. On one's own machine nobody needs to be. */

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
-import { connectAgain } from "../data/live.ts";
-import { useConnection } from "../data/live-hooks.ts";
+import { connectAgain } from "../data/live/live.ts";
+import { useConnection } from "../data/live/hooks.ts";
 import { Button } from "../widgets/button.tsx";
 import { formatDuration } from "#lang/words/times.ts";
 import styles from "./connection-banner.module.css";

@@ -8,7 +8,7 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { queryClient } from "../data/queries.ts";
 import { router } from "./router.tsx";
-import { applyTheme } from "./theme.ts";
+import { applyTheme } from "../widgets/theme.ts";
 
 applyTheme();
 createRoot(document.querySelector("#app")!).render(

@@ -4,9 +4,9 @@ import { useState } from "react";
 import type { Namespace } from "#proto/cairn/v1/namespace_pb.ts";
 import { formatCount, shortCount } from "#lang/words/numbers.ts";
 import { Name } from "../widgets/name.tsx";
-import { visibleText } from "../widgets/text.ts";
+import { visibleText } from "../prepare/visible-text.ts";
 import styles from "./namespace-tree.module.css";
-import { treeRows } from "./tree.ts";
+import { treeRows } from "../data/namespace-tree.ts";
 
 const INDENT_PX = 14;
 /** More than anybody scrolls through; there is the search for the rest. */

@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { Notice } from "../widgets/notice.tsx";
+import { Notice } from "../widgets/notices/notice.tsx";
 
 export function NotFound() {
   return (

@@ -1,7 +1,7 @@
 import { useRouter } from "@tanstack/react-router";
 import { Failure } from "#sdk/failure.ts";
 import { Button } from "../widgets/button.tsx";
-import { Notice } from "../widgets/notice.tsx";
+import { Notice } from "../widgets/notices/notice.tsx";
 
 /** In place of a page that failed: what happened and what to do. */
 export function PageError({ error }: { error: unknown }) {

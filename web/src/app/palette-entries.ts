@@ -2,7 +2,7 @@ import { printField } from "#lang/query/field-text.ts";
 import { escapeLike, quoteText } from "#lang/query/quote.ts";
 import type { Namespace } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
-import { readShortId } from "../data/short-id.ts";
+import { readShortId } from "../data/runs/short-id.ts";
 
 /** Something one can go to from the search. */
 export type PaletteEntry =

@@ -4,9 +4,9 @@ import type { Principal } from "#proto/cairn/v1/access_pb.ts";
 import { whoAmI } from "../data/queries.ts";
 import { cairn } from "../data/server.ts";
 import { Button } from "../widgets/button.tsx";
-import { Dialog } from "../widgets/dialog.tsx";
-import { ErrorNote } from "../widgets/error-note.tsx";
-import { TextField } from "../widgets/text-field.tsx";
+import { Dialog } from "../widgets/popups/dialog.tsx";
+import { ErrorNote } from "../widgets/notices/error-note.tsx";
+import { TextField } from "../widgets/fields/text-field.tsx";
 import styles from "./password-dialog.module.css";
 
 /** One's own password: changed with the old one; an administrator without one sets the first. */

@@ -1,13 +1,12 @@
 import { Link } from "@tanstack/react-router";
 import { Keyboard, Menu, Moon, Search, Sun } from "lucide-react";
-import { useSyncExternalStore } from "react";
 import { Button } from "../widgets/button.tsx";
 import { Name } from "../widgets/name.tsx";
 import { AccountMenu } from "./account-menu.tsx";
 import { ConnectionDot } from "./connection-banner.tsx";
-import { Logo } from "./logo.tsx";
+import { Logo } from "../widgets/logo.tsx";
 import styles from "./shell.module.css";
-import { isDark, onThemeChange, setTheme } from "./theme.ts";
+import { setTheme, useDark } from "../widgets/theme.ts";
 
 export function ShellHead({
   path,
@@ -86,7 +85,7 @@ function Crumbs({ path }: { path: string }) {
 }
 
 function ThemeButton() {
-  const dark = useSyncExternalStore(onThemeChange, isDark);
+  const dark = useDark();
   return (
     <Button
       label={dark ? "Light colours" : "Dark colours"}

@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, Outlet, useLocation, useNavigate, useParams } from "@tanstack/react-router";
 import { ChartScatter, House, Info, KeyRound, List } from "lucide-react";
 import { useEffect, useState, type ReactNode } from "react";
-import { useRunChanges } from "../data/live-hooks.ts";
+import { useRunChanges } from "../data/live/hooks.ts";
 import { namespaces } from "../data/queries.ts";
 import { shortCount } from "#lang/words/numbers.ts";
 import { ConnectionBanner } from "./connection-banner.tsx";
@@ -12,8 +12,8 @@ import { SearchPalette } from "./search-palette.tsx";
 import { ShellHead } from "./shell-head.tsx";
 import styles from "./shell.module.css";
 import { ShortcutSheet } from "./shortcut-sheet.tsx";
-import { useControlKey, useGoKeys, useKey } from "./shortcuts.ts";
-import { isDark, setTheme } from "./theme.ts";
+import { useControlKey, useGoKeys, useKey } from "../widgets/use-keys.ts";
+import { isDark, setTheme } from "../widgets/theme.ts";
 import { useSignedOut } from "./use-signed-out.ts";
 
 /** What stays when the page changes: the head, and the tree of namespaces. Who is not signed in sees only the page. */

@@ -1,5 +1,5 @@
 import { useLocation } from "@tanstack/react-router";
-import { Dialog } from "../widgets/dialog.tsx";
+import { Dialog } from "../widgets/popups/dialog.tsx";
 import styles from "./shortcut-sheet.module.css";
 import { shortcutGroups } from "./shortcuts.ts";
 

@@ -1,5 +1,3 @@
-import { useEffectEvent, useLayoutEffect } from "react";
-
 /** What a key does, for the sheet that `?` opens. */
 interface Shortcut {
   /** As it is written on the keys: "Ctrl K", "g then h". */
@@ -70,60 +68,4 @@ const OF_PAGES: readonly (ShortcutGroup & { path: RegExp })[] = [
 /** What the keys do on the page with this address. */
 export function shortcutGroups(pathname: string): ShortcutGroup[] {
   return [...OF_PAGES.filter(({ path }) => path.test(pathname)), EVERYWHERE];
-}
-
-/** Whether somebody is typing there, so that letters are letters. */
-function isTyping({ target }: KeyboardEvent): boolean {
-  if (!(target instanceof HTMLElement)) return false;
-  return target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
-}
-
-// Keys are heard from the moment the page is there, and timed by when they were pressed: a machine that is busy loses none.
-
-/** Calls for a key that is pressed anywhere outside a text field and without Ctrl, Alt or Meta. */
-export function useKey(key: string, onPress: () => void): void {
-  const tell = useEffectEvent(onPress);
-  useLayoutEffect(() => {
-    const listen = (event: KeyboardEvent) => {
-      if (event.key !== key || event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
-      if (event.defaultPrevented) return;
-      event.preventDefault();
-      tell();
-    };
-    document.addEventListener("keydown", listen);
-    return () => document.removeEventListener("keydown", listen);
-  }, [key]);
-}
-
-/** Calls for Ctrl or Command with a key, also out of a text field. */
-export function useControlKey(key: string, onPress: () => void): void {
-  const tell = useEffectEvent(onPress);
-  useLayoutEffect(() => {
-    const listen = (event: KeyboardEvent) => {
-      if (event.key.toLowerCase() !== key || !(event.ctrlKey || event.metaKey) || event.altKey) return;
-      event.preventDefault();
-      tell();
-    };
-    document.addEventListener("keydown", listen);
-    return () => document.removeEventListener("keydown", listen);
-  }, [key]);
-}
-
-const CHORD_MS = 1_200;
-
-/** Calls for `g` and then another key. */
-export function useGoKeys(onGo: (key: string) => void): void {
-  const tell = useEffectEvent(onGo);
-  useLayoutEffect(() => {
-    let beganMs = -CHORD_MS;
-    const listen = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
-      if (event.timeStamp - beganMs < CHORD_MS) {
-        beganMs = -CHORD_MS;
-        tell(event.key);
-      } else if (event.key === "g") beganMs = event.timeStamp;
-    };
-    document.addEventListener("keydown", listen);
-    return () => document.removeEventListener("keydown", listen);
-  }, []);
 }

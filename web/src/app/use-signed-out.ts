@@ -1,6 +1,6 @@
 import { useLocation, useNavigate } from "@tanstack/react-router";
 import { useEffect, useEffectEvent } from "react";
-import { useConnection } from "../data/live-hooks.ts";
+import { useConnection } from "../data/live/hooks.ts";
 import { onSignedOut } from "../data/signed-out.ts";
 
 /** To the sign-in when the server wants to know who asks, and from there back to where one was. */

@@ -1,6 +1,6 @@
 import { csvCell } from "#base/csv.ts";
-import type { XKind } from "./frame.ts";
-import type { Line } from "./line.ts";
+import type { XKind } from "./paint/frame.ts";
+import type { Line } from "./lines/line.ts";
 
 /**
  * What a chart draws, one row per point: exact points have a value alone, buckets also their smallest and largest. A

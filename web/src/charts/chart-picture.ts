@@ -1,8 +1,8 @@
-import { frameOf, type Frame, type XKind } from "./frame.ts";
-import { extentOfX, type Line } from "./line.ts";
-import type { Drawn } from "./paint.ts";
-import { valueRange } from "./range.ts";
-import { smooth, type Smoothing } from "./smooth.ts";
+import { frameOf, type Frame, type XKind } from "./paint/frame.ts";
+import { extentOfX, type Line } from "./lines/line.ts";
+import type { Drawn } from "./paint/paint.ts";
+import { valueRange } from "./lines/range.ts";
+import { smooth, type Smoothing } from "./lines/smooth.ts";
 
 export interface PictureOptions {
   xKind: XKind;

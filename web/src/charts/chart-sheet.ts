@@ -1,9 +1,9 @@
-import { heatOf, paintHeat } from "./heat.ts";
-import { paintHeatLegend } from "./heat-legend.ts";
+import { heatOf, paintHeat } from "./paint/heat.ts";
+import { paintHeatLegend } from "./paint/heat-legend.ts";
 import { drawnOf, pictureOf, type PictureOptions } from "./chart-picture.ts";
-import type { Line } from "./line.ts";
-import { paintFrame, paintLines } from "./paint.ts";
-import type { Ink, Pen } from "./pen.ts";
+import type { Line } from "./lines/line.ts";
+import { paintFrame, paintLines } from "./paint/paint.ts";
+import type { Ink, Pen } from "./paint/pen.ts";
 
 export const SHEET = { width: 800, chartHeight: 400 } as const;
 const HEAD = 32;

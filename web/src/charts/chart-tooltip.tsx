@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
-import { xText, type XKind } from "./frame.ts";
+import { xText, type XKind } from "./paint/frame.ts";
 import type { Reading } from "./hover.ts";
 import styles from "./chart-tooltip.module.css";
 import { rowsAround } from "./tooltip-rows.ts";

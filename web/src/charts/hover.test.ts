@@ -2,13 +2,13 @@ import { describe, expect, it } from "vitest";
 import { drawnOf, pictureOf } from "./chart-picture.ts";
 import { chartCsv } from "./chart-csv.ts";
 import { HEAT_SHEET_HEIGHT, paintHeatSheet, paintSheet, SHEET, sheetHeight } from "./chart-sheet.ts";
-import { heatOf, paintHeat, readingOfRow } from "./heat.ts";
+import { heatOf, paintHeat, readingOfRow } from "./paint/heat.ts";
 import { nearestReading, readingsAt } from "./hover.ts";
-import type { Line } from "./line.ts";
-import { paintLines } from "./paint.ts";
-import { heatColour } from "./palette.ts";
-import { badgeOf, factsOf, sentenceOf } from "./summary.ts";
-import { SvgPen } from "./svg-pen.ts";
+import type { Line } from "./lines/line.ts";
+import { paintLines } from "./paint/paint.ts";
+import { heatColour } from "./paint/palette.ts";
+import { badgeOf, factsOf, sentenceOf } from "./lines/summary.ts";
+import { SvgPen } from "./paint/svg-pen.ts";
 import { rowsAround } from "./tooltip-rows.ts";
 
 function line(id: string, y: readonly number[], more: Partial<Line> = {}): Line {

@@ -1,6 +1,6 @@
-import type { Frame } from "./frame.ts";
-import { nearestIndex } from "./line.ts";
-import type { Drawn } from "./paint.ts";
+import type { Frame } from "./paint/frame.ts";
+import { nearestIndex } from "./lines/line.ts";
+import type { Drawn } from "./paint/paint.ts";
 
 /** What a line says at the crosshair. */
 export interface Reading {

@@ -1,13 +1,13 @@
 import { useId, useLayoutEffect, useMemo, useRef, useState, type RefObject } from "react";
 import { drawnOf, pictureOf, type PictureOptions } from "./chart-picture.ts";
 import { ChartTooltip, type Pointed } from "./chart-tooltip.tsx";
-import type { Frame } from "./frame.ts";
-import { heatOf, readingOfRow } from "./heat.ts";
+import type { Frame } from "./paint/frame.ts";
+import { heatOf, readingOfRow } from "./paint/heat.ts";
 import { nearestReading, readingsAt, type Order } from "./hover.ts";
-import { extentOfX, type Line } from "./line.ts";
+import { extentOfX, type Line } from "./lines/line.ts";
 import type { XRange } from "./motion.ts";
 import styles from "./series-chart.module.css";
-import { sentenceOf } from "./summary.ts";
+import { sentenceOf } from "./lines/summary.ts";
 import { useChartPaint } from "./use-chart-paint.ts";
 import { useChartPointer, type PointerActions } from "./use-chart-pointer.ts";
 import { Watched } from "./watched.ts";

@@ -1,12 +1,12 @@
 import { useCallback, useEffect, useLayoutEffect, useRef, type RefObject } from "react";
-import { inkOf, penOn } from "./canvas.ts";
-import { movedTo, type Frame, type XKind } from "./frame.ts";
-import { paintHeat, type Heat } from "./heat.ts";
-import { paintHeatLegend } from "./heat-legend.ts";
+import { inkOf, penOn } from "./paint/canvas.ts";
+import { movedTo, type Frame, type XKind } from "./paint/frame.ts";
+import { paintHeat, type Heat } from "./paint/heat.ts";
+import { paintHeatLegend } from "./paint/heat-legend.ts";
 import { isWorn, shiftOf, type XRange } from "./motion.ts";
-import { isLit, paintOverlay, type Overlay } from "./overlay.ts";
-import { paintFrame, paintLines, type Drawn } from "./paint.ts";
-import { PaintQueue } from "./paint-queue.ts";
+import { isLit, paintOverlay, type Overlay } from "./paint/overlay.ts";
+import { paintFrame, paintLines, type Drawn } from "./paint/paint.ts";
+import { PaintQueue } from "./paint/paint-queue.ts";
 import styles from "./series-chart.module.css";
 import type { Watched } from "./watched.ts";
 

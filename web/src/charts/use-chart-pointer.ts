@@ -1,7 +1,7 @@
 import { useEffect, useRef, type KeyboardEvent, type PointerEvent, type RefObject } from "react";
-import type { Frame } from "./frame.ts";
+import type { Frame } from "./paint/frame.ts";
 import { panned, zoomed, type XRange } from "./motion.ts";
-import type { Overlay } from "./overlay.ts";
+import type { Overlay } from "./paint/overlay.ts";
 import type { Scale } from "#lang/ticks/scale.ts";
 
 export interface PointerActions {

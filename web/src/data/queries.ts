@@ -6,7 +6,7 @@ import { Failure } from "#sdk/failure.ts";
 import { Backoff, isTransient } from "#sdk/retry.ts";
 import { AskedTimes } from "./asked.ts";
 import { cairn } from "./server.ts";
-import { SHORT_ID_CANDIDATES } from "./short-id.ts";
+import { SHORT_ID_CANDIDATES } from "./runs/short-id.ts";
 import { tellSignedOut } from "./signed-out.ts";
 
 /** About three seconds: longer than most restarts. */

@@ -1,5 +1,5 @@
 import { httpFailure } from "#sdk/http-failure.ts";
-import { connectAgain } from "./live.ts";
+import { connectAgain } from "./live/live.ts";
 import { keepPageKey, PAGE_HEADER } from "./page-key.ts";
 import { queryClient } from "./queries.ts";
 import { cairn } from "./server.ts";

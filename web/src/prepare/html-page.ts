@@ -1,4 +1,4 @@
-import { visibleMarks } from "../widgets/text.ts";
+import { visibleMarks } from "./visible-text.ts";
 import { Budget } from "./budget.ts";
 import { decodeEntities } from "./entities.ts";
 import { htmlTokens } from "./html-tokens.ts";

@@ -1,5 +1,5 @@
 import { Marked, type MarkedToken, type Token, type Tokens } from "marked";
-import { visibleMarks } from "../widgets/text.ts";
+import { visibleMarks } from "./visible-text.ts";
 import { Budget } from "./budget.ts";
 import { decodeEntities } from "./entities.ts";
 import { TEXT_LENGTH_MAX } from "./limits.ts";

@@ -1,4 +1,4 @@
-import { cutText, visibleText } from "./text.ts";
+import { cutText, visibleText } from "../prepare/visible-text.ts";
 import styles from "./name.module.css";
 
 const TITLE_LENGTH_MAX = 1_000;

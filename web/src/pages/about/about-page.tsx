@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { serverInfo } from "../../data/queries.ts";
-import { ErrorNote } from "../../widgets/error-note.tsx";
+import { ErrorNote } from "../../widgets/notices/error-note.tsx";
 import { formatAgo } from "#lang/words/times.ts";
 import { formatBytes, formatCount } from "#lang/words/numbers.ts";
 import { Facts, Panel } from "../../widgets/panel.tsx";
-import { Skeleton } from "../../widgets/skeleton.tsx";
+import { Skeleton } from "../../widgets/notices/skeleton.tsx";
 import styles from "./about.module.css";
 import { BackupPanel } from "./backup-panel.tsx";
 import { HealthPanel } from "./health-panel.tsx";

@@ -4,11 +4,11 @@ import { Failure } from "#sdk/failure.ts";
 import { cairn } from "../../data/server.ts";
 import { Button } from "../../widgets/button.tsx";
 import { DataTable } from "../../widgets/data-table.tsx";
-import { ErrorNote } from "../../widgets/error-note.tsx";
+import { ErrorNote } from "../../widgets/notices/error-note.tsx";
 import { formatAgo } from "#lang/words/times.ts";
 import { formatBytes } from "#lang/words/numbers.ts";
 import { Panel } from "../../widgets/panel.tsx";
-import { Skeleton } from "../../widgets/skeleton.tsx";
+import { Skeleton } from "../../widgets/notices/skeleton.tsx";
 import styles from "./about.module.css";
 
 /** A copy of everything takes a while. */

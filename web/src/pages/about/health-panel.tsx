@@ -2,12 +2,12 @@ import { useQuery } from "@tanstack/react-query";
 import { useRef } from "react";
 import { httpFailure } from "#sdk/http-failure.ts";
 import { cairn } from "../../data/server.ts";
-import { useRunChanges } from "../../data/live-hooks.ts";
+import { useRunChanges } from "../../data/live/hooks.ts";
 import { Button } from "../../widgets/button.tsx";
-import { ErrorNote } from "../../widgets/error-note.tsx";
+import { ErrorNote } from "../../widgets/notices/error-note.tsx";
 import { formatBytes, formatCount, formatNumber } from "#lang/words/numbers.ts";
 import { Facts, Panel } from "../../widgets/panel.tsx";
-import { Skeleton } from "../../widgets/skeleton.tsx";
+import { Skeleton } from "../../widgets/notices/skeleton.tsx";
 import styles from "./about.module.css";
 import { parseMetrics, rateBetween, type Sample } from "./metrics-text.ts";
 

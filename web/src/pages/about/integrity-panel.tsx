@@ -1,10 +1,10 @@
 import { useMutation } from "@tanstack/react-query";
 import { cairn } from "../../data/server.ts";
 import { Button } from "../../widgets/button.tsx";
-import { ErrorNote } from "../../widgets/error-note.tsx";
+import { ErrorNote } from "../../widgets/notices/error-note.tsx";
 import { formatCount } from "#lang/words/numbers.ts";
 import { Panel } from "../../widgets/panel.tsx";
-import { visibleText } from "../../widgets/text.ts";
+import { visibleText } from "../../prepare/visible-text.ts";
 import styles from "./about.module.css";
 
 /** Reading everything may take minutes. */

@@ -3,12 +3,12 @@ import { useState } from "react";
 import { cairn } from "../../data/server.ts";
 import { Button } from "../../widgets/button.tsx";
 import { DataTable } from "../../widgets/data-table.tsx";
-import { ErrorNote } from "../../widgets/error-note.tsx";
+import { ErrorNote } from "../../widgets/notices/error-note.tsx";
 import { formatAgo } from "#lang/words/times.ts";
 import { Name } from "../../widgets/name.tsx";
 import { Panel } from "../../widgets/panel.tsx";
-import { Skeleton } from "../../widgets/skeleton.tsx";
-import { TextField } from "../../widgets/text-field.tsx";
+import { Skeleton } from "../../widgets/notices/skeleton.tsx";
+import { TextField } from "../../widgets/fields/text-field.tsx";
 import styles from "./access.module.css";
 
 const PAGE = 50;

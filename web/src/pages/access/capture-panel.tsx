@@ -2,9 +2,9 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { namespaces } from "../../data/queries.ts";
 import { cairn } from "../../data/server.ts";
 import { Button } from "../../widgets/button.tsx";
-import { ErrorNote } from "../../widgets/error-note.tsx";
+import { ErrorNote } from "../../widgets/notices/error-note.tsx";
 import { Panel } from "../../widgets/panel.tsx";
-import { visibleText } from "../../widgets/text.ts";
+import { visibleText } from "../../prepare/visible-text.ts";
 import styles from "./access.module.css";
 
 const PARTS = [

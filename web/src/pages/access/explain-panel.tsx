@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { cairn } from "../../data/server.ts";
-import { ErrorNote } from "../../widgets/error-note.tsx";
+import { ErrorNote } from "../../widgets/notices/error-note.tsx";
 import { Panel } from "../../widgets/panel.tsx";
-import { Select } from "../../widgets/select.tsx";
-import { Skeleton } from "../../widgets/skeleton.tsx";
-import { visibleText } from "../../widgets/text.ts";
+import { Select } from "../../widgets/fields/select.tsx";
+import { Skeleton } from "../../widgets/notices/skeleton.tsx";
+import { visibleText } from "../../prepare/visible-text.ts";
 import { principals, roleWord } from "./access-data.ts";
 import styles from "./access.module.css";
 

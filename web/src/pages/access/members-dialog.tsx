@@ -4,11 +4,11 @@ import { PrincipalKind, type Principal } from "#proto/cairn/v1/access_pb.ts";
 import { cairn } from "../../data/server.ts";
 import { Button } from "../../widgets/button.tsx";
 import { DataTable } from "../../widgets/data-table.tsx";
-import { Dialog } from "../../widgets/dialog.tsx";
-import { ErrorNote } from "../../widgets/error-note.tsx";
+import { Dialog } from "../../widgets/popups/dialog.tsx";
+import { ErrorNote } from "../../widgets/notices/error-note.tsx";
 import { Name } from "../../widgets/name.tsx";
-import { Select } from "../../widgets/select.tsx";
-import { visibleText } from "../../widgets/text.ts";
+import { Select } from "../../widgets/fields/select.tsx";
+import { visibleText } from "../../prepare/visible-text.ts";
 import styles from "./access.module.css";
 
 /** Who is in a group, and who is to be. */

@@ -3,10 +3,10 @@ import { useState } from "react";
 import { PrincipalKind } from "#proto/cairn/v1/access_pb.ts";
 import { cairn } from "../../data/server.ts";
 import { Button } from "../../widgets/button.tsx";
-import { Dialog } from "../../widgets/dialog.tsx";
-import { ErrorNote } from "../../widgets/error-note.tsx";
-import { Select } from "../../widgets/select.tsx";
-import { TextField } from "../../widgets/text-field.tsx";
+import { Dialog } from "../../widgets/popups/dialog.tsx";
+import { ErrorNote } from "../../widgets/notices/error-note.tsx";
+import { Select } from "../../widgets/fields/select.tsx";
+import { TextField } from "../../widgets/fields/text-field.tsx";
 import styles from "./access.module.css";
 import { OwnPassword } from "./own-password.tsx";
 

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { whoAmI } from "../../data/queries.ts";
-import { TextField } from "../../widgets/text-field.tsx";
+import { TextField } from "../../widgets/fields/text-field.tsx";
 import styles from "./access.module.css";
 
 /** The page has a session, which makes nothing that outlives it without the password; the owner of the machine has none. */

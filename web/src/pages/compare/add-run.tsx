@@ -4,12 +4,12 @@ import { useDeferredValue, useState } from "react";
 import { escapeLike, quoteText } from "#lang/query/quote.ts";
 import { cairn } from "../../data/server.ts";
 import { Button } from "../../widgets/button.tsx";
-import { ErrorNote } from "../../widgets/error-note.tsx";
+import { ErrorNote } from "../../widgets/notices/error-note.tsx";
 import { Name } from "../../widgets/name.tsx";
-import { Popover } from "../../widgets/popover.tsx";
-import { Skeleton } from "../../widgets/skeleton.tsx";
+import { Popover } from "../../widgets/popups/popover.tsx";
+import { Skeleton } from "../../widgets/notices/skeleton.tsx";
 import { StatusDot } from "../../widgets/status-dot.tsx";
-import { TextField } from "../../widgets/text-field.tsx";
+import { TextField } from "../../widgets/fields/text-field.tsx";
 import styles from "./compare-page.module.css";
 
 const RESULTS_MAX = 50;

@@ -1,21 +1,21 @@
 import { useLocation, useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo } from "react";
 import { CopyButton } from "../../widgets/copy-button.tsx";
-import { ErrorNote } from "../../widgets/error-note.tsx";
-import { EmptyState } from "../../widgets/empty-state.tsx";
+import { ErrorNote } from "../../widgets/notices/error-note.tsx";
+import { EmptyState } from "../../widgets/notices/empty-state.tsx";
 import { formatCount } from "#lang/words/numbers.ts";
-import { Skeleton } from "../../widgets/skeleton.tsx";
+import { Skeleton } from "../../widgets/notices/skeleton.tsx";
 import { TabPanel, Tabs } from "../../widgets/tabs.tsx";
 import { AddRun } from "./add-run.tsx";
 import { ComparedCharts } from "./compared-charts.tsx";
 import styles from "./compare-page.module.css";
-import { DifferencesPanel } from "./differences-panel.tsx";
+import { DifferencesPanel } from "./differences/differences-panel.tsx";
 import { MissingRuns } from "./missing-runs.tsx";
 import { COMPARE_TABS, runsOf, RUNS_MAX, withoutRun, withRun, type CompareSearch } from "./search.ts";
 import { useComparison } from "./use-comparison.ts";
 
 /** Previews of every kind of file come with it. */
-const MediaPanel = lazy(async () => ({ default: (await import("./media-panel.tsx")).MediaPanel }));
+const MediaPanel = lazy(async () => ({ default: (await import("./media/media-panel.tsx")).MediaPanel }));
 
 const TABS = [
   { value: "differences", label: "Differences" },

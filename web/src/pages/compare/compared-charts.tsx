@@ -1,12 +1,12 @@
 import { useMemo } from "react";
-import { colourAt, dashAt } from "../../charts/palette.ts";
-import { ChartsPanel } from "../charts/charts-panel.tsx";
-import type { ChartSearchPatch } from "../charts/search.ts";
-import type { PanelProps } from "./differences-panel.tsx";
+import { colourAt, dashAt } from "../../charts/paint/palette.ts";
+import { ChartsPanel } from "../../panels/charts/charts-panel.tsx";
+import type { ChartSearchPatch } from "../../panels/charts/search.ts";
+import type { PanelProps } from "./differences/differences-panel.tsx";
 import { RunLegend } from "./run-legend.tsx";
 import styles from "./run-legend.module.css";
 import { readCompareSearch } from "./search.ts";
-import { useDark } from "./use-dark.ts";
+import { useDark } from "../../widgets/theme.ts";
 
 /** The curves of all runs over one another, the baseline bold. */
 export function ComparedCharts({ runs, order, search, onChange }: PanelProps) {

@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
-import { litRun } from "../../data/hover.ts";
+import { litRun } from "../../charts/lit-run.ts";
 import { Name } from "../../widgets/name.tsx";
-import type { ChartRun } from "../charts/chart-lines.ts";
+import type { ChartRun } from "../../panels/charts/lines/chart-lines.ts";
 import styles from "./run-legend.module.css";
 
 /** Which line is which run; the one under the pointer, or in focus, lights up in every chart. */

@@ -1,5 +1,5 @@
-import { readChartSearch, type ChartSearch } from "../charts/search.ts";
-import { METRIC_STATS, type MetricStat } from "./metric-stat.ts";
+import { readChartSearch, type ChartSearch } from "../../panels/charts/search.ts";
+import { METRIC_STATS, type MetricStat } from "./differences/metric-stat.ts";
 
 export const COMPARE_TABS = ["differences", "charts", "media"] as const;
 type CompareTab = (typeof COMPARE_TABS)[number];

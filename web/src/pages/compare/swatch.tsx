@@ -1,6 +1,6 @@
-import { colourAt } from "../../charts/palette.ts";
-import styles from "./compare-table.module.css";
-import { useDark } from "./use-dark.ts";
+import { colourAt } from "../../charts/paint/palette.ts";
+import styles from "./differences/compare-table.module.css";
+import { useDark } from "../../widgets/theme.ts";
 
 /** The colour of a run. */
 export function Swatch({ place }: { place: number }) {

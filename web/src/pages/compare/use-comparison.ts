@@ -4,11 +4,11 @@ import { quoteList } from "#lang/query/quote.ts";
 import type { CompareRunsResponse } from "#proto/cairn/v1/explore_pb.ts";
 import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
 import { Failure } from "#sdk/failure.ts";
-import { useLive } from "../../data/live-hooks.ts";
+import { useLive } from "../../data/live/hooks.ts";
 import { askedTimes } from "../../data/queries.ts";
 import { cairn } from "../../data/server.ts";
 import { throttle } from "../../data/throttle.ts";
-import type { MetricStat } from "./metric-stat.ts";
+import type { MetricStat } from "./differences/metric-stat.ts";
 
 export interface Comparison {
   /** Undefined until it is there. */

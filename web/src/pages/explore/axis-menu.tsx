@@ -2,12 +2,12 @@ import { ArrowLeft, ArrowRight, X } from "lucide-react";
 import { useState, type ReactElement } from "react";
 import { Button } from "../../widgets/button.tsx";
 import { Name } from "../../widgets/name.tsx";
-import { Popover } from "../../widgets/popover.tsx";
-import { TextField } from "../../widgets/text-field.tsx";
-import { visibleText } from "../../widgets/text.ts";
-import type { Axis, ScaleKind } from "./axis.ts";
-import type { Brush } from "./brush.ts";
-import styles from "./explore.module.css";
+import { Popover } from "../../widgets/popups/popover.tsx";
+import { TextField } from "../../widgets/fields/text-field.tsx";
+import { visibleText } from "../../prepare/visible-text.ts";
+import type { Axis, ScaleKind } from "./columns/axis.ts";
+import type { Brush } from "./columns/brush.ts";
+import styles from "./pickers.module.css";
 
 export interface AxisMenuProps {
   axis: Axis;

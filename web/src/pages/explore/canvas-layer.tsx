@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef, useState, type RefObject } from "react";
-import { inkOf, penOn } from "../../charts/canvas.ts";
-import type { Ink } from "../../charts/pen.ts";
-import styles from "./explore.module.css";
+import { inkOf, penOn } from "../../charts/paint/canvas.ts";
+import type { Ink } from "../../charts/paint/pen.ts";
+import styles from "./picture.module.css";
 
 export type Paint = (pen: CanvasRenderingContext2D, ink: Ink) => void;
 

@@ -1,9 +1,9 @@
 import { useMemo } from "react";
-import { rampColour } from "../../charts/palette.ts";
+import { rampColour } from "../../charts/paint/palette.ts";
 import { Name } from "../../widgets/name.tsx";
-import { figureText } from "./brush-words.ts";
+import { figureText } from "./columns/brush-words.ts";
 import { colourEnds } from "./explore-view.ts";
-import type { ExploredColumn } from "./explored-column.ts";
+import type { ExploredColumn } from "./columns/explored-column.ts";
 import styles from "./explore.module.css";
 import type { Goal } from "./search.ts";
 
@@ -36,7 +36,7 @@ export function ColourLegend({
         ))}
       </span>
       <span>{best}</span>
-      {isJudged && <span className={styles.of}>best</span>}
+      {isJudged && <span className={styles.quiet}>best</span>}
     </span>
   );
 }

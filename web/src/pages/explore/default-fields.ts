@@ -1,7 +1,7 @@
 import { printField } from "#lang/query/field-text.ts";
-import type { KnownKeys } from "../runs/known-keys.ts";
+import type { KnownKeys } from "../../data/runs/known-keys.ts";
 import type { RunFields } from "./answers/queries.ts";
-import { bestStat, type Objective } from "./objective.ts";
+import { bestStat, type Objective } from "./objective/objective.ts";
 import { NO_FIELD, type ExploreSearch, type FieldName } from "./search.ts";
 
 const PARAM_AXES = 6;

@@ -2,33 +2,33 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo, useRef, useState } from "react";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
-import { useKey } from "../../app/shortcuts.ts";
+import { useKey } from "../../widgets/use-keys.ts";
 import { Button } from "../../widgets/button.tsx";
 import { CopyButton } from "../../widgets/copy-button.tsx";
-import { EmptyState } from "../../widgets/empty-state.tsx";
-import { ErrorNote } from "../../widgets/error-note.tsx";
+import { EmptyState } from "../../widgets/notices/empty-state.tsx";
+import { ErrorNote } from "../../widgets/notices/error-note.tsx";
 import { formatCount } from "#lang/words/numbers.ts";
-import { Skeleton } from "../../widgets/skeleton.tsx";
+import { Skeleton } from "../../widgets/notices/skeleton.tsx";
 import { TabPanel, Tabs } from "../../widgets/tabs.tsx";
-import { useDark } from "../compare/use-dark.ts";
-import { knownKeys } from "../runs/key-queries.ts";
-import { isQueryFault, NamespaceFault } from "../runs/namespace-fault.tsx";
-import { QueryBar } from "../runs/query-bar.tsx";
-import { countOf, maskOf, withBrush, type Brushes } from "./brush.ts";
-import { withBrushes } from "./brush-query.ts";
+import { useDark } from "../../widgets/theme.ts";
+import { knownKeys } from "../../data/runs/key-queries.ts";
+import { isQueryFault, NamespaceFault } from "../../panels/query/namespace-fault.tsx";
+import { QueryBar } from "../../panels/query/query-bar.tsx";
+import { countOf, maskOf, withBrush, type Brushes } from "./columns/brush.ts";
+import { withBrushes } from "./columns/brush-query.ts";
 import styles from "./explore.module.css";
 import type { ExploreViewProps } from "./explore-view.ts";
 import { FilterBar } from "./filter-bar.tsx";
 import { ImportanceView } from "./importance/importance-view.tsx";
-import { objectiveOf } from "./objective.ts";
-import { ObjectivePicker } from "./objective-picker.tsx";
-import { ParallelView } from "./parallel-view.tsx";
-import { ScatterView } from "./scatter-view.tsx";
+import { objectiveOf } from "./objective/objective.ts";
+import { ObjectivePicker } from "./objective/objective-picker.tsx";
+import { ParallelView } from "./parallel/parallel-view.tsx";
+import { ScatterView } from "./scatter/scatter-view.tsx";
 import { EXPLORE_TABS, withPatch, type ExplorePatch } from "./search.ts";
 import { EXPLORED_MAX, useExplored } from "./use-explored.ts";
 
 /** Charts of curves come with it. */
-const FacetView = lazy(async () => ({ default: (await import("./facet-view.tsx")).FacetView }));
+const FacetView = lazy(async () => ({ default: (await import("./facets/facet-view.tsx")).FacetView }));
 
 const LABELS = {
   parallel: "Parallel coordinates",

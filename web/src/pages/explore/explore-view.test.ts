@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { RunSchema } from "#proto/cairn/v1/run_pb.ts";
 import { colourEnds, sharesOf } from "./explore-view.ts";
-import { ExploredTable } from "./explored-table.ts";
+import { ExploredTable } from "./columns/explored-table.ts";
 
 function columnOf(values: readonly number[]) {
   const runs = values.map((value) => create(RunSchema, { params: { p: String(value) } }));

@@ -1,12 +1,12 @@
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
-import type { KnownKeys } from "../runs/known-keys.ts";
-import { axisOf } from "./axis.ts";
+import type { KnownKeys } from "../../data/runs/known-keys.ts";
+import { axisOf } from "./columns/axis.ts";
 import type { RunFields } from "./answers/queries.ts";
-import type { Brush, Brushes } from "./brush.ts";
-import type { BrushQuery } from "./brush-query.ts";
-import type { ExploredColumn } from "./explored-column.ts";
-import type { ExploredTable } from "./explored-table.ts";
-import type { Objective } from "./objective.ts";
+import type { Brush, Brushes } from "./columns/brush.ts";
+import type { BrushQuery } from "./columns/brush-query.ts";
+import type { ExploredColumn } from "./columns/explored-column.ts";
+import type { ExploredTable } from "./columns/explored-table.ts";
+import type { Objective } from "./objective/objective.ts";
 import type { ExplorePatch, ExploreSearch } from "./search.ts";
 
 /** What every view of the page is given. */

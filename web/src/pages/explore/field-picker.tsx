@@ -4,15 +4,15 @@ import { METRIC_STATS } from "#lang/query/fields.ts";
 import { useState, type ReactElement } from "react";
 import { Button } from "../../widgets/button.tsx";
 import { Name } from "../../widgets/name.tsx";
-import { Popover } from "../../widgets/popover.tsx";
-import { Select } from "../../widgets/select.tsx";
-import { TextField } from "../../widgets/text-field.tsx";
-import { visibleText } from "../../widgets/text.ts";
-import { fieldLabel } from "../runs/field.ts";
-import type { KnownKeys } from "../runs/known-keys.ts";
+import { Popover } from "../../widgets/popups/popover.tsx";
+import { Select } from "../../widgets/fields/select.tsx";
+import { TextField } from "../../widgets/fields/text-field.tsx";
+import { visibleText } from "../../prepare/visible-text.ts";
+import { fieldLabel } from "../../data/runs/field.ts";
+import type { KnownKeys } from "../../data/runs/known-keys.ts";
 import type { RunFields } from "./answers/queries.ts";
-import styles from "./explore.module.css";
-import { bestStat } from "./objective.ts";
+import styles from "./pickers.module.css";
+import { bestStat } from "./objective/objective.ts";
 import { NO_FIELD } from "./search.ts";
 
 interface Offer {

@@ -3,8 +3,8 @@ import { X } from "lucide-react";
 import { Button } from "../../widgets/button.tsx";
 import { formatCount } from "#lang/words/numbers.ts";
 import { Name } from "../../widgets/name.tsx";
-import { visibleText } from "../../widgets/text.ts";
-import { brushWords } from "./brush-words.ts";
+import { visibleText } from "../../prepare/visible-text.ts";
+import { brushWords } from "./columns/brush-words.ts";
 import styles from "./explore.module.css";
 import type { ExploreViewProps } from "./explore-view.ts";
 

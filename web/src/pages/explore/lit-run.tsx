@@ -1,10 +1,10 @@
 import { useMemo, useSyncExternalStore } from "react";
-import { litRun } from "../../data/hover.ts";
+import { litRun } from "../../charts/lit-run.ts";
 import { Name } from "../../widgets/name.tsx";
-import { placeWords } from "./brush-words.ts";
-import type { ExploredColumn } from "./explored-column.ts";
-import type { ExploredTable } from "./explored-table.ts";
-import styles from "./explore.module.css";
+import { placeWords } from "./columns/brush-words.ts";
+import type { ExploredColumn } from "./columns/explored-column.ts";
+import type { ExploredTable } from "./columns/explored-table.ts";
+import styles from "./picture.module.css";
 
 const NAMED_MAX = 10;
 const CARD_PX = 220;

@@ -1,7 +1,7 @@
 import { limits } from "#lang/limits.ts";
 import { findField } from "#lang/query/field-text.ts";
-import type { ScaleKind } from "./axis.ts";
-import { isEmptyBrush, type Brush } from "./brush.ts";
+import type { ScaleKind } from "./columns/axis.ts";
+import { isEmptyBrush, type Brush } from "./columns/brush.ts";
 
 /** Which way is better: low or high. */
 const GOALS = ["min", "max"] as const;

@@ -1,14 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef, useState } from "react";
-import type { RunsView } from "../../data/live-types.ts";
+import type { RunsView } from "../../data/live/types.ts";
 import { serverClock } from "../../data/server.ts";
 import { findField, printField } from "#lang/query/field-text.ts";
-import type { KnownKeys } from "../runs/known-keys.ts";
-import { useRunList } from "../runs/use-run-list.ts";
+import type { KnownKeys } from "../../data/runs/known-keys.ts";
+import { useRunList } from "../../data/runs/use-run-list.ts";
 import { fieldsOfRuns, type RunFields } from "./answers/queries.ts";
 import { useFreshAnswers } from "./answers/use-fresh-answers.ts";
-import { ExploredTable } from "./explored-table.ts";
-import { bestStat, type Objective } from "./objective.ts";
+import { ExploredTable } from "./columns/explored-table.ts";
+import { bestStat, type Objective } from "./objective/objective.ts";
 import { FIELD_NAMES, NO_FIELD, type ExploreSearch } from "./search.ts";
 
 /** More runs than these are not read to be drawn; the page says so. */

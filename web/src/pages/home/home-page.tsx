@@ -1,11 +1,11 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useRunChanges } from "../../data/live-hooks.ts";
+import { useRunChanges } from "../../data/live/hooks.ts";
 import { bestRuns, namespaces } from "../../data/queries.ts";
 import { cairn, serverClock } from "../../data/server.ts";
-import { ErrorNote } from "../../widgets/error-note.tsx";
+import { ErrorNote } from "../../widgets/notices/error-note.tsx";
 import { formatAgo, formatDuration } from "#lang/words/times.ts";
 import { formatCount } from "#lang/words/numbers.ts";
-import { Skeleton } from "../../widgets/skeleton.tsx";
+import { Skeleton } from "../../widgets/notices/skeleton.tsx";
 import styles from "./home.module.css";
 import { NamespaceTable } from "./namespace-table.tsx";
 import { RunPanel } from "./run-panel.tsx";
@@ -74,7 +74,7 @@ export function HomePage() {
             runs={running.data.runs}
             none="Nothing is running."
             all={`All ${formatCount(Number(running.data.totalCount))} running`}
-            search={{ q: IS_RUNNING }}
+            query={IS_RUNNING}
             isWide
             timeOf={({ startedUs }) =>
               startedUs > 0n

@@ -1,12 +1,12 @@
 import { Link } from "@tanstack/react-router";
 import { Direction, type BestRun, type HeldObjective, type Namespace } from "#proto/cairn/v1/namespace_pb.ts";
 import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
-import { treeRows } from "../../app/tree.ts";
+import { treeRows } from "../../data/namespace-tree.ts";
 import { formatAgo } from "#lang/words/times.ts";
 import { formatCount, formatNumber } from "#lang/words/numbers.ts";
 import { Name } from "../../widgets/name.tsx";
 import { StatusDot } from "../../widgets/status-dot.tsx";
-import { visibleText } from "../../widgets/text.ts";
+import { visibleText } from "../../prepare/visible-text.ts";
 import styles from "./home.module.css";
 
 const INDENT_PX = 16;

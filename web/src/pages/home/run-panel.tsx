@@ -1,9 +1,8 @@
 import { Link } from "@tanstack/react-router";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
-import type { RunsSearch } from "../runs/search.ts";
 import { Name } from "../../widgets/name.tsx";
 import { StatusDot } from "../../widgets/status-dot.tsx";
-import { visibleText } from "../../widgets/text.ts";
+import { visibleText } from "../../prepare/visible-text.ts";
 import styles from "./home.module.css";
 
 interface RunPanelProps {
@@ -11,22 +10,27 @@ interface RunPanelProps {
   runs: readonly Run[];
   /** What is said where there are none. */
   none: string;
-  /** The words of the link to all of them, and the search it leads to. */
+  /** The words of the link to all of them, and the query it leads to. */
   all: string;
-  search?: RunsSearch;
+  query?: string;
   /** Whether there is room for the whole path of a namespace. */
   isWide?: boolean;
   timeOf: (run: Run) => string;
 }
 
 /** A few runs, one below the other, and the way to all of them. */
-export function RunPanel({ title, runs, none, all, search = {}, isWide = false, timeOf }: RunPanelProps) {
+export function RunPanel({ title, runs, none, all, query, isWide = false, timeOf }: RunPanelProps) {
   const id = title.toLowerCase().replaceAll(" ", "-");
   return (
     <section className={styles.panel} aria-labelledby={id}>
       <h2 id={id} className={styles.title}>
         {title}
-        <Link to="/n/$" params={{ _splat: "" }} search={search} className={styles.all}>
+        <Link
+          to="/n/$"
+          params={{ _splat: "" }}
+          search={query === undefined ? {} : { q: query }}
+          className={styles.all}
+        >
           {all}
         </Link>
       </h2>

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { Logo } from "../../app/logo.tsx";
+import { Logo } from "../../widgets/logo.tsx";
 import { whoAmI } from "../../data/queries.ts";
 import { CopyButton } from "../../widgets/copy-button.tsx";
 import { TabPanel, Tabs } from "../../widgets/tabs.tsx";

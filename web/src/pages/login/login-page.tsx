@@ -1,12 +1,12 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useEffectEvent, useState, type FormEvent } from "react";
-import { Logo } from "../../app/logo.tsx";
+import { Logo } from "../../widgets/logo.tsx";
 import { takeLinkSecret } from "../../data/link-secret.ts";
 import { signIn, type Credential } from "../../data/session.ts";
 import { Button } from "../../widgets/button.tsx";
-import { ErrorNote } from "../../widgets/error-note.tsx";
+import { ErrorNote } from "../../widgets/notices/error-note.tsx";
 import { TabPanel, Tabs } from "../../widgets/tabs.tsx";
-import { TextField } from "../../widgets/text-field.tsx";
+import { TextField } from "../../widgets/fields/text-field.tsx";
 import styles from "./login.module.css";
 
 const WAYS = [

@@ -1,10 +1,10 @@
 import { getRouteApi } from "@tanstack/react-router";
-import { useMemo, useSyncExternalStore } from "react";
+import { useMemo } from "react";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
-import { isDark, onThemeChange } from "../../app/theme.ts";
-import { colourAt } from "../../charts/palette.ts";
-import { ChartsPanel } from "../charts/charts-panel.tsx";
-import type { ChartSearch, ChartSearchPatch } from "../charts/search.ts";
+import { useDark } from "../../widgets/theme.ts";
+import { colourAt } from "../../charts/paint/palette.ts";
+import { ChartsPanel } from "../../panels/charts/charts-panel.tsx";
+import type { ChartSearch, ChartSearchPatch } from "../../panels/charts/search.ts";
 import styles from "./run.module.css";
 import type { RunSearch } from "./search.ts";
 
@@ -14,7 +14,7 @@ const route = getRouteApi("/r/$run");
 export function ChartsTab({ run, given }: { run: Run; given?: ChartSearch }) {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const dark = useSyncExternalStore(onThemeChange, isDark);
+  const dark = useDark();
   const { id, name, namespace } = run;
   const runs = useMemo(() => [{ id, name, colour: colourAt(0, dark), dash: [] }], [id, name, dark]);
   const shown = useMemo(() => ({ ...given, ...search }), [given, search]);

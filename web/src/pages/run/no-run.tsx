@@ -1,8 +1,8 @@
 import { Code } from "@connectrpc/connect";
 import { Link } from "@tanstack/react-router";
 import { Failure } from "#sdk/failure.ts";
-import { ErrorNote } from "../../widgets/error-note.tsx";
-import { Notice } from "../../widgets/notice.tsx";
+import { ErrorNote } from "../../widgets/notices/error-note.tsx";
+import { Notice } from "../../widgets/notices/notice.tsx";
 import styles from "./run.module.css";
 
 /** Where a run should be. `error` undefined when the server answered that there is none. */

@@ -3,18 +3,18 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { RotateCcw, Trash2 } from "lucide-react";
 import { useEffect } from "react";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
-import { heartbeatOf, type Heartbeat } from "../../data/heartbeat.ts";
+import { heartbeatOf, type Heartbeat } from "../../data/runs/heartbeat.ts";
 import { useNow } from "../../data/use-now.ts";
 import { runById } from "../../data/queries.ts";
 import { cairn } from "../../data/server.ts";
 import { Button } from "../../widgets/button.tsx";
 import { CopyButton } from "../../widgets/copy-button.tsx";
-import { ErrorNote } from "../../widgets/error-note.tsx";
+import { ErrorNote } from "../../widgets/notices/error-note.tsx";
 import { formatAge, formatAgo, formatDuration } from "#lang/words/times.ts";
 import { Name } from "../../widgets/name.tsx";
 import { StatusDot } from "../../widgets/status-dot.tsx";
-import { RunActions } from "./actions.tsx";
-import { durationUs, isGoingOn, machineOf, ownerOf, shortId } from "./run-facts.ts";
+import { PipelineButton } from "../../panels/pipeline/pipeline-button.tsx";
+import { durationUs, isGoingOn, machineOf, ownerOf, shortId } from "../../data/runs/run-facts.ts";
 import styles from "./run.module.css";
 import type { RunSearch } from "./search.ts";
 
@@ -50,13 +50,13 @@ export function RunHeader({ run, heardMs }: { run: Run; heardMs: number }) {
         </code>
         <CopyButton text={run.id} label="Copy the id of the run" />
         <span className={styles.space} />
-        <RunActions
+        <PipelineButton
           runIds={[run.id]}
-          pipeline={search.pipeline === true}
-          onPipeline={(open) =>
+          isOpen={search.pipeline === true}
+          onOpenChange={(isOpen) =>
             void navigate({
               resetScroll: false,
-              search: (now) => ({ ...now, pipeline: open ? true : undefined }) as RunSearch,
+              search: (now) => ({ ...now, pipeline: isOpen ? true : undefined }) as RunSearch,
             })
           }
         />

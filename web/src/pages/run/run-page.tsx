@@ -2,15 +2,15 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState, type ReactNode } from "react";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
-import { useLive } from "../../data/live-hooks.ts";
+import { useLive } from "../../data/live/hooks.ts";
 import { askedTimes, runById } from "../../data/queries.ts";
 import { serverClock } from "../../data/server.ts";
-import { readShortId } from "../../data/short-id.ts";
-import { Skeleton } from "../../widgets/skeleton.tsx";
+import { readShortId } from "../../data/runs/short-id.ts";
+import { Skeleton } from "../../widgets/notices/skeleton.tsx";
 import { TabPanel, Tabs } from "../../widgets/tabs.tsx";
-import { cutText, visibleText } from "../../widgets/text.ts";
+import { cutText, visibleText } from "../../prepare/visible-text.ts";
 import { NoRun } from "./no-run.tsx";
-import { OverviewTab } from "./overview-tab.tsx";
+import { OverviewTab } from "./overview/overview-tab.tsx";
 import { RunByShortId } from "./run-by-short-id.tsx";
 import { RunHeader } from "./run-header.tsx";
 import styles from "./run.module.css";
@@ -37,10 +37,12 @@ const LABELS: Readonly<Record<RunTab, string>> = {
 const ChartsTab = lazy(async () => ({ default: (await import("./charts-tab.tsx")).ChartsTab }));
 const SystemTab = lazy(async () => ({ default: (await import("./system-tab.tsx")).SystemTab }));
 const ArtifactsTab = lazy(async () => ({ default: (await import("./artifacts-tab.tsx")).ArtifactsTab }));
-const MediaTab = lazy(async () => ({ default: (await import("./media-tab.tsx")).MediaTab }));
-const LogsTab = lazy(async () => ({ default: (await import("./logs-tab.tsx")).LogsTab }));
-const ProvenanceTab = lazy(async () => ({ default: (await import("./provenance-tab.tsx")).ProvenanceTab }));
-const LineageTab = lazy(async () => ({ default: (await import("./lineage-tab.tsx")).LineageTab }));
+const MediaTab = lazy(async () => ({ default: (await import("./media/media-tab.tsx")).MediaTab }));
+const LogsTab = lazy(async () => ({ default: (await import("./logs/logs-tab.tsx")).LogsTab }));
+const ProvenanceTab = lazy(async () => ({
+  default: (await import("./provenance/provenance-tab.tsx")).ProvenanceTab,
+}));
+const LineageTab = lazy(async () => ({ default: (await import("./lineage/lineage-tab.tsx")).LineageTab }));
 
 /** One run: who it is above, its parts below. */
 export function RunPage() {

@@ -1,4 +1,4 @@
-import { readChartSearch, type ChartSearch } from "../charts/search.ts";
+import { readChartSearch, type ChartSearch } from "../../panels/charts/search.ts";
 
 export const RUN_TABS = [
   "overview",

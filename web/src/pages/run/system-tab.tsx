@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
-import { EmptyState } from "../../widgets/empty-state.tsx";
-import { ErrorNote } from "../../widgets/error-note.tsx";
-import { Skeleton } from "../../widgets/skeleton.tsx";
+import { EmptyState } from "../../widgets/notices/empty-state.tsx";
+import { ErrorNote } from "../../widgets/notices/error-note.tsx";
+import { Skeleton } from "../../widgets/notices/skeleton.tsx";
 import { ChartsTab } from "./charts-tab.tsx";
-import { isSystemKey } from "./order-metrics.ts";
-import { seriesOfRun } from "./queries.ts";
+import { isSystemKey } from "./overview/order-metrics.ts";
+import { seriesOfRun } from "../../data/runs/run-queries.ts";
 
 const SYSTEM_BY_TIME = { keys: "system/**", x: "time" } as const;
 

@@ -2,10 +2,10 @@ import { useState } from "react";
 import { Failure } from "#sdk/failure.ts";
 import { cairn } from "../../data/server.ts";
 import { Button } from "../../widgets/button.tsx";
-import { Dialog } from "../../widgets/dialog.tsx";
+import { Dialog } from "../../widgets/popups/dialog.tsx";
 import { formatCount } from "#lang/words/numbers.ts";
-import { TextField } from "../../widgets/text-field.tsx";
-import { visibleText } from "../../widgets/text.ts";
+import { TextField } from "../../widgets/fields/text-field.tsx";
+import { visibleText } from "../../prepare/visible-text.ts";
 import { inBulk, type BulkResult } from "./in-bulk.ts";
 import styles from "./runs-page.module.css";
 

@@ -2,12 +2,12 @@ import { Download } from "lucide-react";
 import { useState } from "react";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { searchRuns } from "#sdk/pages.ts";
-import { queryAmong } from "../../data/live-merge.ts";
-import type { RunList } from "../../data/runs.ts";
+import { queryAmong } from "../../data/live/merge.ts";
+import type { RunList } from "../../data/runs/run-list.ts";
 import { cairn, serverClock } from "../../data/server.ts";
 import { Button } from "../../widgets/button.tsx";
 import { formatCount } from "#lang/words/numbers.ts";
-import { tableCsv } from "./table-csv.ts";
+import { tableCsv } from "./table/table-csv.ts";
 import type { RunRows } from "./use-run-rows.ts";
 
 const EXPORTED_MAX = 10_000;

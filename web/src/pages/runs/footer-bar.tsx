@@ -1,9 +1,10 @@
 import { X } from "lucide-react";
-import { useConnection } from "../../data/live-hooks.ts";
+import { useState } from "react";
+import { useConnection } from "../../data/live/hooks.ts";
 import { Button } from "../../widgets/button.tsx";
 import { CopyButton } from "../../widgets/copy-button.tsx";
 import { formatCount } from "#lang/words/numbers.ts";
-import { RunActions } from "../run/actions.tsx";
+import { PipelineButton } from "../../panels/pipeline/pipeline-button.tsx";
 import { BulkActions } from "./bulk-actions.tsx";
 import { COMPARED_MAX } from "./compared.ts";
 import { ExportButton } from "./export-button.tsx";
@@ -22,7 +23,6 @@ const WORDS = {
 export function FooterBar({ rows, onCompare }: { rows: RunRows; onCompare: () => void }) {
   const { list, selected } = rows;
   const { state } = useConnection();
-  const isTooMany = selected.size > COMPARED_MAX;
   const isMost = selected.size >= SELECTED_MAX && list !== undefined && list.total > SELECTED_MAX;
   return (
     <footer className={styles.foot} aria-label="What is shown">
@@ -32,22 +32,7 @@ export function FooterBar({ rows, onCompare }: { rows: RunRows; onCompare: () =>
             ? `${formatCount(selected.size)} selected of ${formatCount(list.total)}${isMost ? ", the most at once" : ""}`
             : `${formatCount(list.total)} ${list.total === 1 ? "run matches" : "runs match"}`)}
       </span>
-      {selected.size > 0 && (
-        <>
-          <Button
-            onClick={onCompare}
-            disabled={selected.size < 2}
-            title={isTooMany ? `At most ${COMPARED_MAX} runs can be compared (x)` : "Compare (x)"}
-          >
-            {isTooMany ? `Compare the first ${COMPARED_MAX}` : "Compare"}
-          </Button>
-          <BulkActions runIds={[...selected]} onDone={rows.refresh} onGone={() => rows.select([])} />
-          <RunActions runIds={[...selected]} />
-          <Button quiet label="Clear the selection" onClick={() => rows.select([])}>
-            <X size={14} aria-hidden />
-          </Button>
-        </>
-      )}
+      {selected.size > 0 && <SelectionActions rows={rows} onCompare={onCompare} />}
       <span className={styles.space} />
       {(selected.size === 0 || state !== "live") && (
         <span className={state === "live" ? styles.live : styles.notLive}>{WORDS[state]}</span>
@@ -55,5 +40,27 @@ export function FooterBar({ rows, onCompare }: { rows: RunRows; onCompare: () =>
       <ExportButton rows={rows} />
       <CopyButton text={location.href} label="Copy a link to this view" />
     </footer>
+  );
+}
+
+function SelectionActions({ rows, onCompare }: { rows: RunRows; onCompare: () => void }) {
+  const [isPipelineOpen, setPipelineOpen] = useState(false);
+  const runIds = [...rows.selected];
+  const isTooMany = runIds.length > COMPARED_MAX;
+  return (
+    <>
+      <Button
+        onClick={onCompare}
+        disabled={runIds.length < 2}
+        title={isTooMany ? `At most ${COMPARED_MAX} runs can be compared (x)` : "Compare (x)"}
+      >
+        {isTooMany ? `Compare the first ${COMPARED_MAX}` : "Compare"}
+      </Button>
+      <BulkActions runIds={runIds} onDone={rows.refresh} onGone={() => rows.select([])} />
+      <PipelineButton runIds={runIds} isOpen={isPipelineOpen} onOpenChange={setPipelineOpen} />
+      <Button quiet label="Clear the selection" onClick={() => rows.select([])}>
+        <X size={14} aria-hidden />
+      </Button>
+    </>
   );
 }

@@ -1,14 +1,14 @@
 import { lazy, Suspense, useMemo, useRef } from "react";
-import { dashAt } from "../../charts/palette.ts";
-import { Skeleton } from "../../widgets/skeleton.tsx";
-import type { ChartGroup } from "../charts/chart-lines.ts";
-import type { ChartSearch, ChartSearchPatch } from "../charts/search.ts";
-import { innermost } from "./grouping.ts";
+import { dashAt } from "../../charts/paint/palette.ts";
+import { Skeleton } from "../../widgets/notices/skeleton.tsx";
+import type { ChartGroup } from "../../panels/charts/lines/chart-lines.ts";
+import type { ChartSearch, ChartSearchPatch } from "../../panels/charts/search.ts";
+import { innermost } from "./table/grouping.ts";
 import styles from "./runs-page.module.css";
 import type { RunRows } from "./use-run-rows.ts";
 
 /** The table is there first; what draws charts is on its way meanwhile. */
-const panel = import("../charts/charts-panel.tsx");
+const panel = import("../../panels/charts/charts-panel.tsx");
 const ChartsPanel = lazy(async () => ({ default: (await panel).ChartsPanel }));
 
 const GROUPS_MAX = 20;

@@ -1,28 +1,29 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { useEffect, useRef, type Ref } from "react";
+import { useRef, type Ref } from "react";
 import { splitOrder } from "#lang/query/order.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { Button } from "../../widgets/button.tsx";
-import { EmptyState } from "../../widgets/empty-state.tsx";
-import { ErrorNote } from "../../widgets/error-note.tsx";
-import { Skeleton } from "../../widgets/skeleton.tsx";
-import { ColumnPicker } from "./column-picker.tsx";
+import { EmptyState } from "../../widgets/notices/empty-state.tsx";
+import { ErrorNote } from "../../widgets/notices/error-note.tsx";
+import { Skeleton } from "../../widgets/notices/skeleton.tsx";
+import { useKey } from "../../widgets/use-keys.ts";
+import { ColumnPicker } from "./table/column-picker.tsx";
 import { COMPARED_MAX } from "./compared.ts";
 import { FooterBar } from "./footer-bar.tsx";
-import { GroupPicker } from "./group-picker.tsx";
-import { knownKeys } from "./key-queries.ts";
-import type { KnownKeys } from "./known-keys.ts";
-import { moved } from "./layout.ts";
-import { isQueryFault, NamespaceFault } from "./namespace-fault.tsx";
-import { QueryBar } from "./query-bar.tsx";
-import { withNextOrder } from "./query-order.ts";
-import { RunTable, type RowActions, type TableHandle } from "./run-table.tsx";
+import { GroupPicker } from "./table/group-picker.tsx";
+import { knownKeys } from "../../data/runs/key-queries.ts";
+import type { KnownKeys } from "../../data/runs/known-keys.ts";
+import { moved } from "./table/layout.ts";
+import { isQueryFault, NamespaceFault } from "../../panels/query/namespace-fault.tsx";
+import { QueryBar } from "../../panels/query/query-bar.tsx";
+import { withNextOrder } from "./table/query-order.ts";
+import { RunTable, type RowActions, type TableHandle } from "./table/run-table.tsx";
 import styles from "./runs-page.module.css";
 import { RunCharts } from "./run-charts.tsx";
 import type { RunsSearch, SearchPatch } from "./search.ts";
 import { SplitView } from "./split-view.tsx";
-import type { HeadActions } from "./table-head.tsx";
+import type { HeadActions } from "./table/table-head.tsx";
 import { useRunRows, type RunRows } from "./use-run-rows.ts";
 import { useUndo } from "./use-undo.ts";
 
@@ -282,24 +283,4 @@ function Nothing({ query, onClear }: { query: string; onClear: () => void }) {
       </p>
     </EmptyState>
   );
-}
-
-/** A key that works wherever nobody types. */
-function useKey(key: string, onKey: () => void): void {
-  useEffect(() => {
-    const listen = (event: KeyboardEvent) => {
-      const target = event.target as HTMLElement;
-      if (
-        event.key !== key ||
-        event.ctrlKey ||
-        event.metaKey ||
-        target.closest("input:not([type=checkbox]), textarea, [role=dialog]")
-      )
-        return;
-      event.preventDefault();
-      onKey();
-    };
-    document.addEventListener("keydown", listen);
-    return () => document.removeEventListener("keydown", listen);
-  });
 }

@@ -1,5 +1,5 @@
 import { limits } from "#lang/limits.ts";
-import { readChartSearch, type ChartSearch } from "../charts/search.ts";
+import { readChartSearch, type ChartSearch } from "../../panels/charts/search.ts";
 
 /** What the address of the runs page says. Everything is optional; what makes no sense is left out. */
 export interface RunsSearch {

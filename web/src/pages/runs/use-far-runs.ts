@@ -2,10 +2,10 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { searchRuns } from "#sdk/pages.ts";
-import { queryAmong } from "../../data/live-merge.ts";
-import type { RunList } from "../../data/runs.ts";
+import { queryAmong } from "../../data/live/merge.ts";
+import type { RunList } from "../../data/runs/run-list.ts";
 import { cairn } from "../../data/server.ts";
-import { SHOWN_MAX } from "./shown-runs.ts";
+import { SHOWN_MAX } from "./table/shown-runs.ts";
 
 const NONE: ReadonlyMap<string, Run> = new Map();
 

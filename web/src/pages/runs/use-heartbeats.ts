@@ -1,7 +1,7 @@
 import { useEffect } from "react";
-import { heartbeatOf } from "../../data/heartbeat.ts";
+import { heartbeatOf } from "../../data/runs/heartbeat.ts";
 import { quoteList } from "#lang/query/quote.ts";
-import type { RunList } from "../../data/runs.ts";
+import type { RunList } from "../../data/runs/run-list.ts";
 import { cairn } from "../../data/server.ts";
 
 /**

@@ -1,25 +1,25 @@
-import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
-import { isDark, onThemeChange } from "../../app/theme.ts";
-import { colourAt, dashAt } from "../../charts/palette.ts";
-import { litRun } from "../../data/hover.ts";
-import type { RunList } from "../../data/runs.ts";
+import { useDark } from "../../widgets/theme.ts";
+import { colourAt, dashAt } from "../../charts/paint/palette.ts";
+import { litRun } from "../../charts/lit-run.ts";
+import type { RunList } from "../../data/runs/run-list.ts";
 import { serverClock } from "../../data/server.ts";
 import { useNow } from "../../data/use-now.ts";
 import { formatCount } from "#lang/words/numbers.ts";
-import { defaultColumns } from "./default-columns.ts";
-import { findPageField, searchColumn } from "./field.ts";
-import { flatten, GROUPED_MAX, groupRuns, innermost, type Group, type Item } from "./grouping.ts";
-import { directionOf, type KnownKeys } from "./known-keys.ts";
-import { layOut, type Column } from "./layout.ts";
-import type { RowActions } from "./run-table.tsx";
+import { defaultColumns } from "./table/default-columns.ts";
+import { findPageField, searchColumn } from "../../data/runs/field.ts";
+import { flatten, GROUPED_MAX, groupRuns, innermost, type Group, type Item } from "./table/grouping.ts";
+import { directionOf, type KnownKeys } from "../../data/runs/known-keys.ts";
+import { layOut, type Column } from "./table/layout.ts";
+import type { RowActions } from "./table/run-table.tsx";
 import { ALL_BUT, type RunsSearch, type SearchPatch } from "./search.ts";
-import { assignPlaces, firstRuns, SHOWN_MAX, shownRuns, withEye } from "./shown-runs.ts";
-import { SparkLines } from "./spark-lines.ts";
+import { assignPlaces, firstRuns, SHOWN_MAX, shownRuns, withEye } from "./table/shown-runs.ts";
+import { SparkLines } from "./table/spark-lines.ts";
 import { useFarRuns } from "./use-far-runs.ts";
 import { useHeartbeats } from "./use-heartbeats.ts";
-import { useRunList } from "./use-run-list.ts";
+import { useRunList } from "../../data/runs/use-run-list.ts";
 import { SELECTED_MAX, useSelection } from "./use-selection.ts";
 
 /** A run in the charts. */
@@ -291,7 +291,7 @@ function useShown(
   list: RunList | undefined,
   search: RunsSearch,
 ) {
-  const dark = useSyncExternalStore(onThemeChange, isDark);
+  const dark = useDark();
   const [kept] = useState(() => ({ places: new Map<string, number>() }));
   const version = list?.version;
   const far = useFarRuns(list, search.show);

@@ -1,8 +1,8 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo } from "react";
-import { useLive } from "../../../data/live-hooks.ts";
+import { useLive } from "../../../data/live/hooks.ts";
 import { askedTimes } from "../../../data/queries.ts";
-import type { RunList } from "../../../data/runs.ts";
+import type { RunList } from "../../../data/runs/run-list.ts";
 import { throttle } from "../../../data/throttle.ts";
 import { answersKey } from "./queries.ts";
 

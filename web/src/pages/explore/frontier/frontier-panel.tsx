@@ -1,12 +1,12 @@
 import type { UseQueryResult } from "@tanstack/react-query";
 import { formatCount } from "#lang/words/numbers.ts";
-import { ErrorNote } from "../../../widgets/error-note.tsx";
-import { Skeleton } from "../../../widgets/skeleton.tsx";
-import { visibleText } from "../../../widgets/text.ts";
+import { ErrorNote } from "../../../widgets/notices/error-note.tsx";
+import { Skeleton } from "../../../widgets/notices/skeleton.tsx";
+import { visibleText } from "../../../prepare/visible-text.ts";
 import type { Frontier } from "../answers/queries.ts";
-import { figureText } from "../brush-words.ts";
-import styles from "../figures.module.css";
-import { FigureTable } from "../figure-table.tsx";
+import { figureText } from "../columns/brush-words.ts";
+import styles from "../figures/figures.module.css";
+import { FigureTable } from "../figures/figure-table.tsx";
 
 const SHOWN_MAX = 50;
 

@@ -2,10 +2,10 @@ import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
 import { FrontierRunSchema } from "#proto/cairn/v1/explore_pb.ts";
 import { RunSchema } from "#proto/cairn/v1/run_pb.ts";
-import { axisOf } from "../axis.ts";
-import { ExploredTable } from "../explored-table.ts";
+import { axisOf } from "../columns/axis.ts";
+import { ExploredTable } from "../columns/explored-table.ts";
 import { cornersOf, goalsOf, isFor, withRoomFor } from "./frontier.ts";
-import { layOutScatter } from "../scatter-points.ts";
+import { layOutScatter } from "../scatter/scatter-points.ts";
 
 const table = new ExploredTable(
   [1, 2, 3].map((size) =>

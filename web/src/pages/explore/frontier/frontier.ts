@@ -1,8 +1,8 @@
-import type { Axis } from "../axis.ts";
+import type { Axis } from "../columns/axis.ts";
 import type { Frontier } from "../answers/queries.ts";
-import type { ExploredColumn } from "../explored-column.ts";
-import { heightOf, PLAIN_RADIUS, xOf, type ScatterLayout } from "../scatter-points.ts";
-import type { ScatterFields } from "../scatter-fields.ts";
+import type { ExploredColumn } from "../columns/explored-column.ts";
+import { heightOf, PLAIN_RADIUS, xOf, type ScatterLayout } from "../scatter/scatter-points.ts";
+import type { ScatterFields } from "../scatter/scatter-fields.ts";
 
 /** Where a run of the frontier is in the picture, in pixels. */
 export interface Corner {

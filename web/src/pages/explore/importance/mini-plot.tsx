@@ -1,8 +1,8 @@
 import { useCallback } from "react";
-import { colourAt } from "../../../charts/palette.ts";
-import { axisOf } from "../axis.ts";
+import { colourAt } from "../../../charts/paint/palette.ts";
+import { axisOf } from "../columns/axis.ts";
 import { CanvasLayer, type Paint } from "../canvas-layer.tsx";
-import type { ExploredColumn } from "../explored-column.ts";
+import type { ExploredColumn } from "../columns/explored-column.ts";
 import styles from "./importance.module.css";
 import { medianOf } from "../strip.ts";
 

@@ -1,0 +1,67 @@
+import type { Frame } from "./frame.ts";
+import { nearestIndex } from "../lines/line.ts";
+import { clipped, type Drawn, paintLine, widthOf } from "./paint.ts";
+import type { Ink, Pen } from "./pen.ts";
+
+/** What lies over the lines and changes with every move of the pointer. */
+export interface Overlay {
+  /** Where the crosshair stands, on the x axis. */
+  cursor?: number | undefined;
+  /** The run that is lit. */
+  lit?: string | undefined;
+  /** The part that is being dragged over, in pixels. */
+  drag?: { fromX: number; toX: number; fromY: number; toY: number } | undefined;
+}
+
+const DOT = 3;
+
+/** True when some line of the lit run is in this chart, so that the others step back. */
+export function isLit(drawn: readonly Drawn[], lit: string | undefined): boolean {
+  return lit !== undefined && drawn.some(({ line }) => line.runId === lit);
+}
+
+export function paintOverlay(
+  pen: Pen,
+  frame: Frame,
+  drawn: readonly Drawn[],
+  { cursor, lit, drag }: Overlay,
+  ink: Ink,
+): void {
+  const litLines = lit === undefined ? [] : drawn.filter(({ line }) => line.runId === lit);
+  clipped(pen, frame, () => {
+    for (const each of litLines) paintLine(pen, frame, each, widthOf(each.line) + 0.9);
+  });
+  if (drag !== undefined) {
+    pen.globalAlpha = 0.16;
+    pen.fillStyle = ink.text;
+    pen.fillRect(
+      Math.min(drag.fromX, drag.toX),
+      Math.min(drag.fromY, drag.toY),
+      Math.abs(drag.toX - drag.fromX),
+      Math.abs(drag.toY - drag.fromY),
+    );
+    pen.globalAlpha = 1;
+  }
+  if (cursor === undefined) return;
+  const x = frame.x.toPlace(cursor);
+  if (!(x >= frame.left - 1 && x <= frame.right + 1)) return;
+  pen.strokeStyle = ink.label;
+  pen.lineWidth = 1;
+  pen.setLineDash([3, 3]);
+  pen.beginPath();
+  pen.moveTo(Math.round(x) + 0.5, frame.top);
+  pen.lineTo(Math.round(x) + 0.5, frame.bottom);
+  pen.stroke();
+  pen.setLineDash([]);
+  for (const { line, calm } of litLines) {
+    const index = nearestIndex(line.x, cursor);
+    if (index < 0) continue;
+    const at = frame.x.toPlace(line.x[index]!);
+    const y = frame.y.toPlace((calm ?? line.y)[index]!);
+    if (Number.isNaN(y) || y < frame.top - DOT || y > frame.bottom + DOT || at < frame.left - DOT) continue;
+    pen.fillStyle = ink.panel;
+    pen.fillRect(at - DOT - 1, y - DOT - 1, 2 * DOT + 2, 2 * DOT + 2);
+    pen.fillStyle = line.colour;
+    pen.fillRect(at - DOT, y - DOT, 2 * DOT, 2 * DOT);
+  }
+}

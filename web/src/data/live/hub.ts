@@ -1,0 +1,316 @@
+import { Code } from "@connectrpc/connect";
+import type { RunsChanged, WatchEvent } from "#proto/cairn/v1/watch_pb.ts";
+import type { Cairn } from "#sdk/client.ts";
+import { Failure } from "#sdk/failure.ts";
+import type { Connection as StreamConnection } from "#sdk/follow-stream.ts";
+import { searchRuns } from "#sdk/pages.ts";
+import { Backoff } from "#sdk/retry.ts";
+import { watch } from "#sdk/watch.ts";
+import { globMatcher, mergeSubscriptions, queryAmong, viewKey, WATCHED_MAX, type Merged } from "./merge.ts";
+import type { Connection, LiveEvent, LiveState, RunsView, Subscription } from "./types.ts";
+
+/** Pages come with many wishes at once: they are gathered for a moment before the server is asked. */
+const GATHER_MS = 20;
+const GONE_MAX = 10_000;
+/** Ids that fit into a query. */
+const AMONG_MAX = 300;
+/** With more changed runs in one event it is cheaper to read again what is shown. */
+const ASKED_MAX = 1_200;
+
+interface Listener {
+  subscription: Subscription;
+  /** When the oldest of what the listener shows was asked for, by Date.now(). */
+  sinceMs: number;
+  deliver: (event: LiveEvent) => void;
+}
+
+type HubCairn = Pick<Cairn, "url" | "watch" | "runs">;
+
+/**
+ * Holds the one watch. Whenever what is wanted changes, another one is opened from where the last one was. What the server cannot say any more (it was away too
+ * long) is told as `stale`.
+ */
+export class LiveHub {
+  readonly #cairn: HubCairn;
+  readonly #onConnection: (connection: Connection) => void;
+  readonly #listeners = new Map<number, Listener>();
+  #connection: Connection = { state: "connecting", heardMs: 0 };
+  #position = "";
+  /** When that may last have become another one, by Date.now(). */
+  #movedMs = 0;
+  #current: AbortController | undefined;
+  #gathering: ReturnType<typeof setTimeout> | undefined;
+  #retry: ReturnType<typeof setTimeout> | undefined;
+  readonly #backoff = new Backoff();
+  /** Those that a standing stream knows of; when one is refused, it was not one of these. */
+  #accepted: ReadonlySet<number> = new Set();
+  /** Of several that came at once one was refused: these are tried one after the other. */
+  #untried: number[] = [];
+  /** Runs the server does not know any more. */
+  readonly #gone = new Set<string>();
+
+  constructor(cairn: HubCairn, onConnection: (connection: Connection) => void) {
+    this.#cairn = cairn;
+    this.#onConnection = onConnection;
+  }
+
+  get connection(): Connection {
+    return this.#connection;
+  }
+
+  /**
+   * Tells of what happens from now on, and of `stale` should something have happened after `sinceMs`, when what is shown was asked for. A new stream begins where the last
+   * one was, which knew nothing of this subscription.
+   */
+  add(
+    id: number,
+    subscription: Subscription,
+    deliver: (event: LiveEvent) => void,
+    sinceMs: number = Date.now(),
+  ): void {
+    // A copy: how far a log was heard is noted in it.
+    this.#listeners.set(id, { subscription: { ...subscription }, sinceMs, deliver });
+    this.#gather();
+  }
+
+  remove(id: number): void {
+    if (this.#listeners.delete(id)) this.#gather();
+  }
+
+  /** Opens the stream now, whatever it was waiting for. */
+  again(): void {
+    // Somebody else may be signed in now, who may see more.
+    this.#gone.clear();
+    this.#open();
+  }
+
+  close(): void {
+    this.#listeners.clear();
+    this.#stop();
+  }
+
+  #gather(): void {
+    this.#gathering ??= setTimeout(() => this.#open(), GATHER_MS);
+  }
+
+  #stop(): void {
+    clearTimeout(this.#gathering);
+    clearTimeout(this.#retry);
+    this.#gathering = undefined;
+    this.#retry = undefined;
+    this.#current?.abort();
+    this.#current = undefined;
+  }
+
+  #open(): void {
+    this.#stop();
+    const wanted = new Map(
+      [...this.#listeners]
+        .filter(([id]) => !this.#untried.includes(id))
+        .map(([id, { subscription }]) => [id, subscription]),
+    );
+    const merged = mergeSubscriptions(wanted, this.#gone);
+    for (const id of merged.leftOut) this.#refuse(id, `more than ${WATCHED_MAX} runs are watched`);
+    // Without a stream nobody knows where it would be when the next one is opened.
+    if (merged.isEmpty) this.#position = "";
+    else {
+      const call = new AbortController();
+      this.#current = call;
+      void this.#listen(merged, new Set(wanted.keys()), call);
+    }
+  }
+
+  async #listen(merged: Merged, ids: ReadonlySet<number>, call: AbortController): Promise<void> {
+    const { signal } = call;
+    const isFirst = this.#position === "";
+    const onConnection = ({ state, heardMs }: StreamConnection) => {
+      // One stream takes over from another: no reason to alarm anybody.
+      if (this.#current === call && state !== "connecting") this.#tell(state, heardMs);
+    };
+    try {
+      const request = { ...merged.request, position: this.#position };
+      for await (const event of watch(this.#cairn, request, { signal, onConnection })) {
+        if (this.#current !== call) return;
+        if (event.event.case === "started") {
+          // What was read before the watch began may have changed since.
+          const mayHaveMissed = ({ sinceMs }: Listener) => isFirst || sinceMs <= this.#movedMs;
+          const fresh = [...ids].filter((each) => isFirst || !this.#accepted.has(each));
+          this.#tellStale(["runs", "series"], this.#among(fresh).filter(mayHaveMissed));
+          this.#accepted = ids;
+          if (this.#untried.shift() !== undefined) this.#gather();
+        }
+        await this.#take(event, merged, this.#among(ids), signal);
+        // A stream that goes on begins where the last one was. Of any other event it is not known how far it has come.
+        if (isFirst || event.event.case !== "started") this.#movedMs = Date.now();
+        this.#position = event.position;
+      }
+    } catch (thrown) {
+      this.#end(thrown, ids, call);
+    } finally {
+      call.abort();
+    }
+  }
+
+  /** The server refuses the request, or the way to it is closed. */
+  #end(thrown: unknown, ids: ReadonlySet<number>, call: AbortController): void {
+    if (this.#current !== call) return;
+    this.#current = undefined;
+    const failure = Failure.from(thrown);
+    const { code, message, facts } = failure;
+    if (code === Code.Unauthenticated) {
+      this.#position = "";
+      this.#tell("signed-out");
+      return;
+    }
+    if (code === Code.NotFound && facts["run"] !== undefined && !this.#gone.has(facts["run"])) {
+      this.#leaveOut(facts["run"], message);
+      return this.#gather();
+    }
+    if (code === Code.InvalidArgument || code === Code.NotFound || code === Code.PermissionDenied) {
+      if (this.#refuseOneOf(ids, message)) return this.#gather();
+    }
+    this.#tell("lost");
+    this.#retry = setTimeout(() => this.#open(), this.#backoff.next(failure));
+  }
+
+  /** A run was purged, or never was: whoever wants nothing else is told so, and all others hear on. */
+  #leaveOut(runId: string, message: string): void {
+    if (this.#gone.size >= GONE_MAX) this.#gone.clear();
+    this.#gone.add(runId);
+    for (const [id, { subscription }] of this.#listeners) {
+      const isOver =
+        subscription.kind === "series"
+          ? subscription.runIds.every((each) => this.#gone.has(each))
+          : subscription.kind === "log" && this.#gone.has(subscription.runId);
+      if (isOver) this.#refuse(id, message);
+    }
+  }
+
+  /** One wish spoils the request: one of those that came last, or else one whose run is gone by now. */
+  #refuseOneOf(ids: ReadonlySet<number>, message: string): boolean {
+    const fresh = [...ids].filter((id) => !this.#accepted.has(id));
+    if (fresh.length > 1) {
+      this.#untried.push(...fresh.slice(1));
+      return true;
+    }
+    const suspects =
+      fresh.length === 1
+        ? fresh
+        : [...ids].filter((id) => this.#listeners.get(id)?.subscription.kind !== "changes");
+    for (const id of suspects) this.#refuse(id, message);
+    this.#untried.shift();
+    return suspects.length > 0;
+  }
+
+  #refuse(id: number, message: string): void {
+    const listener = this.#listeners.get(id);
+    if (listener === undefined) return;
+    this.#listeners.delete(id);
+    listener.deliver({ kind: "refused", message });
+  }
+
+  #tell(state: LiveState, heardMs = 0): void {
+    const before = this.#connection;
+    // A stream that has heard nothing yet knows less than the one before it.
+    const latestMs = Math.max(heardMs, before.heardMs);
+    if (state === before.state && latestMs === before.heardMs) return;
+    this.#connection = { state, heardMs: latestMs };
+    this.#onConnection(this.#connection);
+  }
+
+  /** Those of them that are still there. */
+  #among(ids: Iterable<number>): Listener[] {
+    return [...ids].flatMap((id) => this.#listeners.get(id) ?? []);
+  }
+
+  /** Tells those whom the stream was opened for: whoever came since is told by the next one. */
+  async #take(
+    { event }: WatchEvent,
+    merged: Merged,
+    listeners: readonly Listener[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    switch (event.case) {
+      case "runs":
+        for (const { subscription, deliver } of listeners) {
+          if (subscription.kind === "changes") deliver({ kind: "changes" });
+        }
+        if (merged.isSole) this.#deliverRuns(event.value, listeners);
+        else await this.#askViews(event.value, listeners, signal);
+        break;
+      case "points": {
+        const { runId, series } = event.value;
+        for (const { subscription, deliver } of listeners) {
+          if (subscription.kind !== "series" || !subscription.runIds.includes(runId)) continue;
+          const fits = globMatcher(subscription.glob);
+          const wanted = series.filter(({ key }) => fits(key));
+          if (wanted.length > 0) deliver({ kind: "points", runId, series: wanted });
+        }
+        break;
+      }
+      case "lines": {
+        const { runId, lines, next } = event.value;
+        for (const { subscription, deliver } of listeners) {
+          if (subscription.kind !== "log" || subscription.runId !== runId) continue;
+          // Others may have asked from farther back.
+          const wanted = lines.filter(({ number }) => number >= subscription.from);
+          if (next > subscription.from) subscription.from = next;
+          if (wanted.length > 0) deliver({ kind: "lines", lines: wanted, next });
+        }
+        break;
+      }
+      case "behind":
+        this.#tellStale(event.value.what, listeners);
+        break;
+      default:
+    }
+  }
+
+  #tellStale(kinds: readonly string[], listeners: readonly Listener[]): void {
+    for (const { subscription, deliver } of listeners) {
+      const { kind } = subscription;
+      const what = kind === "series" ? "series" : kind === "log" ? "logs" : "runs";
+      if (kinds.includes(what)) deliver({ kind: "stale" });
+    }
+  }
+
+  #deliverRuns({ runs, left }: RunsChanged, listeners: readonly Listener[]): void {
+    for (const { subscription, deliver } of listeners) {
+      if (subscription.kind === "runs") deliver({ kind: "runs", runs, left });
+    }
+  }
+
+  /** Asks for each view which of the changed runs it selects, once for all who have the same. */
+  async #askViews(
+    { runs, left }: RunsChanged,
+    listeners: readonly Listener[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const ids = [...runs.map(({ id }) => id), ...left];
+    const sharing = new Map<string, { view: RunsView; tell: ((event: LiveEvent) => void)[] }>();
+    for (const { subscription, deliver } of listeners) {
+      if (subscription.kind !== "runs") continue;
+      const key = viewKey(subscription);
+      const known = sharing.get(key) ?? { view: subscription, tell: [] };
+      known.tell.push(deliver);
+      sharing.set(key, known);
+    }
+    for (const { view, tell } of sharing.values()) {
+      const event =
+        ids.length > ASKED_MAX ? ({ kind: "stale" } as const) : await this.#ask(view, ids, signal);
+      for (const deliver of tell) deliver(event);
+    }
+  }
+
+  async #ask(view: RunsView, ids: readonly string[], signal: AbortSignal): Promise<LiveEvent> {
+    const { namespace, columns } = view;
+    const found = [];
+    for (let at = 0; at < ids.length; at += AMONG_MAX) {
+      const query = queryAmong(view, ids.slice(at, at + AMONG_MAX));
+      const request = { query, namespace, columns: [...columns], pageSize: AMONG_MAX };
+      found.push(...(await searchRuns(this.#cairn, request, { signal })).runs);
+    }
+    const matching = new Set(found.map(({ id }) => id));
+    return { kind: "runs", runs: found, left: ids.filter((id) => !matching.has(id)) };
+  }
+}

@@ -1,0 +1,120 @@
+import { LiveHub } from "./hub.ts";
+import { MissedEvents } from "./missed.ts";
+import type { Connection, FromHub, LiveEvent, Subscription, ToHub } from "./types.ts";
+import { pageKey } from "../page-key.ts";
+import { cairn } from "../server.ts";
+
+/**
+ * What happens on the server, as it happens. One stream serves all tabs of a browser (live-worker.ts); where a browser has no shared workers, the page holds one itself.
+ *
+ * A tab that nobody looks at keeps what comes and is told when it is looked at again, so that it draws nothing meanwhile.
+ */
+const ALIVE_MS = 20_000;
+
+type OnEvent = (event: LiveEvent) => void;
+interface Kept {
+  subscription: Subscription;
+  sinceMs: number;
+  onEvent: OnEvent;
+  missed: MissedEvents;
+}
+
+const kept = new Map<number, Kept>();
+const watchers = new Set<() => void>();
+let connection: Connection = { state: "connecting", heardMs: 0 };
+let lastId = 0;
+
+const post = openLink();
+
+function openLink(): (message: ToHub) => void {
+  if (typeof SharedWorker === "undefined") return openOwnHub();
+  const worker = new SharedWorker(new URL("./worker.ts", import.meta.url), { type: "module" });
+  let fallback: ((message: ToHub) => void) | undefined;
+  worker.port.addEventListener("message", ({ data }: MessageEvent<FromHub>) => {
+    if (data.tell === "forgotten") addAll(send);
+    else take(data);
+  });
+  // It could not be loaded: a private window, or a policy of somebody in between.
+  worker.addEventListener("error", () => {
+    if (fallback !== undefined) return;
+    fallback = openOwnHub();
+    addAll(fallback);
+  });
+  worker.port.start();
+  const send = (message: ToHub) =>
+    fallback === undefined ? worker.port.postMessage(message) : fallback(message);
+  send({ do: "key", pageKey: pageKey() });
+  setInterval(() => send({ do: "alive" }), ALIVE_MS);
+  window.addEventListener("pagehide", () => send({ do: "bye" }));
+  window.addEventListener("pageshow", ({ persisted }) => {
+    if (!persisted) return;
+    // The page comes back from where browsers keep pages for a while, and has missed whatever happened.
+    for (const [id, { subscription, onEvent }] of kept) {
+      send({ do: "add", id, subscription, sinceMs: Date.now() });
+      onEvent({ kind: "stale" });
+    }
+  });
+  return send;
+}
+
+function addAll(send: (message: ToHub) => void): void {
+  for (const [id, { subscription, sinceMs }] of kept) send({ do: "add", id, subscription, sinceMs });
+}
+
+function openOwnHub(): (message: ToHub) => void {
+  const hub = new LiveHub(cairn, (now) => take({ tell: "connection", connection: now }));
+  return (message) => {
+    if (message.do === "add") {
+      const { id, subscription, sinceMs } = message;
+      hub.add(id, subscription, (event) => take({ tell: "event", id, event }), sinceMs);
+    } else if (message.do === "remove") hub.remove(message.id);
+    else if (message.do === "again") hub.again();
+  };
+}
+
+function take(message: Exclude<FromHub, { tell: "forgotten" }>): void {
+  if (message.tell === "connection") {
+    connection = message.connection;
+    for (const watcher of watchers) watcher();
+    return;
+  }
+  const known = kept.get(message.id);
+  if (known === undefined) return;
+  if (known.subscription.kind === "log" && message.event.kind === "lines") {
+    // For when the link is made anew.
+    known.subscription.from = message.event.next;
+  }
+  if (document.hidden) known.missed.keep(message.event);
+  else known.onEvent(message.event);
+}
+
+document.addEventListener("visibilitychange", () => {
+  if (document.hidden) return;
+  post({ do: "alive" });
+  for (const { missed, onEvent } of kept.values()) for (const event of missed.take()) onEvent(event);
+});
+window.addEventListener("online", () => post({ do: "again", pageKey: pageKey() }));
+
+/** Calls back with what happened since `sinceMs`, by Date.now(), to whatever the subscription names. Returns how to stop. */
+export function subscribe(subscription: Subscription, sinceMs: number, onEvent: OnEvent): () => void {
+  const id = ++lastId;
+  kept.set(id, { subscription: { ...subscription }, sinceMs, onEvent, missed: new MissedEvents() });
+  post({ do: "add", id, subscription, sinceMs });
+  return () => {
+    if (kept.delete(id)) post({ do: "remove", id });
+  };
+}
+
+/** Try to connect now: somebody has signed in, or is impatient. */
+export function connectAgain(): void {
+  post({ do: "again", pageKey: pageKey() });
+}
+
+export function connectionNow(): Connection {
+  return connection;
+}
+
+export function onConnection(listener: () => void): () => void {
+  watchers.add(listener);
+  return () => watchers.delete(listener);
+}

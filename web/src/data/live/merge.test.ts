@@ -1,0 +1,105 @@
+import { describe, expect, it } from "vitest";
+import { globMatcher, mergeSubscriptions, queryAmong, WATCHED_MAX } from "./merge.ts";
+import type { Subscription } from "./types.ts";
+
+const A = {
+  kind: "runs",
+  query: "params.lr < 1 order by metrics.loss",
+  namespace: "a/b",
+  columns: ["params.lr"],
+} as const;
+const B = { kind: "runs", query: "", namespace: "", columns: ["metrics.loss.last", "tags"] } as const;
+const CHANGES = { kind: "changes" } as const;
+
+function merge(...wanted: Subscription[]) {
+  return mergeSubscriptions(new Map(wanted.map((one, i) => [i + 1, one])));
+}
+
+describe("one request for all", () => {
+  it("Z71 asks for a single view as it is, and knows that the answers are its own", () => {
+    const { request, isSole } = merge(A, { ...A });
+    expect(request.runs).toEqual({ query: A.query, namespace: "a/b", columns: ["params.lr"] });
+    expect(isSole).toBe(true);
+  });
+
+  it("Z71 hears of all changes beside a view without losing the view", () => {
+    const { request, isSole } = merge(A, CHANGES);
+    expect(request.runs).toEqual({
+      query: '(params.lr < 1) and namespace under "a/b"',
+      namespace: "",
+      columns: ["params.lr"],
+    });
+    expect(isSole).toBe(true);
+    expect(merge(CHANGES).request.runs).toMatchObject({ query: "", namespace: "" });
+  });
+
+  it("Z71 joins several views, and keeps metrics among the columns so that points count", () => {
+    const { request, isSole } = merge(A, B);
+    expect(request.runs).toEqual({
+      query: '(params.lr < 1) and namespace under "a/b" or id is not null',
+      namespace: "",
+      columns: ["aliases", "metrics.loss.last"],
+    });
+    expect(isSole).toBe(false);
+  });
+
+  it("Z71 names a run once per glob, and a log from the first line anybody wants", () => {
+    const { request } = merge(
+      { kind: "series", runIds: ["r1", "r2"], glob: "train/*" },
+      { kind: "series", runIds: ["r2", "r3"], glob: "train/*" },
+      { kind: "series", runIds: ["r1"], glob: "" },
+      { kind: "log", runId: "r1", from: 40n },
+      { kind: "log", runId: "r1", from: 12n },
+    );
+    expect(request.series).toEqual([
+      { run: { id: "r1" }, glob: "train/*" },
+      { run: { id: "r1" }, glob: "" },
+      { run: { id: "r2" }, glob: "train/*" },
+      { run: { id: "r3" }, glob: "train/*" },
+    ]);
+    expect(request.logs).toEqual([{ run: { id: "r1" }, from: 12n }]);
+  });
+
+  it("Z71 leaves out what the server would refuse, and says whose it is", () => {
+    const ids = (from: number, count: number) => Array.from({ length: count }, (_, i) => `r${from + i}`);
+    const { request, leftOut } = merge(
+      { kind: "series", runIds: ids(0, WATCHED_MAX - 1), glob: "" },
+      { kind: "series", runIds: ids(5_000, 2), glob: "" },
+      { kind: "series", runIds: ids(0, 10), glob: "" },
+      { kind: "series", runIds: ids(6_000, 1), glob: "" },
+    );
+    expect(request.series).toHaveLength(WATCHED_MAX);
+    expect([...leftOut]).toEqual([2]);
+    expect(merge().isEmpty).toBe(true);
+  });
+
+  it("Z71 asks for every run where the queries together are too long", () => {
+    const long = { ...A, query: `name = "${"x".repeat(9_000)}"` };
+    const { request } = merge(long, { ...long, namespace: "c" });
+    expect(request.runs?.query).toBe("id is not null");
+  });
+
+  it("Z71 takes the order off a query", () => {
+    expect(queryAmong(A, ["r1", "r2"])).toBe('(params.lr < 1) and id in ("r1", "r2")');
+    expect(queryAmong(B, ["r1"])).toBe('id in ("r1")');
+  });
+
+  it("Z71 matches keys as the server does, in little time", () => {
+    const cases: [glob: string, key: string, fits: boolean][] = [
+      ["", "anything/at all", true],
+      ["train/*", "train/loss", true],
+      ["train/*", "train/a/b", false],
+      ["train/**", "train/a/b", true],
+      ["*", "a/b", false],
+      ["**loss", "a/b/loss", true],
+      ["lo?s", "loss", true],
+      ["lo?s", "lo👩s", true],
+      ["a.b", "axb", false],
+      ["[a]", "[a]", true],
+      ["*a*", "bab", true],
+      ["x", "", false],
+    ];
+    for (const [glob, key, fits] of cases) expect(globMatcher(glob)(key), `${glob} ${key}`).toBe(fits);
+    expect(globMatcher(`${"*a".repeat(200)}b`)("a".repeat(512))).toBe(false);
+  });
+});

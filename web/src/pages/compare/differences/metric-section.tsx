@@ -1,0 +1,124 @@
+import { ArrowDown, ArrowUp, Target } from "lucide-react";
+import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
+import {
+  Verdict,
+  type ComparedMetric,
+  type ComparedValue,
+  type CompareRunsResponse,
+} from "#proto/cairn/v1/explore_pb.ts";
+import { wordOf } from "#lang/words/enums.ts";
+import { formatNumber } from "#lang/words/numbers.ts";
+import { Name } from "../../../widgets/name.tsx";
+import { Select } from "../../../widgets/fields/select.tsx";
+import styles from "./compare-table.module.css";
+import { FoldedRows } from "./folded-rows.tsx";
+import { formatDelta } from "./format-delta.ts";
+import { METRIC_STATS, metricName, type MetricStat } from "./metric-stat.ts";
+import type { CompareSearch } from "../search.ts";
+import { SectionHead } from "./section-head.tsx";
+
+const STAT_CHOICES = METRIC_STATS.map((value) => ({ value, label: value }));
+
+interface MetricSectionProps {
+  compared: CompareRunsResponse;
+  find: string;
+  search: CompareSearch;
+  onChange: (search: CompareSearch) => void;
+}
+
+/** One number per metric and run, and how far it is from the baseline. */
+export function MetricSection({ compared, find, search, onChange }: MetricSectionProps) {
+  const { runs, metrics, equalMetrics, metricsTruncated } = compared;
+  const found = metrics.filter((metric) => metricName(metric).toLowerCase().includes(find));
+  if (found.length === 0) return null;
+  const different = found.filter((row) => row.differs);
+  return (
+    <tbody id="part-metrics" className={styles.section}>
+      <SectionHead title="Metrics" different={different.length} runs={runs.length}>
+        <Select<MetricStat>
+          label="Value"
+          value={search.stat ?? "best"}
+          choices={STAT_CHOICES}
+          onChange={(stat) => {
+            const { stat: _, ...rest } = search;
+            onChange(stat === "best" ? rest : { ...rest, stat });
+          }}
+        />
+        {metricsTruncated && <span className={styles.count}>some run has more metrics than are shown</span>}
+      </SectionHead>
+      <FoldedRows
+        id="metrics"
+        different={different}
+        equal={found.filter((row) => !row.differs)}
+        leftOut={Number(equalMetrics)}
+        isFlat={find !== "" || runs.length === 1}
+        columns={runs.length + 1}
+        search={search}
+        onChange={onChange}
+      >
+        {(row) => <Metric key={metricName(row)} row={row} />}
+      </FoldedRows>
+    </tbody>
+  );
+}
+
+function Metric({ row }: { row: ComparedMetric }) {
+  const { unit, stat, direction, isObjective, values } = row;
+  const better =
+    direction === Direction.MINIMIZE
+      ? "lower is better"
+      : direction === Direction.MAXIMIZE
+        ? "higher is better"
+        : "";
+  return (
+    <tr className={row.differs ? undefined : styles.equal}>
+      <th scope="row" className={styles.key}>
+        {isObjective && <Target size={13} className={styles.objective} role="img" aria-label="objective" />}
+        <Name text={metricName(row)} />
+        <span className={styles.hint} title={[unit, better].filter((word) => word !== "").join(", ")}>
+          {stat}
+        </span>
+      </th>
+      {values.map((value, i) => (
+        <td key={i} className={i === 0 ? `${styles.cell} ${styles.base}` : styles.cell}>
+          {value.value === undefined ? (
+            <span className={styles.none} title="not logged">
+              —
+            </span>
+          ) : (
+            <Figure value={value.value} reached={value} />
+          )}
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+function Figure({ value, reached }: { value: number; reached: ComparedValue }) {
+  const { step, best, difference } = reached;
+  return (
+    <span className={styles.figure} title={`${value}${step === undefined ? "" : ` at step ${step}`}`}>
+      <span className={best ? styles.best : undefined}>{formatNumber(value, { even: true })}</span>
+      {best && <span className="unseen">best</span>}
+      {difference !== undefined && difference !== 0 && (
+        <DeltaMark difference={difference} reached={reached} />
+      )}
+    </span>
+  );
+}
+
+function DeltaMark({ difference, reached }: { difference: number; reached: ComparedValue }) {
+  const Arrow = difference > 0 ? ArrowUp : ArrowDown;
+  const isKnown = reached.verdict === Verdict.BETTER || reached.verdict === Verdict.WORSE;
+  const verdict = isKnown ? wordOf(Verdict, reached.verdict) : "neutral";
+  return (
+    <span
+      className={`${styles.delta} ${styles[verdict]}`}
+      title={`${formatNumber(difference)} against the baseline`}
+    >
+      <Arrow size={12} aria-hidden />
+      {formatDelta(difference, reached.share)}
+      {isKnown && <span className="unseen">{verdict}</span>}
+    </span>
+  );
+}

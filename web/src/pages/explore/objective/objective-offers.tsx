@@ -1,0 +1,42 @@
+import { Button } from "../../../widgets/button.tsx";
+import { EmptyState } from "../../../widgets/notices/empty-state.tsx";
+import { Name } from "../../../widgets/name.tsx";
+import { printField } from "#lang/query/field-text.ts";
+import type { ExploreViewProps } from "../explore-view.ts";
+import { bestStat } from "./objective.ts";
+import styles from "../pickers.module.css";
+
+const OFFERED_MAX = 6;
+
+/** Where an objective is needed and nobody has set one. */
+export function ObjectiveOffers({ known, onSearch }: Pick<ExploreViewProps, "known" | "onSearch">) {
+  const metrics = (known?.metrics ?? []).slice(0, OFFERED_MAX);
+  return (
+    <EmptyState title="What are runs judged by?">
+      <p>
+        This namespace has no objective. Choose one for this page, or set it for everybody with{" "}
+        <code>cairn ns describe</code>.
+      </p>
+      {metrics.length === 0 ? (
+        <p>No metric was logged in these runs.</p>
+      ) : (
+        <div className={styles.menuRow}>
+          {metrics.map((key) => (
+            <Button
+              key={key}
+              className={styles.picked}
+              onClick={() =>
+                onSearch({
+                  objective: printField({ of: "metric", key, stat: bestStat(key, known) }),
+                  goal: undefined,
+                })
+              }
+            >
+              <Name text={key} />
+            </Button>
+          ))}
+        </div>
+      )}
+    </EmptyState>
+  );
+}

@@ -1,0 +1,44 @@
+import { Select } from "../../../widgets/fields/select.tsx";
+import type { KnownKeys } from "../../../data/runs/known-keys.ts";
+import styles from "../pickers.module.css";
+import { FieldPicker } from "../field-picker.tsx";
+import type { Objective } from "./objective.ts";
+import type { ExplorePatch, Goal } from "../search.ts";
+
+const GOALS: readonly { value: Goal; label: string }[] = [
+  { value: "min", label: "lower is better" },
+  { value: "max", label: "higher is better" },
+];
+
+/** What runs are judged by on this page, and which way is better. */
+export function ObjectivePicker({
+  objective,
+  known,
+  onSearch,
+}: {
+  objective: Objective | undefined;
+  known: KnownKeys | undefined;
+  onSearch: (patch: ExplorePatch) => void;
+}) {
+  return (
+    <div className={styles.objective}>
+      <FieldPicker
+        label="Objective"
+        value={objective?.text}
+        listed={undefined}
+        known={known}
+        metricsOnly
+        onChange={(text) => onSearch({ objective: text, goal: undefined })}
+      />
+      {objective !== undefined && (
+        <Select
+          label="Which way is better"
+          quiet
+          value={objective.goal}
+          choices={GOALS}
+          onChange={(goal) => onSearch({ goal })}
+        />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,131 @@
+import { Plus, X } from "lucide-react";
+import { useState, type FormEvent } from "react";
+import type { Run } from "#proto/cairn/v1/run_pb.ts";
+import { Button } from "../../../widgets/button.tsx";
+import { ErrorNote } from "../../../widgets/notices/error-note.tsx";
+import { formatCount } from "#lang/words/numbers.ts";
+import { Name } from "../../../widgets/name.tsx";
+import { cutText, visibleText } from "../../../prepare/visible-text.ts";
+import { TextField } from "../../../widgets/fields/text-field.tsx";
+import { Card } from "../card.tsx";
+import styles from "../run.module.css";
+import { useUpdateRun } from "./use-update-run.ts";
+
+/** At first only so many, of up to a thousand. */
+const SHOWN_MAX = 30;
+const LABEL_MAX = 60;
+
+export function TagsCard({ run }: { run: Run }) {
+  const [editing, setEditing] = useState<{ key: string; value: string; isNew: boolean }>();
+  const [all, setAll] = useState(false);
+  const update = useUpdateRun(run.id);
+  const keys = Object.keys(run.tags).sort();
+  const shown = all ? keys : keys.slice(0, SHOWN_MAX);
+  const save = (event: FormEvent) => {
+    event.preventDefault();
+    if (editing === undefined || editing.key.trim() === "") return;
+    update.mutate(
+      { tags: { [editing.key.trim()]: editing.value } },
+      { onSuccess: () => setEditing(undefined) },
+    );
+  };
+  return (
+    <Card
+      title="Tags"
+      {...(keys.length > 0 && { count: formatCount(keys.length) })}
+      tools={
+        <Button label="Add a tag" onClick={() => setEditing({ key: "", value: "", isNew: true })} quiet>
+          <Plus size={15} aria-hidden />
+        </Button>
+      }
+    >
+      <div className={styles.cardBody}>
+        {keys.length === 0 && editing === undefined && (
+          <p className={styles.none}>None. Tags are what queries and teams sort runs by.</p>
+        )}
+        <ul className={styles.tags}>
+          {shown.map((key) => (
+            <Tag
+              key={key}
+              name={key}
+              value={run.tags[key]!}
+              isBusy={update.isPending}
+              onEdit={() => setEditing({ key, value: run.tags[key]!, isNew: false })}
+              onRemove={() => update.mutate({ removeTags: [key] })}
+            />
+          ))}
+        </ul>
+        {keys.length > shown.length && (
+          <Button onClick={() => setAll(true)}>Show all {formatCount(keys.length)}</Button>
+        )}
+        {editing !== undefined && (
+          <form
+            // Another tag is another form, whose field gets the focus.
+            key={editing.isNew ? "new" : `tag ${editing.key}`}
+            className={styles.tagForm}
+            onSubmit={save}
+          >
+            <TextField
+              label="Tag"
+              quiet
+              placeholder="tag"
+              value={editing.key}
+              readOnly={!editing.isNew}
+              autoFocus={editing.isNew}
+              onChange={(key) => setEditing({ ...editing, key })}
+            />
+            <TextField
+              label="Value"
+              quiet
+              placeholder="value"
+              value={editing.value}
+              autoFocus={!editing.isNew}
+              onChange={(value) => setEditing({ ...editing, value })}
+            />
+            <Button type="submit" primary disabled={update.isPending || editing.key.trim() === ""}>
+              Save
+            </Button>
+            <Button label="Do not save the tag" onClick={() => setEditing(undefined)} quiet>
+              <X size={14} aria-hidden />
+            </Button>
+          </form>
+        )}
+        {update.error !== null && <ErrorNote error={update.error} />}
+      </div>
+    </Card>
+  );
+}
+
+function Tag({
+  name,
+  value,
+  isBusy,
+  onEdit,
+  onRemove,
+}: {
+  name: string;
+  value: string;
+  isBusy: boolean;
+  onEdit: () => void;
+  onRemove: () => void;
+}) {
+  return (
+    <li className={styles.tag}>
+      <button type="button" className={styles.tagText} title="Edit the tag" onClick={onEdit}>
+        <span className={styles.quiet}>
+          <Name text={name} />
+        </span>
+        <Name text={value} />
+      </button>
+      <button
+        type="button"
+        className={styles.tagRemove}
+        aria-label={`Remove tag ${cutText(visibleText(name), LABEL_MAX)}`}
+        disabled={isBusy}
+        onClick={onRemove}
+      >
+        <X size={12} aria-hidden />
+      </button>
+    </li>
+  );
+}

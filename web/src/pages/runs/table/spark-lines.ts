@@ -1,0 +1,121 @@
+import { BoundedMap } from "#base/bounded-map.ts";
+import { Axis, Form, SeriesKind, type SeriesData } from "#proto/cairn/v1/metric_pb.ts";
+import { cairn } from "../../../data/server.ts";
+
+/** Points of a little line: more would not be seen. */
+const BUCKETS = 60;
+const KEPT_MAX = 5_000;
+/** Rows that fly by need no line. */
+const WAIT_MS = 60;
+/** A job that logs all the time moves its line once in a while. */
+const LIVE_WAIT_MS = 1_000;
+const AT_ONCE_MAX = 200;
+
+export interface SparkLine {
+  x: Float64Array;
+  y: Float64Array;
+}
+
+const EMPTY: SparkLine = { x: new Float64Array(), y: new Float64Array() };
+
+/** The little lines of the rows that are seen, asked for in one call per key and kept while the page is there. */
+export class SparkLines {
+  readonly #asked = new Set<string>();
+  readonly #kept = new BoundedMap<string, SparkLine>(KEPT_MAX, (name) => this.#asked.delete(name));
+  readonly #listeners = new Set<() => void>();
+  #wanted = new Map<string, Set<string>>();
+  #seen: { runIds: readonly string[]; keys: readonly string[] } = { runIds: [], keys: [] };
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  version = 0;
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  /** Undefined while it is on its way; empty for a run without that metric. */
+  find(runId: string, key: string): SparkLine | undefined {
+    return this.#kept.get(nameOf(runId, key));
+  }
+
+  /** These are seen now; what was wanted before and has not been asked for is not wanted any more. */
+  want(runIds: readonly string[], keys: readonly string[], waitMs = WAIT_MS): void {
+    this.#seen = { runIds, keys };
+    this.#wanted = new Map();
+    for (const key of keys) {
+      const missing = runIds.filter((id) => !this.#asked.has(nameOf(id, key)));
+      if (missing.length > 0) this.#wanted.set(key, new Set(missing.slice(0, AT_ONCE_MAX)));
+    }
+    if (this.#wanted.size > 0) this.#timer ??= setTimeout(() => this.#ask(), waitMs);
+  }
+
+  /** Points came: the line is asked for again soon if it is seen, and shown as it was until then. */
+  forget(runIds: readonly string[]): void {
+    const ids = new Set(runIds);
+    for (const name of this.#asked) if (ids.has(name.slice(0, name.indexOf("\0")))) this.#asked.delete(name);
+    this.want(this.#seen.runIds, this.#seen.keys, LIVE_WAIT_MS);
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#listeners.clear();
+  }
+
+  #ask(): void {
+    this.#timer = undefined;
+    for (const [key, runIds] of this.#wanted) {
+      for (const id of runIds) this.#asked.add(nameOf(id, key));
+      void this.#read(key, [...runIds]);
+    }
+    this.#wanted = new Map();
+  }
+
+  async #read(key: string, runIds: readonly string[]): Promise<void> {
+    try {
+      const answer = await cairn.metrics.readSeries({
+        series: runIds.map((id) => ({ run: { id }, key, allLabels: true })),
+        axis: Axis.STEP,
+        buckets: BUCKETS,
+      });
+      const found = new Map<string, SeriesData>();
+      for (const series of answer.series) if (!found.has(series.runId)) found.set(series.runId, series);
+      for (const id of runIds) this.#kept.set(nameOf(id, key), lineOf(found.get(id)));
+      this.version++;
+      for (const listener of this.#listeners) listener();
+    } catch {
+      // A row without its little line is still a row; it is asked for again when it is seen again.
+      for (const id of runIds) this.#asked.delete(nameOf(id, key));
+    }
+  }
+}
+
+function nameOf(runId: string, key: string): string {
+  return `${runId}\0${key}`;
+}
+
+function lineOf(series: SeriesData | undefined): SparkLine {
+  if (series === undefined) return EMPTY;
+  if (series.form === Form.ENVELOPE)
+    return { x: doubles(series.bucket?.bytes), y: doubles(series.mean?.bytes) };
+  const y = valuesOf(series);
+  const x = doubles(series.steps?.bytes);
+  return { x: x.length === y.length ? x : Float64Array.from(y, (_, i) => i), y };
+}
+
+/** Exact integers and bools come as what they are. */
+function valuesOf({ kind, values }: SeriesData): Float64Array {
+  const bytes = values?.bytes;
+  if (bytes === undefined) return new Float64Array();
+  if (kind === SeriesKind.BOOL) return Float64Array.from(bytes);
+  if (kind !== SeriesKind.INTEGER) return doubles(bytes);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return Float64Array.from({ length: bytes.byteLength / 8 }, (_, i) => Number(view.getBigInt64(i * 8, true)));
+}
+
+/** Columns come as little-endian doubles; a typed array must begin at a multiple of 8. */
+function doubles(bytes: Uint8Array | undefined): Float64Array {
+  if (bytes === undefined || bytes.byteLength % 8 !== 0) return new Float64Array();
+  const even = bytes.byteOffset % 8 === 0 ? bytes : bytes.slice();
+  return new Float64Array(even.buffer, even.byteOffset, even.byteLength / 8);
+}

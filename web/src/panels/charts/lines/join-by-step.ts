@@ -1,0 +1,75 @@
+import { Form, SeriesKind, type SeriesData } from "#proto/cairn/v1/metric_pb.ts";
+import type { Points } from "../../../charts/lines/line.ts";
+import { doublesOf, valuesOf } from "./column.ts";
+import { placesOfWords, type Grid } from "./series-points.ts";
+
+/**
+ * One metric over another: a point stands at what the other metric was at the very same step, as it was said last there.
+ * Where one of them has too many points to come exact, both are joined by the buckets of their shared grid instead: a
+ * point then stands at the mean of the other metric in its bucket, and is not called exact. Points without a partner are
+ * counted, not drawn. Lines go by rising x, then by step.
+ */
+export function joinBySteps(data: SeriesData, other: SeriesData | undefined, grid: Grid): Points {
+  const pointCount = Number(data.pointCount);
+  const placeAt = other === undefined ? () => undefined : placesBy(other, data.form, grid);
+  const isExact = data.form === Form.EXACT && other?.form !== Form.ENVELOPE;
+  const steps = data.form === Form.EXACT ? doublesOf(data.steps) : doublesOf(data.bucket);
+  const counts = data.form === Form.EXACT ? undefined : doublesOf(data.count);
+  const places: { at: number; row: number }[] = [];
+  let paired = 0;
+  for (let row = 0; row < steps.length; row++) {
+    const at = placeAt(steps[row]!);
+    if (at === undefined || !Number.isFinite(at)) continue;
+    places.push({ at, row });
+    paired += counts?.[row] ?? 1;
+  }
+  places.sort((a, b) => a.at - b.at || a.row - b.row);
+  const pick = (column: Float64Array): Float64Array => Float64Array.from(places, ({ row }) => column[row]!);
+  const common = {
+    x: Float64Array.from(places, ({ at }) => at),
+    exact: isExact,
+    pointCount,
+    homelessCount: Math.max(0, pointCount - paired),
+  };
+  if (data.form === Form.EXACT) {
+    if (data.kind !== SeriesKind.TEXT) return { ...common, y: pick(valuesOf(data.values, data.kind)) };
+    const { places: heights, words } = placesOfWords(data.texts);
+    return { ...common, y: pick(heights), words };
+  }
+  const nans = doublesOf(data.nanCount);
+  return {
+    ...common,
+    y: pick(doublesOf(data.mean)),
+    low: pick(doublesOf(data.min)),
+    high: pick(doublesOf(data.max)),
+    nan: Uint8Array.from(places, ({ row }) => Number(nans[row]! > 0)),
+  };
+}
+
+/** What the other metric is at a step or, when `form` says so, in a bucket. */
+function placesBy(other: SeriesData, form: Form, grid: Grid): (at: number) => number | undefined {
+  const bucketOf = (step: number): number => Math.floor((step - grid.gridStart) / grid.gridWidth);
+  if (other.form === Form.ENVELOPE) {
+    const buckets = doublesOf(other.bucket);
+    const means = doublesOf(other.mean);
+    const known = new Map(Array.from(buckets, (bucket, i) => [bucket, means[i]!]));
+    return form === Form.ENVELOPE ? (bucket) => known.get(bucket) : (step) => known.get(bucketOf(step));
+  }
+  const steps = doublesOf(other.steps);
+  const values = other.kind === SeriesKind.TEXT ? new Float64Array(0) : valuesOf(other.values, other.kind);
+  if (form === Form.EXACT) {
+    const known = new Map(Array.from(values, (value, i) => [steps[i]!, value]));
+    return (step) => known.get(step);
+  }
+  const sums = new Map<number, { sum: number; count: number }>();
+  for (let i = 0; i < values.length; i++) {
+    if (!Number.isFinite(values[i]!) || Number.isNaN(steps[i]!)) continue;
+    const bucket = bucketOf(steps[i]!);
+    const { sum, count } = sums.get(bucket) ?? { sum: 0, count: 0 };
+    sums.set(bucket, { sum: sum + values[i]!, count: count + 1 });
+  }
+  return (bucket) => {
+    const found = sums.get(bucket);
+    return found && found.sum / found.count;
+  };
+}

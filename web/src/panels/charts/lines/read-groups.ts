@@ -1,0 +1,65 @@
+import { Axis } from "#proto/cairn/v1/metric_pb.ts";
+import type { XKind } from "../../../charts/paint/frame.ts";
+import type { Points } from "../../../charts/lines/line.ts";
+import { bandOf } from "../../../charts/lines/reduce.ts";
+import { cairn } from "../../../data/server.ts";
+import { doublesOf } from "./column.ts";
+import { boundsOf } from "./read-lines.ts";
+import type { Grouping } from "../search.ts";
+import { bucketPlaces } from "./series-points.ts";
+
+export interface ReadGroup {
+  readonly name: string;
+  readonly points: Points;
+}
+
+export interface GroupRequest {
+  readonly key: string;
+  readonly groups: readonly { name: string; runIds: readonly string[] }[];
+  readonly grouping: Grouping;
+  readonly xKind: XKind;
+  readonly range: readonly [number, number] | undefined;
+  readonly buckets: number;
+  /** When each run began, for times since then. */
+  readonly startsUs: ReadonlyMap<string, number>;
+}
+
+/** Statistics over all points of all runs, made by the server. Groups in which nobody has the key are left out. */
+export async function readGroups(request: GroupRequest, signal: AbortSignal): Promise<ReadGroup[]> {
+  const { key, groups, grouping, xKind, range, buckets, startsUs } = request;
+  const startOf = (id: string): bigint => BigInt(startsUs.get(id) ?? 0);
+  const answer = await cairn.metrics.readGroups(
+    {
+      key,
+      groups: groups.map(({ name, runIds }) => ({
+        name,
+        runs: runIds.map((id) => ({ id })),
+        startsUs: xKind === "relative" ? runIds.map(startOf) : [],
+      })),
+      axis: xKind === "step" ? Axis.STEP : Axis.TIME,
+      buckets,
+      ...boundsOf(range, 0),
+    },
+    { signal },
+  );
+  return answer.groups.map((data) => {
+    const middle = doublesOf(grouping.middle === "mean" ? data.mean : data.median);
+    const columns = {
+      middle,
+      count: doublesOf(data.count),
+      std: doublesOf(data.std),
+      stderr: doublesOf(data.stderr),
+      min: doublesOf(data.min),
+      max: doublesOf(data.max),
+    };
+    const points: Points = {
+      x: bucketPlaces(doublesOf(data.bucket), answer),
+      y: middle,
+      ...bandOf(columns, grouping.spread),
+      exact: false,
+      pointCount: Number(data.pointCount),
+      homelessCount: 0,
+    };
+    return { name: data.name, points };
+  });
+}

@@ -1,0 +1,23 @@
+import { Route } from "lucide-react";
+import { Button } from "../../widgets/button.tsx";
+import { PipelineDialog } from "./pipeline-dialog.tsx";
+
+/** Shows where runs came from and what they were made with: of one run, or of those that are selected in a table. */
+export function PipelineButton({
+  runIds,
+  isOpen,
+  onOpenChange,
+}: {
+  runIds: readonly string[];
+  isOpen: boolean;
+  onOpenChange: (isOpen: boolean) => void;
+}) {
+  return (
+    <>
+      <Button onClick={() => onOpenChange(true)}>
+        <Route size={14} aria-hidden /> Provenance pipeline
+      </Button>
+      {isOpen && <PipelineDialog runIds={runIds} onClose={() => onOpenChange(false)} />}
+    </>
+  );
+}

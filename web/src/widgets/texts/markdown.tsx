@@ -1,0 +1,27 @@
+import { createElement, type ReactNode } from "react";
+import type { MarkupNode } from "../../prepare/prepared.ts";
+import { usePrepared } from "../../prepare/use-prepared.ts";
+import styles from "./markdown.module.css";
+import { PlainText } from "./plain-text.tsx";
+
+/** Text of users as they meant it, made of elements and never of markup. What would be too much for a page is shown as text. */
+export function Markdown({ text }: { text: string }) {
+  const outcome = usePrepared("markdown", text);
+  if (outcome !== undefined && "refused" in outcome)
+    return <PlainText text={text} refused={outcome.refused} />;
+  return (
+    <div className={styles.markdown} aria-busy={outcome === undefined}>
+      {outcome?.value.map(element)}
+    </div>
+  );
+}
+
+/** A link opens elsewhere, and does not say from where. */
+const LINK = { target: "_blank", rel: "noopener noreferrer nofollow" };
+
+function element(node: MarkupNode, place: number): ReactNode {
+  if (typeof node === "string") return node;
+  const { tag, attributes, children } = node;
+  const props = { key: place, ...attributes, ...(tag === "a" && LINK) };
+  return children.length === 0 ? createElement(tag, props) : createElement(tag, props, children.map(element));
+}
