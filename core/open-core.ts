@@ -3,11 +3,11 @@ import type { Clock } from "#base/clock.ts";
 import { Access } from "./access/access.ts";
 import { AuditHeads } from "./access/audit/audit-head.ts";
 import type { PasswordCost } from "./access/passwords/password.ts";
-import type { Scope } from "./access/scope.ts";
 import { Artifacts } from "./artifacts/artifacts.ts";
 import { Comparisons } from "./compare/comparisons.ts";
 import { Explore } from "./explore/explore.ts";
 import { Ingest } from "./ingest/ingest.ts";
+import { Follower } from "./journal/follower.ts";
 import { Lineage } from "./lineage/lineage.ts";
 import { Logs } from "./logs/logs.ts";
 import { Objectives } from "./objective/objectives.ts";
@@ -72,14 +72,16 @@ export async function openCore(ports: Ports, options: CoreOptions) {
   const { clock } = options;
   const changes = new Changes(journal, options.changes);
   await changes.catchUp();
-  const onGone = (scope: Scope) => access.forget(scope);
-  const captures = new CapturePolicies(namespaceStore);
+  const follower = new Follower(journal);
+  await follower.catchUp();
+  const captures = new CapturePolicies(namespaceStore, follower);
   await captures.load();
   const objectives = new Objectives({ store: namespaceStore });
-  const runs = new Runs({ store, search, clock, captures, onGone });
+  const runs = new Runs({ store, search, clock, captures, follower });
   const access = await Access.open({
     store: ports.access,
     clock,
+    follower,
     ...(options.passwordCost !== undefined && { passwordCost: options.passwordCost }),
     locateRun: async (caller, id) => (await runs.whereIs(caller, { by: "id", id })).namespace,
   });
@@ -94,12 +96,13 @@ export async function openCore(ports: Ports, options: CoreOptions) {
     captures,
     sizeBytesMax: options.artifactSizeMax,
     onAccessChange: (listener) => access.onChange(listener),
-    onGone,
+    follower,
     onSweepFailure: (thrown) => options.onSweepFailure(thrown),
   });
   const { backlog } = options;
   return {
     changes,
+    follower,
     captures,
     access,
     auditHeads: new AuditHeads({ store: ports.access, clock, signer: () => options.auditSigner() }),
@@ -112,7 +115,7 @@ export async function openCore(ports: Ports, options: CoreOptions) {
       clock,
       captures,
       objectives,
-      onGone,
+      follower,
     }),
     ingest: new Ingest({
       journal,
@@ -135,10 +138,7 @@ export async function openCore(ports: Ports, options: CoreOptions) {
       store,
       runs,
       clock,
-      onRestored: async () => {
-        await captures.load();
-        await access.reload();
-      },
+      follower,
       content: artifacts.content,
       options: options.system,
     }),

@@ -171,6 +171,7 @@ async function serveStores(
       readiness.set(false);
       stopping.abort();
       core.changes.stop();
+      core.follower.stop();
       secretFile?.removeOwn();
       await opened.close(closeRequestsMs);
       certificate?.close();
@@ -257,9 +258,9 @@ function openRouter(parts: {
       ...webRoutes(pages),
     ],
     {
-      enforce: ({ request, response, route }) => {
+      enforce: async ({ request, response, route }) => {
         const sender = { ...senderOf(request), byBrowser: route.byBrowser === true };
-        const { caller, account } = identify({ authenticate, traffic }, route.permission, sender);
+        const { caller, account } = await identify({ authenticate, traffic }, route.permission, sender);
         if (route.streams === true) response.once("close", account.openStream());
         return { ...caller, account };
       },

@@ -6,6 +6,7 @@ import { authorize, authorizeCall, type Caller } from "../access/caller.ts";
 import { ROOT } from "../access/scope.ts";
 import { CairnError, quote } from "#lang/errors.ts";
 import type { RunRef } from "#lang/run-ref.ts";
+import type { Follower } from "../journal/follower.ts";
 import { PROBLEMS_MAX, type Engine, type EngineCopies, type StoreInfo } from "../ports/engine.ts";
 import type { RunLedger, RunStore } from "../ports/run-store.ts";
 import type { Runs } from "../runs/runs.ts";
@@ -51,7 +52,7 @@ export class System {
   readonly #runs: Runs;
   readonly #clock: Clock;
   readonly #options: SystemOptions;
-  readonly #onRestored: () => Promise<void>;
+  readonly #follower: Follower;
   readonly #content: ContentBeside;
   readonly #startedUs: number;
   /** Names of backups that are being made. */
@@ -63,12 +64,11 @@ export class System {
     runs: Runs;
     clock: Clock;
     options: SystemOptions;
-    /** Called when another content may be in the store now. */
-    onRestored: () => Promise<void>;
+    follower: Follower;
     content: ContentBeside;
   }) {
     this.#content = parts.content;
-    this.#onRestored = parts.onRestored;
+    this.#follower = parts.follower;
     this.#engine = parts.engine;
     this.#store = parts.store;
     this.#runs = parts.runs;
@@ -132,8 +132,7 @@ export class System {
         await this.#content.copyTo(this.#folder(aside));
       }),
     );
-    this.#runs.forgetLocated();
-    await this.#onRestored();
+    await this.#follower.catchUp();
     return { restored, keptAside: await this.#describe(aside) };
   }
 

@@ -9,6 +9,7 @@ import type { UploadHead } from "#core/artifacts/uploads.ts";
 import type { BlobStore } from "#core/ports/blob-store.ts";
 import type { RunRef } from "#lang/run-ref.ts";
 import { buildCore, type CoreUnderTest } from "#store/contract/core-under-test.ts";
+import { here } from "#store/contract/access-under-test.ts";
 import { createRun } from "#store/contract/stores.ts";
 import { openInMemory, type SqliteUnderTest } from "#store/sqlite/testing/under-test.ts";
 
@@ -65,7 +66,7 @@ export async function openArtifactCore(
       }
       const asked = { principal: name, name: "", role: undefined, namespaces: [], days: 0 };
       const { secret } = await access.createToken(administrator, asked);
-      return (permission) => ({ ...access.identify(secret), permission });
+      return (permission) => ({ ...here(access.identify(secret)), permission });
     },
     tidy: async () => {
       for (const chore of choreList({ runs: core.runs, artifacts })) await chore.run();

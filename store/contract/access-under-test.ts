@@ -4,9 +4,11 @@ import { ANONYMOUS, OWNER, type Caller, type Identity } from "#core/access/calle
 import type { Permission } from "#core/access/permission.ts";
 import type { Role } from "#core/access/role.ts";
 import type { AskedScope, CreatedToken, NewToken } from "#core/access/views.ts";
+import type { Follower } from "#core/journal/follower.ts";
 import type { Namespaces } from "#core/runs/namespaces.ts";
 import type { Runs } from "#core/runs/runs.ts";
 import type { System } from "#core/system/system.ts";
+import { CairnError } from "#lang/errors.ts";
 import { buildCore } from "./core-under-test.ts";
 import type { StoresUnderTest } from "./stores.ts";
 
@@ -14,6 +16,7 @@ export const DAY_US = 86_400_000_000;
 
 export interface AccessUnderTest {
   access: Access;
+  follower: Follower;
   runs: Runs;
   namespaces: Namespaces;
   system: System;
@@ -33,6 +36,13 @@ export function as(identity: Identity, permission: Permission): Caller {
   return { ...identity, permission };
 }
 
+/** Of a token that is known here; one that the store would have to be asked for is refused as an unknown one. */
+export function here(identity: Identity | Promise<Identity>): Identity {
+  if (!(identity instanceof Promise)) return identity;
+  identity.catch(() => undefined);
+  throw new CairnError("unauthenticated", "cannot find the token here", { reason: "BAD_CREDENTIAL" });
+}
+
 export const ADMIN: Caller = as(OWNER, "administer");
 /** Who has shown nothing, as who logs in. */
 export const VISITOR: Caller = as(ANONYMOUS, "public");
@@ -43,11 +53,12 @@ export function on(namespace: string, runId = "", artifact = ""): AskedScope {
 
 export async function openAccess(under: StoresUnderTest): Promise<AccessUnderTest> {
   const core = await buildCore(under);
-  const { access, runs, namespaces, system, clock } = core;
+  const { access, runs, namespaces, system, clock, follower } = core;
   const token: AccessUnderTest["token"] = (principal, bounds) =>
     access.createToken(ADMIN, { principal, name: "", role: undefined, namespaces: [], days: 0, ...bounds });
   return {
     access,
+    follower,
     runs,
     clock,
     namespaces,
@@ -55,7 +66,7 @@ export async function openAccess(under: StoresUnderTest): Promise<AccessUnderTes
     token,
     user: async (name, password = "") => {
       await access.createPrincipal(ADMIN, { name, kind: "user", displayName: "", password });
-      return access.identify((await token(name)).secret);
+      return here(access.identify((await token(name)).secret));
     },
     group: async (name, ...members) => {
       await access.createPrincipal(ADMIN, { name, kind: "group", displayName: "", password: "" });

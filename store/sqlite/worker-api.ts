@@ -29,7 +29,6 @@ export interface WriterApi
   append(envelopes: readonly PackedEnvelope[]): Promise<(Appended | PlainError)[]>;
   restore(file: string, keepAside: string | undefined, audit: AuditRecord): Promise<void>;
   changeAccess: AccessStore["changeAccess"];
-  touchTokens: AccessStore["touchTokens"];
   putArtifact: ArtifactStore["putArtifact"];
   deleteArtifact: ArtifactStore["deleteArtifact"];
   restoreReplaced: ArtifactStore["restoreReplaced"];

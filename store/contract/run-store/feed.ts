@@ -55,7 +55,7 @@ export function feedContract(open: OpenStores): void {
     await createRun(bench.runs);
     const position = await catchUp();
     expect(changes.position()).toBe(position);
-    expect((await bench.under.journal.changesSince(undefined)).position).toBe(position);
+    expect((await bench.under.journal.changesSince(undefined, 0)).position).toBe(position);
     const count = bench.under.feed.batches.length;
     expect(await catchUp()).toBe(position);
     expect(bench.under.feed.batches).toHaveLength(count);

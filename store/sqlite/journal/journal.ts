@@ -20,6 +20,8 @@ export const SECRET_SETTING = "journal-secret";
 /** How many changes are kept, and how many more there may be before some are pruned. */
 const CHANGES_KEPT = 200_000;
 const PRUNED_AT_ONCE = 1_000;
+const NO_RUN = 0;
+const RARE = CHANGED.purged | CHANGED.moved | CHANGED.namespaces | CHANGED.access;
 
 /** Writes what changed. One counter gives positions to changes and to rows of the ingest log. */
 export class JournalWriter {
@@ -54,6 +56,11 @@ export class JournalWriter {
       id,
       namespace,
     );
+  }
+
+  /** Of access or namespaces: they concern no single run. */
+  noteOutside(what: number): void {
+    this.note(NO_RUN, what);
   }
 
   /** For the end of a transaction. */
@@ -93,11 +100,22 @@ export function journalRange(db: Db): { floor: number; position: number } {
 }
 
 /** Call inside one moment of the store. */
-export function changesSince(db: Db, since: number | undefined): JournalPart {
+export function changesSince(db: Db, since: number | undefined, kinds: number): JournalPart {
   const { floor, position } = journalRange(db);
   const secret = findSetting(db, SECRET_SETTING)!;
-  const changes = since === undefined || since < floor ? [] : mergedChanges(db, since);
+  const changes = since === undefined || since < floor ? [] : mergedChanges(db, since, kinds);
   return { secret, floor, position, changes };
+}
+
+/** Whether there is none of these rare kinds after a position; false where that is not known any more. */
+export function isUnchangedSince(db: Db, since: number, kinds: number): boolean {
+  if (since < journalRange(db).floor) return false;
+  return db.find(`${selectChanges(kinds)} LIMIT 1`, since, kinds) === undefined;
+}
+
+function selectChanges(kinds: number): string {
+  const from = (kinds & ~RARE) === 0 ? "change INDEXED BY change_rare WHERE what >= 16" : "change WHERE true";
+  return `SELECT pos, run, what, id, namespace FROM ${from} AND pos > ? AND what & ? ORDER BY pos`;
 }
 
 /** The last change of one run, by kind; 0 for none. */
@@ -109,15 +127,12 @@ interface Merged {
   envelopes: number;
 }
 
-const KINDS = [CHANGED.run, CHANGED.points, CHANGED.lines, CHANGED.artifacts, CHANGED.purged];
+const KINDS = Object.values(CHANGED);
 
-function mergedChanges(db: Db, since: number): JournalChange[] {
+function mergedChanges(db: Db, since: number, kinds: number): JournalChange[] {
   const merged = new Map<number, Merged>();
-  for (const [pos, run, bits, id, namespace] of db.each(
-    "SELECT pos, run, what, id, namespace FROM change WHERE pos > ? ORDER BY pos",
-    since,
-  )) {
-    const what = Number(bits);
+  for (const [pos, run, bits, id, namespace] of db.each(selectChanges(kinds), since, kinds)) {
+    const what = Number(bits) & kinds;
     let one = merged.get(Number(run));
     if (one === undefined) {
       one = { run: Number(run), purged: undefined, at: KINDS.map(() => 0), envelopes: 0 };
@@ -147,6 +162,7 @@ function mergedChanges(db: Db, since: number): JournalChange[] {
 }
 
 function findPlace(db: Db, run: number): Pick<JournalChange, "runId" | "namespace"> | undefined {
+  if (run === NO_RUN) return { runId: "", namespace: "" };
   const row = db.find(
     "SELECT run.id, namespace.path FROM run JOIN namespace ON namespace.id = run.namespace WHERE run.key = ?",
     run,
