@@ -13,8 +13,8 @@ import type { SessionCookie } from "./session-cookie.ts";
 import type { Settings } from "./settings.ts";
 
 export interface Authentication {
-  /** Throws `unauthenticated` for a credential that is wrong; without one the sender may be anonymous. */
-  authenticate(sender: Sender): Identity;
+  /** As Admission.authenticate; without a credential the sender may be the owner. */
+  authenticate(sender: Sender): Identity | Promise<Identity>;
   /** Whether everybody must show something, also the user who started the server. */
   needsCredential: boolean;
   /** What the owner shows, where the system does not tell whose process called; undefined elsewhere. */
@@ -75,11 +75,11 @@ export async function openAuthentication(
         return local?.is(secret) === true && isLocal(sender) ? OWNER : access.identify(secret);
       }
       const session = cookie.sessionOf(sender);
-      if (session !== undefined) {
-        const holder = (isLocal(sender) ? local?.identify(session) : undefined) ?? holderOf(access, session);
-        if (holder !== undefined) return holder;
-      }
-      return peers !== undefined && isLocal(sender) && peers.has(sender.connection) ? OWNER : ANONYMOUS;
+      const byPeer = () =>
+        peers !== undefined && isLocal(sender) && peers.has(sender.connection) ? OWNER : ANONYMOUS;
+      if (session === undefined) return byPeer();
+      const owner = isLocal(sender) ? local?.identify(session) : undefined;
+      return owner ?? holderOf(access, session, byPeer);
     },
     needsCredential: peers === undefined,
     localSecret: local,
@@ -93,12 +93,21 @@ export async function openAuthentication(
   };
 }
 
-function holderOf(access: Pick<Access, "identifySession">, session: ShownSession): Identity | undefined {
-  try {
-    return access.identifySession(session);
-  } catch (thrown) {
-    if (CairnError.from(thrown).code === "unauthenticated") return undefined;
+/** `otherwise` for a session that does not count. */
+function holderOf(
+  access: Pick<Access, "identifySession">,
+  session: ShownSession,
+  otherwise: () => Identity,
+): Identity | Promise<Identity> {
+  const orElse = (thrown: unknown): Identity => {
+    if (CairnError.from(thrown).code === "unauthenticated") return otherwise();
     throw thrown;
+  };
+  try {
+    const holder = access.identifySession(session);
+    return holder instanceof Promise ? holder.catch(orElse) : holder;
+  } catch (thrown) {
+    return orElse(thrown);
   }
 }
 

@@ -3,11 +3,11 @@ import type { Logger } from "pino";
 import type { Clock } from "#base/clock.ts";
 import { Access } from "#core/access/access.ts";
 import { AuditHeads } from "#core/access/audit/audit-head.ts";
-import type { Scope } from "#core/access/scope.ts";
 import { Artifacts } from "#core/artifacts/artifacts.ts";
 import { Comparisons } from "#core/compare/comparisons.ts";
 import { Explore } from "#core/explore/explore.ts";
 import { Ingest } from "#core/ingest/ingest.ts";
+import { Follower } from "#core/journal/follower.ts";
 import { Lineage } from "#core/lineage/lineage.ts";
 import { Logs } from "#core/logs/logs.ts";
 import type { Backlog } from "#core/quota/backlog.ts";
@@ -27,7 +27,7 @@ import { VERSION } from "./version.ts";
 
 export type Core = Awaited<ReturnType<typeof openCore>>["core"];
 
-/** All parts of core over the stores, and the changes they notify each other of. */
+/** All parts of core over the stores, and what follows the journal: watches and caches. */
 export async function openCore(
   settings: Settings,
   stores: Stores,
@@ -36,14 +36,16 @@ export async function openCore(
   const { runs: store, points, search } = stores;
   const changes = new Changes(stores.journal);
   await changes.catchUp();
-  const onGone = (scope: Scope) => access.forget(scope);
-  const captures = new CapturePolicies(store);
+  const follower = new Follower(stores.journal);
+  await follower.catchUp();
+  const captures = new CapturePolicies(store, follower);
   await captures.load();
   const objectives = new Objectives({ store });
-  const runs = new Runs({ store, search, clock, captures, onGone });
+  const runs = new Runs({ store, search, clock, captures, follower });
   const access = await Access.open({
     store: stores.access,
     clock,
+    follower,
     locateRun: async (caller, id) => (await runs.whereIs(caller, { by: "id", id })).namespace,
   });
   // Whoever watches must find out whether it still may.
@@ -57,7 +59,7 @@ export async function openCore(
     captures,
     sizeBytesMax: settings.artifactSizeMax,
     onAccessChange: (listener) => access.onChange(listener),
-    onGone,
+    follower,
     onSweepFailure: (thrown) => log.warn({ err: thrown }, "cannot destroy unused content"),
   });
   const core = {
@@ -69,7 +71,7 @@ export async function openCore(
     }),
     runs,
     objectives,
-    namespaces: new Namespaces({ store, search, clock, captures, objectives, onGone }),
+    namespaces: new Namespaces({ store, search, clock, captures, objectives, follower }),
     ingest: new Ingest({ store, runs, clock, changes, captures, backlog }),
     metrics,
     comparisons: new Comparisons({ runs, points, metrics, objectives }),
@@ -83,10 +85,7 @@ export async function openCore(
       store,
       runs,
       clock,
-      onRestored: async () => {
-        await captures.load();
-        await access.reload();
-      },
+      follower,
       content: artifacts.content,
       options: {
         version: VERSION,
@@ -95,5 +94,5 @@ export async function openCore(
       },
     }),
   };
-  return { core, changes };
+  return { core, changes, follower };
 }

@@ -97,7 +97,7 @@ async function serveStores(
   const { clock = systemClock, backlog = new Backlog(), ...wireOptions } = options;
   // First: a start that fails here must not have made the token that is shown only once.
   const certificate = await openCertificate(settings, clock, log);
-  const { core, changes } = await openCore(settings, stores, { clock, backlog, log });
+  const { core, changes, follower } = await openCore(settings, stores, { clock, backlog, log });
   const cookie = new SessionCookie(settings);
   const authentication = await openAuthentication(settings, core.access, cookie, clock);
   const { authenticate, newToken, administrators, localSecret } = authentication;
@@ -157,6 +157,7 @@ async function serveStores(
       clearInterval(sweep);
       stopping.abort();
       changes.stop();
+      follower.stop();
       secretFile?.removeOwn();
       await opened.close(closeRequestsMs);
       certificate?.close();
@@ -243,9 +244,9 @@ function openRouter(parts: {
       ...webRoutes(pages),
     ],
     {
-      enforce: ({ request, response, route }) => {
+      enforce: async ({ request, response, route }) => {
         const sender = { ...senderOf(request), byBrowser: route.byBrowser === true };
-        const { caller, account } = identify({ authenticate, traffic }, route.permission, sender);
+        const { caller, account } = await identify({ authenticate, traffic }, route.permission, sender);
         if (route.streams === true) response.once("close", account.openStream());
         return { ...caller, account };
       },

@@ -30,7 +30,7 @@ export function sessionRoutes(access: Access, cookie: SessionCookie, owner: Owne
     if (secret === undefined || owner.end(secret)) return;
     try {
       // Also when the page has lost its key: nothing but this session is at stake.
-      const holder = access.identifySession({ secret, onlyReads: true });
+      const holder = await access.identifySession({ secret, onlyReads: true });
       await access.logOut({ ...holder, permission: "public", address });
     } catch (thrown) {
       if (CairnError.from(thrown).code !== "unauthenticated") throw thrown;
@@ -74,14 +74,14 @@ function untilClosed(response: HttpResponse): AbortSignal {
 }
 
 /** A session that is worth no more than the credential. */
-function begin(
+async function begin(
   access: Access,
   caller: Caller,
   credential: z.infer<typeof Credential>,
 ): Promise<CreatedSession> {
   if ("password" in credential) return access.logInSession(caller, credential);
   const { address } = caller;
-  const holder = { ...access.identify(credential.token), permission: "read" as const, address };
+  const holder = { ...(await access.identify(credential.token)), permission: "read" as const, address };
   return access.createSession(holder);
 }
 

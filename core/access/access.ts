@@ -1,6 +1,7 @@
 import type { Clock } from "#base/clock.ts";
 import { CairnError, quote } from "#lang/errors.ts";
 import { isUnder } from "#lang/namespace-path.ts";
+import type { Follower } from "../journal/follower.ts";
 import type { AccessStore, AuditEntry, AuditVerdict, Binding } from "../ports/access-store.ts";
 import { pageSize } from "../runs/runs.ts";
 import { listAdministrators, type Administrator } from "./administrators.ts";
@@ -18,7 +19,6 @@ import { PasswordChecks } from "./passwords/password-checks.ts";
 import { Passwords, type PasswordCost } from "./passwords/password.ts";
 import { Principals, viewPrincipal } from "./principals.ts";
 import { roleOf, type Role } from "./role.ts";
-import type { Scope } from "./scope.ts";
 import { EVERYONE } from "./state.ts";
 import { holderOf } from "./tokens/token-rights.ts";
 import { Tokens } from "./tokens/tokens.ts";
@@ -41,6 +41,7 @@ import type {
 export interface AccessParts {
   store: AccessStore;
   clock: Clock;
+  follower: Follower;
   /**
    * The namespace of a run, if the caller may do to it what the call declares; throws `not-found` when
    * there is no such run or the caller may not see it.
@@ -55,7 +56,7 @@ const REVIEW = "review-administrators";
 /**
  * Who may do what. All of it is in memory, so that asking costs no more than a look into a map; a change
  * is first made durable, together with its record in the audit, and then seen by everybody at once, also
- * by rights that were handed out before.
+ * by rights that were handed out before. In other processes it holds within a second.
  *
  * Methods that take a Caller check what it may; the permission is the one its call declares.
  */
@@ -68,29 +69,32 @@ export class Access {
   readonly #logins: Logins;
   readonly #parts: { book: AccessBook; checks: PasswordChecks; passwords: Passwords };
 
-  private constructor({ store, locateRun, passwordCost }: AccessParts, book: AccessBook) {
+  private constructor({ store, follower, locateRun, passwordCost }: AccessParts, book: AccessBook) {
     const passwords = new Passwords(passwordCost);
     this.#store = store;
     this.#book = book;
     this.#grants = new Grants(book, locateRun);
     const checks = new PasswordChecks(book, passwords);
     this.#principals = new Principals(book, passwords, checks);
-    this.#tokens = new Tokens(book, store, checks);
+    this.#tokens = new Tokens(book, follower, checks);
     this.#logins = new Logins(book, checks);
     this.#parts = { book, checks, passwords };
   }
 
   static async open(parts: AccessParts): Promise<Access> {
-    return new Access(parts, await AccessBook.open(parts.store, parts.clock));
+    return new Access(parts, await AccessBook.open(parts.store, parts.clock, parts.follower));
   }
 
-  /** Who has this secret. Throws `unauthenticated` (BAD_CREDENTIAL). */
-  identify(secret: string): Identity {
+  /**
+   * Who has this secret: at once for one that is known here. One that is not may have been given out by another process
+   * a moment ago, so the store is asked before it is refused. Throws or rejects with `unauthenticated` (BAD_CREDENTIAL).
+   */
+  identify(secret: string): Identity | Promise<Identity> {
     return this.#tokens.identify(secret);
   }
 
-  /** Who has this session; its secret is not a token. Throws `unauthenticated` (BAD_CREDENTIAL). */
-  identifySession(shown: ShownSession): Identity {
+  /** Who has this session; its secret is not a token. Otherwise as `identify`. */
+  identifySession(shown: ShownSession): Identity | Promise<Identity> {
     return this.#tokens.identifySession(shown);
   }
 
@@ -116,19 +120,9 @@ export class Access {
     });
   }
 
-  /** After every change of who may do what, when a token has expired, and after a reload. Returns how to stop. */
+  /** After every change of who may do what, here or in another process, and when a token has expired. Returns how to stop. */
   onChange(listener: () => void): () => void {
     return this.#book.onChange(listener);
-  }
-
-  /** The run, namespace (with all below it) or artifact is gone, and the store has dropped what was bound on it. */
-  forget(scope: Scope): Promise<void> {
-    return this.#book.forget(scope);
-  }
-
-  /** Another content may be in the store now, after a restore. */
-  reload(): Promise<void> {
-    return this.#book.reload();
   }
 
   /** Writes down what is only in memory: when tokens were last used. */

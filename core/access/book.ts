@@ -5,14 +5,18 @@ import { CairnError } from "#lang/errors.ts";
 import { ExpiryBell } from "./tokens/expiry-bell.ts";
 import type {
   AccessChange,
+  AccessContent,
   AccessStore,
   AuditRecord,
   StoredPrincipal,
   StoredToken,
 } from "../ports/access-store.ts";
+import type { Follower } from "../journal/follower.ts";
+import { CHANGED } from "../ports/journal.ts";
 import { rankOf, type Rank } from "./role.ts";
-import { ROOT, type ReadMask, type Scope } from "./scope.ts";
+import { ROOT, type ReadMask } from "./scope.ts";
 import { Standing } from "./standing.ts";
+import { changesTo } from "./state-difference.ts";
 import { AccessState, EVERYONE } from "./state.ts";
 import { mayStillMake } from "./tokens/token-family.ts";
 
@@ -20,6 +24,8 @@ import { mayStillMake } from "./tokens/token-family.ts";
 const STANDINGS_MAX = 1_000;
 const HOLDERS_MAX = 1_000;
 const MASKS_MAX = 256;
+/** How often a change is planned before it gives way to those of other processes. */
+const PLANS_MAX = 20;
 /** Ids of masks of different processes must differ too: an engine may outlive one of them. */
 const PROCESS = randomBytes(8).toString("hex");
 
@@ -45,14 +51,19 @@ export interface Holder {
 
 /**
  * The state of access with everything that is worked out from it. Changes come one after the other: each
- * is planned on the state as it is, made durable, and only then seen by anybody.
+ * is planned on the state as it is, made durable, and only then seen by anybody. Other processes change the same store:
+ * the book follows them, and plans again where one of them came first.
  */
 export class AccessBook {
   readonly #store: AccessStore;
   readonly #clock: Clock;
+  /** What other processes have changed before the call is known here when it resolves. */
+  readonly catchUp: () => Promise<void>;
   readonly #listeners = new Set<() => void>();
   readonly #bell: ExpiryBell;
-  #state: AccessState;
+  readonly #state: AccessState;
+  /** Of the journal: the state has every change of access up to it. */
+  #position: number;
   #version = 0;
   readonly #standings = new BoundedMap<string, Standing>(STANDINGS_MAX);
   readonly #holders = new BoundedMap<string, Holder>(HOLDERS_MAX);
@@ -62,23 +73,34 @@ export class AccessBook {
   #maskCount = 0;
   #turn: Promise<unknown> = Promise.resolve();
 
-  private constructor(store: AccessStore, clock: Clock, state: AccessState) {
+  private constructor(
+    store: AccessStore,
+    clock: Clock,
+    content: AccessContent & { position: number },
+    catchUp: () => Promise<void>,
+  ) {
     this.#store = store;
+    this.catchUp = catchUp;
     this.#clock = clock;
-    this.#state = state;
+    this.#state = new AccessState(content);
+    this.#position = content.position;
     this.#bell = new ExpiryBell(clock, () => {
       this.#bell.expectAll(this.#state.tokens.values());
       this.#tell();
     });
-    this.#bell.expectAll(state.tokens.values());
+    this.#bell.expectAll(this.#state.tokens.values());
   }
 
   close(): void {
     this.#bell.close();
   }
 
-  static async open(store: AccessStore, clock: Clock): Promise<AccessBook> {
-    return new AccessBook(store, clock, new AccessState(await store.loadAccess()));
+  /** Without a follower for a store that no other process changes. */
+  static async open(store: AccessStore, clock: Clock, follower?: Follower): Promise<AccessBook> {
+    const catchUp = async () => follower?.catchUp();
+    const book = new AccessBook(store, clock, await store.loadAccess(), catchUp);
+    follower?.follow(CHANGED.access, (changes) => book.#followTo(changes?.at(-1)!.position ?? Infinity));
+    return book;
   }
 
   get state(): AccessState {
@@ -101,32 +123,48 @@ export class AccessBook {
     return () => this.#listeners.delete(own);
   }
 
-  /** `plan` runs when all earlier changes are done; it looks, decides and throws, and changes nothing itself. */
-  change<T>(plan: (state: AccessState, nowUs: number) => Plan<T>): Promise<T> {
+  /**
+   * `plan` runs when all earlier changes are done; it looks, decides and throws, and changes nothing itself. It runs
+   * again when another process has changed access meanwhile.
+   */
+  async change<T>(plan: (state: AccessState, nowUs: number) => Plan<T>): Promise<T> {
+    // The store is not asked about a plan that refuses, or changes nothing: it must not be an old state that says so.
+    await this.catchUp();
     return this.#inTurn(async () => {
-      const { changes, audit, result } = plan(this.#state, this.nowUs());
-      if (changes.length === 0 && audit.length === 0) return result;
-      await this.#store.changeAccess(changes, audit);
-      for (const change of changes) this.#state.apply(change);
-      for (const change of changes) if (change.do === "put-token") this.#bell.expect(change.token);
-      this.#follow(changes);
-      return result;
+      for (let tries = 0; tries < PLANS_MAX; tries++) {
+        const { changes, audit, result } = plan(this.#state, this.nowUs());
+        if (changes.length === 0 && audit.length === 0) return result;
+        const position = await this.#store.changeAccess(changes, audit, this.#position);
+        if (position !== undefined) {
+          this.#apply(changes, position);
+          return result;
+        }
+        await this.#load();
+      }
+      throw new CairnError("unavailable", "cannot change access: other servers change it all the time", {
+        reason: "ACCESS_BUSY",
+      });
     });
   }
 
-  forget(scope: Scope): Promise<void> {
-    return this.#inTurn(() => {
-      if (this.#state.forget(scope)) this.#renew();
-      return Promise.resolve();
+  /** Takes over what other processes have changed, unless it is known up to this position. */
+  #followTo(position: number): Promise<void> {
+    return this.#inTurn(async () => {
+      if (position > this.#position) await this.#load();
     });
   }
 
-  reload(): Promise<void> {
-    return this.#inTurn(async () => {
-      this.#state = new AccessState(await this.#store.loadAccess());
-      this.#bell.expectAll(this.#state.tokens.values());
-      this.#renew();
-    });
+  async #load(): Promise<void> {
+    const { position, ...content } = await this.#store.loadAccess();
+    this.#apply(changesTo(this.#state, content), position);
+    this.#bell.expectAll(this.#state.tokens.values());
+  }
+
+  #apply(changes: readonly AccessChange[], position: number): void {
+    for (const change of changes) this.#state.apply(change);
+    for (const change of changes) if (change.do === "put-token") this.#bell.expect(change.token);
+    this.#position = position;
+    this.#follow(changes);
   }
 
   /** Whose bindings count for a principal: its own, those of its groups and of everyone. */
@@ -196,7 +234,7 @@ export class AccessBook {
 
   /** Tokens come and go all day long; that must not make everybody's answers be worked out anew. */
   #follow(changes: readonly AccessChange[]): void {
-    const others = changes.filter((change) => change.do !== "put-token");
+    const others = changes.filter((change) => change.do !== "put-token" && change.do !== "use-token");
     if (others.length === 0) return;
     if (others.some((change) => change.do !== "delete-token")) return this.#renew();
     this.#version++;

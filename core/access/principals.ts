@@ -69,6 +69,7 @@ export class Principals {
     authorize(caller);
     const { name, displayName, disabled, password } = change;
     if (displayName !== undefined) requireDisplayName(displayName);
+    await this.#book.catchUp();
     const { kind } = getPrincipal(this.#book.state, name);
     // The first administrator has none yet.
     const isFirst = holderOf(caller)?.principal.name === name && firstTokenOf(this.#book.state, caller);

@@ -69,7 +69,9 @@ console.log(
 );
 let maskMs = Infinity;
 for (let round = 0; round < ROUNDS; round++) {
-  await book.reload();
+  const [principal] = content.principals;
+  const changes = [{ do: "put-principal" as const, principal: principal! }];
+  await book.change(() => ({ changes, audit: [], result: undefined }));
   const begin = performance.now();
   rights.readable();
   maskMs = Math.min(maskMs, performance.now() - begin);

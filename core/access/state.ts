@@ -1,8 +1,8 @@
-import { isUnder } from "#lang/namespace-path.ts";
 import type {
   AccessChange,
   AccessContent,
   Binding,
+  Member,
   StoredPrincipal,
   StoredToken,
 } from "../ports/access-store.ts";
@@ -59,6 +59,16 @@ export class AccessState {
     return this.#bindingsOf.get(principal)?.values() ?? [];
   }
 
+  *members(): Generator<Member> {
+    for (const [group, members] of this.#members.entries()) {
+      for (const member of members) yield { group, member };
+    }
+  }
+
+  *bindings(): Generator<Binding> {
+    for (const bindings of this.#bindingsOf.values()) yield* bindings.values();
+  }
+
   bindingsOn(scope: Scope): Iterable<Binding> {
     return this.#bindingsOn.get(scopeKey(scope))?.values() ?? [];
   }
@@ -104,26 +114,12 @@ export class AccessState {
         if (change.token.parent !== undefined) this.#childrenOf.add(change.token.parent, change.token.id);
         return;
       case "delete-token":
-        this.#deleteToken(change.id);
+        return this.#deleteToken(change.id);
+      case "use-token": {
+        const token = this.tokens.get(change.id);
+        if (token !== undefined) token.lastUsedUs = Math.max(token.lastUsedUs ?? 0, change.lastUsedUs);
+      }
     }
-  }
-
-  /** What was bound and closed on the scope and inside it. Returns whether there was anything. */
-  forget(scope: Scope): boolean {
-    const keys =
-      scope.runId === undefined
-        ? new Set([...this.#bindingsOn.keys(), ...this.closed.keys()])
-        : new Set(this.#ruledRuns.get(scope.runId));
-    let found = false;
-    for (const key of keys) {
-      const on = [...(this.#bindingsOn.get(key)?.values() ?? [])];
-      const place = this.closed.get(key) ?? on[0]!.scope;
-      if (!isInside(place, scope)) continue;
-      found = true;
-      for (const { principal } of on) this.#deleteBinding(principal, place);
-      this.#setClosed(place, false);
-    }
-    return found;
   }
 
   #deletePrincipal(name: string): void {
@@ -189,6 +185,10 @@ class Index<T> {
     return this.#sets.has(key);
   }
 
+  entries(): Iterable<[string, ReadonlySet<T>]> {
+    return this.#sets.entries();
+  }
+
   add(key: string, value: T): void {
     const set = this.#sets.get(key);
     if (set === undefined) this.#sets.set(key, new Set([value]));
@@ -216,11 +216,4 @@ function take<V>(maps: Map<string, Map<string, V>>, outer: string, inner: string
   const map = maps.get(outer);
   map?.delete(inner);
   if (map?.size === 0) maps.delete(outer);
-}
-
-/** Whether the scope is `outer` or a part of it. Runs and artifacts go by the run's id. */
-function isInside(scope: Scope, outer: Scope): boolean {
-  if (outer.runId === undefined) return isUnder(scope.namespace, outer.namespace);
-  if (scope.runId !== outer.runId) return false;
-  return outer.artifact === undefined || scope.artifact === outer.artifact;
 }

@@ -1,7 +1,6 @@
 import type { Clock } from "#base/clock.ts";
 import { maySee, type Caller } from "../access/caller.ts";
 import { holdRight, type HeldRight, type OnAccessChange } from "../access/held-right.ts";
-import type { Scope } from "../access/scope.ts";
 import { CairnError, quote } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
 import {
@@ -14,6 +13,7 @@ import {
 import { checkArtifactName } from "../types/artifact-name.ts";
 import { requireText } from "../types/check.ts";
 import type { RunRef } from "#lang/run-ref.ts";
+import type { Follower } from "../journal/follower.ts";
 import type { ArtifactStore } from "../ports/artifact-store.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
 import type { RunStore } from "../ports/run-store.ts";
@@ -39,8 +39,7 @@ export interface ArtifactParts {
   sizeBytesMax: number;
   /** So that content on its way stops when the right to it ends; absent where rights never change. */
   onAccessChange?: OnAccessChange;
-  /** Told of names that are gone: access forgets what was bound on them. */
-  onGone?: (scope: Scope) => Promise<void>;
+  follower: Follower;
   /** Told when content could not be destroyed; it is tried again. */
   onSweepFailure: (thrown: unknown) => void;
 }

@@ -1,14 +1,14 @@
 import type { Clock } from "#base/clock.ts";
 import { auditRecord } from "../access/audit/audit-record.ts";
 import { maySee, type Caller } from "../access/caller.ts";
-import type { Scope } from "../access/scope.ts";
 import { CairnError, quote } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
 import { checkArtifactName } from "../types/artifact-name.ts";
 import type { Artifact, ReplacedArtifact } from "../types/artifact.ts";
 import { requireText } from "../types/check.ts";
 import type { RunRef } from "#lang/run-ref.ts";
-import type { ArtifactStore, DestroyedVersions, VersionPlace } from "../ports/artifact-store.ts";
+import type { Follower } from "../journal/follower.ts";
+import type { ArtifactStore, VersionPlace } from "../ports/artifact-store.ts";
 import type { RunStore } from "../ports/run-store.ts";
 import { fillPage } from "../runs/fill-page.ts";
 import { pageSize } from "../runs/runs.ts";
@@ -25,20 +25,20 @@ export class Replaced {
   readonly #runs: RunStore;
   readonly #clock: Clock;
   readonly #sweep: BlobSweep;
-  readonly #onGone: (scope: Scope) => Promise<void>;
+  readonly #follower: Follower;
 
   constructor(parts: {
     store: ArtifactStore;
     runs: RunStore;
     clock: Clock;
     sweep: BlobSweep;
-    onGone?: (scope: Scope) => Promise<void>;
+    follower: Follower;
   }) {
     this.#store = parts.store;
     this.#runs = parts.runs;
     this.#clock = parts.clock;
     this.#sweep = parts.sweep;
-    this.#onGone = parts.onGone ?? (() => Promise.resolve());
+    this.#follower = parts.follower;
   }
 
   /** Newest first, without those whose name is closed to the caller. */
@@ -106,9 +106,11 @@ export class Replaced {
     }
   }
 
-  async #destroyed({ count, gone }: DestroyedVersions): Promise<number> {
-    for (const scope of gone) await this.#onGone(scope);
-    if (count > 0) await this.#sweep.collectSoon();
+  async #destroyed(count: number): Promise<number> {
+    if (count === 0) return 0;
+    // What was bound on a name goes with the last of it.
+    await this.#follower.catchUp();
+    await this.#sweep.collectSoon();
     return count;
   }
 }

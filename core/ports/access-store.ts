@@ -4,8 +4,9 @@ import type { Scope } from "../access/scope.ts";
 /**
  * Holds who may do what, and the record of everything that was done to it.
  *
- * Core keeps the whole of it in memory and decides there; the store is asked for everything once, at the
- * start, and then told of each change. One process at a time changes a store, one change after the other.
+ * Core keeps the whole of it in memory and decides there. Several processes may do so at once: every change is in the
+ * Journal as CHANGED.access, which each of them follows, and a change is refused that was planned on what does not hold
+ * any more.
  *
  * Every method is one transaction, durable when its promise resolves. Input has been checked against
  * lang/limits.ts. A store that cannot write any more throws `unavailable` and goes on reading.
@@ -14,15 +15,18 @@ import type { Scope } from "../access/scope.ts";
  * closures on it and below it away in the same transaction.
  */
 export interface AccessStore {
-  /** Everything but the audit, in no order. */
-  loadAccess(): Promise<AccessContent>;
+  /** Everything but the audit, in no order, as it is at `position` of the Journal. */
+  loadAccess(): Promise<AccessContent & { position: number }>;
   /**
-   * Applies the changes in their order and appends the records, all or nothing. Throws `not-found` for a
-   * binding or closure on a run that is not there: it may have been purged a moment ago.
+   * Applies the changes in their order and appends the records, all or nothing, and returns the position from which on
+   * they hold. With `basedOn`, does nothing and returns undefined when access may have changed after that position.
+   * Throws `not-found` for a binding or closure on a run that is not there: it may have been purged a moment ago.
    */
-  changeAccess(changes: readonly AccessChange[], audit: readonly AuditRecord[]): Promise<void>;
-  /** When tokens were last used; unknown ids are left out. Comes seldom, many at a time. */
-  touchTokens(uses: readonly TokenUse[]): Promise<void>;
+  changeAccess(
+    changes: readonly AccessChange[],
+    audit: readonly AuditRecord[],
+    basedOn?: number,
+  ): Promise<number | undefined>;
 
   /** Newest first; with `after` rising from behind it. */
   listAudit(request: ListAudit): Promise<AuditEntry[]>;
@@ -95,11 +99,6 @@ export interface StoredToken {
   lastUsedUs: number | undefined;
 }
 
-export interface TokenUse {
-  id: string;
-  lastUsedUs: number;
-}
-
 /** `put` inserts or replaces; deleting what is not there changes nothing. */
 export type AccessChange =
   | { do: "put-principal"; principal: StoredPrincipal }
@@ -111,7 +110,9 @@ export type AccessChange =
   | { do: "delete-binding"; principal: string; scope: Scope }
   | { do: "set-closed"; scope: Scope; closed: boolean }
   | { do: "put-token"; token: StoredToken }
-  | { do: "delete-token"; id: string };
+  | { do: "delete-token"; id: string }
+  /** It was used at that time, or later: another process may know of a later one. */
+  | { do: "use-token"; id: string; lastUsedUs: number };
 
 /**
  * Something that was done, by whom, to what. Holds no secret, ever. It is written in the same transaction

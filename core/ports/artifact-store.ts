@@ -5,7 +5,6 @@ import type {
   ReplacedArtifact,
   UploadedArtifact,
 } from "../types/artifact.ts";
-import type { Scope } from "../access/scope.ts";
 import type { AuditRecord } from "./access-store.ts";
 import type { ListPart, PartBound } from "./list-part.ts";
 
@@ -61,10 +60,13 @@ export interface ArtifactStore {
     nowUs: number,
     audit: AuditRecord,
   ): Promise<Artifact>;
-  /** Destroys the versions of a run, or of one name; the record is written when there were any. */
-  purgeReplaced(runId: string, name: string | undefined, audit: AuditRecord): Promise<DestroyedVersions>;
-  /** Destroys versions that were replaced before a time, at most `limit` of them. */
-  expireReplaced(beforeUs: number, limit: number): Promise<DestroyedVersions>;
+  /**
+   * Destroys the versions of a run, or of one name; the record is written when there were any. Returns how many. What
+   * was bound or closed on names of which nothing is left goes with them.
+   */
+  purgeReplaced(runId: string, name: string | undefined, audit: AuditRecord): Promise<number>;
+  /** The same with versions that were replaced before a time, at most `limit` of them. */
+  expireReplaced(beforeUs: number, limit: number): Promise<number>;
 
   /** The digests that artifacts and versions have, each once with one of its artifacts, rising from after `after`. */
   listUsedBlobs(page: { after: string | undefined; limit: number }): Promise<Artifact[]>;
@@ -85,14 +87,6 @@ export interface ListReplaced extends PartBound {
   /** Only versions behind this one, which need not be there any more; undefined for all. */
   after: VersionPlace | undefined;
 }
-
-export interface DestroyedVersions {
-  count: number;
-  /** Names of which nothing is left; what was bound on them is gone, too. */
-  gone: GoneArtifact[];
-}
-
-export type GoneArtifact = Required<Scope>;
 
 export interface ListArtifacts extends PartBound {
   runId: string;

@@ -1,6 +1,6 @@
 import type { SeriesPoints } from "../types/series.ts";
 
-/** What changed of a run, as bits that may be added. */
+/** What changed, as bits that may be added. Those from `purged` on are rare: caches follow them. */
 export const CHANGED = {
   /** The run itself: created, changed, moved to or out of the trash, lost. */
   run: 1,
@@ -9,20 +9,31 @@ export const CHANGED = {
   artifacts: 8,
   /** Destroyed for good. */
   purged: 16,
+  /** It is in another namespace now. Without a run: a namespace was moved with all that is in it. */
+  moved: 32,
+  /** Without a run: which namespaces there are, their objectives and capture policies. */
+  namespaces: 64,
+  /** Without a run: what the AccessStore holds. */
+  access: 128,
 } as const;
 
+/** All that concerns single runs. */
+export const CHANGED_RUNS =
+  CHANGED.run | CHANGED.points | CHANGED.lines | CHANGED.artifacts | CHANGED.purged | CHANGED.moved;
+
 /**
- * Says what changed, in order. Every write that changes a run gets a position, in the transaction of the write.
- * Positions rise, are never given out twice, and outlive a restart. They need not be adjacent.
+ * Says what changed, in order. Every write that changes a run, a namespace or access gets a position, in the
+ * transaction of the write. Positions rise, are never given out twice, and outlive a restart. They need not be adjacent.
  *
  * The journal remembers a bounded number of changes: those after `floor`.
  */
 export interface Journal {
   /**
-   * Changes after a position, of all runs; undefined asks only where the journal is. Sees every write that was
-   * acknowledged before the call.
+   * Changes after a position that are of one of these kinds (of CHANGED), with nothing but these kinds; undefined asks
+   * only where the journal is. Sees every write that was acknowledged before the call. Asking for rare kinds alone
+   * costs no more than there are of them.
    */
-  changesSince(position: number | undefined): Promise<JournalPart>;
+  changesSince(position: number | undefined, kinds: number): Promise<JournalPart>;
   /**
    * Points of one run in the order they came, from envelopes after one position up to another; not all when they are
    * more than `pointsMax`, but at least one envelope where there is one. undefined where some of them are not kept as
@@ -44,7 +55,7 @@ export interface JournalPart {
   secret: string;
   /** Every change after this position is known. A position below it is too old. */
   floor: number;
-  /** Of the last change there is. */
+  /** Of the last change there is, of whatever kind. */
   position: number;
   /** The last one of each run and kind, rising by position; those of purged runs only say so. */
   changes: JournalChange[];
@@ -52,8 +63,9 @@ export interface JournalPart {
 
 export interface JournalChange {
   position: number;
+  /** "" for what concerns no single run. */
   runId: string;
-  /** Where the run is or, once it is purged, was. */
+  /** Where the run is or, once it is purged, was; "" where there is none. */
   namespace: string;
   /** Of CHANGED. */
   what: number;

@@ -6,33 +6,25 @@ import {
   type ForbiddenCapture,
 } from "../types/capture.ts";
 import { ancestors } from "#lang/namespace-path.ts";
+import type { Follower } from "../journal/follower.ts";
+import { CHANGED } from "../ports/journal.ts";
 import type { RunStore } from "../ports/run-store.ts";
 
 /**
- * What must not be captured where. Held in memory, because every envelope with lines asks; there is one
- * server per store, so nothing else changes it. Empty until `load`.
+ * What must not be captured where. Held in memory, because every envelope with lines asks; it follows the journal.
+ * Empty until `load`, or until the follower has caught up.
  */
 export class CapturePolicies {
   readonly #store: Pick<RunStore, "listCapturePolicies">;
   #policies = new Map<string, CapturePolicy>();
 
-  constructor(store: Pick<RunStore, "listCapturePolicies">) {
+  constructor(store: Pick<RunStore, "listCapturePolicies">, follower: Follower) {
     this.#store = store;
+    follower.follow(CHANGED.namespaces, () => this.load());
   }
 
-  /** At the start, and when other namespaces may be in the store. */
   async load(): Promise<void> {
     this.#policies = new Map(await this.#store.listCapturePolicies());
-  }
-
-  /** Once the store has it. */
-  set(path: string, policy: CapturePolicy): void {
-    if (policy.forbidsConsole || policy.forbidsCode) this.#policies.set(path, policy);
-    else this.#policies.delete(path);
-  }
-
-  forget(path: string): void {
-    this.#policies.delete(path);
   }
 
   /** Whether the namespace itself forbids something. */

@@ -1,13 +1,13 @@
 import type { Clock } from "#base/clock.ts";
 import { auditRecord } from "../access/audit/audit-record.ts";
 import { authorize, authorizeCall, maySee, type Caller } from "../access/caller.ts";
-import type { Scope } from "../access/scope.ts";
 import { CairnError, quote } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
 import { requireKey, requireText } from "../types/check.ts";
 import type { CapturePolicy } from "../types/capture.ts";
 import type { Namespace, Objective } from "../types/namespace.ts";
 import { parseNamespace } from "#lang/namespace-path.ts";
+import type { Follower } from "../journal/follower.ts";
 import type { RunSearch } from "../ports/run-search.ts";
 import type { RunStore } from "../ports/run-store.ts";
 import { findBestRuns } from "../objective/best-runs.ts";
@@ -26,7 +26,7 @@ export class Namespaces {
   readonly #clock: Clock;
   readonly #captures: CapturePolicies;
   readonly #objectives: Objectives;
-  readonly #onGone: (scope: Scope) => Promise<void>;
+  readonly #follower: Follower;
 
   constructor(parts: {
     store: RunStore;
@@ -34,10 +34,9 @@ export class Namespaces {
     clock: Clock;
     captures: CapturePolicies;
     objectives: Objectives;
-    /** Told of what is destroyed: access forgets what was bound on it. */
-    onGone?: (scope: Scope) => Promise<void>;
+    follower: Follower;
   }) {
-    this.#onGone = parts.onGone ?? (() => Promise.resolve());
+    this.#follower = parts.follower;
     this.#store = parts.store;
     this.#search = parts.search;
     this.#clock = parts.clock;
@@ -123,7 +122,7 @@ export class Namespaces {
       ...(forbidsCode !== undefined && { code: allowance(forbidsCode) }),
     });
     const updated = await this.#store.updateNamespace(path, change, audit);
-    this.#captures.set(path, updated.capture);
+    await this.#follower.catchUp();
     return this.#judged(caller, this.#view(await this.#tree(caller), updated));
   }
 
@@ -139,8 +138,7 @@ export class Namespaces {
         ? notEmpty(path)
         : thrown;
     });
-    this.#captures.forget(path);
-    await this.#onGone({ namespace: path });
+    await this.#follower.catchUp();
   }
 
   /**

@@ -2,7 +2,6 @@ import type { Clock } from "#base/clock.ts";
 import { newRunId } from "#base/ids.ts";
 import { auditRecord } from "../access/audit/audit-record.ts";
 import { authorize, authorizeCall, maySee, type Caller } from "../access/caller.ts";
-import type { Scope } from "../access/scope.ts";
 import { CairnError } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
 import {
@@ -18,6 +17,8 @@ import { parseNamespace } from "#lang/namespace-path.ts";
 import type { Provenance, Run, RunChange } from "../types/run.ts";
 import type { RunRef } from "#lang/run-ref.ts";
 import { ENDED, type RunStatus } from "#lang/statuses.ts";
+import type { Follower } from "../journal/follower.ts";
+import { CHANGED, type JournalChange } from "../ports/journal.ts";
 import type { RunSearch } from "../ports/run-search.ts";
 import { HEAVY_PARTS, type RunStore } from "../ports/run-store.ts";
 import { AT_ONCE, type BeginHeavy } from "../quota/heavy-answer.ts";
@@ -68,24 +69,26 @@ export class Runs {
   readonly #search: RunSearch;
   readonly #clock: Clock;
   readonly #captures: CapturePolicies;
-  readonly #onGone: (scope: Scope) => Promise<void>;
-  /** Where runs live, by id: a run never moves. */
+  readonly #follower: Follower;
+  /** Where runs are, by id. */
   readonly #located = new Map<string, string>();
   readonly #locating = new Map<string, Promise<Run[]>>();
+  /** Rises when runs are gone or moved: what was found before may not hold any more. */
+  #moves = 0;
 
   constructor(parts: {
     store: RunStore;
     search: RunSearch;
     clock: Clock;
     captures: CapturePolicies;
-    /** Told of what is destroyed: access forgets what was bound on it. */
-    onGone?: (scope: Scope) => Promise<void>;
+    follower: Follower;
   }) {
-    this.#onGone = parts.onGone ?? (() => Promise.resolve());
+    this.#follower = parts.follower;
     this.#store = parts.store;
     this.#search = parts.search;
     this.#clock = parts.clock;
     this.#captures = parts.captures;
+    parts.follower.follow(CHANGED.purged | CHANGED.moved, (changes) => this.#forget(changes));
   }
 
   /**
@@ -183,7 +186,8 @@ export class Runs {
       authorize(caller, scope);
       return { id: ref.id, namespace: known };
     }
-    const key = JSON.stringify(ref);
+    const moves = this.#moves;
+    const key = JSON.stringify([ref, moves]);
     let locating = this.#locating.get(key);
     if (locating === undefined) {
       locating = this.#store
@@ -194,18 +198,19 @@ export class Runs {
     // Callers share what was found, but each has rights of its own.
     const run = await chooseRun(caller, ref, await locating, this.#store);
     if (this.#located.size >= LOCATED_MAX) this.#located.clear();
-    this.#located.set(run.id, run.namespace);
+    if (this.#moves === moves) this.#located.set(run.id, run.namespace);
     return run;
+  }
+
+  #forget(changes: readonly JournalChange[] | undefined): void {
+    this.#moves++;
+    if (changes?.every(({ runId }) => runId !== "") !== true) this.#located.clear();
+    else for (const { runId } of changes) this.#located.delete(runId);
   }
 
   /** The id alone. */
   async locate(caller: Caller, ref: RunRef): Promise<string> {
     return (await this.whereIs(caller, ref)).id;
-  }
-
-  /** Other runs may be in the store now. */
-  forgetLocated(): void {
-    this.#located.clear();
   }
 
   /** `told` is how the audit names it; `heavy` as in `create`. */
@@ -243,8 +248,7 @@ export class Runs {
     const { id, namespace } = await this.getHead(caller, ref);
     const audit = auditRecord(caller, this.#clock.nowUs(), "purge-run", id, { namespace });
     const purged = await this.#store.purgeRun(id, audit);
-    this.#located.delete(id);
-    await this.#onGone({ namespace, runId: id });
+    await this.#follower.catchUp();
     return purged;
   }
 

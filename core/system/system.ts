@@ -6,6 +6,7 @@ import { authorize, authorizeCall, type Caller } from "../access/caller.ts";
 import { ROOT } from "../access/scope.ts";
 import { CairnError, quote } from "#lang/errors.ts";
 import type { RunRef } from "#lang/run-ref.ts";
+import type { Follower } from "../journal/follower.ts";
 import { PROBLEMS_MAX, type RunLedger, type RunStore, type StoreInfo } from "../ports/run-store.ts";
 import type { Runs } from "../runs/runs.ts";
 
@@ -56,7 +57,7 @@ export class System {
   readonly #runs: Runs;
   readonly #clock: Clock;
   readonly #options: SystemOptions;
-  readonly #onRestored: () => Promise<void>;
+  readonly #follower: Follower;
   readonly #content: ContentBeside;
   readonly #startedUs: number;
   /** Names of backups that are being made. */
@@ -67,12 +68,11 @@ export class System {
     runs: Runs;
     clock: Clock;
     options: SystemOptions;
-    /** Told that another content may be in the store now. */
-    onRestored?: () => Promise<void>;
+    follower: Follower;
     content?: ContentBeside;
   }) {
     this.#content = parts.content ?? NOTHING_BESIDE;
-    this.#onRestored = parts.onRestored ?? (() => Promise.resolve());
+    this.#follower = parts.follower;
     this.#store = parts.store;
     this.#runs = parts.runs;
     this.#clock = parts.clock;
@@ -135,8 +135,7 @@ export class System {
         await this.#content.copyTo(this.#folder(aside));
       }),
     );
-    this.#runs.forgetLocated();
-    await this.#onRestored();
+    await this.#follower.catchUp();
     return { restored, keptAside: await this.#describe(aside) };
   }
 

@@ -1,7 +1,13 @@
 import { createHash } from "node:crypto";
 import { Seal } from "#base/seal.ts";
 import { CairnError } from "#lang/errors.ts";
-import { CHANGED, type Journal, type JournalPart, type ReadJournalPoints } from "../ports/journal.ts";
+import {
+  CHANGED,
+  CHANGED_RUNS,
+  type Journal,
+  type JournalPart,
+  type ReadJournalPoints,
+} from "../ports/journal.ts";
 import { Ear } from "./ear.ts";
 import { HeldPoints, type HeldPart } from "./held-points.ts";
 import { RecentRuns, type ChangedRun } from "./recent-runs.ts";
@@ -252,9 +258,10 @@ export class Changes {
     this.#isStale = false;
     this.#reach = Infinity;
     try {
-      let part = await this.#journal.changesSince(this.#secret === "" ? undefined : from);
+      const since = this.#secret === "" ? undefined : from;
+      let part = await this.#journal.changesSince(since, CHANGED_RUNS);
       const isTooOld = from < this.#position && from < part.floor;
-      if (isTooOld) part = await this.#journal.changesSince(this.#position);
+      if (isTooOld) part = await this.#journal.changesSince(this.#position, CHANGED_RUNS);
       this.#apply(part, isTooOld ? this.#position : from);
     } catch (thrown) {
       this.#isStale = true;

@@ -8,6 +8,7 @@ import type { UploadHead } from "#core/artifacts/uploads.ts";
 import type { BlobStore } from "#core/ports/blob-store.ts";
 import type { RunRef } from "#lang/run-ref.ts";
 import { buildCore, type CoreUnderTest } from "#store/contract/core-under-test.ts";
+import { here } from "#store/contract/access-under-test.ts";
 import { createRun } from "#store/contract/stores.ts";
 import { openInMemory, type SqliteUnderTest } from "#store/sqlite/testing/under-test.ts";
 
@@ -43,6 +44,7 @@ export async function openArtifactCore(
   const access = await Access.open({
     store: under.access,
     clock: core.clock,
+    follower: core.follower,
     locateRun: async (caller, id) => (await core.runs.whereIs(caller, { by: "id", id })).namespace,
   });
   const blobs = wrap(openMemoryBlobStore());
@@ -54,7 +56,7 @@ export async function openArtifactCore(
     clock: core.clock,
     captures: core.captures,
     sizeBytesMax: SIZE_BYTES_MAX,
-    onGone: (scope) => access.forget(scope),
+    follower: core.follower,
     onSweepFailure: (thrown) => failures.push(thrown),
   });
   const administrator: Caller = { ...OWNER, permission: "administer" };
@@ -78,7 +80,7 @@ export async function openArtifactCore(
       }
       const asked = { principal: name, name: "", role: undefined, namespaces: [], days: 0 };
       const { secret } = await access.createToken(administrator, asked);
-      return (permission) => ({ ...access.identify(secret), permission });
+      return (permission) => ({ ...here(access.identify(secret)), permission });
     },
     digests: async () => {
       const all: string[] = [];

@@ -4,11 +4,13 @@ import { ANONYMOUS, OWNER, type Caller, type Identity } from "#core/access/calle
 import type { Permission } from "#core/access/permission.ts";
 import type { Role } from "#core/access/role.ts";
 import type { AskedScope, CreatedToken, NewToken } from "#core/access/views.ts";
+import { Follower } from "#core/journal/follower.ts";
 import { Objectives } from "#core/objective/objectives.ts";
 import { CapturePolicies } from "#core/runs/capture-policies.ts";
 import { Namespaces } from "#core/runs/namespaces.ts";
 import { Runs } from "#core/runs/runs.ts";
 import { System } from "#core/system/system.ts";
+import { CairnError } from "#lang/errors.ts";
 import { ListSearch } from "./list-search.ts";
 import { NOW_US, type StoresUnderTest } from "./stores.ts";
 
@@ -16,6 +18,7 @@ export const DAY_US = 86_400_000_000;
 
 export interface AccessUnderTest {
   access: Access;
+  follower: Follower;
   runs: Runs;
   namespaces: Namespaces;
   system: System;
@@ -35,6 +38,13 @@ export function as(identity: Identity, permission: Permission): Caller {
   return { ...identity, permission };
 }
 
+/** Of a token that is known here; one that the store would have to be asked for is refused as an unknown one. */
+export function here(identity: Identity | Promise<Identity>): Identity {
+  if (!(identity instanceof Promise)) return identity;
+  identity.catch(() => undefined);
+  throw new CairnError("unauthenticated", "cannot find the token here", { reason: "BAD_CREDENTIAL" });
+}
+
 export const ADMIN: Caller = as(OWNER, "administer");
 /** Who has shown nothing, as who logs in. */
 export const VISITOR: Caller = as(ANONYMOUS, "public");
@@ -44,16 +54,17 @@ export function on(namespace: string, runId = "", artifact = ""): AskedScope {
 }
 
 export async function openAccess(under: StoresUnderTest): Promise<AccessUnderTest> {
-  const { runs: store, access: accessStore, feed, directory } = under;
+  const { journal, runs: store, access: accessStore, feed, directory } = under;
   const clock = { us: NOW_US, nowUs: () => clock.us };
   const search = new ListSearch(feed);
-  const onGone: Access["forget"] = (scope) => access.forget(scope);
-  const captures = new CapturePolicies(store);
+  const follower = new Follower(journal);
+  const captures = new CapturePolicies(store, follower);
   const objectives = new Objectives({ store });
-  const runs = new Runs({ store, search, clock, captures, onGone });
+  const runs = new Runs({ store, search, clock, captures, follower });
   const access: Access = await Access.open({
     store: accessStore,
     clock,
+    follower,
     // The least there is: what a real one costs is not the matter here.
     passwordCost: { memoryKib: 8, passes: 1 },
     locateRun: async (caller, id) => (await runs.get(caller, { by: "id", id })).namespace,
@@ -62,20 +73,21 @@ export async function openAccess(under: StoresUnderTest): Promise<AccessUnderTes
     access.createToken(ADMIN, { principal, name: "", role: undefined, namespaces: [], days: 0, ...bounds });
   return {
     access,
+    follower,
     runs,
     clock,
-    namespaces: new Namespaces({ store, search, clock, captures, objectives, onGone }),
+    namespaces: new Namespaces({ store, search, clock, captures, objectives, follower }),
     system: new System({
       store,
       runs,
       clock,
       options: { version: "0.0.0", engines: {}, backupDirectory: directory },
-      onRestored: () => access.reload(),
+      follower,
     }),
     token,
     user: async (name, password = "") => {
       await access.createPrincipal(ADMIN, { name, kind: "user", displayName: "", password });
-      return access.identify((await token(name)).secret);
+      return here(access.identify((await token(name)).secret));
     },
     group: async (name, ...members) => {
       await access.createPrincipal(ADMIN, { name, kind: "group", displayName: "", password: "" });

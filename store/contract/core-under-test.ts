@@ -3,6 +3,7 @@ import { ANONYMOUS, OWNER, type Caller } from "#core/access/caller.ts";
 import { Comparisons } from "#core/compare/comparisons.ts";
 import { Explore } from "#core/explore/explore.ts";
 import { Ingest } from "#core/ingest/ingest.ts";
+import { Follower } from "#core/journal/follower.ts";
 import { Logs } from "#core/logs/logs.ts";
 import { Lineage } from "#core/lineage/lineage.ts";
 import { Objectives } from "#core/objective/objectives.ts";
@@ -35,6 +36,7 @@ export interface CoreUnderTest {
   groups: Groups;
   system: System;
   changes: Changes;
+  follower: Follower;
   captures: CapturePolicies;
   /** Says what time it is; a test may set it. */
   clock: Clock & { us: number };
@@ -47,16 +49,18 @@ export function buildCore(
   const changes = new Changes(journal, options);
   const clock = { us: NOW_US, nowUs: () => clock.us };
   const search = new ListSearch(feed);
-  const captures = new CapturePolicies(store);
+  const follower = new Follower(journal);
+  const captures = new CapturePolicies(store, follower);
   const objectives = new Objectives({ store });
-  const runs = new Runs({ store, search, clock, captures });
+  const runs = new Runs({ store, search, clock, captures, follower });
   const metrics = new Metrics({ store, points, runs, clock });
   return {
     clock,
     changes,
+    follower,
     captures,
     runs,
-    namespaces: new Namespaces({ store, search, clock, captures, objectives }),
+    namespaces: new Namespaces({ store, search, clock, captures, objectives, follower }),
     ingest: new Ingest({ store, runs, clock, changes, captures }),
     metrics,
     objectives,
@@ -71,7 +75,7 @@ export function buildCore(
       runs,
       clock,
       options: { version: "0.0.0", engines: {}, backupDirectory: directory },
-      onRestored: () => captures.load(),
+      follower,
     }),
   };
 }

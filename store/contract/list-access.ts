@@ -8,23 +8,29 @@ import type {
   AuditRecord,
   AuditVerdict,
   ListAudit,
-  TokenUse,
 } from "#core/ports/access-store.ts";
+import { compareCodePoints } from "#lang/code-points.ts";
 
 /** An AccessStore in its plainest form: lists. What the engines are held against. */
 export class ListAccess implements AccessStore {
   content: AccessContent;
   readonly entries: AuditEntry[] = [];
+  #position = 0;
 
   constructor(content: Partial<AccessContent> = {}) {
     this.content = { principals: [], members: [], bindings: [], closed: [], tokens: [], ...content };
   }
 
-  async loadAccess(): Promise<AccessContent> {
-    return structuredClone(this.content);
+  async loadAccess(): Promise<AccessContent & { position: number }> {
+    return { ...structuredClone(this.content), position: this.#position };
   }
 
-  async changeAccess(changes: readonly AccessChange[], audit: readonly AuditRecord[]): Promise<void> {
+  async changeAccess(
+    changes: readonly AccessChange[],
+    audit: readonly AuditRecord[],
+    basedOn = this.#position,
+  ): Promise<number | undefined> {
+    if (basedOn < this.#position) return undefined;
     for (const change of changes) this.#apply(structuredClone(change));
     for (const record of audit) {
       const number = this.entries.length + 1;
@@ -32,13 +38,8 @@ export class ListAccess implements AccessStore {
       const { token = "", address = "" } = record;
       this.entries.push({ ...structuredClone(record), token, address, number, hash });
     }
-  }
-
-  async touchTokens(uses: readonly TokenUse[]): Promise<void> {
-    for (const { id, lastUsedUs } of uses) {
-      const token = this.content.tokens.find((one) => one.id === id);
-      if (token !== undefined) token.lastUsedUs = lastUsedUs;
-    }
+    if (changes.length > 0) this.#position++;
+    return this.#position;
   }
 
   async listAudit({ before, after, limit, ...wanted }: ListAudit): Promise<AuditEntry[]> {
@@ -96,6 +97,11 @@ export class ListAccess implements AccessStore {
         return;
       case "delete-token":
         content.tokens = content.tokens.filter(({ id }) => id !== change.id);
+        return;
+      case "use-token": {
+        const token = content.tokens.find(({ id }) => id === change.id);
+        if (token !== undefined) token.lastUsedUs = Math.max(token.lastUsedUs ?? 0, change.lastUsedUs);
+      }
     }
   }
 
@@ -104,4 +110,17 @@ export class ListAccess implements AccessStore {
       (one) => one.principal !== principal || scopeKey(one.scope) !== scopeKey(scope),
     );
   }
+}
+
+/** With its lists in an order that depends on nothing but what is in them. */
+export function sortedContent(content: AccessContent): AccessContent {
+  const by = <T>(list: readonly T[], key: (one: T) => string) =>
+    list.toSorted((a, b) => compareCodePoints(key(a), key(b)));
+  return {
+    principals: by(content.principals, (one) => one.name),
+    members: by(content.members, (one) => `${one.group}\n${one.member}`),
+    bindings: by(content.bindings, (one) => `${one.principal}\n${scopeKey(one.scope)}`),
+    closed: by(content.closed, scopeKey),
+    tokens: by(content.tokens, (one) => one.id),
+  };
 }

@@ -259,8 +259,8 @@ describe("a damaged store", () => {
       await damageLog(change);
       for (let round = 0; round < 2; round++) {
         const { problems } = await under.runs.checkIntegrity();
-        expect(problems.at(-1)).toContain("log row 3 is damaged");
-        expect(problems.every((problem) => problem.includes("log row 3"))).toBe(true);
+        expect(problems.at(-1)).toContain("log row 4 is damaged");
+        expect(problems.every((problem) => problem.includes("log row 4"))).toBe(true);
         for (const key of ["loss", "acc"]) {
           const values = await read(key).catch((thrown: unknown) => thrown);
           if (Array.isArray(values)) expect(values).toEqual(key === "loss" ? [1, 1.5, 3, 3.5] : [-1, -3]);

@@ -149,7 +149,6 @@ export class SqliteStore
   lineCount: LogStore["lineCount"] = (...args) => this.#read("lineCount", args);
 
   changeAccess: AccessStore["changeAccess"] = (...args) => this.#write("changeAccess", args);
-  touchTokens: AccessStore["touchTokens"] = (...args) => this.#write("touchTokens", args);
   loadAccess: AccessStore["loadAccess"] = (...args) => this.#read("loadAccess", args);
   listAudit: AccessStore["listAudit"] = (...args) => this.#read("listAudit", args);
   verifyAudit: AccessStore["verifyAudit"] = (signal) => this.#read("verifyAudit", [], signal);

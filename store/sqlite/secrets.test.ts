@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
-import { ADMIN, as, on, openAccess, VISITOR } from "#store/contract/access-under-test.ts";
+import { ADMIN, as, here, on, openAccess, VISITOR } from "#store/contract/access-under-test.ts";
 import { openOnDisk } from "./testing/under-test.ts";
 
 const PASSWORDS = ["planted-password-one", "planted-password-two", "planted-password-wrong"] as const;
@@ -39,13 +39,13 @@ describe("secrets", () => {
     await fails(access.bindRole(as(ada, "maintain"), { principal: "ada", role: "admin", scope: on("a") }));
     for (const secret of [revoked.secret, own.secret.toUpperCase(), `${own.secret}x`, PASSWORDS[0]]) {
       try {
-        access.identify(secret);
+        here(access.identify(secret));
         expect.unreachable("it was accepted");
       } catch (thrown) {
         errors.push(thrown);
       }
     }
-    access.identify(own.secret);
+    here(access.identify(own.secret));
     await access.close();
     await system.createBackup(ADMIN, "planted");
 

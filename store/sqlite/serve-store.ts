@@ -6,9 +6,10 @@ import { serveCalls, Transferred, type Endpoint, type Handlers } from "#base/thr
 import { withFacts } from "#core/access/audit/audit-record.ts";
 import { CairnError, toPlainError, type PlainError } from "#lang/errors.ts";
 import type { AuditRecord } from "#core/ports/access-store.ts";
+import { CHANGED } from "#core/ports/journal.ts";
 import type { ReadSeriesResult } from "#core/ports/point-store.ts";
 import { changedFields } from "#core/runs/run-difference.ts";
-import { changeAccess, dropNamespaceAccess, loadAccess, touchTokens } from "./access/access.ts";
+import { changeAccess, dropNamespaceAccess, loadAccess } from "./access/access.ts";
 import { appendAudit, auditHead, listAudit, verifyAudit } from "./access/audit.ts";
 import { carryAudit } from "./access/carry-audit.ts";
 import { artifactReads, artifactWrites } from "./artifacts/artifact-calls.ts";
@@ -126,8 +127,8 @@ function writerHandlers(writer: OpenWriter): Handlers<WriterApi> {
       return stored.run;
     },
     purgeRun: (id, audit) => writer.now.purgeRun(id, audit),
-    changeAccess: (changes, audit) => writer.now.change((_, db) => changeAccess(db, changes, audit), URGENT),
-    touchTokens: (uses) => writer.now.change((_, db) => touchTokens(db, uses)),
+    changeAccess: (...asked) =>
+      writer.now.change((_, db, journal) => changeAccess(db, journal, ...asked), URGENT),
     ...artifactWrites((work, options) => writer.now.changeArtifacts(work, options)),
     addSource: (link, audit) => writer.now.change((_, db) => new Sources(db).add(link, audit)),
     removeSource: (link, audit) => writer.now.change((_, db) => new Sources(db).remove(link, audit), URGENT),
@@ -162,9 +163,9 @@ function namespaceWrites(write: StoreWriter["change"]): Pick<Handlers<WriterApi>
         return updated;
       }),
     deleteNamespace: (path, audit) =>
-      write((namespaces, db) => {
+      write((namespaces, db, journal) => {
         namespaces.delete(path);
-        dropNamespaceAccess(db, path);
+        if (dropNamespaceAccess(db, path)) journal.noteOutside(CHANGED.access);
         appendAudit(db, audit);
       }, URGENT),
     describeKey: (description, nowUs, audit) =>
@@ -203,7 +204,7 @@ function readerHandlers(reader: StoreReader): Handlers<ReaderApi> {
     listChildren: (request) => new Sources(reader.db).ofSources(request),
     readLinks: (request) => new Sources(reader.db).read(request),
     readLinkedArtifacts: (request) => new Sources(reader.db).artifactsOf(request),
-    changesSince: (position) => reader.series.moment(() => changesSince(reader.db, position)),
+    changesSince: (...asked) => reader.series.moment(() => changesSince(reader.db, ...asked)),
     readPoints: (request) => reader.series.moment(() => readJournalPoints(reader.db, request)),
     finish: () => undefined,
     readSeries: (request) => {

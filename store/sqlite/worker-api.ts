@@ -32,7 +32,6 @@ export interface WriterApi extends Pick<
   append(envelopes: readonly PackedEnvelope[]): Promise<(Appended | PlainError)[]>;
   restore(file: string, keepAside: string | undefined, audit: AuditRecord): Promise<void>;
   changeAccess: AccessStore["changeAccess"];
-  touchTokens: AccessStore["touchTokens"];
   putArtifact: ArtifactStore["putArtifact"];
   deleteArtifact: ArtifactStore["deleteArtifact"];
   restoreReplaced: ArtifactStore["restoreReplaced"];

@@ -5,6 +5,7 @@ import { CHANGED } from "#core/ports/journal.ts";
 import type { RunFeed } from "#core/ports/run-search.ts";
 import { dropRunAccess } from "./access/access.ts";
 import { Appender, type Appended, type PackedEnvelope } from "./journal/append.ts";
+import type { ChangedArtifacts } from "./artifacts/artifact-calls.ts";
 import { Artifacts } from "./artifacts/artifacts.ts";
 import { appendAudit } from "./access/audit.ts";
 import { Backgrounds } from "./backgrounds.ts";
@@ -67,13 +68,13 @@ export class StoreWriter {
     this.#room = file === ":memory:" ? undefined : new Room(dirname(file));
     const { db, full } = openForWriting(file, this.#room);
     this.#db = db;
-    this.#namespaces = new Namespaces(db);
+    this.#journal = new JournalWriter(db, this.#tail);
+    this.#namespaces = new Namespaces(db, this.#journal);
     this.#runs = new Runs(db, this.#namespaces);
     this.#ledger = new Ledger(db);
     this.#catalog = new Catalog(db);
     this.#merge = new LinesMerge(db);
     this.#lines = new Lines(db, this.#merge);
-    this.#journal = new JournalWriter(db, this.#tail);
     const shared = { db, runs: this.#runs, ledger: this.#ledger, catalog: this.#catalog, tail: this.#tail };
     this.#appender = new Appender({
       ...shared,
@@ -127,18 +128,22 @@ export class StoreWriter {
   }
 
   /** A change of namespaces, settings or keys: `work` as a whole or not at all. */
-  change<T>(work: (namespaces: Namespaces, db: Db) => T, options?: JobOptions): Promise<T> {
-    return this.#committer.run(() => this.#db.savepoint(() => work(this.#namespaces, this.#db)), options);
+  change<T>(
+    work: (namespaces: Namespaces, db: Db, journal: JournalWriter) => T,
+    options?: JobOptions,
+  ): Promise<T> {
+    return this.#committer.run(
+      () => this.#db.savepoint(() => work(this.#namespaces, this.#db, this.#journal)),
+      options,
+    );
   }
 
   /** A change of what a run has beside it; `work` returns the run's key, or undefined where nothing changed. */
-  changeArtifacts<T>(
-    work: (db: Db) => { run: number | undefined; result: T },
-    options?: JobOptions,
-  ): Promise<T> {
+  changeArtifacts<T>(work: (db: Db) => ChangedArtifacts<T>, options?: JobOptions): Promise<T> {
     return this.change((_, db) => {
-      const { run, result } = work(db);
+      const { run, changesAccess, result } = work(db);
       if (run !== undefined) this.#journal.note(run, CHANGED.artifacts);
+      if (changesAccess === true) this.#journal.noteOutside(CHANGED.access);
       return result;
     }, options);
   }
@@ -179,7 +184,7 @@ export class StoreWriter {
     return this.#committer.run(() => {
       const { key, points } = this.#db.savepoint(() => {
         const done = this.#deleteRun(id);
-        dropRunAccess(this.#db, id);
+        if (dropRunAccess(this.#db, id)) this.#journal.noteOutside(CHANGED.access);
         appendAudit(this.#db, audit);
         return done;
       });

@@ -30,7 +30,7 @@ const COMPRESS_NOTHING = Number.MAX_SAFE_INTEGER;
 export interface AdapterOptions {
   routes(router: ConnectRouter): void;
   /** Runs before anything of a body is read; throws a ConnectError to refuse. A second time it lets pass. */
-  requestGate(context: Pick<HandlerContext, "method" | "values">): void;
+  requestGate(context: Pick<HandlerContext, "method" | "values">): Promise<void>;
   interceptors: Interceptor[];
   openCall(): OpenCall;
   contextValues(request: HttpRequest, call: OpenCall): ContextValues;
@@ -60,16 +60,18 @@ export function connectAdapter(
     response.once("close", () => call.close());
     endEarly(request, response);
     const values = options.contextValues(request, call);
-    if (request.method === "POST") {
-      const refusal = refusalBy(options.requestGate, handler, request, values);
-      if (refusal !== undefined) return sendRefusal(refusal, response);
-    }
-    const received = universalRequestFromNodeRequest(request, response, undefined, values);
-    handler(checkRequest(received, handler.method, call, options.onFailure))
-      .then((answer) => withContent(answer, handler.method, values, call, options.onFailure))
-      .then((answer) => sendAnswer(answer, response, call, options.onFailure))
-      // Whoever asked is gone. All other failures are answers.
-      .catch(() => response.destroy());
+    const serve = async (): Promise<void> => {
+      if (request.method === "POST") {
+        const refusal = await refusalBy(options.requestGate, handler, request, values);
+        if (refusal !== undefined) return sendRefusal(refusal, response);
+      }
+      const received = universalRequestFromNodeRequest(request, response, undefined, values);
+      const checked = await handler(checkRequest(received, handler.method, call, options.onFailure));
+      const answer = await withContent(checked, handler.method, values, call, options.onFailure);
+      await sendAnswer(answer, response, call, options.onFailure);
+    };
+    // Whoever asked is gone. All other failures are answers.
+    serve().catch(() => response.destroy());
   };
 }
 
@@ -77,16 +79,16 @@ export function connectAdapter(
  * Asks the gate before the generic stack does, which takes many times as long to say no: a refused caller
  * must cost the least. What has no content type of a known protocol is left to the stack.
  */
-function refusalBy(
+async function refusalBy(
   gate: AdapterOptions["requestGate"],
   { method }: UniversalHandler,
   request: HttpRequest,
   values: ContextValues,
-): Refusal | undefined {
+): Promise<Refusal | undefined> {
   const type = contentTypeOf(request.headers["content-type"]);
   if (!isProtocolType(type)) return undefined;
   try {
-    gate({ method, values });
+    await gate({ method, values });
     return undefined;
   } catch (thrown) {
     return refusalOf(type, ConnectError.from(thrown));

@@ -63,13 +63,13 @@ export function heavyOf(context: HandlerContext): BeginHeavy {
 export function gate(
   options: ConnectOptions,
   methods: ReadonlyMap<string, MethodTraits>,
-): (context: Pick<HandlerContext, "method" | "values">) => void {
-  return ({ method, values }) => {
+): (context: Pick<HandlerContext, "method" | "values">) => Promise<void> {
+  return async ({ method, values }) => {
     if (values.get(admittedKey)) return;
     try {
       const traits = methods.get(methodName(method));
       const sender = values.get(senderKey);
-      const { caller, account } = identify(options, traits?.permission, sender);
+      const { caller, account } = await identify(options, traits?.permission, sender);
       const call = values.get(openCallKey);
       if (traits !== undefined) call?.admit(account, traits, options, sender.headers);
       values.set(callerKey, { ...caller, signal: call?.signal });

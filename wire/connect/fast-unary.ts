@@ -1,10 +1,9 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import { Code, ConnectError } from "@connectrpc/connect";
-import type { Caller } from "#core/access/caller.ts";
 import { limits } from "#lang/limits.ts";
 import { ByteCollector } from "#wire/kit/byte-collector.ts";
 import type { HttpRequest, HttpResponse } from "#wire/kit/http.ts";
-import { identify } from "#wire/kit/identify.ts";
+import { identify, type Identified } from "#wire/kit/identify.ts";
 import { type Sender, senderOf, senderOfStream } from "#wire/kit/sender.ts";
 import type { ConnectOptions } from "./core.ts";
 import { messageTooLarge, toConnectError } from "./error.ts";
@@ -71,33 +70,33 @@ export class FastUnary {
       exchange.refuse(toConnectError(thrown, this.#options.onFailure));
       body.resume();
     };
-    let caller: Caller;
-    let deadlineMs: number | undefined;
+    exchange.onClose(() => call.close());
+    const receive = ({ caller, account }: Identified): void => {
+      call.admit(account, method, this.#options, sender.headers);
+      const deadlineMs = exchange.deadlineMs(sender.headers);
+      collect(body, call, refuse, (bytes) => {
+        const work = async () => {
+          const message = exchange.unwrap(bytes);
+          if (method.expensive) await call.startWork();
+          return method.answer({ ...caller, signal: call.signal }, message);
+        };
+        within(work(), deadlineMs)
+          .then((message) => {
+            call.endWork();
+            call.letGoBody();
+            call.answer(sizeOf(message));
+            exchange.answer(message);
+          })
+          .catch(refuse);
+      });
+    };
     try {
       const identified = identify(this.#options, method.permission, sender);
-      call.admit(identified.account, method, this.#options, sender.headers);
-      caller = { ...identified.caller, signal: call.signal };
-      deadlineMs = exchange.deadlineMs(sender.headers);
+      if (identified instanceof Promise) identified.then(receive).catch(refuse);
+      else receive(identified);
     } catch (thrown) {
       refuse(thrown);
-      return;
     }
-    exchange.onClose(() => call.close());
-    collect(body, call, refuse, (bytes) => {
-      const work = async () => {
-        const message = exchange.unwrap(bytes);
-        if (method.expensive) await call.startWork();
-        return method.answer(caller, message);
-      };
-      within(work(), deadlineMs)
-        .then((message) => {
-          call.endWork();
-          call.letGoBody();
-          call.answer(sizeOf(message));
-          exchange.answer(message);
-        })
-        .catch(refuse);
-    });
   }
 }
 

@@ -105,6 +105,8 @@ export class OpenCall {
     { core }: Pick<ConnectOptions, "core">,
     headers: Sender["headers"],
   ): void {
+    // Who calls may have taken a while to find out.
+    if (this.#closed) throw new CairnError("aborted", "cannot answer: the client went away");
     const { bodies, answers } = this.#traffic;
     // Of one that says it is larger than any may be, something else will be said.
     const bytes = Math.min(Number(headers["content-length"]) || 1, limits.messageBytesMax);

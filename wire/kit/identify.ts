@@ -8,8 +8,11 @@ import type { Traffic } from "#wire/kit/traffic.ts";
 
 /** What every wire needs to find out who calls. */
 export interface Admission {
-  /** Throws `unauthenticated` for a credential that is wrong; a missing one makes an anonymous principal. */
-  authenticate(sender: Sender): Identity;
+  /**
+   * Throws or rejects with `unauthenticated` for a credential that is wrong; a missing one makes an anonymous principal.
+   * A promise only where somebody else has to be asked: the calls that come by the thousand do not wait.
+   */
+  authenticate(sender: Sender): Identity | Promise<Identity>;
   /** What all wires share. */
   traffic: Traffic;
 }
@@ -22,28 +25,32 @@ export interface Identified {
 }
 
 /**
- * Who calls, for every wire and before anything of a body is read. Also counts the call. Throws
+ * Who calls, for every wire and before anything of a body is read. Also counts the call. Throws or rejects with
  * `unauthenticated`, `forbidden`, and `exhausted` (QUOTA).
  */
 export function identify(
-  admission: Admission,
+  { authenticate, traffic }: Admission,
   permission: Permission | undefined,
   sender: Sender,
-): Identified {
+): Identified | Promise<Identified> {
   if (permission === undefined)
     throw new CairnError("forbidden", "cannot call a method without a permission");
   answering.getStore()?.note(permission);
-  const caller = { ...authenticated(admission, sender), permission, address: sender.address };
-  const account = admission.traffic.quotas.admit(caller, sender.address);
-  authorizeCall(caller);
-  return { caller, account };
-}
-
-function authenticated({ authenticate, traffic }: Admission, sender: Sender): Identity {
-  try {
-    return authenticate(sender);
-  } catch (thrown) {
+  const admit = (identity: Identity): Identified => {
+    const caller = { ...identity, permission, address: sender.address };
+    const account = traffic.quotas.admit(caller, sender.address);
+    authorizeCall(caller);
+    return { caller, account };
+  };
+  const refuse = (thrown: unknown): never => {
     traffic.quotas.admitStranger(sender.address);
     throw thrown;
+  };
+  let identity: Identity | Promise<Identity>;
+  try {
+    identity = authenticate(sender);
+  } catch (thrown) {
+    return refuse(thrown);
   }
+  return identity instanceof Promise ? identity.then(admit, refuse) : admit(identity);
 }

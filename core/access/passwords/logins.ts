@@ -28,6 +28,8 @@ export class Logins {
     request: { name: string; password: string },
     kind: "login" | "session",
   ): Promise<LoggedIn> {
+    // The name or the password may have been set by another process a moment ago.
+    await this.#book.catchUp();
     const kept = await this.#checks.check(caller, request);
     const created = kept === undefined ? undefined : await this.#create(caller, request.name, kept, kind);
     if (created !== undefined) return created;

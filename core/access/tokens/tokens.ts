@@ -3,7 +3,8 @@ import { CairnError, quote } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
 import { requireAtMost, requireText } from "../../types/check.ts";
 import { parseNamespace } from "#lang/namespace-path.ts";
-import type { AccessStore, StoredToken } from "../../ports/access-store.ts";
+import type { Follower } from "../../journal/follower.ts";
+import type { StoredToken } from "../../ports/access-store.ts";
 import { administersRoot } from "../administrators.ts";
 import { auditRecord } from "../audit/audit-record.ts";
 import type { AccessBook, Holder, Plan } from "../book.ts";
@@ -39,31 +40,32 @@ const FLUSH_MS = 60_000;
 /** Secrets that stand for a principal. Only their hash is kept, and they are found by it. */
 export class Tokens {
   readonly #book: AccessBook;
-  readonly #store: AccessStore;
+  readonly #follower: Follower;
   readonly #checks: PasswordChecks;
   /** Ids and when they were used, where the store does not know yet. */
   readonly #used = new Map<string, number>();
   readonly #timer: NodeJS.Timeout;
   #flushing: Promise<void> = Promise.resolve();
 
-  constructor(book: AccessBook, store: AccessStore, checks: PasswordChecks) {
+  constructor(book: AccessBook, follower: Follower, checks: PasswordChecks) {
     this.#book = book;
-    this.#store = store;
+    this.#follower = follower;
     this.#checks = checks;
     // What could not be written stays and is tried again.
     this.#timer = setInterval(() => void this.#flush().catch(() => undefined), FLUSH_MS).unref();
   }
 
-  identify(secret: string): Identity {
-    return this.#identify(this.#find(secret, TOKEN_SECRET));
+  identify(secret: string): Identity | Promise<Identity> {
+    return this.#find(secret, TOKEN_SECRET, (token) => this.#identify(token));
   }
 
-  identifySession(shown: ShownSession): Identity {
-    const token = this.#find(shown.secret, SESSION_SECRET);
-    if ("pageKey" in shown && !sameText(token.pageHash ?? "", hashSecret(shown.pageKey))) {
-      throw badCredential("it is not of this page");
-    }
-    return this.#identify(token);
+  identifySession(shown: ShownSession): Identity | Promise<Identity> {
+    return this.#find(shown.secret, SESSION_SECRET, (token) => {
+      if ("pageKey" in shown && !sameText(token.pageHash ?? "", hashSecret(shown.pageKey))) {
+        throw badCredential("it is not of this page");
+      }
+      return this.#identify(token);
+    });
   }
 
   async create(caller: Caller, request: NewToken): Promise<CreatedToken> {
@@ -172,11 +174,18 @@ export class Tokens {
     }
   }
 
-  #find(secret: string, form: RegExp): StoredToken {
+  #find<T>(secret: string, form: RegExp, found: (token: StoredToken) => T): T | Promise<T> {
     if (!form.test(secret)) throw badCredential("it is not a valid token");
     const hashed = hashSecret(secret);
     const token = this.#book.state.tokensByHash.get(hashed);
-    if (token === undefined || !sameText(token.hash, hashed)) throw badCredential("it is not a valid token");
+    return token === undefined ? this.#findElsewhere(hashed).then(found) : found(token);
+  }
+
+  /** Another process may have given it out a moment ago. */
+  async #findElsewhere(hashed: string): Promise<StoredToken> {
+    await this.#follower.catchUpAfterRest();
+    const token = this.#book.state.tokensByHash.get(hashed);
+    if (token === undefined) throw badCredential("it is not a valid token");
     return token;
   }
 
@@ -250,9 +259,13 @@ export class Tokens {
     this.#flushing = this.#flushing
       .catch(() => undefined)
       .then(async () => {
-        const uses = [...this.#used].map(([id, lastUsedUs]) => ({ id, lastUsedUs }));
+        const uses = [...this.#used].map(([id, lastUsedUs]) => ({
+          do: "use-token" as const,
+          id,
+          lastUsedUs,
+        }));
         if (uses.length === 0) return;
-        await this.#store.touchTokens(uses);
+        await this.#book.change(() => ({ changes: uses, audit: [], result: undefined }));
         for (const { id, lastUsedUs } of uses) if (this.#used.get(id) === lastUsedUs) this.#used.delete(id);
       });
     return this.#flushing;

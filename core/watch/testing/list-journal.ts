@@ -17,11 +17,11 @@ export class ListJournal implements Journal {
     if (this.wakes) for (const wake of this.#wakes) wake();
   }
 
-  changesSince(since: number | undefined): Promise<JournalPart> {
+  changesSince(since: number | undefined, kinds: number): Promise<JournalPart> {
     this.asked++;
     const { secret, floor, position } = this;
     const known = since === undefined || since < floor ? [] : this.#noted;
-    const changes = known.filter((change) => change.position > (since ?? 0));
+    const changes = known.filter(({ position: at, what }) => at > (since ?? 0) && (what & kinds) !== 0);
     return Promise.resolve({ secret, floor, position, changes });
   }
 

@@ -6,6 +6,7 @@ import { Artifacts } from "#core/artifacts/artifacts.ts";
 import { CairnError } from "#lang/errors.ts";
 import type { RunRef } from "#lang/run-ref.ts";
 import type { BlobStore } from "#core/ports/blob-store.ts";
+import { Follower } from "#core/journal/follower.ts";
 import { CapturePolicies } from "#core/runs/capture-policies.ts";
 import { generator } from "../content.ts";
 import { getRuns } from "#store/contract/stores.ts";
@@ -34,12 +35,14 @@ export class ArtifactsWorkload implements Workload {
 
   async begin({ store, blobs }: OpenStores): Promise<void> {
     this.#blobs = blobs;
+    const follower = new Follower(store);
     this.#artifacts = new Artifacts({
       store,
       runs: store,
       blobs,
       clock: systemClock,
-      captures: new CapturePolicies(store),
+      captures: new CapturePolicies(store, follower),
+      follower,
       sizeBytesMax: SIZE_BYTES_MAX,
       onSweepFailure: () => {},
     });

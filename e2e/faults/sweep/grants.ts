@@ -3,6 +3,7 @@ import { Access } from "#core/access/access.ts";
 import { OWNER, type Caller } from "#core/access/caller.ts";
 import { ROLES, type Role } from "#core/access/role.ts";
 import type { AskedScope } from "#core/access/views.ts";
+import { Follower } from "#core/journal/follower.ts";
 import { CairnError } from "#lang/errors.ts";
 import type { SqliteStore } from "#store/sqlite/open.ts";
 import { generator } from "../content.ts";
@@ -107,9 +108,9 @@ export class GrantsWorkload implements Workload {
       if (matches.length > 1) throw new Error(`binding ${name} is there ${matches.length} times`);
       return matches[0]?.role;
     });
-    await this.#tokens.check("token", settled, (secret) => {
+    await this.#tokens.check("token", settled, async (secret) => {
       try {
-        return access.identify(secret).principal.name;
+        return (await access.identify(secret)).principal.name;
       } catch (thrown) {
         if (thrown instanceof CairnError && thrown.code === "unauthenticated") return undefined;
         throw thrown;
@@ -129,6 +130,7 @@ function openAccess(store: SqliteStore): Promise<Access> {
   return Access.open({
     store,
     clock: systemClock,
+    follower: new Follower(store),
     locateRun: () => Promise.reject(new CairnError("not-found", "cannot find a run: there are none")),
   });
 }

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { ROLES } from "#core/access/role.ts";
-import { scopeKey, type Scope } from "#core/access/scope.ts";
-import { compareCodePoints } from "#lang/code-points.ts";
+import type { Scope } from "#core/access/scope.ts";
 import type { AccessChange, AccessContent, StoredToken } from "#core/ports/access-store.ts";
-import { ListAccess } from "../list-access.ts";
+import { CHANGED } from "#core/ports/journal.ts";
+import { ListAccess, sortedContent } from "../list-access.ts";
 import { AUDIT, createRun, NOW_US, refused, useStores, type OpenStores } from "../stores.ts";
 
 const NAMES = ["ada", "Ada", "ci.night-ly@x+y", "lab", "everyone"];
@@ -63,13 +63,18 @@ const change: fc.Arbitrary<AccessChange> = fc.oneof(
   fc.record({ do: fc.constant("set-closed" as const), scope, closed: fc.boolean() }),
   fc.record({ do: fc.constant("put-token" as const), token }),
   fc.record({ do: fc.constant("delete-token" as const), id: fc.constantFrom("t1", "t2", "t3") }),
+  fc.record({
+    do: fc.constant("use-token" as const),
+    id: fc.constantFrom("t1", "t2", "t3"),
+    lastUsedUs: time,
+  }),
 );
 
 export function accessContentContract(open: OpenStores): void {
   const bench = useStores(open);
 
   it("is empty at first", async () => {
-    expect(await bench.under.access.loadAccess()).toEqual(new ListAccess().content);
+    expect(await bench.under.access.loadAccess()).toMatchObject(new ListAccess().content);
   });
 
   it("A15 holds after any changes what the plain lists hold, also after a restart", async () => {
@@ -95,13 +100,13 @@ export function accessContentContract(open: OpenStores): void {
           .filter(({ do: what }) => what.includes("binding") || what === "set-closed");
         await model.changeAccess(inOne, []);
         await bench.under.access.changeAccess(inOne, []);
-        expect(sorted(await bench.under.access.loadAccess())).toEqual(sorted(model.content));
+        expect(sortedContent(await bench.under.access.loadAccess())).toEqual(sortedContent(model.content));
       }),
       { numRuns: 60 },
     );
     await bench.reopen();
     if (bench.under.reopen === undefined) return;
-    expect(sorted(await bench.under.access.loadAccess())).toEqual(sorted(model.content));
+    expect(sortedContent(await bench.under.access.loadAccess())).toEqual(sortedContent(model.content));
   });
 
   it("A15 makes all changes and records of one call, or none", async () => {
@@ -112,7 +117,7 @@ export function accessContentContract(open: OpenStores): void {
       { do: "put-binding", binding: { ...binding, scope: { namespace: "a", runId: RUNS[0]! } } },
     ];
     await expect(access.changeAccess(changes, [AUDIT])).rejects.toEqual(refused("not-found"));
-    expect(await access.loadAccess()).toEqual(new ListAccess().content);
+    expect(await access.loadAccess()).toMatchObject(new ListAccess().content);
     expect(await access.verifyAudit()).toEqual({ entries: 0, problems: [] });
   });
 
@@ -130,7 +135,7 @@ export function accessContentContract(open: OpenStores): void {
     );
   });
 
-  it("keeps when tokens were last used, and passes over those that are gone", async () => {
+  it("A43 keeps when tokens were last used, whatever the order in which that is said, and passes over those that are gone", async () => {
     const { access } = bench.under;
     const [ada] = fc.sample(token, 1);
     const stored = { ...ada!, id: "t1", principal: "ada", hash: "h" };
@@ -149,12 +154,56 @@ export function accessContentContract(open: OpenStores): void {
       ],
       [],
     );
-    await access.touchTokens([
-      { id: "t1", lastUsedUs: NOW_US },
-      { id: "unknown", lastUsedUs: NOW_US },
-    ]);
+    const laterUs = (stored.lastUsedUs ?? 0) + 10;
+    const use = (id: string, lastUsedUs: number) => ({ do: "use-token" as const, id, lastUsedUs });
+    await access.changeAccess([use("t1", laterUs), use("unknown", laterUs)], []);
+    await access.changeAccess([use("t1", laterUs - 1)], []);
     const { tokens } = await access.loadAccess();
-    expect(tokens).toEqual([{ ...stored, lastUsedUs: NOW_US }]);
+    expect(tokens).toEqual([{ ...stored, lastUsedUs: laterUs }]);
+  });
+
+  it("A44 refuses changes that were planned before another change of access, and no others", async () => {
+    const { access, journal } = bench.under;
+    const run = await createRun(bench.runs, { namespace: "a" });
+    const close = (namespace: string, basedOn: number) =>
+      access.changeAccess([{ do: "set-closed", scope: { namespace }, closed: true }], [AUDIT], basedOn);
+    const { position } = await access.loadAccess();
+    // What happens to runs and namespaces is in the same journal, and no reason to plan again.
+    await bench.runs.setDeleted(run, NOW_US, AUDIT);
+    await bench.runs.createNamespace({ path: "b", description: "", objective: undefined, createdUs: NOW_US });
+    const first = await close("a", position);
+    expect(first).toBeGreaterThan(position);
+    expect(await close("b", position)).toBeUndefined();
+    expect(await close("b", first! - 1)).toBeUndefined();
+    expect((await access.loadAccess()).closed).toEqual([{ namespace: "a" }]);
+    expect(await close("b", first!)).toBeGreaterThan(first!);
+    const { entries } = await access.verifyAudit();
+    const part = await journal.changesSince(position, CHANGED.access);
+    expect(part.changes).toMatchObject([{ runId: "", namespace: "", what: CHANGED.access }]);
+    // The closure and its purge are one transaction; a run without any changes nothing of access.
+    const { position: known } = await access.loadAccess();
+    await bench.runs.purgeRun(run, AUDIT);
+    expect(await close("c", known)).toBeGreaterThan(known);
+    expect((await access.verifyAudit()).entries).toBe(entries + 2);
+  });
+
+  it("A44 what a purge takes away of access is a change of access", async () => {
+    const { access } = bench.under;
+    const run = await createRun(bench.runs, { namespace: "a" });
+    await access.changeAccess(
+      [{ do: "set-closed", scope: { namespace: "a", runId: run }, closed: true }],
+      [],
+    );
+    const ends = [
+      () => bench.runs.setDeleted(run, NOW_US, AUDIT).then(() => bench.runs.purgeRun(run, AUDIT)),
+      () => bench.runs.deleteNamespace("a", AUDIT),
+    ];
+    await access.changeAccess([{ do: "set-closed", scope: { namespace: "a" }, closed: true }], []);
+    for (const end of ends) {
+      const { position } = await access.loadAccess();
+      await end();
+      expect(await access.changeAccess([], [AUDIT], position)).toBeUndefined();
+    }
   });
 }
 
@@ -164,16 +213,4 @@ function isPossible(one: AccessChange, { principals }: AccessContent): boolean {
   if (one.do === "add-member") return exists(one.group) && exists(one.member);
   if (one.do === "put-token") return exists(one.token.principal);
   return true;
-}
-
-function sorted(content: AccessContent): AccessContent {
-  const by = <T>(list: readonly T[], key: (one: T) => string) =>
-    list.toSorted((a, b) => compareCodePoints(key(a), key(b)));
-  return {
-    principals: by(content.principals, (one) => one.name),
-    members: by(content.members, (one) => `${one.group}\n${one.member}`),
-    bindings: by(content.bindings, (one) => `${one.principal}\n${scopeKey(one.scope)}`),
-    closed: by(content.closed, scopeKey),
-    tokens: by(content.tokens, (one) => one.id),
-  };
 }

@@ -111,13 +111,13 @@ async function actions(bench: Bench): Promise<string[]> {
 }
 
 /** Binds something on each scope, and closes it. */
-function rule(bench: Bench, scopes: readonly Scope[]): Promise<void> {
+async function rule(bench: Bench, scopes: readonly Scope[]): Promise<void> {
   const binding = { principal: "everyone", role: "viewer" as const, createdUs: NOW_US, createdBy: "ada" };
   const changes = scopes.flatMap((scope): AccessChange[] => [
     { do: "put-binding", binding: { ...binding, scope } },
     { do: "set-closed", scope, closed: true },
   ]);
-  return bench.under.access.changeAccess(changes, []);
+  await bench.under.access.changeAccess(changes, []);
 }
 
 async function ruled(bench: Bench): Promise<Scope[]> {

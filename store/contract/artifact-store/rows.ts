@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { limits } from "#lang/limits.ts";
 import { ARTIFACT_KINDS } from "#core/types/artifact.ts";
+import { CHANGED } from "#core/ports/journal.ts";
 import { digestOf, inline, reference, uploaded } from "../artifact-samples.ts";
 import {
   AUDIT,
@@ -186,9 +187,11 @@ export function artifactRowsContract(open: OpenStores): void {
     expect((await closed()).toSorted()).toEqual(["file.bin", "other"]);
     await store().deleteArtifact(run, "file.bin", 2, AUDIT);
     expect((await closed()).toSorted()).toEqual(["file.bin", "other"]);
-    const { gone } = await store().purgeReplaced(run, undefined, AUDIT);
-    expect(gone).toEqual([{ namespace: "lab", runId: run, artifact: "file.bin" }]);
+    const { position } = await bench.under.access.loadAccess();
+    await store().purgeReplaced(run, undefined, AUDIT);
     expect(await closed()).toEqual(["other"]);
+    const { changes } = await bench.under.journal.changesSince(position, CHANGED.access);
+    expect(changes).toHaveLength(1);
   });
 
   it("F14 purging a run takes its artifacts, and another run's stay", async () => {

@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from "vitest";
 import { OWNER } from "#core/access/caller.ts";
-import { ADMIN, as, on, openAccess, VISITOR, type AccessUnderTest } from "../access-under-test.ts";
+import { ADMIN, as, here, on, openAccess, VISITOR, type AccessUnderTest } from "../access-under-test.ts";
 import { createRun, NOW_US, refused, useStores, type OpenStores } from "../stores.ts";
 
 const PASSWORD = "correct horse battery";
@@ -18,7 +18,7 @@ export function coreAccessAuditContract(open: OpenStores, restores: boolean): vo
     const owner = as(OWNER, "maintain");
     const id = await createRun(bench.runs, { namespace: "a" });
     const secret = (await access.bootstrap())!;
-    const admin = as(access.identify(secret), "administer");
+    const admin = as(here(access.identify(secret)), "administer");
     await access.createPrincipal(admin, { name: "ada", kind: "user", displayName: "", password: PASSWORD });
     await access.createPrincipal(admin, { name: "lab", kind: "group", displayName: "", password: "" });
     await access.updatePrincipal(admin, { name: "ada", disabled: false });
@@ -35,7 +35,7 @@ export function coreAccessAuditContract(open: OpenStores, restores: boolean): vo
     const { token } = await access.createToken(admin, { principal: "ada", name: "", ...bounds });
     await access.revokeToken(admin, token.id);
     const login = await access.logIn(VISITOR, { name: "ada", password: PASSWORD });
-    await access.logOut(as(access.identify(login.secret), "public"));
+    await access.logOut(as(here(access.identify(login.secret)), "public"));
     for (const name of ["ada", "typed-my-password"]) {
       await expect(access.logIn(VISITOR, { name, password: "wrong" })).rejects.toEqual(
         refused("unauthenticated"),

@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from "vitest";
 import type { Permission } from "#core/access/permission.ts";
 import type { NewToken } from "#core/access/views.ts";
-import { as, on, openAccess, type AccessUnderTest } from "../access-under-test.ts";
+import { as, here, on, openAccess, type AccessUnderTest } from "../access-under-test.ts";
 import { refused, useStores, type OpenStores } from "../stores.ts";
 
 /** What is known to a caller that has less than all there is: a bounded token, and a scope that is closed to it. */
@@ -21,7 +21,7 @@ export function coreAccessBoundsContract(open: OpenStores): void {
     await bind("everyone", "viewer", on(""));
   });
   const caller = async (bounds: Partial<NewToken>, permission: Permission = "read") =>
-    as(under.access.identify((await under.token("ada", bounds)).secret), permission);
+    as(here(under.access.identify((await under.token("ada", bounds)).secret)), permission);
 
   it("A41 a bounded token is shown the roles it has, where it has them", async () => {
     const { access } = under;

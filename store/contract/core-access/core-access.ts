@@ -9,6 +9,7 @@ import { coreAccessFirstTokenContract } from "./first-token.ts";
 import { coreAccessLoginsContract } from "./logins.ts";
 import { coreAccessPrincipalsContract } from "./principals.ts";
 import { coreAccessTokensContract } from "./tokens.ts";
+import { coreAccessTwoCoresContract } from "./two-cores.ts";
 import type { OpenStores } from "../stores.ts";
 
 export function coreAccessContract(name: string, open: OpenStores, traits: { restores: boolean }): void {
@@ -21,6 +22,7 @@ export function coreAccessContract(name: string, open: OpenStores, traits: { res
     describe("principals", () => coreAccessPrincipalsContract(open));
     describe("logins", () => coreAccessLoginsContract(open));
     describe("what must not be captured", () => coreAccessCaptureContract(open));
+    describe("two cores on one store", () => coreAccessTwoCoresContract(open, traits.restores));
     describe("audit", () => coreAccessAuditContract(open, traits.restores));
   });
 }

@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from "vitest";
 import type { Caller } from "#core/access/caller.ts";
 import { limits } from "#lang/limits.ts";
-import { ADMIN, as, DAY_US, on, openAccess, type AccessUnderTest } from "../access-under-test.ts";
+import { ADMIN, as, DAY_US, here, on, openAccess, type AccessUnderTest } from "../access-under-test.ts";
 import { NOW_US, refused, useStores, type OpenStores } from "../stores.ts";
 
 const PASSWORD = "correct horse battery";
@@ -16,11 +16,12 @@ export function coreAccessFirstTokenContract(open: OpenStores): void {
   beforeEach(async () => {
     under = await openAccess(bench.under);
     secret = (await under.access.bootstrap())!;
-    first = as(under.access.identify(secret), "administer");
+    first = as(here(under.access.identify(secret)), "administer");
   });
   const ada = { name: "ada", kind: "user" as const, displayName: "" };
-  const expectEnded = (...secrets: string[]) => {
-    for (const one of [secret, ...secrets]) expect(() => under.access.identify(one)).toThrow(BAD);
+  const expectEnded = async (...secrets: string[]) => {
+    for (const one of [secret, ...secrets])
+      await expect(async () => under.access.identify(one)).rejects.toThrow(BAD);
   };
 
   it("A34 ends after a week, and then another start makes the next one", async () => {
@@ -29,9 +30,9 @@ export function coreAccessFirstTokenContract(open: OpenStores): void {
     clock.us += 7 * DAY_US - 1;
     expect(await access.bootstrap()).toBeUndefined();
     clock.us += 1;
-    expectEnded();
+    await expectEnded();
     const again = (await access.bootstrap())!;
-    expect(access.identify(again).principal.name).toBe("admin");
+    expect(here(access.identify(again)).principal.name).toBe("admin");
     expect(access.listTokens(ADMIN, "admin")).toMatchObject([{ kind: "first" }]);
     expect(await audit()).toEqual(["bootstrap admin", "bootstrap admin"]);
   });
@@ -51,9 +52,9 @@ export function coreAccessFirstTokenContract(open: OpenStores): void {
       kind: "token",
       expiresUs: NOW_US + days * DAY_US,
     });
-    expectEnded(narrow.secret);
-    expect(() => access.identifySession(session)).toThrow(BAD);
-    expect(access.identify(better.secret).rights.may("administer", { namespace: "" })).toBe(true);
+    await expectEnded(narrow.secret);
+    await expect(async () => access.identifySession(session)).rejects.toThrow(BAD);
+    expect(here(access.identify(better.secret)).rights.may("administer", { namespace: "" })).toBe(true);
     expect(await access.bootstrap()).toBeUndefined();
     expect((await audit()).slice(-2)).toEqual([
       `create-token ${better.token.id}`,
@@ -64,11 +65,11 @@ export function coreAccessFirstTokenContract(open: OpenStores): void {
   it("A34 ends when it, or its session, has set the password of an administrator", async () => {
     const { access } = under;
     const session = await access.createSession(first);
-    const page = as(access.identifySession(session), "administer");
+    const page = as(here(access.identifySession(session)), "administer");
     await access.updatePrincipal(page, { name: "admin", displayName: "Admin" });
     await access.updatePrincipal(page, { name: "admin", password: PASSWORD });
-    expectEnded();
-    expect(() => access.identifySession(session)).toThrow(BAD);
+    await expectEnded();
+    await expect(async () => access.identifySession(session)).rejects.toThrow(BAD);
   });
 
   it("A34 ends when it has made someone an administrator who can log in", async () => {
@@ -76,14 +77,14 @@ export function coreAccessFirstTokenContract(open: OpenStores): void {
     await access.createPrincipal(first, { ...ada, password: PASSWORD });
     await access.bindRole(first, { principal: "ada", role: "admin", scope: on("a") });
     await access.bindRole(first, { principal: "ada", role: "maintainer", scope: on("") });
-    access.identify(secret);
+    here(access.identify(secret));
     // Without a way in of their own they would be locked out.
     await access.createPrincipal(first, { ...ada, name: "ben", password: "" });
     const child = await access.createToken(first, { ...UNBOUNDED, principal: "ben" });
     await access.bindRole(first, { principal: "ben", role: "admin", scope: on("") });
-    access.identify(secret);
+    here(access.identify(secret));
     await access.bindRole(first, { principal: "ada", role: "admin", scope: on("") });
-    expectEnded(child.secret);
+    await expectEnded(child.secret);
     await bind("ada", "viewer", on(""));
   });
 
@@ -97,14 +98,14 @@ export function coreAccessFirstTokenContract(open: OpenStores): void {
       const joined = { group: "admins", member: "ada" };
       if (how === "a member joins") {
         await access.bindRole(first, bound);
-        access.identify(secret);
+        here(access.identify(secret));
         await access.addMember(first, joined);
       } else {
         await access.addMember(first, joined);
-        access.identify(secret);
+        here(access.identify(secret));
         await access.bindRole(first, bound);
       }
-      expectEnded();
+      await expectEnded();
     },
   );
 
@@ -114,7 +115,7 @@ export function coreAccessFirstTokenContract(open: OpenStores): void {
     for (let i = 0; i < 3; i++) await access.createToken(first, { ...UNBOUNDED, principal: "ada" });
     await access.createToken(ADMIN, { ...UNBOUNDED, principal: "admin" });
     await access.updatePrincipal(ADMIN, { name: "admin", password: PASSWORD });
-    access.identify(secret);
+    here(access.identify(secret));
   });
 
   it("A34 is made for an administrator who is there but has no way in", async () => {
@@ -128,7 +129,7 @@ export function coreAccessFirstTokenContract(open: OpenStores): void {
     await access.revokeToken(ADMIN, token.id);
     await access.createToken(ADMIN, { ...UNBOUNDED, principal: "ada", role: "viewer" });
     const next = (await access.bootstrap())!;
-    expect(access.identify(next).principal.name).toBe("ada");
+    expect(here(access.identify(next)).principal.name).toBe("ada");
     await access.updatePrincipal(ADMIN, { name: "ada", password: PASSWORD });
     clock.us += 30 * DAY_US;
     expect(await access.bootstrap()).toBeUndefined();

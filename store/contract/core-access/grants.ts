@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from "vitest";
 import { OWNER } from "#core/access/caller.ts";
-import { ADMIN, as, on, openAccess, type AccessUnderTest } from "../access-under-test.ts";
+import { ADMIN, as, here, on, openAccess, type AccessUnderTest } from "../access-under-test.ts";
 import { createRun, refused, useStores, type OpenStores } from "../stores.ts";
 
 export function coreAccessGrantsContract(open: OpenStores): void {
@@ -50,7 +50,7 @@ export function coreAccessGrantsContract(open: OpenStores): void {
     await user("ben");
     await bind("ana", "admin", on(""));
     const few = await token("ana", { role: "maintainer", namespaces: ["a"] });
-    const ana = as(access.identify(few.secret), "maintain");
+    const ana = as(here(access.identify(few.secret)), "maintain");
     await access.bindRole(ana, { principal: "ben", role: "maintainer", scope: on("a/b") });
     const stronger = access.bindRole(ana, { principal: "ben", role: "admin", scope: on("a/b") });
     await expect(stronger).rejects.toEqual(refused("forbidden", "ROLE_TOO_STRONG"));
@@ -221,7 +221,7 @@ export function coreAccessGrantsContract(open: OpenStores): void {
     expect(await why(on("c"))).toBe('"mia" may do nothing on namespace "c": it is disabled');
     await access.updatePrincipal(ADMIN, { name: "mia", disabled: false });
     const own = await token("mia", { role: "viewer" });
-    const caller = as(access.identify(own.secret), "read");
+    const caller = as(here(access.identify(own.secret)), "read");
     const { role, summary } = await access.explain(caller, { principal: "", scope: on("c") });
     expect(role).toBe("viewer");
     expect(summary).toBe('"mia" is viewer of namespace "c" by this token');

@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from "vitest";
 import { ANONYMOUS, type Caller } from "#core/access/caller.ts";
 import { limits } from "#lang/limits.ts";
-import { ADMIN, as, on, openAccess, VISITOR, type AccessUnderTest } from "../access-under-test.ts";
+import { ADMIN, as, here, on, openAccess, VISITOR, type AccessUnderTest } from "../access-under-test.ts";
 import { NOW_US, refused, useStores, type OpenStores } from "../stores.ts";
 
 const PASSWORD = "correct horse battery";
@@ -33,10 +33,12 @@ export function coreAccessLoginsContract(open: OpenStores): void {
     await bind("ada", "writer", on("a"));
     const { secret, token } = await access.logIn(VISITOR, { name: "ada", password: PASSWORD });
     expect(token).toMatchObject({ principal: "ada", role: undefined, expiresUs: NOW_US + 12 * HOUR_US });
-    const ada = access.identify(secret);
+    const ada = here(access.identify(secret));
     expect(ada.rights.may("write", { namespace: "a" })).toBe(true);
     await access.logOut(as(ada, "public"));
-    expect(() => access.identify(secret)).toThrow(expect.objectContaining({ reason: "BAD_CREDENTIAL" }));
+    await expect(async () => access.identify(secret)).rejects.toThrow(
+      expect.objectContaining({ reason: "BAD_CREDENTIAL" }),
+    );
     await access.updatePrincipal(ADMIN, { name: "ada", password: "another sentence" });
     await expect(access.logIn(VISITOR, { name: "ada", password: PASSWORD })).rejects.toEqual(BAD);
     await access.logIn(VISITOR, { name: "ada", password: "another sentence" });
@@ -155,7 +157,7 @@ export function coreAccessLoginsContract(open: OpenStores): void {
     const { access } = under;
     await create("ada", "user", PASSWORD);
     const { secret } = await access.logIn(at("192.0.2.1"), { name: "ada", password: PASSWORD });
-    const ada = { ...as(access.identify(secret), "read"), address: "192.0.2.1" };
+    const ada = { ...as(here(access.identify(secret)), "read"), address: "192.0.2.1" };
     const asked = { principal: "", name: "", role: undefined, namespaces: [], days: 0, password: "wrong" };
     const wrong = refused("forbidden", "BAD_PASSWORD");
     await under.bind("ada", "writer", on(""));
@@ -173,23 +175,23 @@ export function coreAccessLoginsContract(open: OpenStores): void {
     const first = await access.logIn(VISITOR, { name: "ada", password: PASSWORD });
     const second = await access.logIn(VISITOR, { name: "ada", password: PASSWORD });
     clock.us += 60_000_000;
-    access.identify(first.secret);
-    const session = await access.createSession(as(access.identify(second.secret), "public"));
+    here(access.identify(first.secret));
+    const session = await access.createSession(as(here(access.identify(second.secret)), "public"));
     for (let i = 2; i < limits.loginsPerPrincipalMax; i++) {
       await access.logInSession(VISITOR, { name: "ada", password: PASSWORD });
     }
-    access.identify(second.secret);
+    here(access.identify(second.secret));
     // Both count to the minute.
     clock.us += 120_000_000;
-    access.identify(first.secret);
+    here(access.identify(first.secret));
     await access.logIn(VISITOR, { name: "ada", password: PASSWORD });
-    expect(access.identify(first.secret).principal.name).toBe("ada");
+    expect(here(access.identify(first.secret)).principal.name).toBe("ada");
     expect(access.listTokens(ADMIN, "ada").filter(({ parent }) => parent === undefined)).toHaveLength(
       limits.loginsPerPrincipalMax,
     );
     for (let i = 0; i < 3; i++) await access.logIn(VISITOR, { name: "ada", password: PASSWORD });
-    expect(() => access.identify(second.secret)).toThrow(BAD);
+    await expect(async () => access.identify(second.secret)).rejects.toThrow(BAD);
     // With what was made with it.
-    expect(() => access.identifySession(session)).toThrow(BAD);
+    await expect(async () => access.identifySession(session)).rejects.toThrow(BAD);
   });
 }

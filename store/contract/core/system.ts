@@ -62,9 +62,9 @@ export function coreSystemContract(open: OpenStores, restores: boolean): void {
   });
 
   it("B1 has no place for backups when everything is in memory", async () => {
-    const { runs, clock } = core();
+    const { runs, clock, follower } = core();
     const options = { version: "", engines: {}, backupDirectory: undefined };
-    const system = new System({ store: bench.runs, runs, clock, options });
+    const system = new System({ store: bench.runs, runs, clock, follower, options });
     await expect(system.createBackup(CALLER, "x")).rejects.toEqual(refused("precondition", "NO_DIRECTORY"));
     await expect(system.listBackups(CALLER)).rejects.toEqual(refused("precondition", "NO_DIRECTORY"));
   });

@@ -2,7 +2,6 @@ import { expect, it } from "vitest";
 import type { Caller } from "#core/access/caller.ts";
 import type { ReadMask } from "#core/access/scope.ts";
 import { CairnError } from "#lang/errors.ts";
-import { Runs } from "#core/runs/runs.ts";
 import type { WatchEvent } from "#core/watch/event.ts";
 import { Watches } from "#core/watch/watches.ts";
 import { buildCore, CALLER } from "../core-under-test.ts";
@@ -139,27 +138,6 @@ export function watchRightsContract(open: OpenStores): void {
     const { runs, left } = await ownerAgain.next("runs");
     expect([runs.map(({ run }) => run.id), left]).toEqual([[kept], [gone]]);
     await ownerAgain.leave();
-  });
-
-  it("H7 a purged run is told of before access forgets who might see it", async () => {
-    const built = core();
-    const { clock } = built;
-    const id = await makeRun(built);
-    let reader: WatchReader | undefined;
-    const runs = new Runs({
-      store: bench.runs,
-      search: new ListSearch(bench.under.feed),
-      clock,
-      captures: built.captures,
-      onGone: async () => {
-        reader = await WatchReader.open(built, { runs: ALL_RUNS }, callerWithout({}, "read"));
-      },
-    });
-    await runs.delete(CALLER, { by: "id", id });
-    await runs.purge(CALLER, { by: "id", id });
-    const other = await makeRun(built);
-    expect(await reader!.next("runs")).toMatchObject({ runs: [{ run: { id: other } }], left: [] });
-    await reader!.leave();
   });
 
   it("H7 changed rights end the stream at once, and the client goes on with the new ones", async () => {

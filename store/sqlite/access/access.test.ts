@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { newToken } from "#base/ids.ts";
 import { accessStoreContract } from "../../contract/access-store/access-store.ts";
-import { ADMIN, openAccess } from "#store/contract/access-under-test.ts";
+import { ADMIN, here, openAccess } from "#store/contract/access-under-test.ts";
 import { openIn, openInMemory, openOnDisk } from "../testing/under-test.ts";
 
 accessStoreContract("sqlite on disk", () => openOnDisk(), { restores: true });
@@ -28,7 +28,7 @@ describe("the admin token of the first version", () => {
     const under = await openIn(directory, data);
     const { access } = await openAccess(under);
     expect(await access.bootstrap()).toBeUndefined();
-    const { principal, rights } = access.identify(secret);
+    const { principal, rights } = here(access.identify(secret));
     expect(principal).toEqual({ kind: "user", name: "admin" });
     expect(rights.may("administer", { namespace: "" })).toBe(true);
     expect(access.listTokens(ADMIN, "admin")).toMatchObject([{ name: "first", expiresUs: undefined }]);

@@ -9,18 +9,20 @@ import type {
   StoredPrincipal,
   StoredToken,
   TokenKind,
-  TokenUse,
 } from "#core/ports/access-store.ts";
+import { CHANGED } from "#core/ports/journal.ts";
 import { appendAudit } from "./audit.ts";
 import type { Db, Row } from "../file/db.ts";
+import { isUnchangedSince, journalBounds, type JournalWriter } from "../journal/journal.ts";
 
 const TOKEN_COLUMNS =
   "id, kind, principal, parent, password_of, name, hash, page_hash, role, namespaces, created_us, expires_us, last_used_us";
 const BINDING_COLUMNS = "namespace, run, artifact, principal, role, created_us, created_by";
 
 /** The tables of access. Callers wrap each function in a transaction or savepoint. */
-export function loadAccess(db: Db): AccessContent {
+export function loadAccess(db: Db): AccessContent & { position: number } {
   return {
+    position: journalBounds(db).position,
     principals: db
       .all("SELECT name, kind, display_name, disabled, created_us, password FROM principal")
       .map(toPrincipal),
@@ -33,34 +35,42 @@ export function loadAccess(db: Db): AccessContent {
   };
 }
 
-export function changeAccess(db: Db, changes: readonly AccessChange[], audit: readonly AuditRecord[]): void {
+export function changeAccess(
+  db: Db,
+  journal: JournalWriter,
+  changes: readonly AccessChange[],
+  audit: readonly AuditRecord[],
+  basedOn?: number,
+): number | undefined {
+  if (basedOn !== undefined && !isUnchangedSince(db, basedOn, CHANGED.access)) return undefined;
   for (const change of changes) applyChange(db, change);
   for (const record of audit) appendAudit(db, record);
+  if (changes.length > 0) journal.noteOutside(CHANGED.access);
+  return journalBounds(db).position;
 }
 
-export function touchTokens(db: Db, uses: readonly TokenUse[]): void {
-  for (const { id, lastUsedUs } of uses) {
-    db.run("UPDATE token SET last_used_us = ? WHERE id = ?", lastUsedUs, id);
-  }
-}
-
-/** Bindings and closures on the run and its artifacts. For the transaction that destroys the run. */
-export function dropRunAccess(db: Db, runId: string): void {
-  db.run("DELETE FROM binding WHERE run = ? AND run <> ''", runId);
-  db.run("DELETE FROM closed_scope WHERE run = ? AND run <> ''", runId);
+/**
+ * Bindings and closures on the run and its artifacts. For the transaction that destroys the run. Returns whether there
+ * were any, as do the others: then access has changed.
+ */
+export function dropRunAccess(db: Db, runId: string): boolean {
+  return drop(db, "run = ? AND run <> ''", runId);
 }
 
 /** Of every step of an artifact; for the transaction that deletes the last of them. */
-export function dropArtifactAccess(db: Db, runId: string, artifact: string): void {
-  db.run("DELETE FROM binding WHERE run = ? AND run <> '' AND artifact = ?", runId, artifact);
-  db.run("DELETE FROM closed_scope WHERE run = ? AND run <> '' AND artifact = ?", runId, artifact);
+export function dropArtifactAccess(db: Db, runId: string, artifact: string): boolean {
+  return drop(db, "run = ? AND run <> '' AND artifact = ?", runId, artifact);
 }
 
 /** On the namespace and below: a role may have been bound where there is no namespace yet. */
-export function dropNamespaceAccess(db: Db, path: string): void {
-  const inSubtree = "(namespace = ?1 OR (namespace >= ?1 || '/' AND namespace < ?1 || '0'))";
-  db.run(`DELETE FROM binding WHERE ${inSubtree}`, path);
-  db.run(`DELETE FROM closed_scope WHERE ${inSubtree}`, path);
+export function dropNamespaceAccess(db: Db, path: string): boolean {
+  return drop(db, "(namespace = ?1 OR (namespace >= ?1 || '/' AND namespace < ?1 || '0'))", path);
+}
+
+function drop(db: Db, where: string, ...values: string[]): boolean {
+  const bindings = db.run(`DELETE FROM binding WHERE ${where}`, ...values);
+  const closures = db.run(`DELETE FROM closed_scope WHERE ${where}`, ...values);
+  return bindings.changes + closures.changes > 0;
 }
 
 function applyChange(db: Db, change: AccessChange): void {
@@ -93,6 +103,13 @@ function applyChange(db: Db, change: AccessChange): void {
       return putToken(db, change.token);
     case "delete-token":
       db.run("DELETE FROM token WHERE id = ?", change.id);
+      return;
+    case "use-token":
+      db.run(
+        "UPDATE token SET last_used_us = max(coalesce(last_used_us, 0), ?) WHERE id = ?",
+        change.lastUsedUs,
+        change.id,
+      );
   }
 }
 

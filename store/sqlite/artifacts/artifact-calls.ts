@@ -28,11 +28,15 @@ type Reads = Pick<
 >;
 
 /** `run` is the one whose artifacts changed, by its key. */
-type Changed<T> = { run: number | undefined; result: T };
+export interface ChangedArtifacts<T> {
+  run: number | undefined;
+  changesAccess?: boolean;
+  result: T;
+}
 
 /** What the storage thread answers about artifacts. `change` runs its work as a whole or not at all. */
 export function artifactWrites(
-  change: <T>(work: (db: Db) => Changed<T>, options?: JobOptions) => Promise<T>,
+  change: <T>(work: (db: Db) => ChangedArtifacts<T>, options?: JobOptions) => Promise<T>,
 ): Writes {
   return {
     putArtifact: (runId, artifact, nowUs, audit) =>
@@ -70,12 +74,15 @@ export function artifactWrites(
       }),
     purgeReplaced: (runId, name, audit) =>
       change((db) => {
-        const destroyed = new ReplacedArtifacts(db).purge(getKey(db, runId), name);
-        if (destroyed.count > 0) appendAudit(db, audit);
-        return { run: undefined, result: destroyed };
+        const { count, changesAccess } = new ReplacedArtifacts(db).purge(getKey(db, runId), name);
+        if (count > 0) appendAudit(db, audit);
+        return { run: undefined, changesAccess, result: count };
       }, URGENT),
     expireReplaced: (beforeUs, limit) =>
-      change((db) => ({ run: undefined, result: new ReplacedArtifacts(db).expire(beforeUs, limit) }), URGENT),
+      change((db) => {
+        const { count, changesAccess } = new ReplacedArtifacts(db).expire(beforeUs, limit);
+        return { run: undefined, changesAccess, result: count };
+      }, URGENT),
     forgetUnusedBlobs: (digests) =>
       change((db) => ({ run: undefined, result: new Artifacts(db).forgetUnusedBlobs(digests) }), URGENT),
   };

@@ -2,7 +2,7 @@ import { withFacts } from "#core/access/audit/audit-record.ts";
 import { limits } from "#lang/limits.ts";
 import type { ReplacedArtifact } from "#core/types/artifact.ts";
 import type { AuditRecord } from "#core/ports/access-store.ts";
-import type { GoneArtifact, ListReplaced } from "#core/ports/artifact-store.ts";
+import type { ListReplaced } from "#core/ports/artifact-store.ts";
 import type { ListPart } from "#core/ports/list-part.ts";
 import { dropArtifactAccess } from "../access/access.ts";
 import { ARTIFACT_COLUMNS, NO_STEP, toArtifact } from "./artifact-row.ts";
@@ -20,6 +20,12 @@ export interface Replacement {
   createdBy: string;
   /** undefined when it could not be kept. */
   version: number | undefined;
+}
+
+interface Destroyed {
+  count: number;
+  /** What was bound on names of which nothing is left is gone, too. */
+  changesAccess: boolean;
 }
 
 export function replacementRecord(record: AuditRecord, { createdBy, version }: Replacement): AuditRecord {
@@ -118,31 +124,27 @@ export class ReplacedArtifacts {
   }
 
   /** Those of a run, or of one name in it. */
-  purge(run: number, name: string | undefined): { count: number; gone: GoneArtifact[] } {
+  purge(run: number, name: string | undefined): Destroyed {
     const more = name === undefined ? "" : " AND name = ?";
     return this.#destroy(`run = ?${more}`, name === undefined ? [run] : [run, name]);
   }
 
-  expire(beforeUs: number, limit: number): { count: number; gone: GoneArtifact[] } {
+  expire(beforeUs: number, limit: number): Destroyed {
     const oldest = "SELECT id FROM replaced_artifact WHERE replaced_us < ? ORDER BY replaced_us LIMIT ?";
     return this.#destroy(`id IN (${oldest})`, [beforeUs, limit]);
   }
 
-  #destroy(where: string, values: readonly Value[]): { count: number; gone: GoneArtifact[] } {
+  #destroy(where: string, values: readonly Value[]): Destroyed {
     const names = this.#db.all(`SELECT DISTINCT run, name FROM replaced_artifact WHERE ${where}`, ...values);
     const { changes } = this.#db.run(`DELETE FROM replaced_artifact WHERE ${where}`, ...values);
-    const gone: GoneArtifact[] = [];
+    let changesAccess = false;
     for (const [run, name] of names) {
       if (this.#isThere(Number(run), String(name))) continue;
-      const [runId, namespace] = this.#db.find(
-        "SELECT run.id, path FROM run JOIN namespace ON namespace.id = run.namespace WHERE run.key = ?",
-        Number(run),
-      )!;
-      gone.push({ namespace: String(namespace), runId: String(runId), artifact: String(name) });
-      dropArtifactAccess(this.#db, String(runId), String(name));
+      const [runId] = this.#db.find("SELECT id FROM run WHERE key = ?", Number(run))!;
+      if (dropArtifactAccess(this.#db, String(runId), String(name))) changesAccess = true;
       this.#db.run("DELETE FROM replaced_version WHERE run = ? AND name = ?", Number(run), String(name));
     }
-    return { count: changes, gone };
+    return { count: changes, changesAccess };
   }
 
   #isThere(run: number, name: string): boolean {

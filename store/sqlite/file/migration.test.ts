@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { expect, it } from "vitest";
-import { CHANGED } from "#core/ports/journal.ts";
+import { CHANGED, CHANGED_RUNS } from "#core/ports/journal.ts";
 import { appendOne, AUDIT, envelope, getRun, numbers, readNumbers } from "#store/contract/stores.ts";
 import { openIn, type SqliteUnderTest } from "../testing/under-test.ts";
 
@@ -24,20 +24,20 @@ it("D12 opens a file of format 10 with everything in it, folded or not, and give
   expect(await readNumbers(under.points, SECOND, "loss")).toEqual([4]);
   expect((await getRun(under.runs, FIRST)).tags.get("from")).toBe("format 10");
   expect((await getRun(under.runs, TRASHED)).deletedUs).toBeDefined();
-  const { position, changes, secret } = await under.journal.changesSince(undefined);
+  const { position, changes, secret } = await under.journal.changesSince(undefined, CHANGED_RUNS);
   expect([position, changes]).toEqual([4, []]);
   expect(secret).toMatch(/^[0-9a-f]{64}$/);
   // The position of a row that is still in the log must not come again, or the fold would pass the new one over.
   await appendOne(under.runs, envelope(FIRST, 3, { series: [numbers("loss", [6], 5)] }));
   await under.runs.purgeRun(TRASHED, AUDIT);
-  expect((await under.journal.changesSince(position)).changes).toEqual([
+  expect((await under.journal.changesSince(position, CHANGED_RUNS)).changes).toEqual([
     { position: 5, runId: FIRST, namespace: "lab/old", what: CHANGED.points, envelopes: 1 },
     { position: 6, runId: TRASHED, namespace: "lab/old", what: CHANGED.purged, envelopes: 0 },
   ]);
   await under.settle();
   under = await under.reopen!();
   expect(await readNumbers(under.points, FIRST, "loss")).toEqual([1, 2, 3, 4, 5, 6]);
-  expect(await under.journal.changesSince(undefined)).toMatchObject({ position: 6, secret });
+  expect(await under.journal.changesSince(undefined, CHANGED_RUNS)).toMatchObject({ position: 6, secret });
   expect((await under.runs.checkIntegrity()).problems).toEqual([]);
   await under.discard();
 });

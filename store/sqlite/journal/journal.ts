@@ -20,6 +20,8 @@ const SECRET_SETTING = "journal-secret";
 /** How many changes are kept, and how many more there may be before some are pruned. */
 const CHANGES_KEPT = 200_000;
 const PRUNED_AT_ONCE = 1_000;
+const NO_RUN = 0;
+const RARE = CHANGED.purged | CHANGED.moved | CHANGED.namespaces | CHANGED.access;
 
 /** Writes what changed. One counter gives positions to changes and to rows of the ingest log. */
 export class JournalWriter {
@@ -56,6 +58,11 @@ export class JournalWriter {
     );
   }
 
+  /** Of access or namespaces: they concern no single run. */
+  noteOutside(what: number): void {
+    this.note(NO_RUN, what);
+  }
+
   /** For the end of a transaction. */
   prune(): void {
     const keptFrom = this.#tail.lastPos - CHANGES_KEPT;
@@ -87,12 +94,28 @@ export function beginAbove(db: Db, last: number): void {
 }
 
 /** Call inside one moment of the store. */
-export function changesSince(db: Db, since: number | undefined): JournalPart {
-  const [first, last] = db.find("SELECT min(pos), max(pos) FROM change")!;
-  const [floor, position] = [Number(first), Number(last)];
+export function changesSince(db: Db, since: number | undefined, kinds: number): JournalPart {
+  const { floor, position } = journalBounds(db);
   const secret = findSetting(db, SECRET_SETTING)!;
-  const changes = since === undefined || since < floor ? [] : mergedChanges(db, since);
+  const changes = since === undefined || since < floor ? [] : mergedChanges(db, since, kinds);
   return { secret, floor, position, changes };
+}
+
+/** The first and the last position that is known. */
+export function journalBounds(db: Db): { floor: number; position: number } {
+  const [first, last] = db.find("SELECT min(pos), max(pos) FROM change")!;
+  return { floor: Number(first), position: Number(last) };
+}
+
+/** Whether there is none of these rare kinds after a position; false where that is not known any more. */
+export function isUnchangedSince(db: Db, since: number, kinds: number): boolean {
+  if (since < journalBounds(db).floor) return false;
+  return db.find(`${selectChanges(kinds)} LIMIT 1`, since, kinds) === undefined;
+}
+
+function selectChanges(kinds: number): string {
+  const from = (kinds & ~RARE) === 0 ? "change INDEXED BY change_rare WHERE what >= 16" : "change WHERE true";
+  return `SELECT pos, run, what, id, namespace FROM ${from} AND pos > ? AND what & ? ORDER BY pos`;
 }
 
 /** The last change of one run, by kind; 0 for none. */
@@ -104,15 +127,12 @@ interface Merged {
   envelopes: number;
 }
 
-const KINDS = [CHANGED.run, CHANGED.points, CHANGED.lines, CHANGED.artifacts, CHANGED.purged];
+const KINDS = Object.values(CHANGED);
 
-function mergedChanges(db: Db, since: number): JournalChange[] {
+function mergedChanges(db: Db, since: number, kinds: number): JournalChange[] {
   const merged = new Map<number, Merged>();
-  for (const [pos, run, bits, id, namespace] of db.each(
-    "SELECT pos, run, what, id, namespace FROM change WHERE pos > ? ORDER BY pos",
-    since,
-  )) {
-    const what = Number(bits);
+  for (const [pos, run, bits, id, namespace] of db.each(selectChanges(kinds), since, kinds)) {
+    const what = Number(bits) & kinds;
     let one = merged.get(Number(run));
     if (one === undefined) {
       one = { run: Number(run), purged: undefined, at: KINDS.map(() => 0), envelopes: 0 };
@@ -142,6 +162,7 @@ function mergedChanges(db: Db, since: number): JournalChange[] {
 }
 
 function findPlace(db: Db, run: number): Pick<JournalChange, "runId" | "namespace"> | undefined {
+  if (run === NO_RUN) return { runId: "", namespace: "" };
   const row = db.find(
     "SELECT run.id, namespace.path FROM run JOIN namespace ON namespace.id = run.namespace WHERE run.key = ?",
     run,

@@ -1,9 +1,11 @@
 import { CairnError, quote } from "#lang/errors.ts";
 import type { CapturePolicy } from "#core/types/capture.ts";
 import type { Direction, KeyDescription, Namespace, Objective, Picture } from "#core/types/namespace.ts";
+import { CHANGED } from "#core/ports/journal.ts";
 import type { ListPart } from "#core/ports/list-part.ts";
 import type { NamespaceChange, RunStore } from "#core/ports/run-store.ts";
 import type { Db, Row } from "../file/db.ts";
+import type { JournalWriter } from "../journal/journal.ts";
 import { takePage } from "./page.ts";
 
 const COLUMNS =
@@ -14,9 +16,12 @@ const TREE_ORDER = "replace(path, '/', char(1))";
 /** Namespaces and what their metric keys mean. Call inside a transaction where several steps belong together. */
 export class Namespaces {
   readonly #db: Db;
+  readonly #journal: JournalWriter | undefined;
 
-  constructor(db: Db) {
+  /** `journal` for the one that writes. */
+  constructor(db: Db, journal?: JournalWriter) {
     this.#db = db;
+    this.#journal = journal;
   }
 
   create(namespace: Omit<Namespace, "capture">): Namespace {
@@ -88,6 +93,7 @@ export class Namespaces {
     if (forbidsCode !== undefined) {
       this.#db.run("UPDATE namespace SET forbids_code = ? WHERE id = ?", Number(forbidsCode), id);
     }
+    this.#noteChange();
     return this.find(path)!;
   }
 
@@ -113,6 +119,7 @@ export class Namespaces {
       });
     }
     this.#db.run("DELETE FROM namespace WHERE id = ?", id);
+    this.#noteChange();
   }
 
   /** The id of the namespace, which is created with its parents where missing. */
@@ -121,11 +128,16 @@ export class Namespaces {
     if (known !== undefined) return known;
     const slash = path.lastIndexOf("/");
     if (slash > 0) this.ensure(path.slice(0, slash), nowUs);
+    this.#noteChange();
     return this.#db.run(
       "INSERT INTO namespace (path, description, created_us) VALUES (?, '', ?)",
       path,
       nowUs,
     ).lastId;
+  }
+
+  #noteChange(): void {
+    this.#journal?.noteOutside(CHANGED.namespaces);
   }
 
   getId(path: string): number {
