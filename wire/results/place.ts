@@ -27,7 +27,7 @@ const ASKED_MS_MAX = 60_000;
  *
  * A client that puts a record first asks whether its base NAMESPACE/RUN is there (fsspec does so before each write), so
  * the base tells that the same credential asked for last, where it may write. Where it did not ask, the key is the last
- * segment. What others asked for, and which runs they made along the path, never decides where a record goes.
+ * segment. That is kept per process (docs/decisions/0024-base-of-results-per-process.md). What others asked for, and which runs they made along the path, never decides where a record goes.
  */
 export class Places {
   readonly #runs: Runs;
