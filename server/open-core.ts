@@ -51,6 +51,7 @@ export async function openCore(
   const metrics = new Metrics({ store, points, runs, clock });
   const artifacts = new Artifacts({
     store: stores.artifacts,
+    ledger: stores.blobLedger,
     runs: store,
     blobs: stores.blobs,
     clock,

@@ -5,6 +5,7 @@ import { openMemoryBlobStore } from "#blob/memory/memory-blob-store.ts";
 import type { CairnError } from "#lang/errors.ts";
 import type { AccessStore } from "#core/ports/access-store.ts";
 import type { ArtifactStore } from "#core/ports/artifact-store.ts";
+import type { BlobLedger } from "#core/ports/blob-ledger.ts";
 import type { BlobStore } from "#core/ports/blob-store.ts";
 import type { Journal } from "#core/ports/journal.ts";
 import type { Leases } from "#core/ports/leases.ts";
@@ -25,6 +26,7 @@ export interface Stores {
   access: AccessStore;
   links: LineageStore;
   artifacts: ArtifactStore;
+  blobLedger: BlobLedger;
   leases: Leases;
   logs: LogStore;
   blobs: BlobStore;
@@ -68,6 +70,7 @@ export async function openStores(settings: Settings, startThread?: StartThread):
       access: store,
       links: store,
       artifacts: store.artifacts,
+      blobLedger: store.blobLedger,
       leases: store.leases,
       logs: store,
       blobs,

@@ -52,6 +52,7 @@ export async function openArtifactCore(
   const failures: unknown[] = [];
   const artifacts = new Artifacts({
     store: under.artifacts,
+    ledger: under.blobLedger,
     runs: under.runs,
     blobs,
     clock: core.clock,

@@ -4,15 +4,16 @@ import type { MessagePort } from "node:worker_threads";
 import { CairnError, fromPlainError, quote } from "#lang/errors.ts";
 import type { AccessStore, AuditRecord } from "#core/ports/access-store.ts";
 import type { ArtifactStore } from "#core/ports/artifact-store.ts";
+import type { BlobLedger } from "#core/ports/blob-ledger.ts";
 import type { Journal } from "#core/ports/journal.ts";
 import type { Leases } from "#core/ports/leases.ts";
 import type { LineageStore } from "#core/ports/lineage-store.ts";
 import type { LogStore } from "#core/ports/log-store.ts";
 import type { PointStore } from "#core/ports/point-store.ts";
 import type { AppendEnvelope, AppendOutcome, RunStore } from "#core/ports/run-store.ts";
-import { artifactPort, leasesPort } from "./artifacts/ports.ts";
 import { lockDirectory } from "./file/lock.ts";
 import { packEnvelope } from "./journal/pack.ts";
+import { artifactPort, blobLedgerPort, leasesPort, UNSEEN, type Calls } from "./ports.ts";
 import { startThread, type StartThread, type Thread } from "./thread.ts";
 import type { ReaderApi, WriterApi } from "./worker-api.ts";
 
@@ -77,8 +78,6 @@ interface Waiting {
 }
 
 const READERS_MAX = 3;
-/** Calls of the writer after which searches and subscribers find nothing new. */
-const UNSEEN: ReadonlySet<keyof WriterApi> = new Set(["publish", "acquireLease", "renewLease"]);
 
 /** The calling side: runs on the thread that serves requests and does nothing but hand over. */
 export class SqliteStore implements Journal, RunStore, PointStore, AccessStore, LineageStore, LogStore {
@@ -157,11 +156,11 @@ export class SqliteStore implements Journal, RunStore, PointStore, AccessStore, 
   verifyAudit: AccessStore["verifyAudit"] = (signal) => this.#read("verifyAudit", [], signal);
   getAuditHead: AccessStore["getAuditHead"] = () => this.#read("getAuditHead", []);
 
-  readonly artifacts: ArtifactStore = artifactPort(
-    (method, args) => this.#write(method, args as never) as never,
-    (method, args) => this.#read(method, args as never) as never,
-  );
-  readonly leases: Leases = leasesPort((method, args) => this.#write(method, args as never) as never);
+  readonly #writes: Calls<WriterApi> = (method, args) => this.#write(method, args as never) as never;
+  readonly #reads: Calls<ReaderApi> = (method, args) => this.#read(method, args as never) as never;
+  readonly artifacts: ArtifactStore = artifactPort(this.#writes, this.#reads);
+  readonly blobLedger: BlobLedger = blobLedgerPort(this.#writes, this.#reads);
+  readonly leases: Leases = leasesPort(this.#writes);
 
   addSource: LineageStore["addSource"] = (...args) => this.#write("addSource", args);
   removeSource: LineageStore["removeSource"] = (...args) => this.#write("removeSource", args);

@@ -12,8 +12,10 @@ import { changeAccess, dropNamespaceAccess, loadAccess, touchTokens } from "./ac
 import { appendAudit, auditHead, listAudit, verifyAudit } from "./access/audit.ts";
 import { carryAudit } from "./access/carry-audit.ts";
 import { artifactReads, artifactWrites } from "./artifacts/artifact-calls.ts";
+import { blobWrites } from "./artifacts/blob-ledger.ts";
 import { URGENT } from "./committer.ts";
 import { Db } from "./file/db.ts";
+import type { Held } from "./file/held-tables.ts";
 import { checkCopy, replaceFile, stageCopy } from "./file/restore.ts";
 import { leaseWrites } from "./leases.ts";
 import { changesSince, readJournalPoints } from "./journal/journal.ts";
@@ -72,14 +74,19 @@ class OpenWriter {
   restore(copy: string, keepAside: string | undefined, audit: AuditRecord): void {
     checkCopy(copy);
     const staged = stageCopy(this.#file, copy);
+    let held: Held = new Map();
     try {
       if (keepAside !== undefined) this.now.backup(keepAside);
+      held = this.now.held();
       this.now.close();
       carryAudit(this.#file, staged, audit);
       replaceFile(this.#file, staged);
     } finally {
       rmSync(staged, { force: true });
-      if (this.now.closed) this.now = this.#open(this.now.feedPosition);
+      if (this.now.closed) {
+        this.now = this.#open(this.now.feedPosition);
+        this.now.hold(held);
+      }
     }
   }
 
@@ -131,6 +138,7 @@ function writerHandlers(writer: OpenWriter): Handlers<WriterApi> {
     touchTokens: (uses) => writer.now.change((_, db) => touchTokens(db, uses)),
     ...artifactWrites((work, options) => writer.now.changeArtifacts(work, options)),
     ...leaseWrites((work, options) => writer.now.change((_, db) => work(db), options)),
+    ...blobWrites((work, options) => writer.now.change((_, db) => work(db), options)),
     addSource: (link, audit) => writer.now.change((_, db) => new Sources(db).add(link, audit)),
     removeSource: (link, audit) => writer.now.change((_, db) => new Sources(db).remove(link, audit), URGENT),
     expireHeartbeats: (nowUs) => writer.now.expireHeartbeats(nowUs),

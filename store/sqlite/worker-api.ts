@@ -2,6 +2,7 @@ import type { PlainError } from "#lang/errors.ts";
 import type { Run, RunChange } from "#core/types/run.ts";
 import type { AccessStore, AuditRecord } from "#core/ports/access-store.ts";
 import type { ArtifactStore } from "#core/ports/artifact-store.ts";
+import type { BlobLedger } from "#core/ports/blob-ledger.ts";
 import type { Journal } from "#core/ports/journal.ts";
 import type { Leases } from "#core/ports/leases.ts";
 import type { LineageStore } from "#core/ports/lineage-store.ts";
@@ -14,6 +15,7 @@ import type { Appended, PackedEnvelope } from "./journal/append.ts";
 export interface WriterApi
   extends
     Leases,
+    Pick<BlobLedger, "pinBlob" | "unpinBlob" | "markBlobs" | "unmarkBlobs">,
     Pick<
       RunStore,
       | "createNamespace"
@@ -42,7 +44,6 @@ export interface WriterApi
   restoreReplaced: ArtifactStore["restoreReplaced"];
   purgeReplaced: ArtifactStore["purgeReplaced"];
   expireReplaced: ArtifactStore["expireReplaced"];
-  forgetUnusedBlobs: ArtifactStore["forgetUnusedBlobs"];
   addSource: LineageStore["addSource"];
   removeSource: LineageStore["removeSource"];
   /** Folds all that is in the log and shrinks the file. */
@@ -56,6 +57,7 @@ export interface ReaderApi
   extends
     PointStore,
     LogStore,
+    Pick<BlobLedger, "listUsedBlobs" | "listUnusedBlobs" | "findUsedBlobs">,
     Pick<Journal, "changesSince" | "readPoints">,
     Pick<
       RunStore,
@@ -80,9 +82,6 @@ export interface ReaderApi
   readContent: ArtifactStore["readContent"];
   listArtifacts: ArtifactStore["listArtifacts"];
   listReplaced: ArtifactStore["listReplaced"];
-  listUsedBlobs: ArtifactStore["listUsedBlobs"];
-  listUnusedBlobs: ArtifactStore["listUnusedBlobs"];
-  findUsedBlobs: ArtifactStore["findUsedBlobs"];
   listSources: LineageStore["listSources"];
   listChildren: LineageStore["listChildren"];
   readLinks: LineageStore["readLinks"];

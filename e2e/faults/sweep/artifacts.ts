@@ -36,6 +36,7 @@ export class ArtifactsWorkload implements Workload {
     this.#blobs = blobs;
     this.#artifacts = new Artifacts({
       store: store.artifacts,
+      ledger: store.blobLedger,
       runs: store,
       blobs,
       clock: systemClock,
