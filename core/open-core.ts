@@ -13,6 +13,7 @@ import { Logs } from "./logs/logs.ts";
 import { Objectives } from "./objective/objectives.ts";
 import type { AccessStore } from "./ports/access-store.ts";
 import type { ArtifactStore } from "./ports/artifact-store.ts";
+import type { BlobLedger } from "./ports/blob-ledger.ts";
 import type { BlobStore } from "./ports/blob-store.ts";
 import type { Engine } from "./ports/engine.ts";
 import type { Journal } from "./ports/journal.ts";
@@ -43,6 +44,7 @@ export interface Ports {
   access: AccessStore;
   links: LineageStore;
   artifacts: ArtifactStore;
+  blobLedger: BlobLedger;
   leases: Leases;
   logs: LogStore;
   blobs: BlobStore;
@@ -90,6 +92,7 @@ export async function openCore(ports: Ports, options: CoreOptions) {
   const metrics = new Metrics({ namespaces: namespaceStore, points, runs, clock });
   const artifacts = new Artifacts({
     store: ports.artifacts,
+    ledger: ports.blobLedger,
     runs: store,
     blobs: ports.blobs,
     clock,

@@ -51,6 +51,7 @@ export async function openStores(settings: Settings, startThread?: StartThread):
       access: store,
       links: store,
       artifacts: store.artifacts,
+      blobLedger: store.blobLedger,
       leases: store.leases,
       logs: store,
       blobs,

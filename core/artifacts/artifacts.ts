@@ -15,6 +15,7 @@ import { requireText } from "../types/check.ts";
 import type { RunRef } from "#lang/run-ref.ts";
 import type { Follower } from "../journal/follower.ts";
 import type { ArtifactStore } from "../ports/artifact-store.ts";
+import type { BlobLedger } from "../ports/blob-ledger.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
 import type { RunStore } from "../ports/run-store.ts";
 import type { CapturePolicies } from "../runs/capture-policies.ts";
@@ -31,6 +32,7 @@ import { Uploads } from "./uploads.ts";
 
 export interface ArtifactParts {
   store: ArtifactStore;
+  ledger: BlobLedger;
   runs: RunStore;
   blobs: BlobStore;
   clock: Clock;
@@ -78,10 +80,10 @@ export class Artifacts {
 
   constructor(parts: ArtifactParts) {
     this.#parts = parts;
-    const pins = new BlobPins();
-    this.sweep = new BlobSweep({ ...parts, pins });
+    const pins = new BlobPins(parts);
+    this.sweep = new BlobSweep(parts);
     this.uploads = new Uploads({ ...parts, pins, sweep: this.sweep });
-    this.content = new StoredContent({ ...parts, sweep: this.sweep });
+    this.content = new StoredContent({ ...parts, pins });
     this.replaced = new Replaced({ ...parts, sweep: this.sweep });
   }
 

@@ -1,41 +1,66 @@
-/**
- * Keeps a blob from being destroyed while an artifact is about to have it. An upload holds its digest from
- * before the blob can be found until its row is durable; whoever destroys waits for nobody and takes only what
- * nobody holds, and who wants to hold what is being destroyed waits until it is gone and then puts it anew.
- */
+import { randomUUID } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
+import type { Clock } from "#base/clock.ts";
+import { CairnError } from "#lang/errors.ts";
+import { ALL_BLOBS, type BlobLedger } from "../ports/blob-ledger.ts";
+
+/** From just before a blob gets its name until its row is durable. */
+const PIN_US = 3_600_000_000;
+/** Renewed long before it ends; of a backup that died it only delays what frees space. */
+const ALL_US = 86_400_000_000;
+const ALL_RENEW_MS = 600_000;
+/** Something that is being destroyed is gone soon, unless who destroys it has died. */
+const WAIT_MS_MAX = 30_000;
+const WAIT_MS_FIRST = 2;
+const RETRY_MS = 60_000;
+
+/** Keeps blobs from being destroyed, on whatever server: see BlobLedger. */
 export class BlobPins {
-  readonly #held = new Map<string, number>();
-  readonly #destroying = new Map<string, Promise<void>>();
+  readonly #ledger: BlobLedger;
+  readonly #clock: Clock;
 
-  async hold(digest: string): Promise<void> {
-    for (;;) {
-      const destroying = this.#destroying.get(digest);
-      if (destroying === undefined) break;
-      await destroying;
+  constructor(parts: { ledger: BlobLedger; clock: Clock }) {
+    this.#ledger = parts.ledger;
+    this.#clock = parts.clock;
+  }
+
+  /** Waits while it is being destroyed, and returns the holder of the pin. Throws `unavailable` (BLOB_BUSY) when that takes too long. */
+  async pin(digest: string, holdUs: number = PIN_US): Promise<string> {
+    const holder = randomUUID();
+    const begun = performance.now();
+    for (let waitMs = WAIT_MS_FIRST; ; waitMs = Math.min(waitMs * 2, 500)) {
+      const nowUs = this.#clock.nowUs();
+      if (await this.#ledger.pinBlob(digest, holder, nowUs, nowUs + holdUs)) return holder;
+      if (performance.now() - begun > WAIT_MS_MAX) throw busy();
+      await setTimeout(waitMs);
     }
-    this.#held.set(digest, (this.#held.get(digest) ?? 0) + 1);
   }
 
-  release(digest: string): void {
-    const left = (this.#held.get(digest) ?? 0) - 1;
-    if (left > 0) this.#held.set(digest, left);
-    else this.#held.delete(digest);
+  unpin(digest: string, holder: string): Promise<void> {
+    return this.#ledger.unpinBlob(digest, holder);
   }
 
-  /** Runs `work` while nobody can hold the digest. Returns whether it ran; rejects as it does. */
-  async destroy(digest: string, work: () => Promise<void>): Promise<boolean> {
-    if (this.#held.has(digest) || this.#destroying.has(digest)) return false;
-    const working = work();
-    const settled = working.then(
-      () => undefined,
-      () => undefined,
-    );
-    this.#destroying.set(digest, settled);
+  /** Nothing is destroyed while `work` runs: what is in the store at its start is there until its end. */
+  async keepAll<T>(work: () => Promise<T>): Promise<T> {
+    const holder = await this.pin(ALL_BLOBS, ALL_US);
+    const renew = () => {
+      const nowUs = this.#clock.nowUs();
+      return this.#ledger.pinBlob(ALL_BLOBS, holder, nowUs, nowUs + ALL_US).catch(() => false);
+    };
+    const timer = setInterval(() => void renew(), ALL_RENEW_MS);
     try {
-      await working;
+      return await work();
     } finally {
-      this.#destroying.delete(digest);
+      clearInterval(timer);
+      // What could not be taken back ends by itself.
+      await this.unpin(ALL_BLOBS, holder).catch(() => undefined);
     }
-    return true;
   }
+}
+
+function busy(): CairnError {
+  return new CairnError("unavailable", "cannot store content: the same content is being destroyed", {
+    reason: "BLOB_BUSY",
+    retryAfterMs: RETRY_MS,
+  });
 }

@@ -1,12 +1,15 @@
+import { randomUUID } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import type { Clock } from "#base/clock.ts";
-import type { ArtifactStore } from "../ports/artifact-store.ts";
+import type { BlobLedger } from "../ports/blob-ledger.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
-import type { BlobPins } from "./blob-pins.ts";
 
 /** Younger blobs may belong to an upload whose row is still to come, in this process or after a restart. */
 const ORPHAN_AGE_MS = 3_600_000;
 const STEP_BLOBS = 100;
+const MARK_MS = 900_000;
+/** Nothing is deleted under an older mark, so that even a deletion that hangs for minutes is over when the mark ends. */
+const MARK_AGE_MS_MAX = 60_000;
 
 /**
  * Destroys content that no artifact has any more. In the usual case the store names it: whatever removes the
@@ -15,28 +18,24 @@ const STEP_BLOBS = 100;
  * (`sweepOrphans`), in small steps between which everybody else gets their turn.
  */
 export class BlobSweep {
-  readonly #store: ArtifactStore;
+  readonly #ledger: BlobLedger;
   readonly #blobs: BlobStore;
-  readonly #pins: BlobPins;
   readonly #clock: Clock;
   readonly #onFailure: (thrown: unknown) => void;
   /** What is being destroyed at this moment. */
-  readonly #destroying = new Set<Promise<boolean>>();
+  readonly #destroying = new Set<Promise<number>>();
   #collecting: Promise<void> | undefined;
   #again = false;
-  #paused = 0;
   #stopped = false;
 
   constructor(parts: {
-    store: ArtifactStore;
+    ledger: BlobLedger;
     blobs: BlobStore;
-    pins: BlobPins;
     clock: Clock;
     onSweepFailure: (thrown: unknown) => void;
   }) {
-    this.#store = parts.store;
+    this.#ledger = parts.ledger;
     this.#blobs = parts.blobs;
-    this.#pins = parts.pins;
     this.#clock = parts.clock;
     this.#onFailure = parts.onSweepFailure;
   }
@@ -51,10 +50,10 @@ export class BlobSweep {
 
   /** Destroys one blob if no artifact has it; a failure as with `collectSoon`. */
   async destroySoon(digest: string): Promise<void> {
-    await this.#destroyUnused(digest).catch(this.#onFailure);
+    await this.#destroy([digest]).catch(this.#onFailure);
   }
 
-  /** Destroys what the store names as unused. What is held at this moment stays for the next time. */
+  /** Destroys what the store names as unused. What is pinned at this moment stays for the next time. */
   async collect(): Promise<void> {
     if (this.#collecting !== undefined) {
       // What was written down after the one under way has looked needs another look.
@@ -69,26 +68,18 @@ export class BlobSweep {
     do {
       this.#again = false;
       for (;;) {
-        if (this.#idle) return;
-        const digests = await this.#store.listUnusedBlobs(STEP_BLOBS);
-        const destroyed: string[] = [];
-        for (const digest of digests) {
-          if (await this.#destroyUnused(digest)) destroyed.push(digest);
-        }
-        if (destroyed.length === 0) break;
-        await this.#store.forgetUnusedBlobs(destroyed);
-        if (digests.length < STEP_BLOBS) break;
+        if (this.#stopped) return;
+        const digests = await this.#ledger.listUnusedBlobs(STEP_BLOBS);
+        const destroyed = await this.#destroy(digests);
+        if (destroyed === 0 || digests.length < STEP_BLOBS) break;
       }
     } while (this.#again);
   }
 
-  /** Returns whether nobody holds it: it is either destroyed now or has an artifact. */
-  async #destroyUnused(digest: string): Promise<boolean> {
-    if (this.#idle) return false;
-    const destroying = this.#pins.destroy(digest, async () => {
-      const used = await this.#store.findUsedBlobs([digest]);
-      if (used.length === 0) await this.#blobs.delete(digest);
-    });
+  /** Destroys those of the blobs that may be. Returns how many; throws when some could not be, after it has tried all. */
+  async #destroy(digests: readonly string[]): Promise<number> {
+    if (this.#stopped || digests.length === 0) return 0;
+    const destroying = this.#destroyMarked(digests);
     this.#destroying.add(destroying);
     try {
       return await destroying;
@@ -97,22 +88,41 @@ export class BlobSweep {
     }
   }
 
+  async #destroyMarked(digests: readonly string[]): Promise<number> {
+    const holder = randomUUID();
+    const nowUs = this.#clock.nowUs();
+    const beforeMs = performance.now() + MARK_AGE_MS_MAX;
+    const marked = await this.#ledger.markBlobs(digests, holder, nowUs, nowUs + MARK_MS * 1000);
+    if (marked.length === 0) return 0;
+    const destroyed: string[] = [];
+    let failure: { thrown: unknown } | undefined;
+    for (const digest of marked) {
+      if (this.#stopped || performance.now() > beforeMs) break;
+      try {
+        await this.#blobs.delete(digest);
+        destroyed.push(digest);
+      } catch (thrown) {
+        failure ??= { thrown };
+      }
+    }
+    await this.#ledger.unmarkBlobs(holder, destroyed);
+    if (failure !== undefined) throw failure.thrown;
+    return destroyed.length;
+  }
+
   /** Looks at every blob that is older than an hour. Returns how many it destroyed. */
   async sweepOrphans(): Promise<number> {
     let destroyed = 0;
     let step: string[] = [];
     const finishStep = async () => {
-      const used = new Set(await this.#store.findUsedBlobs(step));
-      for (const digest of step) {
-        if (used.has(digest) || !(await this.#destroyUnused(digest))) continue;
-        if ((await this.#blobs.find(digest)) === undefined) destroyed++;
-      }
+      const used = new Set(await this.#ledger.findUsedBlobs(step));
+      destroyed += await this.#destroy(step.filter((digest) => !used.has(digest)));
       step = [];
       await setImmediate();
     };
     const putBeforeMs = this.#clock.nowUs() / 1000 - ORPHAN_AGE_MS;
     for await (const { digest } of this.#blobs.list({ putBeforeMs })) {
-      if (this.#idle) return destroyed;
+      if (this.#stopped) return destroyed;
       step.push(digest);
       if (step.length === STEP_BLOBS) await finishStep();
     }
@@ -120,24 +130,9 @@ export class BlobSweep {
     return destroyed;
   }
 
-  /** Destroys nothing while `work` runs: what is in the store at its start is there until its end. */
-  async paused<T>(work: () => Promise<T>): Promise<T> {
-    this.#paused++;
-    try {
-      await Promise.allSettled(this.#destroying);
-      return await work();
-    } finally {
-      this.#paused--;
-    }
-  }
-
   /** Begins nothing more and waits for what is under way. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await Promise.allSettled([...this.#destroying, this.#collecting]);
-  }
-
-  get #idle(): boolean {
-    return this.#stopped || this.#paused > 0;
   }
 }

@@ -1,27 +1,27 @@
 import { CairnError, quote } from "#lang/errors.ts";
 import type { Artifact } from "../types/artifact.ts";
-import type { ArtifactStore } from "../ports/artifact-store.ts";
+import type { BlobLedger } from "../ports/blob-ledger.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
-import type { BlobSweep } from "./blob-sweep.ts";
+import type { BlobPins } from "./blob-pins.ts";
 
 const STEP_BLOBS = 100;
 const PROBLEMS_MAX = 100;
 
 /** The content of artifacts as backups and the integrity check see it: what lies beside the store. */
 export class StoredContent {
-  readonly #store: ArtifactStore;
+  readonly #ledger: BlobLedger;
   readonly #blobs: BlobStore;
-  readonly #sweep: BlobSweep;
+  readonly #pins: BlobPins;
 
-  constructor(parts: { store: ArtifactStore; blobs: BlobStore; sweep: BlobSweep }) {
-    this.#store = parts.store;
+  constructor(parts: { ledger: BlobLedger; blobs: BlobStore; pins: BlobPins }) {
+    this.#ledger = parts.ledger;
     this.#blobs = parts.blobs;
-    this.#sweep = parts.sweep;
+    this.#pins = parts.pins;
   }
 
   /** Nothing is destroyed while `work` runs. */
   kept<T>(work: () => Promise<T>): Promise<T> {
-    return this.#sweep.paused(work);
+    return this.#pins.keepAll(work);
   }
 
   copyTo(folder: string): Promise<void> {
@@ -37,7 +37,7 @@ export class StoredContent {
     const problems: string[] = [];
     let after: string | undefined;
     do {
-      const step = await this.#store.listUsedBlobs({ after, limit: STEP_BLOBS });
+      const step = await this.#ledger.listUsedBlobs({ after, limit: STEP_BLOBS });
       for (const artifact of step) {
         signal?.throwIfAborted();
         const problem = await this.#problemOf(artifact);
@@ -56,7 +56,7 @@ export class StoredContent {
       if (read === sizeBytes) return undefined;
     } catch (thrown) {
       const { code, message } = CairnError.from(thrown);
-      const gone = code === "not-found" && (await this.#store.findUsedBlobs([sha256!])).length === 0;
+      const gone = code === "not-found" && (await this.#ledger.findUsedBlobs([sha256!])).length === 0;
       if (gone) return undefined;
       if (code !== "not-found" && code !== "corrupt")
         return `run ${runId}: artifact ${quote(name)}: ${message}`;

@@ -15,7 +15,7 @@ import { locateArtifact, type ArtifactScope } from "./locate.ts";
 import { UploadTable } from "./upload-table.ts";
 
 /** What an upload says about itself besides its bytes. */
-export type UploadHead = Omit<UploadedArtifact, "blob">;
+export type UploadHead = Omit<UploadedArtifact, "blob" | "pin">;
 
 export interface UploadPiece {
   /** Of the whole content. */
@@ -131,31 +131,36 @@ export class Uploads {
     head: UploadHead,
     put: (beforePlace: (blob: BlobInfo) => Promise<void>) => Promise<BlobInfo>,
   ): Promise<Artifact> {
-    let held: string | undefined;
-    const release = () => {
-      if (held !== undefined) this.#pins.release(held);
-    };
+    let pinned: { digest: string; pin: string } | undefined;
     let artifact: Artifact;
     try {
       const blob = await put(async ({ digest }) => {
         // It may have taken hours: who was let in then may have lost the right.
         authorize(caller, scope);
         this.#captures.requireAllowed(scope);
-        await this.#pins.hold(digest);
-        held = digest;
+        pinned = { digest, pin: await this.#pins.pin(digest) };
       });
       const nowUs = this.#clock.nowUs();
       const audit = replaceRecord(caller, nowUs, scope, head.step);
-      artifact = await this.#store.putArtifact(scope.runId, { ...head, blob }, nowUs, audit);
+      artifact = await this.#store.putArtifact(
+        scope.runId,
+        { ...head, blob, pin: pinned!.pin },
+        nowUs,
+        audit,
+      );
     } catch (thrown) {
-      release();
       // A storage that failed may have the row all the same at the next start, which must then find the content.
-      if (held !== undefined && !mayHaveHappened(thrown)) await this.#sweep.destroySoon(held);
+      if (pinned !== undefined && !mayHaveHappened(thrown)) await this.#giveUp(pinned);
       throw thrown;
     }
-    release();
     await this.#sweep.collectSoon();
     return artifact;
+  }
+
+  /** Content that came to nothing. What fails here is left to the end of the pin. */
+  async #giveUp({ digest, pin }: { digest: string; pin: string }): Promise<void> {
+    await this.#pins.unpin(digest, pin).catch(() => undefined);
+    await this.#sweep.destroySoon(digest);
   }
 
   #requireSize(totalBytes: number, piece: UploadPiece["piece"]): void {

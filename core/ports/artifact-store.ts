@@ -9,8 +9,8 @@ import type { AuditRecord } from "./access-store.ts";
 import type { ListPart, PartBound } from "./list-part.ts";
 
 /**
- * Keeps what is known about artifacts, and small content itself. Large content is in a BlobStore; this store only
- * knows which digests it needs. Acknowledged means durable, and what was acknowledged is in the next
+ * Keeps what is known about artifacts, and small content itself. Large content is in a BlobStore; the BlobLedger of the same
+ * store knows which digests are needed. Acknowledged means durable, and what was acknowledged is in the next
  * read. Records come in as `checkArtifactRecord` and `checkArtifactHead` make them; they are not checked again.
  *
  * Content that is replaced or deleted is kept for a while as a *version*: a blob is in use as long as an artifact or
@@ -23,7 +23,8 @@ import type { ListPart, PartBound } from "./list-part.ts";
  */
 export interface ArtifactStore {
   /**
-   * Replaces one of the same name and step as a whole. Throws `exhausted` (LIMIT_EXCEEDED) when the run
+   * Replaces one of the same name and step as a whole. The pin of uploaded content is taken back in the same transaction;
+   * throws `aborted` (PIN_ENDED) when it is not there any more. Throws `exhausted` (LIMIT_EXCEEDED) when the run
    * has artifactsPerRunMax and this would be one more. The principal of the audit record is the author; the record
    * itself is written only when other content was replaced, with its author and version as facts. Of the same content
    * author and time stay.
@@ -67,15 +68,6 @@ export interface ArtifactStore {
   purgeReplaced(runId: string, name: string | undefined, audit: AuditRecord): Promise<number>;
   /** The same with versions that were replaced before a time, at most `limit` of them. */
   expireReplaced(beforeUs: number, limit: number): Promise<number>;
-
-  /** The digests that artifacts and versions have, each once with one of its artifacts, rising from after `after`. */
-  listUsedBlobs(page: { after: string | undefined; limit: number }): Promise<Artifact[]>;
-  /** Digests whose last artifact is gone, in no order. */
-  listUnusedBlobs(limit: number): Promise<string[]>;
-  /** Those of the digests that an artifact has at this moment. */
-  findUsedBlobs(digests: readonly string[]): Promise<string[]>;
-  /** Their content is destroyed: they need not be listed as unused any more. */
-  forgetUnusedBlobs(digests: readonly string[]): Promise<void>;
 }
 
 /** Where a version is in the list. */

@@ -81,6 +81,8 @@ export interface ArtifactRecord extends ArtifactHead {
 
 /** One whose content was uploaded before. */
 export interface UploadedArtifact extends ArtifactHead {
+  /** The holder of a pin on the blob; see BlobLedger. */
+  pin: string;
   blob: { digest: string; sizeBytes: number };
 }
 

@@ -171,7 +171,7 @@ describe("content that artifacts share", () => {
     await reached.promise;
     const putting = put(run, "b", "phoenix");
     // It has everything but the place, for which it waits.
-    for (let i = 0; i < 20; i++) await on.under.artifacts.listUnusedBlobs(1);
+    for (let i = 0; i < 20; i++) await on.under.blobLedger.listUnusedBlobs(1);
     gate.resolve();
     await Promise.all([removing, putting]);
     expect(await read(run, "b")).toBe("phoenix");
@@ -213,7 +213,7 @@ describe("many at once", () => {
     // what one does comes between the steps of another.
     let random = () => 0;
     const turns = async () => {
-      for (let n = random(); n > 0; n--) await on.under.artifacts.listUnusedBlobs(1);
+      for (let n = random(); n > 0; n--) await on.under.blobLedger.listUnusedBlobs(1);
     };
     on = await openArtifactCore((blobs) => ({
       ...through(blobs),

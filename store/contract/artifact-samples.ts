@@ -1,11 +1,15 @@
 /** Artifacts as core hands them to a store. */
 import { createHash } from "node:crypto";
+import { expect } from "vitest";
+import type { AuditRecord } from "#core/ports/access-store.ts";
 import {
   checkArtifactHead,
   checkArtifactRecord,
+  type Artifact,
   type ArtifactRecord,
   type UploadedArtifact,
 } from "#core/types/artifact.ts";
+import type { StoresUnderTest } from "./stores.ts";
 
 const PLAIN = {
   name: "file.bin",
@@ -37,6 +41,18 @@ export function inline(content: string | Uint8Array, parts: Partial<ArtifactReco
 /** As if this content had been uploaded. */
 export function uploaded(content: string, parts: Partial<UploadedArtifact> = {}): UploadedArtifact {
   const blob = { digest: digestOf(content), sizeBytes: Buffer.byteLength(content) };
-  const { blob: given = blob, ...head } = parts;
-  return { ...checkArtifactHead({ ...PLAIN, ...head }), blob: given };
+  const { blob: given = blob, pin = "uploader", ...head } = parts;
+  return { ...checkArtifactHead({ ...PLAIN, ...head }), blob: given, pin };
+}
+
+/** Attaches uploaded content as core does. */
+export async function putUploaded(
+  { artifacts, blobLedger }: Pick<StoresUnderTest, "artifacts" | "blobLedger">,
+  run: string,
+  artifact: UploadedArtifact,
+  nowUs: number,
+  audit?: AuditRecord,
+): Promise<Artifact> {
+  expect(await blobLedger.pinBlob(artifact.blob.digest, artifact.pin, nowUs, nowUs + 1)).toBe(true);
+  return artifacts.putArtifact(run, artifact, nowUs, audit);
 }

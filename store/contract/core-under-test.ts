@@ -25,6 +25,8 @@ export interface CoreUnderTestOptions extends ChangesOptions {
   /** Empty ones in memory when absent. */
   blobs?: BlobStore;
   onSweepFailure?(thrown: unknown): void;
+  /** One of its own at NOW_US when absent. */
+  clock?: Clock & { us: number };
   /** Whether there is a place for them. */
   backups?: boolean;
 }
@@ -32,9 +34,8 @@ export interface CoreUnderTestOptions extends ChangesOptions {
 /** A core as servers have it, on a store under test. */
 export async function buildCore(
   under: StoresUnderTest,
-  { blobs, onSweepFailure, backups = true, ...changes }: CoreUnderTestOptions = {},
+  { blobs, onSweepFailure, backups = true, clock = clockAt(NOW_US), ...changes }: CoreUnderTestOptions = {},
 ): Promise<CoreUnderTest> {
-  const clock = { us: NOW_US, nowUs: () => clock.us };
   const core = await openCore(
     {
       ...under,
@@ -53,6 +54,11 @@ export async function buildCore(
     },
   );
   return { ...core, clock };
+}
+
+function clockAt(us: number): Clock & { us: number } {
+  const clock = { us, nowUs: () => clock.us };
+  return clock;
 }
 
 export function asked(request: Partial<NewRun> = {}): NewRun {

@@ -8,6 +8,7 @@ import type { Labels, Points, SeriesPoints, Values } from "#core/types/series.ts
 import type { PointStore, ReadSeries, SeriesData, SeriesSelector } from "#core/ports/point-store.ts";
 import type { AccessStore, AuditRecord } from "#core/ports/access-store.ts";
 import type { ArtifactStore } from "#core/ports/artifact-store.ts";
+import type { BlobLedger } from "#core/ports/blob-ledger.ts";
 import type { Engine } from "#core/ports/engine.ts";
 import type { AppendEnvelope, AppendOutcome, Journal } from "#core/ports/journal.ts";
 import type { Leases } from "#core/ports/leases.ts";
@@ -29,6 +30,7 @@ export interface StoresUnderTest {
   links: LineageStore;
   logs: LogStore;
   artifacts: ArtifactStore;
+  blobLedger: BlobLedger;
   leases: Leases;
   /** For another follower. */
   followRuns(): Promise<RunChangesLink>;

@@ -4,6 +4,7 @@ import { MessageChannel } from "node:worker_threads";
 import { CairnError, fromPlainError, quote } from "#lang/errors.ts";
 import type { AccessStore, AuditRecord } from "#core/ports/access-store.ts";
 import type { ArtifactStore } from "#core/ports/artifact-store.ts";
+import type { BlobLedger } from "#core/ports/blob-ledger.ts";
 import type { Engine, EngineCopies, EngineIntegrity } from "#core/ports/engine.ts";
 import type { AppendEnvelope, AppendOutcome, Journal } from "#core/ports/journal.ts";
 import type { Leases } from "#core/ports/leases.ts";
@@ -13,9 +14,9 @@ import type { PointStore } from "#core/ports/point-store.ts";
 import type { NamespaceStore } from "#core/ports/namespace-store.ts";
 import type { RunChangesLink } from "#core/ports/run-changes.ts";
 import type { RunStore } from "#core/ports/run-store.ts";
-import { artifactPort, leasesPort } from "./artifacts/ports.ts";
 import { lockDirectory } from "./file/lock.ts";
 import { packEnvelope } from "./journal/pack.ts";
+import { artifactPort, blobLedgerPort, leasesPort, UNSEEN, type Calls } from "./ports.ts";
 import { startThread, type StartThread, type Thread } from "./thread.ts";
 import type { ReaderApi, WriterApi } from "./worker-api.ts";
 
@@ -78,8 +79,6 @@ interface Waiting {
 }
 
 const READERS_MAX = 3;
-/** Calls of the writer after which subscribers find nothing new. */
-const UNSEEN: ReadonlySet<keyof WriterApi> = new Set(["acquireLease", "renewLease"]);
 
 /** The calling side: runs on the thread that serves requests and does nothing but hand over. */
 export class SqliteStore
@@ -168,11 +167,11 @@ export class SqliteStore
   verifyAudit: AccessStore["verifyAudit"] = (signal) => this.#read("verifyAudit", [], signal);
   getAuditHead: AccessStore["getAuditHead"] = () => this.#read("getAuditHead", []);
 
-  readonly artifacts: ArtifactStore = artifactPort(
-    (method, args) => this.#write(method, args as never) as never,
-    (method, args) => this.#read(method, args as never) as never,
-  );
-  readonly leases: Leases = leasesPort((method, args) => this.#write(method, args as never) as never);
+  readonly #writes: Calls<WriterApi> = (method, args) => this.#write(method, args as never) as never;
+  readonly #reads: Calls<ReaderApi> = (method, args) => this.#read(method, args as never) as never;
+  readonly artifacts: ArtifactStore = artifactPort(this.#writes, this.#reads);
+  readonly blobLedger: BlobLedger = blobLedgerPort(this.#writes, this.#reads);
+  readonly leases: Leases = leasesPort(this.#writes);
 
   addSource: LineageStore["addSource"] = (...args) => this.#write("addSource", args);
   removeSource: LineageStore["removeSource"] = (...args) => this.#write("removeSource", args);

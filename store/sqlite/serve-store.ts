@@ -15,8 +15,10 @@ import { changeAccess, dropNamespaceAccess, loadAccess } from "./access/access.t
 import { appendAudit, auditHead, listAudit, verifyAudit } from "./access/audit.ts";
 import { carryAudit } from "./access/carry-audit.ts";
 import { artifactReads, artifactWrites } from "./artifacts/artifact-calls.ts";
+import { blobWrites } from "./artifacts/blob-ledger.ts";
 import { URGENT } from "./committer.ts";
 import { Db } from "./file/db.ts";
+import type { Held } from "./file/held-tables.ts";
 import { checkCopy, replaceFile, stageCopy } from "./file/restore.ts";
 import { leaseWrites } from "./leases.ts";
 import { changesSince, readJournalPoints } from "./journal/journal.ts";
@@ -74,14 +76,19 @@ class OpenWriter {
   restore(copy: string, keepAside: string | undefined, audit: AuditRecord): void {
     checkCopy(copy);
     const staged = stageCopy(this.#file, copy);
+    let held: Held = new Map();
     try {
       if (keepAside !== undefined) this.now.backup(keepAside);
+      held = this.now.held();
       this.now.close();
       carryAudit(this.#file, staged, audit);
       replaceFile(this.#file, staged);
     } finally {
       rmSync(staged, { force: true });
-      if (this.now.closed) this.now = this.#open();
+      if (this.now.closed) {
+        this.now = this.#open();
+        this.now.hold(held);
+      }
     }
   }
 
@@ -143,6 +150,7 @@ function writerHandlers(writer: OpenWriter): Handlers<WriterApi> {
       writer.now.change((_, db, journal) => changeAccess(db, journal, ...asked), URGENT),
     ...artifactWrites((work, options) => writer.now.changeArtifacts(work, options)),
     ...leaseWrites((work, options) => writer.now.change((_, db) => work(db), options)),
+    ...blobWrites((work, options) => writer.now.change((_, db) => work(db), options)),
     addSource: (link, audit) => writer.now.change((_, db) => new Sources(db).add(link, audit)),
     removeSource: (link, audit) => writer.now.change((_, db) => new Sources(db).remove(link, audit), URGENT),
     expireHeartbeats: (nowUs) => writer.now.expireHeartbeats(nowUs),

@@ -3,6 +3,7 @@ import type { PlainError } from "#lang/errors.ts";
 import type { Run, RunChange } from "#core/types/run.ts";
 import type { AccessStore, AuditRecord } from "#core/ports/access-store.ts";
 import type { ArtifactStore } from "#core/ports/artifact-store.ts";
+import type { BlobLedger } from "#core/ports/blob-ledger.ts";
 import type { Engine, EngineIntegrity } from "#core/ports/engine.ts";
 import type { Journal } from "#core/ports/journal.ts";
 import type { Leases } from "#core/ports/leases.ts";
@@ -17,6 +18,7 @@ import type { Appended, PackedEnvelope } from "./journal/append.ts";
 export interface WriterApi
   extends
     Leases,
+    Pick<BlobLedger, "pinBlob" | "unpinBlob" | "markBlobs" | "unmarkBlobs">,
     Pick<NamespaceStore, "createNamespace" | "updateNamespace" | "deleteNamespace">,
     Pick<RunStore, "createRun" | "setDeleted" | "purgeRun" | "expireHeartbeats">,
     Pick<Engine, "initSetting" | "close"> {
@@ -34,7 +36,6 @@ export interface WriterApi
   restoreReplaced: ArtifactStore["restoreReplaced"];
   purgeReplaced: ArtifactStore["purgeReplaced"];
   expireReplaced: ArtifactStore["expireReplaced"];
-  forgetUnusedBlobs: ArtifactStore["forgetUnusedBlobs"];
   addSource: LineageStore["addSource"];
   removeSource: LineageStore["removeSource"];
   /** Answers RunChanges on this port, too. Returns where its position is. */
@@ -50,6 +51,7 @@ export interface ReaderApi
   extends
     PointStore,
     LogStore,
+    Pick<BlobLedger, "listUsedBlobs" | "listUnusedBlobs" | "findUsedBlobs">,
     Pick<Journal, "changesSince" | "readPoints">,
     Pick<
       NamespaceStore,
@@ -67,9 +69,6 @@ export interface ReaderApi
   readContent: ArtifactStore["readContent"];
   listArtifacts: ArtifactStore["listArtifacts"];
   listReplaced: ArtifactStore["listReplaced"];
-  listUsedBlobs: ArtifactStore["listUsedBlobs"];
-  listUnusedBlobs: ArtifactStore["listUnusedBlobs"];
-  findUsedBlobs: ArtifactStore["findUsedBlobs"];
   listSources: LineageStore["listSources"];
   listChildren: LineageStore["listChildren"];
   readLinks: LineageStore["readLinks"];

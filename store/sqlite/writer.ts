@@ -25,6 +25,7 @@ import { RecentSeries } from "./series/recent-series.ts";
 import { Namespaces } from "./runs/namespaces.ts";
 import { StoreReader } from "./store-reader.ts";
 import { Runs, type StoredRun } from "./runs/runs.ts";
+import { readHeld, writeHeld, type Held } from "./file/held-tables.ts";
 import { openForWriting } from "./file/open-for-writing.ts";
 import { Room } from "./file/room.ts";
 import { emptyWal, returnPages, shortenWal } from "./file/schema.ts";
@@ -239,6 +240,16 @@ export class StoreWriter {
   backup(file: string): void {
     this.#committer.drain();
     this.reader().backup(file);
+  }
+
+  /** What cores hold once all accepted so far is done. */
+  held(): Held {
+    this.#committer.drain();
+    return readHeld(this.#db);
+  }
+
+  hold(held: Held): void {
+    writeHeld(this.#db, held);
   }
 
   get closed(): boolean {

@@ -38,6 +38,7 @@ export class ArtifactsWorkload implements Workload {
     const follower = new Follower(store);
     this.#artifacts = new Artifacts({
       store: store.artifacts,
+      ledger: store.blobLedger,
       runs: store,
       blobs,
       clock: systemClock,

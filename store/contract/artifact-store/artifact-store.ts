@@ -4,6 +4,7 @@
  */
 import { describe } from "vitest";
 import { artifactBlobsContract } from "./blobs.ts";
+import { blobLedgerContract } from "./ledger.ts";
 import { artifactListContract } from "./list.ts";
 import { artifactRowsContract } from "./rows.ts";
 import { artifactVersionsContract } from "./versions.ts";
@@ -16,5 +17,6 @@ export function artifactStoreContract(name: string, open: OpenStores): void {
     describe("lists", () => artifactListContract(open));
     describe("versions", () => artifactVersionsContract(open));
     describe("blobs", () => artifactBlobsContract(open));
+    describe("pins and marks", () => blobLedgerContract(open));
   });
 }

@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { digestOf, inline, reference, uploaded } from "../artifact-samples.ts";
+import { digestOf, inline, reference, putUploaded, uploaded } from "../artifact-samples.ts";
 import { AUDIT, createRun, inEveryForm, NOW_US, useStores, type OpenStores } from "../stores.ts";
 
 export function artifactBlobsContract(open: OpenStores): void {
   const bench = useStores(open);
   const store = () => bench.under.artifacts;
-  const unused = async () => (await store().listUnusedBlobs(100)).toSorted();
+  const unused = async () => (await bench.under.blobLedger.listUnusedBlobs(100)).toSorted();
   const put = (run: string, content: string, name = "file.bin") =>
-    store().putArtifact(run, uploaded(content, { name }), NOW_US);
+    putUploaded(bench.under, run, uploaded(content, { name }), NOW_US);
   /** With all versions of it. */
   const destroy = async (run: string, name: string) => {
     await store().deleteArtifact(run, name, undefined, AUDIT);
@@ -75,9 +75,11 @@ export function artifactBlobsContract(open: OpenStores): void {
     const run = await createRun(bench.runs);
     await store().putArtifact(run, reference({ name: "r", sha256: digestOf("x") }), NOW_US);
     await store().putArtifact(run, inline("x", { name: "i" }), NOW_US);
-    expect(await store().findUsedBlobs([digestOf("x")])).toEqual([]);
+    expect(await bench.under.blobLedger.findUsedBlobs([digestOf("x")])).toEqual([]);
     await put(run, "x", "u");
-    expect(await store().findUsedBlobs([digestOf("y"), digestOf("x")])).toEqual([digestOf("x")]);
+    expect(await bench.under.blobLedger.findUsedBlobs([digestOf("y"), digestOf("x")])).toEqual([
+      digestOf("x"),
+    ]);
     await destroy(run, "u");
     expect(await unused()).toEqual([digestOf("x")]);
   });
@@ -86,8 +88,8 @@ export function artifactBlobsContract(open: OpenStores): void {
     const run = await createRun(bench.runs);
     for (const content of ["1", "2", "3"]) await put(run, content, content);
     await purge(run);
-    expect(await store().listUnusedBlobs(2)).toHaveLength(2);
-    await store().forgetUnusedBlobs([digestOf("1"), digestOf("3"), digestOf("unknown")]);
+    expect(await bench.under.blobLedger.listUnusedBlobs(2)).toHaveLength(2);
+    await bench.under.blobLedger.unmarkBlobs("me", [digestOf("1"), digestOf("3"), digestOf("unknown")]);
     await inEveryForm(bench, async () => expect(await unused()).toEqual([digestOf("2")]));
   });
 
@@ -101,7 +103,7 @@ export function artifactBlobsContract(open: OpenStores): void {
     const digests: string[] = [];
     let after: string | undefined;
     for (;;) {
-      const [artifact] = await store().listUsedBlobs({ after, limit: 1 });
+      const [artifact] = await bench.under.blobLedger.listUsedBlobs({ after, limit: 1 });
       if (artifact === undefined) break;
       after = artifact.sha256;
       digests.push(artifact.sha256!);
@@ -144,8 +146,8 @@ export function artifactBlobsContract(open: OpenStores): void {
         const used = new Set([...model.values()].filter((one) => one !== undefined));
         const digests = [...ever].map((one) => digestOf(salt + one));
         const expected = [...used].map((one) => digestOf(salt + one)).toSorted();
-        expect((await store().findUsedBlobs(digests)).toSorted()).toEqual(expected);
-        const named = new Set(await store().listUnusedBlobs(10_000));
+        expect((await bench.under.blobLedger.findUsedBlobs(digests)).toSorted()).toEqual(expected);
+        const named = new Set(await bench.under.blobLedger.listUnusedBlobs(10_000));
         for (const one of ever) expect(named.has(digestOf(salt + one))).toBe(!used.has(one));
       }
     });

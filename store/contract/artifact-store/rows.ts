@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { limits } from "#lang/limits.ts";
 import { ARTIFACT_KINDS } from "#core/types/artifact.ts";
 import { CHANGED } from "#core/ports/journal.ts";
-import { digestOf, inline, reference, uploaded } from "../artifact-samples.ts";
+import { digestOf, inline, reference, putUploaded, uploaded } from "../artifact-samples.ts";
 import {
   AUDIT,
   createRun,
@@ -37,7 +37,7 @@ export function artifactRowsContract(open: OpenStores): void {
         nowUs,
       ),
       await store().putArtifact(run, inline("content", { name: "b", ...said }), nowUs),
-      await store().putArtifact(run, uploaded("blob", { name: "c", ...said }), nowUs),
+      await putUploaded(bench.under, run, uploaded("blob", { name: "c", ...said }), nowUs),
     ];
     const shared = { runId: run, ...said, createdUs: nowUs, createdBy: "" };
     expect(kept).toEqual([

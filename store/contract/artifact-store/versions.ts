@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { limits } from "#lang/limits.ts";
 import type { ReplacedArtifact } from "#core/types/artifact.ts";
 import type { AuditRecord } from "#core/ports/access-store.ts";
-import { digestOf, inline, reference, uploaded } from "../artifact-samples.ts";
+import { digestOf, inline, reference, putUploaded, uploaded } from "../artifact-samples.ts";
 import {
   AUDIT,
   createRun,
@@ -70,7 +70,7 @@ export function artifactVersionsContract(open: OpenStores): void {
     await put(run, "one", "ada");
     const again = await put(run, "one", "eve", "model", NOW_US + 1);
     expect(again).toMatchObject({ createdBy: "ada", createdUs: NOW_US });
-    await store().putArtifact(run, uploaded("one", { name: "model" }), NOW_US, by("eve"));
+    await putUploaded(bench.under, run, uploaded("one", { name: "model" }), NOW_US, by("eve"));
     expect(await find(run)).toMatchObject({ place: "blob", createdBy: "ada" });
     expect(await list(run)).toEqual([]);
     expect(await audited(`${run}/model`)).toEqual([]);
@@ -124,7 +124,7 @@ export function artifactVersionsContract(open: OpenStores): void {
     const run = await createRun(bench.runs);
     const large = (content: string, principal: string, name: string, gib: number) => {
       const blob = { digest: digestOf(content), sizeBytes: gib * GIB };
-      return store().putArtifact(run, uploaded(content, { name, blob }), NOW_US, by(principal));
+      return putUploaded(bench.under, run, uploaded(content, { name, blob }), NOW_US, by(principal));
     };
     await large("a1", "ada", "a", 60);
     await large("a2", "eve", "a", 1);
@@ -138,7 +138,7 @@ export function artifactVersionsContract(open: OpenStores): void {
     await large("d1", "ada", "d", 101);
     await large("d2", "eve", "d", 1);
     expect(await digests(run)).toEqual(of("c1"));
-    expect(await store().findUsedBlobs(of("a1", "b1", "c1", "d1"))).toEqual(of("c1"));
+    expect(await bench.under.blobLedger.findUsedBlobs(of("a1", "b1", "c1", "d1"))).toEqual(of("c1"));
   });
 
   it("A39 keeps what is deleted, and brings a version back with its bytes and its author", async () => {
@@ -165,13 +165,13 @@ export function artifactVersionsContract(open: OpenStores): void {
 
   it("A39 restores a version that its principal has overwritten itself", async () => {
     const run = await createRun(bench.runs);
-    await store().putArtifact(run, uploaded("one", { name: "model" }), NOW_US, by("ada"));
-    await store().putArtifact(run, uploaded("two", { name: "model" }), NOW_US, by("ada"));
+    await putUploaded(bench.under, run, uploaded("one", { name: "model" }), NOW_US, by("ada"));
+    await putUploaded(bench.under, run, uploaded("two", { name: "model" }), NOW_US, by("ada"));
     const [one] = await list(run);
     expect(await restore(run, one!.version)).toMatchObject({ sha256: digestOf("one") });
     expect(await digests(run)).toEqual(of("two"));
-    expect(await store().findUsedBlobs(of("one", "two"))).toEqual(of("one", "two"));
-    expect(await store().listUnusedBlobs(100)).not.toContain(digestOf("one"));
+    expect(await bench.under.blobLedger.findUsedBlobs(of("one", "two"))).toEqual(of("one", "two"));
+    expect(await bench.under.blobLedger.listUnusedBlobs(100)).not.toContain(digestOf("one"));
   });
 
   it("A39 lists newest first, by prefix and page by page", async () => {
@@ -226,14 +226,14 @@ export function artifactVersionsContract(open: OpenStores): void {
     // Of the other tests.
     await store().expireReplaced(NOW_US + 1_000, 10_000);
     const upload = (content: string, principal: string, nowUs: number) =>
-      store().putArtifact(run, uploaded(content, { name: "model" }), nowUs, by(principal));
+      putUploaded(bench.under, run, uploaded(content, { name: "model" }), nowUs, by(principal));
     await upload("early", "ada", NOW_US);
     await upload("late", "eve", NOW_US + 1);
     await upload("last", "ada", NOW_US + 2);
     expect(await store().expireReplaced(NOW_US + 1, 100)).toBe(0);
     expect(await store().expireReplaced(NOW_US + 2, 100)).toBe(1);
     expect(await digests(run)).toEqual(of("late"));
-    expect(await store().listUnusedBlobs(100)).toContain(digestOf("early"));
+    expect(await bench.under.blobLedger.listUnusedBlobs(100)).toContain(digestOf("early"));
     await store().deleteArtifact(run, "model", undefined, { ...by("ada"), timeUs: NOW_US + 3 });
     const scope = { namespace: "lab", runId: run, artifact: "model" };
     await bench.under.access.changeAccess([{ do: "set-closed", scope, closed: true }], []);
@@ -270,12 +270,12 @@ export function artifactVersionsContract(open: OpenStores): void {
   it("A39 keeps references, too, and purges a run with its versions", async () => {
     const run = await createRun(bench.runs);
     await store().putArtifact(run, reference({ name: "model", sizeBytes: 2 ** 50 }), NOW_US, by("ada"));
-    await store().putArtifact(run, uploaded("of the run", { name: "model" }), NOW_US, by("eve"));
+    await putUploaded(bench.under, run, uploaded("of the run", { name: "model" }), NOW_US, by("eve"));
     await store().putArtifact(run, reference({ name: "model", uri: "s3://other" }), NOW_US, by("ada"));
     expect(await list(run)).toHaveLength(2);
     await bench.runs.setDeleted(run, NOW_US, AUDIT);
     await bench.runs.purgeRun(run, AUDIT);
     await expect(list(run)).rejects.toEqual(refused("not-found"));
-    expect(await store().listUnusedBlobs(100)).toContain(digestOf("of the run"));
+    expect(await bench.under.blobLedger.listUnusedBlobs(100)).toContain(digestOf("of the run"));
   });
 }

@@ -1,6 +1,7 @@
 import { missingVersion } from "#core/artifacts/locate.ts";
 import { CairnError, quote } from "#lang/errors.ts";
 import { Artifacts } from "./artifacts.ts";
+import { takePin } from "./blob-ledger.ts";
 import { appendAudit } from "../access/audit.ts";
 import { URGENT, type JobOptions } from "../committer.ts";
 import type { Db } from "../file/db.ts";
@@ -9,12 +10,7 @@ import type { ReaderApi, WriterApi } from "../worker-api.ts";
 
 type Writes = Pick<
   WriterApi,
-  | "putArtifact"
-  | "deleteArtifact"
-  | "restoreReplaced"
-  | "purgeReplaced"
-  | "expireReplaced"
-  | "forgetUnusedBlobs"
+  "putArtifact" | "deleteArtifact" | "restoreReplaced" | "purgeReplaced" | "expireReplaced"
 >;
 type Reads = Pick<
   ReaderApi,
@@ -43,6 +39,7 @@ export function artifactWrites(
       change((db) => {
         const artifacts = new Artifacts(db);
         const run = getKey(db, runId);
+        if ("blob" in artifact) takePin(db, artifact.blob.digest, artifact.pin);
         artifacts.requireRoom(run, [artifact]);
         const { replaced } = artifacts.put(run, artifact, nowUs, audit?.principal);
         if (audit !== undefined && replaced !== undefined)
@@ -83,8 +80,6 @@ export function artifactWrites(
         const { count, changesAccess } = new ReplacedArtifacts(db).expire(beforeUs, limit);
         return { run: undefined, changesAccess, result: count };
       }, URGENT),
-    forgetUnusedBlobs: (digests) =>
-      change((db) => ({ run: undefined, result: new Artifacts(db).forgetUnusedBlobs(digests) }), URGENT),
   };
 }
 

@@ -2,7 +2,7 @@ import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { limits } from "#lang/limits.ts";
-import { inline, reference, uploaded } from "#store/contract/artifact-samples.ts";
+import { inline, reference, putUploaded, uploaded } from "#store/contract/artifact-samples.ts";
 import { AUDIT, createRun, NOW_US, refused } from "#store/contract/stores.ts";
 import { flipped, openIn, openOnDisk, tamper } from "../testing/under-test.ts";
 
@@ -33,7 +33,7 @@ it("F2 inline content that was damaged is named and never returned", async () =>
 });
 
 it("F1 a run takes so many artifacts and no more, but still replaces those it has", async () => {
-  await under.artifacts.putArtifact(run, uploaded("first", { name: "first" }), NOW_US);
+  await putUploaded(under, run, uploaded("first", { name: "first" }), NOW_US);
   tamper(under.data, (db) => {
     db.prepare("UPDATE artifact_count SET count = ?").run(limits.artifactsPerRunMax - 1);
   });

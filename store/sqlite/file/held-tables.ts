@@ -1,4 +1,6 @@
-import type { Db } from "./db.ts";
+import type { Db, Row } from "./db.ts";
+
+const TABLES = ["lease", "blob_pin", "blob_mark"] as const;
 
 /**
  * What cores hold for a while. One process has the store to itself, and what its cores held is void when it has ended:
@@ -11,5 +13,32 @@ export function createHeldTables(db: Db): void {
       holder TEXT NOT NULL,
       until_us INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
+
+    -- sha256 is hex, "" for all.
+    CREATE TEMP TABLE blob_pin (
+      sha256 TEXT NOT NULL,
+      holder TEXT NOT NULL,
+      until_us INTEGER NOT NULL,
+      PRIMARY KEY (sha256, holder)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TEMP TABLE blob_mark (
+      sha256 TEXT PRIMARY KEY,
+      holder TEXT NOT NULL,
+      until_us INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
   `);
+}
+
+export type Held = ReadonlyMap<string, readonly Row[]>;
+
+/** For the connection that takes the place of this one: a restore ends nothing that cores are at. */
+export function readHeld(db: Db): Held {
+  return new Map(TABLES.map((table) => [table, db.all(`SELECT * FROM ${table}`)]));
+}
+
+export function writeHeld(db: Db, held: Held): void {
+  for (const [table, rows] of held) {
+    for (const row of rows) db.run(`INSERT INTO ${table} VALUES (${row.map(() => "?").join()})`, ...row);
+  }
 }

@@ -84,6 +84,7 @@ export async function openIn<D extends string | undefined>(
     access: store,
     links: store,
     artifacts: store.artifacts,
+    blobLedger: store.blobLedger,
     leases: store.leases,
     followRuns: () => store.followRuns(),
     changes,

@@ -1,12 +1,23 @@
 import type { ArtifactStore } from "#core/ports/artifact-store.ts";
+import type { BlobLedger } from "#core/ports/blob-ledger.ts";
 import type { Leases } from "#core/ports/leases.ts";
-import type { ReaderApi, WriterApi } from "../worker-api.ts";
+import type { ReaderApi, WriterApi } from "./worker-api.ts";
 
 /** How the calling side reaches a storage thread. */
 export type Calls<Api> = <M extends keyof Api>(
   method: M,
   args: Api[M] extends (...args: infer A) => unknown ? A : never,
 ) => Promise<Api[M] extends (...args: never) => infer R ? Awaited<R> : never>;
+
+/** Calls of the writer after which subscribers find nothing new. */
+export const UNSEEN: ReadonlySet<keyof WriterApi> = new Set([
+  "acquireLease",
+  "renewLease",
+  "pinBlob",
+  "unpinBlob",
+  "markBlobs",
+  "unmarkBlobs",
+]);
 
 export function artifactPort(write: Calls<WriterApi>, read: Calls<ReaderApi>): ArtifactStore {
   return {
@@ -15,11 +26,19 @@ export function artifactPort(write: Calls<WriterApi>, read: Calls<ReaderApi>): A
     restoreReplaced: (...args) => write("restoreReplaced", args),
     purgeReplaced: (...args) => write("purgeReplaced", args),
     expireReplaced: (...args) => write("expireReplaced", args),
-    forgetUnusedBlobs: (...args) => write("forgetUnusedBlobs", args),
     listReplaced: (...args) => read("listReplaced", args),
     findArtifact: (...args) => read("findArtifact", args),
     readContent: (...args) => read("readContent", args),
     listArtifacts: (...args) => read("listArtifacts", args),
+  };
+}
+
+export function blobLedgerPort(write: Calls<WriterApi>, read: Calls<ReaderApi>): BlobLedger {
+  return {
+    pinBlob: (...args) => write("pinBlob", args),
+    unpinBlob: (...args) => write("unpinBlob", args),
+    markBlobs: (...args) => write("markBlobs", args),
+    unmarkBlobs: (...args) => write("unmarkBlobs", args),
     listUsedBlobs: (...args) => read("listUsedBlobs", args),
     listUnusedBlobs: (...args) => read("listUnusedBlobs", args),
     findUsedBlobs: (...args) => read("findUsedBlobs", args),

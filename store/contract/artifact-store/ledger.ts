@@ -1,0 +1,89 @@
+import { expect, it } from "vitest";
+import { ALL_BLOBS } from "#core/ports/blob-ledger.ts";
+import { digestOf, putUploaded, uploaded } from "../artifact-samples.ts";
+import { createRun, NOW_US, refused, useStores, type OpenStores } from "../stores.ts";
+
+const LATER = NOW_US + 1_000;
+
+/** Pins and marks; see core/ports/blob-ledger.ts for what they are for. */
+export function blobLedgerContract(open: OpenStores): void {
+  const bench = useStores(open);
+  const ledger = () => bench.under.blobLedger;
+  const [one, two] = [digestOf("one"), digestOf("two")];
+  const pin = (digest: string, holder = "p", nowUs = NOW_US) =>
+    ledger().pinBlob(digest, holder, nowUs, nowUs + 1_000);
+  const mark = (digests: string[], holder = "m", nowUs = NOW_US) =>
+    ledger().markBlobs(digests, holder, nowUs, nowUs + 1_000);
+
+  it("F4 F16 what is pinned is not marked, until every pin is taken back", async () => {
+    expect(await pin(one)).toBe(true);
+    expect(await pin(one, "q")).toBe(true);
+    expect(await mark([one, two])).toEqual([two]);
+    await ledger().unpinBlob(one, "p");
+    expect(await mark([one])).toEqual([]);
+    await ledger().unpinBlob(one, "q");
+    expect(await mark([one])).toEqual([one]);
+  });
+
+  it("F4 F16 what is marked cannot be pinned nor marked, until the mark is taken back by its holder", async () => {
+    expect(await mark([one])).toEqual([one]);
+    expect(await pin(one)).toBe(false);
+    expect(await mark([one], "other")).toEqual([]);
+    await ledger().unmarkBlobs("other", []);
+    expect(await pin(one)).toBe(false);
+    await ledger().unmarkBlobs("m", [one]);
+    expect(await pin(one)).toBe(true);
+  });
+
+  it("F4 F16 pins and marks of who has died end by their time", async () => {
+    expect(await pin(one)).toBe(true);
+    expect(await mark([one], "m", LATER - 1)).toEqual([]);
+    expect(await mark([one], "m", LATER)).toEqual([one]);
+    expect(await pin(one, "p", LATER + 999)).toBe(false);
+    expect(await pin(one, "p", LATER + 1_000)).toBe(true);
+  });
+
+  it("F4 F16 an artifact takes its pin with it, and cannot be made without one", async () => {
+    const run = await createRun(bench.runs);
+    const artifact = uploaded("one", { pin: "p" });
+    const put = () => bench.under.artifacts.putArtifact(run, artifact, NOW_US);
+    await expect(put()).rejects.toEqual(refused("aborted", "PIN_ENDED"));
+    await pin(one, "q");
+    await expect(put()).rejects.toEqual(refused("aborted", "PIN_ENDED"));
+    await pin(one);
+    await put();
+    await expect(put()).rejects.toEqual(refused("aborted", "PIN_ENDED"));
+    await ledger().unpinBlob(one, "q");
+    // In use.
+    expect(await mark([one])).toEqual([]);
+  });
+
+  it("F4 F16 a pin that came too late for the one who destroys makes no artifact", async () => {
+    const run = await createRun(bench.runs);
+    await pin(one);
+    expect(await mark([one], "m", LATER)).toEqual([one]);
+    await ledger().unmarkBlobs("m", [one]);
+    const putting = bench.under.artifacts.putArtifact(run, uploaded("one", { pin: "p" }), LATER);
+    await expect(putting).rejects.toEqual(refused("aborted", "PIN_ENDED"));
+  });
+
+  it("F4 F16 an artifact that cannot be made leaves the pin as it was", async () => {
+    await pin(one);
+    const putting = bench.under.artifacts.putArtifact("0".repeat(32), uploaded("one", { pin: "p" }), NOW_US);
+    await expect(putting).rejects.toEqual(refused("not-found"));
+    expect(await mark([one])).toEqual([]);
+  });
+
+  it("F15 F16 a pin of everything waits for what is marked, and lets nothing be marked", async () => {
+    await putUploaded(bench.under, await createRun(bench.runs), uploaded("used"), NOW_US);
+    expect(await mark([one])).toEqual([one]);
+    expect(await pin(ALL_BLOBS)).toBe(false);
+    await ledger().unmarkBlobs("m", []);
+    expect(await pin(ALL_BLOBS)).toBe(true);
+    expect(await mark([one, two])).toEqual([]);
+    expect(await pin(one)).toBe(true);
+    await ledger().unpinBlob(one, "p");
+    await ledger().unpinBlob(ALL_BLOBS, "p");
+    expect(await mark([one, two])).toEqual([one, two]);
+  });
+}

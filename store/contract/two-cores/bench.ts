@@ -1,0 +1,126 @@
+/** Artifacts of two cores on one store, as two servers have them. */
+import fc from "fast-check";
+import { afterEach, beforeEach } from "vitest";
+import { OWNER, type Caller } from "#core/access/caller.ts";
+import type { Artifacts } from "#core/artifacts/artifacts.ts";
+import type { UploadHead } from "#core/artifacts/uploads.ts";
+import type { BlobStore } from "#core/ports/blob-store.ts";
+import type { RunRef } from "#lang/run-ref.ts";
+import { buildCore, type CoreUnderTest } from "../core-under-test.ts";
+import { useStores, type Bench, type OpenStores } from "../stores.ts";
+
+/** Opens the same blobs twice, as two servers see them; `discard` removes them. */
+export type OpenSharedBlobs = () => Promise<{ stores: [BlobStore, BlobStore]; discard(): Promise<void> }>;
+
+export const WRITER: Caller = { ...OWNER, permission: "write" };
+export const MAINTAINER: Caller = { ...OWNER, permission: "maintain" };
+
+export interface TwoCores {
+  readonly stores: Bench;
+  readonly blobs: BlobStore;
+  readonly cores: readonly [Artifacts, Artifacts];
+  clock: { us: number; nowUs(): number };
+  /** How many other steps come before the next one of the blob store; a schedule replaces it. */
+  pause: () => Promise<void>;
+}
+
+export function useTwoCores(open: OpenStores, openBlobs: OpenSharedBlobs): TwoCores {
+  const stores = useStores(open);
+  let opened: Awaited<ReturnType<OpenSharedBlobs>>;
+  let built: [CoreUnderTest, CoreUnderTest];
+  let cores: [Artifacts, Artifacts];
+  const clock = { us: 0, nowUs: () => clock.us };
+  const two: TwoCores = {
+    stores,
+    get blobs() {
+      return opened.stores[0];
+    },
+    get cores() {
+      return cores;
+    },
+    clock,
+    pause: () => Promise.resolve(),
+  };
+  beforeEach(async () => {
+    // Blobs are stamped by the system's clock.
+    clock.us = Date.now() * 1000;
+    two.pause = () => Promise.resolve();
+    opened = await openBlobs();
+    const build = (blobs: BlobStore) =>
+      buildCore(stores.under, {
+        blobs: slowed(blobs, () => two.pause()),
+        clock,
+        onSweepFailure: (thrown) => {
+          throw thrown;
+        },
+      });
+    built = [await build(opened.stores[0]), await build(opened.stores[1])];
+    cores = [built[0].artifacts, built[1].artifacts];
+  });
+  afterEach(async () => {
+    for (const { sweep } of cores) await sweep.stop();
+    for (const { changes, follower } of built) {
+      changes.stop();
+      follower.stop();
+    }
+    await opened.discard();
+  });
+  return two;
+}
+
+/** A schedule: numbers that decide how many calls of the store come between two steps of the blob store. */
+export const pauses = fc.infiniteStream(fc.noBias(fc.nat(5)));
+
+export function pauseBy(two: TwoCores, numbers: fc.Stream<number>): () => Promise<void> {
+  return async () => {
+    for (let n = numbers.next().value; n > 0; n--) await two.stores.under.blobLedger.listUnusedBlobs(1);
+  };
+}
+
+/** Every step that others can come between takes a while. */
+function slowed(blobs: BlobStore, pause: () => Promise<void>): BlobStore {
+  const places: <T extends { beforePlace?: Parameters<BlobStore["put"]>[1]["beforePlace"] }>(o: T) => T = (
+    options,
+  ) => ({
+    ...options,
+    beforePlace: async (blob) => {
+      await pause();
+      await options.beforePlace?.(blob);
+      await pause();
+    },
+  });
+  const then = async <T>(work: Promise<T>): Promise<T> => {
+    const done = await work;
+    await pause();
+    return done;
+  };
+  return {
+    put: (content, options) => then(blobs.put(content, places(options))),
+    get: (...args) => blobs.get(...args),
+    find: (...args) => blobs.find(...args),
+    delete: async (digest) => {
+      await pause();
+      await then(blobs.delete(digest));
+    },
+    list: (...args) => blobs.list(...args),
+    listUploads: () => blobs.listUploads(),
+    findUpload: (...args) => then(blobs.findUpload(...args)),
+    appendUpload: async (...args) => {
+      await pause();
+      return then(blobs.appendUpload(...args));
+    },
+    finishUpload: (id, options) => then(blobs.finishUpload(id, places(options))),
+    dropUpload: (...args) => then(blobs.dropUpload(...args)),
+    copyTo: (...args) => blobs.copyTo(...args),
+    takeFrom: (...args) => blobs.takeFrom(...args),
+    close: () => blobs.close(),
+  };
+}
+
+export function byId(id: string): RunRef {
+  return { by: "id", id };
+}
+
+export function head(name: string): UploadHead {
+  return { name, step: undefined, kind: "file", mediaType: "", metadata: new Map() };
+}

@@ -1,0 +1,97 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { bytesOf, digestOf, listed, streamOf } from "../blob-under-test.ts";
+import { createRun, type OpenStores } from "../stores.ts";
+import {
+  byId,
+  head,
+  MAINTAINER,
+  pauseBy,
+  pauses,
+  useTwoCores,
+  WRITER,
+  type OpenSharedBlobs,
+} from "./bench.ts";
+
+const HOUR_US = 3_600_000_000;
+const NAMES = ["a", "b", "c"];
+
+export function twoCoresBlobsContract(open: OpenStores, openBlobs: OpenSharedBlobs, schedules: number): void {
+  const two = useTwoCores(open, openBlobs);
+  const put = (core: number, run: string, name: string, content: string) =>
+    two.cores[core]!.uploads.put(WRITER, byId(run), head(name), streamOf(content));
+  /** With the versions that are kept of it. */
+  const remove = async (core: number, run: string, name: string) => {
+    const { [core]: artifacts } = two.cores;
+    await artifacts!.delete(WRITER, { run: byId(run), name, step: undefined }).catch(() => undefined);
+    await artifacts!.replaced.purge(MAINTAINER, { run: byId(run), name });
+  };
+  const read = async (core: number, run: string, name: string) =>
+    (
+      await bytesOf(
+        (
+          await two.cores[core]!.open(
+            { ...WRITER, permission: "read" },
+            { run: byId(run), name, step: undefined },
+          )
+        ).body,
+      )
+    ).toString();
+  const digests = async () => (await listed(two.blobs)).map(({ digest }) => digest);
+
+  it("F4 F16 what one core is attaching, no other destroys, and nothing is left over, in any order of steps", async () => {
+    const action = fc.record({
+      core: fc.nat(1),
+      do: fc.constantFrom("put", "put", "put", "delete", "delete", "collect", "sweep"),
+      name: fc.constantFrom(...NAMES),
+      content: fc.constantFrom("x", "y"),
+    });
+    const actors = fc.array(fc.array(action, { minLength: 5, maxLength: 10 }), {
+      minLength: 3,
+      maxLength: 5,
+    });
+    const property = fc.asyncProperty(actors, pauses, async (plans, numbers) => {
+      two.pause = pauseBy(two, numbers);
+      // Old enough to be swept from the first moment on.
+      two.clock.us += 3 * HOUR_US;
+      const run = await createRun(two.stores.runs);
+      await Promise.all(
+        plans.map(async (actions) => {
+          for (const { core, do: what, name, content } of actions) {
+            if (what === "put") await put(core, run, name, content);
+            else if (what === "delete") await remove(core, run, name);
+            else if (what === "collect") await two.cores[core]!.sweep.collect();
+            else await two.cores[core]!.sweep.sweepOrphans();
+          }
+        }),
+      );
+      const used = new Set<string>();
+      for (const name of NAMES) {
+        const found = await two.stores.under.artifacts.findArtifact(run, name, undefined);
+        if (found === undefined) continue;
+        for (const core of [0, 1]) expect(digestOf(await read(core, run, name))).toBe(found.sha256);
+        used.add(found.sha256!);
+      }
+      await two.cores[0].replaced.purge(MAINTAINER, { run: byId(run), name: "" });
+      await two.cores[1].sweep.collect();
+      expect(await digests()).toEqual([...used].toSorted());
+      for (const name of NAMES) await remove(1, run, name);
+      expect(await digests()).toEqual([]);
+    });
+    await fc.assert(property, { numRuns: schedules });
+  });
+
+  it("F15 F16 what one core copies into a backup, no other destroys", async () => {
+    const run = await createRun(two.stores.runs);
+    await put(0, run, "a", "needed");
+    await two.cores[0].content.kept(async () => {
+      await remove(1, run, "a");
+      two.clock.us += 2 * HOUR_US;
+      await two.cores[1].sweep.collect();
+      await two.cores[1].sweep.sweepOrphans();
+      expect(await digests()).toEqual([digestOf("needed")]);
+    });
+    await two.cores[1].sweep.collect();
+    expect(await digests()).toEqual([]);
+  });
+}
