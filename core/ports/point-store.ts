@@ -109,7 +109,7 @@ export interface ReadSeries extends ReadBounds {
 
 export interface ReadSeriesResult {
   series: SeriesData[];
-  /** Shared by all envelopes of this result; undefined when every series is exact. */
+  /** Shared by all bands of this result; undefined when every series is exact. */
   grid: Grid | undefined;
 }
 
@@ -124,9 +124,9 @@ export interface SeriesData {
   key: string;
   labels: Labels;
   kind: SeriesKind;
-  /** All points in the range, also those behind an envelope. */
+  /** All points in the range, also those behind a band. */
   pointCount: number;
-  data: ExactData | EnvelopeData;
+  data: ExactData | BandData;
 }
 
 /** Ordered by the axis, then by arrival. Where only some points have a step or time, the others are NaN. */
@@ -138,8 +138,8 @@ export interface ExactData {
 }
 
 /** Buckets that hold a point. Of the numbers in a bucket; NaN where it holds only NaN. */
-export interface EnvelopeData {
-  form: "envelope";
+export interface BandData {
+  form: "band";
   bucket: Float64Array;
   count: Float64Array;
   min: Float64Array;

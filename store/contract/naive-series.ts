@@ -3,7 +3,7 @@
  * every question. Engines are held against it. It says what core/SPEC.md says under O, V7 and P.
  */
 import type { Points, Sample, SeriesKind, Summary } from "#core/types/series.ts";
-import type { EnvelopeData, Grid, ReadSeries } from "#core/ports/point-store.ts";
+import type { BandData, Grid, ReadSeries } from "#core/ports/point-store.ts";
 
 export type NaiveValue = number | bigint | boolean | string;
 
@@ -76,7 +76,7 @@ export class NaiveSeries {
   }
 
   /** Of the points that have a place on the axis. */
-  envelope(range: NaiveRange, grid: Grid, buckets: number): EnvelopeData {
+  band(range: NaiveRange, grid: Grid, buckets: number): BandData {
     const filled = new Map<number, number[]>();
     for (const at of this.places(range)) {
       const x = axisOf(this.points[at]!, range.axis);
@@ -89,7 +89,7 @@ export class NaiveSeries {
     const column = (of: (values: number[]) => number) => Float64Array.from(rows, ([, values]) => of(values));
     const numbers = (values: number[]) => values.filter((value) => !Number.isNaN(value));
     return {
-      form: "envelope",
+      form: "band",
       bucket: Float64Array.from(rows, ([bucket]) => bucket),
       count: column((values) => values.length),
       min: column((values) => extreme(numbers(values), (a, b) => a < b)),

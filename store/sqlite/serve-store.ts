@@ -224,7 +224,7 @@ function readerHandlers(reader: StoreReader): Handlers<ReaderApi> {
 function buffersOf(result: ReadSeriesResult): ArrayBuffer[] {
   return ownBuffers(
     result.series.flatMap(({ data }) =>
-      data.form === "envelope"
+      data.form === "band"
         ? Object.values(data)
         : [data.replaced, ...Object.values(data.points), data.points.values.data],
     ),

@@ -55,7 +55,7 @@ export function boundsContract(open: OpenStores): void {
           tooMuch,
         );
         const fits = await read(id, ["a", "b"], { numberBytes, bytesMax: drawn + 2 * HEAD, buckets: 100 });
-        expect(fits.series.map(({ data }) => data.form)).toEqual(["envelope", "envelope"]);
+        expect(fits.series.map(({ data }) => data.form)).toEqual(["band", "band"]);
       }
     });
   });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { Points, SeriesKind, SeriesPoints, Values } from "#core/types/series.ts";
-import type { EnvelopeData, ReadSeries, SeriesData } from "#core/ports/point-store.ts";
+import type { BandData, ReadSeries, SeriesData } from "#core/ports/point-store.ts";
 import { listPoints, NaiveSeries } from "../naive-series.ts";
 import {
   appendOne,
@@ -166,15 +166,15 @@ async function compare(bench: Bench, { runId, tested, naive }: Written): Promise
       expect(grid).toBeUndefined();
       continue;
     }
-    const expected = naive.envelope(request, grid!, request.buckets);
-    compareEnvelopes(read!.data, expected);
+    const expected = naive.band(request, grid!, request.buckets);
+    compareBands(read!.data, expected);
     expect(read!.pointCount).toBe(expected.count.reduce((sum, count) => sum + count, 0));
   }
 }
 
 /** Only means depend on the order of summation. */
-function compareEnvelopes(data: SeriesData["data"], expected: EnvelopeData): void {
-  if (data.form !== "envelope") throw new Error("the answer is exact, though many points were asked for");
+function compareBands(data: SeriesData["data"], expected: BandData): void {
+  if (data.form !== "band") throw new Error("the answer is exact, though many points were asked for");
   expect({ ...data, mean: undefined }).toEqual({ ...expected, mean: undefined });
   data.mean.forEach((mean, i) => {
     const size = Math.max(Math.abs(expected.min[i]!), Math.abs(expected.max[i]!), 1);
@@ -190,7 +190,7 @@ function compareExact(
   includeReplaced: boolean,
 ): void {
   const { data, pointCount } = read;
-  if (data.form !== "exact") throw new Error("the answer is an envelope, though few points were asked for");
+  if (data.form !== "exact") throw new Error("the answer is a band, though few points were asked for");
   expect(pointCount).toBe(places.length);
   expect(listPoints(data.points)).toEqual(
     places.map((at) => {

@@ -104,7 +104,7 @@ export function orderContract(open: OpenStores): void {
     });
   });
 
-  it("O5 reads alone what a restart replaced, exact, in a range and as an envelope", async () => {
+  it("O5 reads alone what a restart replaced, exact, in a range and as a band", async () => {
     const id = await createRun(bench.runs);
     await log(id, "a", [1, 2, 3, 4, 5, 6]);
     const alone = { runId: id, key: "loss" };
@@ -119,7 +119,7 @@ export function orderContract(open: OpenStores): void {
       const { data, pointCount } = await readOne(bench.points, alone, { onlyReplaced: true, buckets: 2 });
       expect(pointCount).toBe(5);
       expect(data).toMatchObject({
-        form: "envelope",
+        form: "band",
         count: Float64Array.of(1, 4),
         min: Float64Array.of(4, 5),
         max: Float64Array.of(4, 70),
@@ -198,21 +198,21 @@ export function orderContract(open: OpenStores): void {
     });
   });
 
-  it("O2 hides what was replaced from envelopes too", async () => {
+  it("O2 hides what was replaced from bands too", async () => {
     const id = await createRun(bench.runs);
     await log(id, "a", [0, 1, 2, 3, 4, 5, 6, 7], [0, 0, 0, 999, -999, 0, 0, 0]);
     await log(id, "b", [3, 4, 5, 6, 7], [1, 1, 1, 1, 1]);
     await inEveryForm(bench, async () => {
       const drawn = await readOne(bench.points, { runId: id, key: "loss" }, { buckets: 2 });
-      expect(drawn.data.form === "envelope" && [...drawn.data.max]).toEqual([1, 1]);
+      expect(drawn.data.form === "band" && [...drawn.data.max]).toEqual([1, 1]);
       expect(drawn.pointCount).toBe(8);
       const all = await readOne(
         bench.points,
         { runId: id, key: "loss" },
         { buckets: 2, includeReplaced: true },
       );
-      expect(all.data.form === "envelope" && [...all.data.max]).toEqual([999, 1]);
-      expect(all.data.form === "envelope" && [...all.data.min]).toEqual([0, -999]);
+      expect(all.data.form === "band" && [...all.data.max]).toEqual([999, 1]);
+      expect(all.data.form === "band" && [...all.data.min]).toEqual([0, -999]);
       expect(all.pointCount).toBe(13);
     });
   });

@@ -1,7 +1,7 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { requireLabels } from "#core/types/check.ts";
 import type { Labels, Sample, SeriesInfo, SeriesKind, Summary } from "#core/types/series.ts";
-import type { EnvelopeData, ExactData, ReadSeriesResult, SeriesData } from "#core/ports/point-store.ts";
+import type { BandData, ExactData, ReadSeriesResult, SeriesData } from "#core/ports/point-store.ts";
 import type { ReadRequest } from "#core/series/metrics.ts";
 import type { AnswerForm } from "#core/series/read-budget.ts";
 import {
@@ -80,9 +80,9 @@ function fromSeriesData(series: SeriesData, column: ToColumn) {
     key: series.key,
     labels: fromLabels(series.labels),
     kind: KINDS[series.kind],
-    form: data.form === "exact" ? Form.EXACT : Form.ENVELOPE,
+    form: data.form === "exact" ? Form.EXACT : Form.BAND,
     pointCount: BigInt(series.pointCount),
-    ...(data.form === "exact" ? fromExact(data, column) : fromEnvelope(data, column)),
+    ...(data.form === "exact" ? fromExact(data, column) : fromBand(data, column)),
   });
 }
 
@@ -97,7 +97,7 @@ function fromExact({ points, replaced }: ExactData, column: ToColumn) {
   };
 }
 
-function fromEnvelope(data: EnvelopeData, column: ToColumn) {
+function fromBand(data: BandData, column: ToColumn) {
   return {
     bucket: column(data.bucket),
     count: column(data.count),
