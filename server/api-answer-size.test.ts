@@ -59,6 +59,7 @@ const ASKED: Readonly<
   },
   ListKeys: { ask: ({ namespace }) => [{ namespace }, { namespace, pageSize: MANY }] },
   ListSeries: { ask: ({ runId }) => [{ run: { id: runId }, pageSize: MANY }] },
+  ListLabels: { ask: ({ runId }) => [{ run: { id: runId }, label: "", pageSize: MANY }] },
   ListRunKeys: {
     ask: ({ runId }) => [{ runs: Array.from({ length: 200 }, () => ({ id: runId })) }],
   },

@@ -1,4 +1,6 @@
 import type { Labels, Points, SeriesInfo, SeriesKind } from "../types/series.ts";
+import type { ReadMask } from "../access/scope.ts";
+import type { Matcher } from "../series/matchers.ts";
 import type { PartBound } from "./list-part.ts";
 
 /**
@@ -8,11 +10,18 @@ import type { PartBound } from "./list-part.ts";
  */
 export interface PointStore {
   /**
-   * Series of one run, rising by key, then by labels. `matches` is asked about each distinct key.
-   * An unknown run has none. `after` is a position from an earlier answer's `next`. Ends before the series
-   * whose texts would make all of them more than `bytesMax`, but for the first.
+   * The series that all matchers select among those in the scope, rising by run, then by key, then by labels. `pattern`
+   * is asked about each distinct key. Unknown runs have none. `after` is a position from an earlier answer's `next`. Ends
+   * before the series whose texts would make all of them more than `bytesMax`, but for the first. Among several runs it
+   * also ends once it has looked at `lookMax` runs and series: a page may then be short or empty although there is a `next`.
    */
-  listSeries(request: ListSeries, signal?: AbortSignal): Promise<ListedSeries>;
+  selectSeries(request: SelectSeries, signal?: AbortSignal): Promise<SelectedSeries>;
+  /**
+   * What the selected series have as names of labels, or as values of one label, or as keys: each text once, rising by
+   * code points, with how many of the series have it; a label that a series lacks has no value there. Looks at
+   * `lookMax` runs and series at most, and says when there were more.
+   */
+  listLabels(request: ListLabels, signal?: AbortSignal): Promise<ListedLabels>;
   /**
    * Metric keys of one run, rising, from its next `limit` series: a key whose series go on is there again in
    * the next part. An unknown run has none.
@@ -38,10 +47,54 @@ export interface PointStore {
   readGroups(request: ReadGroups, signal?: AbortSignal): Promise<ReadGroupsResult>;
 }
 
-export interface ListSeries extends PartBound {
+/** What a series belongs to. */
+export interface SeriesOwner {
   runId: string;
+}
+
+/** Where series are selected: in these runs, or in all that `readable` lets the caller read in a namespace and below. */
+export type SeriesScope =
+  | { owners: readonly SeriesOwner[] }
+  | {
+      /** "" for all. Runs in the trash take no part. */
+      under: string;
+      readable: ReadMask | undefined;
+    };
+
+export interface SeriesSelection {
+  scope: SeriesScope;
+  matchers: readonly Matcher[];
+  lookMax: number;
+}
+
+export interface SelectSeries extends PartBound, SeriesSelection {
   pattern: KeyPattern | undefined;
   after: string | undefined;
+}
+
+export interface SelectedSeries {
+  series: OwnedSeries[];
+  /** How many are selected; undefined where the scope is more than one run. */
+  total: number | undefined;
+  next: string | undefined;
+}
+
+export type OwnedSeries = SeriesInfo & SeriesOwner;
+
+export interface ListLabels extends SeriesSelection {
+  /** The label whose values are asked for: "" for the key. undefined asks for the names of labels. */
+  label: string | undefined;
+  /** The last text of the part before. */
+  after: string | undefined;
+  limit: number;
+}
+
+export interface ListedLabels {
+  texts: { text: string; seriesCount: number }[];
+  /** Whether there are texts behind these. */
+  more: boolean;
+  /** There were more series than were looked at. */
+  truncated: boolean;
 }
 
 export interface ListMetricKeys {
@@ -72,17 +125,13 @@ export interface KeyPattern {
   regex: string;
 }
 
-export interface ListedSeries {
-  series: SeriesInfo[];
-  total: number;
-  next: string | undefined;
-}
-
-export interface SeriesSelector {
-  runId: string;
-  key: string;
+export interface SeriesSelector extends SeriesOwner {
+  /** undefined selects every key. */
+  key: string | undefined;
   /** undefined selects every label set. */
   labels: Labels | undefined;
+  /** All of them select it, too. */
+  matchers?: readonly Matcher[];
 }
 
 /** How much one answer may be; see core/series/read-budget.ts. */

@@ -54,6 +54,7 @@ export const READS: readonly string[] = [
   "cairn.v1.RunService/SearchRuns",
   "cairn.v1.MetricService/ListKeys",
   "cairn.v1.MetricService/ListSeries",
+  "cairn.v1.MetricService/ListLabels",
   "cairn.v1.MetricService/ListRunKeys",
   "cairn.v1.MetricService/ReadSeries",
   "cairn.v1.MetricService/ReadGroups",

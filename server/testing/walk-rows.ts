@@ -44,6 +44,7 @@ const SERVICES: Readonly<Record<string, Readonly<Record<string, Omit<MethodRow, 
     },
     ListKeys: { about: "list", message: (_, { namespace }) => ({ namespace }) },
     ListSeries: { about: "run", message: byId },
+    ListLabels: { about: "run", message: byId },
     ListRunKeys: { about: "list", message: (_, { runId }) => ({ runs: [{ id: runId }] }) },
     ReadSeries: {
       about: "run",

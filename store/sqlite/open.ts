@@ -1,7 +1,6 @@
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { MessagePort } from "node:worker_threads";
-import { CairnError, fromPlainError, quote } from "#lang/errors.ts";
+import { CairnError, fromPlainError } from "#lang/errors.ts";
 import type { AccessStore, AuditRecord } from "#core/ports/access-store.ts";
 import type { ArtifactStore } from "#core/ports/artifact-store.ts";
 import type { Journal } from "#core/ports/journal.ts";
@@ -9,7 +8,7 @@ import type { LineageStore } from "#core/ports/lineage-store.ts";
 import type { LogStore } from "#core/ports/log-store.ts";
 import type { PointStore } from "#core/ports/point-store.ts";
 import type { AppendEnvelope, AppendOutcome, RunStore } from "#core/ports/run-store.ts";
-import { lockDirectory } from "./file/lock.ts";
+import { lockDirectory, makeDirectory } from "./file/lock.ts";
 import { packEnvelope } from "./journal/pack.ts";
 import { startThread, type StartThread, type Thread } from "./thread.ts";
 import type { ReaderApi, WriterApi } from "./worker-api.ts";
@@ -47,18 +46,6 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
   } catch (thrown) {
     lock.release();
     throw thrown;
-  }
-}
-
-function makeDirectory(directory: string): void {
-  try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new CairnError("unavailable", `cannot make data directory ${quote(directory)}: ${reason}`, {
-      cause,
-      hint: "give another directory with --data",
-    });
   }
 }
 
@@ -139,7 +126,9 @@ export class SqliteStore
   getSetting: RunStore["getSetting"] = (...args) => this.#read("getSetting", args);
   info: RunStore["info"] = (...args) => this.#read("info", args);
   checkIntegrity: RunStore["checkIntegrity"] = (signal) => this.#read("checkIntegrity", [], signal);
-  listSeries: PointStore["listSeries"] = (request, signal) => this.#read("listSeries", [request], signal);
+  selectSeries: PointStore["selectSeries"] = (request, signal) =>
+    this.#read("selectSeries", [request], signal);
+  listLabels: PointStore["listLabels"] = (request, signal) => this.#read("listLabels", [request], signal);
   readSeries: PointStore["readSeries"] = (request, signal) => this.#read("readSeries", [request], signal);
   listMetricKeys: PointStore["listMetricKeys"] = (request, signal) =>
     this.#read("listMetricKeys", [request], signal);

@@ -13,6 +13,7 @@ import {
   useSharedStores,
   type Bench,
   type OpenStores,
+  selectOf,
 } from "../stores.ts";
 
 /** Points of one writer, all with or all without steps and times. */
@@ -139,14 +140,8 @@ async function write(bench: Bench, tested: Case): Promise<Written> {
 }
 
 async function compare(bench: Bench, { runId, tested, naive }: Written): Promise<void> {
-  const { series } = await bench.points.listSeries({
-    runId,
-    pattern: undefined,
-    after: undefined,
-    limit: 10,
-    bytesMax: Infinity,
-  });
-  expect(series).toEqual([{ key: "x", labels: [], kind: tested.kind, summary: naive.summary() }]);
+  const { series } = await selectOf(bench.points, runId, { limit: 10 });
+  expect(series).toEqual([{ runId, key: "x", labels: [], kind: tested.kind, summary: naive.summary() }]);
   for (const { from, to, ...rest } of tested.reads) {
     const shift = rest.axis === "time" ? NOW_US : 0;
     const request: ReadSeries = {

@@ -12,6 +12,7 @@ import {
   readOne,
   useSharedStores,
   type OpenStores,
+  selectOf,
 } from "../stores.ts";
 
 export function orderContract(open: OpenStores): void {
@@ -33,13 +34,7 @@ export function orderContract(open: OpenStores): void {
     await appendOne(bench.runs, envelope(id, seq, { writer, series }));
   }
   async function summaryOf(id: string): Promise<Summary> {
-    const { series } = await bench.points.listSeries({
-      runId: id,
-      pattern: undefined,
-      after: undefined,
-      limit: 9,
-      bytesMax: Infinity,
-    });
+    const { series } = await selectOf(bench.points, id, { limit: 9 });
     return series[0]!.summary;
   }
 

@@ -13,6 +13,7 @@ import {
   refused,
   useStores,
   type OpenStores,
+  selectOf,
 } from "../stores.ts";
 
 function numbersOf(summary: Summary): FedNumbers {
@@ -156,13 +157,7 @@ export function feedContract(open: OpenStores): void {
     const id = await createRun(bench.runs);
     const agree = async () => {
       await catchUp();
-      const { series } = await bench.points.listSeries({
-        runId: id,
-        pattern: undefined,
-        after: undefined,
-        limit: 10,
-        bytesMax: Infinity,
-      });
+      const { series } = await selectOf(bench.points, id, { limit: 10 });
       for (const { key, labels, summary } of series) {
         expect(bench.under.feed.findNumbers(id, key, labelsText(labels))).toEqual(numbersOf(summary));
       }

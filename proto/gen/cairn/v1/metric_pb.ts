@@ -13,13 +13,15 @@ import { file_cairn_v1_namespace } from "./namespace_pb.ts";
 import { file_cairn_v1_permission } from "./permission_pb.ts";
 import type { RunRef, RunStatus } from "./run_pb.ts";
 import { file_cairn_v1_run } from "./run_pb.ts";
+import type { ListLabelsRequestSchema, ListLabelsResponseSchema, ListRunKeysRequestSchema, ListRunKeysResponseSchema, Matcher } from "./series_pb.ts";
+import { file_cairn_v1_series } from "./series_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file cairn/v1/metric.proto.
  */
 export const file_cairn_v1_metric: GenFile = /*@__PURE__*/
-  fileDesc("ChVjYWlybi92MS9tZXRyaWMucHJvdG8SCGNhaXJuLnYxIpICCgxTZXJpZXNQb2ludHMSCwoDa2V5GAEgASgJEjIKBmxhYmVscxgCIAMoCzIiLmNhaXJuLnYxLlNlcmllc1BvaW50cy5MYWJlbHNFbnRyeRIiCgRraW5kGAMgASgOMhQuY2Fpcm4udjEuU2VyaWVzS2luZBINCgVzdGVwcxgEIAMoEhIQCgh0aW1lc191cxgFIAMoEhIOCgZ2YWx1ZXMYBiADKAESEAoIaW50ZWdlcnMYByADKBISDQoFYm9vbHMYCCADKAgSDQoFdGV4dHMYCSADKAkSDQoFbmFub3MYCiADKA0aLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASLoAwoIRW52ZWxvcGUSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEg4KBndyaXRlchgCIAEoCRILCgNzZXEYAyABKAQSJgoGc2VyaWVzGAQgAygLMhYuY2Fpcm4udjEuU2VyaWVzUG9pbnRzEi4KBnBhcmFtcxgFIAMoCzIeLmNhaXJuLnYxLkVudmVsb3BlLlBhcmFtc0VudHJ5EioKBHRhZ3MYBiADKAsyHC5jYWlybi52MS5FbnZlbG9wZS5UYWdzRW50cnkSIwoGc3RhdHVzGAcgASgOMhMuY2Fpcm4udjEuUnVuU3RhdHVzEiAKBGxvc3QYCCADKAsyEi5jYWlybi52MS5TZXFSYW5nZRIZChFoZWFydGJlYXRfc2Vjb25kcxgJIAEoDRIQCghlbmRlZF91cxgKIAEoAxIfCgNsb2cYCyADKAsyEi5jYWlybi52MS5Mb2dMaW5lcxIrCglhcnRpZmFjdHMYDCADKAsyGC5jYWlybi52MS5BcnRpZmFjdFJlY29yZBotCgtQYXJhbXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGisKCVRhZ3NFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIicKCFNlcVJhbmdlEg0KBWZpcnN0GAEgASgEEgwKBGxhc3QYAiABKAQiYwoLRW52ZWxvcGVBY2sSCwoDc2VxGAEgASgEEhEKCWR1cGxpY2F0ZRgCIAEoCBIOCgZwb2ludHMYAyABKAMSJAoId2l0aGhlbGQYBCABKAsyEi5jYWlybi52MS5XaXRoaGVsZCJbCghXaXRoaGVsZBINCgVsaW5lcxgBIAEoAxIRCglhcnRpZmFjdHMYAiABKAMSLQoJZm9yYmlkZGVuGAMgASgLMhouY2Fpcm4udjEuRm9yYmlkZGVuQ2FwdHVyZSKfAQoOS2V5RGVzY3JpcHRpb24SEQoJbmFtZXNwYWNlGAEgASgJEgsKA2tleRgCIAEoCRIMCgR1bml0GAMgASgJEiYKCWRpcmVjdGlvbhgEIAEoDjITLmNhaXJuLnYxLkRpcmVjdGlvbhITCgtkZXNjcmlwdGlvbhgFIAEoCRIiCgdwaWN0dXJlGAYgASgOMhEuY2Fpcm4udjEuUGljdHVyZSJDChJEZXNjcmliZUtleVJlcXVlc3QSLQoLZGVzY3JpcHRpb24YASABKAsyGC5jYWlybi52MS5LZXlEZXNjcmlwdGlvbiJLCg9MaXN0S2V5c1JlcXVlc3QSEQoJbmFtZXNwYWNlGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJIlMKEExpc3RLZXlzUmVzcG9uc2USJgoEa2V5cxgBIAMoCzIYLmNhaXJuLnYxLktleURlc2NyaXB0aW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJ0CgZTYW1wbGUSEQoEc3RlcBgBIAEoA0gAiAEBEhQKB3RpbWVfdXMYAiABKANIAYgBARINCgV2YWx1ZRgDIAEoARIMCgR0ZXh0GAQgASgJEg8KB2ludGVnZXIYBSABKANCBwoFX3N0ZXBCCgoIX3RpbWVfdXMihgIKDVNlcmllc1N1bW1hcnkSDQoFY291bnQYASABKAMSEQoJbmFuX2NvdW50GAIgASgDEh8KBWZpcnN0GAMgASgLMhAuY2Fpcm4udjEuU2FtcGxlEh4KBGxhc3QYBCABKAsyEC5jYWlybi52MS5TYW1wbGUSHQoDbWluGAUgASgLMhAuY2Fpcm4udjEuU2FtcGxlEh0KA21heBgGIAEoCzIQLmNhaXJuLnYxLlNhbXBsZRILCgNzdW0YByABKAESEwoLc3VtX3NxdWFyZXMYCCABKAESEQoEbWVhbhgJIAEoAUgAiAEBEhYKDnJlcGxhY2VkX2NvdW50GAogASgDQgcKBV9tZWFuIsgBCgpTZXJpZXNJbmZvEgsKA2tleRgBIAEoCRIwCgZsYWJlbHMYAiADKAsyIC5jYWlybi52MS5TZXJpZXNJbmZvLkxhYmVsc0VudHJ5EiIKBGtpbmQYAyABKA4yFC5jYWlybi52MS5TZXJpZXNLaW5kEigKB3N1bW1hcnkYBCABKAsyFy5jYWlybi52MS5TZXJpZXNTdW1tYXJ5Gi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEidgoRTGlzdFNlcmllc1JlcXVlc3QSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEgwKBGdsb2IYAiABKAkSDQoFcmVnZXgYAyABKAkSEQoJcGFnZV9zaXplGAQgASgFEhIKCnBhZ2VfdG9rZW4YBSABKAkiaAoSTGlzdFNlcmllc1Jlc3BvbnNlEiQKBnNlcmllcxgBIAMoCzIULmNhaXJuLnYxLlNlcmllc0luZm8SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhMKC3RvdGFsX2NvdW50GAMgASgDIkwKEkxpc3RSdW5LZXlzUmVxdWVzdBIeCgRydW5zGAEgAygLMhAuY2Fpcm4udjEuUnVuUmVmEhYKDnNlcmllc19wZXJfcnVuGAIgASgFImoKBlJ1bktleRILCgNrZXkYASABKAkSFAoMc2VyaWVzX2NvdW50GAIgASgDEhIKCmhhc19sYWJlbHMYAyABKAgSEQoJcnVuX2NvdW50GAQgASgDEhYKDnJlcGxhY2VkX2NvdW50GAUgASgDIkcKB1J1blRpbWUSDgoGcnVuX2lkGAEgASgJEhoKDWZpcnN0X3RpbWVfdXMYAiABKANIAIgBAUIQCg5fZmlyc3RfdGltZV91cyJpChNMaXN0UnVuS2V5c1Jlc3BvbnNlEh4KBGtleXMYASADKAsyEC5jYWlybi52MS5SdW5LZXkSHwoEcnVucxgCIAMoCzIRLmNhaXJuLnYxLlJ1blRpbWUSEQoJdHJ1bmNhdGVkGAMgASgIIrUBCg5TZXJpZXNTZWxlY3RvchIdCgNydW4YASABKAsyEC5jYWlybi52MS5SdW5SZWYSCwoDa2V5GAIgASgJEjQKBmxhYmVscxgDIAMoCzIkLmNhaXJuLnYxLlNlcmllc1NlbGVjdG9yLkxhYmVsc0VudHJ5EhIKCmFsbF9sYWJlbHMYBCABKAgaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASL3AQoRUmVhZFNlcmllc1JlcXVlc3QSKAoGc2VyaWVzGAEgAygLMhguY2Fpcm4udjEuU2VyaWVzU2VsZWN0b3ISHAoEYXhpcxgCIAEoDjIOLmNhaXJuLnYxLkF4aXMSEQoEZnJvbRgDIAEoA0gAiAEBEg8KAnRvGAQgASgDSAGIAQESDwoHYnVja2V0cxgFIAEoBRIYChBpbmNsdWRlX3JlcGxhY2VkGAYgASgIEiQKCGVuY29kaW5nGAcgASgOMhIuY2Fpcm4udjEuRW5jb2RpbmcSFQoNb25seV9yZXBsYWNlZBgIIAEoCEIHCgVfZnJvbUIFCgNfdG8iOgoGQ29sdW1uEg0KBWJ5dGVzGAEgASgMEg8KB251bWJlcnMYAiADKAESEAoIaW50ZWdlcnMYAyADKBIiowUKClNlcmllc0RhdGESDgoGcnVuX2lkGAEgASgJEgsKA2tleRgCIAEoCRIwCgZsYWJlbHMYAyADKAsyIC5jYWlybi52MS5TZXJpZXNEYXRhLkxhYmVsc0VudHJ5EiIKBGtpbmQYBCABKA4yFC5jYWlybi52MS5TZXJpZXNLaW5kEhwKBGZvcm0YBSABKA4yDi5jYWlybi52MS5Gb3JtEhMKC3BvaW50X2NvdW50GAYgASgDEh8KBXN0ZXBzGAcgASgLMhAuY2Fpcm4udjEuQ29sdW1uEiIKCHRpbWVzX3VzGAggASgLMhAuY2Fpcm4udjEuQ29sdW1uEh8KBW5hbm9zGAkgASgLMhAuY2Fpcm4udjEuQ29sdW1uEiAKBnZhbHVlcxgKIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhINCgV0ZXh0cxgLIAMoCRIiCghyZXBsYWNlZBgMIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIgCgZidWNrZXQYDSABKAsyEC5jYWlybi52MS5Db2x1bW4SHwoFY291bnQYDiABKAsyEC5jYWlybi52MS5Db2x1bW4SHQoDbWluGA8gASgLMhAuY2Fpcm4udjEuQ29sdW1uEh0KA21heBgQIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIfCgVmaXJzdBgRIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIeCgRsYXN0GBIgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh4KBG1lYW4YEyABKAsyEC5jYWlybi52MS5Db2x1bW4SIwoJbmFuX2NvdW50GBQgASgLMhAuY2Fpcm4udjEuQ29sdW1uGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiYgoSUmVhZFNlcmllc1Jlc3BvbnNlEiQKBnNlcmllcxgBIAMoCzIULmNhaXJuLnYxLlNlcmllc0RhdGESEgoKZ3JpZF9zdGFydBgCIAEoARISCgpncmlkX3dpZHRoGAMgASgBIksKCFJ1bkdyb3VwEgwKBG5hbWUYASABKAkSHgoEcnVucxgCIAMoCzIQLmNhaXJuLnYxLlJ1blJlZhIRCglzdGFydHNfdXMYAyADKBIikQMKEVJlYWRHcm91cHNSZXF1ZXN0EiIKBmdyb3VwcxgBIAMoCzISLmNhaXJuLnYxLlJ1bkdyb3VwEg0KBXF1ZXJ5GAIgASgJEhEKCW5hbWVzcGFjZRgDIAEoCRIQCghncm91cF9ieRgEIAMoCRILCgNrZXkYBSABKAkSNwoGbGFiZWxzGAYgAygLMicuY2Fpcm4udjEuUmVhZEdyb3Vwc1JlcXVlc3QuTGFiZWxzRW50cnkSEwoLb25seV9sYWJlbHMYByABKAgSHAoEYXhpcxgIIAEoDjIOLmNhaXJuLnYxLkF4aXMSEQoEZnJvbRgJIAEoA0gAiAEBEg8KAnRvGAogASgDSAGIAQESDwoHYnVja2V0cxgLIAEoBRIRCglxdWFudGlsZXMYDCADKAESJAoIZW5jb2RpbmcYDSABKA4yEi5jYWlybi52MS5FbmNvZGluZxotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQgcKBV9mcm9tQgUKA190byL4AgoJR3JvdXBEYXRhEgwKBG5hbWUYASABKAkSDgoGdmFsdWVzGAIgAygJEg8KB3J1bl9pZHMYAyADKAkSEwoLcG9pbnRfY291bnQYBCABKAMSIAoGYnVja2V0GAUgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh8KBWNvdW50GAYgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh4KBG1lYW4YByABKAsyEC5jYWlybi52MS5Db2x1bW4SIAoGbWVkaWFuGAggASgLMhAuY2Fpcm4udjEuQ29sdW1uEh0KA3N0ZBgJIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIgCgZzdGRlcnIYCiABKAsyEC5jYWlybi52MS5Db2x1bW4SHQoDbWluGAsgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh0KA21heBgMIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIjCglxdWFudGlsZXMYDSADKAsyEC5jYWlybi52MS5Db2x1bW4iYQoSUmVhZEdyb3Vwc1Jlc3BvbnNlEiMKBmdyb3VwcxgBIAMoCzITLmNhaXJuLnYxLkdyb3VwRGF0YRISCgpncmlkX3N0YXJ0GAIgASgBEhIKCmdyaWRfd2lkdGgYAyABKAEqhgEKClNlcmllc0tpbmQSGwoXU0VSSUVTX0tJTkRfVU5TUEVDSUZJRUQQABIWChJTRVJJRVNfS0lORF9OVU1CRVIQARIXChNTRVJJRVNfS0lORF9JTlRFR0VSEAISFAoQU0VSSUVTX0tJTkRfQk9PTBADEhQKEFNFUklFU19LSU5EX1RFWFQQBCqgAQoHUGljdHVyZRIXChNQSUNUVVJFX1VOU1BFQ0lGSUVEEAASEAoMUElDVFVSRV9MSU5FEAESFAoQUElDVFVSRV9BQ0NVUkFDWRACEhwKGFBJQ1RVUkVfQ09ORlVTSU9OX01BVFJJWBADEg8KC1BJQ1RVUkVfUk9DEAQSDgoKUElDVFVSRV9QUhAFEhUKEVBJQ1RVUkVfSElTVE9HUkFNEAYqOgoEQXhpcxIUChBBWElTX1VOU1BFQ0lGSUVEEAASDQoJQVhJU19TVEVQEAESDQoJQVhJU19USU1FEAIqTgoIRW5jb2RpbmcSGAoURU5DT0RJTkdfVU5TUEVDSUZJRUQQABISCg5FTkNPRElOR19CWVRFUxABEhQKEEVOQ09ESU5HX05VTUJFUlMQAio7CgRGb3JtEhQKEEZPUk1fVU5TUEVDSUZJRUQQABIOCgpGT1JNX0VYQUNUEAESDQoJRk9STV9CQU5EEAIy7gQKDU1ldHJpY1NlcnZpY2USQAoNV3JpdGVFbnZlbG9wZRISLmNhaXJuLnYxLkVudmVsb3BlGhUuY2Fpcm4udjEuRW52ZWxvcGVBY2siBODgGAMSRgoPU3RyZWFtRW52ZWxvcGVzEhIuY2Fpcm4udjEuRW52ZWxvcGUaFS5jYWlybi52MS5FbnZlbG9wZUFjayIE4OAYAygBMAESSwoLRGVzY3JpYmVLZXkSHC5jYWlybi52MS5EZXNjcmliZUtleVJlcXVlc3QaGC5jYWlybi52MS5LZXlEZXNjcmlwdGlvbiIE4OAYAxJHCghMaXN0S2V5cxIZLmNhaXJuLnYxLkxpc3RLZXlzUmVxdWVzdBoaLmNhaXJuLnYxLkxpc3RLZXlzUmVzcG9uc2UiBODgGAISTQoKTGlzdFNlcmllcxIbLmNhaXJuLnYxLkxpc3RTZXJpZXNSZXF1ZXN0GhwuY2Fpcm4udjEuTGlzdFNlcmllc1Jlc3BvbnNlIgTg4BgCElAKC0xpc3RSdW5LZXlzEhwuY2Fpcm4udjEuTGlzdFJ1bktleXNSZXF1ZXN0Gh0uY2Fpcm4udjEuTGlzdFJ1bktleXNSZXNwb25zZSIE4OAYAhJNCgpSZWFkU2VyaWVzEhsuY2Fpcm4udjEuUmVhZFNlcmllc1JlcXVlc3QaHC5jYWlybi52MS5SZWFkU2VyaWVzUmVzcG9uc2UiBODgGAISTQoKUmVhZEdyb3VwcxIbLmNhaXJuLnYxLlJlYWRHcm91cHNSZXF1ZXN0GhwuY2Fpcm4udjEuUmVhZEdyb3Vwc1Jlc3BvbnNlIgTg4BgCYgZwcm90bzM", [file_cairn_v1_artifact, file_cairn_v1_log, file_cairn_v1_namespace, file_cairn_v1_permission, file_cairn_v1_run]);
+  fileDesc("ChVjYWlybi92MS9tZXRyaWMucHJvdG8SCGNhaXJuLnYxIpICCgxTZXJpZXNQb2ludHMSCwoDa2V5GAEgASgJEjIKBmxhYmVscxgCIAMoCzIiLmNhaXJuLnYxLlNlcmllc1BvaW50cy5MYWJlbHNFbnRyeRIiCgRraW5kGAMgASgOMhQuY2Fpcm4udjEuU2VyaWVzS2luZBINCgVzdGVwcxgEIAMoEhIQCgh0aW1lc191cxgFIAMoEhIOCgZ2YWx1ZXMYBiADKAESEAoIaW50ZWdlcnMYByADKBISDQoFYm9vbHMYCCADKAgSDQoFdGV4dHMYCSADKAkSDQoFbmFub3MYCiADKA0aLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASLoAwoIRW52ZWxvcGUSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEg4KBndyaXRlchgCIAEoCRILCgNzZXEYAyABKAQSJgoGc2VyaWVzGAQgAygLMhYuY2Fpcm4udjEuU2VyaWVzUG9pbnRzEi4KBnBhcmFtcxgFIAMoCzIeLmNhaXJuLnYxLkVudmVsb3BlLlBhcmFtc0VudHJ5EioKBHRhZ3MYBiADKAsyHC5jYWlybi52MS5FbnZlbG9wZS5UYWdzRW50cnkSIwoGc3RhdHVzGAcgASgOMhMuY2Fpcm4udjEuUnVuU3RhdHVzEiAKBGxvc3QYCCADKAsyEi5jYWlybi52MS5TZXFSYW5nZRIZChFoZWFydGJlYXRfc2Vjb25kcxgJIAEoDRIQCghlbmRlZF91cxgKIAEoAxIfCgNsb2cYCyADKAsyEi5jYWlybi52MS5Mb2dMaW5lcxIrCglhcnRpZmFjdHMYDCADKAsyGC5jYWlybi52MS5BcnRpZmFjdFJlY29yZBotCgtQYXJhbXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGisKCVRhZ3NFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIicKCFNlcVJhbmdlEg0KBWZpcnN0GAEgASgEEgwKBGxhc3QYAiABKAQiYwoLRW52ZWxvcGVBY2sSCwoDc2VxGAEgASgEEhEKCWR1cGxpY2F0ZRgCIAEoCBIOCgZwb2ludHMYAyABKAMSJAoId2l0aGhlbGQYBCABKAsyEi5jYWlybi52MS5XaXRoaGVsZCJbCghXaXRoaGVsZBINCgVsaW5lcxgBIAEoAxIRCglhcnRpZmFjdHMYAiABKAMSLQoJZm9yYmlkZGVuGAMgASgLMhouY2Fpcm4udjEuRm9yYmlkZGVuQ2FwdHVyZSKfAQoOS2V5RGVzY3JpcHRpb24SEQoJbmFtZXNwYWNlGAEgASgJEgsKA2tleRgCIAEoCRIMCgR1bml0GAMgASgJEiYKCWRpcmVjdGlvbhgEIAEoDjITLmNhaXJuLnYxLkRpcmVjdGlvbhITCgtkZXNjcmlwdGlvbhgFIAEoCRIiCgdwaWN0dXJlGAYgASgOMhEuY2Fpcm4udjEuUGljdHVyZSJDChJEZXNjcmliZUtleVJlcXVlc3QSLQoLZGVzY3JpcHRpb24YASABKAsyGC5jYWlybi52MS5LZXlEZXNjcmlwdGlvbiJLCg9MaXN0S2V5c1JlcXVlc3QSEQoJbmFtZXNwYWNlGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJIlMKEExpc3RLZXlzUmVzcG9uc2USJgoEa2V5cxgBIAMoCzIYLmNhaXJuLnYxLktleURlc2NyaXB0aW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJ0CgZTYW1wbGUSEQoEc3RlcBgBIAEoA0gAiAEBEhQKB3RpbWVfdXMYAiABKANIAYgBARINCgV2YWx1ZRgDIAEoARIMCgR0ZXh0GAQgASgJEg8KB2ludGVnZXIYBSABKANCBwoFX3N0ZXBCCgoIX3RpbWVfdXMihgIKDVNlcmllc1N1bW1hcnkSDQoFY291bnQYASABKAMSEQoJbmFuX2NvdW50GAIgASgDEh8KBWZpcnN0GAMgASgLMhAuY2Fpcm4udjEuU2FtcGxlEh4KBGxhc3QYBCABKAsyEC5jYWlybi52MS5TYW1wbGUSHQoDbWluGAUgASgLMhAuY2Fpcm4udjEuU2FtcGxlEh0KA21heBgGIAEoCzIQLmNhaXJuLnYxLlNhbXBsZRILCgNzdW0YByABKAESEwoLc3VtX3NxdWFyZXMYCCABKAESEQoEbWVhbhgJIAEoAUgAiAEBEhYKDnJlcGxhY2VkX2NvdW50GAogASgDQgcKBV9tZWFuItgBCgpTZXJpZXNJbmZvEgsKA2tleRgBIAEoCRIwCgZsYWJlbHMYAiADKAsyIC5jYWlybi52MS5TZXJpZXNJbmZvLkxhYmVsc0VudHJ5EiIKBGtpbmQYAyABKA4yFC5jYWlybi52MS5TZXJpZXNLaW5kEigKB3N1bW1hcnkYBCABKAsyFy5jYWlybi52MS5TZXJpZXNTdW1tYXJ5Eg4KBnJ1bl9pZBgFIAEoCRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBItkBChFMaXN0U2VyaWVzUmVxdWVzdBIdCgNydW4YASABKAsyEC5jYWlybi52MS5SdW5SZWYSDAoEZ2xvYhgCIAEoCRINCgVyZWdleBgDIAEoCRIRCglwYWdlX3NpemUYBCABKAUSEgoKcGFnZV90b2tlbhgFIAEoCRIeCgRydW5zGAYgAygLMhAuY2Fpcm4udjEuUnVuUmVmEhIKBXVuZGVyGAcgASgJSACIAQESIwoIbWF0Y2hlcnMYCCADKAsyES5jYWlybi52MS5NYXRjaGVyQggKBl91bmRlciJoChJMaXN0U2VyaWVzUmVzcG9uc2USJAoGc2VyaWVzGAEgAygLMhQuY2Fpcm4udjEuU2VyaWVzSW5mbxIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEwoLdG90YWxfY291bnQYAyABKAMi2gEKDlNlcmllc1NlbGVjdG9yEh0KA3J1bhgBIAEoCzIQLmNhaXJuLnYxLlJ1blJlZhILCgNrZXkYAiABKAkSNAoGbGFiZWxzGAMgAygLMiQuY2Fpcm4udjEuU2VyaWVzU2VsZWN0b3IuTGFiZWxzRW50cnkSEgoKYWxsX2xhYmVscxgEIAEoCBIjCghtYXRjaGVycxgFIAMoCzIRLmNhaXJuLnYxLk1hdGNoZXIaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASL3AQoRUmVhZFNlcmllc1JlcXVlc3QSKAoGc2VyaWVzGAEgAygLMhguY2Fpcm4udjEuU2VyaWVzU2VsZWN0b3ISHAoEYXhpcxgCIAEoDjIOLmNhaXJuLnYxLkF4aXMSEQoEZnJvbRgDIAEoA0gAiAEBEg8KAnRvGAQgASgDSAGIAQESDwoHYnVja2V0cxgFIAEoBRIYChBpbmNsdWRlX3JlcGxhY2VkGAYgASgIEiQKCGVuY29kaW5nGAcgASgOMhIuY2Fpcm4udjEuRW5jb2RpbmcSFQoNb25seV9yZXBsYWNlZBgIIAEoCEIHCgVfZnJvbUIFCgNfdG8iOgoGQ29sdW1uEg0KBWJ5dGVzGAEgASgMEg8KB251bWJlcnMYAiADKAESEAoIaW50ZWdlcnMYAyADKBIiowUKClNlcmllc0RhdGESDgoGcnVuX2lkGAEgASgJEgsKA2tleRgCIAEoCRIwCgZsYWJlbHMYAyADKAsyIC5jYWlybi52MS5TZXJpZXNEYXRhLkxhYmVsc0VudHJ5EiIKBGtpbmQYBCABKA4yFC5jYWlybi52MS5TZXJpZXNLaW5kEhwKBGZvcm0YBSABKA4yDi5jYWlybi52MS5Gb3JtEhMKC3BvaW50X2NvdW50GAYgASgDEh8KBXN0ZXBzGAcgASgLMhAuY2Fpcm4udjEuQ29sdW1uEiIKCHRpbWVzX3VzGAggASgLMhAuY2Fpcm4udjEuQ29sdW1uEh8KBW5hbm9zGAkgASgLMhAuY2Fpcm4udjEuQ29sdW1uEiAKBnZhbHVlcxgKIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhINCgV0ZXh0cxgLIAMoCRIiCghyZXBsYWNlZBgMIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIgCgZidWNrZXQYDSABKAsyEC5jYWlybi52MS5Db2x1bW4SHwoFY291bnQYDiABKAsyEC5jYWlybi52MS5Db2x1bW4SHQoDbWluGA8gASgLMhAuY2Fpcm4udjEuQ29sdW1uEh0KA21heBgQIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIfCgVmaXJzdBgRIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIeCgRsYXN0GBIgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh4KBG1lYW4YEyABKAsyEC5jYWlybi52MS5Db2x1bW4SIwoJbmFuX2NvdW50GBQgASgLMhAuY2Fpcm4udjEuQ29sdW1uGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiYgoSUmVhZFNlcmllc1Jlc3BvbnNlEiQKBnNlcmllcxgBIAMoCzIULmNhaXJuLnYxLlNlcmllc0RhdGESEgoKZ3JpZF9zdGFydBgCIAEoARISCgpncmlkX3dpZHRoGAMgASgBIksKCFJ1bkdyb3VwEgwKBG5hbWUYASABKAkSHgoEcnVucxgCIAMoCzIQLmNhaXJuLnYxLlJ1blJlZhIRCglzdGFydHNfdXMYAyADKBIikQMKEVJlYWRHcm91cHNSZXF1ZXN0EiIKBmdyb3VwcxgBIAMoCzISLmNhaXJuLnYxLlJ1bkdyb3VwEg0KBXF1ZXJ5GAIgASgJEhEKCW5hbWVzcGFjZRgDIAEoCRIQCghncm91cF9ieRgEIAMoCRILCgNrZXkYBSABKAkSNwoGbGFiZWxzGAYgAygLMicuY2Fpcm4udjEuUmVhZEdyb3Vwc1JlcXVlc3QuTGFiZWxzRW50cnkSEwoLb25seV9sYWJlbHMYByABKAgSHAoEYXhpcxgIIAEoDjIOLmNhaXJuLnYxLkF4aXMSEQoEZnJvbRgJIAEoA0gAiAEBEg8KAnRvGAogASgDSAGIAQESDwoHYnVja2V0cxgLIAEoBRIRCglxdWFudGlsZXMYDCADKAESJAoIZW5jb2RpbmcYDSABKA4yEi5jYWlybi52MS5FbmNvZGluZxotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQgcKBV9mcm9tQgUKA190byL4AgoJR3JvdXBEYXRhEgwKBG5hbWUYASABKAkSDgoGdmFsdWVzGAIgAygJEg8KB3J1bl9pZHMYAyADKAkSEwoLcG9pbnRfY291bnQYBCABKAMSIAoGYnVja2V0GAUgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh8KBWNvdW50GAYgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh4KBG1lYW4YByABKAsyEC5jYWlybi52MS5Db2x1bW4SIAoGbWVkaWFuGAggASgLMhAuY2Fpcm4udjEuQ29sdW1uEh0KA3N0ZBgJIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIgCgZzdGRlcnIYCiABKAsyEC5jYWlybi52MS5Db2x1bW4SHQoDbWluGAsgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh0KA21heBgMIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIjCglxdWFudGlsZXMYDSADKAsyEC5jYWlybi52MS5Db2x1bW4iYQoSUmVhZEdyb3Vwc1Jlc3BvbnNlEiMKBmdyb3VwcxgBIAMoCzITLmNhaXJuLnYxLkdyb3VwRGF0YRISCgpncmlkX3N0YXJ0GAIgASgBEhIKCmdyaWRfd2lkdGgYAyABKAEqhgEKClNlcmllc0tpbmQSGwoXU0VSSUVTX0tJTkRfVU5TUEVDSUZJRUQQABIWChJTRVJJRVNfS0lORF9OVU1CRVIQARIXChNTRVJJRVNfS0lORF9JTlRFR0VSEAISFAoQU0VSSUVTX0tJTkRfQk9PTBADEhQKEFNFUklFU19LSU5EX1RFWFQQBCqgAQoHUGljdHVyZRIXChNQSUNUVVJFX1VOU1BFQ0lGSUVEEAASEAoMUElDVFVSRV9MSU5FEAESFAoQUElDVFVSRV9BQ0NVUkFDWRACEhwKGFBJQ1RVUkVfQ09ORlVTSU9OX01BVFJJWBADEg8KC1BJQ1RVUkVfUk9DEAQSDgoKUElDVFVSRV9QUhAFEhUKEVBJQ1RVUkVfSElTVE9HUkFNEAYqOgoEQXhpcxIUChBBWElTX1VOU1BFQ0lGSUVEEAASDQoJQVhJU19TVEVQEAESDQoJQVhJU19USU1FEAIqTgoIRW5jb2RpbmcSGAoURU5DT0RJTkdfVU5TUEVDSUZJRUQQABISCg5FTkNPRElOR19CWVRFUxABEhQKEEVOQ09ESU5HX05VTUJFUlMQAio7CgRGb3JtEhQKEEZPUk1fVU5TUEVDSUZJRUQQABIOCgpGT1JNX0VYQUNUEAESDQoJRk9STV9CQU5EEAIyvQUKDU1ldHJpY1NlcnZpY2USQAoNV3JpdGVFbnZlbG9wZRISLmNhaXJuLnYxLkVudmVsb3BlGhUuY2Fpcm4udjEuRW52ZWxvcGVBY2siBODgGAMSRgoPU3RyZWFtRW52ZWxvcGVzEhIuY2Fpcm4udjEuRW52ZWxvcGUaFS5jYWlybi52MS5FbnZlbG9wZUFjayIE4OAYAygBMAESSwoLRGVzY3JpYmVLZXkSHC5jYWlybi52MS5EZXNjcmliZUtleVJlcXVlc3QaGC5jYWlybi52MS5LZXlEZXNjcmlwdGlvbiIE4OAYAxJHCghMaXN0S2V5cxIZLmNhaXJuLnYxLkxpc3RLZXlzUmVxdWVzdBoaLmNhaXJuLnYxLkxpc3RLZXlzUmVzcG9uc2UiBODgGAISTQoKTGlzdFNlcmllcxIbLmNhaXJuLnYxLkxpc3RTZXJpZXNSZXF1ZXN0GhwuY2Fpcm4udjEuTGlzdFNlcmllc1Jlc3BvbnNlIgTg4BgCEk0KCkxpc3RMYWJlbHMSGy5jYWlybi52MS5MaXN0TGFiZWxzUmVxdWVzdBocLmNhaXJuLnYxLkxpc3RMYWJlbHNSZXNwb25zZSIE4OAYAhJQCgtMaXN0UnVuS2V5cxIcLmNhaXJuLnYxLkxpc3RSdW5LZXlzUmVxdWVzdBodLmNhaXJuLnYxLkxpc3RSdW5LZXlzUmVzcG9uc2UiBODgGAISTQoKUmVhZFNlcmllcxIbLmNhaXJuLnYxLlJlYWRTZXJpZXNSZXF1ZXN0GhwuY2Fpcm4udjEuUmVhZFNlcmllc1Jlc3BvbnNlIgTg4BgCEk0KClJlYWRHcm91cHMSGy5jYWlybi52MS5SZWFkR3JvdXBzUmVxdWVzdBocLmNhaXJuLnYxLlJlYWRHcm91cHNSZXNwb25zZSIE4OAYAmIGcHJvdG8z", [file_cairn_v1_artifact, file_cairn_v1_log, file_cairn_v1_namespace, file_cairn_v1_permission, file_cairn_v1_run, file_cairn_v1_series]);
 
 /**
  * Points of one series in columns of equal length. `steps` and `times_us` may
@@ -526,6 +528,11 @@ export type SeriesInfo = Message<"cairn.v1.SeriesInfo"> & {
    * @generated from field: cairn.v1.SeriesSummary summary = 4;
    */
   summary?: SeriesSummary | undefined;
+
+  /**
+   * @generated from field: string run_id = 5;
+   */
+  runId: string;
 };
 
 /**
@@ -540,6 +547,8 @@ export const SeriesInfoSchema: GenMessage<SeriesInfo> = /*@__PURE__*/
  */
 export type ListSeriesRequest = Message<"cairn.v1.ListSeriesRequest"> & {
   /**
+   * Exactly one of `run`, `runs` and `under` says where.
+   *
    * @generated from field: cairn.v1.RunRef run = 1;
    */
   run?: RunRef | undefined;
@@ -567,6 +576,28 @@ export type ListSeriesRequest = Message<"cairn.v1.ListSeriesRequest"> & {
    * @generated from field: string page_token = 5;
    */
   pageToken: string;
+
+  /**
+   * At most 1,000.
+   *
+   * @generated from field: repeated cairn.v1.RunRef runs = 6;
+   */
+  runs: RunRef[];
+
+  /**
+   * All that the caller may read in this namespace and below it, "" for all;
+   * without runs in the trash.
+   *
+   * @generated from field: optional string under = 7;
+   */
+  under?: string | undefined;
+
+  /**
+   * A series is selected by all of them. At most 16.
+   *
+   * @generated from field: repeated cairn.v1.Matcher matchers = 8;
+   */
+  matchers: Matcher[];
 };
 
 /**
@@ -581,16 +612,23 @@ export const ListSeriesRequestSchema: GenMessage<ListSeriesRequest> = /*@__PURE_
  */
 export type ListSeriesResponse = Message<"cairn.v1.ListSeriesResponse"> & {
   /**
+   * By run id, key and labels.
+   *
    * @generated from field: repeated cairn.v1.SeriesInfo series = 1;
    */
   series: SeriesInfo[];
 
   /**
+   * Empty on the last page. Of `runs` and `under` a page may be short, or even
+   * empty, although there are more.
+   *
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
 
   /**
+   * Only of `run`.
+   *
    * @generated from field: int64 total_count = 3;
    */
   totalCount: bigint;
@@ -604,136 +642,9 @@ export const ListSeriesResponseSchema: GenMessage<ListSeriesResponse> = /*@__PUR
   messageDesc(file_cairn_v1_metric, 13);
 
 /**
- * @generated from message cairn.v1.ListRunKeysRequest
- */
-export type ListRunKeysRequest = Message<"cairn.v1.ListRunKeysRequest"> & {
-  /**
-   * At most 1,000. A run that is named twice is there once.
-   *
-   * @generated from field: repeated cairn.v1.RunRef runs = 1;
-   */
-  runs: RunRef[];
-
-  /**
-   * Series that are looked at of each run; 0 means 50,000, which is the most.
-   *
-   * @generated from field: int32 series_per_run = 2;
-   */
-  seriesPerRun: number;
-};
-
-/**
- * Describes the message cairn.v1.ListRunKeysRequest.
- * Use `create(ListRunKeysRequestSchema)` to create a new message.
- */
-export const ListRunKeysRequestSchema: GenMessage<ListRunKeysRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 14);
-
-/**
- * @generated from message cairn.v1.RunKey
- */
-export type RunKey = Message<"cairn.v1.RunKey"> & {
-  /**
-   * @generated from field: string key = 1;
-   */
-  key: string;
-
-  /**
-   * In all runs: more than runs where there are labels.
-   *
-   * @generated from field: int64 series_count = 2;
-   */
-  seriesCount: bigint;
-
-  /**
-   * Some of them have labels.
-   *
-   * @generated from field: bool has_labels = 3;
-   */
-  hasLabels: boolean;
-
-  /**
-   * How many of the runs have it.
-   *
-   * @generated from field: int64 run_count = 4;
-   */
-  runCount: bigint;
-
-  /**
-   * Points that restarts replaced.
-   *
-   * @generated from field: int64 replaced_count = 5;
-   */
-  replacedCount: bigint;
-};
-
-/**
- * Describes the message cairn.v1.RunKey.
- * Use `create(RunKeySchema)` to create a new message.
- */
-export const RunKeySchema: GenMessage<RunKey> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 15);
-
-/**
- * @generated from message cairn.v1.RunTime
- */
-export type RunTime = Message<"cairn.v1.RunTime"> & {
-  /**
-   * @generated from field: string run_id = 1;
-   */
-  runId: string;
-
-  /**
-   * The earliest first point of its series; absent when none has a time.
-   *
-   * @generated from field: optional int64 first_time_us = 2;
-   */
-  firstTimeUs?: bigint | undefined;
-};
-
-/**
- * Describes the message cairn.v1.RunTime.
- * Use `create(RunTimeSchema)` to create a new message.
- */
-export const RunTimeSchema: GenMessage<RunTime> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 16);
-
-/**
- * @generated from message cairn.v1.ListRunKeysResponse
- */
-export type ListRunKeysResponse = Message<"cairn.v1.ListRunKeysResponse"> & {
-  /**
-   * By the order in which the runs and their series name them.
-   *
-   * @generated from field: repeated cairn.v1.RunKey keys = 1;
-   */
-  keys: RunKey[];
-
-  /**
-   * In the order asked for, without those that are gone or not to be seen.
-   *
-   * @generated from field: repeated cairn.v1.RunTime runs = 2;
-   */
-  runs: RunTime[];
-
-  /**
-   * There are more series than were looked at, or more keys than fit into one
-   * answer: keys may be missing, and times and counts are of those that were.
-   *
-   * @generated from field: bool truncated = 3;
-   */
-  truncated: boolean;
-};
-
-/**
- * Describes the message cairn.v1.ListRunKeysResponse.
- * Use `create(ListRunKeysResponseSchema)` to create a new message.
- */
-export const ListRunKeysResponseSchema: GenMessage<ListRunKeysResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 17);
-
-/**
- * One series, or with `all_labels` every label set of the key.
+ * One series, or with `all_labels` every label set of the key. With `matchers`
+ * every series that they select, of the key where one is given; `labels` and
+ * `all_labels` are not used then.
  *
  * @generated from message cairn.v1.SeriesSelector
  */
@@ -757,6 +668,13 @@ export type SeriesSelector = Message<"cairn.v1.SeriesSelector"> & {
    * @generated from field: bool all_labels = 4;
    */
   allLabels: boolean;
+
+  /**
+   * At most 16.
+   *
+   * @generated from field: repeated cairn.v1.Matcher matchers = 5;
+   */
+  matchers: Matcher[];
 };
 
 /**
@@ -764,7 +682,7 @@ export type SeriesSelector = Message<"cairn.v1.SeriesSelector"> & {
  * Use `create(SeriesSelectorSchema)` to create a new message.
  */
 export const SeriesSelectorSchema: GenMessage<SeriesSelector> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 18);
+  messageDesc(file_cairn_v1_metric, 14);
 
 /**
  * @generated from message cairn.v1.ReadSeriesRequest
@@ -829,7 +747,7 @@ export type ReadSeriesRequest = Message<"cairn.v1.ReadSeriesRequest"> & {
  * Use `create(ReadSeriesRequestSchema)` to create a new message.
  */
 export const ReadSeriesRequestSchema: GenMessage<ReadSeriesRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 19);
+  messageDesc(file_cairn_v1_metric, 15);
 
 /**
  * A column of numbers in one of the two encodings: doubles, except for the
@@ -859,7 +777,7 @@ export type Column = Message<"cairn.v1.Column"> & {
  * Use `create(ColumnSchema)` to create a new message.
  */
 export const ColumnSchema: GenMessage<Column> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 20);
+  messageDesc(file_cairn_v1_metric, 16);
 
 /**
  * @generated from message cairn.v1.SeriesData
@@ -985,7 +903,7 @@ export type SeriesData = Message<"cairn.v1.SeriesData"> & {
  * Use `create(SeriesDataSchema)` to create a new message.
  */
 export const SeriesDataSchema: GenMessage<SeriesData> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 21);
+  messageDesc(file_cairn_v1_metric, 17);
 
 /**
  * @generated from message cairn.v1.ReadSeriesResponse
@@ -1014,7 +932,7 @@ export type ReadSeriesResponse = Message<"cairn.v1.ReadSeriesResponse"> & {
  * Use `create(ReadSeriesResponseSchema)` to create a new message.
  */
 export const ReadSeriesResponseSchema: GenMessage<ReadSeriesResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 22);
+  messageDesc(file_cairn_v1_metric, 18);
 
 /**
  * Runs that are shown as one.
@@ -1049,7 +967,7 @@ export type RunGroup = Message<"cairn.v1.RunGroup"> & {
  * Use `create(RunGroupSchema)` to create a new message.
  */
 export const RunGroupSchema: GenMessage<RunGroup> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 23);
+  messageDesc(file_cairn_v1_metric, 19);
 
 /**
  * @generated from message cairn.v1.ReadGroupsRequest
@@ -1138,7 +1056,7 @@ export type ReadGroupsRequest = Message<"cairn.v1.ReadGroupsRequest"> & {
  * Use `create(ReadGroupsRequestSchema)` to create a new message.
  */
 export const ReadGroupsRequestSchema: GenMessage<ReadGroupsRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 24);
+  messageDesc(file_cairn_v1_metric, 20);
 
 /**
  * Per bucket that holds a point of some run: of the runs' means in it. A run
@@ -1230,7 +1148,7 @@ export type GroupData = Message<"cairn.v1.GroupData"> & {
  * Use `create(GroupDataSchema)` to create a new message.
  */
 export const GroupDataSchema: GenMessage<GroupData> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 25);
+  messageDesc(file_cairn_v1_metric, 21);
 
 /**
  * @generated from message cairn.v1.ReadGroupsResponse
@@ -1257,7 +1175,7 @@ export type ReadGroupsResponse = Message<"cairn.v1.ReadGroupsResponse"> & {
  * Use `create(ReadGroupsResponseSchema)` to create a new message.
  */
 export const ReadGroupsResponseSchema: GenMessage<ReadGroupsResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 26);
+  messageDesc(file_cairn_v1_metric, 22);
 
 /**
  * @generated from enum cairn.v1.SeriesKind
@@ -1506,7 +1424,8 @@ export const MetricService: GenService<{
     output: typeof ListKeysResponseSchema;
   },
   /**
-   * The series of one run with their summaries.
+   * Series with their summaries: of one run, of several, or of all that the
+   * caller may read.
    *
    * @generated from rpc cairn.v1.MetricService.ListSeries
    */
@@ -1514,6 +1433,17 @@ export const MetricService: GenService<{
     methodKind: "unary";
     input: typeof ListSeriesRequestSchema;
     output: typeof ListSeriesResponseSchema;
+  },
+  /**
+   * Names of labels, or values of one label, of series selected as in
+   * ListSeries, with how many series have each.
+   *
+   * @generated from rpc cairn.v1.MetricService.ListLabels
+   */
+  listLabels: {
+    methodKind: "unary";
+    input: typeof ListLabelsRequestSchema;
+    output: typeof ListLabelsResponseSchema;
   },
   /**
    * The metric keys of many runs together: which charts there can be.
