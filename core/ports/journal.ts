@@ -9,6 +9,8 @@ export const CHANGED = {
   artifacts: 8,
   /** Destroyed for good. */
   purged: 16,
+  /** Points of series were destroyed; always with `points`. */
+  deleted: 32,
 } as const;
 
 /**

@@ -1,10 +1,11 @@
 import type { Labels, Points, SeriesInfo, SeriesKind } from "../types/series.ts";
 import type { ReadMask } from "../access/scope.ts";
 import type { Matcher } from "../series/matchers.ts";
+import type { AuditRecord } from "./access-store.ts";
 import type { PartBound } from "./list-part.ts";
 
 /**
- * Reads the points that a RunStore's `append` acknowledged. A read sees everything acknowledged
+ * Reads, and deletes, the points that a RunStore's `append` acknowledged. A read sees everything acknowledged
  * before it was called, and one consistent moment of each series. Once its signal is aborted it stops and
  * rejects with the signal's reason.
  */
@@ -22,6 +23,16 @@ export interface PointStore {
    * `lookMax` runs and series at most, and says when there were more.
    */
   listLabels(request: ListLabels, signal?: AbortSignal): Promise<ListedLabels>;
+  /**
+   * Destroys points of the selected series: those in the range, replaced ones, too; with an open range all of them. A
+   * series of which nothing is left is gone, and begins from nothing when it is written again. What is left stays what it
+   * was: what had been replaced stays replaced. The ledger of envelopes does not change.
+   *
+   * Works on one series after the other, in the order of `selectSeries`, and ends once it has worked on `pointsMax`
+   * points or `seriesMax` series; `next` then says where to go on. The record is written when points went, with how many
+   * as facts `series` and `points`. Throws `not-found` for an unknown run, and `corrupt` for a range of a damaged series.
+   */
+  deleteSeries(request: DeleteSeries, audit: AuditRecord): Promise<DeletedSeries>;
   /**
    * Metric keys of one run, rising, from its next `limit` series: a key whose series go on is there again in
    * the next part. An unknown run has none.
@@ -95,6 +106,25 @@ export interface ListedLabels {
   more: boolean;
   /** There were more series than were looked at. */
   truncated: boolean;
+}
+
+export interface DeleteSeries {
+  owner: SeriesOwner;
+  matchers: readonly Matcher[];
+  axis: "step" | "time";
+  /** Inclusive. Points without the axis go only when both bounds are open. */
+  from: number | undefined;
+  to: number | undefined;
+  after: string | undefined;
+  pointsMax: number;
+  seriesMax: number;
+}
+
+export interface DeletedSeries {
+  /** Series that lost points. */
+  series: number;
+  points: number;
+  next: string | undefined;
 }
 
 export interface ListMetricKeys {

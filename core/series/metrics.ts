@@ -48,6 +48,14 @@ export interface ListRequest extends Selecting {
   pageToken: string;
 }
 
+export interface DeleteRequest {
+  run: RunRef;
+  matchers: readonly Matcher[];
+  axis: "step" | "time";
+  from: number | undefined;
+  to: number | undefined;
+}
+
 export interface LabelsRequest extends Selecting {
   /** undefined for the names of labels, "" for keys. */
   label: string | undefined;
@@ -66,7 +74,10 @@ const KEYS_MAX = limits.pageBytesMax;
 /** Series that the store looks at before others have their turn. */
 const KEY_SERIES_AT_ONCE = 2_000;
 
-/** Reading series, and saying what their keys mean. */
+/** What the store works on before others have their turn. */
+const DELETED_AT_ONCE = { pointsMax: 2_000_000, seriesMax: 1_000 };
+
+/** Reading series, deleting them, and saying what their keys mean. */
 export class Metrics {
   readonly #store: RunStore;
   readonly #points: PointStore;
@@ -119,6 +130,35 @@ export class Metrics {
       matchers: requireMatchers(matchers),
       lookMax: limits.selectLookMax,
     };
+  }
+
+  /** Ends what was begun, also when the caller is gone: part after part, each audited with what went. */
+  async delete(caller: Caller, request: DeleteRequest): Promise<{ series: number; points: number }> {
+    const { axis, from, to } = request;
+    if (request.matchers.length === 0) {
+      throw new CairnError("invalid", "cannot delete series without a matcher", {
+        hint: 'give at least one; {"op": "MATCH_OP_REGEX", "value": ".*"} selects every series',
+      });
+    }
+    requireRange(from, to, "delete");
+    const matchers = requireMatchers(request.matchers);
+    const { id: runId, namespace } = await this.#runs.whereIs(caller, request.run);
+    const range = {
+      ...(from !== undefined && { from: String(from) }),
+      ...(to !== undefined && { to: String(to) }),
+    };
+    const facts = { namespace, matchers: JSON.stringify(matchers), axis, ...range };
+    const audit = auditRecord(caller, this.#clock.nowUs(), "delete-series", runId, facts);
+    const deleted = { series: 0, points: 0 };
+    let after: string | undefined;
+    do {
+      const asked = { owner: { runId }, matchers, axis, from, to, after, ...DELETED_AT_ONCE };
+      const part = await this.#points.deleteSeries(asked, audit);
+      deleted.series += part.series;
+      deleted.points += part.points;
+      after = part.next;
+    } while (after !== undefined);
+    return deleted;
   }
 
   /**
@@ -176,9 +216,7 @@ export class Metrics {
         `cannot read ${buckets} buckets: give 0 for every point, or 1 to ${limits.bucketsMax}`,
       );
     }
-    if (from !== undefined && to !== undefined && from > to) {
-      throw new CairnError("invalid", `cannot read from ${from} to ${to}: the range is empty`);
-    }
+    requireRange(from, to, "read");
     const ids = new Map<string, string>();
     // What is named twice is asked for once, where it was named first.
     const selectors = new Map<string, SeriesSelector>();
@@ -238,6 +276,11 @@ export class Metrics {
     );
     return { keys: items, nextPageToken: last?.key ?? "" };
   }
+}
+
+function requireRange(from: number | undefined, to: number | undefined, verb: string): void {
+  if (from === undefined || to === undefined || from <= to) return;
+  throw new CairnError("invalid", `cannot ${verb} from ${from} to ${to}: the range is empty`);
 }
 
 /** A text may be empty, which as a token would mean the first page. */

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { Picture } from "#proto/cairn/v1/metric_pb.ts";
+import { Picture } from "#proto/cairn/v1/key_pb.ts";
 import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
 import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
 import { useTerminal } from "./testing/cairn.ts";

@@ -11,6 +11,7 @@ export const AUDITED: Readonly<Record<string, string>> = {
   "cairn.v1.RunService/RestoreRun": "restore-run",
   "cairn.v1.RunService/PurgeRun": "purge-run",
   "cairn.v1.MetricService/DescribeKey": "describe-key",
+  "cairn.v1.MetricService/DeleteSeries": "delete-series",
   "cairn.v1.ArtifactService/RecordArtifact": "replace-artifact",
   "cairn.v1.ArtifactService/DeleteArtifact": "delete-artifact",
   "cairn.v1.ArtifactService/RestoreArtifact": "restore-artifact",

@@ -129,6 +129,7 @@ export class SqliteStore
   selectSeries: PointStore["selectSeries"] = (request, signal) =>
     this.#read("selectSeries", [request], signal);
   listLabels: PointStore["listLabels"] = (request, signal) => this.#read("listLabels", [request], signal);
+  deleteSeries: PointStore["deleteSeries"] = (...args) => this.#write("deleteSeries", args);
   readSeries: PointStore["readSeries"] = (request, signal) => this.#read("readSeries", [request], signal);
   listMetricKeys: PointStore["listMetricKeys"] = (request, signal) =>
     this.#read("listMetricKeys", [request], signal);

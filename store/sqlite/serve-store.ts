@@ -126,6 +126,7 @@ function writerHandlers(writer: OpenWriter): Handlers<WriterApi> {
       return stored.run;
     },
     purgeRun: (id, audit) => writer.now.purgeRun(id, audit),
+    deleteSeries: (request, audit) => writer.now.deleteSeries(request, audit),
     changeAccess: (changes, audit) => writer.now.change((_, db) => changeAccess(db, changes, audit), URGENT),
     touchTokens: (uses) => writer.now.change((_, db) => touchTokens(db, uses)),
     ...artifactWrites((work, options) => writer.now.changeArtifacts(work, options)),

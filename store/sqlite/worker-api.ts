@@ -39,6 +39,7 @@ export interface WriterApi extends Pick<
   purgeReplaced: ArtifactStore["purgeReplaced"];
   expireReplaced: ArtifactStore["expireReplaced"];
   forgetUnusedBlobs: ArtifactStore["forgetUnusedBlobs"];
+  deleteSeries: PointStore["deleteSeries"];
   addSource: LineageStore["addSource"];
   removeSource: LineageStore["removeSource"];
   /** Folds all that is in the log and shrinks the file. */
@@ -50,7 +51,7 @@ export interface WriterApi extends Pick<
 /** What a thread with a reading connection answers. */
 export interface ReaderApi
   extends
-    PointStore,
+    Omit<PointStore, "deleteSeries">,
     LogStore,
     Pick<Journal, "changesSince" | "readPoints">,
     Pick<

@@ -108,4 +108,32 @@ export function coreSeriesContract(open: OpenStores): void {
     expect(await read(undefined, [])).toEqual([undefined, "0", "1"]);
     expect(await read("acc", [])).toEqual([]);
   });
+
+  it("V12 V14 deletes what matchers select in a run, for who may destroy, and searches know it", async () => {
+    const built = core();
+    const run = { by: "id", id: await make(built, "a") } as const;
+    const owner = { ...CALLER, permission: "maintain" } as const;
+    const whole = { run, axis: "step", from: undefined, to: undefined } as const;
+    const { metrics, runs } = built;
+    const matchers: Matcher[] = [{ label: "rank", op: "!=", value: "" }];
+    const found = async () => {
+      const query = { namespace: "", trashed: false, pageSize: 0, pageToken: "", columns: [] };
+      return (await runs.search(CALLER, { ...query, query: "metrics.loss.count >= 1" })).totalCount;
+    };
+    expect(await found()).toBe(1);
+    await expect(metrics.delete(owner, { ...whole, matchers: [] })).rejects.toEqual(refused("invalid"));
+    await expect(metrics.delete(owner, { ...whole, matchers, from: 2, to: 1 })).rejects.toEqual(
+      refused("invalid"),
+    );
+    await expect(metrics.delete(STRANGER, { ...whole, matchers })).rejects.toEqual(
+      refused("unauthenticated"),
+    );
+    const eve = callerWithout({ namespaces: ["a"] }, "maintain");
+    await expect(metrics.delete(eve, { ...whole, matchers })).rejects.toEqual(refused("not-found"));
+    expect(await metrics.delete(owner, { ...whole, matchers })).toEqual({ series: 2, points: 2 });
+    expect(await found()).toBe(1);
+    const all: Matcher[] = [{ label: "", op: "=~", value: ".*" }];
+    expect(await metrics.delete(owner, { ...whole, matchers: all })).toEqual({ series: 1, points: 1 });
+    expect(await found()).toBe(0);
+  });
 }

@@ -4,6 +4,7 @@
  */
 import { describe } from "vitest";
 import { boundsContract } from "./bounds.ts";
+import { deleteContract } from "./delete.ts";
 import { groupsModelContract } from "./groups-model.ts";
 import { groupsContract } from "./groups.ts";
 import { listContract } from "./list.ts";
@@ -30,6 +31,7 @@ export function pointStoreContract(name: string, open: OpenStores, traits: Point
     describe("bounds", () => boundsContract(open));
     describe("lists", () => listContract(open));
     describe("selection", () => selectContract(open, traits.cases.groups));
+    describe("deletion", () => deleteContract(open));
     describe("any series", () => modelContract(open, traits.cases.series));
     describe("groups", () => groupsContract(open));
     describe("any groups", () => groupsModelContract(open, traits.cases.groups));

@@ -10,7 +10,7 @@ import type {
   SeriesData,
 } from "#core/ports/point-store.ts";
 import type { Matcher, MatchOp } from "#core/series/matchers.ts";
-import type { ReadRequest, Selecting, SelectSeries } from "#core/series/metrics.ts";
+import type { DeleteRequest, ReadRequest, Selecting, SelectSeries } from "#core/series/metrics.ts";
 import type { Among } from "#core/series/scope.ts";
 import type { AnswerForm } from "#core/series/read-budget.ts";
 import {
@@ -30,7 +30,11 @@ import {
   type SeriesInfo as SeriesInfoMessage,
   type SeriesSelector,
 } from "#proto/cairn/v1/metric_pb.ts";
-import { MatchOp as MatchOpMessage, type Matcher as MatcherMessage } from "#proto/cairn/v1/series_pb.ts";
+import {
+  MatchOp as MatchOpMessage,
+  type DeleteSeriesRequest,
+  type Matcher as MatcherMessage,
+} from "#proto/cairn/v1/series_pb.ts";
 import { fromMap, toInteger } from "./map.ts";
 import { toRunRef } from "./run.ts";
 
@@ -95,6 +99,16 @@ export function toSelecting({ run, runs, under, matchers }: SelectingMessage): S
     });
   }
   return { among: among[0]!, matchers: matchers.map(toMatcher) };
+}
+
+export function toDeleteRequest(request: DeleteSeriesRequest): DeleteRequest {
+  return {
+    run: toRunRef(request.run),
+    matchers: request.matchers.map(toMatcher),
+    axis: request.byTime ? "time" : "step",
+    from: request.from === undefined ? undefined : toInteger(request.from, "from"),
+    to: request.to === undefined ? undefined : toInteger(request.to, "to"),
+  };
 }
 
 type SelectingMessage = Pick<ListSeriesRequest, "run" | "runs" | "under" | "matchers">;

@@ -22,7 +22,13 @@ import { fromBackup, fromIntegrity, fromInfo, fromVerified } from "../map/system
 import { fromGroupResult, toGroupRequest } from "../map/groups.ts";
 import { fromForbidden, fromHeld, fromKey, fromNamespace, toKey, toObjective } from "../map/namespace.ts";
 import { fromFound, fromRun, toNewRun, toRunChange, toRunRef, toSearchRuns } from "../map/run.ts";
-import { fromReadResult, fromSeriesInfo, toReadRequest, toSelecting } from "../map/series.ts";
+import {
+  fromReadResult,
+  fromSeriesInfo,
+  toDeleteRequest,
+  toReadRequest,
+  toSelecting,
+} from "../map/series.ts";
 import { artifactService } from "./artifacts.ts";
 import { exploreService } from "./explore.ts";
 import { lineageService } from "./lineage.ts";
@@ -167,6 +173,10 @@ function metricService(
         nextPageToken,
         truncated,
       };
+    },
+    deleteSeries: async (request, context) => {
+      const { series, points } = await metrics.delete(callerOf(context), toDeleteRequest(request));
+      return { series: BigInt(series), points: BigInt(points) };
     },
     listRunKeys: async (request, context) => {
       const { keys, runs, truncated } = await metrics.listRunKeys(

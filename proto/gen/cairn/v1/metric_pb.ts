@@ -6,14 +6,16 @@ import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobu
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { ArtifactRecord } from "./artifact_pb.ts";
 import { file_cairn_v1_artifact } from "./artifact_pb.ts";
+import type { DescribeKeyRequestSchema, KeyDescriptionSchema, ListKeysRequestSchema, ListKeysResponseSchema } from "./key_pb.ts";
+import { file_cairn_v1_key } from "./key_pb.ts";
 import type { LogLines } from "./log_pb.ts";
 import { file_cairn_v1_log } from "./log_pb.ts";
-import type { Direction, ForbiddenCapture } from "./namespace_pb.ts";
+import type { ForbiddenCapture } from "./namespace_pb.ts";
 import { file_cairn_v1_namespace } from "./namespace_pb.ts";
 import { file_cairn_v1_permission } from "./permission_pb.ts";
 import type { RunRef, RunStatus } from "./run_pb.ts";
 import { file_cairn_v1_run } from "./run_pb.ts";
-import type { ListLabelsRequestSchema, ListLabelsResponseSchema, ListRunKeysRequestSchema, ListRunKeysResponseSchema, Matcher } from "./series_pb.ts";
+import type { DeleteSeriesRequestSchema, DeleteSeriesResponseSchema, ListLabelsRequestSchema, ListLabelsResponseSchema, ListRunKeysRequestSchema, ListRunKeysResponseSchema, Matcher } from "./series_pb.ts";
 import { file_cairn_v1_series } from "./series_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
@@ -21,7 +23,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file cairn/v1/metric.proto.
  */
 export const file_cairn_v1_metric: GenFile = /*@__PURE__*/
-  fileDesc("ChVjYWlybi92MS9tZXRyaWMucHJvdG8SCGNhaXJuLnYxIpICCgxTZXJpZXNQb2ludHMSCwoDa2V5GAEgASgJEjIKBmxhYmVscxgCIAMoCzIiLmNhaXJuLnYxLlNlcmllc1BvaW50cy5MYWJlbHNFbnRyeRIiCgRraW5kGAMgASgOMhQuY2Fpcm4udjEuU2VyaWVzS2luZBINCgVzdGVwcxgEIAMoEhIQCgh0aW1lc191cxgFIAMoEhIOCgZ2YWx1ZXMYBiADKAESEAoIaW50ZWdlcnMYByADKBISDQoFYm9vbHMYCCADKAgSDQoFdGV4dHMYCSADKAkSDQoFbmFub3MYCiADKA0aLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASLoAwoIRW52ZWxvcGUSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEg4KBndyaXRlchgCIAEoCRILCgNzZXEYAyABKAQSJgoGc2VyaWVzGAQgAygLMhYuY2Fpcm4udjEuU2VyaWVzUG9pbnRzEi4KBnBhcmFtcxgFIAMoCzIeLmNhaXJuLnYxLkVudmVsb3BlLlBhcmFtc0VudHJ5EioKBHRhZ3MYBiADKAsyHC5jYWlybi52MS5FbnZlbG9wZS5UYWdzRW50cnkSIwoGc3RhdHVzGAcgASgOMhMuY2Fpcm4udjEuUnVuU3RhdHVzEiAKBGxvc3QYCCADKAsyEi5jYWlybi52MS5TZXFSYW5nZRIZChFoZWFydGJlYXRfc2Vjb25kcxgJIAEoDRIQCghlbmRlZF91cxgKIAEoAxIfCgNsb2cYCyADKAsyEi5jYWlybi52MS5Mb2dMaW5lcxIrCglhcnRpZmFjdHMYDCADKAsyGC5jYWlybi52MS5BcnRpZmFjdFJlY29yZBotCgtQYXJhbXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGisKCVRhZ3NFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIicKCFNlcVJhbmdlEg0KBWZpcnN0GAEgASgEEgwKBGxhc3QYAiABKAQiYwoLRW52ZWxvcGVBY2sSCwoDc2VxGAEgASgEEhEKCWR1cGxpY2F0ZRgCIAEoCBIOCgZwb2ludHMYAyABKAMSJAoId2l0aGhlbGQYBCABKAsyEi5jYWlybi52MS5XaXRoaGVsZCJbCghXaXRoaGVsZBINCgVsaW5lcxgBIAEoAxIRCglhcnRpZmFjdHMYAiABKAMSLQoJZm9yYmlkZGVuGAMgASgLMhouY2Fpcm4udjEuRm9yYmlkZGVuQ2FwdHVyZSKfAQoOS2V5RGVzY3JpcHRpb24SEQoJbmFtZXNwYWNlGAEgASgJEgsKA2tleRgCIAEoCRIMCgR1bml0GAMgASgJEiYKCWRpcmVjdGlvbhgEIAEoDjITLmNhaXJuLnYxLkRpcmVjdGlvbhITCgtkZXNjcmlwdGlvbhgFIAEoCRIiCgdwaWN0dXJlGAYgASgOMhEuY2Fpcm4udjEuUGljdHVyZSJDChJEZXNjcmliZUtleVJlcXVlc3QSLQoLZGVzY3JpcHRpb24YASABKAsyGC5jYWlybi52MS5LZXlEZXNjcmlwdGlvbiJLCg9MaXN0S2V5c1JlcXVlc3QSEQoJbmFtZXNwYWNlGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJIlMKEExpc3RLZXlzUmVzcG9uc2USJgoEa2V5cxgBIAMoCzIYLmNhaXJuLnYxLktleURlc2NyaXB0aW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJ0CgZTYW1wbGUSEQoEc3RlcBgBIAEoA0gAiAEBEhQKB3RpbWVfdXMYAiABKANIAYgBARINCgV2YWx1ZRgDIAEoARIMCgR0ZXh0GAQgASgJEg8KB2ludGVnZXIYBSABKANCBwoFX3N0ZXBCCgoIX3RpbWVfdXMihgIKDVNlcmllc1N1bW1hcnkSDQoFY291bnQYASABKAMSEQoJbmFuX2NvdW50GAIgASgDEh8KBWZpcnN0GAMgASgLMhAuY2Fpcm4udjEuU2FtcGxlEh4KBGxhc3QYBCABKAsyEC5jYWlybi52MS5TYW1wbGUSHQoDbWluGAUgASgLMhAuY2Fpcm4udjEuU2FtcGxlEh0KA21heBgGIAEoCzIQLmNhaXJuLnYxLlNhbXBsZRILCgNzdW0YByABKAESEwoLc3VtX3NxdWFyZXMYCCABKAESEQoEbWVhbhgJIAEoAUgAiAEBEhYKDnJlcGxhY2VkX2NvdW50GAogASgDQgcKBV9tZWFuItgBCgpTZXJpZXNJbmZvEgsKA2tleRgBIAEoCRIwCgZsYWJlbHMYAiADKAsyIC5jYWlybi52MS5TZXJpZXNJbmZvLkxhYmVsc0VudHJ5EiIKBGtpbmQYAyABKA4yFC5jYWlybi52MS5TZXJpZXNLaW5kEigKB3N1bW1hcnkYBCABKAsyFy5jYWlybi52MS5TZXJpZXNTdW1tYXJ5Eg4KBnJ1bl9pZBgFIAEoCRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBItkBChFMaXN0U2VyaWVzUmVxdWVzdBIdCgNydW4YASABKAsyEC5jYWlybi52MS5SdW5SZWYSDAoEZ2xvYhgCIAEoCRINCgVyZWdleBgDIAEoCRIRCglwYWdlX3NpemUYBCABKAUSEgoKcGFnZV90b2tlbhgFIAEoCRIeCgRydW5zGAYgAygLMhAuY2Fpcm4udjEuUnVuUmVmEhIKBXVuZGVyGAcgASgJSACIAQESIwoIbWF0Y2hlcnMYCCADKAsyES5jYWlybi52MS5NYXRjaGVyQggKBl91bmRlciJoChJMaXN0U2VyaWVzUmVzcG9uc2USJAoGc2VyaWVzGAEgAygLMhQuY2Fpcm4udjEuU2VyaWVzSW5mbxIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEwoLdG90YWxfY291bnQYAyABKAMi2gEKDlNlcmllc1NlbGVjdG9yEh0KA3J1bhgBIAEoCzIQLmNhaXJuLnYxLlJ1blJlZhILCgNrZXkYAiABKAkSNAoGbGFiZWxzGAMgAygLMiQuY2Fpcm4udjEuU2VyaWVzU2VsZWN0b3IuTGFiZWxzRW50cnkSEgoKYWxsX2xhYmVscxgEIAEoCBIjCghtYXRjaGVycxgFIAMoCzIRLmNhaXJuLnYxLk1hdGNoZXIaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASL3AQoRUmVhZFNlcmllc1JlcXVlc3QSKAoGc2VyaWVzGAEgAygLMhguY2Fpcm4udjEuU2VyaWVzU2VsZWN0b3ISHAoEYXhpcxgCIAEoDjIOLmNhaXJuLnYxLkF4aXMSEQoEZnJvbRgDIAEoA0gAiAEBEg8KAnRvGAQgASgDSAGIAQESDwoHYnVja2V0cxgFIAEoBRIYChBpbmNsdWRlX3JlcGxhY2VkGAYgASgIEiQKCGVuY29kaW5nGAcgASgOMhIuY2Fpcm4udjEuRW5jb2RpbmcSFQoNb25seV9yZXBsYWNlZBgIIAEoCEIHCgVfZnJvbUIFCgNfdG8iOgoGQ29sdW1uEg0KBWJ5dGVzGAEgASgMEg8KB251bWJlcnMYAiADKAESEAoIaW50ZWdlcnMYAyADKBIiowUKClNlcmllc0RhdGESDgoGcnVuX2lkGAEgASgJEgsKA2tleRgCIAEoCRIwCgZsYWJlbHMYAyADKAsyIC5jYWlybi52MS5TZXJpZXNEYXRhLkxhYmVsc0VudHJ5EiIKBGtpbmQYBCABKA4yFC5jYWlybi52MS5TZXJpZXNLaW5kEhwKBGZvcm0YBSABKA4yDi5jYWlybi52MS5Gb3JtEhMKC3BvaW50X2NvdW50GAYgASgDEh8KBXN0ZXBzGAcgASgLMhAuY2Fpcm4udjEuQ29sdW1uEiIKCHRpbWVzX3VzGAggASgLMhAuY2Fpcm4udjEuQ29sdW1uEh8KBW5hbm9zGAkgASgLMhAuY2Fpcm4udjEuQ29sdW1uEiAKBnZhbHVlcxgKIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhINCgV0ZXh0cxgLIAMoCRIiCghyZXBsYWNlZBgMIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIgCgZidWNrZXQYDSABKAsyEC5jYWlybi52MS5Db2x1bW4SHwoFY291bnQYDiABKAsyEC5jYWlybi52MS5Db2x1bW4SHQoDbWluGA8gASgLMhAuY2Fpcm4udjEuQ29sdW1uEh0KA21heBgQIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIfCgVmaXJzdBgRIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIeCgRsYXN0GBIgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh4KBG1lYW4YEyABKAsyEC5jYWlybi52MS5Db2x1bW4SIwoJbmFuX2NvdW50GBQgASgLMhAuY2Fpcm4udjEuQ29sdW1uGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiYgoSUmVhZFNlcmllc1Jlc3BvbnNlEiQKBnNlcmllcxgBIAMoCzIULmNhaXJuLnYxLlNlcmllc0RhdGESEgoKZ3JpZF9zdGFydBgCIAEoARISCgpncmlkX3dpZHRoGAMgASgBIksKCFJ1bkdyb3VwEgwKBG5hbWUYASABKAkSHgoEcnVucxgCIAMoCzIQLmNhaXJuLnYxLlJ1blJlZhIRCglzdGFydHNfdXMYAyADKBIikQMKEVJlYWRHcm91cHNSZXF1ZXN0EiIKBmdyb3VwcxgBIAMoCzISLmNhaXJuLnYxLlJ1bkdyb3VwEg0KBXF1ZXJ5GAIgASgJEhEKCW5hbWVzcGFjZRgDIAEoCRIQCghncm91cF9ieRgEIAMoCRILCgNrZXkYBSABKAkSNwoGbGFiZWxzGAYgAygLMicuY2Fpcm4udjEuUmVhZEdyb3Vwc1JlcXVlc3QuTGFiZWxzRW50cnkSEwoLb25seV9sYWJlbHMYByABKAgSHAoEYXhpcxgIIAEoDjIOLmNhaXJuLnYxLkF4aXMSEQoEZnJvbRgJIAEoA0gAiAEBEg8KAnRvGAogASgDSAGIAQESDwoHYnVja2V0cxgLIAEoBRIRCglxdWFudGlsZXMYDCADKAESJAoIZW5jb2RpbmcYDSABKA4yEi5jYWlybi52MS5FbmNvZGluZxotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQgcKBV9mcm9tQgUKA190byL4AgoJR3JvdXBEYXRhEgwKBG5hbWUYASABKAkSDgoGdmFsdWVzGAIgAygJEg8KB3J1bl9pZHMYAyADKAkSEwoLcG9pbnRfY291bnQYBCABKAMSIAoGYnVja2V0GAUgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh8KBWNvdW50GAYgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh4KBG1lYW4YByABKAsyEC5jYWlybi52MS5Db2x1bW4SIAoGbWVkaWFuGAggASgLMhAuY2Fpcm4udjEuQ29sdW1uEh0KA3N0ZBgJIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIgCgZzdGRlcnIYCiABKAsyEC5jYWlybi52MS5Db2x1bW4SHQoDbWluGAsgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh0KA21heBgMIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIjCglxdWFudGlsZXMYDSADKAsyEC5jYWlybi52MS5Db2x1bW4iYQoSUmVhZEdyb3Vwc1Jlc3BvbnNlEiMKBmdyb3VwcxgBIAMoCzITLmNhaXJuLnYxLkdyb3VwRGF0YRISCgpncmlkX3N0YXJ0GAIgASgBEhIKCmdyaWRfd2lkdGgYAyABKAEqhgEKClNlcmllc0tpbmQSGwoXU0VSSUVTX0tJTkRfVU5TUEVDSUZJRUQQABIWChJTRVJJRVNfS0lORF9OVU1CRVIQARIXChNTRVJJRVNfS0lORF9JTlRFR0VSEAISFAoQU0VSSUVTX0tJTkRfQk9PTBADEhQKEFNFUklFU19LSU5EX1RFWFQQBCqgAQoHUGljdHVyZRIXChNQSUNUVVJFX1VOU1BFQ0lGSUVEEAASEAoMUElDVFVSRV9MSU5FEAESFAoQUElDVFVSRV9BQ0NVUkFDWRACEhwKGFBJQ1RVUkVfQ09ORlVTSU9OX01BVFJJWBADEg8KC1BJQ1RVUkVfUk9DEAQSDgoKUElDVFVSRV9QUhAFEhUKEVBJQ1RVUkVfSElTVE9HUkFNEAYqOgoEQXhpcxIUChBBWElTX1VOU1BFQ0lGSUVEEAASDQoJQVhJU19TVEVQEAESDQoJQVhJU19USU1FEAIqTgoIRW5jb2RpbmcSGAoURU5DT0RJTkdfVU5TUEVDSUZJRUQQABISCg5FTkNPRElOR19CWVRFUxABEhQKEEVOQ09ESU5HX05VTUJFUlMQAio7CgRGb3JtEhQKEEZPUk1fVU5TUEVDSUZJRUQQABIOCgpGT1JNX0VYQUNUEAESDQoJRk9STV9CQU5EEAIyvQUKDU1ldHJpY1NlcnZpY2USQAoNV3JpdGVFbnZlbG9wZRISLmNhaXJuLnYxLkVudmVsb3BlGhUuY2Fpcm4udjEuRW52ZWxvcGVBY2siBODgGAMSRgoPU3RyZWFtRW52ZWxvcGVzEhIuY2Fpcm4udjEuRW52ZWxvcGUaFS5jYWlybi52MS5FbnZlbG9wZUFjayIE4OAYAygBMAESSwoLRGVzY3JpYmVLZXkSHC5jYWlybi52MS5EZXNjcmliZUtleVJlcXVlc3QaGC5jYWlybi52MS5LZXlEZXNjcmlwdGlvbiIE4OAYAxJHCghMaXN0S2V5cxIZLmNhaXJuLnYxLkxpc3RLZXlzUmVxdWVzdBoaLmNhaXJuLnYxLkxpc3RLZXlzUmVzcG9uc2UiBODgGAISTQoKTGlzdFNlcmllcxIbLmNhaXJuLnYxLkxpc3RTZXJpZXNSZXF1ZXN0GhwuY2Fpcm4udjEuTGlzdFNlcmllc1Jlc3BvbnNlIgTg4BgCEk0KCkxpc3RMYWJlbHMSGy5jYWlybi52MS5MaXN0TGFiZWxzUmVxdWVzdBocLmNhaXJuLnYxLkxpc3RMYWJlbHNSZXNwb25zZSIE4OAYAhJQCgtMaXN0UnVuS2V5cxIcLmNhaXJuLnYxLkxpc3RSdW5LZXlzUmVxdWVzdBodLmNhaXJuLnYxLkxpc3RSdW5LZXlzUmVzcG9uc2UiBODgGAISTQoKUmVhZFNlcmllcxIbLmNhaXJuLnYxLlJlYWRTZXJpZXNSZXF1ZXN0GhwuY2Fpcm4udjEuUmVhZFNlcmllc1Jlc3BvbnNlIgTg4BgCEk0KClJlYWRHcm91cHMSGy5jYWlybi52MS5SZWFkR3JvdXBzUmVxdWVzdBocLmNhaXJuLnYxLlJlYWRHcm91cHNSZXNwb25zZSIE4OAYAmIGcHJvdG8z", [file_cairn_v1_artifact, file_cairn_v1_log, file_cairn_v1_namespace, file_cairn_v1_permission, file_cairn_v1_run, file_cairn_v1_series]);
+  fileDesc("ChVjYWlybi92MS9tZXRyaWMucHJvdG8SCGNhaXJuLnYxIpICCgxTZXJpZXNQb2ludHMSCwoDa2V5GAEgASgJEjIKBmxhYmVscxgCIAMoCzIiLmNhaXJuLnYxLlNlcmllc1BvaW50cy5MYWJlbHNFbnRyeRIiCgRraW5kGAMgASgOMhQuY2Fpcm4udjEuU2VyaWVzS2luZBINCgVzdGVwcxgEIAMoEhIQCgh0aW1lc191cxgFIAMoEhIOCgZ2YWx1ZXMYBiADKAESEAoIaW50ZWdlcnMYByADKBISDQoFYm9vbHMYCCADKAgSDQoFdGV4dHMYCSADKAkSDQoFbmFub3MYCiADKA0aLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASLoAwoIRW52ZWxvcGUSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEg4KBndyaXRlchgCIAEoCRILCgNzZXEYAyABKAQSJgoGc2VyaWVzGAQgAygLMhYuY2Fpcm4udjEuU2VyaWVzUG9pbnRzEi4KBnBhcmFtcxgFIAMoCzIeLmNhaXJuLnYxLkVudmVsb3BlLlBhcmFtc0VudHJ5EioKBHRhZ3MYBiADKAsyHC5jYWlybi52MS5FbnZlbG9wZS5UYWdzRW50cnkSIwoGc3RhdHVzGAcgASgOMhMuY2Fpcm4udjEuUnVuU3RhdHVzEiAKBGxvc3QYCCADKAsyEi5jYWlybi52MS5TZXFSYW5nZRIZChFoZWFydGJlYXRfc2Vjb25kcxgJIAEoDRIQCghlbmRlZF91cxgKIAEoAxIfCgNsb2cYCyADKAsyEi5jYWlybi52MS5Mb2dMaW5lcxIrCglhcnRpZmFjdHMYDCADKAsyGC5jYWlybi52MS5BcnRpZmFjdFJlY29yZBotCgtQYXJhbXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGisKCVRhZ3NFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIicKCFNlcVJhbmdlEg0KBWZpcnN0GAEgASgEEgwKBGxhc3QYAiABKAQiYwoLRW52ZWxvcGVBY2sSCwoDc2VxGAEgASgEEhEKCWR1cGxpY2F0ZRgCIAEoCBIOCgZwb2ludHMYAyABKAMSJAoId2l0aGhlbGQYBCABKAsyEi5jYWlybi52MS5XaXRoaGVsZCJbCghXaXRoaGVsZBINCgVsaW5lcxgBIAEoAxIRCglhcnRpZmFjdHMYAiABKAMSLQoJZm9yYmlkZGVuGAMgASgLMhouY2Fpcm4udjEuRm9yYmlkZGVuQ2FwdHVyZSJ0CgZTYW1wbGUSEQoEc3RlcBgBIAEoA0gAiAEBEhQKB3RpbWVfdXMYAiABKANIAYgBARINCgV2YWx1ZRgDIAEoARIMCgR0ZXh0GAQgASgJEg8KB2ludGVnZXIYBSABKANCBwoFX3N0ZXBCCgoIX3RpbWVfdXMihgIKDVNlcmllc1N1bW1hcnkSDQoFY291bnQYASABKAMSEQoJbmFuX2NvdW50GAIgASgDEh8KBWZpcnN0GAMgASgLMhAuY2Fpcm4udjEuU2FtcGxlEh4KBGxhc3QYBCABKAsyEC5jYWlybi52MS5TYW1wbGUSHQoDbWluGAUgASgLMhAuY2Fpcm4udjEuU2FtcGxlEh0KA21heBgGIAEoCzIQLmNhaXJuLnYxLlNhbXBsZRILCgNzdW0YByABKAESEwoLc3VtX3NxdWFyZXMYCCABKAESEQoEbWVhbhgJIAEoAUgAiAEBEhYKDnJlcGxhY2VkX2NvdW50GAogASgDQgcKBV9tZWFuItgBCgpTZXJpZXNJbmZvEgsKA2tleRgBIAEoCRIwCgZsYWJlbHMYAiADKAsyIC5jYWlybi52MS5TZXJpZXNJbmZvLkxhYmVsc0VudHJ5EiIKBGtpbmQYAyABKA4yFC5jYWlybi52MS5TZXJpZXNLaW5kEigKB3N1bW1hcnkYBCABKAsyFy5jYWlybi52MS5TZXJpZXNTdW1tYXJ5Eg4KBnJ1bl9pZBgFIAEoCRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBItkBChFMaXN0U2VyaWVzUmVxdWVzdBIdCgNydW4YASABKAsyEC5jYWlybi52MS5SdW5SZWYSDAoEZ2xvYhgCIAEoCRINCgVyZWdleBgDIAEoCRIRCglwYWdlX3NpemUYBCABKAUSEgoKcGFnZV90b2tlbhgFIAEoCRIeCgRydW5zGAYgAygLMhAuY2Fpcm4udjEuUnVuUmVmEhIKBXVuZGVyGAcgASgJSACIAQESIwoIbWF0Y2hlcnMYCCADKAsyES5jYWlybi52MS5NYXRjaGVyQggKBl91bmRlciJoChJMaXN0U2VyaWVzUmVzcG9uc2USJAoGc2VyaWVzGAEgAygLMhQuY2Fpcm4udjEuU2VyaWVzSW5mbxIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEwoLdG90YWxfY291bnQYAyABKAMi2gEKDlNlcmllc1NlbGVjdG9yEh0KA3J1bhgBIAEoCzIQLmNhaXJuLnYxLlJ1blJlZhILCgNrZXkYAiABKAkSNAoGbGFiZWxzGAMgAygLMiQuY2Fpcm4udjEuU2VyaWVzU2VsZWN0b3IuTGFiZWxzRW50cnkSEgoKYWxsX2xhYmVscxgEIAEoCBIjCghtYXRjaGVycxgFIAMoCzIRLmNhaXJuLnYxLk1hdGNoZXIaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASL3AQoRUmVhZFNlcmllc1JlcXVlc3QSKAoGc2VyaWVzGAEgAygLMhguY2Fpcm4udjEuU2VyaWVzU2VsZWN0b3ISHAoEYXhpcxgCIAEoDjIOLmNhaXJuLnYxLkF4aXMSEQoEZnJvbRgDIAEoA0gAiAEBEg8KAnRvGAQgASgDSAGIAQESDwoHYnVja2V0cxgFIAEoBRIYChBpbmNsdWRlX3JlcGxhY2VkGAYgASgIEiQKCGVuY29kaW5nGAcgASgOMhIuY2Fpcm4udjEuRW5jb2RpbmcSFQoNb25seV9yZXBsYWNlZBgIIAEoCEIHCgVfZnJvbUIFCgNfdG8iOgoGQ29sdW1uEg0KBWJ5dGVzGAEgASgMEg8KB251bWJlcnMYAiADKAESEAoIaW50ZWdlcnMYAyADKBIiowUKClNlcmllc0RhdGESDgoGcnVuX2lkGAEgASgJEgsKA2tleRgCIAEoCRIwCgZsYWJlbHMYAyADKAsyIC5jYWlybi52MS5TZXJpZXNEYXRhLkxhYmVsc0VudHJ5EiIKBGtpbmQYBCABKA4yFC5jYWlybi52MS5TZXJpZXNLaW5kEhwKBGZvcm0YBSABKA4yDi5jYWlybi52MS5Gb3JtEhMKC3BvaW50X2NvdW50GAYgASgDEh8KBXN0ZXBzGAcgASgLMhAuY2Fpcm4udjEuQ29sdW1uEiIKCHRpbWVzX3VzGAggASgLMhAuY2Fpcm4udjEuQ29sdW1uEh8KBW5hbm9zGAkgASgLMhAuY2Fpcm4udjEuQ29sdW1uEiAKBnZhbHVlcxgKIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhINCgV0ZXh0cxgLIAMoCRIiCghyZXBsYWNlZBgMIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIgCgZidWNrZXQYDSABKAsyEC5jYWlybi52MS5Db2x1bW4SHwoFY291bnQYDiABKAsyEC5jYWlybi52MS5Db2x1bW4SHQoDbWluGA8gASgLMhAuY2Fpcm4udjEuQ29sdW1uEh0KA21heBgQIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIfCgVmaXJzdBgRIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIeCgRsYXN0GBIgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh4KBG1lYW4YEyABKAsyEC5jYWlybi52MS5Db2x1bW4SIwoJbmFuX2NvdW50GBQgASgLMhAuY2Fpcm4udjEuQ29sdW1uGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiYgoSUmVhZFNlcmllc1Jlc3BvbnNlEiQKBnNlcmllcxgBIAMoCzIULmNhaXJuLnYxLlNlcmllc0RhdGESEgoKZ3JpZF9zdGFydBgCIAEoARISCgpncmlkX3dpZHRoGAMgASgBIksKCFJ1bkdyb3VwEgwKBG5hbWUYASABKAkSHgoEcnVucxgCIAMoCzIQLmNhaXJuLnYxLlJ1blJlZhIRCglzdGFydHNfdXMYAyADKBIikQMKEVJlYWRHcm91cHNSZXF1ZXN0EiIKBmdyb3VwcxgBIAMoCzISLmNhaXJuLnYxLlJ1bkdyb3VwEg0KBXF1ZXJ5GAIgASgJEhEKCW5hbWVzcGFjZRgDIAEoCRIQCghncm91cF9ieRgEIAMoCRILCgNrZXkYBSABKAkSNwoGbGFiZWxzGAYgAygLMicuY2Fpcm4udjEuUmVhZEdyb3Vwc1JlcXVlc3QuTGFiZWxzRW50cnkSEwoLb25seV9sYWJlbHMYByABKAgSHAoEYXhpcxgIIAEoDjIOLmNhaXJuLnYxLkF4aXMSEQoEZnJvbRgJIAEoA0gAiAEBEg8KAnRvGAogASgDSAGIAQESDwoHYnVja2V0cxgLIAEoBRIRCglxdWFudGlsZXMYDCADKAESJAoIZW5jb2RpbmcYDSABKA4yEi5jYWlybi52MS5FbmNvZGluZxotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQgcKBV9mcm9tQgUKA190byL4AgoJR3JvdXBEYXRhEgwKBG5hbWUYASABKAkSDgoGdmFsdWVzGAIgAygJEg8KB3J1bl9pZHMYAyADKAkSEwoLcG9pbnRfY291bnQYBCABKAMSIAoGYnVja2V0GAUgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh8KBWNvdW50GAYgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh4KBG1lYW4YByABKAsyEC5jYWlybi52MS5Db2x1bW4SIAoGbWVkaWFuGAggASgLMhAuY2Fpcm4udjEuQ29sdW1uEh0KA3N0ZBgJIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIgCgZzdGRlcnIYCiABKAsyEC5jYWlybi52MS5Db2x1bW4SHQoDbWluGAsgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh0KA21heBgMIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIjCglxdWFudGlsZXMYDSADKAsyEC5jYWlybi52MS5Db2x1bW4iYQoSUmVhZEdyb3Vwc1Jlc3BvbnNlEiMKBmdyb3VwcxgBIAMoCzITLmNhaXJuLnYxLkdyb3VwRGF0YRISCgpncmlkX3N0YXJ0GAIgASgBEhIKCmdyaWRfd2lkdGgYAyABKAEqhgEKClNlcmllc0tpbmQSGwoXU0VSSUVTX0tJTkRfVU5TUEVDSUZJRUQQABIWChJTRVJJRVNfS0lORF9OVU1CRVIQARIXChNTRVJJRVNfS0lORF9JTlRFR0VSEAISFAoQU0VSSUVTX0tJTkRfQk9PTBADEhQKEFNFUklFU19LSU5EX1RFWFQQBCo6CgRBeGlzEhQKEEFYSVNfVU5TUEVDSUZJRUQQABINCglBWElTX1NURVAQARINCglBWElTX1RJTUUQAipOCghFbmNvZGluZxIYChRFTkNPRElOR19VTlNQRUNJRklFRBAAEhIKDkVOQ09ESU5HX0JZVEVTEAESFAoQRU5DT0RJTkdfTlVNQkVSUxACKjsKBEZvcm0SFAoQRk9STV9VTlNQRUNJRklFRBAAEg4KCkZPUk1fRVhBQ1QQARINCglGT1JNX0JBTkQQAjKSBgoNTWV0cmljU2VydmljZRJACg1Xcml0ZUVudmVsb3BlEhIuY2Fpcm4udjEuRW52ZWxvcGUaFS5jYWlybi52MS5FbnZlbG9wZUFjayIE4OAYAxJGCg9TdHJlYW1FbnZlbG9wZXMSEi5jYWlybi52MS5FbnZlbG9wZRoVLmNhaXJuLnYxLkVudmVsb3BlQWNrIgTg4BgDKAEwARJLCgtEZXNjcmliZUtleRIcLmNhaXJuLnYxLkRlc2NyaWJlS2V5UmVxdWVzdBoYLmNhaXJuLnYxLktleURlc2NyaXB0aW9uIgTg4BgDEkcKCExpc3RLZXlzEhkuY2Fpcm4udjEuTGlzdEtleXNSZXF1ZXN0GhouY2Fpcm4udjEuTGlzdEtleXNSZXNwb25zZSIE4OAYAhJNCgpMaXN0U2VyaWVzEhsuY2Fpcm4udjEuTGlzdFNlcmllc1JlcXVlc3QaHC5jYWlybi52MS5MaXN0U2VyaWVzUmVzcG9uc2UiBODgGAISTQoKTGlzdExhYmVscxIbLmNhaXJuLnYxLkxpc3RMYWJlbHNSZXF1ZXN0GhwuY2Fpcm4udjEuTGlzdExhYmVsc1Jlc3BvbnNlIgTg4BgCElMKDERlbGV0ZVNlcmllcxIdLmNhaXJuLnYxLkRlbGV0ZVNlcmllc1JlcXVlc3QaHi5jYWlybi52MS5EZWxldGVTZXJpZXNSZXNwb25zZSIE4OAYBBJQCgtMaXN0UnVuS2V5cxIcLmNhaXJuLnYxLkxpc3RSdW5LZXlzUmVxdWVzdBodLmNhaXJuLnYxLkxpc3RSdW5LZXlzUmVzcG9uc2UiBODgGAISTQoKUmVhZFNlcmllcxIbLmNhaXJuLnYxLlJlYWRTZXJpZXNSZXF1ZXN0GhwuY2Fpcm4udjEuUmVhZFNlcmllc1Jlc3BvbnNlIgTg4BgCEk0KClJlYWRHcm91cHMSGy5jYWlybi52MS5SZWFkR3JvdXBzUmVxdWVzdBocLmNhaXJuLnYxLlJlYWRHcm91cHNSZXNwb25zZSIE4OAYAmIGcHJvdG8z", [file_cairn_v1_artifact, file_cairn_v1_key, file_cairn_v1_log, file_cairn_v1_namespace, file_cairn_v1_permission, file_cairn_v1_run, file_cairn_v1_series]);
 
 /**
  * Points of one series in columns of equal length. `steps` and `times_us` may
@@ -280,120 +282,6 @@ export const WithheldSchema: GenMessage<Withheld> = /*@__PURE__*/
   messageDesc(file_cairn_v1_metric, 4);
 
 /**
- * @generated from message cairn.v1.KeyDescription
- */
-export type KeyDescription = Message<"cairn.v1.KeyDescription"> & {
-  /**
-   * @generated from field: string namespace = 1;
-   */
-  namespace: string;
-
-  /**
-   * @generated from field: string key = 2;
-   */
-  key: string;
-
-  /**
-   * @generated from field: string unit = 3;
-   */
-  unit: string;
-
-  /**
-   * @generated from field: cairn.v1.Direction direction = 4;
-   */
-  direction: Direction;
-
-  /**
-   * @generated from field: string description = 5;
-   */
-  description: string;
-
-  /**
-   * @generated from field: cairn.v1.Picture picture = 6;
-   */
-  picture: Picture;
-};
-
-/**
- * Describes the message cairn.v1.KeyDescription.
- * Use `create(KeyDescriptionSchema)` to create a new message.
- */
-export const KeyDescriptionSchema: GenMessage<KeyDescription> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 5);
-
-/**
- * @generated from message cairn.v1.DescribeKeyRequest
- */
-export type DescribeKeyRequest = Message<"cairn.v1.DescribeKeyRequest"> & {
-  /**
-   * @generated from field: cairn.v1.KeyDescription description = 1;
-   */
-  description?: KeyDescription | undefined;
-};
-
-/**
- * Describes the message cairn.v1.DescribeKeyRequest.
- * Use `create(DescribeKeyRequestSchema)` to create a new message.
- */
-export const DescribeKeyRequestSchema: GenMessage<DescribeKeyRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 6);
-
-/**
- * @generated from message cairn.v1.ListKeysRequest
- */
-export type ListKeysRequest = Message<"cairn.v1.ListKeysRequest"> & {
-  /**
-   * @generated from field: string namespace = 1;
-   */
-  namespace: string;
-
-  /**
-   * 0 means all that fit into one answer.
-   *
-   * @generated from field: int32 page_size = 2;
-   */
-  pageSize: number;
-
-  /**
-   * @generated from field: string page_token = 3;
-   */
-  pageToken: string;
-};
-
-/**
- * Describes the message cairn.v1.ListKeysRequest.
- * Use `create(ListKeysRequestSchema)` to create a new message.
- */
-export const ListKeysRequestSchema: GenMessage<ListKeysRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 7);
-
-/**
- * @generated from message cairn.v1.ListKeysResponse
- */
-export type ListKeysResponse = Message<"cairn.v1.ListKeysResponse"> & {
-  /**
-   * By key.
-   *
-   * @generated from field: repeated cairn.v1.KeyDescription keys = 1;
-   */
-  keys: KeyDescription[];
-
-  /**
-   * Empty on the last page.
-   *
-   * @generated from field: string next_page_token = 2;
-   */
-  nextPageToken: string;
-};
-
-/**
- * Describes the message cairn.v1.ListKeysResponse.
- * Use `create(ListKeysResponseSchema)` to create a new message.
- */
-export const ListKeysResponseSchema: GenMessage<ListKeysResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 8);
-
-/**
  * @generated from message cairn.v1.Sample
  */
 export type Sample = Message<"cairn.v1.Sample"> & {
@@ -432,7 +320,7 @@ export type Sample = Message<"cairn.v1.Sample"> & {
  * Use `create(SampleSchema)` to create a new message.
  */
 export const SampleSchema: GenMessage<Sample> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 9);
+  messageDesc(file_cairn_v1_metric, 5);
 
 /**
  * Of the points that are not replaced. NaN counts but takes no part in min,
@@ -503,7 +391,7 @@ export type SeriesSummary = Message<"cairn.v1.SeriesSummary"> & {
  * Use `create(SeriesSummarySchema)` to create a new message.
  */
 export const SeriesSummarySchema: GenMessage<SeriesSummary> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 10);
+  messageDesc(file_cairn_v1_metric, 6);
 
 /**
  * @generated from message cairn.v1.SeriesInfo
@@ -540,7 +428,7 @@ export type SeriesInfo = Message<"cairn.v1.SeriesInfo"> & {
  * Use `create(SeriesInfoSchema)` to create a new message.
  */
 export const SeriesInfoSchema: GenMessage<SeriesInfo> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 11);
+  messageDesc(file_cairn_v1_metric, 7);
 
 /**
  * @generated from message cairn.v1.ListSeriesRequest
@@ -605,7 +493,7 @@ export type ListSeriesRequest = Message<"cairn.v1.ListSeriesRequest"> & {
  * Use `create(ListSeriesRequestSchema)` to create a new message.
  */
 export const ListSeriesRequestSchema: GenMessage<ListSeriesRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 12);
+  messageDesc(file_cairn_v1_metric, 8);
 
 /**
  * @generated from message cairn.v1.ListSeriesResponse
@@ -639,7 +527,7 @@ export type ListSeriesResponse = Message<"cairn.v1.ListSeriesResponse"> & {
  * Use `create(ListSeriesResponseSchema)` to create a new message.
  */
 export const ListSeriesResponseSchema: GenMessage<ListSeriesResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 13);
+  messageDesc(file_cairn_v1_metric, 9);
 
 /**
  * One series, or with `all_labels` every label set of the key. With `matchers`
@@ -682,7 +570,7 @@ export type SeriesSelector = Message<"cairn.v1.SeriesSelector"> & {
  * Use `create(SeriesSelectorSchema)` to create a new message.
  */
 export const SeriesSelectorSchema: GenMessage<SeriesSelector> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 14);
+  messageDesc(file_cairn_v1_metric, 10);
 
 /**
  * @generated from message cairn.v1.ReadSeriesRequest
@@ -747,7 +635,7 @@ export type ReadSeriesRequest = Message<"cairn.v1.ReadSeriesRequest"> & {
  * Use `create(ReadSeriesRequestSchema)` to create a new message.
  */
 export const ReadSeriesRequestSchema: GenMessage<ReadSeriesRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 15);
+  messageDesc(file_cairn_v1_metric, 11);
 
 /**
  * A column of numbers in one of the two encodings: doubles, except for the
@@ -777,7 +665,7 @@ export type Column = Message<"cairn.v1.Column"> & {
  * Use `create(ColumnSchema)` to create a new message.
  */
 export const ColumnSchema: GenMessage<Column> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 16);
+  messageDesc(file_cairn_v1_metric, 12);
 
 /**
  * @generated from message cairn.v1.SeriesData
@@ -903,7 +791,7 @@ export type SeriesData = Message<"cairn.v1.SeriesData"> & {
  * Use `create(SeriesDataSchema)` to create a new message.
  */
 export const SeriesDataSchema: GenMessage<SeriesData> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 17);
+  messageDesc(file_cairn_v1_metric, 13);
 
 /**
  * @generated from message cairn.v1.ReadSeriesResponse
@@ -932,7 +820,7 @@ export type ReadSeriesResponse = Message<"cairn.v1.ReadSeriesResponse"> & {
  * Use `create(ReadSeriesResponseSchema)` to create a new message.
  */
 export const ReadSeriesResponseSchema: GenMessage<ReadSeriesResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 18);
+  messageDesc(file_cairn_v1_metric, 14);
 
 /**
  * Runs that are shown as one.
@@ -967,7 +855,7 @@ export type RunGroup = Message<"cairn.v1.RunGroup"> & {
  * Use `create(RunGroupSchema)` to create a new message.
  */
 export const RunGroupSchema: GenMessage<RunGroup> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 19);
+  messageDesc(file_cairn_v1_metric, 15);
 
 /**
  * @generated from message cairn.v1.ReadGroupsRequest
@@ -1056,7 +944,7 @@ export type ReadGroupsRequest = Message<"cairn.v1.ReadGroupsRequest"> & {
  * Use `create(ReadGroupsRequestSchema)` to create a new message.
  */
 export const ReadGroupsRequestSchema: GenMessage<ReadGroupsRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 20);
+  messageDesc(file_cairn_v1_metric, 16);
 
 /**
  * Per bucket that holds a point of some run: of the runs' means in it. A run
@@ -1148,7 +1036,7 @@ export type GroupData = Message<"cairn.v1.GroupData"> & {
  * Use `create(GroupDataSchema)` to create a new message.
  */
 export const GroupDataSchema: GenMessage<GroupData> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 21);
+  messageDesc(file_cairn_v1_metric, 17);
 
 /**
  * @generated from message cairn.v1.ReadGroupsResponse
@@ -1175,7 +1063,7 @@ export type ReadGroupsResponse = Message<"cairn.v1.ReadGroupsResponse"> & {
  * Use `create(ReadGroupsResponseSchema)` to create a new message.
  */
 export const ReadGroupsResponseSchema: GenMessage<ReadGroupsResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 22);
+  messageDesc(file_cairn_v1_metric, 18);
 
 /**
  * @generated from enum cairn.v1.SeriesKind
@@ -1223,59 +1111,6 @@ export const SeriesKindSchema: GenEnum<SeriesKind> = /*@__PURE__*/
   enumDesc(file_cairn_v1_metric, 0);
 
 /**
- * @generated from enum cairn.v1.Picture
- */
-export const Picture = {
-  /**
-   * @generated from enum value: PICTURE_UNSPECIFIED = 0;
-   */
-  UNSPECIFIED: 0,
-
-  /**
-   * @generated from enum value: PICTURE_LINE = 1;
-   */
-  LINE: 1,
-
-  /**
-   * A share of one, drawn on 0 to 1.
-   *
-   * @generated from enum value: PICTURE_ACCURACY = 2;
-   */
-  ACCURACY: 2,
-
-  /**
-   * @generated from enum value: PICTURE_CONFUSION_MATRIX = 3;
-   */
-  CONFUSION_MATRIX: 3,
-
-  /**
-   * @generated from enum value: PICTURE_ROC = 4;
-   */
-  ROC: 4,
-
-  /**
-   * @generated from enum value: PICTURE_PR = 5;
-   */
-  PR: 5,
-
-  /**
-   * @generated from enum value: PICTURE_HISTOGRAM = 6;
-   */
-  HISTOGRAM: 6,
-} as const;
-
-/**
- * @generated from enum cairn.v1.Picture
- */
-export type Picture = (typeof Picture)[keyof typeof Picture] | UnknownEnum;
-
-/**
- * Describes the enum cairn.v1.Picture.
- */
-export const PictureSchema: GenEnum<Picture> = /*@__PURE__*/
-  enumDesc(file_cairn_v1_metric, 1);
-
-/**
  * @generated from enum cairn.v1.Axis
  */
 export const Axis = {
@@ -1306,7 +1141,7 @@ export type Axis = (typeof Axis)[keyof typeof Axis] | UnknownEnum;
  * Describes the enum cairn.v1.Axis.
  */
 export const AxisSchema: GenEnum<Axis> = /*@__PURE__*/
-  enumDesc(file_cairn_v1_metric, 2);
+  enumDesc(file_cairn_v1_metric, 1);
 
 /**
  * @generated from enum cairn.v1.Encoding
@@ -1341,7 +1176,7 @@ export type Encoding = (typeof Encoding)[keyof typeof Encoding] | UnknownEnum;
  * Describes the enum cairn.v1.Encoding.
  */
 export const EncodingSchema: GenEnum<Encoding> = /*@__PURE__*/
-  enumDesc(file_cairn_v1_metric, 3);
+  enumDesc(file_cairn_v1_metric, 2);
 
 /**
  * @generated from enum cairn.v1.Form
@@ -1376,7 +1211,7 @@ export type Form = (typeof Form)[keyof typeof Form] | UnknownEnum;
  * Describes the enum cairn.v1.Form.
  */
 export const FormSchema: GenEnum<Form> = /*@__PURE__*/
-  enumDesc(file_cairn_v1_metric, 4);
+  enumDesc(file_cairn_v1_metric, 3);
 
 /**
  * @generated from service cairn.v1.MetricService
@@ -1444,6 +1279,17 @@ export const MetricService: GenService<{
     methodKind: "unary";
     input: typeof ListLabelsRequestSchema;
     output: typeof ListLabelsResponseSchema;
+  },
+  /**
+   * Destroys points of the series that matchers select in one run: those in a
+   * range, or all of them. There is no way back.
+   *
+   * @generated from rpc cairn.v1.MetricService.DeleteSeries
+   */
+  deleteSeries: {
+    methodKind: "unary";
+    input: typeof DeleteSeriesRequestSchema;
+    output: typeof DeleteSeriesResponseSchema;
   },
   /**
    * The metric keys of many runs together: which charts there can be.

@@ -12,7 +12,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file cairn/v1/series.proto.
  */
 export const file_cairn_v1_series: GenFile = /*@__PURE__*/
-  fileDesc("ChVjYWlybi92MS9zZXJpZXMucHJvdG8SCGNhaXJuLnYxIkYKB01hdGNoZXISDQoFbGFiZWwYASABKAkSHQoCb3AYAiABKA4yES5jYWlybi52MS5NYXRjaE9wEg0KBXZhbHVlGAMgASgJItoBChFMaXN0TGFiZWxzUmVxdWVzdBIdCgNydW4YASABKAsyEC5jYWlybi52MS5SdW5SZWYSHgoEcnVucxgCIAMoCzIQLmNhaXJuLnYxLlJ1blJlZhISCgV1bmRlchgDIAEoCUgAiAEBEiMKCG1hdGNoZXJzGAQgAygLMhEuY2Fpcm4udjEuTWF0Y2hlchISCgVsYWJlbBgFIAEoCUgBiAEBEhEKCXBhZ2Vfc2l6ZRgGIAEoBRISCgpwYWdlX3Rva2VuGAcgASgJQggKBl91bmRlckIICgZfbGFiZWwiMAoKTGFiZWxDb3VudBIMCgR0ZXh0GAEgASgJEhQKDHNlcmllc19jb3VudBgCIAEoAyJmChJMaXN0TGFiZWxzUmVzcG9uc2USJAoGbGFiZWxzGAEgAygLMhQuY2Fpcm4udjEuTGFiZWxDb3VudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEQoJdHJ1bmNhdGVkGAMgASgIIkwKEkxpc3RSdW5LZXlzUmVxdWVzdBIeCgRydW5zGAEgAygLMhAuY2Fpcm4udjEuUnVuUmVmEhYKDnNlcmllc19wZXJfcnVuGAIgASgFImoKBlJ1bktleRILCgNrZXkYASABKAkSFAoMc2VyaWVzX2NvdW50GAIgASgDEhIKCmhhc19sYWJlbHMYAyABKAgSEQoJcnVuX2NvdW50GAQgASgDEhYKDnJlcGxhY2VkX2NvdW50GAUgASgDIkcKB1J1blRpbWUSDgoGcnVuX2lkGAEgASgJEhoKDWZpcnN0X3RpbWVfdXMYAiABKANIAIgBAUIQCg5fZmlyc3RfdGltZV91cyJpChNMaXN0UnVuS2V5c1Jlc3BvbnNlEh4KBGtleXMYASADKAsyEC5jYWlybi52MS5SdW5LZXkSHwoEcnVucxgCIAMoCzIRLmNhaXJuLnYxLlJ1blRpbWUSEQoJdHJ1bmNhdGVkGAMgASgIKnsKB01hdGNoT3ASGAoUTUFUQ0hfT1BfVU5TUEVDSUZJRUQQABISCg5NQVRDSF9PUF9FUVVBTBABEhYKEk1BVENIX09QX05PVF9FUVVBTBACEhIKDk1BVENIX09QX1JFR0VYEAMSFgoSTUFUQ0hfT1BfTk9UX1JFR0VYEARiBnByb3RvMw", [file_cairn_v1_run]);
+  fileDesc("ChVjYWlybi92MS9zZXJpZXMucHJvdG8SCGNhaXJuLnYxIkYKB01hdGNoZXISDQoFbGFiZWwYASABKAkSHQoCb3AYAiABKA4yES5jYWlybi52MS5NYXRjaE9wEg0KBXZhbHVlGAMgASgJItoBChFMaXN0TGFiZWxzUmVxdWVzdBIdCgNydW4YASABKAsyEC5jYWlybi52MS5SdW5SZWYSHgoEcnVucxgCIAMoCzIQLmNhaXJuLnYxLlJ1blJlZhISCgV1bmRlchgDIAEoCUgAiAEBEiMKCG1hdGNoZXJzGAQgAygLMhEuY2Fpcm4udjEuTWF0Y2hlchISCgVsYWJlbBgFIAEoCUgBiAEBEhEKCXBhZ2Vfc2l6ZRgGIAEoBRISCgpwYWdlX3Rva2VuGAcgASgJQggKBl91bmRlckIICgZfbGFiZWwiMAoKTGFiZWxDb3VudBIMCgR0ZXh0GAEgASgJEhQKDHNlcmllc19jb3VudBgCIAEoAyJmChJMaXN0TGFiZWxzUmVzcG9uc2USJAoGbGFiZWxzGAEgAygLMhQuY2Fpcm4udjEuTGFiZWxDb3VudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEQoJdHJ1bmNhdGVkGAMgASgIIkwKEkxpc3RSdW5LZXlzUmVxdWVzdBIeCgRydW5zGAEgAygLMhAuY2Fpcm4udjEuUnVuUmVmEhYKDnNlcmllc19wZXJfcnVuGAIgASgFImoKBlJ1bktleRILCgNrZXkYASABKAkSFAoMc2VyaWVzX2NvdW50GAIgASgDEhIKCmhhc19sYWJlbHMYAyABKAgSEQoJcnVuX2NvdW50GAQgASgDEhYKDnJlcGxhY2VkX2NvdW50GAUgASgDIkcKB1J1blRpbWUSDgoGcnVuX2lkGAEgASgJEhoKDWZpcnN0X3RpbWVfdXMYAiABKANIAIgBAUIQCg5fZmlyc3RfdGltZV91cyJpChNMaXN0UnVuS2V5c1Jlc3BvbnNlEh4KBGtleXMYASADKAsyEC5jYWlybi52MS5SdW5LZXkSHwoEcnVucxgCIAMoCzIRLmNhaXJuLnYxLlJ1blRpbWUSEQoJdHJ1bmNhdGVkGAMgASgIIp4BChNEZWxldGVTZXJpZXNSZXF1ZXN0Eh0KA3J1bhgBIAEoCzIQLmNhaXJuLnYxLlJ1blJlZhIjCghtYXRjaGVycxgCIAMoCzIRLmNhaXJuLnYxLk1hdGNoZXISDwoHYnlfdGltZRgDIAEoCBIRCgRmcm9tGAQgASgDSACIAQESDwoCdG8YBSABKANIAYgBAUIHCgVfZnJvbUIFCgNfdG8iNgoURGVsZXRlU2VyaWVzUmVzcG9uc2USDgoGc2VyaWVzGAEgASgDEg4KBnBvaW50cxgCIAEoAyp7CgdNYXRjaE9wEhgKFE1BVENIX09QX1VOU1BFQ0lGSUVEEAASEgoOTUFUQ0hfT1BfRVFVQUwQARIWChJNQVRDSF9PUF9OT1RfRVFVQUwQAhISCg5NQVRDSF9PUF9SRUdFWBADEhYKEk1BVENIX09QX05PVF9SRUdFWBAEYgZwcm90bzM", [file_cairn_v1_run]);
 
 /**
  * A condition on a label. A label that a series lacks counts as "".
@@ -281,6 +281,76 @@ export type ListRunKeysResponse = Message<"cairn.v1.ListRunKeysResponse"> & {
  */
 export const ListRunKeysResponseSchema: GenMessage<ListRunKeysResponse> = /*@__PURE__*/
   messageDesc(file_cairn_v1_series, 7);
+
+/**
+ * @generated from message cairn.v1.DeleteSeriesRequest
+ */
+export type DeleteSeriesRequest = Message<"cairn.v1.DeleteSeriesRequest"> & {
+  /**
+   * @generated from field: cairn.v1.RunRef run = 1;
+   */
+  run?: RunRef | undefined;
+
+  /**
+   * A series is selected by all of them. At least one.
+   *
+   * @generated from field: repeated cairn.v1.Matcher matchers = 2;
+   */
+  matchers: Matcher[];
+
+  /**
+   * The range is of times in microseconds, not of steps.
+   *
+   * @generated from field: bool by_time = 3;
+   */
+  byTime: boolean;
+
+  /**
+   * Both inclusive; absent means open. With a range, points without a step, or
+   * without a time, stay. Without one the series go as a whole.
+   *
+   * @generated from field: optional int64 from = 4;
+   */
+  from?: bigint | undefined;
+
+  /**
+   * @generated from field: optional int64 to = 5;
+   */
+  to?: bigint | undefined;
+};
+
+/**
+ * Describes the message cairn.v1.DeleteSeriesRequest.
+ * Use `create(DeleteSeriesRequestSchema)` to create a new message.
+ */
+export const DeleteSeriesRequestSchema: GenMessage<DeleteSeriesRequest> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_series, 8);
+
+/**
+ * @generated from message cairn.v1.DeleteSeriesResponse
+ */
+export type DeleteSeriesResponse = Message<"cairn.v1.DeleteSeriesResponse"> & {
+  /**
+   * That lost points.
+   *
+   * @generated from field: int64 series = 1;
+   */
+  series: bigint;
+
+  /**
+   * Also points that restarts had replaced.
+   *
+   * @generated from field: int64 points = 2;
+   */
+  points: bigint;
+};
+
+/**
+ * Describes the message cairn.v1.DeleteSeriesResponse.
+ * Use `create(DeleteSeriesResponseSchema)` to create a new message.
+ */
+export const DeleteSeriesResponseSchema: GenMessage<DeleteSeriesResponse> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_series, 9);
 
 /**
  * @generated from enum cairn.v1.MatchOp

@@ -1,4 +1,4 @@
-import type { KeyDescription } from "#proto/cairn/v1/metric_pb.ts";
+import type { KeyDescription } from "#proto/cairn/v1/key_pb.ts";
 import type { XKind } from "../../charts/frame.ts";
 import type { Reduction } from "../../charts/reduce.ts";
 import type { Smoothing } from "../../charts/smooth.ts";
