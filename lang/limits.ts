@@ -82,6 +82,12 @@ export const limits = {
   /** Of one answer with points: with columns as bytes, and as text (lists of numbers, or JSON). */
   readBytesMax: 160 << 20,
   readTextBytesMax: 32 << 20,
+  matchersMax: 16,
+  /** Runs whose series are selected together; and series, or runs, that are looked at for one page. */
+  selectRunsMax: 1_000,
+  selectLookMax: 200_000,
+  /** Series that the matchers of one read look at. */
+  readLookMax: 1_000_000,
   /** Runs whose keys are listed together; and what is looked at for them. */
   keyRunsMax: 1_000,
   keySeriesPerRunMax: 50_000,

@@ -29,8 +29,8 @@ export async function benchReads({ report, directory }: Bench): Promise<void> {
   const cases = [
     { what: "read 1 x 100k points, p50", run: long, keys: ["loss"], buckets: 0, bar: 10, stretch: 5 },
     { what: "read 100 x 10k points, p50", run: wide, keys: names, buckets: 0, bar: 100, stretch: 50 },
-    { what: "envelope 1M -> 2,000, p50", run: huge, keys: ["loss"], buckets: 2000, bar: 15, stretch: 8 },
-    { what: "envelope 100 x 10k -> 1,000, p50", run: wide, keys: names, buckets: 1000 },
+    { what: "band 1M -> 2,000, p50", run: huge, keys: ["loss"], buckets: 2000, bar: 15, stretch: 8 },
+    { what: "band 100 x 10k -> 1,000, p50", run: wide, keys: names, buckets: 1000 },
   ];
   for (const { what, run, keys, buckets, bar, stretch } of cases) {
     const latencies: number[] = [];

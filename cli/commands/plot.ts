@@ -26,7 +26,7 @@ export default function add(command: Command, cli: Cli): void {
     .addHelpText(
       "after",
       `
-Every line says what it is: exact, or the envelope (least and largest value per dot) of so many points. No spike is
+Every line says what it is: exact, or the band (least and largest value per dot) of so many points. No spike is
 lost, however many points there are.
 
 Examples:

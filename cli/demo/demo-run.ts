@@ -1,7 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ArtifactRecordSchema } from "#proto/cairn/v1/artifact_pb.ts";
 import type { LogOrigin } from "#proto/cairn/v1/log_pb.ts";
-import type { Picture } from "#proto/cairn/v1/metric_pb.ts";
+import type { Picture } from "#proto/cairn/v1/key_pb.ts";
 import type { Direction, ObjectiveSchema } from "#proto/cairn/v1/namespace_pb.ts";
 import type { ProvenanceSchema, RunStatus } from "#proto/cairn/v1/run_pb.ts";
 import type { Random } from "./random.ts";

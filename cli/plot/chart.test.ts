@@ -22,11 +22,11 @@ describe("renderChart", () => {
     const long = lineOf("a name that is much longer than there is room for beside the rest", Math.sqrt);
     for (const columns of [40, 60, 80, 200]) {
       const text = renderChart(
-        chartOf({ ...long, form: "envelope of 100,000 points" }),
+        chartOf({ ...long, form: "band of 100,000 points" }),
         { columns, rows: 5 },
         plain,
       );
-      expect(text.at(-1)).toContain("envelope of 100,000 points");
+      expect(text.at(-1)).toContain("band of 100,000 points");
       if (columns >= 60) for (const line of text) expect(widthOf(line)).toBeLessThanOrEqual(columns);
     }
   });

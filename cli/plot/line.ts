@@ -1,4 +1,4 @@
-/** What a mark on a chart stands for: one point, or the bucket of an envelope with all its points. */
+/** What a mark on a chart stands for: one point, or the bucket of a band with all its points. */
 export interface Marks {
   /** Rising. All columns are equally long. */
   readonly x: readonly number[];
@@ -19,7 +19,7 @@ export interface Marks {
 export interface Line {
   name: string;
   marks: Marks;
-  /** Such as "exact, 300 points" or "envelope of 100,000 points". */
+  /** Such as "exact, 300 points" or "band of 100,000 points". */
   form: string;
   /** Around `marks.mean`, for groups of runs. */
   band?: { readonly low: readonly number[]; readonly high: readonly number[] } | undefined;

@@ -1,7 +1,7 @@
 import { splitList } from "#lang/query/field-text.ts";
 import { quoteList } from "#lang/query/quote.ts";
 import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
-import { Picture, type KeyDescription } from "#proto/cairn/v1/metric_pb.ts";
+import { Picture, type KeyDescription } from "#proto/cairn/v1/key_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
 import { listKeys } from "#sdk/pages.ts";
 import { CommandError, EXIT, type Cli } from "../cli.ts";

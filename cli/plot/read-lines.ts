@@ -17,7 +17,7 @@ export interface Range {
 export interface ReadLine {
   run: Run;
   labels: Readonly<Record<string, string>>;
-  form: "exact" | "envelope";
+  form: "exact" | "band";
   pointCount: number;
   nanCount: number;
   marks: Marks;
@@ -55,7 +55,7 @@ export async function readLines(
       lines.push({
         run,
         labels: data.labels,
-        form: data.form === Form.ENVELOPE ? "envelope" : "exact",
+        form: data.form === Form.BAND ? "band" : "exact",
         pointCount: Number(data.pointCount),
         nanCount: nanCountOf(data),
         marks,
@@ -71,7 +71,7 @@ function startOf(run: Run): bigint {
 
 /** The marks of one series of an answer in numbers. */
 export function seriesMarks(data: SeriesData, axis: AxisKind, gridStart: number, gridWidth: number): Marks {
-  if (data.form === Form.ENVELOPE) {
+  if (data.form === Form.BAND) {
     return {
       ...spanOf(numbers(data.bucket), gridStart, gridWidth),
       x: numbers(data.bucket).map((bucket) => bucketCentre(bucket, gridStart, gridWidth)),
@@ -111,7 +111,7 @@ function shifted(marks: Marks, by: number): Marks {
 }
 
 function nanCountOf(data: SeriesData): number {
-  if (data.form === Form.ENVELOPE) return numbers(data.nanCount).reduce((sum, count) => sum + count, 0);
+  if (data.form === Form.BAND) return numbers(data.nanCount).reduce((sum, count) => sum + count, 0);
   return numbers(data.values).filter((value) => Number.isNaN(value)).length;
 }
 
@@ -133,9 +133,7 @@ export function toLines(read: readonly ReadLine[], { smooth, log }: Wording): Li
   return read.map((each, i) => {
     const { marks, form, pointCount } = each;
     const said =
-      form === "exact"
-        ? `exact, ${countOf(pointCount, "point")}`
-        : `envelope of ${countOf(pointCount, "point")}`;
+      form === "exact" ? `exact, ${countOf(pointCount, "point")}` : `band of ${countOf(pointCount, "point")}`;
     return {
       name: names[i]!,
       marks,

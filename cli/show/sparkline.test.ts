@@ -18,7 +18,7 @@ describe("sparkline", () => {
     const width = 10;
     const flat = Array.from({ length: width }, () => 1);
     const data = create(SeriesDataSchema, {
-      form: Form.ENVELOPE,
+      form: Form.BAND,
       bucket: { numbers: flat.map((_, i) => i) },
       mean: { numbers: flat },
       min: { numbers: flat.map(() => 0.9) },
@@ -30,7 +30,7 @@ describe("sparkline", () => {
   it("T25 leaves columns without points empty", () => {
     const numbers = [1, 3];
     const data = create(SeriesDataSchema, {
-      form: Form.ENVELOPE,
+      form: Form.BAND,
       bucket: { numbers: [0, 3] },
       mean: { numbers },
       min: { numbers },

@@ -21,11 +21,11 @@ export function sparkline(values: readonly number[]): string {
 const OUTLIER = 3;
 
 /**
- * One value for each of `width` columns, from an answer in numbers. Of an envelope it is the mean, but an extreme far
+ * One value for each of `width` columns, from an answer in numbers. Of a band it is the mean, but an extreme far
  * beyond what is usual takes its place, so that a spike of a single point is seen. Columns without a point are NaN.
  */
 export function sparkValues(data: SeriesData, width: number): number[] {
-  if (data.form !== Form.ENVELOPE) return exactValues(data, width);
+  if (data.form !== Form.BAND) return exactValues(data, width);
   const columns = Array.from({ length: width }, () => NaN);
   const [mean, mins, maxs] = [data.mean, data.min, data.max].map((column) => column?.numbers ?? []);
   const usual = OUTLIER * median(mins!.map((min, i) => maxs![i]! - min).filter(Number.isFinite));

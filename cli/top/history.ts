@@ -38,7 +38,7 @@ export class History {
     return this.#pointCount;
   }
 
-  /** Takes over what was read from the server: points, or the buckets of an envelope. */
+  /** Takes over what was read from the server: points, or the buckets of a band. */
   static of(marks: Marks): History {
     const history = new History();
     for (let i = 0; i < marks.x.length; i++) {

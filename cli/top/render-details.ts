@@ -59,7 +59,7 @@ function chartLines(row: TopRow, key: string, rows: number, look: TopLook): stri
       {
         name: printable(labels === "" ? row.run.name : labels),
         marks: history.marks(),
-        form: history.isExact ? `exact, ${points}` : `envelope of ${points}`,
+        form: history.isExact ? `exact, ${points}` : `band of ${points}`,
         missing: "",
       },
     ],

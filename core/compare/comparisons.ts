@@ -128,9 +128,16 @@ export class Comparisons {
     const lists: SeriesInfo[][] = [];
     let truncated = false;
     for (const { id: runId } of runs) {
-      const request = { runId, pattern: undefined, after: undefined, limit: SERIES_PER_RUN_MAX };
-      const bytesMax = limits.pageBytesMax;
-      const { series, next } = await this.#points.listSeries({ ...request, bytesMax }, signal);
+      const request = {
+        scope: { owners: [{ runId }] },
+        matchers: [],
+        lookMax: limits.selectLookMax,
+        pattern: undefined,
+        after: undefined,
+        limit: SERIES_PER_RUN_MAX,
+        bytesMax: limits.pageBytesMax,
+      };
+      const { series, next } = await this.#points.selectSeries(request, signal);
       truncated ||= next !== undefined;
       lists.push(series);
     }

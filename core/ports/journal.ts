@@ -17,11 +17,19 @@ export const CHANGED = {
   namespaces: 64,
   /** Without a run: what the AccessStore holds. */
   access: 128,
+  /** Points of series were destroyed; always with `points`. */
+  deleted: 256,
 } as const;
 
 /** All that concerns single runs. */
 export const CHANGED_RUNS =
-  CHANGED.run | CHANGED.points | CHANGED.lines | CHANGED.artifacts | CHANGED.purged | CHANGED.moved;
+  CHANGED.run |
+  CHANGED.points |
+  CHANGED.lines |
+  CHANGED.artifacts |
+  CHANGED.purged |
+  CHANGED.moved |
+  CHANGED.deleted;
 
 /** The way in for envelopes, and the way to follow what changed. */
 export interface Journal extends JournalReader {

@@ -1,18 +1,38 @@
 import type { Labels, Points, SeriesInfo, SeriesKind } from "../types/series.ts";
+import type { ReadMask } from "../access/scope.ts";
+import type { Matcher } from "../series/matchers.ts";
+import type { AuditRecord } from "./access-store.ts";
 import type { PartBound } from "./list-part.ts";
 
 /**
- * Reads the points that a RunStore's `append` acknowledged. A read sees everything acknowledged
+ * Reads, and deletes, the points that a RunStore's `append` acknowledged. A read sees everything acknowledged
  * before it was called, and one consistent moment of each series. Once its signal is aborted it stops and
  * rejects with the signal's reason.
  */
 export interface PointStore {
   /**
-   * Series of one run, rising by key, then by labels. `matches` is asked about each distinct key.
-   * An unknown run has none. `after` is a position from an earlier answer's `next`. Ends before the series
-   * whose texts would make all of them more than `bytesMax`, but for the first.
+   * The series that all matchers select among those in the scope, rising by run, then by key, then by labels. `pattern`
+   * is asked about each distinct key. Unknown runs have none. `after` is a position from an earlier answer's `next`. Ends
+   * before the series whose texts would make all of them more than `bytesMax`, but for the first. Among several runs it
+   * also ends once it has looked at `lookMax` runs and series: a page may then be short or empty although there is a `next`.
    */
-  listSeries(request: ListSeries, signal?: AbortSignal): Promise<ListedSeries>;
+  selectSeries(request: SelectSeries, signal?: AbortSignal): Promise<SelectedSeries>;
+  /**
+   * What the selected series have as names of labels, or as values of one label, or as keys: each text once, rising by
+   * code points, with how many of the series have it; a label that a series lacks has no value there. Looks at
+   * `lookMax` runs and series at most, and says when there were more.
+   */
+  listLabels(request: ListLabels, signal?: AbortSignal): Promise<ListedLabels>;
+  /**
+   * Destroys points of the selected series: those in the range, replaced ones, too; with an open range all of them. A
+   * series of which nothing is left is gone, and begins from nothing when it is written again. What is left stays what it
+   * was: what had been replaced stays replaced. The ledger of envelopes does not change.
+   *
+   * Works on one series after the other, in the order of `selectSeries`, and ends once it has worked on `pointsMax`
+   * points or `seriesMax` series; `next` then says where to go on. The record is written when points went, with how many
+   * as facts `series` and `points`. Throws `not-found` for an unknown run, and `corrupt` for a range of a damaged series.
+   */
+  deleteSeries(request: DeleteSeries, audit: AuditRecord): Promise<DeletedSeries>;
   /**
    * Metric keys of one run, rising, from its next `limit` series: a key whose series go on is there again in
    * the next part. An unknown run has none.
@@ -38,10 +58,73 @@ export interface PointStore {
   readGroups(request: ReadGroups, signal?: AbortSignal): Promise<ReadGroupsResult>;
 }
 
-export interface ListSeries extends PartBound {
+/** What a series belongs to. */
+export interface SeriesOwner {
   runId: string;
+}
+
+/** Where series are selected: in these runs, or in all that `readable` lets the caller read in a namespace and below. */
+export type SeriesScope =
+  | { owners: readonly SeriesOwner[] }
+  | {
+      /** "" for all. Runs in the trash take no part. */
+      under: string;
+      readable: ReadMask | undefined;
+    };
+
+export interface SeriesSelection {
+  scope: SeriesScope;
+  matchers: readonly Matcher[];
+  lookMax: number;
+}
+
+export interface SelectSeries extends PartBound, SeriesSelection {
   pattern: KeyPattern | undefined;
   after: string | undefined;
+}
+
+export interface SelectedSeries {
+  series: OwnedSeries[];
+  /** How many are selected; undefined where the scope is more than one run. */
+  total: number | undefined;
+  next: string | undefined;
+}
+
+export type OwnedSeries = SeriesInfo & SeriesOwner;
+
+export interface ListLabels extends SeriesSelection {
+  /** The label whose values are asked for: "" for the key. undefined asks for the names of labels. */
+  label: string | undefined;
+  /** The last text of the part before. */
+  after: string | undefined;
+  limit: number;
+}
+
+export interface ListedLabels {
+  texts: { text: string; seriesCount: number }[];
+  /** Whether there are texts behind these. */
+  more: boolean;
+  /** There were more series than were looked at. */
+  truncated: boolean;
+}
+
+export interface DeleteSeries {
+  owner: SeriesOwner;
+  matchers: readonly Matcher[];
+  axis: "step" | "time";
+  /** Inclusive. Points without the axis go only when both bounds are open. */
+  from: number | undefined;
+  to: number | undefined;
+  after: string | undefined;
+  pointsMax: number;
+  seriesMax: number;
+}
+
+export interface DeletedSeries {
+  /** Series that lost points. */
+  series: number;
+  points: number;
+  next: string | undefined;
 }
 
 export interface ListMetricKeys {
@@ -72,17 +155,13 @@ export interface KeyPattern {
   regex: string;
 }
 
-export interface ListedSeries {
-  series: SeriesInfo[];
-  total: number;
-  next: string | undefined;
-}
-
-export interface SeriesSelector {
-  runId: string;
-  key: string;
+export interface SeriesSelector extends SeriesOwner {
+  /** undefined selects every key. */
+  key: string | undefined;
   /** undefined selects every label set. */
   labels: Labels | undefined;
+  /** All of them select it, too. */
+  matchers?: readonly Matcher[];
 }
 
 /** How much one answer may be; see core/series/read-budget.ts. */
@@ -109,7 +188,7 @@ export interface ReadSeries extends ReadBounds {
 
 export interface ReadSeriesResult {
   series: SeriesData[];
-  /** Shared by all envelopes of this result; undefined when every series is exact. */
+  /** Shared by all bands of this result; undefined when every series is exact. */
   grid: Grid | undefined;
 }
 
@@ -124,9 +203,9 @@ export interface SeriesData {
   key: string;
   labels: Labels;
   kind: SeriesKind;
-  /** All points in the range, also those behind an envelope. */
+  /** All points in the range, also those behind a band. */
   pointCount: number;
-  data: ExactData | EnvelopeData;
+  data: ExactData | BandData;
 }
 
 /** Ordered by the axis, then by arrival. Where only some points have a step or time, the others are NaN. */
@@ -138,8 +217,8 @@ export interface ExactData {
 }
 
 /** Buckets that hold a point. Of the numbers in a bucket; NaN where it holds only NaN. */
-export interface EnvelopeData {
-  form: "envelope";
+export interface BandData {
+  form: "band";
   bucket: Float64Array;
   count: Float64Array;
   min: Float64Array;

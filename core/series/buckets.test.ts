@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { EnvelopeData } from "../ports/point-store.ts";
+import type { BandData } from "../ports/point-store.ts";
 import { Buckets, gridOver } from "./buckets.ts";
 
 const EVERYWHERE = { from: -Infinity, to: Infinity };
@@ -29,7 +29,7 @@ const sampledArbitrary = fc.array(
   { minLength: 1, maxLength: 60 },
 );
 
-function fill(points: readonly Sampled[], count: number, pieces: number): EnvelopeData {
+function fill(points: readonly Sampled[], count: number, pieces: number): BandData {
   const xs = points.map(({ x }) => x);
   const buckets = new Buckets(gridOver(Math.min(...xs), Math.max(...xs), count), count);
   const size = Math.ceil(points.length / pieces);
@@ -62,23 +62,23 @@ describe("buckets", () => {
         fc.integer({ min: 1, max: 20 }),
         fc.integer({ min: 1, max: 5 }),
         (points, count, pieces) => {
-          const envelope = fill(points, count, pieces);
+          const band = fill(points, count, pieces);
           const seen = points.filter(({ skip }) => !skip);
           const byBucket = Map.groupBy(seen, ({ x }) => bucketOf(points, x, count));
-          expect([...envelope.bucket]).toEqual([...byBucket.keys()].sort((a, b) => a - b));
-          envelope.bucket.forEach((bucket, i) => {
+          expect([...band.bucket]).toEqual([...byBucket.keys()].sort((a, b) => a - b));
+          band.bucket.forEach((bucket, i) => {
             const own = byBucket.get(bucket)!;
             const numbers = own.map(({ value }) => value).filter((value) => !Number.isNaN(value));
             // Sorting is stable, so that ties stay in order of arrival.
             const ordered = own.toSorted((a, b) => a.x - b.x);
             expect({
-              count: envelope.count[i],
-              nanCount: envelope.nanCount[i],
-              min: envelope.min[i],
-              max: envelope.max[i],
-              first: envelope.first[i],
-              last: envelope.last[i],
-              mean: envelope.mean[i],
+              count: band.count[i],
+              nanCount: band.nanCount[i],
+              min: band.min[i],
+              max: band.max[i],
+              first: band.first[i],
+              last: band.last[i],
+              mean: band.mean[i],
             }).toEqual({
               count: own.length,
               nanCount: own.length - numbers.length,

@@ -1,7 +1,7 @@
-import type { EnvelopeData, Grid } from "../ports/point-store.ts";
+import type { BandData, Grid } from "../ports/point-store.ts";
 
 /**
- * The min/max envelope: every point falls into one bucket of a grid, so a spike can hide behind no
+ * The min/max band: every point falls into one bucket of a grid, so a spike can hide behind no
  * other point. Points may come in any order and in any number of pieces.
  */
 export class Buckets {
@@ -106,7 +106,7 @@ export class Buckets {
   }
 
   /** Only the buckets that hold a point. */
-  finish(): EnvelopeData {
+  finish(): BandData {
     const size = this.#count.length;
     const filled = new Uint32Array(size);
     let used = 0;
@@ -119,7 +119,7 @@ export class Buckets {
       if (numbers === 0) this.#min[b] = this.#max[b] = NaN;
     }
     return {
-      form: "envelope",
+      form: "band",
       bucket: Float64Array.from(places),
       count: pick(this.#count, places),
       min: pick(this.#min, places),

@@ -9,25 +9,58 @@ import { ancestors, parseNamespace } from "#lang/namespace-path.ts";
 import type { RunRef } from "#lang/run-ref.ts";
 import type { Labels } from "../types/series.ts";
 import type {
-  ListedSeries,
+  ListedLabels,
   PointStore,
   ReadBounds,
   ReadSeries,
   ReadSeriesResult,
+  SelectedSeries,
+  SeriesSelection,
   SeriesSelector,
 } from "../ports/point-store.ts";
 import type { NamespaceStore } from "../ports/namespace-store.ts";
 import { compilePattern, globToRegex } from "#lang/query/pattern.ts";
 import { fillPage } from "../runs/fill-page.ts";
 import { pageSize, type Runs } from "../runs/runs.ts";
+import { requireMatchers, type Matcher } from "./matchers.ts";
 import { readBounds, type AnswerForm } from "./read-budget.ts";
 import { KeysOfRuns, type RunKeys } from "./run-keys.ts";
+import { scopeOf, type Among } from "./scope.ts";
 
 export interface SelectSeries {
   run: RunRef;
-  key: string;
+  /** undefined for every key; only with matchers. */
+  key: string | undefined;
   /** undefined for every label set. */
   labels: Labels | undefined;
+  matchers?: readonly Matcher[];
+}
+
+export interface Selecting {
+  among: Among;
+  matchers: readonly Matcher[];
+}
+
+export interface ListRequest extends Selecting {
+  glob: string;
+  regex: string;
+  pageSize: number;
+  pageToken: string;
+}
+
+export interface DeleteRequest {
+  run: RunRef;
+  matchers: readonly Matcher[];
+  axis: "step" | "time";
+  from: number | undefined;
+  to: number | undefined;
+}
+
+export interface LabelsRequest extends Selecting {
+  /** undefined for the names of labels, "" for keys. */
+  label: string | undefined;
+  pageSize: number;
+  pageToken: string;
 }
 
 export interface ReadRequest extends Omit<ReadSeries, "selectors" | keyof ReadBounds> {
@@ -41,7 +74,10 @@ const KEYS_MAX = limits.pageBytesMax;
 /** Series that the store looks at before others have their turn. */
 const KEY_SERIES_AT_ONCE = 2_000;
 
-/** Reading series, and saying what their keys mean. */
+/** What the store works on before others have their turn. */
+const DELETED_AT_ONCE = { pointsMax: 2_000_000, seriesMax: 1_000 };
+
+/** Reading series, deleting them, and saying what their keys mean. */
 export class Metrics {
   readonly #namespaces: NamespaceStore;
   readonly #points: PointStore;
@@ -55,24 +91,74 @@ export class Metrics {
     this.#runs = parts.runs;
   }
 
-  async list(
-    caller: Caller,
-    request: { run: RunRef; glob: string; regex: string; pageSize: number; pageToken: string },
-  ): Promise<ListedSeries> {
+  async list(caller: Caller, request: ListRequest): Promise<SelectedSeries> {
     if (request.glob !== "" && request.regex !== "") {
       throw new CairnError("invalid", "cannot list series by glob and regex at once", {
         hint: "give one of them",
       });
     }
-    const runId = await this.#runs.locate(caller, request.run);
     const asked = {
-      runId,
+      ...(await this.#select(caller, request)),
       pattern: patternOf(request.glob, request.regex),
       after: request.pageToken === "" ? undefined : request.pageToken,
       limit: pageSize(request.pageSize),
       bytesMax: limits.pageBytesMax,
     };
-    return this.#points.listSeries(asked, caller.signal);
+    return this.#points.selectSeries(asked, caller.signal);
+  }
+
+  /** Names of labels, or values of one of them ("" for the key), of the selected series. */
+  async listLabels(
+    caller: Caller,
+    request: LabelsRequest,
+  ): Promise<Omit<ListedLabels, "more"> & { nextPageToken: string }> {
+    const { label, pageToken } = request;
+    if (label !== undefined && label !== "") requireKey(label, "label name", limits.labelBytesMax);
+    const asked = {
+      ...(await this.#select(caller, request)),
+      label,
+      after: pageToken === "" ? undefined : textOfToken(pageToken),
+      limit: pageSize(request.pageSize),
+    };
+    const { texts, more, truncated } = await this.#points.listLabels(asked, caller.signal);
+    return { texts, truncated, nextPageToken: more ? TOKEN_MARK + texts.at(-1)!.text : "" };
+  }
+
+  async #select(caller: Caller, { among, matchers }: Selecting): Promise<SeriesSelection> {
+    return {
+      scope: await scopeOf(caller, among, this.#runs),
+      matchers: requireMatchers(matchers),
+      lookMax: limits.selectLookMax,
+    };
+  }
+
+  /** Ends what was begun, also when the caller is gone: part after part, each audited with what went. */
+  async delete(caller: Caller, request: DeleteRequest): Promise<{ series: number; points: number }> {
+    const { axis, from, to } = request;
+    if (request.matchers.length === 0) {
+      throw new CairnError("invalid", "cannot delete series without a matcher", {
+        hint: 'give at least one; {"op": "MATCH_OP_REGEX", "value": ".*"} selects every series',
+      });
+    }
+    requireRange(from, to, "delete");
+    const matchers = requireMatchers(request.matchers);
+    const { id: runId, namespace } = await this.#runs.whereIs(caller, request.run);
+    const range = {
+      ...(from !== undefined && { from: String(from) }),
+      ...(to !== undefined && { to: String(to) }),
+    };
+    const facts = { namespace, matchers: JSON.stringify(matchers), axis, ...range };
+    const audit = auditRecord(caller, this.#clock.nowUs(), "delete-series", runId, facts);
+    const deleted = { series: 0, points: 0 };
+    let after: string | undefined;
+    do {
+      const asked = { owner: { runId }, matchers, axis, from, to, after, ...DELETED_AT_ONCE };
+      const part = await this.#points.deleteSeries(asked, audit);
+      deleted.series += part.series;
+      deleted.points += part.points;
+      after = part.next;
+    } while (after !== undefined);
+    return deleted;
   }
 
   /**
@@ -130,19 +216,19 @@ export class Metrics {
         `cannot read ${buckets} buckets: give 0 for every point, or 1 to ${limits.bucketsMax}`,
       );
     }
-    if (from !== undefined && to !== undefined && from > to) {
-      throw new CairnError("invalid", `cannot read from ${from} to ${to}: the range is empty`);
-    }
+    requireRange(from, to, "read");
     const ids = new Map<string, string>();
     // What is named twice is asked for once, where it was named first.
     const selectors = new Map<string, SeriesSelector>();
-    for (const { run, key, labels } of request.series) {
-      requireKey(key, "metric key");
-      const name = JSON.stringify(run);
-      let runId = ids.get(name);
-      if (runId === undefined) ids.set(name, (runId = await this.#runs.locate(caller, run)));
-      const selector = JSON.stringify([runId, key, labels ?? null]);
-      if (!selectors.has(selector)) selectors.set(selector, { runId, key, labels });
+    for (const { run, key, labels, matchers } of request.series) {
+      if (key !== undefined || matchers === undefined) requireKey(key ?? "", "metric key");
+      const ref = JSON.stringify(run);
+      let runId = ids.get(ref);
+      if (runId === undefined) ids.set(ref, (runId = await this.#runs.locate(caller, run)));
+      const name = JSON.stringify([runId, key ?? null, labels ?? null, matchers ?? null]);
+      if (selectors.has(name)) continue;
+      const matching = matchers && { matchers: requireMatchers(matchers) };
+      selectors.set(name, { runId, key, labels, ...matching });
     }
     const asked = {
       axis: request.axis,
@@ -190,6 +276,19 @@ export class Metrics {
     );
     return { keys: items, nextPageToken: last?.key ?? "" };
   }
+}
+
+function requireRange(from: number | undefined, to: number | undefined, verb: string): void {
+  if (from === undefined || to === undefined || from <= to) return;
+  throw new CairnError("invalid", `cannot ${verb} from ${from} to ${to}: the range is empty`);
+}
+
+/** A text may be empty, which as a token would mean the first page. */
+const TOKEN_MARK = "=";
+
+function textOfToken(token: string): string {
+  if (token.startsWith(TOKEN_MARK)) return token.slice(TOKEN_MARK.length);
+  throw new CairnError("invalid", `cannot read page token ${quote(token)}`, { reason: "PAGE_TOKEN" });
 }
 
 function patternOf(glob: string, regex: string): { regex: string } | undefined {

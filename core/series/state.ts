@@ -100,6 +100,44 @@ export function summarize(state: SeriesState, pieces: Iterable<Piece>): void {
   state.summary = summary;
 }
 
+/**
+ * The state of a series of which points were taken away: what is left, in order of arrival, and its writers as they
+ * were, with the ordinals of what is left. So what was replaced stays replaced.
+ */
+export function rebuildState(
+  kind: SeriesKind,
+  writers: readonly WriterMark[],
+  pieces: Iterable<Piece>,
+): SeriesState {
+  const state = newSeriesState(kind);
+  state.writers = writers.map((mark) => ({ ...mark, maxStepBefore: -Infinity }));
+  summarize(state, measured(state, pieces));
+  return state;
+}
+
+/** Takes the pieces into everything but the summary. */
+function* measured(state: SeriesState, pieces: Iterable<Piece>): Generator<Piece> {
+  for (const piece of pieces) {
+    const { steps, times, count } = piece.points;
+    if (steps !== undefined) {
+      const [low, high] = extent(steps, count);
+      if (!(low >= state.stepMin)) state.stepMin = low;
+      if (!(high <= state.stepMax)) state.stepMax = high;
+      for (const mark of state.writers) {
+        const before = Math.min(count, mark.firstOrdinal - piece.firstOrdinal);
+        if (before > 0) mark.maxStepBefore = Math.max(mark.maxStepBefore, extent(steps, before)[1]);
+      }
+    }
+    if (times !== undefined) {
+      const [low, high] = extent(times, count);
+      if (!(low >= state.timeMin)) state.timeMin = low;
+      if (!(high <= state.timeMax)) state.timeMax = high;
+    }
+    state.total += count;
+    yield piece;
+  }
+}
+
 /** A step at or above `minStep` is replaced for every ordinal below `before`. Rising by `before`. */
 export interface ReplacementThreshold {
   before: number;

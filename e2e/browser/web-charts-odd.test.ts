@@ -18,7 +18,7 @@ const POINTS = dose(300_000, 2_000_000);
 const SPIKE_AT = 100 + (seed % (POINTS - 200));
 
 describe("charts of odd data", () => {
-  it("Z96 very many points are an envelope in which a single spike is seen, and exact where one looks closely", async () => {
+  it("Z96 very many points are a band in which a single spike is seen, and exact where one looks closely", async () => {
     const { run } = await pages().cairn.runs.createRun({ namespace: "odd", name: "long" });
     for (let from = 0; from < POINTS; from += ENVELOPE_POINTS) {
       const steps = Array.from({ length: ENVELOPE_POINTS }, (_, i) => BigInt(from + i));
@@ -31,7 +31,7 @@ describe("charts of odd data", () => {
     const chart = chartOf(page, "loss");
     await expect.poll(() => isPainted(chart), { timeout: 60_000 }).toBe(true);
     const card = page.getByRole("region", { name: "loss" });
-    await card.getByText(`envelope of ${POINTS.toLocaleString("en")}`).waitFor();
+    await card.getByText(`band of ${POINTS.toLocaleString("en")}`).waitFor();
     expect(await savedText(page, "loss", "Save data as CSV")).toMatch(/,1000\r\n/);
     await page.goto(`${pages().url}/r/${run!.id}?tab=charts&range=${SPIKE_AT - 50}..${SPIKE_AT + 50}`);
     await card.getByText("exact", { exact: true }).waitFor();

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { Picture } from "#proto/cairn/v1/metric_pb.ts";
+import { Picture } from "#proto/cairn/v1/key_pb.ts";
 import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
 import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
 import { useTerminal } from "./testing/cairn.ts";
@@ -93,7 +93,7 @@ describe("cairn plot", () => {
   it("T40, T42: shows one spike among 100,000 points and says what is drawn", async () => {
     const { stdout, code } = await plot(["long", "train/loss"]);
     const lines = stdout.split("\n");
-    expect(stdout).toContain("envelope of 100,000 points");
+    expect(stdout).toContain("band of 100,000 points");
     const column = lines.find((line) => line.startsWith("10 ┤"))! && lines[2]!.search(/[\u2801-\u28ff]/);
     // A thin line in a single column, from the top down to the others.
     expect(column).toBeGreaterThan(50);
@@ -112,7 +112,7 @@ describe("cairn plot", () => {
       x: [0, 1, 2, 3],
       values: [3, 2, 1.5, 1.25],
     });
-    expect(long).toMatchObject({ run: "long", form: "envelope", pointCount: LONG_POINTS });
+    expect(long).toMatchObject({ run: "long", form: "band", pointCount: LONG_POINTS });
     const peak = long!.max.indexOf(9.5);
     expect(Math.abs(long!.x[peak]! - SPIKE_STEP)).toBeLessThan(LONG_POINTS / 300);
   });

@@ -85,6 +85,13 @@ export function compilePattern(text: string, what: string): RE2JS {
   return pattern;
 }
 
+/** The same for a whole text, as Prometheus has it: "." is any character. */
+export function compileAnchored(text: string, what: string): RE2JS {
+  // Checked as it was given: what is wrong with it must not be hidden by what is put around it.
+  compilePattern(text, what);
+  return compilePattern(`^(?s:${text})$`, what);
+}
+
 const SMALLER = "use smaller counts in {n,m}, or * and +";
 
 /**

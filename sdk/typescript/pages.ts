@@ -1,7 +1,7 @@
 import type { CallOptions } from "@connectrpc/connect";
 import { limits } from "#lang/limits.ts";
 import type { FieldInfo, FieldKind } from "#proto/cairn/v1/explore_pb.ts";
-import type { KeyDescription } from "#proto/cairn/v1/metric_pb.ts";
+import type { KeyDescription } from "#proto/cairn/v1/key_pb.ts";
 import type { HeldObjective } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import type { Cairn } from "./client.ts";

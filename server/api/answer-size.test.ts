@@ -59,6 +59,7 @@ const ASKED: Readonly<
   },
   ListKeys: { ask: ({ namespace }) => [{ namespace }, { namespace, pageSize: MANY }] },
   ListSeries: { ask: ({ runId }) => [{ run: { id: runId }, pageSize: MANY }] },
+  ListLabels: { ask: ({ runId }) => [{ run: { id: runId }, label: "", pageSize: MANY }] },
   ListRunKeys: {
     ask: ({ runId }) => [{ runs: Array.from({ length: 200 }, () => ({ id: runId })) }],
   },
@@ -119,7 +120,7 @@ const ASKED: Readonly<
 /** They answer with what was sent to them, with one run or with next to nothing. */
 const WRITING = new Set(
   `CreateNamespace UpdateNamespace DeleteNamespace CreateRun UpdateRun DeleteRun RestoreRun
-   PurgeRun WriteEnvelope DescribeKey RecordArtifact DeleteArtifact RestoreArtifact PurgeArtifacts AddSource RemoveSource LogIn
+   PurgeRun DeleteSeries WriteEnvelope DescribeKey RecordArtifact DeleteArtifact RestoreArtifact PurgeArtifacts AddSource RemoveSource LogIn
    LogOut ChangePassword CreatePrincipal UpdatePrincipal DeletePrincipal AddMember RemoveMember BindRole
    UnbindRole SetClosed CreateToken RevokeToken CreateBackup RestoreBackup`.split(/\s+/),
 );

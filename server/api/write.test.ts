@@ -242,7 +242,7 @@ describe.each(TWO_WAYS)("$name", (way) => {
       to: 299n,
       encoding: Encoding.NUMBERS,
     });
-    expect(series[0]).toMatchObject({ form: Form.ENVELOPE, pointCount: 200n });
+    expect(series[0]).toMatchObject({ form: Form.BAND, pointCount: 200n });
     expect(series[0]!.count!.numbers.reduce((a, b) => a + b)).toBe(200);
     expect(gridWidth).toBeGreaterThan(0);
   });

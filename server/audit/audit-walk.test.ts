@@ -148,6 +148,13 @@ const STEPS: readonly [name: string, act: () => Promise<unknown>][] = [
   step("AccessService/SetClosed", () => ({ ...root, closed: true })),
   step("AccessService/DeletePrincipal", () => ({ name: "ada" })),
   [
+    "cairn.v1.MetricService/DeleteSeries",
+    async () => {
+      await call("MetricService/WriteEnvelope", { ...ref(), series: [{ key: "gone", values: [1] }] });
+      await call("MetricService/DeleteSeries", { ...ref(), matchers: [{ value: "gone" }] });
+    },
+  ],
+  [
     "cairn.v1.RunService/PurgeRun",
     async () => {
       await call("RunService/DeleteRun", ref());

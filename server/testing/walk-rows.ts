@@ -44,6 +44,11 @@ const SERVICES: Readonly<Record<string, Readonly<Record<string, Omit<MethodRow, 
     },
     ListKeys: { about: "list", message: (_, { namespace }) => ({ namespace }) },
     ListSeries: { about: "run", message: byId },
+    ListLabels: { about: "run", message: byId },
+    DeleteSeries: {
+      about: "run",
+      message: (world, target) => ({ ...byId(world, target), matchers: [{ value: "new" }] }),
+    },
     ListRunKeys: { about: "list", message: (_, { runId }) => ({ runs: [{ id: runId }] }) },
     ReadSeries: {
       about: "run",

@@ -94,7 +94,8 @@ export class FeedRecorder {
       const stats = metrics.stats.subarray(i * METRIC_FEED_STATS, (i + 1) * METRIC_FEED_STATS);
       const [count, nanCount, first, last, min, max, sum, lastStep] = stats as unknown as Eight;
       const name = JSON.stringify([metrics.keys[metrics.key[i]!], metrics.labels[metrics.label[i]!]]);
-      known.set(name, { count, nanCount, first, last, min, max, sum, lastStep });
+      if (count === 0) known.delete(name);
+      else known.set(name, { count, nanCount, first, last, min, max, sum, lastStep });
     });
   }
 }

@@ -1,9 +1,9 @@
 /**
  * A series as plainly as it can be written: a list of points, looked through from the beginning for
- * every question. Engines are held against it. It says what core/SPEC.md says under O, V7 and P.
+ * every question. Engines are held against it. It says what core/SPEC.md says under O, V7, V12 and P.
  */
 import type { Points, Sample, SeriesKind, Summary } from "#core/types/series.ts";
-import type { EnvelopeData, Grid, ReadSeries } from "#core/ports/point-store.ts";
+import type { BandData, Grid, ReadSeries } from "#core/ports/point-store.ts";
 
 export type NaiveValue = number | bigint | boolean | string;
 
@@ -13,6 +13,8 @@ export interface NaivePoint {
   timeUs: number | undefined;
   nanos: number;
   value: NaiveValue;
+  /** Nothing shows it any more, but what it replaced stays replaced. */
+  isDeleted?: boolean;
 }
 
 export type NaiveRange = Pick<ReadSeries, "axis" | "from" | "to" | "includeReplaced" | "onlyReplaced">;
@@ -37,6 +39,21 @@ export class NaiveSeries {
         value: points.values.kind === "bool" ? value === 1 : value,
       });
     }
+  }
+
+  /** Returns how many points went. A series of which nothing is left begins from nothing. */
+  delete({ axis, from, to }: Pick<ReadSeries, "axis" | "from" | "to">): number {
+    const isOpen = from === undefined && to === undefined;
+    let count = 0;
+    for (const point of this.points) {
+      const at = axisOf(point, axis);
+      const isIn = isOpen || (at !== undefined && at >= (from ?? -Infinity) && at <= (to ?? Infinity));
+      if (point.isDeleted === true || !isIn) continue;
+      point.isDeleted = true;
+      count++;
+    }
+    if (count > 0 && this.points.every(({ isDeleted }) => isDeleted)) this.points.length = 0;
+    return count;
   }
 
   /** The same points, with their times counted from a moment. */
@@ -67,6 +84,7 @@ export class NaiveSeries {
     const open = from === undefined && to === undefined;
     return this.points
       .map((_, at) => at)
+      .filter((at) => this.points[at]!.isDeleted !== true)
       .filter((at) => (onlyReplaced ? this.isReplaced(at) : includeReplaced || !this.isReplaced(at)))
       .filter(
         (at) =>
@@ -76,7 +94,7 @@ export class NaiveSeries {
   }
 
   /** Of the points that have a place on the axis. */
-  envelope(range: NaiveRange, grid: Grid, buckets: number): EnvelopeData {
+  band(range: NaiveRange, grid: Grid, buckets: number): BandData {
     const filled = new Map<number, number[]>();
     for (const at of this.places(range)) {
       const x = axisOf(this.points[at]!, range.axis);
@@ -89,7 +107,7 @@ export class NaiveSeries {
     const column = (of: (values: number[]) => number) => Float64Array.from(rows, ([, values]) => of(values));
     const numbers = (values: number[]) => values.filter((value) => !Number.isNaN(value));
     return {
-      form: "envelope",
+      form: "band",
       bucket: Float64Array.from(rows, ([bucket]) => bucket),
       count: column((values) => values.length),
       min: column((values) => extreme(numbers(values), (a, b) => a < b)),
@@ -104,7 +122,8 @@ export class NaiveSeries {
   }
 
   summary(): Summary {
-    const visible = this.points.map((_, at) => at).filter((at) => !this.isReplaced(at));
+    const left = this.points.map((_, at) => at).filter((at) => this.points[at]!.isDeleted !== true);
+    const visible = left.filter((at) => !this.isReplaced(at));
     const numbers = visible.filter((at) => !Number.isNaN(this.numberAt(at)));
     const values = numbers.map((at) => this.numberAt(at));
     const isText = this.kind === "text";
@@ -117,7 +136,7 @@ export class NaiveSeries {
     return {
       count: visible.length,
       nanCount: isText ? 0 : visible.length - numbers.length,
-      replacedCount: this.points.length - visible.length,
+      replacedCount: left.length - visible.length,
       first: this.sampleAt(firstStepped ?? byStep[0]),
       last: this.sampleAt(byStep.at(-1)),
       min: isText ? undefined : this.sampleAt(this.extremeAt(numbers, (a, b) => a < b)),

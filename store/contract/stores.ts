@@ -5,7 +5,14 @@ import type { CairnError, ErrorCode } from "#lang/errors.ts";
 import type { EnvelopeAck } from "#core/types/envelope.ts";
 import type { Run } from "#core/types/run.ts";
 import type { Labels, Points, SeriesPoints, Values } from "#core/types/series.ts";
-import type { PointStore, ReadSeries, SeriesData, SeriesSelector } from "#core/ports/point-store.ts";
+import type {
+  PointStore,
+  ReadSeries,
+  SelectedSeries,
+  SelectSeries,
+  SeriesData,
+  SeriesSelector,
+} from "#core/ports/point-store.ts";
 import type { AccessStore, AuditRecord } from "#core/ports/access-store.ts";
 import type { ArtifactStore } from "#core/ports/artifact-store.ts";
 import type { BlobLedger } from "#core/ports/blob-ledger.ts";
@@ -220,6 +227,24 @@ export const EVERYTHING: Omit<ReadSeries, "selectors"> = {
   bytesMax: 160 << 20,
   numberBytes: 8,
 };
+
+/** All series of a run, unless said otherwise. */
+export function selectOf(
+  store: PointStore,
+  runId: string,
+  parts: Partial<SelectSeries> = {},
+): Promise<SelectedSeries> {
+  return store.selectSeries({
+    scope: { owners: [{ runId }] },
+    matchers: [],
+    lookMax: 1_000,
+    pattern: undefined,
+    after: undefined,
+    limit: 1_000,
+    bytesMax: Infinity,
+    ...parts,
+  });
+}
 
 /** The one series that is asked for. */
 export async function readOne(

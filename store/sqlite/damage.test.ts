@@ -11,6 +11,7 @@ import {
   numbers,
   readNumbers,
   refused,
+  selectOf,
   type StoresUnderTest,
 } from "#store/contract/stores.ts";
 import { flipped, openOnDisk, tamper } from "./testing/under-test.ts";
@@ -41,8 +42,7 @@ describe("a damaged store", () => {
   const read = (key: string, request = {}) => readNumbers(under.points, id, key, request);
   const corrupt = refused("corrupt");
   const list = async () => {
-    const page = { runId: id, pattern: undefined, after: undefined, limit: 10, bytesMax: Infinity };
-    return (await under.points.listSeries(page)).series.map(({ key, summary }) => [key, summary.count]);
+    return (await selectOf(under.points, id)).series.map(({ key, summary }) => [key, summary.count]);
   };
   /** Every damaged thing is named by verify and by the integrity check, and nothing else is. */
   const expectNamed = async (...names: string[]) => {

@@ -1,7 +1,6 @@
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { MessageChannel } from "node:worker_threads";
-import { CairnError, fromPlainError, quote } from "#lang/errors.ts";
+import { CairnError, fromPlainError } from "#lang/errors.ts";
 import type { AccessStore, AuditRecord } from "#core/ports/access-store.ts";
 import type { ArtifactStore } from "#core/ports/artifact-store.ts";
 import type { BlobLedger } from "#core/ports/blob-ledger.ts";
@@ -14,7 +13,7 @@ import type { PointStore } from "#core/ports/point-store.ts";
 import type { NamespaceStore } from "#core/ports/namespace-store.ts";
 import type { RunChangesLink } from "#core/ports/run-changes.ts";
 import type { RunStore } from "#core/ports/run-store.ts";
-import { lockDirectory } from "./file/lock.ts";
+import { lockDirectory, makeDirectory } from "./file/lock.ts";
 import { packEnvelope } from "./journal/pack.ts";
 import { artifactPort, blobLedgerPort, leasesPort, UNSEEN, type Calls } from "./ports.ts";
 import { startThread, type StartThread, type Thread } from "./thread.ts";
@@ -51,18 +50,6 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
   } catch (thrown) {
     lock.release();
     throw thrown;
-  }
-}
-
-function makeDirectory(directory: string): void {
-  try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new CairnError("unavailable", `cannot make data directory ${quote(directory)}: ${reason}`, {
-      cause,
-      hint: "give another directory with --data",
-    });
   }
 }
 
@@ -152,7 +139,10 @@ export class SqliteStore
   getSetting: Engine["getSetting"] = (...args) => this.#read("getSetting", args);
   info: Engine["info"] = (...args) => this.#read("info", args);
   checkIntegrity: EngineIntegrity["checkIntegrity"] = (signal) => this.#read("checkIntegrity", [], signal);
-  listSeries: PointStore["listSeries"] = (request, signal) => this.#read("listSeries", [request], signal);
+  selectSeries: PointStore["selectSeries"] = (request, signal) =>
+    this.#read("selectSeries", [request], signal);
+  listLabels: PointStore["listLabels"] = (request, signal) => this.#read("listLabels", [request], signal);
+  deleteSeries: PointStore["deleteSeries"] = (...args) => this.#write("deleteSeries", args);
   readSeries: PointStore["readSeries"] = (request, signal) => this.#read("readSeries", [request], signal);
   listMetricKeys: PointStore["listMetricKeys"] = (request, signal) =>
     this.#read("listMetricKeys", [request], signal);

@@ -1,19 +1,23 @@
 import { CairnError, quote } from "#lang/errors.ts";
-import type { SeriesInfo } from "#core/types/series.ts";
+import { compareCodePoints } from "#lang/code-points.ts";
+import { limits } from "#lang/limits.ts";
+import type { Labels, SeriesInfo } from "#core/types/series.ts";
 import type {
+  ListedLabels,
   ListedMetricKeys,
-  ListedSeries,
+  ListLabels,
   ListMetricKeys,
-  ListSeries,
   MetricKey,
+  OwnedSeries,
   ReadGroups,
   ReadGroupsResult,
   ReadSeries,
   ReadSeriesResult,
+  SelectedSeries,
+  SelectSeries,
   SeriesSelector,
 } from "#core/ports/point-store.ts";
-import { compilePattern } from "#lang/query/pattern.ts";
-import { PatternDeadline } from "#lang/query/pattern-deadline.ts";
+import type { Matcher } from "#core/series/matchers.ts";
 import { addPoints, summarize } from "#core/series/state.ts";
 import { ReadBudget } from "#core/series/read-budget.ts";
 import { eachSeries, findSeries, type SeriesEntry } from "./series/catalog.ts";
@@ -21,6 +25,7 @@ import { readablePieces } from "./series/chunks.ts";
 import type { Db } from "./file/db.ts";
 import { labelsFromText, labelsToText } from "./series/labels.ts";
 import { readGroups, tooManySeries } from "./series/read-groups.ts";
+import { fromToken, SeriesScan, toToken, type Place } from "./series/scan.ts";
 import { readAll, type CurrentSeries, type Selected } from "./series/read-series.ts";
 import { LOG_COLUMNS, lostIn, readLogRow } from "./journal/log.ts";
 import type { LogRow, Tail } from "./journal/tail.ts";
@@ -43,22 +48,42 @@ export class SeriesReader {
     this.#follows = options.follows;
   }
 
-  list(request: ListSeries): ListedSeries {
+  select(request: SelectSeries): SelectedSeries {
     return this.moment(() => {
-      const run = this.#runKey(request.runId);
-      if (run === undefined) return { series: [], total: 0, next: undefined };
-      const { places, total, more } = this.#matching(run, request);
-      const series: SeriesInfo[] = [];
+      const { scope, lookMax } = request;
+      const isOne = "owners" in scope && scope.owners.length === 1;
+      const scan = new SeriesScan(this.#db, { ...request, lookMax: isOne ? Infinity : lookMax });
+      const { places, total, more } = placesOf(scan, request, isOne);
+      const series: OwnedSeries[] = [];
       let left = request.bytesMax;
-      for (const { id, bytes } of places) {
+      for (const { id, ownerId, bytes } of places) {
         const { entry } = this.#current(findSeries(this.#db, "id = ?", id)[0]!);
         left -= bytes + sampleBytes(entry);
         if (left < 0 && series.length > 0) break;
-        series.push(toInfo(entry));
+        series.push({ runId: ownerId, ...toInfo(entry) });
       }
-      const last = series.at(-1);
       const isCut = more || series.length < places.length;
-      return { series, total, next: last !== undefined && isCut ? token(last) : undefined };
+      const next = isCut ? places[series.length - 1] : scan.stoppedAt;
+      return { series, total: isOne ? total : undefined, next: next && toToken(next) };
+    });
+  }
+
+  labels(request: ListLabels): ListedLabels {
+    return this.moment(() => {
+      const scan = new SeriesScan(this.#db, request);
+      const counts = new Map<string, number>();
+      for (const series of scan.each(undefined)) {
+        for (const text of textsOf(series, request.label)) counts.set(text, (counts.get(text) ?? 0) + 1);
+      }
+      const { after, limit } = request;
+      const sorted = [...counts.keys()]
+        .filter((text) => after === undefined || compareCodePoints(text, after) > 0)
+        .sort(compareCodePoints);
+      return {
+        texts: sorted.slice(0, limit).map((text) => ({ text, seriesCount: counts.get(text)! })),
+        more: sorted.length > limit,
+        truncated: scan.stoppedAt !== undefined,
+      };
     });
   }
 
@@ -66,7 +91,7 @@ export class SeriesReader {
     return this.moment(() => {
       const run = this.#runKey(request.runId);
       if (run === undefined) return { keys: [], next: undefined };
-      const after = request.after === undefined ? NO_PLACE : fromToken(request.after);
+      const after = fromToken(request.after) ?? NO_PLACE;
       const sql = "run = ? AND (key, labels) > (?, ?) ORDER BY key, labels LIMIT ?";
       const keys: MetricKey[] = [];
       let looked = 0;
@@ -78,7 +103,8 @@ export class SeriesReader {
         last = entry;
         looked++;
       }
-      return { keys, next: last !== undefined && looked === request.limit ? token(toInfo(last)) : undefined };
+      const next = last !== undefined && looked === request.limit ? last : undefined;
+      return { keys, next: next && toToken({ ...next, ownerId: request.runId }) };
     });
   }
 
@@ -86,8 +112,9 @@ export class SeriesReader {
     return this.moment(() => {
       const budget = new ReadBudget(request);
       const selected = new Map<number, Selected>();
+      const looks = { left: limits.readLookMax };
       for (const selector of request.selectors) {
-        for (const { entry, logged } of this.#select(selector)) {
+        for (const { entry, logged } of this.#select(selector, looks)) {
           if (selected.has(entry.id)) continue;
           budget.spend({ series: 1, textBytes: Buffer.byteLength(entry.key + entry.labels) });
           budget.hold(sampleBytes(entry));
@@ -107,7 +134,7 @@ export class SeriesReader {
         let series = known.get(runId);
         if (series === undefined) {
           series = [];
-          for (const one of this.#select({ ...request, runId })) {
+          for (const one of this.#select({ runId, key: request.key, labels: request.labels }, NO_LOOKS)) {
             if (left-- === 0) throw tooManySeries(request);
             series.push(one);
           }
@@ -191,17 +218,38 @@ export class SeriesReader {
   }
 
   /** One after the other: a key may have more label sets than there is memory for. */
-  *#select({ runId, key, labels }: SeriesSelector): Generator<CurrentSeries> {
-    const run = this.#runKey(runId);
-    if (run === undefined) return;
-    const found =
-      labels === undefined
-        ? eachSeries(this.#db, "run = ? AND key = ? ORDER BY labels", run, key)
-        : findSeries(this.#db, "run = ? AND key = ? AND labels = ?", run, key, labelsToText(labels));
-    for (const entry of found) {
+  *#select(selector: SeriesSelector, looks: { left: number }): Generator<CurrentSeries> {
+    for (const entry of this.#entries(selector, looks)) {
       this.#requireWhole(entry);
       yield this.#current(entry);
     }
+  }
+
+  #entries({ runId, key, labels, matchers }: SeriesSelector, looks: { left: number }): Iterable<SeriesEntry> {
+    if (key === undefined || matchers !== undefined) {
+      const ofKey = key === undefined ? [] : [{ label: "", op: "=" as const, value: key }];
+      return this.#matched(runId, [...ofKey, ...(matchers ?? [])], labels, looks);
+    }
+    const run = this.#runKey(runId);
+    if (run === undefined) return [];
+    return labels === undefined
+      ? eachSeries(this.#db, "run = ? AND key = ? ORDER BY labels", run, key)
+      : findSeries(this.#db, "run = ? AND key = ? AND labels = ?", run, key, labelsToText(labels));
+  }
+
+  *#matched(
+    runId: string,
+    matchers: readonly Matcher[],
+    labels: Labels | undefined,
+    looks: { left: number },
+  ): Generator<SeriesEntry> {
+    const scan = new SeriesScan(this.#db, { scope: { owners: [{ runId }] }, matchers, lookMax: looks.left });
+    const only = labels && labelsToText(labels);
+    for (const series of scan.each(undefined)) {
+      if (only === undefined || only === series.labels) yield findSeries(this.#db, "id = ?", series.id)[0]!;
+    }
+    looks.left = scan.left;
+    if (scan.stoppedAt !== undefined) throw tooManyLooks();
   }
 
   /** Where points of a series are lost for good, what is left must not look like all of it. */
@@ -223,42 +271,6 @@ export class SeriesReader {
     const row = this.#db.find("SELECT key FROM run WHERE id = ?", id);
     return row === undefined ? undefined : Number(row[0]);
   }
-
-  /** The series of a page, and how many there are in all; `more` says that some lie behind the page. */
-  #matching(
-    run: number,
-    request: ListSeries,
-  ): { places: { id: number; bytes: number }[]; total: number; more: boolean } {
-    const pattern = request.pattern && compilePattern(request.pattern.regex, "regex");
-    const matches = pattern && new PatternDeadline("list series").test(pattern);
-    const after = request.after === undefined ? NO_PLACE : fromToken(request.after);
-    const places: { id: number; bytes: number }[] = [];
-    let total = 0;
-    let more = false;
-    let left = request.bytesMax;
-    let lastKey = "";
-    let lastMatches = true;
-    const rows = this.#db.each(
-      "SELECT id, key, labels, (key, labels) > (?, ?) FROM series WHERE run = ? ORDER BY key, labels",
-      after.key,
-      after.labels,
-      run,
-    );
-    for (const [id, key, labels, isBehind] of rows) {
-      if (key !== lastKey) {
-        lastKey = String(key);
-        lastMatches = matches === undefined || matches(lastKey);
-      }
-      if (!lastMatches) continue;
-      total++;
-      if (isBehind !== 1 || more) continue;
-      const bytes = INFO_BYTES + Buffer.byteLength(lastKey) + Buffer.byteLength(String(labels));
-      left -= bytes;
-      more = places.length >= request.limit || (left < 0 && places.length > 0);
-      if (!more) places.push({ id: Number(id), bytes });
-    }
-    return { places, total, more };
-  }
 }
 
 /** Of a series in a list besides its key, its labels and texts in its summary. */
@@ -275,6 +287,18 @@ function addToKey(known: MetricKey, { labels, state: { summary } }: SeriesEntry)
   if (timeUs !== undefined) known.firstTimeUs = Math.min(known.firstTimeUs ?? Infinity, timeUs);
 }
 
+/** A key without matchers is looked up. */
+const NO_LOOKS = { left: 0 };
+
+function tooManyLooks(): CairnError {
+  const max = limits.readLookMax;
+  return new CairnError("exhausted", `cannot read series: their matchers look at more than ${max} series`, {
+    reason: "LIMIT_EXCEEDED",
+    facts: { limit: String(max) },
+    hint: "give selectors a key",
+  });
+}
+
 // Keys are never empty, so everything lies beyond.
 const NO_PLACE = { key: "", labels: "" };
 
@@ -288,16 +312,31 @@ function sampleBytes({ state: { summary } }: SeriesEntry): number {
   return (summary.first?.text?.length ?? 0) + (summary.last?.text?.length ?? 0);
 }
 
-function token({ key, labels }: SeriesInfo): string {
-  return Buffer.from(JSON.stringify([key, labelsToText(labels)])).toString("base64url");
+/** The series of a page, and how many there are in all where they are counted; `more` says that some lie behind it. */
+function placesOf(
+  scan: SeriesScan,
+  request: SelectSeries,
+  isCounted: boolean,
+): { places: (Place & { id: number; bytes: number })[]; total: number; more: boolean } {
+  const places: (Place & { id: number; bytes: number })[] = [];
+  let total = 0;
+  let more = false;
+  let left = request.bytesMax;
+  for (const series of scan.each(fromToken(request.after), { before: isCounted })) {
+    total++;
+    if (!series.isAfter || more) continue;
+    const bytes = INFO_BYTES + Buffer.byteLength(series.key) + Buffer.byteLength(series.labels);
+    left -= bytes;
+    more = places.length >= request.limit || (left < 0 && places.length > 0);
+    if (!more) places.push({ ...series, bytes });
+    else if (!isCounted) break;
+  }
+  return { places, total, more };
 }
 
-function fromToken(text: string): { key: string; labels: string } {
-  try {
-    const [key, labels] = JSON.parse(Buffer.from(text, "base64url").toString()) as unknown[];
-    if (typeof key === "string" && typeof labels === "string") return { key, labels };
-  } catch {
-    // Falls through to the one error below.
-  }
-  throw new CairnError("invalid", `cannot read page token "${text.slice(0, 100)}"`, { reason: "PAGE_TOKEN" });
+function textsOf({ key, labels }: Place, label: string | undefined): string[] {
+  if (label === "") return [key];
+  const pairs = labelsFromText(labels);
+  if (label === undefined) return pairs.map(([name]) => name);
+  return pairs.filter(([name]) => name === label).map(([, value]) => value);
 }

@@ -146,6 +146,7 @@ function writerHandlers(writer: OpenWriter): Handlers<WriterApi> {
       return stored.run;
     },
     purgeRun: (id, audit) => writer.now.purgeRun(id, audit),
+    deleteSeries: (request, audit) => writer.now.deleteSeries(request, audit),
     changeAccess: (...asked) =>
       writer.now.change((_, db, journal) => changeAccess(db, journal, ...asked), URGENT),
     ...artifactWrites((work, options) => writer.now.changeArtifacts(work, options)),
@@ -211,7 +212,8 @@ function readerHandlers(reader: StoreReader): Handlers<ReaderApi> {
     info: () => reader.info(),
     checkIntegrity: () => reader.checkIntegrity(),
     backup: (target) => reader.backup(target),
-    listSeries: (request) => reader.series.list(request),
+    selectSeries: (request) => reader.series.select(request),
+    listLabels: (request) => reader.series.labels(request),
     listMetricKeys: (request) => reader.series.keys(request),
     readLog: (request) => reader.lines.read(request),
     searchLog: (request) => reader.lines.search(request),
@@ -246,7 +248,7 @@ function readerHandlers(reader: StoreReader): Handlers<ReaderApi> {
 function buffersOf(result: ReadSeriesResult): ArrayBuffer[] {
   return ownBuffers(
     result.series.flatMap(({ data }) =>
-      data.form === "envelope"
+      data.form === "band"
         ? Object.values(data)
         : [data.replaced, ...Object.values(data.points), data.points.values.data],
     ),

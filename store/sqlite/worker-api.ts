@@ -36,6 +36,7 @@ export interface WriterApi
   restoreReplaced: ArtifactStore["restoreReplaced"];
   purgeReplaced: ArtifactStore["purgeReplaced"];
   expireReplaced: ArtifactStore["expireReplaced"];
+  deleteSeries: PointStore["deleteSeries"];
   addSource: LineageStore["addSource"];
   removeSource: LineageStore["removeSource"];
   /** Answers RunChanges on this port, too. Returns where its position is. */
@@ -49,7 +50,7 @@ export interface WriterApi
 /** What a thread with a reading connection answers. */
 export interface ReaderApi
   extends
-    PointStore,
+    Omit<PointStore, "deleteSeries">,
     LogStore,
     Pick<BlobLedger, "listUsedBlobs" | "listUnusedBlobs" | "findUsedBlobs">,
     Pick<Journal, "changesSince" | "readPoints">,

@@ -3,6 +3,7 @@ import type { SharedNumber } from "#base/threads/shared-number.ts";
 import { CairnError, quote } from "#lang/errors.ts";
 import type { AuditRecord } from "#core/ports/access-store.ts";
 import { CHANGED } from "#core/ports/journal.ts";
+import type { DeletedSeries, DeleteSeries } from "#core/ports/point-store.ts";
 import type { RunFeedBatch, RunMark } from "#core/ports/run-changes.ts";
 import { dropRunAccess } from "./access/access.ts";
 import { Appender, type Appended, type PackedEnvelope } from "./journal/append.ts";
@@ -12,6 +13,7 @@ import { appendAudit } from "./access/audit.ts";
 import { Backgrounds } from "./backgrounds.ts";
 import { Catalog, type SeriesEntry } from "./series/catalog.ts";
 import { chunkId } from "./series/chunks.ts";
+import { adopt, deleteSeries } from "./series/delete.ts";
 import { Committer, URGENT, type JobOptions } from "./committer.ts";
 import type { Db } from "./file/db.ts";
 import { RunFeed } from "./runs/feed.ts";
@@ -190,6 +192,22 @@ export class StoreWriter {
       });
       this.#forgetRun(key);
       return { points };
+    }, URGENT);
+  }
+
+  deleteSeries(request: DeleteSeries, audit: AuditRecord): Promise<DeletedSeries> {
+    return this.#committer.run(() => {
+      const run = this.#runs.getKey(request.owner.runId);
+      const parts = { db: this.#db, catalog: this.#catalog, tail: this.#tail };
+      const deletion = this.#db.savepoint(() => {
+        const done = deleteSeries(parts, request, audit);
+        if (done.series > 0) this.#journal.note(run, CHANGED.points | CHANGED.deleted);
+        return done;
+      });
+      adopt(this.#catalog, deletion);
+      for (const entry of deletion.gone) this.#recent.remove(entry);
+      const { series, points, next } = deletion;
+      return { series, points, next };
     }, URGENT);
   }
 

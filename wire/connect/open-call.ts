@@ -55,6 +55,7 @@ export const EXPENSIVE: ReadonlySet<string> = new Set([
   "cairn.v1.LogService/ReadLog",
   "cairn.v1.LogService/SearchLog",
   "cairn.v1.MetricService/ListKeys",
+  "cairn.v1.MetricService/ListLabels",
   "cairn.v1.MetricService/ListRunKeys",
   "cairn.v1.MetricService/ListSeries",
   "cairn.v1.MetricService/ReadGroups",

@@ -1,6 +1,6 @@
 import { ArtifactKind } from "#proto/cairn/v1/artifact_pb.ts";
 import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
-import { Picture } from "#proto/cairn/v1/metric_pb.ts";
+import { Picture } from "#proto/cairn/v1/key_pb.ts";
 import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
 import { lossAt, stepsOf } from "../curves.ts";
 import { daysAgo, HOUR_S, type DemoRun, type DemoTeam, type StoryOptions } from "../demo-run.ts";

@@ -1,7 +1,7 @@
 import { ArtifactKind } from "#proto/cairn/v1/artifact_pb.ts";
 import { LogOrigin } from "#proto/cairn/v1/log_pb.ts";
 import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
-import { Picture } from "#proto/cairn/v1/metric_pb.ts";
+import { Picture } from "#proto/cairn/v1/key_pb.ts";
 import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
 import { lossAt, scoreAt, stepsOf } from "../curves.ts";
 import {

@@ -124,7 +124,14 @@ export function coreBoundsContract(open: OpenStores): void {
       const series = Array.from({ length: 17_000 }, (_, i) => numbers(key(at + i), [1]));
       await appendOne(bench.journal, envelope(id, 1 + at / 17_000, { series }));
     }
-    const first = await metrics.list(CALLER, { run, glob: "", regex: "", pageSize: 10_000, pageToken: "" });
+    const first = await metrics.list(CALLER, {
+      among: { runs: [run] },
+      matchers: [],
+      glob: "",
+      regex: "",
+      pageSize: 10_000,
+      pageToken: "",
+    });
     expect(first.series.length).toBe(10_000);
     const labels = Array.from(
       { length: 16 },
@@ -137,7 +144,8 @@ export function coreBoundsContract(open: OpenStores): void {
     await appendOne(bench.journal, envelope(labelled, 1, { series }));
     const listed = await pagesOf(async (pageToken) => {
       const page = await metrics.list(CALLER, {
-        run: { by: "id", id: labelled },
+        among: { runs: [{ by: "id", id: labelled }] },
+        matchers: [],
         glob: "",
         regex: "",
         pageSize: 10_000,

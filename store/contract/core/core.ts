@@ -5,6 +5,7 @@ import { coreExploreContract } from "./explore.ts";
 import { coreGroupsContract } from "./groups.ts";
 import { coreIngestContract } from "./ingest.ts";
 import { coreRunsContract } from "./runs.ts";
+import { coreSeriesContract } from "./series.ts";
 import { coreSightContract } from "./sight.ts";
 import { coreSystemContract } from "./system.ts";
 import type { OpenStores } from "../stores.ts";
@@ -14,6 +15,7 @@ export function coreContract(name: string, open: OpenStores, traits: { restores:
     describe("runs and namespaces", () => coreRunsContract(open));
     describe("what others may not see", () => coreSightContract(open));
     describe("ingest and metrics", () => coreIngestContract(open));
+    describe("selection of series", () => coreSeriesContract(open));
     describe("what must not be captured", () => coreCaptureContract(open));
     describe("groups", () => coreGroupsContract(open));
     describe("many runs at once", () => coreExploreContract(open));

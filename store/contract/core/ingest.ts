@@ -119,7 +119,14 @@ export function coreIngestContract(open: OpenStores): void {
     const series = ["train/loss", "val/loss", "val.loss"].map((key) => numbers(key, [1]));
     await built.ingest.write(CALLER, envelope(run, { series }));
     const list = async (glob: string, regex: string) => {
-      const page = await built.metrics.list(CALLER, { run, glob, regex, pageSize: 0, pageToken: "" });
+      const page = await built.metrics.list(CALLER, {
+        among: { runs: [run] },
+        matchers: [],
+        glob,
+        regex,
+        pageSize: 0,
+        pageToken: "",
+      });
       return page.series.map(({ key }) => key);
     };
     expect(await list("", "")).toEqual(["train/loss", "val.loss", "val/loss"]);

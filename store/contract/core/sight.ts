@@ -74,7 +74,15 @@ export function coreSightContract(open: OpenStores): void {
       (ref) => runs.restore(caller, ref),
       (ref) => runs.purge(caller, ref),
       (ref) => system.verifyRun(caller, ref),
-      (ref) => metrics.list(caller, { run: ref, glob: "", regex: "", pageSize: 0, pageToken: "" }),
+      (ref) =>
+        metrics.list(caller, {
+          among: { runs: [ref] },
+          matchers: [],
+          glob: "",
+          regex: "",
+          pageSize: 0,
+          pageToken: "",
+        }),
       (ref) =>
         metrics.read(caller, {
           series: [{ run: ref, key: "loss", labels: [] }],

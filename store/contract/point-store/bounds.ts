@@ -9,6 +9,7 @@ import {
   numbers,
   points,
   refused,
+  selectOf,
   useSharedStores,
   type OpenStores,
 } from "../stores.ts";
@@ -55,7 +56,7 @@ export function boundsContract(open: OpenStores): void {
           tooMuch,
         );
         const fits = await read(id, ["a", "b"], { numberBytes, bytesMax: drawn + 2 * HEAD, buckets: 100 });
-        expect(fits.series.map(({ data }) => data.form)).toEqual(["envelope", "envelope"]);
+        expect(fits.series.map(({ data }) => data.form)).toEqual(["band", "band"]);
       }
     });
   });
@@ -144,10 +145,8 @@ export function boundsContract(open: OpenStores): void {
     const texts = points({ kind: "text", data: ["x".repeat(5_000)] }, { steps });
     const series = [...ramp(6).map((i) => numbers(key(i), [1])), { key: key(6), labels: [], points: texts }];
     await appendOne(bench.journal, envelope(id, 1, { series }));
-    const list = async (bytesMax: number, after: string | undefined) => {
-      const request = { runId: id, pattern: undefined, after, limit: 100, bytesMax };
-      return bench.points.listSeries(request);
-    };
+    const list = (bytesMax: number, after: string | undefined) =>
+      selectOf(bench.points, id, { after, bytesMax });
     await inEveryForm(bench, async () => {
       for (const [bytesMax, sizes] of [
         [0, [1, 1, 1, 1, 1, 1, 1]],

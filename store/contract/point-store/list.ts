@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Labels } from "#core/types/series.ts";
-import type { ListSeries, MetricKey } from "#core/ports/point-store.ts";
+import type { MetricKey, SelectSeries } from "#core/ports/point-store.ts";
 import {
   appendOne,
   createRun,
@@ -10,6 +10,7 @@ import {
   numbers,
   readNumbers,
   refused,
+  selectOf,
   useSharedStores,
   type OpenStores,
 } from "../stores.ts";
@@ -41,15 +42,7 @@ const ODD_LABELS: Labels[] = [
 
 export function listContract(open: OpenStores): void {
   const bench = useSharedStores(open);
-  const list = async (runId: string, request: Partial<ListSeries> = {}) =>
-    bench.points.listSeries({
-      runId,
-      pattern: undefined,
-      after: undefined,
-      limit: 1000,
-      bytesMax: Infinity,
-      ...request,
-    });
+  const list = (runId: string, request: Partial<SelectSeries> = {}) => selectOf(bench.points, runId, request);
   const keysOf = async (runId: string, regex: string) =>
     (await list(runId, { pattern: { regex } })).series.map(({ key }) => key);
 
@@ -96,14 +89,22 @@ export function listContract(open: OpenStores): void {
     await appendOne(bench.journal, envelope(id, 1, { series: [numbers("a", [1, 2])] }));
     const gone = new AbortController();
     const reason = new Error("the caller is gone");
-    const request = { runId: id, pattern: undefined, after: undefined, limit: 10, bytesMax: Infinity };
-    const waiting = Array.from({ length: 20 }, () => bench.points.listSeries(request, gone.signal));
+    const request: SelectSeries = {
+      scope: { owners: [{ runId: id }] },
+      matchers: [],
+      lookMax: 10,
+      pattern: undefined,
+      after: undefined,
+      limit: 10,
+      bytesMax: Infinity,
+    };
+    const waiting = Array.from({ length: 20 }, () => bench.points.selectSeries(request, gone.signal));
     gone.abort(reason);
     for (const read of await Promise.allSettled(waiting)) {
       expect(read).toEqual({ status: "rejected", reason });
     }
-    await expect(bench.points.listSeries(request, gone.signal)).rejects.toBe(reason);
-    expect((await bench.points.listSeries(request)).series).toHaveLength(1);
+    await expect(bench.points.selectSeries(request, gone.signal)).rejects.toBe(reason);
+    expect((await bench.points.selectSeries(request)).series).toHaveLength(1);
   });
 
   it("lists series with their kinds and labels, rising by key, then by labels", async () => {

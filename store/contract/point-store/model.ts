@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { Points, SeriesKind, SeriesPoints, Values } from "#core/types/series.ts";
-import type { EnvelopeData, ReadSeries, SeriesData } from "#core/ports/point-store.ts";
+import type { BandData, ReadSeries, SeriesData } from "#core/ports/point-store.ts";
 import { listPoints, NaiveSeries } from "../naive-series.ts";
 import {
   appendOne,
+  AUDIT,
   createRun,
   envelope,
   EVERYTHING,
@@ -13,6 +14,7 @@ import {
   useSharedStores,
   type Bench,
   type OpenStores,
+  selectOf,
 } from "../stores.ts";
 
 /** Points of one writer, all with or all without steps and times. */
@@ -23,6 +25,8 @@ interface Piece {
   /** Goes into the same envelope as the piece before it, when that is of the same writer. */
   joined: boolean;
   settle: boolean;
+  /** What is deleted after it. */
+  cut: Pick<ReadSeries, "axis" | "from" | "to"> | undefined;
 }
 
 interface Case {
@@ -63,6 +67,14 @@ const caseArbitrary: fc.Arbitrary<Case> = fc.record({
       ),
       joined: fc.boolean(),
       settle: fc.nat(20).map((n) => n === 0),
+      cut: fc.option(
+        fc.record({
+          axis: fc.constantFrom("step" as const, "time" as const),
+          from: boundArbitrary,
+          to: boundArbitrary,
+        }),
+        { nil: undefined, freq: 3 },
+      ),
     }),
     { minLength: 1, maxLength: 8 },
   ),
@@ -110,10 +122,32 @@ function pointsOf(kind: SeriesKind, { columns, rows }: Piece): Points {
   );
 }
 
+/** Deletes in both; whether the series is still there. */
+async function remove(
+  bench: Bench,
+  runId: string,
+  naive: NaiveSeries,
+  { axis, from, to }: NonNullable<Piece["cut"]>,
+): Promise<boolean> {
+  const shift = axis === "time" ? NOW_US : 0;
+  const range = {
+    axis,
+    from: from === undefined ? undefined : from + shift,
+    to: to === undefined ? undefined : to + shift,
+  };
+  const isWhole = from === undefined && to === undefined;
+  const gone = naive.delete(range);
+  const asked = { owner: { runId }, matchers: [], after: undefined, pointsMax: 1, seriesMax: 1 };
+  const deleted = await bench.points.deleteSeries({ ...asked, ...range }, AUDIT);
+  expect(deleted.points).toBe(gone);
+  return !isWhole && !(gone > 0 && naive.points.length === 0);
+}
+
 interface Written {
   runId: string;
   tested: Case;
   naive: NaiveSeries;
+  isThere: boolean;
 }
 
 /** Writes the pieces into a run of their own and into the naive series. */
@@ -121,6 +155,7 @@ async function write(bench: Bench, tested: Case): Promise<Written> {
   const runId = await createRun(bench.runs);
   const naive = new NaiveSeries(tested.kind);
   const seqs = new Map<number, number>();
+  let isThere = false;
   for (let at = 0; at < tested.pieces.length;) {
     const { writer, settle } = tested.pieces[at]!;
     const together: SeriesPoints[] = [];
@@ -133,20 +168,28 @@ async function write(bench: Bench, tested: Case): Promise<Written> {
     const seq = (seqs.get(writer) ?? 0) + 1;
     seqs.set(writer, seq);
     await appendOne(bench.journal, envelope(runId, seq, { writer: `w${writer}`, series: together }));
+    isThere = true;
     if (settle) await bench.under.settle();
+    const { cut } = tested.pieces[at - 1]!;
+    if (cut !== undefined) isThere = (await remove(bench, runId, naive, cut)) && isThere;
   }
-  return { runId, tested, naive };
+  return { runId, tested, naive, isThere };
 }
 
-async function compare(bench: Bench, { runId, tested, naive }: Written): Promise<void> {
-  const { series } = await bench.points.listSeries({
-    runId,
-    pattern: undefined,
-    after: undefined,
-    limit: 10,
-    bytesMax: Infinity,
-  });
-  expect(series).toEqual([{ key: "x", labels: [], kind: tested.kind, summary: naive.summary() }]);
+const ALL = { ...EVERYTHING, includeReplaced: true };
+
+async function compare(bench: Bench, { runId, tested, naive, isThere }: Written): Promise<void> {
+  const { series } = await selectOf(bench.points, runId, { limit: 10 });
+  const { writers, ...verified } = await bench.runs.verifyRun(runId);
+  expect(verified).toMatchObject({ problems: [], points: naive.places(ALL).length });
+  expect(writers.every(({ envelopes, lastSeq, gaps }) => envelopes === lastSeq && gaps.length === 0)).toBe(
+    true,
+  );
+  if (!isThere) {
+    expect(series).toEqual([]);
+    return;
+  }
+  expect(series).toEqual([{ runId, key: "x", labels: [], kind: tested.kind, summary: naive.summary() }]);
   for (const { from, to, ...rest } of tested.reads) {
     const shift = rest.axis === "time" ? NOW_US : 0;
     const request: ReadSeries = {
@@ -166,15 +209,15 @@ async function compare(bench: Bench, { runId, tested, naive }: Written): Promise
       expect(grid).toBeUndefined();
       continue;
     }
-    const expected = naive.envelope(request, grid!, request.buckets);
-    compareEnvelopes(read!.data, expected);
+    const expected = naive.band(request, grid!, request.buckets);
+    compareBands(read!.data, expected);
     expect(read!.pointCount).toBe(expected.count.reduce((sum, count) => sum + count, 0));
   }
 }
 
 /** Only means depend on the order of summation. */
-function compareEnvelopes(data: SeriesData["data"], expected: EnvelopeData): void {
-  if (data.form !== "envelope") throw new Error("the answer is exact, though many points were asked for");
+function compareBands(data: SeriesData["data"], expected: BandData): void {
+  if (data.form !== "band") throw new Error("the answer is exact, though many points were asked for");
   expect({ ...data, mean: undefined }).toEqual({ ...expected, mean: undefined });
   data.mean.forEach((mean, i) => {
     const size = Math.max(Math.abs(expected.min[i]!), Math.abs(expected.max[i]!), 1);
@@ -190,7 +233,7 @@ function compareExact(
   includeReplaced: boolean,
 ): void {
   const { data, pointCount } = read;
-  if (data.form !== "exact") throw new Error("the answer is an envelope, though few points were asked for");
+  if (data.form !== "exact") throw new Error("the answer is a band, though few points were asked for");
   expect(pointCount).toBe(places.length);
   expect(listPoints(data.points)).toEqual(
     places.map((at) => {
@@ -208,7 +251,7 @@ export function modelContract(open: OpenStores, cases: number): void {
   const bench = useSharedStores(open);
   const batch = Math.min(BATCH_MAX, cases);
 
-  it("P2 O1 O2 O3 O4 O5 V7 reads and sums up any series as the plain model does", async () => {
+  it("P2 O1 O2 O3 O4 O5 V7 V12 reads, sums up and deletes from any series as the plain model does", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(caseArbitrary, { minLength: batch, maxLength: batch }), async (some) => {
         const written = await Promise.all(some.map((tested) => write(bench, tested)));

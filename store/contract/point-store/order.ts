@@ -12,6 +12,7 @@ import {
   readOne,
   useSharedStores,
   type OpenStores,
+  selectOf,
 } from "../stores.ts";
 
 export function orderContract(open: OpenStores): void {
@@ -33,13 +34,7 @@ export function orderContract(open: OpenStores): void {
     await appendOne(bench.journal, envelope(id, seq, { writer, series }));
   }
   async function summaryOf(id: string): Promise<Summary> {
-    const { series } = await bench.points.listSeries({
-      runId: id,
-      pattern: undefined,
-      after: undefined,
-      limit: 9,
-      bytesMax: Infinity,
-    });
+    const { series } = await selectOf(bench.points, id, { limit: 9 });
     return series[0]!.summary;
   }
 
@@ -104,7 +99,7 @@ export function orderContract(open: OpenStores): void {
     });
   });
 
-  it("O5 reads alone what a restart replaced, exact, in a range and as an envelope", async () => {
+  it("O5 reads alone what a restart replaced, exact, in a range and as a band", async () => {
     const id = await createRun(bench.runs);
     await log(id, "a", [1, 2, 3, 4, 5, 6]);
     const alone = { runId: id, key: "loss" };
@@ -119,7 +114,7 @@ export function orderContract(open: OpenStores): void {
       const { data, pointCount } = await readOne(bench.points, alone, { onlyReplaced: true, buckets: 2 });
       expect(pointCount).toBe(5);
       expect(data).toMatchObject({
-        form: "envelope",
+        form: "band",
         count: Float64Array.of(1, 4),
         min: Float64Array.of(4, 5),
         max: Float64Array.of(4, 70),
@@ -198,21 +193,21 @@ export function orderContract(open: OpenStores): void {
     });
   });
 
-  it("O2 hides what was replaced from envelopes too", async () => {
+  it("O2 hides what was replaced from bands too", async () => {
     const id = await createRun(bench.runs);
     await log(id, "a", [0, 1, 2, 3, 4, 5, 6, 7], [0, 0, 0, 999, -999, 0, 0, 0]);
     await log(id, "b", [3, 4, 5, 6, 7], [1, 1, 1, 1, 1]);
     await inEveryForm(bench, async () => {
       const drawn = await readOne(bench.points, { runId: id, key: "loss" }, { buckets: 2 });
-      expect(drawn.data.form === "envelope" && [...drawn.data.max]).toEqual([1, 1]);
+      expect(drawn.data.form === "band" && [...drawn.data.max]).toEqual([1, 1]);
       expect(drawn.pointCount).toBe(8);
       const all = await readOne(
         bench.points,
         { runId: id, key: "loss" },
         { buckets: 2, includeReplaced: true },
       );
-      expect(all.data.form === "envelope" && [...all.data.max]).toEqual([999, 1]);
-      expect(all.data.form === "envelope" && [...all.data.min]).toEqual([0, -999]);
+      expect(all.data.form === "band" && [...all.data.max]).toEqual([999, 1]);
+      expect(all.data.form === "band" && [...all.data.min]).toEqual([0, -999]);
       expect(all.pointCount).toBe(13);
     });
   });

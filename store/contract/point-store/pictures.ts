@@ -27,13 +27,13 @@ export function picturesContract(open: OpenStores): void {
       const exact = await readOne(bench.points, { runId: id, key: "loss" });
       expect(exact).toMatchObject({ pointCount: 1000, data: { form: "exact" } });
       const drawn = await readOne(bench.points, { runId: id, key: "loss" }, { buckets: 100 });
-      expect(drawn).toMatchObject({ pointCount: 1000, data: { form: "envelope" } });
+      expect(drawn).toMatchObject({ pointCount: 1000, data: { form: "band" } });
       const part = await readOne(
         bench.points,
         { runId: id, key: "loss" },
         { buckets: 100, from: 100, to: 499 },
       );
-      expect(part).toMatchObject({ pointCount: 400, data: { form: "envelope" } });
+      expect(part).toMatchObject({ pointCount: 400, data: { form: "band" } });
       const few = await readOne(
         bench.points,
         { runId: id, key: "loss" },
@@ -52,7 +52,7 @@ export function picturesContract(open: OpenStores): void {
     await log(id, 1, "loss", values);
     await inEveryForm(bench, async () => {
       const { data } = await readOne(bench.points, { runId: id, key: "loss" }, { buckets: 50 });
-      if (data.form !== "envelope") throw new Error("the answer is exact");
+      if (data.form !== "band") throw new Error("the answer is exact");
       expect(Math.max(...data.max)).toBe(1e9);
       expect(Math.min(...data.min)).toBe(-1e9);
       expect(data.count.reduce((sum, count) => sum + count)).toBe(20_000);
@@ -67,10 +67,10 @@ export function picturesContract(open: OpenStores): void {
       const formOf = async (buckets: number, range = {}) =>
         (await readOne(bench.points, { runId: id, key: "loss" }, { buckets, ...range })).data.form;
       expect(await formOf(100)).toBe("exact");
-      expect(await formOf(99)).toBe("envelope");
-      expect(await formOf(1)).toBe("envelope");
+      expect(await formOf(99)).toBe("band");
+      expect(await formOf(1)).toBe("band");
       expect(await formOf(10, { from: 90 })).toBe("exact");
-      expect(await formOf(10, { from: 89 })).toBe("envelope");
+      expect(await formOf(10, { from: 89 })).toBe("band");
       const none = await readOne(bench.points, { runId: id, key: "loss" }, { buckets: 10, from: 1000 });
       expect(none).toMatchObject({ pointCount: 0, data: { form: "exact", points: { count: 0 } } });
     });
@@ -85,7 +85,7 @@ export function picturesContract(open: OpenStores): void {
       const drawn = await readOne(bench.points, { runId: id, key: "loss" }, { buckets: 10 });
       expect(drawn).toMatchObject({
         pointCount: 3,
-        data: { form: "envelope", count: Float64Array.of(1, 1, 1) },
+        data: { form: "band", count: Float64Array.of(1, 1, 1) },
       });
       const ranged = await readOne(bench.points, { runId: id, key: "loss" }, { buckets: 10, from: 0 });
       expect(ranged).toMatchObject({ pointCount: 3, data: { form: "exact" } });
@@ -101,8 +101,8 @@ export function picturesContract(open: OpenStores): void {
     await inEveryForm(bench, async () => {
       const { series, grid } = await bench.points.readSeries({ ...EVERYTHING, selectors, buckets: 40 });
       expect(series.map(({ key, data }) => [key, data.form])).toEqual([
-        ["short", "envelope"],
-        ["long", "envelope"],
+        ["short", "band"],
+        ["long", "band"],
         ["tiny", "exact"],
       ]);
       if (grid === undefined) throw new Error("there is no grid");

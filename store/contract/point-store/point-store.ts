@@ -4,11 +4,13 @@
  */
 import { describe } from "vitest";
 import { boundsContract } from "./bounds.ts";
+import { deleteContract } from "./delete.ts";
 import { groupsModelContract } from "./groups-model.ts";
 import { groupsContract } from "./groups.ts";
 import { listContract } from "./list.ts";
 import { modelContract } from "./model.ts";
 import { orderContract } from "./order.ts";
+import { selectContract } from "./select.ts";
 import { picturesContract } from "./pictures.ts";
 import { valuesContract } from "./values.ts";
 import type { OpenStores } from "../stores.ts";
@@ -28,6 +30,8 @@ export function pointStoreContract(name: string, open: OpenStores, traits: Point
     describe("pictures", () => picturesContract(open));
     describe("bounds", () => boundsContract(open));
     describe("lists", () => listContract(open));
+    describe("selection", () => selectContract(open, traits.cases.groups));
+    describe("deletion", () => deleteContract(open));
     describe("any series", () => modelContract(open, traits.cases.series));
     describe("groups", () => groupsContract(open));
     describe("any groups", () => groupsModelContract(open, traits.cases.groups));

@@ -13,6 +13,7 @@ import {
   refused,
   useSharedStores,
   type OpenStores,
+  selectOf,
 } from "../stores.ts";
 
 const SUBNORMAL = Number.MIN_VALUE;
@@ -170,13 +171,7 @@ export function valuesContract(open: OpenStores, large: boolean): void {
     expect((await readPoints(bench.points, id, "good")).steps).toEqual(
       Float64Array.from({ length: seq }, (_, i) => i),
     );
-    const { series } = await bench.points.listSeries({
-      runId: id,
-      pattern: undefined,
-      after: undefined,
-      limit: 9,
-      bytesMax: Infinity,
-    });
+    const { series } = await selectOf(bench.points, id, { limit: 9 });
     expect(series.map(({ key, summary }) => [key, summary.count])).toEqual([["good", seq]]);
   });
 

@@ -15,6 +15,7 @@ import {
   refused,
   useStores,
   type OpenStores,
+  selectOf,
 } from "../stores.ts";
 
 export function backupContract(open: OpenStores, restores: boolean): void {
@@ -110,28 +111,13 @@ export function backupContract(open: OpenStores, restores: boolean): void {
     const restored = bench.engine.copies!.restore(file("copy.db"), { audit: AUDIT });
     const again = bench.engine.copies!.restore(file("copy.db"), { audit: AUDIT });
     const after = bench.journal.append([envelope(id, 1, { series: [numbers("kept", [1])] })], NOW_US);
-    const reads = [
-      getRuns(bench.runs, [id]),
-      bench.points.listSeries({
-        runId: id,
-        pattern: undefined,
-        after: undefined,
-        limit: 9,
-        bytesMax: Infinity,
-      }),
-    ];
+    const reads = [getRuns(bench.runs, [id]), selectOf(bench.points, id, { limit: 9 })];
     expect(ackOf((await before)[0])).toMatchObject({ duplicate: false });
     expect(await read).toMatchObject([{ id }]);
     await Promise.all([restored, again]);
     expect(ackOf((await after)[0])).toMatchObject({ duplicate: false });
     await Promise.all(reads);
-    const { series } = await bench.points.listSeries({
-      runId: id,
-      pattern: undefined,
-      after: undefined,
-      limit: 9,
-      bytesMax: Infinity,
-    });
+    const { series } = await selectOf(bench.points, id, { limit: 9 });
     expect(series.map(({ key }) => key)).toEqual(["kept"]);
   });
 

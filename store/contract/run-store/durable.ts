@@ -14,6 +14,7 @@ import {
   refused,
   useStores,
   type OpenStores,
+  selectOf,
 } from "../stores.ts";
 
 export function durableContract(open: OpenStores): void {
@@ -28,13 +29,7 @@ export function durableContract(open: OpenStores): void {
       );
       const [values, listed, run, ledger, info] = await Promise.all([
         readNumbers(bench.points, id, "loss"),
-        bench.points.listSeries({
-          runId: id,
-          pattern: undefined,
-          after: undefined,
-          limit: 1,
-          bytesMax: Infinity,
-        }),
+        selectOf(bench.points, id, { limit: 1 }),
         getRun(bench.runs, id),
         bench.runs.verifyRun(id),
         bench.engine.info(),
@@ -80,15 +75,7 @@ export function durableContract(open: OpenStores): void {
       old.journal.append([envelope(id, i + 1, { series: [numbers("loss", [i], i)] })], NOW_US),
     );
     const updates = [1, 2, 3].map((i) => old.runs.updateRun(id, { name: `name ${i}` }, NOW_US));
-    const reads = [1, 2, 3].map(() =>
-      old.points.listSeries({
-        runId: id,
-        pattern: undefined,
-        after: undefined,
-        limit: 1,
-        bytesMax: Infinity,
-      }),
-    );
+    const reads = [1, 2, 3].map(() => selectOf(old.points, id, { limit: 1 }));
     const checked = old.engine.integrity!.checkIntegrity();
     if (old.reopen === undefined) await old.engine.close();
     else await bench.reopen();

@@ -13,6 +13,7 @@ import {
   refused,
   useStores,
   type OpenStores,
+  selectOf,
 } from "../stores.ts";
 
 function numbersOf(summary: Summary): FedNumbers {
@@ -164,13 +165,7 @@ export function feedContract(open: OpenStores): void {
     const id = await createRun(bench.runs);
     const agree = async () => {
       await catchUp();
-      const { series } = await bench.points.listSeries({
-        runId: id,
-        pattern: undefined,
-        after: undefined,
-        limit: 10,
-        bytesMax: Infinity,
-      });
+      const { series } = await selectOf(bench.points, id, { limit: 10 });
       for (const { key, labels, summary } of series) {
         expect(bench.under.feed.findNumbers(id, key, labelsText(labels))).toEqual(numbersOf(summary));
       }
@@ -272,12 +267,8 @@ export function feedContract(open: OpenStores): void {
     followers.push(new FeedRecorder(bench.under.changes));
     for (const follower of followers) await follower.catchUp();
     for (const follower of followers.slice(1)) expect(knows(follower)).toEqual(knows(followers[0]!));
-    const { series } = await bench.points.listSeries({
-      runId: ids.at(-1)!,
-      pattern: undefined,
-      after: undefined,
+    const { series } = await selectOf(bench.points, ids.at(-1)!, {
       limit: 10,
-      bytesMax: Infinity,
     });
     for (const { key, summary } of series) {
       expect(followers[1]!.findNumbers(ids.at(-1)!, key)).toEqual(numbersOf(summary));

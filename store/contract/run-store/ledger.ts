@@ -15,6 +15,7 @@ import {
   refused,
   useStores,
   type OpenStores,
+  selectOf,
 } from "../stores.ts";
 
 export function ledgerContract(open: OpenStores): void {
@@ -204,15 +205,10 @@ export function ledgerContract(open: OpenStores): void {
       expect(await getRun(bench.runs, id)).toEqual(before.run);
       const { sizeBytes: _, ...info } = await bench.engine.info();
       expect(before.info).toMatchObject(info);
-      expect(
-        await bench.points.listSeries({
-          runId: id,
-          pattern: undefined,
-          after: undefined,
-          limit: 10,
-          bytesMax: Infinity,
-        }),
-      ).toMatchObject({ total: 1, series: [{ key: "loss", summary: { count: 1 } }] });
+      expect(await selectOf(bench.points, id, { limit: 10 })).toMatchObject({
+        total: 1,
+        series: [{ key: "loss", summary: { count: 1 } }],
+      });
       const ledger = await bench.runs.verifyRun(id);
       expect(ledger).toMatchObject({ unnumberedEnvelopes: 0, points: 1, problems: [] });
       expect(ledger.writers).toMatchObject([{ writer: "w", envelopes: 1, lastSeq: 1 }]);

@@ -20,6 +20,7 @@ import {
   useStores,
   type Bench,
   type OpenStores,
+  selectOf,
 } from "../stores.ts";
 
 /** One step of a client that retries: it sends some envelopes of one writer, in one call or in several. */
@@ -170,7 +171,7 @@ const alterations: readonly Partial<AppendEnvelope>[] = [
 async function dump(bench: Bench, runId: string, extras: boolean): Promise<unknown> {
   const [{ id: _, ...run }, listed, read, ledger, more] = await Promise.all([
     getRun(bench.runs, runId),
-    bench.points.listSeries({ runId, pattern: undefined, after: undefined, limit: 100, bytesMax: Infinity }),
+    selectOf(bench.points, runId, { limit: 100 }),
     bench.points.readSeries({
       ...EVERYTHING,
       includeReplaced: true,
@@ -179,8 +180,9 @@ async function dump(bench: Bench, runId: string, extras: boolean): Promise<unkno
     bench.runs.verifyRun(runId),
     extras ? dumpExtras(bench, runId) : undefined,
   ]);
-  const series = read.series.map(({ runId: __, ...one }) => one);
-  return { run, listed: listed.series, series, ledger: withoutTimes(ledger), more };
+  const unowned = <T extends { runId: string }>({ runId: __, ...one }: T) => one;
+  const series = read.series.map(unowned);
+  return { run, listed: listed.series.map(unowned), series, ledger: withoutTimes(ledger), more };
 }
 
 async function dumpExtras({ under: { logs, artifacts } }: Bench, runId: string): Promise<unknown> {

@@ -14,6 +14,7 @@ import {
   refused,
   useStores,
   type OpenStores,
+  selectOf,
 } from "../stores.ts";
 
 const SECOND_US = 1_000_000;
@@ -49,13 +50,7 @@ export function trashContract(open: OpenStores): void {
       if (form !== "fresh") await bench.under.settle();
       const late = form === "half at rest";
       if (late) await appendOne(bench.journal, envelope(id, 2, { series: [numbers("acc", [4, 5])] }));
-      await points.listSeries({
-        runId: id,
-        pattern: undefined,
-        after: undefined,
-        limit: 10,
-        bytesMax: Infinity,
-      });
+      await selectOf(points, id, { limit: 10 });
       await runs.setDeleted(id, NOW_US, AUDIT);
       expect(await runs.purgeRun(id, AUDIT)).toEqual({ points: late ? 5 : 3 });
       await inEveryForm(bench, async () => {

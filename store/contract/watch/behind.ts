@@ -49,6 +49,26 @@ export function watchBehindContract(open: OpenStores, restores: boolean): void {
     await slow.leave();
   });
 
+  it("V14 who watches a run reads its series again when points are deleted", async () => {
+    const built = await core();
+    const id = await makeRun(built);
+    const reader = await WatchReader.open(built, { series: [seriesOf(id)] });
+    await write(built, id, { series: [numbers("loss", [1, 2, 3])] });
+    expect(flat((await reader.next("points")).series)).toHaveLength(3);
+    const { position } = reader;
+    const matchers = [{ label: "", op: "=", value: "loss" } as const];
+    const range = { axis: "step", from: 1, to: 1 } as const;
+    const run = { by: "id", id } as const;
+    await built.metrics.delete({ ...CALLER, permission: "maintain" }, { run, matchers, ...range });
+    expect(await reader.next("behind")).toMatchObject({ what: ["series"] });
+    await write(built, id, { series: [numbers("loss", [4], 3)] });
+    expect(flat((await reader.next("points")).series)).toHaveLength(1);
+    await reader.leave();
+    const later = await WatchReader.open(await core(), { series: [seriesOf(id)], position });
+    expect(await later.next("behind")).toMatchObject({ what: ["series"] });
+    await later.leave();
+  });
+
   it("H5 a position of another server or of nowhere is told apart", async () => {
     const built = await core();
     const id = await makeRun(built);

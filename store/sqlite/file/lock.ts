@@ -1,7 +1,7 @@
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { CairnError } from "#lang/errors.ts";
+import { CairnError, quote } from "#lang/errors.ts";
 
 const SQLITE_BUSY = 5;
 
@@ -41,4 +41,17 @@ export function lockDirectory(directory: string): { release(): void } {
   }
   const held = lock;
   return { release: () => held.close() };
+}
+
+/** Creates the directory where it is missing. */
+export function makeDirectory(directory: string): void {
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new CairnError("unavailable", `cannot make data directory ${quote(directory)}: ${reason}`, {
+      cause,
+      hint: "give another directory with --data",
+    });
+  }
 }

@@ -175,6 +175,14 @@ export function readJournalPoints(db: Db, request: ReadJournalPoints): JournalPo
   const { runId, after, upTo, pointsMax } = request;
   const run = db.find("SELECT key FROM run WHERE id = ?", runId);
   if (run === undefined || after < Number(db.find("SELECT min(pos) FROM change")![0])) return undefined;
+  // Rows of the log may still have what was deleted since.
+  const deleted = db.find(
+    "SELECT 1 FROM change WHERE pos > ? AND run = ? AND what & ?",
+    after,
+    Number(run[0]),
+    CHANGED.deleted,
+  );
+  if (deleted !== undefined) return undefined;
   const envelopes: EnvelopePoints[] = [];
   let count = 0;
   for (const [pos] of db.each(

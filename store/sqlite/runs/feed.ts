@@ -101,7 +101,13 @@ export class RunFeed {
         // It may have been purged by a later change.
         if (found !== undefined) batch.runs.push(found);
       }
-      if ((fresh & CHANGED.points) !== 0) for (const one of seriesOf(run)) series.push(one);
+      if ((fresh & CHANGED.deleted) !== 0) {
+        // Series may be gone: the run is sent as a new one, with all that it has.
+        batch.purged.push(run);
+        const found = this.#runs.findFeedRow(run);
+        if (found !== undefined) batch.runs.push(found);
+        series.push(...this.#allOfRun(run));
+      } else if ((fresh & CHANGED.points) !== 0) for (const one of seriesOf(run)) series.push(one);
       position = pos;
       if (series.length >= CHANGED_SERIES) break;
     }

@@ -96,7 +96,7 @@ export class Catalog {
     }
   }
 
-  /** Counts `added` new series of a run. */
+  /** Counts `added` new series of a run; below 0 when some are gone. */
   reserve(run: number, added: number): void {
     this.#db.run("UPDATE run SET series_count = series_count + ? WHERE key = ?", added, run);
   }
@@ -111,6 +111,17 @@ export class Catalog {
       encodeState(entry.state),
       entry.id,
     );
+  }
+
+  /** Takes the series out of the store, without its chunks; `forgetSeries` takes it out of memory. */
+  remove(entry: SeriesEntry): void {
+    this.#db.run("DELETE FROM series WHERE id = ?", entry.id);
+    this.reserve(entry.run, -1);
+  }
+
+  forgetSeries(entry: SeriesEntry): void {
+    this.#byId.delete(entry.id);
+    this.#byName.get(entry.run)?.delete(seriesName(entry.key, entry.labels));
   }
 
   forget(): void {

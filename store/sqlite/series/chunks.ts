@@ -147,7 +147,7 @@ function tryOpen(entry: SeriesEntry, chunk: Chunk): Points | undefined {
   }
 }
 
-function writeChunk(db: Db, id: number, firstOrdinal: number, points: Points): void {
+export function writeChunk(db: Db, id: number, firstOrdinal: number, points: Points): void {
   const body = encodeChunk(points);
   const header = readChunkHeader(body);
   db.run(

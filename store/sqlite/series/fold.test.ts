@@ -178,6 +178,52 @@ describe("folding", () => {
     expect(await under.engine.integrity!.checkIntegrity()).toEqual({ points: 4, runs: 1, problems: [] });
   });
 
+  const deleteFrom = (runId: string, from: number | undefined) => {
+    const matchers = [{ label: "", op: "=", value: "loss" } as const];
+    const range = { axis: "step", from, to: undefined, after: undefined } as const;
+    const bounds = { pointsMax: 1e9, seriesMax: 10 };
+    return under.points.deleteSeries({ owner: { runId }, matchers, ...range, ...bounds }, AUDIT);
+  };
+
+  it("V12 deletes exactly in the middle of a fold, also when the store is opened again", async () => {
+    const id = await createRun(under.runs);
+    for (let seq = 1; seq <= 3; seq++) {
+      const series = [numbers("loss", [seq], seq), numbers("acc", [-seq], seq)];
+      await appendOne(under.journal, envelope(id, seq, { series }));
+    }
+    await Promise.all([under.settle(), deleteFrom(id, 3)]);
+    await appendOne(under.journal, envelope(id, 4, { series: [numbers("loss", [4], 4)] }));
+    await Promise.all([deleteFrom(id, 4), under.settle()]);
+    await reopen();
+    expect(await readNumbers(under.points, id, "loss")).toEqual([1, 2]);
+    expect(await readNumbers(under.points, id, "acc")).toEqual([-1, -2, -3]);
+    expect(await under.engine.integrity!.checkIntegrity()).toEqual({ points: 5, runs: 1, problems: [] });
+  });
+
+  it("V12 deletes across many chunks, moves up those behind, and gives the space back", async () => {
+    const id = await createRun(under.runs);
+    const CHUNK = 65_535;
+    for (let seq = 1; seq <= 4; seq++) {
+      const noise = Array.from({ length: CHUNK }, () => Math.random());
+      await appendOne(
+        under.journal,
+        envelope(id, seq, { series: [numbers("loss", noise, (seq - 1) * CHUNK)] }),
+      );
+    }
+    await under.settle();
+    const before = (await under.engine.info()).sizeBytes;
+    const matchers = [{ label: "", op: "=", value: "loss" } as const];
+    const middle = { axis: "step", from: 10, to: 3 * CHUNK + 9, after: undefined } as const;
+    const bounds = { pointsMax: 1, seriesMax: 1 };
+    const asked = { owner: { runId: id }, matchers, ...middle, ...bounds };
+    expect(await under.points.deleteSeries(asked, AUDIT)).toMatchObject({ points: 3 * CHUNK });
+    await under.settle();
+    expect(await readNumbers(under.points, id, "loss")).toHaveLength(CHUNK);
+    const { points: left, problems } = await under.runs.verifyRun(id);
+    expect({ left, problems }).toEqual({ left: CHUNK, problems: [] });
+    expect((await under.engine.info()).sizeBytes).toBeLessThan(before / 2);
+  });
+
   it("E2 E3 knows numbers again after many folds, with losses in between", async () => {
     const id = await createRun(under.runs);
     const made = (seq: number) =>

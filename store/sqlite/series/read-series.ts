@@ -44,7 +44,7 @@ export function readAll(
   const grid = gridFor(rest, request);
   const series: SeriesData[] = selected.map((one, i) => {
     const { runId, entry } = one;
-    const read = exact[i] ?? readEnvelope(source, one, grid!);
+    const read = exact[i] ?? readBand(source, one, grid!);
     return {
       runId,
       key: entry.key,
@@ -53,7 +53,7 @@ export function readAll(
       ...read,
     };
   });
-  return { series, grid: series.some(({ data }) => data.form === "envelope") ? grid : undefined };
+  return { series, grid: series.some(({ data }) => data.form === "band") ? grid : undefined };
 }
 
 function isOpen({ from, to }: Range): boolean {
@@ -66,7 +66,7 @@ function countAll({ state }: SeriesEntry, { includeReplaced, onlyReplaced }: Rea
   return includeReplaced ? state.total : state.summary.count;
 }
 
-/** Exact data is wanted, or unavoidable (texts), or surely no longer than the envelope would be. */
+/** Exact data is wanted, or unavoidable (texts), or surely no longer than the band would be. */
 function isExact(entry: SeriesEntry, request: ReadSeries): boolean {
   const { buckets } = request;
   if (buckets === 0 || entry.state.kind === "text" || entry.state.total <= buckets) return true;
@@ -295,7 +295,7 @@ function gridFor(entries: readonly SeriesEntry[], request: ReadSeries): Grid | u
   return low <= high ? gridOver(low, high, request.buckets) : { start: 0, width: 1 };
 }
 
-function readEnvelope(
+function readBand(
   source: Source,
   series: CurrentSeries,
   grid: Grid,
@@ -312,7 +312,7 @@ function readEnvelope(
     const replaced = markReplaced(points, firstOrdinal, thresholds);
     buckets.add(at, values, range, unwanted(replaced, points.count, request));
   }
-  // So few after all (a narrow range): every point is no more than the envelope would be.
+  // So few after all (a narrow range): every point is no more than the band would be.
   if (!isOpen(request) && buckets.points <= request.buckets) return readExact(source, series);
   const data = buckets.finish();
   budget.spend({ buckets: data.bucket.length });

@@ -179,9 +179,9 @@ describe("a chart in words and files", () => {
 
   it("Z29 the badge says exact only when every point is drawn, and counts what has no place", () => {
     expect(badgeOf([line("a", [1, 2])]).text).toBe("exact");
-    const envelope = line("b", [1], { exact: false, pointCount: 412_000, homelessCount: 3 });
-    expect(badgeOf([line("a", [1, 2]), envelope]).text).toBe("envelope of 412,002");
-    expect(badgeOf([envelope]).detail).toContain("3 have no place on this axis");
+    const band = line("b", [1], { exact: false, pointCount: 412_000, homelessCount: 3 });
+    expect(badgeOf([line("a", [1, 2]), band]).text).toBe("band of 412,002");
+    expect(badgeOf([band]).detail).toContain("3 have no place on this axis");
   });
 
   it("Z29 a chart has a sentence and a row of figures per line", () => {

@@ -31,10 +31,10 @@ const exact = fc.nat(20).chain((count) =>
   }),
 );
 
-const envelope = fc.nat(20).chain((count) => {
+const band = fc.nat(20).chain((count) => {
   const column = doubles(count);
   return fc.record({
-    form: fc.constant("envelope" as const),
+    form: fc.constant("band" as const),
     bucket: column,
     count: column,
     min: column,
@@ -54,7 +54,7 @@ const series: fc.Arbitrary<SeriesData> = fc
       selector: ([name]) => name,
     }),
     pointCount: fc.maxSafeNat(),
-    data: fc.oneof(exact, envelope),
+    data: fc.oneof(exact, band),
   })
   .map((one) => {
     const kind = one.data.form === "exact" ? one.data.points.values.kind : "number";

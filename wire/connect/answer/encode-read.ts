@@ -4,7 +4,7 @@ import type { ReadSeriesResult, SeriesData } from "#core/ports/point-store.ts";
 
 const KINDS: Readonly<Record<SeriesKind, number>> = { number: 1, integer: 2, bool: 3, text: 4 };
 const EXACT = 1;
-const ENVELOPE = 2;
+const BAND = 2;
 const LENGTH = 2;
 const VARINT = 0;
 const FIXED64 = 1;
@@ -45,7 +45,7 @@ function encodeSeries(series: SeriesData): {
   text(2, series.key);
   for (const [name, value] of series.labels) label(name, value);
   integer(4, KINDS[series.kind]);
-  integer(5, data.form === "exact" ? EXACT : ENVELOPE);
+  integer(5, data.form === "exact" ? EXACT : BAND);
   integer(6, series.pointCount);
   if (data.form === "exact" && data.points.values.kind === "text") {
     for (const value of data.points.values.data) text(11, value);
@@ -61,7 +61,7 @@ function encodeSeries(series: SeriesData): {
 }
 
 function columnsOf({ data }: SeriesData): [field: number, column: TypedColumn | undefined][] {
-  if (data.form === "envelope") {
+  if (data.form === "band") {
     const { bucket, count, min, max, first, last, mean, nanCount } = data;
     return [bucket, count, min, max, first, last, mean, nanCount].map((column, i) => [13 + i, column]);
   }

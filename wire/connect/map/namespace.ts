@@ -7,7 +7,7 @@ import {
   KeyDescriptionSchema,
   Picture as PictureMessage,
   type KeyDescription as KeyMessage,
-} from "#proto/cairn/v1/metric_pb.ts";
+} from "#proto/cairn/v1/key_pb.ts";
 import {
   Direction as DirectionMessage,
   type ForbiddenCaptureSchema,

@@ -1,8 +1,17 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { CairnError } from "#lang/errors.ts";
 import { requireLabels } from "#core/types/check.ts";
-import type { Labels, Sample, SeriesInfo, SeriesKind, Summary } from "#core/types/series.ts";
-import type { EnvelopeData, ExactData, ReadSeriesResult, SeriesData } from "#core/ports/point-store.ts";
-import type { ReadRequest } from "#core/series/metrics.ts";
+import type { Labels, Sample, SeriesKind, Summary } from "#core/types/series.ts";
+import type {
+  BandData,
+  ExactData,
+  OwnedSeries,
+  ReadSeriesResult,
+  SeriesData,
+} from "#core/ports/point-store.ts";
+import type { Matcher, MatchOp } from "#core/series/matchers.ts";
+import type { DeleteRequest, ReadRequest, Selecting, SelectSeries } from "#core/series/metrics.ts";
+import type { Among } from "#core/series/scope.ts";
 import type { AnswerForm } from "#core/series/read-budget.ts";
 import {
   Axis,
@@ -15,10 +24,17 @@ import {
   SeriesKind as KindMessage,
   SeriesSummarySchema,
   type ColumnSchema,
+  type ListSeriesRequest,
   type ReadSeriesRequest,
   type ReadSeriesResponse,
   type SeriesInfo as SeriesInfoMessage,
+  type SeriesSelector,
 } from "#proto/cairn/v1/metric_pb.ts";
+import {
+  MatchOp as MatchOpMessage,
+  type DeleteSeriesRequest,
+  type Matcher as MatcherMessage,
+} from "#proto/cairn/v1/series_pb.ts";
 import { fromMap, toInteger } from "./map.ts";
 import { toRunRef } from "./run.ts";
 
@@ -31,11 +47,7 @@ export const KINDS: Readonly<Record<SeriesKind, KindMessage>> = {
 
 export function toReadRequest(request: ReadSeriesRequest, form: AnswerForm): ReadRequest {
   return {
-    series: request.series.map((selector) => ({
-      run: toRunRef(selector.run),
-      key: selector.key,
-      labels: selector.allLabels ? undefined : requireLabels(Object.entries(selector.labels), selector.key),
-    })),
+    series: request.series.map(toSelector),
     axis: request.axis === Axis.TIME ? "time" : "step",
     from: request.from === undefined ? undefined : toInteger(request.from, "from"),
     to: request.to === undefined ? undefined : toInteger(request.to, "to"),
@@ -46,8 +58,64 @@ export function toReadRequest(request: ReadSeriesRequest, form: AnswerForm): Rea
   };
 }
 
-export function fromSeriesInfo(info: SeriesInfo): SeriesInfoMessage {
+function toSelector({ run, key, labels, allLabels, matchers }: SeriesSelector): SelectSeries {
+  if (matchers.length > 0) {
+    return {
+      run: toRunRef(run),
+      key: key === "" ? undefined : key,
+      labels: undefined,
+      matchers: matchers.map(toMatcher),
+    };
+  }
+  return {
+    run: toRunRef(run),
+    key,
+    labels: allLabels ? undefined : requireLabels(Object.entries(labels), key),
+  };
+}
+
+const OPS: Readonly<Record<MatchOpMessage, MatchOp>> = {
+  [MatchOpMessage.UNSPECIFIED]: "=",
+  [MatchOpMessage.EQUAL]: "=",
+  [MatchOpMessage.NOT_EQUAL]: "!=",
+  [MatchOpMessage.REGEX]: "=~",
+  [MatchOpMessage.NOT_REGEX]: "!~",
+};
+
+function toMatcher({ label, op, value }: MatcherMessage): Matcher {
+  const known = OPS[op];
+  if (known === undefined) throw new CairnError("invalid", `cannot match by operator ${op}`);
+  return { label, op: known, value };
+}
+
+export function toSelecting({ run, runs, under, matchers }: SelectingMessage): Selecting {
+  const among: Among[] = [];
+  if (run !== undefined) among.push({ runs: [toRunRef(run)] });
+  if (runs.length > 0) among.push({ runs: runs.map(toRunRef) });
+  if (under !== undefined) among.push({ under });
+  if (among.length !== 1) {
+    throw new CairnError("invalid", `cannot select series in ${among.length} places`, {
+      hint: 'give exactly one of run, runs and under, for example {"run": {"id": "…"}}',
+    });
+  }
+  return { among: among[0]!, matchers: matchers.map(toMatcher) };
+}
+
+export function toDeleteRequest(request: DeleteSeriesRequest): DeleteRequest {
+  return {
+    run: toRunRef(request.run),
+    matchers: request.matchers.map(toMatcher),
+    axis: request.byTime ? "time" : "step",
+    from: request.from === undefined ? undefined : toInteger(request.from, "from"),
+    to: request.to === undefined ? undefined : toInteger(request.to, "to"),
+  };
+}
+
+type SelectingMessage = Pick<ListSeriesRequest, "run" | "runs" | "under" | "matchers">;
+
+export function fromSeriesInfo(info: OwnedSeries): SeriesInfoMessage {
   return create(SeriesInfoSchema, {
+    runId: info.runId,
     key: info.key,
     labels: fromLabels(info.labels),
     kind: KINDS[info.kind],
@@ -80,9 +148,9 @@ function fromSeriesData(series: SeriesData, column: ToColumn) {
     key: series.key,
     labels: fromLabels(series.labels),
     kind: KINDS[series.kind],
-    form: data.form === "exact" ? Form.EXACT : Form.ENVELOPE,
+    form: data.form === "exact" ? Form.EXACT : Form.BAND,
     pointCount: BigInt(series.pointCount),
-    ...(data.form === "exact" ? fromExact(data, column) : fromEnvelope(data, column)),
+    ...(data.form === "exact" ? fromExact(data, column) : fromBand(data, column)),
   });
 }
 
@@ -97,7 +165,7 @@ function fromExact({ points, replaced }: ExactData, column: ToColumn) {
   };
 }
 
-function fromEnvelope(data: EnvelopeData, column: ToColumn) {
+function fromBand(data: BandData, column: ToColumn) {
   return {
     bucket: column(data.bucket),
     count: column(data.count),

@@ -6,20 +6,24 @@ import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobu
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { ArtifactRecord } from "./artifact_pb.ts";
 import { file_cairn_v1_artifact } from "./artifact_pb.ts";
+import type { DescribeKeyRequestSchema, KeyDescriptionSchema, ListKeysRequestSchema, ListKeysResponseSchema } from "./key_pb.ts";
+import { file_cairn_v1_key } from "./key_pb.ts";
 import type { LogLines } from "./log_pb.ts";
 import { file_cairn_v1_log } from "./log_pb.ts";
-import type { Direction, ForbiddenCapture } from "./namespace_pb.ts";
+import type { ForbiddenCapture } from "./namespace_pb.ts";
 import { file_cairn_v1_namespace } from "./namespace_pb.ts";
 import { file_cairn_v1_permission } from "./permission_pb.ts";
 import type { RunRef, RunStatus } from "./run_pb.ts";
 import { file_cairn_v1_run } from "./run_pb.ts";
+import type { DeleteSeriesRequestSchema, DeleteSeriesResponseSchema, ListLabelsRequestSchema, ListLabelsResponseSchema, ListRunKeysRequestSchema, ListRunKeysResponseSchema, Matcher } from "./series_pb.ts";
+import { file_cairn_v1_series } from "./series_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file cairn/v1/metric.proto.
  */
 export const file_cairn_v1_metric: GenFile = /*@__PURE__*/
-  fileDesc("ChVjYWlybi92MS9tZXRyaWMucHJvdG8SCGNhaXJuLnYxIpICCgxTZXJpZXNQb2ludHMSCwoDa2V5GAEgASgJEjIKBmxhYmVscxgCIAMoCzIiLmNhaXJuLnYxLlNlcmllc1BvaW50cy5MYWJlbHNFbnRyeRIiCgRraW5kGAMgASgOMhQuY2Fpcm4udjEuU2VyaWVzS2luZBINCgVzdGVwcxgEIAMoEhIQCgh0aW1lc191cxgFIAMoEhIOCgZ2YWx1ZXMYBiADKAESEAoIaW50ZWdlcnMYByADKBISDQoFYm9vbHMYCCADKAgSDQoFdGV4dHMYCSADKAkSDQoFbmFub3MYCiADKA0aLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASLoAwoIRW52ZWxvcGUSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEg4KBndyaXRlchgCIAEoCRILCgNzZXEYAyABKAQSJgoGc2VyaWVzGAQgAygLMhYuY2Fpcm4udjEuU2VyaWVzUG9pbnRzEi4KBnBhcmFtcxgFIAMoCzIeLmNhaXJuLnYxLkVudmVsb3BlLlBhcmFtc0VudHJ5EioKBHRhZ3MYBiADKAsyHC5jYWlybi52MS5FbnZlbG9wZS5UYWdzRW50cnkSIwoGc3RhdHVzGAcgASgOMhMuY2Fpcm4udjEuUnVuU3RhdHVzEiAKBGxvc3QYCCADKAsyEi5jYWlybi52MS5TZXFSYW5nZRIZChFoZWFydGJlYXRfc2Vjb25kcxgJIAEoDRIQCghlbmRlZF91cxgKIAEoAxIfCgNsb2cYCyADKAsyEi5jYWlybi52MS5Mb2dMaW5lcxIrCglhcnRpZmFjdHMYDCADKAsyGC5jYWlybi52MS5BcnRpZmFjdFJlY29yZBotCgtQYXJhbXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGisKCVRhZ3NFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIicKCFNlcVJhbmdlEg0KBWZpcnN0GAEgASgEEgwKBGxhc3QYAiABKAQiYwoLRW52ZWxvcGVBY2sSCwoDc2VxGAEgASgEEhEKCWR1cGxpY2F0ZRgCIAEoCBIOCgZwb2ludHMYAyABKAMSJAoId2l0aGhlbGQYBCABKAsyEi5jYWlybi52MS5XaXRoaGVsZCJbCghXaXRoaGVsZBINCgVsaW5lcxgBIAEoAxIRCglhcnRpZmFjdHMYAiABKAMSLQoJZm9yYmlkZGVuGAMgASgLMhouY2Fpcm4udjEuRm9yYmlkZGVuQ2FwdHVyZSKfAQoOS2V5RGVzY3JpcHRpb24SEQoJbmFtZXNwYWNlGAEgASgJEgsKA2tleRgCIAEoCRIMCgR1bml0GAMgASgJEiYKCWRpcmVjdGlvbhgEIAEoDjITLmNhaXJuLnYxLkRpcmVjdGlvbhITCgtkZXNjcmlwdGlvbhgFIAEoCRIiCgdwaWN0dXJlGAYgASgOMhEuY2Fpcm4udjEuUGljdHVyZSJDChJEZXNjcmliZUtleVJlcXVlc3QSLQoLZGVzY3JpcHRpb24YASABKAsyGC5jYWlybi52MS5LZXlEZXNjcmlwdGlvbiJLCg9MaXN0S2V5c1JlcXVlc3QSEQoJbmFtZXNwYWNlGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJIlMKEExpc3RLZXlzUmVzcG9uc2USJgoEa2V5cxgBIAMoCzIYLmNhaXJuLnYxLktleURlc2NyaXB0aW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJ0CgZTYW1wbGUSEQoEc3RlcBgBIAEoA0gAiAEBEhQKB3RpbWVfdXMYAiABKANIAYgBARINCgV2YWx1ZRgDIAEoARIMCgR0ZXh0GAQgASgJEg8KB2ludGVnZXIYBSABKANCBwoFX3N0ZXBCCgoIX3RpbWVfdXMihgIKDVNlcmllc1N1bW1hcnkSDQoFY291bnQYASABKAMSEQoJbmFuX2NvdW50GAIgASgDEh8KBWZpcnN0GAMgASgLMhAuY2Fpcm4udjEuU2FtcGxlEh4KBGxhc3QYBCABKAsyEC5jYWlybi52MS5TYW1wbGUSHQoDbWluGAUgASgLMhAuY2Fpcm4udjEuU2FtcGxlEh0KA21heBgGIAEoCzIQLmNhaXJuLnYxLlNhbXBsZRILCgNzdW0YByABKAESEwoLc3VtX3NxdWFyZXMYCCABKAESEQoEbWVhbhgJIAEoAUgAiAEBEhYKDnJlcGxhY2VkX2NvdW50GAogASgDQgcKBV9tZWFuIsgBCgpTZXJpZXNJbmZvEgsKA2tleRgBIAEoCRIwCgZsYWJlbHMYAiADKAsyIC5jYWlybi52MS5TZXJpZXNJbmZvLkxhYmVsc0VudHJ5EiIKBGtpbmQYAyABKA4yFC5jYWlybi52MS5TZXJpZXNLaW5kEigKB3N1bW1hcnkYBCABKAsyFy5jYWlybi52MS5TZXJpZXNTdW1tYXJ5Gi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEidgoRTGlzdFNlcmllc1JlcXVlc3QSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEgwKBGdsb2IYAiABKAkSDQoFcmVnZXgYAyABKAkSEQoJcGFnZV9zaXplGAQgASgFEhIKCnBhZ2VfdG9rZW4YBSABKAkiaAoSTGlzdFNlcmllc1Jlc3BvbnNlEiQKBnNlcmllcxgBIAMoCzIULmNhaXJuLnYxLlNlcmllc0luZm8SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhMKC3RvdGFsX2NvdW50GAMgASgDIkwKEkxpc3RSdW5LZXlzUmVxdWVzdBIeCgRydW5zGAEgAygLMhAuY2Fpcm4udjEuUnVuUmVmEhYKDnNlcmllc19wZXJfcnVuGAIgASgFImoKBlJ1bktleRILCgNrZXkYASABKAkSFAoMc2VyaWVzX2NvdW50GAIgASgDEhIKCmhhc19sYWJlbHMYAyABKAgSEQoJcnVuX2NvdW50GAQgASgDEhYKDnJlcGxhY2VkX2NvdW50GAUgASgDIkcKB1J1blRpbWUSDgoGcnVuX2lkGAEgASgJEhoKDWZpcnN0X3RpbWVfdXMYAiABKANIAIgBAUIQCg5fZmlyc3RfdGltZV91cyJpChNMaXN0UnVuS2V5c1Jlc3BvbnNlEh4KBGtleXMYASADKAsyEC5jYWlybi52MS5SdW5LZXkSHwoEcnVucxgCIAMoCzIRLmNhaXJuLnYxLlJ1blRpbWUSEQoJdHJ1bmNhdGVkGAMgASgIIrUBCg5TZXJpZXNTZWxlY3RvchIdCgNydW4YASABKAsyEC5jYWlybi52MS5SdW5SZWYSCwoDa2V5GAIgASgJEjQKBmxhYmVscxgDIAMoCzIkLmNhaXJuLnYxLlNlcmllc1NlbGVjdG9yLkxhYmVsc0VudHJ5EhIKCmFsbF9sYWJlbHMYBCABKAgaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASL3AQoRUmVhZFNlcmllc1JlcXVlc3QSKAoGc2VyaWVzGAEgAygLMhguY2Fpcm4udjEuU2VyaWVzU2VsZWN0b3ISHAoEYXhpcxgCIAEoDjIOLmNhaXJuLnYxLkF4aXMSEQoEZnJvbRgDIAEoA0gAiAEBEg8KAnRvGAQgASgDSAGIAQESDwoHYnVja2V0cxgFIAEoBRIYChBpbmNsdWRlX3JlcGxhY2VkGAYgASgIEiQKCGVuY29kaW5nGAcgASgOMhIuY2Fpcm4udjEuRW5jb2RpbmcSFQoNb25seV9yZXBsYWNlZBgIIAEoCEIHCgVfZnJvbUIFCgNfdG8iOgoGQ29sdW1uEg0KBWJ5dGVzGAEgASgMEg8KB251bWJlcnMYAiADKAESEAoIaW50ZWdlcnMYAyADKBIiowUKClNlcmllc0RhdGESDgoGcnVuX2lkGAEgASgJEgsKA2tleRgCIAEoCRIwCgZsYWJlbHMYAyADKAsyIC5jYWlybi52MS5TZXJpZXNEYXRhLkxhYmVsc0VudHJ5EiIKBGtpbmQYBCABKA4yFC5jYWlybi52MS5TZXJpZXNLaW5kEhwKBGZvcm0YBSABKA4yDi5jYWlybi52MS5Gb3JtEhMKC3BvaW50X2NvdW50GAYgASgDEh8KBXN0ZXBzGAcgASgLMhAuY2Fpcm4udjEuQ29sdW1uEiIKCHRpbWVzX3VzGAggASgLMhAuY2Fpcm4udjEuQ29sdW1uEh8KBW5hbm9zGAkgASgLMhAuY2Fpcm4udjEuQ29sdW1uEiAKBnZhbHVlcxgKIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhINCgV0ZXh0cxgLIAMoCRIiCghyZXBsYWNlZBgMIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIgCgZidWNrZXQYDSABKAsyEC5jYWlybi52MS5Db2x1bW4SHwoFY291bnQYDiABKAsyEC5jYWlybi52MS5Db2x1bW4SHQoDbWluGA8gASgLMhAuY2Fpcm4udjEuQ29sdW1uEh0KA21heBgQIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIfCgVmaXJzdBgRIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIeCgRsYXN0GBIgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh4KBG1lYW4YEyABKAsyEC5jYWlybi52MS5Db2x1bW4SIwoJbmFuX2NvdW50GBQgASgLMhAuY2Fpcm4udjEuQ29sdW1uGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiYgoSUmVhZFNlcmllc1Jlc3BvbnNlEiQKBnNlcmllcxgBIAMoCzIULmNhaXJuLnYxLlNlcmllc0RhdGESEgoKZ3JpZF9zdGFydBgCIAEoARISCgpncmlkX3dpZHRoGAMgASgBIksKCFJ1bkdyb3VwEgwKBG5hbWUYASABKAkSHgoEcnVucxgCIAMoCzIQLmNhaXJuLnYxLlJ1blJlZhIRCglzdGFydHNfdXMYAyADKBIikQMKEVJlYWRHcm91cHNSZXF1ZXN0EiIKBmdyb3VwcxgBIAMoCzISLmNhaXJuLnYxLlJ1bkdyb3VwEg0KBXF1ZXJ5GAIgASgJEhEKCW5hbWVzcGFjZRgDIAEoCRIQCghncm91cF9ieRgEIAMoCRILCgNrZXkYBSABKAkSNwoGbGFiZWxzGAYgAygLMicuY2Fpcm4udjEuUmVhZEdyb3Vwc1JlcXVlc3QuTGFiZWxzRW50cnkSEwoLb25seV9sYWJlbHMYByABKAgSHAoEYXhpcxgIIAEoDjIOLmNhaXJuLnYxLkF4aXMSEQoEZnJvbRgJIAEoA0gAiAEBEg8KAnRvGAogASgDSAGIAQESDwoHYnVja2V0cxgLIAEoBRIRCglxdWFudGlsZXMYDCADKAESJAoIZW5jb2RpbmcYDSABKA4yEi5jYWlybi52MS5FbmNvZGluZxotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQgcKBV9mcm9tQgUKA190byL4AgoJR3JvdXBEYXRhEgwKBG5hbWUYASABKAkSDgoGdmFsdWVzGAIgAygJEg8KB3J1bl9pZHMYAyADKAkSEwoLcG9pbnRfY291bnQYBCABKAMSIAoGYnVja2V0GAUgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh8KBWNvdW50GAYgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh4KBG1lYW4YByABKAsyEC5jYWlybi52MS5Db2x1bW4SIAoGbWVkaWFuGAggASgLMhAuY2Fpcm4udjEuQ29sdW1uEh0KA3N0ZBgJIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIgCgZzdGRlcnIYCiABKAsyEC5jYWlybi52MS5Db2x1bW4SHQoDbWluGAsgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh0KA21heBgMIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIjCglxdWFudGlsZXMYDSADKAsyEC5jYWlybi52MS5Db2x1bW4iYQoSUmVhZEdyb3Vwc1Jlc3BvbnNlEiMKBmdyb3VwcxgBIAMoCzITLmNhaXJuLnYxLkdyb3VwRGF0YRISCgpncmlkX3N0YXJ0GAIgASgBEhIKCmdyaWRfd2lkdGgYAyABKAEqhgEKClNlcmllc0tpbmQSGwoXU0VSSUVTX0tJTkRfVU5TUEVDSUZJRUQQABIWChJTRVJJRVNfS0lORF9OVU1CRVIQARIXChNTRVJJRVNfS0lORF9JTlRFR0VSEAISFAoQU0VSSUVTX0tJTkRfQk9PTBADEhQKEFNFUklFU19LSU5EX1RFWFQQBCqgAQoHUGljdHVyZRIXChNQSUNUVVJFX1VOU1BFQ0lGSUVEEAASEAoMUElDVFVSRV9MSU5FEAESFAoQUElDVFVSRV9BQ0NVUkFDWRACEhwKGFBJQ1RVUkVfQ09ORlVTSU9OX01BVFJJWBADEg8KC1BJQ1RVUkVfUk9DEAQSDgoKUElDVFVSRV9QUhAFEhUKEVBJQ1RVUkVfSElTVE9HUkFNEAYqOgoEQXhpcxIUChBBWElTX1VOU1BFQ0lGSUVEEAASDQoJQVhJU19TVEVQEAESDQoJQVhJU19USU1FEAIqTgoIRW5jb2RpbmcSGAoURU5DT0RJTkdfVU5TUEVDSUZJRUQQABISCg5FTkNPRElOR19CWVRFUxABEhQKEEVOQ09ESU5HX05VTUJFUlMQAio/CgRGb3JtEhQKEEZPUk1fVU5TUEVDSUZJRUQQABIOCgpGT1JNX0VYQUNUEAESEQoNRk9STV9FTlZFTE9QRRACMu4ECg1NZXRyaWNTZXJ2aWNlEkAKDVdyaXRlRW52ZWxvcGUSEi5jYWlybi52MS5FbnZlbG9wZRoVLmNhaXJuLnYxLkVudmVsb3BlQWNrIgTg4BgDEkYKD1N0cmVhbUVudmVsb3BlcxISLmNhaXJuLnYxLkVudmVsb3BlGhUuY2Fpcm4udjEuRW52ZWxvcGVBY2siBODgGAMoATABEksKC0Rlc2NyaWJlS2V5EhwuY2Fpcm4udjEuRGVzY3JpYmVLZXlSZXF1ZXN0GhguY2Fpcm4udjEuS2V5RGVzY3JpcHRpb24iBODgGAMSRwoITGlzdEtleXMSGS5jYWlybi52MS5MaXN0S2V5c1JlcXVlc3QaGi5jYWlybi52MS5MaXN0S2V5c1Jlc3BvbnNlIgTg4BgCEk0KCkxpc3RTZXJpZXMSGy5jYWlybi52MS5MaXN0U2VyaWVzUmVxdWVzdBocLmNhaXJuLnYxLkxpc3RTZXJpZXNSZXNwb25zZSIE4OAYAhJQCgtMaXN0UnVuS2V5cxIcLmNhaXJuLnYxLkxpc3RSdW5LZXlzUmVxdWVzdBodLmNhaXJuLnYxLkxpc3RSdW5LZXlzUmVzcG9uc2UiBODgGAISTQoKUmVhZFNlcmllcxIbLmNhaXJuLnYxLlJlYWRTZXJpZXNSZXF1ZXN0GhwuY2Fpcm4udjEuUmVhZFNlcmllc1Jlc3BvbnNlIgTg4BgCEk0KClJlYWRHcm91cHMSGy5jYWlybi52MS5SZWFkR3JvdXBzUmVxdWVzdBocLmNhaXJuLnYxLlJlYWRHcm91cHNSZXNwb25zZSIE4OAYAmIGcHJvdG8z", [file_cairn_v1_artifact, file_cairn_v1_log, file_cairn_v1_namespace, file_cairn_v1_permission, file_cairn_v1_run]);
+  fileDesc("ChVjYWlybi92MS9tZXRyaWMucHJvdG8SCGNhaXJuLnYxIpICCgxTZXJpZXNQb2ludHMSCwoDa2V5GAEgASgJEjIKBmxhYmVscxgCIAMoCzIiLmNhaXJuLnYxLlNlcmllc1BvaW50cy5MYWJlbHNFbnRyeRIiCgRraW5kGAMgASgOMhQuY2Fpcm4udjEuU2VyaWVzS2luZBINCgVzdGVwcxgEIAMoEhIQCgh0aW1lc191cxgFIAMoEhIOCgZ2YWx1ZXMYBiADKAESEAoIaW50ZWdlcnMYByADKBISDQoFYm9vbHMYCCADKAgSDQoFdGV4dHMYCSADKAkSDQoFbmFub3MYCiADKA0aLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASLoAwoIRW52ZWxvcGUSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEg4KBndyaXRlchgCIAEoCRILCgNzZXEYAyABKAQSJgoGc2VyaWVzGAQgAygLMhYuY2Fpcm4udjEuU2VyaWVzUG9pbnRzEi4KBnBhcmFtcxgFIAMoCzIeLmNhaXJuLnYxLkVudmVsb3BlLlBhcmFtc0VudHJ5EioKBHRhZ3MYBiADKAsyHC5jYWlybi52MS5FbnZlbG9wZS5UYWdzRW50cnkSIwoGc3RhdHVzGAcgASgOMhMuY2Fpcm4udjEuUnVuU3RhdHVzEiAKBGxvc3QYCCADKAsyEi5jYWlybi52MS5TZXFSYW5nZRIZChFoZWFydGJlYXRfc2Vjb25kcxgJIAEoDRIQCghlbmRlZF91cxgKIAEoAxIfCgNsb2cYCyADKAsyEi5jYWlybi52MS5Mb2dMaW5lcxIrCglhcnRpZmFjdHMYDCADKAsyGC5jYWlybi52MS5BcnRpZmFjdFJlY29yZBotCgtQYXJhbXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGisKCVRhZ3NFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIicKCFNlcVJhbmdlEg0KBWZpcnN0GAEgASgEEgwKBGxhc3QYAiABKAQiYwoLRW52ZWxvcGVBY2sSCwoDc2VxGAEgASgEEhEKCWR1cGxpY2F0ZRgCIAEoCBIOCgZwb2ludHMYAyABKAMSJAoId2l0aGhlbGQYBCABKAsyEi5jYWlybi52MS5XaXRoaGVsZCJbCghXaXRoaGVsZBINCgVsaW5lcxgBIAEoAxIRCglhcnRpZmFjdHMYAiABKAMSLQoJZm9yYmlkZGVuGAMgASgLMhouY2Fpcm4udjEuRm9yYmlkZGVuQ2FwdHVyZSJ0CgZTYW1wbGUSEQoEc3RlcBgBIAEoA0gAiAEBEhQKB3RpbWVfdXMYAiABKANIAYgBARINCgV2YWx1ZRgDIAEoARIMCgR0ZXh0GAQgASgJEg8KB2ludGVnZXIYBSABKANCBwoFX3N0ZXBCCgoIX3RpbWVfdXMihgIKDVNlcmllc1N1bW1hcnkSDQoFY291bnQYASABKAMSEQoJbmFuX2NvdW50GAIgASgDEh8KBWZpcnN0GAMgASgLMhAuY2Fpcm4udjEuU2FtcGxlEh4KBGxhc3QYBCABKAsyEC5jYWlybi52MS5TYW1wbGUSHQoDbWluGAUgASgLMhAuY2Fpcm4udjEuU2FtcGxlEh0KA21heBgGIAEoCzIQLmNhaXJuLnYxLlNhbXBsZRILCgNzdW0YByABKAESEwoLc3VtX3NxdWFyZXMYCCABKAESEQoEbWVhbhgJIAEoAUgAiAEBEhYKDnJlcGxhY2VkX2NvdW50GAogASgDQgcKBV9tZWFuItgBCgpTZXJpZXNJbmZvEgsKA2tleRgBIAEoCRIwCgZsYWJlbHMYAiADKAsyIC5jYWlybi52MS5TZXJpZXNJbmZvLkxhYmVsc0VudHJ5EiIKBGtpbmQYAyABKA4yFC5jYWlybi52MS5TZXJpZXNLaW5kEigKB3N1bW1hcnkYBCABKAsyFy5jYWlybi52MS5TZXJpZXNTdW1tYXJ5Eg4KBnJ1bl9pZBgFIAEoCRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBItkBChFMaXN0U2VyaWVzUmVxdWVzdBIdCgNydW4YASABKAsyEC5jYWlybi52MS5SdW5SZWYSDAoEZ2xvYhgCIAEoCRINCgVyZWdleBgDIAEoCRIRCglwYWdlX3NpemUYBCABKAUSEgoKcGFnZV90b2tlbhgFIAEoCRIeCgRydW5zGAYgAygLMhAuY2Fpcm4udjEuUnVuUmVmEhIKBXVuZGVyGAcgASgJSACIAQESIwoIbWF0Y2hlcnMYCCADKAsyES5jYWlybi52MS5NYXRjaGVyQggKBl91bmRlciJoChJMaXN0U2VyaWVzUmVzcG9uc2USJAoGc2VyaWVzGAEgAygLMhQuY2Fpcm4udjEuU2VyaWVzSW5mbxIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEwoLdG90YWxfY291bnQYAyABKAMi2gEKDlNlcmllc1NlbGVjdG9yEh0KA3J1bhgBIAEoCzIQLmNhaXJuLnYxLlJ1blJlZhILCgNrZXkYAiABKAkSNAoGbGFiZWxzGAMgAygLMiQuY2Fpcm4udjEuU2VyaWVzU2VsZWN0b3IuTGFiZWxzRW50cnkSEgoKYWxsX2xhYmVscxgEIAEoCBIjCghtYXRjaGVycxgFIAMoCzIRLmNhaXJuLnYxLk1hdGNoZXIaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASL3AQoRUmVhZFNlcmllc1JlcXVlc3QSKAoGc2VyaWVzGAEgAygLMhguY2Fpcm4udjEuU2VyaWVzU2VsZWN0b3ISHAoEYXhpcxgCIAEoDjIOLmNhaXJuLnYxLkF4aXMSEQoEZnJvbRgDIAEoA0gAiAEBEg8KAnRvGAQgASgDSAGIAQESDwoHYnVja2V0cxgFIAEoBRIYChBpbmNsdWRlX3JlcGxhY2VkGAYgASgIEiQKCGVuY29kaW5nGAcgASgOMhIuY2Fpcm4udjEuRW5jb2RpbmcSFQoNb25seV9yZXBsYWNlZBgIIAEoCEIHCgVfZnJvbUIFCgNfdG8iOgoGQ29sdW1uEg0KBWJ5dGVzGAEgASgMEg8KB251bWJlcnMYAiADKAESEAoIaW50ZWdlcnMYAyADKBIiowUKClNlcmllc0RhdGESDgoGcnVuX2lkGAEgASgJEgsKA2tleRgCIAEoCRIwCgZsYWJlbHMYAyADKAsyIC5jYWlybi52MS5TZXJpZXNEYXRhLkxhYmVsc0VudHJ5EiIKBGtpbmQYBCABKA4yFC5jYWlybi52MS5TZXJpZXNLaW5kEhwKBGZvcm0YBSABKA4yDi5jYWlybi52MS5Gb3JtEhMKC3BvaW50X2NvdW50GAYgASgDEh8KBXN0ZXBzGAcgASgLMhAuY2Fpcm4udjEuQ29sdW1uEiIKCHRpbWVzX3VzGAggASgLMhAuY2Fpcm4udjEuQ29sdW1uEh8KBW5hbm9zGAkgASgLMhAuY2Fpcm4udjEuQ29sdW1uEiAKBnZhbHVlcxgKIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhINCgV0ZXh0cxgLIAMoCRIiCghyZXBsYWNlZBgMIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIgCgZidWNrZXQYDSABKAsyEC5jYWlybi52MS5Db2x1bW4SHwoFY291bnQYDiABKAsyEC5jYWlybi52MS5Db2x1bW4SHQoDbWluGA8gASgLMhAuY2Fpcm4udjEuQ29sdW1uEh0KA21heBgQIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIfCgVmaXJzdBgRIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIeCgRsYXN0GBIgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh4KBG1lYW4YEyABKAsyEC5jYWlybi52MS5Db2x1bW4SIwoJbmFuX2NvdW50GBQgASgLMhAuY2Fpcm4udjEuQ29sdW1uGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiYgoSUmVhZFNlcmllc1Jlc3BvbnNlEiQKBnNlcmllcxgBIAMoCzIULmNhaXJuLnYxLlNlcmllc0RhdGESEgoKZ3JpZF9zdGFydBgCIAEoARISCgpncmlkX3dpZHRoGAMgASgBIksKCFJ1bkdyb3VwEgwKBG5hbWUYASABKAkSHgoEcnVucxgCIAMoCzIQLmNhaXJuLnYxLlJ1blJlZhIRCglzdGFydHNfdXMYAyADKBIikQMKEVJlYWRHcm91cHNSZXF1ZXN0EiIKBmdyb3VwcxgBIAMoCzISLmNhaXJuLnYxLlJ1bkdyb3VwEg0KBXF1ZXJ5GAIgASgJEhEKCW5hbWVzcGFjZRgDIAEoCRIQCghncm91cF9ieRgEIAMoCRILCgNrZXkYBSABKAkSNwoGbGFiZWxzGAYgAygLMicuY2Fpcm4udjEuUmVhZEdyb3Vwc1JlcXVlc3QuTGFiZWxzRW50cnkSEwoLb25seV9sYWJlbHMYByABKAgSHAoEYXhpcxgIIAEoDjIOLmNhaXJuLnYxLkF4aXMSEQoEZnJvbRgJIAEoA0gAiAEBEg8KAnRvGAogASgDSAGIAQESDwoHYnVja2V0cxgLIAEoBRIRCglxdWFudGlsZXMYDCADKAESJAoIZW5jb2RpbmcYDSABKA4yEi5jYWlybi52MS5FbmNvZGluZxotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQgcKBV9mcm9tQgUKA190byL4AgoJR3JvdXBEYXRhEgwKBG5hbWUYASABKAkSDgoGdmFsdWVzGAIgAygJEg8KB3J1bl9pZHMYAyADKAkSEwoLcG9pbnRfY291bnQYBCABKAMSIAoGYnVja2V0GAUgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh8KBWNvdW50GAYgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh4KBG1lYW4YByABKAsyEC5jYWlybi52MS5Db2x1bW4SIAoGbWVkaWFuGAggASgLMhAuY2Fpcm4udjEuQ29sdW1uEh0KA3N0ZBgJIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIgCgZzdGRlcnIYCiABKAsyEC5jYWlybi52MS5Db2x1bW4SHQoDbWluGAsgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh0KA21heBgMIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIjCglxdWFudGlsZXMYDSADKAsyEC5jYWlybi52MS5Db2x1bW4iYQoSUmVhZEdyb3Vwc1Jlc3BvbnNlEiMKBmdyb3VwcxgBIAMoCzITLmNhaXJuLnYxLkdyb3VwRGF0YRISCgpncmlkX3N0YXJ0GAIgASgBEhIKCmdyaWRfd2lkdGgYAyABKAEqhgEKClNlcmllc0tpbmQSGwoXU0VSSUVTX0tJTkRfVU5TUEVDSUZJRUQQABIWChJTRVJJRVNfS0lORF9OVU1CRVIQARIXChNTRVJJRVNfS0lORF9JTlRFR0VSEAISFAoQU0VSSUVTX0tJTkRfQk9PTBADEhQKEFNFUklFU19LSU5EX1RFWFQQBCo6CgRBeGlzEhQKEEFYSVNfVU5TUEVDSUZJRUQQABINCglBWElTX1NURVAQARINCglBWElTX1RJTUUQAipOCghFbmNvZGluZxIYChRFTkNPRElOR19VTlNQRUNJRklFRBAAEhIKDkVOQ09ESU5HX0JZVEVTEAESFAoQRU5DT0RJTkdfTlVNQkVSUxACKjsKBEZvcm0SFAoQRk9STV9VTlNQRUNJRklFRBAAEg4KCkZPUk1fRVhBQ1QQARINCglGT1JNX0JBTkQQAjKSBgoNTWV0cmljU2VydmljZRJACg1Xcml0ZUVudmVsb3BlEhIuY2Fpcm4udjEuRW52ZWxvcGUaFS5jYWlybi52MS5FbnZlbG9wZUFjayIE4OAYAxJGCg9TdHJlYW1FbnZlbG9wZXMSEi5jYWlybi52MS5FbnZlbG9wZRoVLmNhaXJuLnYxLkVudmVsb3BlQWNrIgTg4BgDKAEwARJLCgtEZXNjcmliZUtleRIcLmNhaXJuLnYxLkRlc2NyaWJlS2V5UmVxdWVzdBoYLmNhaXJuLnYxLktleURlc2NyaXB0aW9uIgTg4BgDEkcKCExpc3RLZXlzEhkuY2Fpcm4udjEuTGlzdEtleXNSZXF1ZXN0GhouY2Fpcm4udjEuTGlzdEtleXNSZXNwb25zZSIE4OAYAhJNCgpMaXN0U2VyaWVzEhsuY2Fpcm4udjEuTGlzdFNlcmllc1JlcXVlc3QaHC5jYWlybi52MS5MaXN0U2VyaWVzUmVzcG9uc2UiBODgGAISTQoKTGlzdExhYmVscxIbLmNhaXJuLnYxLkxpc3RMYWJlbHNSZXF1ZXN0GhwuY2Fpcm4udjEuTGlzdExhYmVsc1Jlc3BvbnNlIgTg4BgCElMKDERlbGV0ZVNlcmllcxIdLmNhaXJuLnYxLkRlbGV0ZVNlcmllc1JlcXVlc3QaHi5jYWlybi52MS5EZWxldGVTZXJpZXNSZXNwb25zZSIE4OAYBBJQCgtMaXN0UnVuS2V5cxIcLmNhaXJuLnYxLkxpc3RSdW5LZXlzUmVxdWVzdBodLmNhaXJuLnYxLkxpc3RSdW5LZXlzUmVzcG9uc2UiBODgGAISTQoKUmVhZFNlcmllcxIbLmNhaXJuLnYxLlJlYWRTZXJpZXNSZXF1ZXN0GhwuY2Fpcm4udjEuUmVhZFNlcmllc1Jlc3BvbnNlIgTg4BgCEk0KClJlYWRHcm91cHMSGy5jYWlybi52MS5SZWFkR3JvdXBzUmVxdWVzdBocLmNhaXJuLnYxLlJlYWRHcm91cHNSZXNwb25zZSIE4OAYAmIGcHJvdG8z", [file_cairn_v1_artifact, file_cairn_v1_key, file_cairn_v1_log, file_cairn_v1_namespace, file_cairn_v1_permission, file_cairn_v1_run, file_cairn_v1_series]);
 
 /**
  * Points of one series in columns of equal length. `steps` and `times_us` may
@@ -278,120 +282,6 @@ export const WithheldSchema: GenMessage<Withheld> = /*@__PURE__*/
   messageDesc(file_cairn_v1_metric, 4);
 
 /**
- * @generated from message cairn.v1.KeyDescription
- */
-export type KeyDescription = Message<"cairn.v1.KeyDescription"> & {
-  /**
-   * @generated from field: string namespace = 1;
-   */
-  namespace: string;
-
-  /**
-   * @generated from field: string key = 2;
-   */
-  key: string;
-
-  /**
-   * @generated from field: string unit = 3;
-   */
-  unit: string;
-
-  /**
-   * @generated from field: cairn.v1.Direction direction = 4;
-   */
-  direction: Direction;
-
-  /**
-   * @generated from field: string description = 5;
-   */
-  description: string;
-
-  /**
-   * @generated from field: cairn.v1.Picture picture = 6;
-   */
-  picture: Picture;
-};
-
-/**
- * Describes the message cairn.v1.KeyDescription.
- * Use `create(KeyDescriptionSchema)` to create a new message.
- */
-export const KeyDescriptionSchema: GenMessage<KeyDescription> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 5);
-
-/**
- * @generated from message cairn.v1.DescribeKeyRequest
- */
-export type DescribeKeyRequest = Message<"cairn.v1.DescribeKeyRequest"> & {
-  /**
-   * @generated from field: cairn.v1.KeyDescription description = 1;
-   */
-  description?: KeyDescription | undefined;
-};
-
-/**
- * Describes the message cairn.v1.DescribeKeyRequest.
- * Use `create(DescribeKeyRequestSchema)` to create a new message.
- */
-export const DescribeKeyRequestSchema: GenMessage<DescribeKeyRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 6);
-
-/**
- * @generated from message cairn.v1.ListKeysRequest
- */
-export type ListKeysRequest = Message<"cairn.v1.ListKeysRequest"> & {
-  /**
-   * @generated from field: string namespace = 1;
-   */
-  namespace: string;
-
-  /**
-   * 0 means all that fit into one answer.
-   *
-   * @generated from field: int32 page_size = 2;
-   */
-  pageSize: number;
-
-  /**
-   * @generated from field: string page_token = 3;
-   */
-  pageToken: string;
-};
-
-/**
- * Describes the message cairn.v1.ListKeysRequest.
- * Use `create(ListKeysRequestSchema)` to create a new message.
- */
-export const ListKeysRequestSchema: GenMessage<ListKeysRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 7);
-
-/**
- * @generated from message cairn.v1.ListKeysResponse
- */
-export type ListKeysResponse = Message<"cairn.v1.ListKeysResponse"> & {
-  /**
-   * By key.
-   *
-   * @generated from field: repeated cairn.v1.KeyDescription keys = 1;
-   */
-  keys: KeyDescription[];
-
-  /**
-   * Empty on the last page.
-   *
-   * @generated from field: string next_page_token = 2;
-   */
-  nextPageToken: string;
-};
-
-/**
- * Describes the message cairn.v1.ListKeysResponse.
- * Use `create(ListKeysResponseSchema)` to create a new message.
- */
-export const ListKeysResponseSchema: GenMessage<ListKeysResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 8);
-
-/**
  * @generated from message cairn.v1.Sample
  */
 export type Sample = Message<"cairn.v1.Sample"> & {
@@ -430,7 +320,7 @@ export type Sample = Message<"cairn.v1.Sample"> & {
  * Use `create(SampleSchema)` to create a new message.
  */
 export const SampleSchema: GenMessage<Sample> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 9);
+  messageDesc(file_cairn_v1_metric, 5);
 
 /**
  * Of the points that are not replaced. NaN counts but takes no part in min,
@@ -501,7 +391,7 @@ export type SeriesSummary = Message<"cairn.v1.SeriesSummary"> & {
  * Use `create(SeriesSummarySchema)` to create a new message.
  */
 export const SeriesSummarySchema: GenMessage<SeriesSummary> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 10);
+  messageDesc(file_cairn_v1_metric, 6);
 
 /**
  * @generated from message cairn.v1.SeriesInfo
@@ -526,6 +416,11 @@ export type SeriesInfo = Message<"cairn.v1.SeriesInfo"> & {
    * @generated from field: cairn.v1.SeriesSummary summary = 4;
    */
   summary?: SeriesSummary | undefined;
+
+  /**
+   * @generated from field: string run_id = 5;
+   */
+  runId: string;
 };
 
 /**
@@ -533,13 +428,15 @@ export type SeriesInfo = Message<"cairn.v1.SeriesInfo"> & {
  * Use `create(SeriesInfoSchema)` to create a new message.
  */
 export const SeriesInfoSchema: GenMessage<SeriesInfo> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 11);
+  messageDesc(file_cairn_v1_metric, 7);
 
 /**
  * @generated from message cairn.v1.ListSeriesRequest
  */
 export type ListSeriesRequest = Message<"cairn.v1.ListSeriesRequest"> & {
   /**
+   * Exactly one of `run`, `runs` and `under` says where.
+   *
    * @generated from field: cairn.v1.RunRef run = 1;
    */
   run?: RunRef | undefined;
@@ -567,6 +464,28 @@ export type ListSeriesRequest = Message<"cairn.v1.ListSeriesRequest"> & {
    * @generated from field: string page_token = 5;
    */
   pageToken: string;
+
+  /**
+   * At most 1,000.
+   *
+   * @generated from field: repeated cairn.v1.RunRef runs = 6;
+   */
+  runs: RunRef[];
+
+  /**
+   * All that the caller may read in this namespace and below it, "" for all;
+   * without runs in the trash.
+   *
+   * @generated from field: optional string under = 7;
+   */
+  under?: string | undefined;
+
+  /**
+   * A series is selected by all of them. At most 16.
+   *
+   * @generated from field: repeated cairn.v1.Matcher matchers = 8;
+   */
+  matchers: Matcher[];
 };
 
 /**
@@ -574,23 +493,30 @@ export type ListSeriesRequest = Message<"cairn.v1.ListSeriesRequest"> & {
  * Use `create(ListSeriesRequestSchema)` to create a new message.
  */
 export const ListSeriesRequestSchema: GenMessage<ListSeriesRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 12);
+  messageDesc(file_cairn_v1_metric, 8);
 
 /**
  * @generated from message cairn.v1.ListSeriesResponse
  */
 export type ListSeriesResponse = Message<"cairn.v1.ListSeriesResponse"> & {
   /**
+   * By run id, key and labels.
+   *
    * @generated from field: repeated cairn.v1.SeriesInfo series = 1;
    */
   series: SeriesInfo[];
 
   /**
+   * Empty on the last page. Of `runs` and `under` a page may be short, or even
+   * empty, although there are more.
+   *
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
 
   /**
+   * Only of `run`.
+   *
    * @generated from field: int64 total_count = 3;
    */
   totalCount: bigint;
@@ -601,139 +527,12 @@ export type ListSeriesResponse = Message<"cairn.v1.ListSeriesResponse"> & {
  * Use `create(ListSeriesResponseSchema)` to create a new message.
  */
 export const ListSeriesResponseSchema: GenMessage<ListSeriesResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 13);
+  messageDesc(file_cairn_v1_metric, 9);
 
 /**
- * @generated from message cairn.v1.ListRunKeysRequest
- */
-export type ListRunKeysRequest = Message<"cairn.v1.ListRunKeysRequest"> & {
-  /**
-   * At most 1,000. A run that is named twice is there once.
-   *
-   * @generated from field: repeated cairn.v1.RunRef runs = 1;
-   */
-  runs: RunRef[];
-
-  /**
-   * Series that are looked at of each run; 0 means 50,000, which is the most.
-   *
-   * @generated from field: int32 series_per_run = 2;
-   */
-  seriesPerRun: number;
-};
-
-/**
- * Describes the message cairn.v1.ListRunKeysRequest.
- * Use `create(ListRunKeysRequestSchema)` to create a new message.
- */
-export const ListRunKeysRequestSchema: GenMessage<ListRunKeysRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 14);
-
-/**
- * @generated from message cairn.v1.RunKey
- */
-export type RunKey = Message<"cairn.v1.RunKey"> & {
-  /**
-   * @generated from field: string key = 1;
-   */
-  key: string;
-
-  /**
-   * In all runs: more than runs where there are labels.
-   *
-   * @generated from field: int64 series_count = 2;
-   */
-  seriesCount: bigint;
-
-  /**
-   * Some of them have labels.
-   *
-   * @generated from field: bool has_labels = 3;
-   */
-  hasLabels: boolean;
-
-  /**
-   * How many of the runs have it.
-   *
-   * @generated from field: int64 run_count = 4;
-   */
-  runCount: bigint;
-
-  /**
-   * Points that restarts replaced.
-   *
-   * @generated from field: int64 replaced_count = 5;
-   */
-  replacedCount: bigint;
-};
-
-/**
- * Describes the message cairn.v1.RunKey.
- * Use `create(RunKeySchema)` to create a new message.
- */
-export const RunKeySchema: GenMessage<RunKey> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 15);
-
-/**
- * @generated from message cairn.v1.RunTime
- */
-export type RunTime = Message<"cairn.v1.RunTime"> & {
-  /**
-   * @generated from field: string run_id = 1;
-   */
-  runId: string;
-
-  /**
-   * The earliest first point of its series; absent when none has a time.
-   *
-   * @generated from field: optional int64 first_time_us = 2;
-   */
-  firstTimeUs?: bigint | undefined;
-};
-
-/**
- * Describes the message cairn.v1.RunTime.
- * Use `create(RunTimeSchema)` to create a new message.
- */
-export const RunTimeSchema: GenMessage<RunTime> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 16);
-
-/**
- * @generated from message cairn.v1.ListRunKeysResponse
- */
-export type ListRunKeysResponse = Message<"cairn.v1.ListRunKeysResponse"> & {
-  /**
-   * By the order in which the runs and their series name them.
-   *
-   * @generated from field: repeated cairn.v1.RunKey keys = 1;
-   */
-  keys: RunKey[];
-
-  /**
-   * In the order asked for, without those that are gone or not to be seen.
-   *
-   * @generated from field: repeated cairn.v1.RunTime runs = 2;
-   */
-  runs: RunTime[];
-
-  /**
-   * There are more series than were looked at, or more keys than fit into one
-   * answer: keys may be missing, and times and counts are of those that were.
-   *
-   * @generated from field: bool truncated = 3;
-   */
-  truncated: boolean;
-};
-
-/**
- * Describes the message cairn.v1.ListRunKeysResponse.
- * Use `create(ListRunKeysResponseSchema)` to create a new message.
- */
-export const ListRunKeysResponseSchema: GenMessage<ListRunKeysResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 17);
-
-/**
- * One series, or with `all_labels` every label set of the key.
+ * One series, or with `all_labels` every label set of the key. With `matchers`
+ * every series that they select, of the key where one is given; `labels` and
+ * `all_labels` are not used then.
  *
  * @generated from message cairn.v1.SeriesSelector
  */
@@ -757,6 +556,13 @@ export type SeriesSelector = Message<"cairn.v1.SeriesSelector"> & {
    * @generated from field: bool all_labels = 4;
    */
   allLabels: boolean;
+
+  /**
+   * At most 16.
+   *
+   * @generated from field: repeated cairn.v1.Matcher matchers = 5;
+   */
+  matchers: Matcher[];
 };
 
 /**
@@ -764,7 +570,7 @@ export type SeriesSelector = Message<"cairn.v1.SeriesSelector"> & {
  * Use `create(SeriesSelectorSchema)` to create a new message.
  */
 export const SeriesSelectorSchema: GenMessage<SeriesSelector> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 18);
+  messageDesc(file_cairn_v1_metric, 10);
 
 /**
  * @generated from message cairn.v1.ReadSeriesRequest
@@ -829,7 +635,7 @@ export type ReadSeriesRequest = Message<"cairn.v1.ReadSeriesRequest"> & {
  * Use `create(ReadSeriesRequestSchema)` to create a new message.
  */
 export const ReadSeriesRequestSchema: GenMessage<ReadSeriesRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 19);
+  messageDesc(file_cairn_v1_metric, 11);
 
 /**
  * A column of numbers in one of the two encodings: doubles, except for the
@@ -859,7 +665,7 @@ export type Column = Message<"cairn.v1.Column"> & {
  * Use `create(ColumnSchema)` to create a new message.
  */
 export const ColumnSchema: GenMessage<Column> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 20);
+  messageDesc(file_cairn_v1_metric, 12);
 
 /**
  * @generated from message cairn.v1.SeriesData
@@ -891,7 +697,7 @@ export type SeriesData = Message<"cairn.v1.SeriesData"> & {
   form: Form;
 
   /**
-   * Points this answer stands for: all in the range, also in an envelope.
+   * Points this answer stands for: all in the range, also in a band.
    *
    * @generated from field: int64 point_count = 6;
    */
@@ -935,7 +741,7 @@ export type SeriesData = Message<"cairn.v1.SeriesData"> & {
   replaced?: Column | undefined;
 
   /**
-   * FORM_ENVELOPE: buckets that hold a point, by rising position. Bucket b
+   * FORM_BAND: buckets that hold a point, by rising position. Bucket b
    * covers [grid_start + b * grid_width, grid_start + (b + 1) * grid_width).
    *
    * @generated from field: cairn.v1.Column bucket = 13;
@@ -985,7 +791,7 @@ export type SeriesData = Message<"cairn.v1.SeriesData"> & {
  * Use `create(SeriesDataSchema)` to create a new message.
  */
 export const SeriesDataSchema: GenMessage<SeriesData> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 21);
+  messageDesc(file_cairn_v1_metric, 13);
 
 /**
  * @generated from message cairn.v1.ReadSeriesResponse
@@ -997,7 +803,7 @@ export type ReadSeriesResponse = Message<"cairn.v1.ReadSeriesResponse"> & {
   series: SeriesData[];
 
   /**
-   * Only when some series came as an envelope.
+   * Only when some series came as a band.
    *
    * @generated from field: double grid_start = 2;
    */
@@ -1014,7 +820,7 @@ export type ReadSeriesResponse = Message<"cairn.v1.ReadSeriesResponse"> & {
  * Use `create(ReadSeriesResponseSchema)` to create a new message.
  */
 export const ReadSeriesResponseSchema: GenMessage<ReadSeriesResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 22);
+  messageDesc(file_cairn_v1_metric, 14);
 
 /**
  * Runs that are shown as one.
@@ -1049,7 +855,7 @@ export type RunGroup = Message<"cairn.v1.RunGroup"> & {
  * Use `create(RunGroupSchema)` to create a new message.
  */
 export const RunGroupSchema: GenMessage<RunGroup> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 23);
+  messageDesc(file_cairn_v1_metric, 15);
 
 /**
  * @generated from message cairn.v1.ReadGroupsRequest
@@ -1138,7 +944,7 @@ export type ReadGroupsRequest = Message<"cairn.v1.ReadGroupsRequest"> & {
  * Use `create(ReadGroupsRequestSchema)` to create a new message.
  */
 export const ReadGroupsRequestSchema: GenMessage<ReadGroupsRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 24);
+  messageDesc(file_cairn_v1_metric, 16);
 
 /**
  * Per bucket that holds a point of some run: of the runs' means in it. A run
@@ -1230,7 +1036,7 @@ export type GroupData = Message<"cairn.v1.GroupData"> & {
  * Use `create(GroupDataSchema)` to create a new message.
  */
 export const GroupDataSchema: GenMessage<GroupData> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 25);
+  messageDesc(file_cairn_v1_metric, 17);
 
 /**
  * @generated from message cairn.v1.ReadGroupsResponse
@@ -1257,7 +1063,7 @@ export type ReadGroupsResponse = Message<"cairn.v1.ReadGroupsResponse"> & {
  * Use `create(ReadGroupsResponseSchema)` to create a new message.
  */
 export const ReadGroupsResponseSchema: GenMessage<ReadGroupsResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 26);
+  messageDesc(file_cairn_v1_metric, 18);
 
 /**
  * @generated from enum cairn.v1.SeriesKind
@@ -1305,59 +1111,6 @@ export const SeriesKindSchema: GenEnum<SeriesKind> = /*@__PURE__*/
   enumDesc(file_cairn_v1_metric, 0);
 
 /**
- * @generated from enum cairn.v1.Picture
- */
-export const Picture = {
-  /**
-   * @generated from enum value: PICTURE_UNSPECIFIED = 0;
-   */
-  UNSPECIFIED: 0,
-
-  /**
-   * @generated from enum value: PICTURE_LINE = 1;
-   */
-  LINE: 1,
-
-  /**
-   * A share of one, drawn on 0 to 1.
-   *
-   * @generated from enum value: PICTURE_ACCURACY = 2;
-   */
-  ACCURACY: 2,
-
-  /**
-   * @generated from enum value: PICTURE_CONFUSION_MATRIX = 3;
-   */
-  CONFUSION_MATRIX: 3,
-
-  /**
-   * @generated from enum value: PICTURE_ROC = 4;
-   */
-  ROC: 4,
-
-  /**
-   * @generated from enum value: PICTURE_PR = 5;
-   */
-  PR: 5,
-
-  /**
-   * @generated from enum value: PICTURE_HISTOGRAM = 6;
-   */
-  HISTOGRAM: 6,
-} as const;
-
-/**
- * @generated from enum cairn.v1.Picture
- */
-export type Picture = (typeof Picture)[keyof typeof Picture] | UnknownEnum;
-
-/**
- * Describes the enum cairn.v1.Picture.
- */
-export const PictureSchema: GenEnum<Picture> = /*@__PURE__*/
-  enumDesc(file_cairn_v1_metric, 1);
-
-/**
  * @generated from enum cairn.v1.Axis
  */
 export const Axis = {
@@ -1388,7 +1141,7 @@ export type Axis = (typeof Axis)[keyof typeof Axis] | UnknownEnum;
  * Describes the enum cairn.v1.Axis.
  */
 export const AxisSchema: GenEnum<Axis> = /*@__PURE__*/
-  enumDesc(file_cairn_v1_metric, 2);
+  enumDesc(file_cairn_v1_metric, 1);
 
 /**
  * @generated from enum cairn.v1.Encoding
@@ -1423,7 +1176,7 @@ export type Encoding = (typeof Encoding)[keyof typeof Encoding] | UnknownEnum;
  * Describes the enum cairn.v1.Encoding.
  */
 export const EncodingSchema: GenEnum<Encoding> = /*@__PURE__*/
-  enumDesc(file_cairn_v1_metric, 3);
+  enumDesc(file_cairn_v1_metric, 2);
 
 /**
  * @generated from enum cairn.v1.Form
@@ -1444,9 +1197,9 @@ export const Form = {
   /**
    * Minimum, maximum, first, last and mean of all points per bucket.
    *
-   * @generated from enum value: FORM_ENVELOPE = 2;
+   * @generated from enum value: FORM_BAND = 2;
    */
-  ENVELOPE: 2,
+  BAND: 2,
 } as const;
 
 /**
@@ -1458,7 +1211,7 @@ export type Form = (typeof Form)[keyof typeof Form] | UnknownEnum;
  * Describes the enum cairn.v1.Form.
  */
 export const FormSchema: GenEnum<Form> = /*@__PURE__*/
-  enumDesc(file_cairn_v1_metric, 4);
+  enumDesc(file_cairn_v1_metric, 3);
 
 /**
  * @generated from service cairn.v1.MetricService
@@ -1506,7 +1259,8 @@ export const MetricService: GenService<{
     output: typeof ListKeysResponseSchema;
   },
   /**
-   * The series of one run with their summaries.
+   * Series with their summaries: of one run, of several, or of all that the
+   * caller may read.
    *
    * @generated from rpc cairn.v1.MetricService.ListSeries
    */
@@ -1514,6 +1268,28 @@ export const MetricService: GenService<{
     methodKind: "unary";
     input: typeof ListSeriesRequestSchema;
     output: typeof ListSeriesResponseSchema;
+  },
+  /**
+   * Names of labels, or values of one label, of series selected as in
+   * ListSeries, with how many series have each.
+   *
+   * @generated from rpc cairn.v1.MetricService.ListLabels
+   */
+  listLabels: {
+    methodKind: "unary";
+    input: typeof ListLabelsRequestSchema;
+    output: typeof ListLabelsResponseSchema;
+  },
+  /**
+   * Destroys points of the series that matchers select in one run: those in a
+   * range, or all of them. There is no way back.
+   *
+   * @generated from rpc cairn.v1.MetricService.DeleteSeries
+   */
+  deleteSeries: {
+    methodKind: "unary";
+    input: typeof DeleteSeriesRequestSchema;
+    output: typeof DeleteSeriesResponseSchema;
   },
   /**
    * The metric keys of many runs together: which charts there can be.
@@ -1526,7 +1302,7 @@ export const MetricService: GenService<{
     output: typeof ListRunKeysResponseSchema;
   },
   /**
-   * The points of many series at once, exact or as an envelope.
+   * The points of many series at once, exact or as a band.
    *
    * @generated from rpc cairn.v1.MetricService.ReadSeries
    */

@@ -1,5 +1,5 @@
 /**
- * Points of one line by rising x. Exact: `y` is what was logged. An envelope: `y` is the mean of a bucket, and `low`
+ * Points of one line by rising x. Exact: `y` is what was logged. An band: `y` is the mean of a bucket, and `low`
  * and `high` are the smallest and largest number in it, so that no spike is lost.
  */
 export interface Points {
@@ -7,7 +7,7 @@ export interface Points {
   readonly y: Float64Array;
   readonly low?: Float64Array;
   readonly high?: Float64Array;
-  /** Where something that is no number was logged: 1. Only for envelopes; else `y` says it. */
+  /** Where something that is no number was logged: 1. Only for bands; else `y` says it. */
   readonly nan?: Uint8Array;
   /** For a series of texts: what stands at each x; `y` is then its place in `words`. */
   readonly words?: readonly string[];

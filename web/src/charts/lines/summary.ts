@@ -34,13 +34,13 @@ export function factsOf(line: Line): LineFacts {
   };
 }
 
-/** "exact", "envelope of 412,000 points", and what is not shown. `xName` is the metric along x, if there is one. */
+/** "exact", "band of 412,000 points", and what is not shown. `xName` is the metric along x, if there is one. */
 export function badgeOf(lines: readonly Line[], xName?: string): { text: string; detail: string } {
   const points = lines.reduce((sum, line) => sum + line.pointCount, 0);
   const homeless = lines.reduce((sum, line) => sum + line.homelessCount, 0);
   const exact = lines.every((line) => line.exact);
   const count = points.toLocaleString("en");
-  const text = exact ? "exact" : `envelope of ${count}`;
+  const text = exact ? "exact" : `band of ${count}`;
   const detail = exact
     ? `All ${count} points are drawn as they were logged.`
     : `Minimum, maximum and mean of all ${count} points: no spike is lost. Zoom in to see single points.`;

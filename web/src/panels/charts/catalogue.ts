@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { Picture, type KeyDescription } from "#proto/cairn/v1/metric_pb.ts";
+import { Picture, type KeyDescription } from "#proto/cairn/v1/key_pb.ts";
 import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
 import { listKeys } from "#sdk/pages.ts";
 import { cairn } from "../../data/server.ts";

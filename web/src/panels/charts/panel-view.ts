@@ -1,4 +1,4 @@
-import type { KeyDescription } from "#proto/cairn/v1/metric_pb.ts";
+import type { KeyDescription } from "#proto/cairn/v1/key_pb.ts";
 import type { XKind } from "../../charts/paint/frame.ts";
 import type { Reduction } from "../../charts/lines/reduce.ts";
 import type { Smoothing } from "../../charts/lines/smooth.ts";

@@ -28,7 +28,7 @@ export const sparklines = (runId: string, series: readonly SeriesInfo[]) => {
 };
 
 function pathOf(data: SeriesData): string {
-  if (data.form !== Form.ENVELOPE)
+  if (data.form !== Form.BAND)
     return sparklinePath(valuesOf(data.values, data.kind), SPARK_WIDTH, SPARK_HEIGHT);
   const low = doublesOf(data.min);
   const high = doublesOf(data.max);

@@ -96,8 +96,7 @@ function nameOf(runId: string, key: string): string {
 
 function lineOf(series: SeriesData | undefined): SparkLine {
   if (series === undefined) return EMPTY;
-  if (series.form === Form.ENVELOPE)
-    return { x: doubles(series.bucket?.bytes), y: doubles(series.mean?.bytes) };
+  if (series.form === Form.BAND) return { x: doubles(series.bucket?.bytes), y: doubles(series.mean?.bytes) };
   const y = valuesOf(series);
   const x = doubles(series.steps?.bytes);
   return { x: x.length === y.length ? x : Float64Array.from(y, (_, i) => i), y };

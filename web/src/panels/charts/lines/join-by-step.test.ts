@@ -20,10 +20,10 @@ function exact(points: readonly (readonly [step: number, value: number])[]): Ser
   });
 }
 
-function envelope(rows: readonly { bucket: number; count: number; mean: number }[]): SeriesData {
+function band(rows: readonly { bucket: number; count: number; mean: number }[]): SeriesData {
   const of = (pick: (row: (typeof rows)[number]) => number) => column(rows.map(pick));
   return create(SeriesDataSchema, {
-    form: Form.ENVELOPE,
+    form: Form.BAND,
     kind: SeriesKind.NUMBER,
     pointCount: BigInt(rows.reduce((sum, { count }) => sum + count, 0)),
     bucket: of(({ bucket }) => bucket),
@@ -73,16 +73,16 @@ describe("one metric over another", () => {
     );
   });
 
-  it("Z91 what came as an envelope is joined by buckets, keeps its spikes, and is not called exact", () => {
+  it("Z91 what came as a band is joined by buckets, keeps its spikes, and is not called exact", () => {
     const grid = { gridStart: 0, gridWidth: 10 };
-    const loss = envelope([
+    const loss = band([
       { bucket: 0, count: 10, mean: 5 },
       { bucket: 1, count: 10, mean: 4 },
       { bucket: 2, count: 3, mean: 3 },
     ]);
     const both = joinBySteps(
       loss,
-      envelope([
+      band([
         { bucket: 0, count: 10, mean: 700 },
         { bucket: 1, count: 10, mean: 200 },
       ]),
@@ -102,7 +102,7 @@ describe("one metric over another", () => {
     );
     expect([...few.x]).toEqual([20, 50]);
     expect(few.homelessCount).toBe(10);
-    const over = joinBySteps(exact([[14, 1]]), envelope([{ bucket: 1, count: 9, mean: 8 }]), grid);
+    const over = joinBySteps(exact([[14, 1]]), band([{ bucket: 1, count: 9, mean: 8 }]), grid);
     expect(over).toMatchObject({ exact: false, homelessCount: 0 });
     expect([...over.x]).toEqual([8]);
   });

@@ -12,7 +12,7 @@ import { placesOfWords, type Grid } from "./series-points.ts";
 export function joinBySteps(data: SeriesData, other: SeriesData | undefined, grid: Grid): Points {
   const pointCount = Number(data.pointCount);
   const placeAt = other === undefined ? () => undefined : placesBy(other, data.form, grid);
-  const isExact = data.form === Form.EXACT && other?.form !== Form.ENVELOPE;
+  const isExact = data.form === Form.EXACT && other?.form !== Form.BAND;
   const steps = data.form === Form.EXACT ? doublesOf(data.steps) : doublesOf(data.bucket);
   const counts = data.form === Form.EXACT ? undefined : doublesOf(data.count);
   const places: { at: number; row: number }[] = [];
@@ -49,11 +49,11 @@ export function joinBySteps(data: SeriesData, other: SeriesData | undefined, gri
 /** What the other metric is at a step or, when `form` says so, in a bucket. */
 function placesBy(other: SeriesData, form: Form, grid: Grid): (at: number) => number | undefined {
   const bucketOf = (step: number): number => Math.floor((step - grid.gridStart) / grid.gridWidth);
-  if (other.form === Form.ENVELOPE) {
+  if (other.form === Form.BAND) {
     const buckets = doublesOf(other.bucket);
     const means = doublesOf(other.mean);
     const known = new Map(Array.from(buckets, (bucket, i) => [bucket, means[i]!]));
-    return form === Form.ENVELOPE ? (bucket) => known.get(bucket) : (step) => known.get(bucketOf(step));
+    return form === Form.BAND ? (bucket) => known.get(bucket) : (step) => known.get(bucketOf(step));
   }
   const steps = doublesOf(other.steps);
   const values = other.kind === SeriesKind.TEXT ? new Float64Array(0) : valuesOf(other.values, other.kind);

@@ -64,7 +64,7 @@ describe("points of a series", () => {
 
   it("Z34 buckets stand in the middle of their steps, with lowest, highest and what was no number", () => {
     const data = create(SeriesDataSchema, {
-      form: Form.ENVELOPE,
+      form: Form.BAND,
       pointCount: 23n,
       bucket: column([0, 2]),
       count: column([10, 12]),
@@ -120,13 +120,13 @@ describe("a zoomed part", () => {
     expect([...withNeighbours(points([20]), whole).x]).toEqual([10, 20, 30]);
     expect([...withNeighbours(points([0, 10]), whole).x]).toEqual([0, 10, 20]);
     expect([...withNeighbours(points([]), whole).x]).toEqual([0, 10, 20, 30, 40]);
-    const envelope = {
+    const band = {
       ...points([20]),
       low: Float64Array.of(1),
       high: Float64Array.of(99),
       nan: Uint8Array.of(1),
     };
-    const joined = withNeighbours(envelope, whole);
+    const joined = withNeighbours(band, whole);
     expect([...joined.low!]).toEqual([10, 1, 30]);
     expect([...joined.high!]).toEqual([10, 99, 30]);
     expect([...joined.nan!]).toEqual([0, 1, 0]);

@@ -19,7 +19,7 @@ export function bucketPlaces(bucket: Float64Array, { gridStart, gridWidth }: Gri
  */
 export function seriesPoints(data: SeriesData, axis: Axis, grid: Grid, originUs = 0): Points {
   const pointCount = Number(data.pointCount);
-  if (data.form === Form.ENVELOPE) {
+  if (data.form === Form.BAND) {
     const count = doublesOf(data.count);
     const x = moved(bucketPlaces(doublesOf(data.bucket), grid), originUs);
     const placed = count.reduce((sum, each) => sum + each, 0);

@@ -1,0 +1,140 @@
+import { CairnError } from "#lang/errors.ts";
+import { compilePattern } from "#lang/query/pattern.ts";
+import { PatternDeadline } from "#lang/query/pattern-deadline.ts";
+import { isUnder } from "#lang/namespace-path.ts";
+import { maskReadsRun } from "#core/access/scope.ts";
+import type { KeyPattern, SeriesScope, SeriesSelection } from "#core/ports/point-store.ts";
+import { compileMatchers, type SeriesTest } from "#core/series/matchers.ts";
+import type { Db } from "../file/db.ts";
+import { labelsFromText } from "./labels.ts";
+
+/** Where a series lies in the order of lists. Keys are never empty, so "" is before the first series of a run. */
+export interface Place {
+  ownerId: string;
+  key: string;
+  /** As labelsText writes them. */
+  labels: string;
+}
+
+export interface ScannedSeries extends Place {
+  id: number;
+  /** Whether it lies after the place that was asked for. */
+  isAfter: boolean;
+}
+
+interface Owner {
+  key: number;
+  id: string;
+}
+
+/** Goes through the series that matchers select, in the order of their runs' ids, keys and labels. */
+export class SeriesScan {
+  readonly #db: Db;
+  readonly #scope: SeriesScope;
+  readonly #test: SeriesTest;
+  readonly #pattern: ((key: string) => boolean) | undefined;
+  #left: number;
+  #stoppedAt: Place | undefined;
+
+  constructor(db: Db, selection: SeriesSelection & { pattern?: KeyPattern | undefined }) {
+    const deadline = new PatternDeadline("select series");
+    this.#db = db;
+    this.#scope = selection.scope;
+    this.#left = selection.lookMax;
+    this.#test = compileMatchers(selection.matchers, deadline);
+    this.#pattern = selection.pattern && deadline.test(compilePattern(selection.pattern.regex, "regex"));
+  }
+
+  /** Where to go on, when there is more than it may look at. */
+  get stoppedAt(): Place | undefined {
+    return this.#stoppedAt;
+  }
+
+  /** How much it may still look at. */
+  get left(): number {
+    return this.#left;
+  }
+
+  /** Those after a place; with `before` also those before it, marked. */
+  *each(after: Place | undefined, { before = false } = {}): Generator<ScannedSeries> {
+    for (const owner of this.#owners(after?.ownerId ?? "")) {
+      const start = { ownerId: owner.id, key: "", labels: "" };
+      if (this.#spend(start)) return;
+      yield* this.#ofOwner(owner, after?.ownerId === owner.id ? after : start, before);
+      if (this.#stoppedAt !== undefined) return;
+    }
+  }
+
+  *#ofOwner(owner: Owner, after: Place, before: boolean): Generator<ScannedSeries> {
+    const { key: onlyKey, matchesKey, matchesLabels } = this.#test;
+    let last = after;
+    let isKeyMatched = false;
+    let lastKey: string | undefined;
+    for (const [id, text, labelsText, isAfter] of this.#rows(owner.key, onlyKey, after, before)) {
+      if (this.#spend(last)) return;
+      const [key, labels] = [String(text), String(labelsText)];
+      last = { ownerId: owner.id, key, labels };
+      if (key !== lastKey) isKeyMatched = matchesKey(key) && (this.#pattern?.(key) ?? true);
+      lastKey = key;
+      if (!isKeyMatched || matchesLabels?.(labelsFromText(labels)) === false) continue;
+      yield { ...last, id: Number(id), isAfter: isAfter === 1 };
+    }
+  }
+
+  #rows(run: number, onlyKey: string | undefined, after: Place, before: boolean) {
+    const isAfter = "(key, labels) > (?1, ?2)";
+    const sql = `SELECT id, key, labels, ${isAfter} FROM series
+      WHERE run = ?3${onlyKey === undefined ? "" : " AND key = ?4"}${before ? "" : ` AND ${isAfter}`}
+      ORDER BY key, labels`;
+    const values = [after.key, after.labels, run];
+    return this.#db.each(sql, ...values, ...(onlyKey === undefined ? [] : [onlyKey]));
+  }
+
+  /** Counts one more look; true once there were too many. */
+  #spend(place: Place): boolean {
+    if (this.#left-- > 0) return false;
+    this.#stoppedAt = place;
+    return true;
+  }
+
+  *#owners(fromId: string): Generator<Owner> {
+    const scope = this.#scope;
+    if ("owners" in scope) {
+      const ids = JSON.stringify(scope.owners.map(({ runId }) => runId));
+      const sql =
+        "SELECT key, id FROM run WHERE id IN (SELECT value FROM json_each(?)) AND id >= ? ORDER BY id";
+      for (const [key, id] of this.#db.all(sql, ids, fromId)) yield { key: Number(key), id: String(id) };
+      return;
+    }
+    // In the order of the index of ids, whatever namespaces there are.
+    const rows = this.#db.each(
+      `SELECT run.key, run.id, namespace.path FROM run CROSS JOIN namespace ON namespace.id = run.namespace
+       WHERE run.id >= ? AND run.deleted_us IS NULL ORDER BY run.id`,
+      fromId,
+    );
+    for (const [key, text, path] of rows) {
+      const [id, namespace] = [String(text), String(path)];
+      // Not counted: where it stops must not show the id of a run that the caller may not see.
+      if (scope.readable !== undefined && !maskReadsRun(scope.readable, { id, namespace })) continue;
+      if (isUnder(namespace, scope.under)) yield { key: Number(key), id };
+      else if (this.#spend({ ownerId: id, key: "", labels: "" })) return;
+    }
+  }
+}
+
+export function toToken({ ownerId, key, labels }: Place): string {
+  return Buffer.from(JSON.stringify([ownerId, key, labels])).toString("base64url");
+}
+
+export function fromToken(text: string | undefined): Place | undefined {
+  if (text === undefined) return undefined;
+  try {
+    const [ownerId, key, labels] = JSON.parse(Buffer.from(text, "base64url").toString()) as unknown[];
+    if (typeof ownerId === "string" && typeof key === "string" && typeof labels === "string") {
+      return { ownerId, key, labels };
+    }
+  } catch {
+    // Falls through to the one error below.
+  }
+  throw new CairnError("invalid", `cannot read page token "${text.slice(0, 100)}"`, { reason: "PAGE_TOKEN" });
+}
