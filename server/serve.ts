@@ -5,7 +5,7 @@ import { systemClock, type Clock } from "#base/clock.ts";
 import type { Administrator } from "#core/access/administrators.ts";
 import { Chores } from "#core/chores/chores.ts";
 import { choreList } from "#core/chores/list.ts";
-import type { CairnError } from "#lang/errors.ts";
+import { CairnError } from "#lang/errors.ts";
 import { type Core, type CoreOptions, openCore } from "#core/open-core.ts";
 import type { QuotaLimits } from "#core/quota/account.ts";
 import { Backlog } from "#core/quota/backlog.ts";
@@ -261,6 +261,8 @@ function openRouter(parts: {
       enforce: async ({ request, response, route }) => {
         const sender = { ...senderOf(request), byBrowser: route.byBrowser === true };
         const { caller, account } = await identify({ authenticate, traffic }, route.permission, sender);
+        // Who calls may have taken a while to find out.
+        if (response.destroyed) throw new CairnError("aborted", "cannot answer: the client went away");
         if (route.streams === true) response.once("close", account.openStream());
         return { ...caller, account };
       },

@@ -1,0 +1,108 @@
+import { once } from "node:events";
+import { connect as connectHttp2, constants } from "node:http2";
+import { connect as connectTcp } from "node:net";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import { pino } from "pino";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { systemClock } from "#base/clock.ts";
+import { OWNER, type Caller } from "#core/access/caller.ts";
+import { Backlog } from "#core/quota/backlog.ts";
+import { clientsOf, type Clients } from "#wire/connect/testing/ways.ts";
+import { openCore, type Core } from "../open-core.ts";
+import { readSettings } from "../settings.ts";
+import { useServer } from "../testing/servers.ts";
+
+const ADMIN: Caller = { ...OWNER, permission: "administer" };
+const STREAMS = 2;
+
+const server = useServer(["--auth", "--quota-streams", String(STREAMS)]);
+/** What a second server on the same store has. */
+let other: Core;
+let clients: Clients;
+let stop: () => void;
+
+beforeAll(async () => {
+  const settings = readSettings(["--data", "memory:"], {});
+  const parts = { clock: systemClock, backlog: new Backlog(), log: pino({ level: "silent" }) };
+  const opened = await openCore(settings, server().stores, parts);
+  other = opened.core;
+  stop = () => {
+    opened.changes.stop();
+    opened.follower.stop();
+  };
+  clients = clientsOf(createGrpcTransport({ baseUrl: server().listening.url }));
+  await other.access.createPrincipal(ADMIN, { name: "ada", kind: "user", displayName: "", password: "" });
+  const scope = { namespace: "", runId: "", artifact: "" };
+  await other.access.bindRole(ADMIN, { principal: "ada", role: "writer", scope });
+});
+afterAll(() => stop());
+
+/** A token that the server has not seen. */
+async function fresh(): Promise<{ id: string; headers: { authorization: string }; secret: string }> {
+  const asked = { principal: "ada", name: "", role: undefined, namespaces: [], days: 0 };
+  const { secret, token } = await other.access.createToken(ADMIN, asked);
+  return { id: token.id, secret, headers: { authorization: `Bearer ${secret}` } };
+}
+
+it("A43 a token that another server gave out is good on every wire at once, and no longer than there", async () => {
+  const { url } = server().listening;
+  const json = { "content-type": "application/json" };
+  const calls: ((token: Awaited<ReturnType<typeof fresh>>) => Promise<unknown>)[] = [
+    ({ headers }) => clients.runs.createRun({}, { headers }),
+    ({ headers }) => clients.runs.searchRuns({}, { headers }),
+    async ({ headers }) => {
+      const body = { method: "POST", headers: { ...json, ...headers }, body: "{}" };
+      expect((await fetch(`${url}/cairn.v1.RunService/SearchRuns`, body)).status).toBe(200);
+    },
+    async ({ headers }) => expect((await fetch(`${url}/metrics`, { headers })).status).toBe(200),
+    async ({ secret }) => {
+      const body = { method: "POST", headers: json, body: JSON.stringify({ token: secret }) };
+      expect((await fetch(`${url}/session`, body)).status).toBe(204);
+    },
+  ];
+  for (const call of calls) await call(await fresh());
+  const { id, headers } = await fresh();
+  await clients.runs.searchRuns({}, { headers });
+  await other.access.revokeToken(ADMIN, id);
+  const code = async () =>
+    clients.runs.searchRuns({}, { headers }).then(
+      () => undefined,
+      (thrown: unknown) => ConnectError.from(thrown).code,
+    );
+  await expect.poll(code, { timeout: 3_000 }).toBe(Code.Unauthenticated);
+});
+
+it("A43 K3 a caller that hangs up before its token was found takes no stream along", async () => {
+  const { url } = server().listening;
+  const { host, port, hostname } = new URL(url);
+  const session = connectHttp2(url);
+  for (let i = 0; i < STREAMS; i++) {
+    const stream = session.request({
+      ":method": "POST",
+      ":path": "/cairn.v1.WatchService/Watch",
+      "content-type": "application/grpc+proto",
+      ...(await fresh()).headers,
+    });
+    stream.on("error", () => {});
+    stream.close(constants.NGHTTP2_CANCEL);
+    await once(stream, "close");
+    const socket = connectTcp(Number(port), hostname);
+    const { authorization } = (await fresh()).headers;
+    socket.end(
+      `GET /artifacts/x/y HTTP/1.1\r\nhost: ${host}\r\nauthorization: ${authorization}\r\n\r\n`,
+      () => socket.resetAndDestroy(),
+    );
+    await once(socket, "close");
+  }
+  session.close();
+  // What was shown before is found before this one is.
+  const { headers } = await fresh();
+  await clients.runs.createRun({}, { headers });
+  const watching = new AbortController();
+  for (let i = 0; i < STREAMS; i++) {
+    const events = clients.watch.watch({ runs: {} }, { headers, signal: watching.signal });
+    expect((await events[Symbol.asyncIterator]().next()).done).toBe(false);
+  }
+  watching.abort();
+});
