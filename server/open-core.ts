@@ -52,6 +52,7 @@ export async function openCore(
   const artifacts = new Artifacts({
     store: stores.artifacts,
     ledger: stores.blobLedger,
+    uploadLedger: stores.uploadLedger,
     runs: store,
     blobs: stores.blobs,
     clock,

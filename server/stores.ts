@@ -14,6 +14,7 @@ import type { LogStore } from "#core/ports/log-store.ts";
 import type { PointStore } from "#core/ports/point-store.ts";
 import type { RunSearch } from "#core/ports/run-search.ts";
 import type { RunStore } from "#core/ports/run-store.ts";
+import type { UploadLedger } from "#core/ports/upload-ledger.ts";
 import { openColumns } from "#store/columns/open.ts";
 import { openSqlite } from "#store/sqlite/open.ts";
 import type { StartThread } from "#store/sqlite/thread.ts";
@@ -27,6 +28,7 @@ export interface Stores {
   links: LineageStore;
   artifacts: ArtifactStore;
   blobLedger: BlobLedger;
+  uploadLedger: UploadLedger;
   leases: Leases;
   logs: LogStore;
   blobs: BlobStore;
@@ -71,6 +73,7 @@ export async function openStores(settings: Settings, startThread?: StartThread):
       links: store,
       artifacts: store.artifacts,
       blobLedger: store.blobLedger,
+      uploadLedger: store.uploadLedger,
       leases: store.leases,
       logs: store,
       blobs,

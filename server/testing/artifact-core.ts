@@ -53,6 +53,7 @@ export async function openArtifactCore(
   const artifacts = new Artifacts({
     store: under.artifacts,
     ledger: under.blobLedger,
+    uploadLedger: under.uploadLedger,
     runs: under.runs,
     blobs,
     clock: core.clock,

@@ -14,6 +14,7 @@ import type { Leases } from "#core/ports/leases.ts";
 import type { LineageStore } from "#core/ports/lineage-store.ts";
 import type { LogStore } from "#core/ports/log-store.ts";
 import type { AppendEnvelope, AppendOutcome, HeavyPart, RunStore } from "#core/ports/run-store.ts";
+import type { UploadLedger } from "#core/ports/upload-ledger.ts";
 import type { FeedRecorder } from "./feed-recorder.ts";
 
 /** A new, empty store. */
@@ -26,6 +27,7 @@ export interface StoresUnderTest {
   logs: LogStore;
   artifacts: ArtifactStore;
   blobLedger: BlobLedger;
+  uploadLedger: UploadLedger;
   leases: Leases;
   feed: FeedRecorder;
   /** An empty folder for backups. */

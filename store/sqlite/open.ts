@@ -11,9 +11,10 @@ import type { LineageStore } from "#core/ports/lineage-store.ts";
 import type { LogStore } from "#core/ports/log-store.ts";
 import type { PointStore } from "#core/ports/point-store.ts";
 import type { AppendEnvelope, AppendOutcome, RunStore } from "#core/ports/run-store.ts";
+import type { UploadLedger } from "#core/ports/upload-ledger.ts";
 import { lockDirectory } from "./file/lock.ts";
 import { packEnvelope } from "./journal/pack.ts";
-import { artifactPort, blobLedgerPort, leasesPort, UNSEEN, type Calls } from "./ports.ts";
+import { artifactPort, blobLedgerPort, leasesPort, UNSEEN, uploadLedgerPort, type Calls } from "./ports.ts";
 import { startThread, type StartThread, type Thread } from "./thread.ts";
 import type { ReaderApi, WriterApi } from "./worker-api.ts";
 
@@ -160,6 +161,7 @@ export class SqliteStore implements Journal, RunStore, PointStore, AccessStore, 
   readonly #reads: Calls<ReaderApi> = (method, args) => this.#read(method, args as never) as never;
   readonly artifacts: ArtifactStore = artifactPort(this.#writes, this.#reads);
   readonly blobLedger: BlobLedger = blobLedgerPort(this.#writes, this.#reads);
+  readonly uploadLedger: UploadLedger = uploadLedgerPort(this.#writes, this.#reads);
   readonly leases: Leases = leasesPort(this.#writes);
 
   addSource: LineageStore["addSource"] = (...args) => this.#write("addSource", args);

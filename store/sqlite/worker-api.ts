@@ -9,12 +9,14 @@ import type { LineageStore } from "#core/ports/lineage-store.ts";
 import type { LogStore } from "#core/ports/log-store.ts";
 import type { PointStore } from "#core/ports/point-store.ts";
 import type { RunStore } from "#core/ports/run-store.ts";
+import type { UploadLedger } from "#core/ports/upload-ledger.ts";
 import type { Appended, PackedEnvelope } from "./journal/append.ts";
 
 /** What the thread with the writing connection answers. */
 export interface WriterApi
   extends
     Leases,
+    Omit<UploadLedger, "findUploads">,
     Pick<BlobLedger, "pinBlob" | "unpinBlob" | "markBlobs" | "unmarkBlobs">,
     Pick<
       RunStore,
@@ -58,6 +60,7 @@ export interface ReaderApi
     PointStore,
     LogStore,
     Pick<BlobLedger, "listUsedBlobs" | "listUnusedBlobs" | "findUsedBlobs">,
+    Pick<UploadLedger, "findUploads">,
     Pick<Journal, "changesSince" | "readPoints">,
     Pick<
       RunStore,

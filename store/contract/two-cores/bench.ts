@@ -49,6 +49,7 @@ export function useTwoCores(open: OpenStores, openBlobs: OpenSharedBlobs): TwoCo
       new Artifacts({
         store: stores.under.artifacts,
         ledger: stores.under.blobLedger,
+        uploadLedger: stores.under.uploadLedger,
         runs: stores.runs,
         blobs: slowed(blobs, () => two.pause()),
         clock,

@@ -91,6 +91,7 @@ export async function openIn<D extends string | undefined>(
     links: store,
     artifacts: store.artifacts,
     blobLedger: store.blobLedger,
+    uploadLedger: store.uploadLedger,
     leases: store.leases,
     feed,
     settle: () => store.settle(),
