@@ -24,6 +24,7 @@ import type { NamespaceStore } from "./ports/namespace-store.ts";
 import type { PointStore } from "./ports/point-store.ts";
 import type { RunSearch } from "./ports/run-search.ts";
 import type { RunStore } from "./ports/run-store.ts";
+import type { UploadLedger } from "./ports/upload-ledger.ts";
 import type { Backlog } from "./quota/backlog.ts";
 import { CapturePolicies } from "./runs/capture-policies.ts";
 import { Namespaces } from "./runs/namespaces.ts";
@@ -45,6 +46,7 @@ export interface Ports {
   links: LineageStore;
   artifacts: ArtifactStore;
   blobLedger: BlobLedger;
+  uploadLedger: UploadLedger;
   leases: Leases;
   logs: LogStore;
   blobs: BlobStore;
@@ -93,6 +95,7 @@ export async function openCore(ports: Ports, options: CoreOptions) {
   const artifacts = new Artifacts({
     store: ports.artifacts,
     ledger: ports.blobLedger,
+    uploadLedger: ports.uploadLedger,
     runs: store,
     blobs: ports.blobs,
     clock,

@@ -8,6 +8,7 @@ import { openMemoryBlobStore } from "#blob/memory/memory-blob-store.ts";
 import type { OpenSharedBlobs } from "#store/contract/two-cores/bench.ts";
 import { twoCoresBlobsContract } from "#store/contract/two-cores/blobs.ts";
 import { twoCoresChoresContract } from "#store/contract/two-cores/chores.ts";
+import { twoCoresUploadsContract } from "#store/contract/two-cores/uploads.ts";
 import { openInMemory, openOnDisk } from "#store/sqlite/testing/under-test.ts";
 import { dose } from "../tools/dose.ts";
 
@@ -31,7 +32,9 @@ const sharedFolder: OpenSharedBlobs = async () => {
 describe("chores", () => twoCoresChoresContract(openInMemory, dose(60, 1_000)));
 describe("in memory", () => {
   describe("blobs", () => twoCoresBlobsContract(openInMemory, sharedMemory, dose(60, 2_000)));
+  describe("uploads", () => twoCoresUploadsContract(openInMemory, sharedMemory, dose(60, 2_000)));
 });
 describe("on disk", () => {
   describe("blobs", () => twoCoresBlobsContract(() => openOnDisk(), sharedFolder, dose(10, 200)));
+  describe("uploads", () => twoCoresUploadsContract(() => openOnDisk(), sharedFolder, dose(10, 200)));
 });

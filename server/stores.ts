@@ -52,6 +52,7 @@ export async function openStores(settings: Settings, startThread?: StartThread):
       links: store,
       artifacts: store.artifacts,
       blobLedger: store.blobLedger,
+      uploadLedger: store.uploadLedger,
       leases: store.leases,
       logs: store,
       blobs,

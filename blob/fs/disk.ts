@@ -15,8 +15,8 @@ export interface Disk {
   resolve(path: string): Promise<string>;
   /** Creates a file for writing; an existing one is an error. */
   create(path: string): Promise<WritableFile>;
-  /** Opens a file to write at its end, and creates it where there is none. */
-  openForAppending(path: string): Promise<AppendableFile>;
+  /** Opens a file to write from `offset` on, and creates it where there is none. */
+  openForAppending(path: string, offset: number): Promise<AppendableFile>;
   openForReading(path: string): Promise<ReadableFile>;
   /** Replaces what is at `to` in one step. */
   rename(from: string, to: string): Promise<void>;
@@ -39,7 +39,7 @@ export interface Entry {
 }
 
 export interface WritableFile {
-  /** Writes some of the bytes at the end and says how many. */
+  /** Writes some of the bytes behind those before and says how many. */
   write(bytes: Uint8Array): Promise<number>;
   sync(): Promise<void>;
   close(): Promise<void>;
@@ -58,7 +58,7 @@ export interface ReadableFile {
   close(): Promise<void>;
 }
 
-const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
+const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
 const OWNER_ONLY_DIRECTORY = 0o700;
 const OWNER_ONLY_FILE = 0o600;
 
@@ -91,12 +91,17 @@ export const nodeDisk: Disk = {
     };
   },
 
-  async openForAppending(path) {
-    const flags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK;
+  async openForAppending(path, offset) {
+    const flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK;
     const handle = await open(path, flags, OWNER_ONLY_FILE);
+    let position = offset;
     return {
       stat: async () => entryFrom(await handle.stat()),
-      write: async (bytes) => (await handle.write(bytes)).bytesWritten,
+      write: async (bytes) => {
+        const { bytesWritten } = await handle.write(bytes, 0, bytes.byteLength, position);
+        position += bytesWritten;
+        return bytesWritten;
+      },
       truncate: (sizeBytes) => handle.truncate(sizeBytes),
       sync: () => handle.sync(),
       close: () => handle.close(),

@@ -2,9 +2,9 @@ import { createHash, type Hash } from "node:crypto";
 
 import { CairnError, quote } from "#lang/errors.ts";
 import { checkUploadId, isDigest, missingUpload, requireExpected, wrongOffset } from "#core/types/blob.ts";
-import type { BlobInfo, PutOptions, UploadInfo } from "#core/ports/blob-store.ts";
+import type { BlobInfo, FinishOptions, UploadInfo } from "#core/ports/blob-store.ts";
 
-import type { AppendableFile } from "./disk.ts";
+import { errnoOf, type AppendableFile } from "./disk.ts";
 import { isFull } from "./failure.ts";
 import { type Root, writeAll } from "./root.ts";
 
@@ -17,11 +17,12 @@ interface Progress {
 }
 
 /**
- * Content that comes in pieces: one file per upload, to whose end each piece is written and synced
+ * Content that comes in pieces: one file per upload, to which each piece is written at its offset and synced
  * before it is acknowledged. How much there is, is the size of the file; when the power fails in the
  * middle of a piece that may be more than was acknowledged, or nonsense, which the digest shows at the end.
  *
- * The digest is computed along the way. After a restart what is there is read once more at the end.
+ * The digest is computed along the way. After a restart, or when another server has written too, what is there is read
+ * once more at the end.
  */
 export class FsUploads {
   readonly #root: Root;
@@ -55,7 +56,7 @@ export class FsUploads {
     if (!(await this.#hasFolder(task))) throw gone(task);
     const found = await this.find(id);
     if ((found?.sizeBytes ?? 0) !== offset) throw wrongOffset(offset, found?.sizeBytes ?? 0);
-    const file = await this.#root.try(task, () => this.#root.disk.openForAppending(this.#fileOf(id)));
+    const file = await this.#root.try(task, () => this.#root.disk.openForAppending(this.#fileOf(id), offset));
     try {
       return await this.#write(task, id, file, offset, content);
     } finally {
@@ -105,14 +106,12 @@ export class FsUploads {
     return progress?.sizeBytes === offset ? progress : undefined;
   }
 
-  async finish(
-    id: string,
-    { expect, beforePlace }: { expect: BlobInfo; beforePlace?: PutOptions["beforePlace"] },
-  ): Promise<BlobInfo> {
+  async finish(id: string, { expect, beforePlace, reread = false }: FinishOptions): Promise<BlobInfo> {
     const task = `cannot finish upload ${quote(id)}`;
     const found = await this.find(id);
     if (found === undefined) throw missingUpload(id);
     this.#root.requireTrusted();
+    if (reread) this.#progress.delete(id);
     const blob = await this.#measure(task, id, found.sizeBytes);
     try {
       requireExpected(blob, expect);
@@ -147,7 +146,7 @@ export class FsUploads {
 
   /** What an earlier process wrote and did not come to acknowledge may not be on the disk yet. */
   async #syncFile(task: string, id: string): Promise<void> {
-    const file = await this.#root.try(task, () => this.#root.disk.openForAppending(this.#fileOf(id)));
+    const file = await this.#root.try(task, () => this.#root.disk.openForAppending(this.#fileOf(id), 0));
     try {
       await this.#root.sync(task, () => file.sync());
     } finally {
@@ -162,7 +161,11 @@ export class FsUploads {
     if (!(await this.#hasFolder(task))) return;
     const { disk } = this.#root;
     await this.#root.try(task, async () => {
-      if ((await disk.find(this.#fileOf(id))) !== undefined) await disk.unlink(this.#fileOf(id));
+      if ((await disk.find(this.#fileOf(id))) === undefined) return;
+      await disk.unlink(this.#fileOf(id)).catch((error: unknown) => {
+        // Another server was faster.
+        if (errnoOf(error) !== "ENOENT") throw error;
+      });
     });
   }
 

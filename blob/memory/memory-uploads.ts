@@ -29,7 +29,11 @@ export class MemoryUploads {
     const upload = this.#uploads.get(id) ?? { pieces: [], sizeBytes: 0, touchedMs: 0 };
     this.#uploads.set(id, upload);
     upload.touchedMs = Date.now();
+    let sent = 0;
     for await (const piece of content) {
+      const added = upload.sizeBytes - offset;
+      if (added !== sent) throw wrongOffset(offset + sent, upload.sizeBytes);
+      sent += piece.byteLength;
       // The stream may use its buffer again.
       upload.pieces.push(new Uint8Array(piece));
       upload.sizeBytes += piece.byteLength;

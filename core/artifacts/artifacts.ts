@@ -17,6 +17,7 @@ import type { Follower } from "../journal/follower.ts";
 import type { ArtifactStore } from "../ports/artifact-store.ts";
 import type { BlobLedger } from "../ports/blob-ledger.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
+import type { UploadLedger } from "../ports/upload-ledger.ts";
 import type { RunStore } from "../ports/run-store.ts";
 import type { CapturePolicies } from "../runs/capture-policies.ts";
 import { fillPage } from "../runs/fill-page.ts";
@@ -33,6 +34,7 @@ import { Uploads } from "./uploads.ts";
 export interface ArtifactParts {
   store: ArtifactStore;
   ledger: BlobLedger;
+  uploadLedger: UploadLedger;
   runs: RunStore;
   blobs: BlobStore;
   clock: Clock;

@@ -1,12 +1,19 @@
+import { createHash, randomUUID } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
+import type { Clock } from "#base/clock.ts";
 import { interruptible } from "#base/interruptible.ts";
-import { createHash } from "node:crypto";
-import type { Principal } from "../access/caller.ts";
 import { CairnError } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
+import type { Principal } from "../access/caller.ts";
 import type { BlobInfo, BlobStore, PutOptions } from "../ports/blob-store.ts";
+import type { UploadLedger } from "../ports/upload-ledger.ts";
 
-const OWNER_DIGITS = 32;
-const FULL_RETRY_MS = 60_000;
+const HALF_DIGITS = 32;
+const TURN_MS = 15_000;
+const RENEW_MS = 1_000;
+const WAIT_MS_FIRST = 2;
+const WAIT_MS_MAX = 200;
+const EXPIRED_AT_ONCE = 100;
 
 /** Everything that makes an upload the same one: whoever knows only a part of it finds another. */
 export interface UploadKey {
@@ -18,155 +25,177 @@ export interface UploadKey {
   totalBytes: number;
 }
 
-/** One that works on an upload at this moment. */
-interface Turn {
-  superseded: AbortController;
-  done: Promise<void>;
+/** An upload while one request has the turn at it. */
+export interface OpenUpload {
+  /** How much has come; undefined when it has not begun. */
+  offset: number | undefined;
+  /** Resolves with the new offset once the piece is durable. */
+  append(content: AsyncIterable<Uint8Array>): Promise<number>;
+  finish(expect: BlobInfo, beforePlace: PutOptions["beforePlace"]): Promise<BlobInfo>;
 }
 
 /**
- * Uploads that come in pieces, of everybody. It keeps their number within limits and lets one request at a
- * time work on each: a newer one ends the older, which most likely belongs to a connection that broke
+ * Uploads that come in pieces, of everybody and through any core. It keeps their number within limits and lets one
+ * request at a time work on each: a newer one ends the older, which most likely belongs to a connection that broke
  * without the server noticing.
  */
 export class UploadTable {
+  readonly #ledger: UploadLedger;
   readonly #blobs: BlobStore;
-  readonly #nowMs: () => number;
-  /** Where each stands, by id. */
-  readonly #known = new Map<string, { sizeBytes: number; touchedMs: number }>();
-  readonly #countByOwner = new Map<string, number>();
-  readonly #turns = new Map<string, Turn>();
-  #loading: Promise<void> | undefined;
+  readonly #clock: Clock;
+  readonly #core = randomUUID();
+  /** Only so that a newer request at this core need not wait for the next renewal. */
+  readonly #working = new Map<string, AbortController>();
 
-  constructor(parts: { blobs: BlobStore; nowMs: () => number }) {
+  constructor(parts: { uploadLedger: UploadLedger; blobs: BlobStore; clock: Clock }) {
+    this.#ledger = parts.uploadLedger;
     this.#blobs = parts.blobs;
-    this.#nowMs = parts.nowMs;
+    this.#clock = parts.clock;
   }
 
   /** 64 hex digits, of which the first half says whose upload it is. */
   static idOf({ principal, runId, name, step, digest, totalBytes }: UploadKey): string {
     const hash = (...parts: unknown[]) =>
-      createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, OWNER_DIGITS);
+      createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, HALF_DIGITS);
     return hash(principal.kind, principal.name) + hash(runId, name, step ?? null, digest, totalBytes);
   }
 
-  /** Runs `work` when nobody else works on the upload; `superseded` tells it that somebody newer waits. */
-  async alone<T>(id: string, work: (superseded: AbortSignal) => Promise<T>): Promise<T> {
-    await this.#load();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const turn = { superseded: new AbortController(), done: promise };
-    const before = this.#turns.get(id);
-    this.#turns.set(id, turn);
+  /**
+   * Runs `work` once no other request works on the upload, on any core. Throws `aborted` (SUPERSEDED) when a newer one takes over,
+   * and `exhausted` when it `begins` and there are too many.
+   */
+  async alone<T>(id: string, begins: boolean, work: (upload: OpenUpload) => Promise<T>): Promise<T> {
+    const superseded = new AbortController();
+    this.#working.get(id)?.abort();
+    this.#working.set(id, superseded);
     try {
-      before?.superseded.abort();
-      await before?.done;
-      const { signal } = turn.superseded;
-      if (signal.aborted) throw supersededError();
-      return await work(signal);
+      const turn = randomUUID();
+      const taken = await this.#take(id, turn, begins, superseded.signal);
+      if (taken === undefined) return await work(NOT_BEGUN);
+      return await this.#inTurn(id, turn, taken.shared, superseded, work);
     } finally {
-      resolve();
-      if (this.#turns.get(id) === turn) this.#turns.delete(id);
+      if (this.#working.get(id) === superseded) this.#working.delete(id);
     }
   }
 
-  /** How much has come; undefined when it has not begun. Call while alone, as the next two. */
-  offsetOf(id: string): number | undefined {
-    return this.#known.get(id)?.sizeBytes;
+  /** undefined when it has not begun and does not now. */
+  async #take(
+    id: string,
+    turn: string,
+    begins: boolean,
+    superseded: AbortSignal,
+  ): Promise<{ shared: boolean } | undefined> {
+    let waitMs = WAIT_MS_FIRST;
+    let again = false;
+    let adopts = begins;
+    for (;;) {
+      if (superseded.aborted) throw supersededError();
+      const times = this.#times();
+      const asked = { id, turn, core: this.#core, again, begins: adopts, ...times };
+      const taken = await this.#ledger.takeUpload(asked);
+      if (taken.state === "superseded") throw supersededError();
+      if (taken.state === "taken") return taken;
+      if (taken.state === "absent") {
+        // Files from before there were rows, or of a store that was restored, are gone on with.
+        if ((await this.#blobs.findUpload(id)) === undefined) return undefined;
+        adopts = true;
+        again = false;
+        continue;
+      }
+      again = true;
+      await setTimeout(waitMs);
+      waitMs = Math.min(waitMs * 2, WAIT_MS_MAX);
+    }
   }
 
-  /** Resolves with the new offset once the piece is durable. Throws `exhausted` when there are too many uploads. */
-  async append(id: string, content: AsyncIterable<Uint8Array>, superseded: AbortSignal): Promise<number> {
-    const offset = this.offsetOf(id) ?? 0;
-    if (!this.#known.has(id)) this.#requireRoom(id);
-    this.#set(id, offset);
-    try {
-      const size = await this.#blobs.appendUpload(id, offset, until(content, superseded));
-      this.#set(id, size);
-      return size;
-    } catch (thrown) {
-      // Part of it may have come.
+  async #inTurn<T>(
+    id: string,
+    turn: string,
+    shared: boolean,
+    superseded: AbortController,
+    work: (upload: OpenUpload) => Promise<T>,
+  ): Promise<T> {
+    let touchedUs: number | undefined;
+    const end = async () => {
       const found = await this.#blobs.findUpload(id);
-      if (found === undefined) this.#forget(id);
-      else this.#set(id, found.sizeBytes);
+      const now = found && { sizeBytes: found.sizeBytes, touchedUs };
+      await this.#ledger.endTurn(id, turn, this.#clock.nowUs(), now);
+    };
+    const stopRenewing = this.#keepRenewing(id, turn, superseded);
+    let result: T;
+    try {
+      // What was written and not acknowledged, by a core that died, is there all the same: the digest decides at the end.
+      const offset = (await this.#blobs.findUpload(id))?.sizeBytes;
+      result = await work({
+        offset,
+        append: (content) => {
+          touchedUs = this.#clock.nowUs();
+          return this.#blobs.appendUpload(id, offset ?? 0, until(content, superseded.signal));
+        },
+        finish: (expect, beforePlace) =>
+          this.#blobs.finishUpload(id, { expect, beforePlace, reread: shared }),
+      });
+    } catch (thrown) {
+      stopRenewing();
+      await end().catch(() => undefined);
       throw thrown;
     }
+    stopRenewing();
+    await end();
+    return result;
   }
 
-  async finish(id: string, expect: BlobInfo, beforePlace: PutOptions["beforePlace"]): Promise<BlobInfo> {
-    try {
-      return await this.#blobs.finishUpload(id, { expect, beforePlace });
-    } finally {
-      // Refused content was dropped; an upload that could not be placed is still there.
-      if ((await this.#blobs.findUpload(id)) === undefined) this.#forget(id);
-    }
+  /** Aborts when a newer request waits, or the turn is lost. */
+  #keepRenewing(id: string, turn: string, superseded: AbortController): () => void {
+    let endsMs = performance.now() + TURN_MS;
+    const renew = async () => {
+      const beganMs = performance.now();
+      const { nowUs, untilUs } = this.#times();
+      const state = await this.#ledger.renewUpload(id, turn, nowUs, untilUs).catch(() => "failed");
+      if (state === "kept" || state === "wanted") endsMs = beganMs + TURN_MS;
+      if (state === "wanted" || state === "lost" || performance.now() >= endsMs) superseded.abort();
+    };
+    const timer = setInterval(() => void renew(), RENEW_MS);
+    return () => clearInterval(timer);
   }
 
   /** Drops those whose last piece came too long ago. Returns how many. */
   async expire(): Promise<number> {
-    await this.#load();
-    const beforeMs = this.#nowMs() - limits.uploadExpiryMs;
-    const old = [...this.#known].filter(([, { touchedMs }]) => touchedMs < beforeMs).map(([id]) => id);
+    const beforeUs = this.#clock.nowUs() - limits.uploadExpiryMs * 1000;
     let dropped = 0;
-    for (const id of old) {
-      if (this.#turns.has(id)) continue;
-      await this.alone(id, async () => {
+    for (;;) {
+      const turn = randomUUID();
+      const asked = { beforeUs, turn, limit: EXPIRED_AT_ONCE, ...this.#times() };
+      const ids = await this.#ledger.takeExpired(asked);
+      for (const id of ids) {
         await this.#blobs.dropUpload(id);
-        this.#forget(id);
-        dropped++;
-      });
+        await this.#ledger.endTurn(id, turn, this.#clock.nowUs(), undefined);
+      }
+      dropped += ids.length;
+      if (ids.length < EXPIRED_AT_ONCE) break;
+    }
+    for await (const { id, touchedMs } of this.#blobs.listUploads()) {
+      if (touchedMs * 1000 >= beforeUs || (await this.#ledger.findUploads([id])).length > 0) continue;
+      await this.#blobs.dropUpload(id);
+      dropped++;
     }
     return dropped;
   }
 
-  /** What earlier processes left. */
-  #load(): Promise<void> {
-    this.#loading ??= (async () => {
-      for await (const { id, sizeBytes, touchedMs } of this.#blobs.listUploads()) {
-        this.#set(id, sizeBytes, touchedMs);
-      }
-    })().catch((thrown: unknown) => {
-      this.#loading = undefined;
-      throw thrown;
-    });
-    return this.#loading;
-  }
-
-  #set(id: string, sizeBytes: number, touchedMs: number = this.#nowMs()): void {
-    if (!this.#known.has(id)) {
-      const owner = ownerOf(id);
-      this.#countByOwner.set(owner, (this.#countByOwner.get(owner) ?? 0) + 1);
-    }
-    this.#known.set(id, { sizeBytes, touchedMs });
-  }
-
-  #forget(id: string): void {
-    if (!this.#known.delete(id)) return;
-    const owner = ownerOf(id);
-    const left = this.#countByOwner.get(owner)! - 1;
-    if (left > 0) this.#countByOwner.set(owner, left);
-    else this.#countByOwner.delete(owner);
-  }
-
-  #requireRoom(id: string): void {
-    const mine = this.#countByOwner.get(ownerOf(id)) ?? 0;
-    if (mine < limits.uploadsPerPrincipalMax && this.#known.size < limits.uploadsMax) return;
-    const ours = mine >= limits.uploadsPerPrincipalMax;
-    const max = ours ? limits.uploadsPerPrincipalMax : limits.uploadsMax;
-    throw new CairnError(
-      "exhausted",
-      `cannot begin another upload in pieces: ${ours ? "you have" : "there are"} ${max} unfinished ones`,
-      {
-        reason: "TOO_MANY_UPLOADS",
-        facts: { limit: String(max) },
-        hint: "finish some; what nobody goes on with is dropped after 24 hours",
-        retryAfterMs: FULL_RETRY_MS,
-      },
-    );
+  #times(): { nowUs: number; untilUs: number } {
+    const nowUs = this.#clock.nowUs();
+    return { nowUs, untilUs: nowUs + TURN_MS * 1000 };
   }
 }
 
-function ownerOf(id: string): string {
-  return id.slice(0, OWNER_DIGITS);
+const NOT_BEGUN: OpenUpload = {
+  offset: undefined,
+  append: () => Promise.reject(notBegun()),
+  finish: () => Promise.reject(notBegun()),
+};
+
+function notBegun(): CairnError {
+  return new CairnError("internal", "cannot add to an upload that has not begun");
 }
 
 function supersededError(): CairnError {

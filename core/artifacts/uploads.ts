@@ -6,6 +6,7 @@ import { checkDigest, wrongOffset } from "../types/blob.ts";
 import type { RunRef } from "#lang/run-ref.ts";
 import type { ArtifactStore } from "../ports/artifact-store.ts";
 import type { BlobInfo, BlobStore } from "../ports/blob-store.ts";
+import type { UploadLedger } from "../ports/upload-ledger.ts";
 import type { RunStore } from "../ports/run-store.ts";
 import type { CapturePolicies } from "../runs/capture-policies.ts";
 import type { BlobPins } from "./blob-pins.ts";
@@ -46,6 +47,7 @@ export class Uploads {
     store: ArtifactStore;
     runs: RunStore;
     blobs: BlobStore;
+    uploadLedger: UploadLedger;
     clock: Clock;
     captures: CapturePolicies;
     pins: BlobPins;
@@ -60,7 +62,7 @@ export class Uploads {
     this.#pins = parts.pins;
     this.#sweep = parts.sweep;
     this.#sizeBytesMax = parts.sizeBytesMax;
-    this.#table = new UploadTable({ blobs: parts.blobs, nowMs: () => parts.clock.nowUs() / 1000 });
+    this.#table = new UploadTable(parts);
   }
 
   /** Stores content as a whole. What is announced in `expect` must be what comes. */
@@ -99,21 +101,20 @@ export class Uploads {
     const { name, step } = head;
     const id = UploadTable.idOf({ principal: caller.principal, runId, name, step, digest, totalBytes });
     const blob = { digest, sizeBytes: totalBytes };
-    return this.#table.alone(id, async (superseded) => {
-      const known = this.#table.offsetOf(id);
-      if (known === undefined && piece?.start !== 0) {
+    return this.#table.alone(id, piece?.start === 0, async (upload) => {
+      if (upload.offset === undefined && piece?.start !== 0) {
         // The answer to the last piece may have been lost on its way.
         const there = await this.#store.findArtifact(runId, name, step);
         if (isUpload(there, step, blob)) return { done: true, artifact: there };
       }
-      let offset = known ?? 0;
+      let offset = upload.offset ?? 0;
       if (piece !== undefined) {
         if (piece.start !== offset) throw wrongOffset(piece.start, offset);
-        offset = await this.#table.append(id, exactly(piece.content, piece.sizeBytes), superseded);
+        offset = await upload.append(exactly(piece.content, piece.sizeBytes));
       }
       if (offset < totalBytes) return { done: false, offset };
       const artifact = await this.#attach(caller, scope, head, (beforePlace) =>
-        this.#table.finish(id, blob, beforePlace),
+        upload.finish(blob, beforePlace),
       );
       return { done: true, artifact };
     });

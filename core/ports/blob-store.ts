@@ -31,7 +31,8 @@ export interface BlobStore extends UploadStore {
 
 /**
  * Content that comes in pieces, over days and restarts if need be. An upload has an id of the caller's
- * choice, written like a digest; calls for one id must not overlap.
+ * choice, written like a digest; calls for one id must not overlap. Several servers may share what a store keeps (a folder), and a
+ * call of one that has hung may then come late: a piece is written where it belongs and not behind what another has written.
  */
 export interface UploadStore {
   /** In no order. */
@@ -45,13 +46,9 @@ export interface UploadStore {
    */
   appendUpload(id: string, offset: number, content: AsyncIterable<Uint8Array>): Promise<number>;
   /**
-   * Makes a blob of it. Throws `not-found`; `invalid` when it is not what `expect` says, and then drops
-   * it.
+   * Makes a blob of it. Throws `not-found`; `invalid` when it is not what `expect` says, and then drops it.
    */
-  finishUpload(
-    id: string,
-    options: { expect: BlobInfo; beforePlace?: PutOptions["beforePlace"] },
-  ): Promise<BlobInfo>;
+  finishUpload(id: string, options: FinishOptions): Promise<BlobInfo>;
   /** Dropping what is not there is no error. */
   dropUpload(id: string): Promise<void>;
 }
@@ -61,6 +58,13 @@ export interface UploadInfo {
   sizeBytes: number;
   /** When the last piece came, by the system's clock. */
   touchedMs: number;
+}
+
+export interface FinishOptions {
+  expect: BlobInfo;
+  beforePlace?: PutOptions["beforePlace"];
+  /** Whether others may have written to it through another store, so that its digest must be computed from what is there. */
+  reread?: boolean;
 }
 
 export interface PutOptions {

@@ -24,6 +24,7 @@ import type { LogStore } from "#core/ports/log-store.ts";
 import type { NamespaceStore } from "#core/ports/namespace-store.ts";
 import type { HeavyPart, RunStore } from "#core/ports/run-store.ts";
 import type { RunChanges, RunChangesLink } from "#core/ports/run-changes.ts";
+import type { UploadLedger } from "#core/ports/upload-ledger.ts";
 import type { FeedRecorder } from "./feed-recorder.ts";
 
 /** A new, empty store. */
@@ -38,6 +39,7 @@ export interface StoresUnderTest {
   logs: LogStore;
   artifacts: ArtifactStore;
   blobLedger: BlobLedger;
+  uploadLedger: UploadLedger;
   leases: Leases;
   /** For another follower. */
   followRuns(): Promise<RunChangesLink>;

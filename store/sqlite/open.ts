@@ -13,9 +13,10 @@ import type { PointStore } from "#core/ports/point-store.ts";
 import type { NamespaceStore } from "#core/ports/namespace-store.ts";
 import type { RunChangesLink } from "#core/ports/run-changes.ts";
 import type { RunStore } from "#core/ports/run-store.ts";
+import type { UploadLedger } from "#core/ports/upload-ledger.ts";
 import { lockDirectory, makeDirectory } from "./file/lock.ts";
 import { packEnvelope } from "./journal/pack.ts";
-import { artifactPort, blobLedgerPort, leasesPort, UNSEEN, type Calls } from "./ports.ts";
+import { artifactPort, blobLedgerPort, leasesPort, UNSEEN, uploadLedgerPort, type Calls } from "./ports.ts";
 import { startThread, type StartThread, type Thread } from "./thread.ts";
 import type { ReaderApi, WriterApi } from "./worker-api.ts";
 
@@ -161,6 +162,7 @@ export class SqliteStore
   readonly #reads: Calls<ReaderApi> = (method, args) => this.#read(method, args as never) as never;
   readonly artifacts: ArtifactStore = artifactPort(this.#writes, this.#reads);
   readonly blobLedger: BlobLedger = blobLedgerPort(this.#writes, this.#reads);
+  readonly uploadLedger: UploadLedger = uploadLedgerPort(this.#writes, this.#reads);
   readonly leases: Leases = leasesPort(this.#writes);
 
   addSource: LineageStore["addSource"] = (...args) => this.#write("addSource", args);

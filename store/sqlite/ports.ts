@@ -1,6 +1,7 @@
 import type { ArtifactStore } from "#core/ports/artifact-store.ts";
 import type { BlobLedger } from "#core/ports/blob-ledger.ts";
 import type { Leases } from "#core/ports/leases.ts";
+import type { UploadLedger } from "#core/ports/upload-ledger.ts";
 import type { ReaderApi, WriterApi } from "./worker-api.ts";
 
 /** How the calling side reaches a storage thread. */
@@ -17,6 +18,10 @@ export const UNSEEN: ReadonlySet<keyof WriterApi> = new Set([
   "unpinBlob",
   "markBlobs",
   "unmarkBlobs",
+  "takeUpload",
+  "renewUpload",
+  "endTurn",
+  "takeExpired",
 ]);
 
 export function artifactPort(write: Calls<WriterApi>, read: Calls<ReaderApi>): ArtifactStore {
@@ -49,5 +54,15 @@ export function leasesPort(write: Calls<WriterApi>): Leases {
   return {
     acquireLease: (...args) => write("acquireLease", args),
     renewLease: (...args) => write("renewLease", args),
+  };
+}
+
+export function uploadLedgerPort(write: Calls<WriterApi>, read: Calls<ReaderApi>): UploadLedger {
+  return {
+    takeUpload: (...args) => write("takeUpload", args),
+    renewUpload: (...args) => write("renewUpload", args),
+    endTurn: (...args) => write("endTurn", args),
+    takeExpired: (...args) => write("takeExpired", args),
+    findUploads: (...args) => read("findUploads", args),
   };
 }

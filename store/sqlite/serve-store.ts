@@ -16,6 +16,7 @@ import { appendAudit, auditHead, listAudit, verifyAudit } from "./access/audit.t
 import { carryAudit } from "./access/carry-audit.ts";
 import { artifactReads, artifactWrites } from "./artifacts/artifact-calls.ts";
 import { blobWrites } from "./artifacts/blob-ledger.ts";
+import { findUploads, uploadWrites } from "./artifacts/upload-ledger.ts";
 import { URGENT } from "./committer.ts";
 import { Db } from "./file/db.ts";
 import type { Held } from "./file/held-tables.ts";
@@ -152,6 +153,7 @@ function writerHandlers(writer: OpenWriter): Handlers<WriterApi> {
     ...artifactWrites((work, options) => writer.now.changeArtifacts(work, options)),
     ...leaseWrites((work, options) => writer.now.change((_, db) => work(db), options)),
     ...blobWrites((work, options) => writer.now.change((_, db) => work(db), options)),
+    ...uploadWrites((work, options) => writer.now.change((_, db) => work(db), options)),
     addSource: (link, audit) => writer.now.change((_, db) => new Sources(db).add(link, audit)),
     removeSource: (link, audit) => writer.now.change((_, db) => new Sources(db).remove(link, audit), URGENT),
     expireHeartbeats: (nowUs) => writer.now.expireHeartbeats(nowUs),
@@ -223,6 +225,7 @@ function readerHandlers(reader: StoreReader): Handlers<ReaderApi> {
     getAuditHead: () => auditHead(reader.db),
     verifyAudit: () => reader.series.moment(() => verifyAudit(reader.db)),
     ...artifactReads(reader),
+    findUploads: (ids) => findUploads(reader.db, ids),
     listSources: (request) => new Sources(reader.db).ofChild(request),
     listChildren: (request) => new Sources(reader.db).ofSources(request),
     readLinks: (request) => new Sources(reader.db).read(request),

@@ -12,12 +12,14 @@ import type { LogStore } from "#core/ports/log-store.ts";
 import type { NamespaceStore } from "#core/ports/namespace-store.ts";
 import type { PointStore } from "#core/ports/point-store.ts";
 import type { RunStore } from "#core/ports/run-store.ts";
+import type { UploadLedger } from "#core/ports/upload-ledger.ts";
 import type { Appended, PackedEnvelope } from "./journal/append.ts";
 
 /** What the thread with the writing connection answers. */
 export interface WriterApi
   extends
     Leases,
+    Omit<UploadLedger, "findUploads">,
     Pick<BlobLedger, "pinBlob" | "unpinBlob" | "markBlobs" | "unmarkBlobs">,
     Pick<NamespaceStore, "createNamespace" | "updateNamespace" | "deleteNamespace">,
     Pick<RunStore, "createRun" | "setDeleted" | "purgeRun" | "expireHeartbeats">,
@@ -53,6 +55,7 @@ export interface ReaderApi
     Omit<PointStore, "deleteSeries">,
     LogStore,
     Pick<BlobLedger, "listUsedBlobs" | "listUnusedBlobs" | "findUsedBlobs">,
+    Pick<UploadLedger, "findUploads">,
     Pick<Journal, "changesSince" | "readPoints">,
     Pick<
       NamespaceStore,

@@ -42,8 +42,8 @@ export function watchedDisk(before: (call: Call, path: string, from?: string) =>
         },
       };
     },
-    async openForAppending(path) {
-      const file = await through("openForAppending", path, () => nodeDisk.openForAppending(path));
+    async openForAppending(path, offset) {
+      const file = await through("openForAppending", path, () => nodeDisk.openForAppending(path, offset));
       return {
         stat: () => through("file.stat", path, () => file.stat()),
         write: (bytes) => through("file.write", path, () => file.write(bytes.subarray(0, 5))),

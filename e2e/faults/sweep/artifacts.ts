@@ -39,6 +39,7 @@ export class ArtifactsWorkload implements Workload {
     this.#artifacts = new Artifacts({
       store: store.artifacts,
       ledger: store.blobLedger,
+      uploadLedger: store.uploadLedger,
       runs: store,
       blobs,
       clock: systemClock,

@@ -120,6 +120,27 @@ export function uploadStoreContract(bench: {
     expect(await textOf(WHOLE)).toBe(TEXT);
   });
 
+  it("is not spoiled by a call that hung and goes on when another has taken over", async () => {
+    const hangs = Promise.withResolvers<void>();
+    const goesOn = Promise.withResolvers<void>();
+    async function* late() {
+      yield Buffer.from("in ");
+      hangs.resolve();
+      await goesOn.promise;
+      yield Buffer.from("pieces");
+    }
+    const hung = store().appendUpload(ID, 0, late());
+    const settled = Promise.allSettled([hung]);
+    await hangs.promise;
+    expect(await store().appendUpload(ID, 3, streamOf("pieces and "))).toBe(14);
+    goesOn.resolve();
+    await settled;
+    expect(await sizeOf(ID)).toBe(14);
+    await store().appendUpload(ID, 14, streamOf("whole"));
+    expect(await store().finishUpload(ID, { expect: WHOLE, reread: true })).toEqual(WHOLE);
+    expect(await textOf(WHOLE)).toBe(TEXT);
+  });
+
   it("takes an empty piece", async () => {
     expect(await store().appendUpload(ID, 0, streamOf())).toBe(0);
     expect(await store().appendUpload(ID, 0, streamOf(TEXT))).toBe(WHOLE.sizeBytes);

@@ -2,7 +2,7 @@ import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { limits } from "#lang/limits.ts";
-import { inline, reference, putUploaded, uploaded } from "#store/contract/artifact-samples.ts";
+import { digestOf, inline, reference, putUploaded, uploaded } from "#store/contract/artifact-samples.ts";
 import { AUDIT, createRun, NOW_US, refused } from "#store/contract/stores.ts";
 import { flipped, openIn, openOnDisk, tamper } from "../testing/under-test.ts";
 
@@ -62,7 +62,7 @@ it("A39 versions of a store from before numbers of their own keep theirs, and th
   await under.engine.close();
   const db = new DatabaseSync(join(under.data, "cairn.db"));
   db.exec(`DROP INDEX replaced_artifact_newest; ALTER TABLE replaced_artifact DROP COLUMN version;
-    DROP TABLE replaced_version; DROP TABLE change;
+    DROP TABLE replaced_version; DROP TABLE change; DROP TABLE upload;
     DELETE FROM setting WHERE name = 'journal-secret'; UPDATE replaced_artifact SET id = 40; PRAGMA user_version = 9`);
   db.close();
   under = await openIn(dirname(under.data), under.data);
@@ -73,4 +73,15 @@ it("A39 versions of a store from before numbers of their own keep theirs, and th
   expect(await under.artifacts.restoreReplaced(restored, NOW_US + 3, AUDIT)).toMatchObject({
     createdBy: "ada",
   });
+});
+
+it("F15 F16 what is pinned stays pinned while the store is replaced by a backup", async () => {
+  const digest = digestOf("pinned");
+  const copy = join(dirname(under.data), "copy.db");
+  await under.engine.copies!.backup(copy);
+  await under.blobLedger.pinBlob(digest, "me", NOW_US, NOW_US + 1);
+  await under.engine.copies!.restore(copy, { audit: AUDIT });
+  expect(await under.blobLedger.markBlobs([digest], "you", NOW_US, NOW_US + 1)).toEqual([]);
+  await under.blobLedger.unpinBlob(digest, "me");
+  expect(await under.blobLedger.markBlobs([digest], "you", NOW_US, NOW_US + 1)).toEqual([digest]);
 });

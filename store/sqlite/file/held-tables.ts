@@ -1,6 +1,6 @@
 import type { Db, Row } from "./db.ts";
 
-const TABLES = ["lease", "blob_pin", "blob_mark"] as const;
+const TABLES = ["lease", "blob_pin", "blob_mark", "upload_turn"] as const;
 
 /**
  * What cores hold for a while. One process has the store to itself, and what its cores held is void when it has ended:
@@ -20,6 +20,14 @@ export function createHeldTables(db: Db): void {
       holder TEXT NOT NULL,
       until_us INTEGER NOT NULL,
       PRIMARY KEY (sha256, holder)
+    ) STRICT, WITHOUT ROWID;
+
+    -- turn is "" when it has ended, wanted the newest request that waits.
+    CREATE TEMP TABLE upload_turn (
+      id TEXT PRIMARY KEY,
+      turn TEXT NOT NULL,
+      until_us INTEGER NOT NULL,
+      wanted TEXT
     ) STRICT, WITHOUT ROWID;
 
     CREATE TEMP TABLE blob_mark (

@@ -85,6 +85,7 @@ export async function openIn<D extends string | undefined>(
     links: store,
     artifacts: store.artifacts,
     blobLedger: store.blobLedger,
+    uploadLedger: store.uploadLedger,
     leases: store.leases,
     followRuns: () => store.followRuns(),
     changes,

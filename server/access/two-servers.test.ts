@@ -1,16 +1,14 @@
+import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
 import { connect as connectHttp2, constants } from "node:http2";
 import { connect as connectTcp } from "node:net";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
-import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { systemClock } from "#base/clock.ts";
+import { openCore, type Core } from "#core/open-core.ts";
 import { OWNER, type Caller } from "#core/access/caller.ts";
-import { Backlog } from "#core/quota/backlog.ts";
 import { clientsOf, type Clients } from "#wire/connect/testing/ways.ts";
-import { openCore, type Core } from "../open-core.ts";
-import { readSettings } from "../settings.ts";
 import { useServer } from "../testing/servers.ts";
 
 const ADMIN: Caller = { ...OWNER, permission: "administer" };
@@ -20,23 +18,26 @@ const server = useServer(["--auth", "--quota-streams", String(STREAMS)]);
 /** What a second server on the same store has. */
 let other: Core;
 let clients: Clients;
-let stop: () => void;
 
 beforeAll(async () => {
-  const settings = readSettings(["--data", "memory:"], {});
-  const parts = { clock: systemClock, backlog: new Backlog(), log: pino({ level: "silent" }) };
-  const opened = await openCore(settings, server().stores, parts);
-  other = opened.core;
-  stop = () => {
-    opened.changes.stop();
-    opened.follower.stop();
-  };
+  other = await openCore(server().stores, {
+    clock: systemClock,
+    artifactSizeMax: 1_000,
+    auditSigner: () => generateKeyPairSync("ed25519").privateKey,
+    onSweepFailure: (thrown) => {
+      throw thrown;
+    },
+    system: { version: "", engines: {}, backupDirectory: undefined },
+  });
   clients = clientsOf(createGrpcTransport({ baseUrl: server().listening.url }));
   await other.access.createPrincipal(ADMIN, { name: "ada", kind: "user", displayName: "", password: "" });
   const scope = { namespace: "", runId: "", artifact: "" };
   await other.access.bindRole(ADMIN, { principal: "ada", role: "writer", scope });
 });
-afterAll(() => stop());
+afterAll(() => {
+  other.changes.stop();
+  other.follower.stop();
+});
 
 /** A token that the server has not seen. */
 async function fresh(): Promise<{ id: string; headers: { authorization: string }; secret: string }> {
