@@ -22,7 +22,9 @@ export interface Stores extends Ports {
 /** Opens what the settings choose. Each port has one engine so far; this is where others will join. */
 export async function openStores(settings: Settings, startThread?: StartThread): Promise<Stores> {
   const directory = settings.data === MEMORY ? undefined : settings.data;
-  const columns = openColumns();
+  const columns = openColumns(
+    directory === undefined ? {} : { snapshot: join(directory, "run-index.snapshot") },
+  );
   const blobsFailed = Promise.withResolvers<CairnError>();
   const stopped = Promise.withResolvers<CairnError>();
   try {
@@ -68,9 +70,9 @@ export async function openStores(settings: Settings, startThread?: StartThread):
         stopped.resolve(error);
       },
       close: async () => {
+        await columns.search.close();
         await store.close();
         await blobs.close();
-        await columns.search.close();
       },
     };
   } catch (thrown) {

@@ -71,11 +71,11 @@ export interface MetricFeed {
   runs: Float64Array;
   key: Uint32Array;
   label: Uint32Array;
-  /** METRIC_FEED_STATS numbers per entry: count, nan count, first, last, min, max, sum, last step. */
+  /** METRIC_FEED_STATS numbers per entry: count, nan count, first, last, min, max, sum, and the steps of last, min and max. */
   stats: Float64Array;
 }
 
-export const METRIC_FEED_STATS = 8;
+export const METRIC_FEED_STATS = 10;
 
 /**
  * RunChanges for another thread: `runsSince` is called over the port (base/threads/worker-call.ts; errors cross as

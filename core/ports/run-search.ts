@@ -84,6 +84,8 @@ export interface BestGoal {
 export interface BestFound {
   id: string;
   value: number;
+  /** At which the run had the value; undefined for a metric without steps. */
+  step: number | undefined;
 }
 
 export interface FieldsRequest extends RunSelection {

@@ -12,6 +12,8 @@ interface Waiter {
 const BEHIND_MAX = 10_000;
 const BEHIND_MS_MAX = 10_000;
 
+const NOWHERE = { scanned: undefined, position: -1 };
+
 /** Follows RunChanges, a part at a time, and holds back those who need what it has not applied yet. */
 export class Follower {
   readonly #changes: RunChanges;
@@ -22,6 +24,7 @@ export class Follower {
   #wanted = 0;
   #waiters: Waiter[] = [];
   #isPulling = false;
+  #isConfirmed = false;
   #pulledMs = 0;
 
   /** `deadlineMs` is how long one waits while no part comes. What `apply` throws is not caught: half of a batch may be there. */
@@ -64,9 +67,10 @@ export class Follower {
     if (behind > BEHIND_MAX || (behind > 0 && isLong)) this.catchUp()?.catch(() => undefined);
   }
 
-  /** -1 before everything has been scanned. */
+  /** -1 before everything has been scanned, and before the store has said that it knows the first mark. */
   get #reached(): number {
-    return this.#mark === undefined || this.#mark.scanned !== undefined ? -1 : this.#mark.position;
+    const { scanned, position } = this.#mark ?? NOWHERE;
+    return scanned !== undefined || !this.#isConfirmed ? -1 : position;
   }
 
   async #pull(): Promise<void> {
@@ -100,6 +104,7 @@ export class Follower {
   #take(batch: RunFeedBatch): void {
     this.#apply(batch);
     this.#mark = batch.mark;
+    this.#isConfirmed = true;
     const reached = this.#reached;
     const ready = this.#waiters.filter((waiter) => waiter.position <= reached);
     this.#waiters = this.#waiters.filter((waiter) => waiter.position > reached);

@@ -31,10 +31,12 @@ import { Compiler } from "./search/compile.ts";
 import { countMetric, countValues } from "./analysis/count-values.ts";
 import { allOf, hasCode, type Term } from "./search/filter.ts";
 import { findBest } from "./analysis/find-best.ts";
+import { KeyRows } from "./cells/key-rows.ts";
 import { MASKS_MAX, MaskTables } from "./masks/mask-table.ts";
 import { METRIC_LANES, type MetricColumn } from "./cells/metric-column.ts";
 import { Ordering } from "./search/ordering.ts";
 import { formatToken, parseToken } from "./search/page-token.ts";
+import type { Next } from "./snapshot/column-records.ts";
 import { RunColumns } from "./cells/run-columns.ts";
 import { SearchDeadline } from "./search/search-deadline.ts";
 import { SelectedRows } from "./search/selected-rows.ts";
@@ -53,17 +55,22 @@ const EVERYTHING: Query = { where: undefined, orderBy: [] };
 
 const ALL_OFFSETS = Uint16Array.from({ length: BLOCK_ROWS }, (_, offset) => offset);
 
+export interface IndexOptions {
+  searchMsMax?: number;
+  masksMax?: number;
+}
+
 export class RunIndex {
   readonly #selection = new Uint16Array(BLOCK_ROWS);
   #columns = new RunColumns();
-  #rowOfKey = new Map<number, number>();
+  #rowOfKey = new KeyRows();
   #freeRows: number[] = [];
   /** By the id of the mask they are counted through; "" without one. Of the runs as they are now. */
   readonly #tallies = new Map<string, NamespaceTally[]>();
   readonly #masks: MaskTables;
   readonly #searchMsMax: number;
 
-  constructor(options: { searchMsMax?: number; masksMax?: number } = {}) {
+  constructor(options: IndexOptions = {}) {
     this.#masks = new MaskTables(options.masksMax);
     this.#searchMsMax = options.searchMsMax ?? SEARCH_MS_MAX;
   }
@@ -73,12 +80,31 @@ export class RunIndex {
     this.#tallies.clear();
     if (batch.reset) {
       this.#columns = new RunColumns();
-      this.#rowOfKey = new Map();
+      this.#rowOfKey = new KeyRows();
       this.#freeRows = [];
     }
     for (const key of batch.purged) this.#purge(key);
     for (const run of batch.runs) this.#columns.set(this.#rowOf(run), run);
     if (batch.metrics !== undefined) this.#applyMetrics(batch.metrics);
+  }
+
+  /** Runs, also those in the trash. */
+  get size(): number {
+    return this.#columns.trashed.cells.filled;
+  }
+
+  /** Everything it knows now, as records for `restore`, whenever they are read. */
+  capture(): Iterable<unknown> {
+    return captured(this.#rowOfKey.copy(), [...this.#freeRows], this.#columns.capture());
+  }
+
+  /** Knows what the captured one did. */
+  static restore(next: Next, options?: IndexOptions): RunIndex {
+    const index = new RunIndex(options);
+    index.#rowOfKey = new KeyRows(next() as Uint32Array);
+    index.#freeRows = next() as number[];
+    index.#columns = RunColumns.restore(next);
+    return index;
   }
 
   /** Throws `invalid` (PAGE_TOKEN) for an `after` that is not of this query, and `deadline`. */
@@ -281,6 +307,12 @@ export class RunIndex {
     }
     return byCode.filter((tally) => tally !== undefined).sort((a, b) => (a.namespace < b.namespace ? -1 : 1));
   }
+}
+
+function* captured(keys: Uint32Array, freeRows: number[], columns: Generator): Generator {
+  yield keys;
+  yield freeRows;
+  yield* columns;
 }
 
 /**

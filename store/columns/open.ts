@@ -7,6 +7,7 @@ import { Analysis } from "./analysis/analysis.ts";
 import { MASKS_MAX } from "./masks/mask-table.ts";
 import { toPlainRequest } from "./masks/plain-query.ts";
 import { SentMasks } from "./masks/sent-masks.ts";
+import { SNAPSHOT_RUNS_MIN } from "./snapshot/snapshot-keeper.ts";
 import type { ColumnsApi, WorkerStart } from "./worker-api.ts";
 
 /** How long a search waits while nothing comes of the changes that it must know. */
@@ -18,14 +19,27 @@ export interface Columns {
   follow(changes: RunChangesLink): Promise<void>;
 }
 
+export interface ColumnsOptions {
+  behindMsMax?: number;
+  masksMax?: number;
+  /** A file to which the index is written now and then, so that the next start need not read every run. */
+  snapshot?: string;
+  /** From how many runs on that is done. */
+  snapshotRunsMin?: number;
+}
+
 /**
  * Starts the run index in a thread of its own. When the thread fails, every call that waits and every later one throws
  * `unavailable`.
  */
-export function openColumns(options: { behindMsMax?: number; masksMax?: number } = {}): Columns {
+export function openColumns(options: ColumnsOptions = {}): Columns {
   const start: WorkerStart = {
     deadlineMs: options.behindMsMax ?? BEHIND_MS_MAX,
     masksMax: options.masksMax ?? MASKS_MAX,
+    snapshot:
+      options.snapshot === undefined
+        ? undefined
+        : { file: options.snapshot, runsMin: options.snapshotRunsMin ?? SNAPSHOT_RUNS_MIN },
   };
   const worker = startWorker(new URL("./worker.ts", import.meta.url), {
     name: "columns",
@@ -56,6 +70,8 @@ export function openColumns(options: { behindMsMax?: number; masksMax?: number }
     frontier: (request, signal) => analysis.frontier(request, signal),
     async close() {
       await analysis.close();
+      // It may have ended before.
+      await caller.call("finish", []).catch(() => undefined);
       caller.fail(new CairnError("unavailable", "cannot search runs: the run index is closed"));
       await worker.terminate();
     },

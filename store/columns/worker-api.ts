@@ -22,6 +22,8 @@ import type { Plain, PlainMask } from "./masks/plain-query.ts";
 export interface WorkerStart {
   deadlineMs: number;
   masksMax: number;
+  /** Where the index is kept between starts; undefined for an index of a store in memory. */
+  snapshot: { file: string; runsMin: number } | undefined;
 }
 
 /**
@@ -31,6 +33,8 @@ export interface WorkerStart {
 export interface ColumnsApi {
   /** Once, before anything is asked. */
   follow(changes: RunChangesLink): void;
+  /** Before its thread is ended. */
+  finish(): Promise<void> | undefined;
   search(request: Plain<SearchRequest>): SearchResult;
   tally(readable: PlainMask): NamespaceTally[];
   best(goals: readonly BestGoal[], readable: PlainMask): (BestFound | undefined)[];

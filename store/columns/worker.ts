@@ -6,17 +6,19 @@ import { serveCalls, Transferred } from "#base/threads/worker-call.ts";
 import { linkRunChanges } from "#core/runs/run-changes-link.ts";
 import type { ReadMask } from "#core/access/scope.ts";
 import { CairnError, toPlainError } from "#lang/errors.ts";
-import type { RunChangesLink } from "#core/ports/run-changes.ts";
+import type { RunChangesLink, RunFeedBatch } from "#core/ports/run-changes.ts";
 import type { SearchRequest } from "#core/ports/run-search.ts";
 import { parseQuery } from "#lang/query/parser.ts";
 import { RunIndex } from "./index.ts";
 import { OpenTables } from "./analysis/open-tables.ts";
 import { fromPlainRequest, type PlainMask } from "./masks/plain-query.ts";
 import { Follower } from "./follower.ts";
+import { readSnapshot } from "./snapshot/snapshot-file.ts";
+import { SnapshotKeeper } from "./snapshot/snapshot-keeper.ts";
 import { warmUp } from "./warm-up.ts";
 import { type ColumnsApi, MASK_UNKNOWN, type TableApi, type WorkerStart } from "./worker-api.ts";
 
-const { deadlineMs, masksMax } = workerData as WorkerStart;
+const { deadlineMs, masksMax, snapshot } = workerData as WorkerStart;
 const TEND_MS = 1_000;
 /** Among fewer runs a search is fast without. */
 const WARM_UP_RUNS = 10_000;
@@ -31,14 +33,23 @@ const BY_NAME: SearchRequest = {
   metrics: [],
 };
 let isCold = true;
-const index = new RunIndex({ masksMax });
+const restored = snapshot && readSnapshot(snapshot.file, (next) => RunIndex.restore(next, { masksMax }));
+const index = restored?.restored ?? new RunIndex({ masksMax });
+const keeper = snapshot && new SnapshotKeeper({ ...snapshot, index, written: restored?.mark });
 const tables = new OpenTables(index);
 let follower: Follower | undefined;
 
 function follow(link: RunChangesLink): void {
-  const following = new Follower(linkRunChanges(link), (batch) => index.apply(batch), { deadlineMs });
+  const apply = (batch: RunFeedBatch): void => {
+    index.apply(batch);
+    if (batch.reset) keeper?.spoil();
+  };
+  const following = new Follower(linkRunChanges(link), apply, { deadlineMs, mark: restored?.mark });
   follower = following;
-  setInterval(() => following.tend(), TEND_MS);
+  setInterval(() => {
+    following.tend();
+    keeper?.tend(following.mark);
+  }, TEND_MS);
 }
 
 function caughtUp<R>(answer: () => R | Promise<R>): R | Promise<R> {
@@ -68,6 +79,7 @@ serveCalls<ColumnsApi>(
   parentPort!,
   {
     follow,
+    finish: () => keeper?.finish(follower?.mark),
     search: (plain) => {
       const request = fromPlainRequest(plain, maskOf(plain.readable));
       return caughtUp(() => index.search(request));

@@ -15,6 +15,8 @@ export interface FedNumbers {
   max: number;
   sum: number;
   lastStep: number;
+  minStep: number;
+  maxStep: number;
 }
 
 /** A follower of RunChanges: keeps every batch, and what follows from all of them. */
@@ -92,12 +94,12 @@ export class FeedRecorder {
       let known = this.#metrics.get(run);
       if (known === undefined) this.#metrics.set(run, (known = new Map()));
       const stats = metrics.stats.subarray(i * METRIC_FEED_STATS, (i + 1) * METRIC_FEED_STATS);
-      const [count, nanCount, first, last, min, max, sum, lastStep] = stats as unknown as Eight;
+      const [count, nanCount, first, last, min, max, sum, lastStep, minStep, maxStep] =
+        stats as unknown as Ten;
       const name = JSON.stringify([metrics.keys[metrics.key[i]!], metrics.labels[metrics.label[i]!]]);
-      if (count === 0) known.delete(name);
-      else known.set(name, { count, nanCount, first, last, min, max, sum, lastStep });
+      known.set(name, { count, nanCount, first, last, min, max, sum, lastStep, minStep, maxStep });
     });
   }
 }
 
-type Eight = [number, number, number, number, number, number, number, number];
+type Ten = [number, number, number, number, number, number, number, number, number, number];

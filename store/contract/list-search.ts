@@ -101,6 +101,10 @@ export class ListSearch implements RunSearch {
         tags: new Map(run.tags),
         metricKeys: this.#feed.metricKeys(run.id),
         stat: (key: string, stat: MetricStat) => this.#stat(run, key, stat),
+        step: (key: string, stat: "min" | "max") => {
+          const step = this.#feed.findNumbers(run.id, key)?.[`${stat}Step`];
+          return step === undefined || Number.isNaN(step) ? undefined : step;
+        },
       }),
     );
   }

@@ -21,6 +21,8 @@ import { leaves } from "#lang/json/leaves.ts";
 export interface NaiveRun extends ViewedRun {
   metricKeys: readonly string[];
   stat(key: string, stat: MetricStat): number | undefined;
+  /** Of its best value. */
+  step(key: string, stat: "min" | "max"): number | undefined;
 }
 
 export function naiveBest(runs: readonly NaiveRun[], goals: readonly BestGoal[]): (BestFound | undefined)[] {
@@ -33,7 +35,8 @@ export function naiveBest(runs: readonly NaiveRun[], goals: readonly BestGoal[])
         const byValue = stat === "min" ? a.value - b.value : b.value - a.value;
         return byValue || b.run.createdUs - a.run.createdUs || (a.run.id < b.run.id ? -1 : 1);
       });
-    return found[0] && { id: found[0].run.id, value: found[0].value };
+    const [first] = found;
+    return first && { id: first.run.id, value: first.value, step: first.run.step(key, stat) };
   });
 }
 

@@ -82,12 +82,16 @@ function statsOf({ points, lastStep }: FedSeries): number[] {
     numbers.length === 0 ? Number.NaN : Math.max(...numbers),
     numbers.reduce((sum, value) => sum + value, 0),
     lastStep ?? points.length - 1,
+    numbers.length === 0 ? Number.NaN : points.indexOf(Math.min(...numbers)),
+    numbers.length === 0 ? Number.NaN : points.indexOf(Math.max(...numbers)),
   ];
   if (stats.length !== METRIC_FEED_STATS) throw new Error("the feed has other statistics");
   return stats;
 }
 
 const JOURNAL = "feeder";
+
+const NOTHING = { reset: false, runs: [], purged: [], metrics: undefined };
 
 /** The plainest RunChanges there is: a list of batches that a test writes down. And short ways to ask who follows it. */
 export class RunFeeder implements RunChanges, ScriptEngine {
@@ -135,6 +139,7 @@ export class RunFeeder implements RunChanges, ScriptEngine {
       const next = this.#batches.find((batch) => batch.mark.position > (mark?.position ?? -1));
       // The one who gets it owns its columns.
       if (next !== undefined) return structuredClone(next);
+      if (mark!.position >= this.position()) return { ...NOTHING, mark: mark! };
       const told = new Promise<void>((resolve) => this.#waiting.push(resolve));
       for (const resolve of this.#waited.splice(0)) resolve();
       await told;

@@ -1,7 +1,7 @@
 import type { BestFound, BestGoal } from "#core/ports/run-search.ts";
 import { isUnder } from "#lang/namespace-path.ts";
 import { EMPTY } from "../cells/cells.ts";
-import { METRIC_LANES } from "../cells/metric-column.ts";
+import { METRIC_LANES, STEP_LANES } from "../cells/metric-column.ts";
 import type { RunColumns } from "../cells/run-columns.ts";
 import type { SelectedRows } from "../search/selected-rows.ts";
 
@@ -55,14 +55,24 @@ function leadersOf(columns: RunColumns, { key, stat }: BestGoal, rows: SelectedR
   return leaders;
 }
 
-function bestUnder(columns: RunColumns, leaders: Leaders, { under, stat }: BestGoal): BestFound | undefined {
+function bestUnder(
+  columns: RunColumns,
+  leaders: Leaders,
+  { under, key, stat }: BestGoal,
+): BestFound | undefined {
   const { id, namespace } = columns.fields;
   let best: Leader | undefined;
   for (const [code, leader] of leaders) {
     if (!isUnder(namespace.text(code), under)) continue;
     if (best === undefined || isAhead(columns, stat, leader, best)) best = leader;
   }
-  return best && { id: id.text(id.cells.code(best.row)), value: best.value };
+  if (best === undefined) return undefined;
+  const step = columns.findMetric(key)!.cells.number(best.row, STEP_LANES[stat]);
+  return {
+    id: id.text(id.cells.code(best.row)),
+    value: best.value,
+    step: Number.isNaN(step) ? undefined : step,
+  };
 }
 
 /** By value; at a tie the newest, then by id, as a search orders them. */

@@ -1,3 +1,4 @@
+import { listRecords, readList, type Next } from "../snapshot/column-records.ts";
 import { type Filter, rowsIn, type Term } from "../search/filter.ts";
 
 /** The aliases of all rows. Nearly every alias is unique, so rows are found by it, not by scanning. */
@@ -27,6 +28,21 @@ export class AliasColumn {
       else rows?.splice(rows.indexOf(row), 1);
       if (Array.isArray(rows) && rows.length === 0) this.#rows.delete(alias);
     }
+  }
+
+  capture(): Generator {
+    const named: (readonly [row: number, aliases: readonly string[]])[] = [];
+    for (let row = 0; row < this.#aliases.length; row++) {
+      const aliases = this.#aliases[row];
+      if (aliases !== undefined) named.push([row, aliases]);
+    }
+    return listRecords(named);
+  }
+
+  static restore(next: Next): AliasColumn {
+    const column = new AliasColumn();
+    for (const [row, aliases] of readList<[number, string[]]>(next)) column.set(row, aliases);
+    return column;
   }
 
   first(row: number): string | undefined {

@@ -10,8 +10,20 @@ export const EMPTY = 0;
 const DENSE_FILLED_MIN = BLOCK_ROWS / 4;
 const SPARSE_FILLED_MAX = BLOCK_ROWS / 16;
 
+const NOT_SPLIT = -1;
+/** Codes that are shared: beyond these few a block of one code is rare. */
+const UNIFORM_CODES = 64;
+
 const codeScratch = new Uint32Array(BLOCK_ROWS);
 const numberScratch = new Float64Array(BLOCK_ROWS);
+
+/** The numbers of a dense block; one number where all rows that have a value have the same, NaN where none has one. */
+type Lane = Float64Array | number;
+
+/** A block as it is written down: dense, where one number stands for codes that are all the same, or a list of rows. */
+export type PlainBlock =
+  | { filled: number; codes: Uint32Array | number; source: number[]; lanes: Lane[] }
+  | { filled: number; offsets: Uint16Array; codes: Uint32Array; numbers: Float64Array };
 
 /**
  * One block of a column: per row a code and some numbers, at `offset` in the block. It is a sorted list
@@ -20,6 +32,8 @@ const numberScratch = new Float64Array(BLOCK_ROWS);
 export class CellBlock {
   /** Rows that have a value. */
   filled = 0;
+  /** Set while a snapshot needs it as it is: who wants to change it changes a copy. */
+  isFrozen = false;
 
   readonly #lanes: number;
   #offsets: number[] = [];
@@ -29,13 +43,58 @@ export class CellBlock {
 
   /** Not always as long as the block: see `#denseLength`. */
   #denseCodes: Uint32Array | undefined;
-  /** A lane that never differed from lane 0 has no array of its own. */
-  #denseNumbers: (Float64Array | undefined)[] = [];
+  /** Whether the codes are of `uniformCodes`, and not its own. */
+  #isUniform = false;
+  /** By lane the one whose numbers it has: itself, or an earlier one from which it never differed. */
+  #source: number[] = [];
+  #denseNumbers: Lane[] = [];
 
   /** `dense` when it is going to be filled like the block before it. */
   constructor(lanes: number, dense: boolean) {
     this.#lanes = lanes;
     if (dense) this.#startDense(BLOCK_ROWS);
+  }
+
+  static restore(lanes: number, plain: PlainBlock): CellBlock {
+    const block = new CellBlock(lanes, false);
+    block.filled = plain.filled;
+    if ("lanes" in plain) {
+      const { codes } = plain;
+      block.#denseCodes = typeof codes === "number" ? uniformCodes(codes) : codes;
+      block.#isUniform = typeof codes === "number";
+      block.#source = plain.source;
+      block.#denseNumbers = plain.lanes;
+    } else {
+      block.#offsets = [...plain.offsets];
+      block.#codes = [...plain.codes];
+      block.#numbers = [...plain.numbers];
+    }
+    return block;
+  }
+
+  /** Shares its arrays with the block, where that has some. */
+  plain(): PlainBlock {
+    const { filled } = this;
+    if (this.#denseCodes !== undefined) {
+      this.#shareCodes();
+      const codes = this.#isUniform ? this.#denseCodes[0]! : this.#denseCodes;
+      return { filled, codes, source: this.#source, lanes: this.#denseNumbers };
+    }
+    return {
+      filled,
+      offsets: Uint16Array.from(this.#offsets),
+      codes: Uint32Array.from(this.#codes),
+      numbers: Float64Array.from(this.#numbers),
+    };
+  }
+
+  copy(): CellBlock {
+    const plain = this.plain();
+    if (!("lanes" in plain)) return CellBlock.restore(this.#lanes, plain);
+    const lanes = plain.lanes.map((lane) => (typeof lane === "number" ? lane : lane.slice()));
+    const { filled, codes, source } = plain;
+    const own = typeof codes === "number" ? codes : codes.slice();
+    return CellBlock.restore(this.#lanes, { filled, codes: own, source: [...source], lanes });
   }
 
   get isDense(): boolean {
@@ -49,8 +108,11 @@ export class CellBlock {
   }
 
   number(offset: number, lane: number): number {
-    if (this.#denseCodes !== undefined) {
-      return (this.#denseNumbers[lane] ?? this.#denseNumbers[0])?.[offset] ?? Number.NaN;
+    const dense = this.#denseCodes;
+    if (dense !== undefined) {
+      const own = this.#denseNumbers[this.#source[lane]!]!;
+      if (typeof own !== "number") return own[offset] ?? Number.NaN;
+      return (dense[offset] ?? EMPTY) === EMPTY ? Number.NaN : own;
     }
     const at = this.#lowerBound(offset);
     return this.#offsets[at] === offset ? this.#numbers[at * this.#lanes + lane]! : Number.NaN;
@@ -80,15 +142,15 @@ export class CellBlock {
     }
     const before = dense[offset] ?? EMPTY;
     if (before === EMPTY) return EMPTY;
-    dense[offset] = EMPTY;
-    for (const lane of this.#denseNumbers) if (lane !== undefined) lane[offset] = Number.NaN;
+    this.#ownCodes()[offset] = EMPTY;
+    for (const lane of this.#denseNumbers) if (typeof lane !== "number") lane[offset] = Number.NaN;
     this.filled--;
     if (this.filled < SPARSE_FILLED_MAX) this.#toSparse();
     return before;
   }
 
   recode(map: (code: number) => number): void {
-    const codes = this.#denseCodes ?? this.#codes;
+    const codes = this.#denseCodes === undefined ? this.#codes : this.#ownCodes();
     for (let at = 0; at < codes.length; at++) codes[at] = map(codes[at]!);
   }
 
@@ -109,8 +171,9 @@ export class CellBlock {
   numbers(rows: number, lane: number): Float64Array | undefined {
     const offsets = this.#offsets;
     if (this.#denseCodes !== undefined) {
-      const dense = this.#denseNumbers[lane] ?? this.#denseNumbers[0];
-      if (dense === undefined || dense.length >= rows) return dense;
+      const dense = this.#denseNumbers[this.#source[lane]!]!;
+      if (typeof dense === "number") return Number.isNaN(dense) ? undefined : this.#repeat(dense);
+      if (dense.length >= rows) return dense;
       numberScratch.fill(Number.NaN);
       numberScratch.set(dense);
       return numberScratch;
@@ -159,33 +222,67 @@ export class CellBlock {
   }
 
   #setDense(offset: number, code: number, numbers: Float64Array): number {
-    const codes = this.#denseCodes!;
-    const lanes = this.#denseNumbers;
-    const before = codes[offset]!;
-    codes[offset] = code;
+    const before = this.#denseCodes![offset]!;
+    if (before !== code) this.#ownCodes()[offset] = code;
     if (before === EMPTY) this.filled++;
-    const first = numbers[0]!;
-    const lane0 = lanes[0] ?? (Number.isNaN(first) ? undefined : this.#addLane(0));
-    for (let lane = 1; lane < this.#lanes; lane++) {
-      const number = numbers[lane]!;
-      const own = lanes[lane];
-      if (own !== undefined) own[offset] = number;
-      else if (!Object.is(number, first)) this.#addLane(lane)[offset] = number;
-    }
-    if (lane0 !== undefined) lane0[offset] = first;
+    if (this.filled === 1 && before === EMPTY) this.#begin(numbers);
+    else for (let lane = 0; lane < this.#lanes; lane++) this.#setLane(lane, offset, numbers);
+    if (hasSplit) split.fill(NOT_SPLIT);
+    hasSplit = false;
     return before;
   }
 
-  #addLane(lane: number): Float64Array {
-    const added =
-      this.#denseNumbers[0]?.slice() ?? new Float64Array(this.#denseCodes!.length).fill(Number.NaN);
-    this.#denseNumbers[lane] = added;
-    return added;
+  /** The first row decides which lanes are alike so far. */
+  #begin(numbers: Float64Array): void {
+    for (let lane = 0; lane < this.#lanes; lane++) {
+      let source = 0;
+      while (!Object.is(numbers[source], numbers[lane])) source++;
+      this.#source[lane] = source;
+      this.#denseNumbers[lane] = source === lane ? numbers[lane]! : Number.NaN;
+    }
+  }
+
+  #setLane(lane: number, offset: number, numbers: Float64Array): void {
+    const number = numbers[lane]!;
+    const source = this.#source[lane]!;
+    if (source !== lane) {
+      if (Object.is(number, numbers[source])) return;
+      const other = findAlike(lane, source, numbers);
+      if (other !== undefined) {
+        this.#source[lane] = other;
+        return;
+      }
+      const shared = this.#denseNumbers[source]!;
+      this.#source[lane] = lane;
+      this.#denseNumbers[lane] = typeof shared === "number" ? shared : shared.slice();
+      split[lane] = source;
+      hasSplit = true;
+    }
+    const own = this.#denseNumbers[lane]!;
+    if (typeof own !== "number") own[offset] = number;
+    else if (!Object.is(own, number)) {
+      const numbersOf = new Float64Array(this.#denseCodes!.length).fill(Number.NaN);
+      numbersOf.set(this.#repeat(own).subarray(0, numbersOf.length));
+      numbersOf[offset] = number;
+      this.#denseNumbers[lane] = numbersOf;
+    }
+  }
+  /** A lane of one number as an array that is valid until the next call. */
+  #repeat(number: number): Float64Array {
+    const codes = this.#denseCodes!;
+    numberScratch.fill(number, 0, codes.length);
+    numberScratch.fill(Number.NaN, codes.length);
+    if (this.filled === codes.length) return numberScratch;
+    for (let offset = 0; offset < codes.length; offset++) {
+      if (codes[offset] === EMPTY) numberScratch[offset] = Number.NaN;
+    }
+    return numberScratch;
   }
 
   #startDense(length: number): void {
     this.#denseCodes = new Uint32Array(length);
-    this.#denseNumbers = Array.from({ length: this.#lanes }, () => undefined);
+    this.#source = Array.from({ length: this.#lanes }, () => 0);
+    this.#denseNumbers = Array.from({ length: this.#lanes }, () => Number.NaN);
   }
 
   #lengthen(offset: number): void {
@@ -195,7 +292,7 @@ export class CellBlock {
     codes.set(this.#denseCodes!);
     this.#denseCodes = codes;
     this.#denseNumbers = this.#denseNumbers.map((lane) => {
-      if (lane === undefined) return undefined;
+      if (typeof lane === "number") return lane;
       const longer = new Float64Array(length);
       longer.set(lane);
       return longer.fill(Number.NaN, before);
@@ -217,13 +314,14 @@ export class CellBlock {
 
   #toSparse(): void {
     const codes = this.#denseCodes!;
-    const lanes = this.#denseNumbers;
+    const lanes = this.#source.map((source) => this.#denseNumbers[source]!);
     this.#clear();
     const entry = new Float64Array(this.#lanes);
     for (let offset = 0; offset < codes.length; offset++) {
       if (codes[offset] === EMPTY) continue;
       for (let lane = 0; lane < this.#lanes; lane++) {
-        entry[lane] = (lanes[lane] ?? lanes[0])?.[offset] ?? Number.NaN;
+        const own = lanes[lane]!;
+        entry[lane] = typeof own === "number" ? own : own[offset]!;
       }
       this.#setSparse(offset, codes[offset]!, entry);
     }
@@ -235,8 +333,47 @@ export class CellBlock {
     this.#codes = [];
     this.#numbers = [];
     this.#denseCodes = undefined;
+    this.#isUniform = false;
+    this.#source = [];
     this.#denseNumbers = [];
   }
+
+  /** Codes that may be changed. */
+  #ownCodes(): Uint32Array {
+    if (this.#isUniform) this.#denseCodes = this.#denseCodes!.slice();
+    this.#isUniform = false;
+    return this.#denseCodes!;
+  }
+
+  /** Every run has a status, most have each metric: such blocks need no codes of their own. */
+  #shareCodes(): void {
+    const codes = this.#denseCodes!;
+    const [code] = codes;
+    if (this.#isUniform || this.filled < BLOCK_ROWS || code! >= UNIFORM_CODES) return;
+    if (!codes.every((other) => other === code)) return;
+    this.#denseCodes = uniformCodes(code!);
+    this.#isUniform = true;
+  }
+}
+
+const uniform: Uint32Array[] = [];
+
+/** A whole block of one code, the same array for all who ask. */
+function uniformCodes(code: number): Uint32Array {
+  return (uniform[code] ??= new Uint32Array(BLOCK_ROWS).fill(code));
+}
+
+/** By lane the one that it was parted from by the number that is being set. */
+const split = new Int8Array(16).fill(NOT_SPLIT);
+let hasSplit = false;
+
+/** Another lane that was parted from the same one by the same number: the two are alike. */
+function findAlike(lane: number, source: number, numbers: Float64Array): number | undefined {
+  if (!hasSplit) return undefined;
+  for (let other = source + 1; other < lane; other++) {
+    if (split[other] === source && Object.is(numbers[other], numbers[lane])) return other;
+  }
+  return undefined;
 }
 
 /** Powers of two: a server with 600 runs does not pay for 2048 rows of each of its keys. */

@@ -5,7 +5,7 @@
  * 100,000 others then cost 12,000 short lists, not 12,000 long arrays; and a column grows without
  * ever being copied.
  */
-import { BLOCK_ROWS, CellBlock, EMPTY } from "./cell-block.ts";
+import { BLOCK_ROWS, CellBlock, EMPTY, type PlainBlock } from "./cell-block.ts";
 
 export { BLOCK_ROWS, EMPTY };
 
@@ -22,6 +22,8 @@ export interface CellReader {
 
 const OFFSET_BITS = Math.log2(BLOCK_ROWS);
 const OFFSET_MASK = BLOCK_ROWS - 1;
+
+export type FrozenBlocks = readonly (readonly [number: number, block: CellBlock])[];
 
 export class Cells implements CellReader {
   /** Rows that have a value. */
@@ -48,7 +50,7 @@ export class Cells implements CellReader {
   /** One number per lane is read from `numbers`. Returns the code that was there before. */
   set(row: number, code: number, numbers: Float64Array): number {
     const number = row >>> OFFSET_BITS;
-    const block = this.#find(number) ?? this.#add(number);
+    const block = this.#findOwn(number) ?? this.#add(number);
     const before = block.set(row & OFFSET_MASK, code, numbers);
     if (before === EMPTY) this.filled++;
     return before;
@@ -57,7 +59,7 @@ export class Cells implements CellReader {
   /** Returns the code that was there. */
   delete(row: number): number {
     const number = row >>> OFFSET_BITS;
-    const block = this.#find(number);
+    const block = this.#findOwn(number);
     const before = block?.delete(row & OFFSET_MASK) ?? EMPTY;
     if (before !== EMPTY) this.filled--;
     if (block?.filled === 0) {
@@ -69,7 +71,7 @@ export class Cells implements CellReader {
 
   /** Replaces every code by what `map` makes of it; EMPTY must stay EMPTY. */
   recode(map: (code: number) => number): void {
-    for (const block of this.#blocks.values()) block.recode(map);
+    for (const number of this.#blocks.keys()) this.#findOwn(number)!.recode(map);
   }
 
   codesPart(lo: number, hi: number): Uint32Array | undefined {
@@ -78,6 +80,29 @@ export class Cells implements CellReader {
 
   numbersPart(lo: number, hi: number, lane: number): Float64Array | undefined {
     return this.#find(lo >>> OFFSET_BITS)?.numbers(hi - lo, lane);
+  }
+
+  /** The blocks as they are now, which stay so. */
+  freeze(): FrozenBlocks {
+    for (const block of this.#blocks.values()) block.isFrozen = true;
+    return [...this.#blocks];
+  }
+
+  restore(blocks: readonly (readonly [number: number, block: PlainBlock])[]): void {
+    for (const [number, plain] of blocks) {
+      this.#blocks.set(number, CellBlock.restore(this.#lanes, plain));
+      this.filled += plain.filled;
+    }
+  }
+
+  /** One that may be changed. */
+  #findOwn(number: number): CellBlock | undefined {
+    const block = this.#find(number);
+    if (block?.isFrozen !== true) return block;
+    const copy = block.copy();
+    this.#blocks.set(number, copy);
+    this.#block = copy;
+    return copy;
   }
 
   #find(number: number): CellBlock | undefined {

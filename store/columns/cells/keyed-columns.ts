@@ -1,3 +1,4 @@
+import { listRecords, readList, type Next } from "../snapshot/column-records.ts";
 import { type Value, ValueColumn } from "./value-column.ts";
 
 interface KeyedColumn {
@@ -85,6 +86,40 @@ export class KeyedColumns {
     this.#release(before);
   }
 
+  /** As `capture` of a ValueColumn. */
+  capture(): Generator {
+    const columns = [...this.#columns.values()];
+    const numbers = new Map(columns.map((column, at) => [column, at]));
+    const sets = new Map([...this.#sets.values()].flat().map((set, at) => [set, at + 1]));
+    const keySets = Array.from(sets.keys(), (set) => set.columns.map((column) => numbers.get(column)!));
+    const setOfRow = new Uint32Array(this.#setOfRow.length);
+    for (let row = 0; row < setOfRow.length; row++) {
+      const set = this.#setOfRow[row];
+      if (set !== undefined) setOfRow[row] = sets.get(set)!;
+    }
+    const captures = columns.map(({ key, values }) => [key, values.capture()] as const);
+    return captured(captures, keySets, setOfRow);
+  }
+
+  static restore(next: Next): KeyedColumns {
+    const keyed = new KeyedColumns();
+    const columns: KeyedColumn[] = [];
+    const count = next() as number;
+    for (let at = 0; at < count; at++) {
+      const key = next() as string;
+      const column = { key, number: ++keyed.#columnsMade, values: ValueColumn.restore(next), seenIn: 0 };
+      columns.push(column);
+      keyed.#columns.set(key, column);
+    }
+    const sets = readList<number[]>(next).map((numbers) => keyed.#share(numbers.map((at) => columns[at]!)));
+    for (const set of next() as Uint32Array) {
+      const own = set === 0 ? undefined : sets[set - 1]!;
+      keyed.#setOfRow.push(own);
+      if (own !== undefined) own.rows++;
+    }
+    return keyed;
+  }
+
   #finishedSet(): KeySet {
     if (this.#put !== undefined) return this.#share(this.#put);
     if (this.#alike === this.#likely.columns.length) return this.#likely;
@@ -128,6 +163,20 @@ export class KeyedColumns {
     sets.splice(sets.indexOf(set), 1);
     if (sets.length === 0) this.#sets.delete(set.hash);
   }
+}
+
+function* captured(
+  columns: readonly (readonly [key: string, values: Generator])[],
+  keySets: readonly number[][],
+  setOfRow: Uint32Array,
+): Generator {
+  yield columns.length;
+  for (const [key, values] of columns) {
+    yield key;
+    yield* values;
+  }
+  yield* listRecords(keySets);
+  yield setOfRow;
 }
 
 function sameColumns(a: readonly KeyedColumn[], b: readonly KeyedColumn[]): boolean {

@@ -1,10 +1,11 @@
 import { compareCodePoints } from "#lang/code-points.ts";
 import { METRIC_FEED_STATS } from "#core/ports/run-changes.ts";
 import type { MetricStat } from "#lang/query/ast.ts";
-import { BLOCK_ROWS, type CellReader, Cells, EMPTY } from "./cells.ts";
+import { blockRecords, listRecords, readBlocks, readList, type Next } from "../snapshot/column-records.ts";
+import { BLOCK_ROWS, type CellReader, Cells, EMPTY, type FrozenBlocks } from "./cells.ts";
 import { NUMBER } from "./value-column.ts";
 
-/** Lanes of a metric's cells. A metric logged once has one array for all but the count: see Cells. */
+/** Lanes of a metric's cells. A metric logged once has one array for all its values: see CellBlock. */
 export const METRIC_LANES: Readonly<Record<MetricStat, number>> = {
   last: 0,
   first: 1,
@@ -13,7 +14,9 @@ export const METRIC_LANES: Readonly<Record<MetricStat, number>> = {
   mean: 4,
   count: 5,
 };
-const LANE_COUNT = 6;
+/** The steps at which a metric had its best value; NaN for none. */
+export const STEP_LANES = { min: 6, max: 7 } as const;
+const LANE_COUNT = 8;
 
 /** The code of a row that has seen nothing but NaN: it has no min, max and mean. */
 const ONLY_NAN = 2;
@@ -27,6 +30,8 @@ const MIN = 4;
 const MAX = 5;
 const SUM = 6;
 const LAST_STEP = 7;
+const MIN_STEP = 8;
+const MAX_STEP = 9;
 
 const NO_LABELS = "";
 const entry = new Float64Array(LANE_COUNT);
@@ -81,6 +86,26 @@ export class MetricColumn {
     this.#labelled.delete(row);
   }
 
+  /** As `capture` of a ValueColumn. */
+  capture(): Generator {
+    const labelled: LabelledRow[] = [];
+    // A run's entries are replaced, never changed.
+    for (const [row, series] of this.#labelled) labelled.push([row, [...series]]);
+    return captured(this.#onlyNan, labelled, this.cells.freeze());
+  }
+
+  static restore(next: Next): MetricColumn {
+    const column = new MetricColumn();
+    column.#onlyNan = next() as number;
+    for (const [row, series] of readList<LabelledRow>(next)) {
+      // Its array is part of a record, which would stay as a whole.
+      const own = series.map(([label, stats]) => [label, stats.slice()] as const);
+      column.#labelled.set(row, new Map(own));
+    }
+    readBlocks(column.cells, next);
+    return column;
+  }
+
   /** Knows which rows have this statistic. */
   reader(stat: MetricStat): CellReader {
     const always = stat === "last" || stat === "first" || stat === "count";
@@ -99,10 +124,20 @@ export class MetricColumn {
     const numbers = stats[at + COUNT]! - stats[at + NAN_COUNT]!;
     entry[METRIC_LANES.mean] = stats[at + SUM]! / numbers;
     entry[METRIC_LANES.count] = stats[at + COUNT]!;
+    entry[STEP_LANES.min] = stats[at + MIN_STEP]!;
+    entry[STEP_LANES.max] = stats[at + MAX_STEP]!;
     const code = numbers > 0 ? NUMBER : ONLY_NAN;
     const before = this.cells.set(row, code, entry);
     this.#onlyNan += Number(code === ONLY_NAN) - Number(before === ONLY_NAN);
   }
+}
+
+type LabelledRow = [row: number, series: [label: string, stats: Float64Array][]];
+
+function* captured(onlyNan: number, labelled: readonly LabelledRow[], blocks: FrozenBlocks): Generator {
+  yield onlyNan;
+  yield* listRecords(labelled);
+  yield* blockRecords(blocks);
 }
 
 const codeScratch = new Uint32Array(BLOCK_ROWS);
@@ -140,13 +175,13 @@ class NumbersReader implements CellReader {
 /** First and last are those of the series that got farthest, at a tie of the first by label text. */
 function combine(series: ReadonlyMap<string, Float64Array>): Float64Array {
   combined.fill(0);
-  combined[MIN] = combined[MAX] = Number.NaN;
+  combined[MIN] = combined[MAX] = combined[MIN_STEP] = combined[MAX_STEP] = Number.NaN;
   let leader: Float64Array | undefined;
   let leaderLabel = "";
   for (const [label, stats] of series) {
     for (const summed of [COUNT, NAN_COUNT, SUM]) combined[summed]! += stats[summed]!;
-    combined[MIN] = lower(combined[MIN], stats[MIN]!);
-    combined[MAX] = -lower(-combined[MAX], -stats[MAX]!);
+    takeBest(stats, MIN, MIN_STEP, 1);
+    takeBest(stats, MAX, MAX_STEP, -1);
     const lead = leader === undefined ? 1 : stepOf(stats) - stepOf(leader);
     if (lead > 0 || (lead === 0 && compareCodePoints(label, leaderLabel) < 0)) {
       leader = stats;
@@ -158,9 +193,14 @@ function combine(series: ReadonlyMap<string, Float64Array>): Float64Array {
   return combined;
 }
 
-/** NaN only when both are. */
-function lower(a: number, b: number): number {
-  return Number.isNaN(a) || b < a ? b : a;
+/** The lower value times `sign`, NaN only when there is no other; at a tie the one of the lower step. */
+function takeBest(stats: Float64Array, value: number, step: number, sign: 1 | -1): void {
+  const lead = (combined[value]! - stats[value]!) * sign;
+  const isFirst = Number.isNaN(combined[value]!);
+  if (isFirst || lead > 0 || (combined[value] === stats[value] && stats[step]! < combined[step]!)) {
+    combined[value] = stats[value]!;
+    combined[step] = stats[step]!;
+  }
 }
 
 /** A series without steps is behind every other. */

@@ -1,5 +1,6 @@
 import type { RunFeedRow } from "#core/ports/run-changes.ts";
 import type { RunField } from "#lang/query/ast.ts";
+import type { Next } from "../snapshot/column-records.ts";
 import { AliasColumn } from "./alias-column.ts";
 import { KeyedColumns } from "./keyed-columns.ts";
 import { MetricColumn } from "./metric-column.ts";
@@ -15,7 +16,7 @@ export class RunColumns {
   rows = 0;
   /** Rises when a row gets another run, or none. */
   population = 0;
-  readonly fields: Readonly<Record<StoredField, ValueColumn>> = {
+  fields: Readonly<Record<StoredField, ValueColumn>> = {
     id: new ValueColumn(),
     name: new ValueColumn(),
     namespace: new ValueColumn(),
@@ -27,15 +28,44 @@ export class RunColumns {
     updated: new ValueColumn(),
   };
   /** A bool for every row in use. */
-  readonly trashed = new ValueColumn();
+  trashed = new ValueColumn();
   #trashedRows = 0;
-  readonly aliases = new AliasColumn();
-  readonly params = new KeyedColumns();
-  readonly tags = new KeyedColumns();
+  aliases = new AliasColumn();
+  params = new KeyedColumns();
+  tags = new KeyedColumns();
   readonly #metrics = new Map<string, MetricColumn>();
   /** By the code of their id: ids are all different, so that each code has one row. */
   #rowOfIdCode: number[] = [];
   #idGeneration = 0;
+
+  /** All of it as it is now. What is read from it later is that, too. */
+  capture(): Generator {
+    const { fields, trashed, aliases, params, tags } = this;
+    const parts = [...Object.values(fields), trashed, aliases, params, tags].map((part) => part.capture());
+    const metrics = Array.from(this.#metrics, ([key, column]) => [key, column.capture()] as const);
+    return captured(this.rows, parts, metrics);
+  }
+
+  static restore(next: Next): RunColumns {
+    const columns = new RunColumns();
+    columns.rows = next() as number;
+    const fields = Object.keys(columns.fields).map((name) => [name, ValueColumn.restore(next)]);
+    columns.fields = Object.fromEntries(fields) as RunColumns["fields"];
+    columns.trashed = ValueColumn.restore(next);
+    columns.aliases = AliasColumn.restore(next);
+    columns.params = KeyedColumns.restore(next);
+    columns.tags = KeyedColumns.restore(next);
+    const metrics = next() as number;
+    for (let at = 0; at < metrics; at++) {
+      columns.#metrics.set(next() as string, MetricColumn.restore(next));
+    }
+    const { id } = columns.fields;
+    for (let row = 0; row < columns.rows; row++) {
+      if (columns.trashed.value(row) === true) columns.#trashedRows++;
+      columns.#rowOfIdCode[id.cells.code(row)] = row;
+    }
+    return columns;
+  }
 
   set(row: number, run: RunFeedRow): void {
     const { fields } = this;
@@ -122,4 +152,18 @@ export class RunColumns {
 function setOrDelete(column: ValueColumn, row: number, value: number | undefined): void {
   if (value === undefined) column.delete(row);
   else column.set(row, value);
+}
+
+function* captured(
+  rows: number,
+  parts: readonly Generator[],
+  metrics: readonly (readonly [key: string, column: Generator])[],
+): Generator {
+  yield rows;
+  for (const part of parts) yield* part;
+  yield metrics.length;
+  for (const [key, column] of metrics) {
+    yield key;
+    yield* column;
+  }
 }

@@ -1,4 +1,5 @@
-import { Cells, EMPTY } from "./cells.ts";
+import { Cells, EMPTY, type FrozenBlocks } from "./cells.ts";
+import { blockRecords, listRecords, readBlocks, readList, type Next } from "../snapshot/column-records.ts";
 import { TextRanks } from "./text-ranks.ts";
 
 /** Codes of a value column. Texts have a dictionary; a number stands in the column's one lane. */
@@ -18,7 +19,8 @@ export class ValueColumn {
   readonly cells = new Cells(1);
   /** Rises when texts get other codes than they had. */
   generation = 0;
-  #codes = new Map<string, number>();
+  /** Made when it is first needed: few columns of a restored index are asked for their texts. */
+  #codes: Map<string, number> | undefined;
   #texts: string[] = [];
   #notNumbers = 0;
   #order: TextRanks | undefined;
@@ -27,7 +29,7 @@ export class ValueColumn {
     let code = NUMBER;
     entry[0] = Number.NaN;
     if (typeof value === "number") entry[0] = value;
-    else if (typeof value === "string") code = this.#codes.get(value) ?? this.#addText(value);
+    else if (typeof value === "string") code = this.findCode(value) ?? this.#addText(value);
     else code = value ? TRUE : FALSE;
     const before = this.cells.set(row, code, entry);
     this.#notNumbers += Number(code > NUMBER) - Number(before > NUMBER);
@@ -65,14 +67,35 @@ export class ValueColumn {
   }
 
   findCode(text: string): number | undefined {
-    return this.#codes.get(text);
+    return this.#codesByText.get(text);
+  }
+
+  get #codesByText(): Map<string, number> {
+    if (this.#codes === undefined) {
+      this.#codes = new Map();
+      for (let at = 0; at < this.#texts.length; at++) this.#codes.set(this.#texts[at]!, FIRST_TEXT + at);
+    }
+    return this.#codes;
+  }
+
+  /** The column as it is now. What is read from it later is that, too. */
+  capture(): Generator {
+    return captured(this.#texts, this.#texts.length, this.#notNumbers, this.cells.freeze());
+  }
+
+  static restore(next: Next): ValueColumn {
+    const column = new ValueColumn();
+    column.#notNumbers = next() as number;
+    column.#texts = readList(next);
+    readBlocks(column.cells, next);
+    return column;
   }
 
   #addText(text: string): number {
     if (this.#texts.length > Math.max(DICTIONARY_MIN, 2 * this.cells.filled)) this.#forgetUnused();
     const code = FIRST_TEXT + this.#texts.length;
     this.#texts.push(text);
-    this.#codes.set(text, code);
+    this.#codesByText.set(text, code);
     return code;
   }
 
@@ -81,7 +104,7 @@ export class ValueColumn {
     const texts = this.#texts;
     const renumbered = new Uint32Array(texts.length);
     this.#texts = [];
-    this.#codes = new Map();
+    this.#codes = undefined;
     this.generation++;
     this.cells.recode((code) => {
       if (code < FIRST_TEXT) return code;
@@ -89,9 +112,20 @@ export class ValueColumn {
       if (renumbered[at] === 0) {
         renumbered[at] = FIRST_TEXT + this.#texts.length;
         this.#texts.push(texts[at]!);
-        this.#codes.set(texts[at]!, renumbered[at]);
       }
       return renumbered[at]!;
     });
   }
+}
+
+/** Texts are only added to a list, so its first ones stay what they are. */
+function* captured(
+  texts: readonly string[],
+  textCount: number,
+  notNumbers: number,
+  blocks: FrozenBlocks,
+): Generator {
+  yield notNumbers;
+  yield* listRecords(texts, textCount);
+  yield* blockRecords(blocks);
 }

@@ -99,7 +99,7 @@ export function exploreContract(open: OpenSearch, cases: number): void {
     ]);
     const goals = ["hidden", "loss"].map((key) => ({ under: "", key, stat: "min" as const }));
     const best = await feeder.runSearch.best({ readable, goals });
-    expect(best).toEqual([undefined, { id: feedRow(1).id, value: 3 }]);
+    expect(best).toEqual([undefined, { id: feedRow(1).id, value: 3, step: 0 }]);
     await feeder.close();
   });
 
@@ -147,6 +147,10 @@ function selected(runs: readonly ScriptRun[], { query, under, nowUs = 0 }: RunSe
       Object.assign({}, run, {
         metricKeys: [...run.metrics.keys()],
         stat: (key: string, stat: MetricStat) => statOf(run.metrics.get(key) ?? [], stat),
+        step: (key: string, stat: "min" | "max") => {
+          const points = run.metrics.get(key) ?? [];
+          return points.indexOf(Math[stat](...points.filter((value) => !Number.isNaN(value))));
+        },
       }),
     );
 }

@@ -26,6 +26,8 @@ function numbersOf(summary: Summary): FedNumbers {
     max: summary.max?.value ?? NaN,
     sum: summary.sum,
     lastStep: summary.last?.step ?? NaN,
+    minStep: summary.min?.step ?? NaN,
+    maxStep: summary.max?.step ?? NaN,
   };
 }
 
@@ -150,6 +152,8 @@ export function feedContract(open: OpenStores): void {
       max: 3,
       sum: 6,
       lastStep: 13,
+      minStep: 12,
+      maxStep: 10,
     });
     expect(feed.findNumbers(id, "loss", labelsText(labels))).toMatchObject({
       count: 1,

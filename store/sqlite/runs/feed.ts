@@ -152,6 +152,8 @@ function summaryOf({ id, run, key, labels, state }: SeriesEntry): StoredSummary 
     max?.value ?? NaN,
     sum,
     last?.step ?? NaN,
+    min?.step ?? NaN,
+    max?.step ?? NaN,
   ] as const;
   return { id, run, key, labels, stats };
 }

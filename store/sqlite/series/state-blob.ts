@@ -125,6 +125,8 @@ export type SummaryStats = readonly [
   max: number,
   sum: number,
   lastStep: number,
+  minStep: number,
+  maxStep: number,
 ];
 
 /** The same numbers straight from the bytes: at the start of a server they are read from every series. */
@@ -133,7 +135,9 @@ export function summaryStats(stored: Uint8Array): SummaryStats | undefined {
   if (view === undefined) return undefined;
   const at = (index: number) => view.getFloat64(index * 8, true);
   const valueOf = (sample: number) => at(HEAD + sample * SAMPLE + 2);
-  return [at(6), at(7), valueOf(0), valueOf(1), valueOf(2), valueOf(3), at(9), at(HEAD + SAMPLE)];
+  const stepOf = (sample: number) => at(HEAD + sample * SAMPLE);
+  const values = [valueOf(0), valueOf(1), valueOf(2), valueOf(3)] as const;
+  return [at(6), at(7), ...values, at(9), stepOf(1), stepOf(2), stepOf(3)];
 }
 
 /** A view of bytes whose checksum and version are right. */

@@ -1,0 +1,62 @@
+import type { RunMark } from "#core/ports/run-changes.ts";
+import type { RunIndex } from "../index.ts";
+import { writeSnapshot } from "./snapshot-file.ts";
+
+/**
+ * After so many changes the next snapshot is written: a fraction of what the journal remembers, so that the last one is
+ * seldom too old. A start reads those that came after it, which is soon done.
+ */
+const CHANGES_MAX = 50_000;
+/** After fewer it is written when this has passed, and at the end. */
+const CHANGES_MIN = 1_000;
+const AGE_MS_MAX = 600_000;
+/** Fewer runs are read from the store as fast. */
+export const SNAPSHOT_RUNS_MIN = 10_000;
+
+/** Writes what an index knows to a file now and then. A snapshot that cannot be written is left out. */
+export class SnapshotKeeper {
+  readonly #file: string;
+  readonly #index: RunIndex;
+  readonly #runsMin: number;
+  /** What the file holds, as far as it is of use. */
+  #written: RunMark | undefined;
+  #beganMs = performance.now();
+  #writing: Promise<void> | undefined;
+
+  constructor(options: { file: string; index: RunIndex; runsMin: number; written: RunMark | undefined }) {
+    this.#file = options.file;
+    this.#index = options.index;
+    this.#runsMin = options.runsMin;
+    this.#written = options.written;
+  }
+
+  /** What was written is of no use: the index began from the beginning. */
+  spoil(): void {
+    this.#written = undefined;
+  }
+
+  /** To be called now and then. `mark` is how far the index is. */
+  tend(mark: RunMark | undefined): void {
+    const isLong = performance.now() - this.#beganMs > AGE_MS_MAX;
+    if (this.#writing === undefined) void this.#write(mark, isLong ? CHANGES_MIN : CHANGES_MAX);
+  }
+
+  /** Before the thread ends. */
+  async finish(mark: RunMark | undefined): Promise<void> {
+    await this.#writing;
+    await this.#write(mark, CHANGES_MIN);
+  }
+
+  async #write(mark: RunMark | undefined, changesMin: number): Promise<void> {
+    if (mark === undefined || mark.scanned !== undefined || this.#index.size < this.#runsMin) return;
+    if (this.#written !== undefined && mark.position - this.#written.position < changesMin) return;
+    this.#beganMs = performance.now();
+    const records = this.#index.capture();
+    this.#written = mark;
+    this.#writing = writeSnapshot(this.#file, mark, records)
+      // The old one stays; the next one is tried in its time.
+      .catch(() => undefined)
+      .finally(() => (this.#writing = undefined));
+    await this.#writing;
+  }
+}

@@ -1,0 +1,175 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ARBITRARY_NOW_US, arbitraryQuery, arbitraryRuns } from "#lang/query/testing/arbitrary.ts";
+import type { ScriptRun } from "#lang/query/testing/script.ts";
+import type { Query } from "#lang/query/ast.ts";
+import {
+  feedRow,
+  idOf,
+  metricFeed,
+  RunFeeder,
+  scriptRow,
+  scriptSeries,
+  searchRequest,
+} from "../../contract/run-feeder.ts";
+import { BLOCK_ROWS } from "../cells/cells.ts";
+import { RunIndex, type RunPart } from "../index.ts";
+import { type Columns, openColumns } from "../open.ts";
+import { readSnapshot, writeSnapshot } from "./snapshot-file.ts";
+
+const NO_CHANGE = { reset: false, runs: [], purged: [], metrics: undefined };
+const MARK = { journal: "j", position: 7 };
+/** Enough for a full block, which has no codes of its own, and a part of another. */
+const ROWS = BLOCK_ROWS + 3_000;
+
+describe("snapshots of the run index", () => {
+  let directory: string;
+  let file: string;
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), "cairn-snapshot-"));
+    file = join(directory, "index");
+  });
+  afterEach(() => rmSync(directory, { recursive: true }));
+
+  const read = () => readSnapshot(file, (next) => RunIndex.restore(next));
+
+  function expectSame(found: RunIndex, expected: RunIndex, query: Query): void {
+    const request = searchRequest(query, {
+      limit: 200,
+      nowUs: ARBITRARY_NOW_US,
+      metrics: (["last", "min", "mean", "count"] as const).map((stat) => ({ key: "loss", stat })),
+    });
+    expect(found.search(request)).toEqual(expected.search(request));
+  }
+
+  it("J6 bring back what the index knew when it was captured, whatever changed while it was written", async () => {
+    const samples = fc.sample(arbitraryRuns(12), { numRuns: 400, seed: 1 }).flat();
+    const part = (keys: readonly number[], change: (run: ScriptRun, key: number) => ScriptRun): RunPart => {
+      const runs = keys.map((key) => [key, change(samples[key % samples.length]!, key)] as const);
+      const labelled = keys.filter((key) => key % 5 === 0);
+      return {
+        ...NO_CHANGE,
+        runs: runs.map(([key, run]) => ({
+          ...scriptRow({ ...run, id: idOf(key) }, key),
+          aliases: [`a${key}`],
+        })),
+        metrics: metricFeed([
+          ...runs.flatMap(([key, run]) => scriptSeries(run, key)),
+          ...keys.map((key) => ({ run: key, key: "loss", points: [key % 7, (key * 31) % 11] })),
+          ...labelled.map((key) => ({ run: key, key: "rank", label: `r${key % 3}`, points: [key] })),
+        ]),
+      };
+    };
+    const all = Array.from({ length: ROWS }, (_, key) => key);
+    const parts = [part(all, (run) => run), { ...NO_CHANGE, purged: all.filter((key) => key % 9 === 4) }];
+    const later = [
+      part(
+        all.filter((key) => key % 2 === 0),
+        (run, key) => ({ ...run, params: `{"fresh":${key}}`, name: `later ${key}` }),
+      ),
+      { ...NO_CHANGE, purged: all.filter((key) => key % 10 === 1) },
+      part(
+        all.filter((key) => key % 9 === 4),
+        (run) => run,
+      ),
+    ];
+    const [index, expected] = [new RunIndex(), new RunIndex()];
+    for (const one of parts) for (const each of [index, expected]) each.apply(one);
+    const records = index.capture();
+    for (const one of later) index.apply(one);
+    await writeSnapshot(file, MARK, records);
+    const found = read()!;
+    expect(found.mark).toEqual(MARK);
+    const check = (restored: RunIndex, other: RunIndex) =>
+      fc.assert(
+        fc.property(arbitraryQuery(), (query) => expectSame(restored, other, query)),
+        { numRuns: 12 },
+      );
+    check(found.restored, expected);
+    for (const one of later) for (const each of [found.restored, expected]) each.apply(one);
+    check(found.restored, expected);
+    check(index, expected);
+    for (const each of [found.restored, expected]) {
+      expect(each.search(searchRequest("", { only: [idOf(0), idOf(1), idOf(2)] })).total).toBe(2);
+      expect(each.search(searchRequest('alias in ("a6", "a11", "a4")')).total).toBe(2);
+    }
+  });
+
+  it("J7 damaged, cut off, of another version or absent ones are as good as none", async () => {
+    const index = new RunIndex();
+    const runs = Array.from({ length: 50 }, (_, key) =>
+      feedRow(key, { params: `{"x":${key}}`, aliases: [`a${key}`] }),
+    );
+    index.apply({ ...NO_CHANGE, runs, metrics: metricFeed([{ run: 3, key: "m", points: [1, 2] }]) });
+    expect(read()).toBeUndefined();
+    await writeSnapshot(file, MARK, index.capture());
+    expect(read()?.restored.search(searchRequest("")).total).toBe(50);
+    const whole = readFileSync(file);
+    const expectNone = (bytes: Uint8Array, what: string) => {
+      writeFileSync(file, bytes);
+      expect(read(), what).toBeUndefined();
+    };
+    for (let size = 0; size < whole.length; size += 211)
+      expectNone(whole.subarray(0, size), `cut at ${size}`);
+    expectNone(Buffer.concat([whole, Buffer.of(0)]), "one byte more");
+    for (let at = 0; at < whole.length; at += 101) {
+      const flipped = Buffer.from(whole);
+      flipped[at]! ^= 1 << (at % 8);
+      expectNone(flipped, `flipped at ${at}`);
+    }
+    const older = Buffer.from(whole);
+    older.writeUInt32LE(0, 8);
+    expectNone(older, "version 0");
+    writeFileSync(file, whole);
+    expect(read()?.mark).toEqual(MARK);
+  });
+
+  it("J6 leave the old one where the new one cannot be written", async () => {
+    const index = new RunIndex();
+    index.apply({ ...NO_CHANGE, runs: [feedRow(1)] });
+    await writeSnapshot(file, MARK, index.capture());
+    function* failing(): Generator {
+      yield 1;
+      throw new Error("no");
+    }
+    await expect(writeSnapshot(file, { ...MARK, position: 8 }, failing())).rejects.toThrow("no");
+    expect(read()?.mark).toEqual(MARK);
+  });
+
+  describe("in a thread", () => {
+    let columns: Columns;
+    afterEach(() => columns.search.close());
+    const open = async (feeder: RunFeeder, snapshotRunsMin = 1) => {
+      columns = openColumns({ snapshot: file, snapshotRunsMin });
+      await columns.follow(feeder.link());
+    };
+
+    it("J6 are written at the end, and the next index asks only for what came after", async () => {
+      const feeder = new RunFeeder();
+      await open(feeder);
+      feeder.tell({ runs: [feedRow(1), feedRow(2)] });
+      expect((await columns.search.search(searchRequest(""))).total).toBe(2);
+      await columns.search.close();
+      const { asked } = feeder;
+      await open(feeder);
+      expect((await columns.search.search(searchRequest(""))).total).toBe(2);
+      // Once, whether the mark is known.
+      expect(feeder.asked).toBe(asked + 1);
+      feeder.tell({ runs: [feedRow(3)], purged: [1] });
+      expect((await columns.search.search(searchRequest("order by id"))).ids).toEqual([2, 3].map(idOf));
+      expect(feeder.asked).toBe(asked + 2);
+    });
+
+    it("J6 are not written for a few runs", async () => {
+      const feeder = new RunFeeder();
+      await open(feeder, 3);
+      feeder.tell({ runs: [feedRow(1), feedRow(2)] });
+      expect((await columns.search.search(searchRequest(""))).total).toBe(2);
+      await columns.search.close();
+      expect(read()).toBeUndefined();
+    });
+  });
+});
