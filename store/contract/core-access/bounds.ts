@@ -126,11 +126,11 @@ export function coreAccessBoundsContract(open: OpenStores): void {
     }
     const scope = on("lab/secret");
     for (const change of [
-      access.setClosed(ada, { scope, closed: false }),
-      access.unbindRole(ada, { principal: "ben", scope }),
-      access.bindRole(ada, { principal: "ada", role: "viewer", scope }),
+      () => access.setClosed(ada, { scope, closed: false }),
+      () => access.unbindRole(ada, { principal: "ben", scope }),
+      () => access.bindRole(ada, { principal: "ada", role: "viewer", scope }),
     ]) {
-      await expect(change).rejects.toEqual(refused("forbidden", "NO_RIGHT"));
+      await expect(change()).rejects.toEqual(refused("forbidden", "NO_RIGHT"));
     }
     expect(ada.rights.may("read", { namespace: "lab/secret" })).toBe(false);
   });
