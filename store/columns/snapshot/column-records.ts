@@ -2,8 +2,8 @@ import type { PlainBlock } from "../cells/cell-block.ts";
 import type { Cells, FrozenBlocks } from "../cells/cells.ts";
 
 /** How many blocks, texts and rows one record has at most: what takes a few milliseconds to write. */
-const RECORD_BLOCKS = 16;
-const RECORD_ITEMS = 65_536;
+const RECORD_BLOCKS = 8;
+const RECORD_ITEMS = 16_384;
 
 type Blocks = (readonly [number: number, block: PlainBlock])[];
 

@@ -12,7 +12,7 @@ const MAGIC = Buffer.from("CairnIdx");
 const VERSION = 1;
 const FILE_HEAD_BYTES = MAGIC.length + 4;
 /** How much is gathered before it is written. */
-const WRITE_BYTES = 4 << 20;
+const WRITE_BYTES = 1 << 20;
 /** What a snapshot leaves to the store, which has more use for it. */
 const FREE_BYTES_MIN = 1 << 30;
 

@@ -77,6 +77,8 @@ describe("the state of a series as bytes", () => {
           value(max),
           sum,
           last?.step ?? NaN,
+          min?.step ?? NaN,
+          max?.step ?? NaN,
         ]);
       }),
     );
