@@ -138,7 +138,7 @@ function writerHandlers(writer: OpenWriter): Handlers<WriterApi> {
     changeAccess: (changes, audit) => writer.now.change((_, db) => changeAccess(db, changes, audit), URGENT),
     touchTokens: (uses) => writer.now.change((_, db) => touchTokens(db, uses)),
     ...artifactWrites((work, options) => writer.now.changeArtifacts(work, options)),
-    ...leaseWrites((work, options) => writer.now.change((_, db) => work(db), options)),
+    ...leaseWrites((work) => writer.now.change((_, db) => work(db))),
     ...blobWrites((work, options) => writer.now.change((_, db) => work(db), options)),
     ...uploadWrites((work, options) => writer.now.change((_, db) => work(db), options)),
     addSource: (link, audit) => writer.now.change((_, db) => new Sources(db).add(link, audit)),
