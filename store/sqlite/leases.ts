@@ -1,9 +1,11 @@
 import type { Leases } from "#core/ports/leases.ts";
-import { URGENT, type JobOptions } from "./committer.ts";
 import type { Db } from "./file/db.ts";
 
-/** `change` runs its work as a whole or not at all. On a full disk leases go on: some chores make room. */
-export function leaseWrites(change: <T>(work: (db: Db) => T, options?: JobOptions) => Promise<T>): Leases {
+/**
+ * `change` runs its work as a whole or not at all. Not urgent: chores wait while the disk is full, for the room that is kept would be
+ * given up every few seconds. What a call deletes is destroyed by that call.
+ */
+export function leaseWrites(change: <T>(work: (db: Db) => T) => Promise<T>): Leases {
   return {
     acquireLease: (name, holder, nowUs, untilUs) =>
       change((db) => {
@@ -17,11 +19,11 @@ export function leaseWrites(change: <T>(work: (db: Db) => T, options?: JobOption
         );
         const [end] = db.find("SELECT until_us FROM lease WHERE name = ?", name)!;
         return { acquired: changes > 0, untilUs: Number(end) };
-      }, URGENT),
+      }),
     renewLease: (name, holder, untilUs) =>
       change((db) => {
         const sql = "UPDATE lease SET until_us = ? WHERE name = ? AND holder = ?";
         return db.run(sql, untilUs, name, holder).changes > 0;
-      }, URGENT),
+      }),
   };
 }

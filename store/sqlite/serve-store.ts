@@ -151,7 +151,7 @@ function writerHandlers(writer: OpenWriter): Handlers<WriterApi> {
     changeAccess: (...asked) =>
       writer.now.change((_, db, journal) => changeAccess(db, journal, ...asked), URGENT),
     ...artifactWrites((work, options) => writer.now.changeArtifacts(work, options)),
-    ...leaseWrites((work, options) => writer.now.change((_, db) => work(db), options)),
+    ...leaseWrites((work) => writer.now.change((_, db) => work(db))),
     ...blobWrites((work, options) => writer.now.change((_, db) => work(db), options)),
     ...uploadWrites((work, options) => writer.now.change((_, db) => work(db), options)),
     addSource: (link, audit) => writer.now.change((_, db) => new Sources(db).add(link, audit)),

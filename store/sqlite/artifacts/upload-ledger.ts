@@ -26,7 +26,7 @@ export function uploadWrites(
         );
         if (changes === 0) return "lost";
         return wantedOf(db, id) === null ? "kept" : "wanted";
-      }, URGENT),
+      }),
     endTurn: (id, turn, nowUs, now) =>
       change((db) => {
         const ended = "UPDATE upload_turn SET turn = '', until_us = ? WHERE id = ? AND turn = ?";
