@@ -51,6 +51,15 @@ export const REQUESTS: Readonly<Record<string, JsonObject>> = {
   },
   "MetricService/ListKeys": { namespace: "a" },
   "MetricService/ListSeries": { run: { alias: "job" }, glob: "lo*s" },
+  "MetricService/ListLabels": {
+    run: { alias: "job" },
+    matchers: [{ label: "rank", op: "MATCH_OP_REGEX", value: "[0-3]" }],
+    label: "rank",
+  },
+  "MetricService/DeleteSeries": {
+    run: { alias: "job" },
+    matchers: [{ label: "rank", op: "MATCH_OP_EQUAL", value: "none" }],
+  },
   "MetricService/ListRunKeys": { runs: [{ alias: "job" }] },
   "MetricService/ReadSeries": {
     series: [{ run: { alias: "job" }, key: "loss", labels: { rank: "0" } }],
