@@ -11,7 +11,7 @@ export type ErrorCode =
   | "exhausted" // a limit or quota; `retryAfterMs` when waiting helps
   | "unavailable" // try again later
   | "deadline"
-  | "aborted" // the caller went away, or must begin anew when there is a `reason`
+  | "aborted" // the caller disconnected, or must begin again when there is a `reason`
   | "corrupt" // stored data failed its checksum
   | "internal";
 

@@ -262,7 +262,7 @@ function openRouter(parts: {
         const sender = { ...senderOf(request), byBrowser: route.byBrowser === true };
         const { caller, account } = await identify({ authenticate, traffic }, route.permission, sender);
         // Who calls may have taken a while to find out.
-        if (response.destroyed) throw new CairnError("aborted", "cannot answer: the client went away");
+        if (response.destroyed) throw new CairnError("aborted", "cannot answer: the client disconnected");
         if (route.streams === true) response.once("close", account.openStream());
         return { ...caller, account };
       },

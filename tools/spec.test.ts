@@ -23,7 +23,7 @@ describe("parseRules", () => {
     expect(parseRules(new Map([["a/SPEC.md", text]]))).toEqual([]);
   });
 
-  it("refuses a number that is there twice, that is no rule id, or whose letter another file has", () => {
+  it("refuses a number that is there twice, that is not a rule id, or whose letter another file has", () => {
     const parse = (...texts: string[]) =>
       parseRules(new Map(texts.map((text, index) => [`${index}/SPEC.md`, text])));
     expect(() => parse("- **W1** a\n- **W1** b")).toThrow("0/SPEC.md:2: W1 is at 0/SPEC.md:1 already");

@@ -40,7 +40,7 @@ export interface Title {
   line: number;
 }
 
-/** Rules of all files, by path. Throws on a number that is no rule id, that is there twice, or whose letter another file has. */
+/** Rules of all files, by path. Throws on a number that is not a rule id, that is there twice, or whose letter another file has. */
 export function parseRules(specs: ReadonlyMap<string, string>): Rule[] {
   const rules = new Map<string, Rule>();
   const owners = new Map<string, string>();
@@ -49,7 +49,7 @@ export function parseRules(specs: ReadonlyMap<string, string>): Rule[] {
       const id = RULE_ITEM.exec(text)?.[1];
       if (id === undefined) continue;
       const place = `${file}:${index + 1}`;
-      if (!RULE_ID.test(id)) throw new Error(`${place}: ${id} is no rule id such as W3 or W3.1`);
+      if (!RULE_ID.test(id)) throw new Error(`${place}: ${id} is not a rule id such as W3 or W3.1`);
       const first = rules.get(id);
       if (first !== undefined) throw new Error(`${place}: ${id} is at ${first.place} already`);
       const letter = id.replace(/\d.*/, "");

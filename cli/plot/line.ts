@@ -1,4 +1,4 @@
-/** What a mark on a chart stands for: one point, or the bucket of a band with all its points. */
+/** What a mark on a chart shows: one point, or the bucket of a band with all its points. */
 export interface Marks {
   /** Rising. All columns are equally long. */
   readonly x: readonly number[];

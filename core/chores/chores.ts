@@ -10,7 +10,7 @@ const RENEW_MS = 10_000;
 /** When a chore that failed is tried again, unless its turn comes earlier anyway. */
 const RETRY_MS = 60_000;
 
-/** Work that nobody asks for and that must happen again and again. Two at once do no harm, only double work. */
+/** Recurring background work. Two cores that do the same at once do no harm, only double work. */
 export interface Chore {
   /** What it does, as in "cannot <name>". */
   name: string;

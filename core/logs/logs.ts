@@ -86,7 +86,7 @@ export class Logs {
     const next = request.from === undefined ? undefined : checkedFrom(request.from);
     const { id } = await this.#runs.whereIs(caller, request.run);
     const run: RunRef = { by: "id", id };
-    const ear = this.#changes.listen({ runs: [id], signal });
+    const subscription = this.#changes.subscribe({ runs: [id], signal });
     try {
       let from: number = next ?? (await this.#store.lineCount(id));
       for (let started = false, quiet = false; ; started = true) {
@@ -98,12 +98,12 @@ export class Logs {
         from = page.next;
         if (page.lines.length > 0 || !started || quiet) yield { lines: page.lines, next: from };
         if (!page.more && ENDED.has(status) && !request.follow) return;
-        // Also with more to send: waiting is where a stop or an abort is heard of.
-        const heard = await ear.wait(page.more ? 0 : SIGN_OF_LIFE_MS);
-        quiet = !heard && !page.more;
+        // Also with more to send: a stop or an abort is noticed while waiting.
+        const notified = await subscription.wait(page.more ? 0 : SIGN_OF_LIFE_MS);
+        quiet = !notified && !page.more;
       }
     } finally {
-      ear.close();
+      subscription.close();
     }
   }
 }

@@ -28,7 +28,7 @@ export const ALL_BLOBS = "";
 export interface BlobLedger {
   /** Pins a digest, or all; again with the same holder moves the end. Returns false, and pins nothing, while it is marked. */
   pinBlob(digest: string, holder: string, nowUs: number, untilUs: number): Promise<boolean>;
-  /** Taking back a pin that is not there is no error. */
+  /** Removing a pin that does not exist is not an error. */
   unpinBlob(digest: string, holder: string): Promise<void>;
   /** Marks those of the digests that are neither in use nor pinned nor marked, and returns them. */
   markBlobs(digests: readonly string[], holder: string, nowUs: number, untilUs: number): Promise<string[]>;

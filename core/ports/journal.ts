@@ -39,7 +39,7 @@ export interface Journal extends JournalReader {
    * seq = last + 1 (after the declared losses) is applied; a known seq with the same content answers
    * `duplicate`; with other content `exists` (SEQ_REUSED); beyond the next `precondition` (SEQ_GAP,
    * fact expected). A series keeps its first kind: another throws `invalid`. From the call on
-   * nobody may write to the columns of `envelopes`, neither the caller nor the store: watchers may still
+   * the columns of `envelopes` are read-only for the caller and the store: watchers may still
    * be reading them long after. Whether content is the same is judged by all of it, also by what `kept` leaves out.
    */
   append(envelopes: readonly AppendEnvelope[], nowUs: number): Promise<AppendOutcome[]>;
@@ -73,7 +73,7 @@ export interface JournalReader {
 
 export interface JournalPart {
   /**
-   * Stands for this line of positions: when it is another one than before, no earlier position means anything. A
+   * Identifies the journal: when it differs from before, every earlier position is invalid. It is a
    * secret, which can seal positions that clients see.
    */
   secret: string;

@@ -23,7 +23,7 @@ export interface RunChanges {
 
 /** How far a follower is. Plain data, which may be kept on disk. */
 export interface RunMark {
-  /** Stands for the line of positions; not the Journal's secret, which cannot be computed from it. */
+  /** Identifies the journal; not its secret, which cannot be computed from it. */
   journal: string;
   /** Every change up to here is known, once nothing is left to scan. */
   position: number;

@@ -16,7 +16,7 @@ export interface UploadLedger {
   renewUpload(id: string, turn: string, nowUs: number, untilUs: number): Promise<"kept" | "wanted" | "lost">;
   /** Ends a turn, with what is there now; undefined when the upload is finished or dropped. Changes nothing when the turn was lost. */
   endTurn(id: string, turn: string, nowUs: number, now: UploadProgress | undefined): Promise<void>;
-  /** Takes the turns at uploads whose last piece came before a time and on which nobody works, and returns their ids. */
+  /** Takes the turns at uploads whose last piece came before a time and that no request works on, and returns their ids. */
   takeExpired(request: {
     beforeUs: number;
     turn: string;

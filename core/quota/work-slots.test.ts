@@ -59,7 +59,7 @@ describe("expensive work", () => {
     const gone = new AbortController();
     const left = all.take("ada", gone.signal);
     const stayed = all.take("ada", ANYONE);
-    const reason = new Error("the client went away");
+    const reason = new Error("the client disconnected");
     gone.abort(reason);
     await expect(left).rejects.toBe(reason);
     expect(all.waiting).toBe(1);

@@ -20,7 +20,7 @@ export function aliasConflict(aliases: readonly string[], ids: readonly string[]
   );
 }
 
-/** What the caller may hear of a refusal to create a run: a conflict only between runs that it may see. */
+/** What the caller may learn from a refusal to create a run: a conflict only between runs that it may see. */
 export function refusalFor(
   caller: Caller,
   thrown: unknown,

@@ -202,7 +202,7 @@ function requireObjective(objective: Objective): Objective {
   return objective;
 }
 
-/** What it holds may be something the caller must not hear of. */
+/** What it holds may be something the caller must not learn of. */
 function notEmpty(path: string): CairnError {
   return new CairnError("precondition", `cannot delete namespace ${quote(path)}: it is not empty`, {
     reason: "NAMESPACE_NOT_EMPTY",

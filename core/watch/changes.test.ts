@@ -113,10 +113,10 @@ describe("what is remembered", () => {
     journal.secret = "another";
     journal.floor = 5;
     journal.position = 5;
-    const ear = changes.listen({ runs: ["x"], signal: never });
+    const subscription = changes.subscribe({ runs: ["x"], signal: never });
     note(journal, "b");
-    await ear.wait();
-    ear.close();
+    await subscription.wait();
+    subscription.close();
     expect(changes.epoch).not.toBe(epoch);
     expect([changes.floor, changes.resetAt]).toEqual([6, 6]);
     expect(changes.since(6, CHANGED.run)).toEqual([]);
@@ -137,42 +137,42 @@ describe("what is remembered", () => {
 describe("who listens", () => {
   it("H1 is notified though the wake-up was lost", async () => {
     const { journal, changes } = await open({ waveMs: 1, pollMs: 5 });
-    const ear = changes.listen({ runs: ["a"], signal: never });
+    const subscription = changes.subscribe({ runs: ["a"], signal: never });
     journal.wakes = false;
     note(journal, "a");
-    expect(await ear.wait()).toBe(true);
+    expect(await subscription.wait()).toBe(true);
     expect(changes.position).toBe(1);
-    ear.close();
+    subscription.close();
   });
 
-  it("H1 hears of its own runs only, also of what happened before it waits", async () => {
+  it("H1 is notified of its own runs only, also of what happened before it waits", async () => {
     const { journal, changes } = await open({ waveMs: 1 });
-    const ear = changes.listen({ runs: ["a", "b"], signal: never });
-    const everything = changes.listen({ signal: never });
+    const subscription = changes.subscribe({ runs: ["a", "b"], signal: never });
+    const everything = changes.subscribe({ signal: never });
     note(journal, "c");
     expect(await everything.wait()).toBe(true);
-    expect(await ear.wait(5)).toBe(false);
+    expect(await subscription.wait(5)).toBe(false);
     note(journal, "b");
     await everything.wait();
-    expect(await ear.wait()).toBe(true);
-    const waiting = ear.wait();
+    expect(await subscription.wait()).toBe(true);
+    const waiting = subscription.wait();
     note(journal, "a");
     expect(await waiting).toBe(true);
-    ear.close();
+    subscription.close();
     everything.close();
   });
 
-  it("H6 hears once of all that happens in one moment", async () => {
+  it("H6 is notified once of all that happens in one moment", async () => {
     const { journal, changes } = await open();
-    const ear = changes.listen({ signal: never });
+    const subscription = changes.subscribe({ signal: never });
     const { wave } = changes;
     for (let i = 0; i < 1_000; i++) note(journal, String(i % 7));
-    expect(await ear.wait()).toBe(true);
+    expect(await subscription.wait()).toBe(true);
     expect(changes.wave).toBe(wave + 1);
     note(journal, "a");
-    expect(await ear.wait()).toBe(true);
+    expect(await subscription.wait()).toBe(true);
     expect(changes.wave).toBe(wave + 2);
-    ear.close();
+    subscription.close();
   });
 
   it("H10 stops waiting when its client goes, when it is closed and when the server stops", async () => {
@@ -181,13 +181,13 @@ describe("who listens", () => {
     let closed = 0;
     const onClose = (): void => void closed++;
     const [gone, left, stopped] = [
-      changes.listen({ signal: client.signal, onClose }),
-      changes.listen({ runs: ["a"], signal: never, onClose }),
-      changes.listen({ runs: ["a"], signal: never, onClose }),
+      changes.subscribe({ signal: client.signal, onClose }),
+      changes.subscribe({ runs: ["a"], signal: never, onClose }),
+      changes.subscribe({ runs: ["a"], signal: never, onClose }),
     ];
-    const waits = [gone, left, stopped].map((ear) =>
-      ear.wait().then(
-        () => "heard",
+    const waits = [gone, left, stopped].map((subscription) =>
+      subscription.wait().then(
+        () => "notified",
         (error: unknown) => (error as { code: string }).code,
       ),
     );
@@ -198,19 +198,22 @@ describe("who listens", () => {
     expect(await Promise.all(waits)).toEqual(["aborted", "aborted", "unavailable"]);
     expect(closed).toBe(3);
     await expect(gone.wait()).rejects.toMatchObject({ code: "aborted" });
-    const late = changes.listen({ signal: never, onClose });
+    const late = changes.subscribe({ signal: never, onClose });
     await expect(late.wait()).rejects.toMatchObject({ code: "unavailable", reason: "STOPPING" });
-    const tooLate = changes.listen({ signal: client.signal, onClose });
+    const tooLate = changes.subscribe({ signal: client.signal, onClose });
     await expect(tooLate.wait()).rejects.toMatchObject({ code: "aborted" });
     expect(closed).toBe(5);
   });
 
   it("H7 everybody is made to look when rights have changed", async () => {
     const { changes } = await open();
-    const ears = [changes.listen({ signal: never }), changes.listen({ runs: ["a"], signal: never })];
-    const waits = ears.map((ear) => ear.wait());
+    const subscriptions = [
+      changes.subscribe({ signal: never }),
+      changes.subscribe({ runs: ["a"], signal: never }),
+    ];
+    const waits = subscriptions.map((subscription) => subscription.wait());
     changes.rouse();
     expect(await Promise.all(waits)).toEqual([true, true]);
-    for (const ear of ears) ear.close();
+    for (const subscription of subscriptions) subscription.close();
   });
 });

@@ -8,7 +8,7 @@ import {
   type JournalReader,
   type ReadJournalPoints,
 } from "../ports/journal.ts";
-import { Ear } from "./ear.ts";
+import { Subscription } from "./subscription.ts";
 import { HeldPoints, type HeldPart } from "./held-points.ts";
 import { RecentRuns, type ChangedRun } from "./recent-runs.ts";
 import { Turns } from "./turns.ts";
@@ -17,14 +17,9 @@ import { Turns } from "./turns.ts";
 const RUNS_MAX = 65_536;
 /** Listeners are notified at most this often; of the first change after as long a silence at once. */
 const WAVE_MS = 50;
-/** The journal is asked this often when it wakes nobody: a wake-up may be lost. */
+/** The journal is asked this often without a wake-up, since one may be lost. */
 const POLL_MS = 1_000;
 const EPOCH_LENGTH = 12;
-
-/** Those who listen to one run. */
-interface Topic {
-  ears: Set<Ear>;
-}
 
 export interface ChangesOptions {
   runsMax?: number;
@@ -59,8 +54,8 @@ export class Changes {
   #reach = Infinity;
   #pulling: Promise<void> | undefined;
 
-  readonly #everything = new Set<Ear>();
-  readonly #topics = new Map<string, Topic>();
+  readonly #everything = new Set<Subscription>();
+  readonly #ofRuns = new Map<string, Set<Subscription>>();
   #waves = 0;
   #waveDue = false;
   #timer: NodeJS.Timeout | undefined;
@@ -81,7 +76,7 @@ export class Changes {
     });
   }
 
-  /** Stands for the line of positions. A position of another one means nothing here. Known after `catchUp`. */
+  /** Identifies the journal. A position of another journal is invalid here. Known after `catchUp`. */
   get epoch(): string {
     return this.#epoch;
   }
@@ -157,37 +152,36 @@ export class Changes {
   }
 
   /**
-   * Hears of changes of these runs, or of every run. From the moment of the call nothing is missed. The
-   * ear closes by itself when the signal is aborted or the server stops; otherwise it must be closed.
+   * Subscribes to changes of these runs, or of every run. From the moment of the call nothing is missed. The
+   * subscription closes by itself when the signal is aborted or the server stops; otherwise it must be closed.
    * `onClose` is called once.
    */
-  listen(options: { runs?: Iterable<string>; signal: AbortSignal; onClose?: () => void }): Ear {
-    const topics = options.runs === undefined ? undefined : new Set(options.runs);
-    const onClose = (closed: Ear): void => {
+  subscribe(options: { runs?: Iterable<string>; signal: AbortSignal; onClose?: () => void }): Subscription {
+    const runIds = options.runs === undefined ? undefined : new Set(options.runs);
+    const onClose = (closed: Subscription): void => {
       this.#everything.delete(closed);
-      for (const runId of topics ?? []) this.#leave(runId, closed);
+      for (const runId of runIds ?? []) this.#leave(runId, closed);
       options.onClose?.();
     };
-    const ear = new Ear({ turns: this.turns, signal: options.signal, onClose });
-    if (topics === undefined) this.#everything.add(ear);
-    for (const runId of topics ?? []) this.#join(runId, ear);
-    ear.open();
-    if (this.#stopped !== undefined) ear.close(this.#stopped);
+    const subscription = new Subscription({ turns: this.turns, signal: options.signal, onClose });
+    if (runIds === undefined) this.#everything.add(subscription);
+    for (const runId of runIds ?? []) this.#join(runId, subscription);
+    subscription.open();
+    if (this.#stopped !== undefined) subscription.close(this.#stopped);
     else {
       this.#poll();
       if (this.#isStale) this.#wave();
     }
-    return ear;
+    return subscription;
   }
 
-  /** Makes everybody look, such as when rights have changed. */
+  /** Notifies every subscription, such as when rights have changed. */
   rouse(): void {
     this.#waves++;
-    for (const ear of this.#everything) ear.hear();
-    for (const { ears } of this.#topics.values()) for (const ear of ears) ear.hear();
+    for (const subscription of this.#all()) subscription.notify();
   }
 
-  /** Ends everybody's waiting for good: the server stops. */
+  /** Closes every subscription for good: the server stops. */
   stop(): void {
     this.#stopped = new CairnError("unavailable", "cannot go on: the server is stopping", {
       reason: "STOPPING",
@@ -196,25 +190,30 @@ export class Changes {
     clearTimeout(this.#timer);
     clearTimeout(this.#pollTimer);
     this.points.close();
-    for (const ear of this.#everything) ear.close(this.#stopped);
-    for (const { ears } of this.#topics.values()) for (const ear of ears) ear.close(this.#stopped);
+    for (const subscription of this.#all()) subscription.close(this.#stopped);
   }
 
-  #join(runId: string, ear: Ear): void {
-    const topic = this.#topics.get(runId);
-    if (topic === undefined) this.#topics.set(runId, { ears: new Set([ear]) });
-    else topic.ears.add(ear);
+  /** A subscription to several runs may come several times. */
+  *#all(): Generator<Subscription> {
+    yield* this.#everything;
+    for (const ofRun of this.#ofRuns.values()) yield* ofRun;
   }
 
-  #leave(runId: string, ear: Ear): void {
-    const topic = this.#topics.get(runId);
-    if (topic === undefined) return;
-    topic.ears.delete(ear);
-    if (topic.ears.size === 0) this.#topics.delete(runId);
+  #join(runId: string, subscription: Subscription): void {
+    const known = this.#ofRuns.get(runId);
+    if (known === undefined) this.#ofRuns.set(runId, new Set([subscription]));
+    else known.add(subscription);
+  }
+
+  #leave(runId: string, subscription: Subscription): void {
+    const known = this.#ofRuns.get(runId);
+    if (known === undefined) return;
+    known.delete(subscription);
+    if (known.size === 0) this.#ofRuns.delete(runId);
   }
 
   get #isListenedTo(): boolean {
-    return this.#everything.size > 0 || this.#topics.size > 0;
+    return this.#everything.size > 0 || this.#ofRuns.size > 0;
   }
 
   /** Many changes make one wave, so that all who listen look at the same moment and can share the work. */
@@ -286,13 +285,13 @@ export class Changes {
     this.#position = part.position;
     if (part.changes.length === 0) return;
     this.#waves++;
-    const heard = new Set<Ear>(this.#everything);
+    const notified = new Set<Subscription>(this.#everything);
     for (const { runId, namespace, what, position, envelopes } of part.changes) {
       this.#recent.note(runId, namespace, what, position);
       if (envelopes > 0) this.points.confirm(runId, from, part.position, envelopes);
-      for (const ear of this.#topics.get(runId)?.ears ?? []) heard.add(ear);
+      for (const subscription of this.#ofRuns.get(runId) ?? []) notified.add(subscription);
     }
-    for (const ear of heard) ear.hear();
+    for (const subscription of notified) subscription.notify();
   }
 
   #adopt(secret: string): void {

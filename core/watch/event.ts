@@ -3,7 +3,7 @@ import type { RunRef } from "#lang/run-ref.ts";
 import type { Labels, Points } from "../types/series.ts";
 import type { FoundRun } from "../runs/found-runs.ts";
 
-/** What somebody wants to hear of. */
+/** What a client subscribes to. */
 export interface WatchRequest {
   /** As in a search; undefined when no runs are watched. */
   runs: { query: string; namespace: string; columns: readonly string[] } | undefined;

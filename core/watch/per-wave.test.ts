@@ -35,10 +35,10 @@ it("H5 forgets everything when listeners are notified again", async () => {
   const kept = new PerWave<object>(changes);
   const first = kept.get("a", () => ({}));
   kept.grow("a", first, 60 * MIB);
-  const ear = changes.listen({ runs: ["r"], signal: new AbortController().signal });
+  const subscription = changes.subscribe({ runs: ["r"], signal: new AbortController().signal });
   journal.note("r", CHANGED.run);
-  await ear.wait(10_000);
-  ear.close();
+  await subscription.wait(10_000);
+  subscription.close();
   const second = kept.get("a", () => ({}));
   expect(second).not.toBe(first);
   kept.grow("a", second, 60 * MIB);

@@ -3,7 +3,7 @@ import type { Seal } from "#base/seal.ts";
 import { CairnError, quote } from "#lang/errors.ts";
 
 /**
- * How far a watcher has been told. Runs and points have a position of their own, since one event tells
+ * Up to where a watcher was notified. Runs and points have a position of their own, since one event tells
  * of one kind only. Points are told run by run: `points` is where all of them stand, and `part` says
  * how far the present round has come, so that after a break between two events nothing is missing and
  * nothing comes twice.

@@ -16,7 +16,7 @@ import { Lanes } from "#base/lanes.ts";
 import { PerWave } from "./per-wave.ts";
 import type { ChangedRun } from "./recent-runs.ts";
 
-/** How many changed runs are looked at, and told of, at once. */
+/** How many changed runs are looked at, and sent, at once. */
 const PAGE = 200;
 const LANES = 4;
 
@@ -51,7 +51,7 @@ export function viewOf(asked: NonNullable<WatchRequest["runs"]>, nowUs: number):
 export interface RunsAnswer {
   runs: FoundRun[];
   left: string[];
-  /** Everything up to here is told. */
+  /** Everything up to here was sent. */
   position: number;
   /** More has changed than fitted. Nothing may have fitted: the answer was made for others too. */
   more: boolean;
@@ -166,7 +166,7 @@ export class RunAnswers {
   }
 
   /**
-   * Watchers came or were told at different moments, so they stand at different positions. Going back to
+   * Watchers came or were notified at different moments, so they have different positions. Going back to
    * a power of two of changes makes few groups of them.
    */
   #beginning({ position, pages }: Group, since: number): number {
@@ -178,7 +178,7 @@ export class RunAnswers {
   }
 
   async #ask(view: RunsView, mask: ReadMask | undefined, from: number): Promise<PageAnswer | undefined> {
-    // As of this moment: what is found now need not be told again.
+    // As of this moment: what is found now need not be sent again.
     await this.#changes.catchUp();
     if (from < this.#changes.floor) return undefined;
     const { position } = this.#changes;

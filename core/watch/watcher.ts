@@ -3,7 +3,7 @@ import type { LogFilter } from "../types/log.ts";
 import { addedPoints } from "./added-points.ts";
 import { CHANGED } from "../ports/journal.ts";
 import type { Changes } from "./changes.ts";
-import type { Ear } from "./ear.ts";
+import type { Subscription } from "./subscription.ts";
 import type { WatchEvent, WatchNews } from "./event.ts";
 import type { KeyFilter } from "./key-filter.ts";
 import type { LinePage, LinePages } from "./line-pages.ts";
@@ -36,7 +36,7 @@ export interface WatcherParts {
   watched: Watched;
   cursor: Cursor;
   rights: RightsCheck;
-  ear: Ear;
+  subscription: Subscription;
   changes: Changes;
   answers: RunAnswers;
   lines: LinePages;
@@ -44,14 +44,14 @@ export interface WatcherParts {
 }
 
 /**
- * One who watches: knows how far it has been told and works out the next event when that is asked for,
+ * One who watches: knows up to where it was notified and works out the next event when that is asked for,
  * from all that has happened by then. Whoever does not ask costs nothing but this.
  */
 export class Watcher {
   readonly #watched: Watched;
   readonly #cursor: Cursor;
   readonly #rights: RightsCheck;
-  readonly #ear: Ear;
+  readonly #subscription: Subscription;
   readonly #changes: Changes;
   readonly #answers: RunAnswers;
   readonly #lines: LinePages;
@@ -64,7 +64,7 @@ export class Watcher {
     this.#watched = parts.watched;
     this.#cursor = parts.cursor;
     this.#rights = parts.rights;
-    this.#ear = parts.ear;
+    this.#subscription = parts.subscription;
     this.#changes = parts.changes;
     this.#answers = parts.answers;
     this.#lines = parts.lines;
@@ -74,7 +74,7 @@ export class Watcher {
     this.#fingerprint = fingerprint(this.#runIds);
   }
 
-  /** Goes on until the ear is closed, the rights change or something fails. `first` is told right away. */
+  /** Goes on until the subscription is closed, the rights change or something fails. `first` is sent right away. */
   async *events(first: readonly WatchNews[]): AsyncGenerator<WatchEvent, never> {
     for (const news of first) yield this.#event(news);
     for (let toldMs = performance.now(); ;) {
@@ -90,7 +90,7 @@ export class Watcher {
         yield this.#event({ kind: "still" });
         toldMs = performance.now();
       }
-      await this.#ear.wait(Math.max(1, toldMs + this.#stillMs - performance.now()));
+      await this.#subscription.wait(Math.max(1, toldMs + this.#stillMs - performance.now()));
     }
   }
 
@@ -169,7 +169,7 @@ export class Watcher {
     return false;
   }
 
-  /** undefined where lines are damaged: they are passed over, and whoever reads them is told which. */
+  /** undefined where lines are damaged: they are skipped, and reading them says which. */
   async #readLines(log: FollowedLog): Promise<LinePage | undefined> {
     try {
       return await this.#lines.read(log.runId, log.filter, log.next);

@@ -9,7 +9,7 @@ import type { RunSearch } from "../ports/run-search.ts";
 import type { RunStore } from "../ports/run-store.ts";
 import type { Runs } from "../runs/runs.ts";
 import type { Changes } from "./changes.ts";
-import type { Ear } from "./ear.ts";
+import type { Subscription } from "./subscription.ts";
 import type { WatchedKind, WatchEvent, WatchNews, WatchRequest } from "./event.ts";
 import { KeyFilter } from "./key-filter.ts";
 import { LinePages } from "./line-pages.ts";
@@ -75,7 +75,7 @@ export class Watches {
   }
 
   /**
-   * First `started`; what is acknowledged after its position will be told. An event is made when it is
+   * First `started`; what is acknowledged after its position follows. An event is made when it is
    * asked for, from everything that happened until then. Ends by throwing only: `aborted` when the
    * signal says so or (ACCESS_CHANGED) when the caller's rights have changed, `unauthenticated` when its
    * credential has ended, `unavailable` when the server stops.
@@ -86,7 +86,7 @@ export class Watches {
     const runIds = new Set([...watched.series.keys(), ...watched.logs.map(({ runId }) => runId)]);
     const resumed = await this.#resume(watched, request);
     // From here to the end of `#begin` nothing waits, so no change comes between.
-    const ear = this.#enter(watched, runIds, signal);
+    const subscription = this.#enter(watched, runIds, signal);
     try {
       const { cursor, first } = this.#begin(watched, request, resumed);
       const changes = this.#changes;
@@ -94,7 +94,7 @@ export class Watches {
         watched,
         cursor,
         rights,
-        ear,
+        subscription,
         changes,
         answers: this.#answers,
         lines: this.#lines,
@@ -105,7 +105,7 @@ export class Watches {
         yield event;
       }
     } finally {
-      ear.close();
+      subscription.close();
     }
   }
 
@@ -137,14 +137,14 @@ export class Watches {
     return { view, series: filters, logs: followed };
   }
 
-  /** From now on nothing is missed. What is taken here is given back when the ear is closed. */
-  #enter({ view, series }: Watched, runIds: ReadonlySet<string>, signal: AbortSignal): Ear {
+  /** From now on nothing is missed. What is taken here is given back when the subscription is closed. */
+  #enter({ view, series }: Watched, runIds: ReadonlySet<string>, signal: AbortSignal): Subscription {
     requireRoom(this.#watchers + 1, this.#watchersMax, "watchers");
     requireRoom(this.#watchedRuns + runIds.size, this.#watchedRunsMax, "watched runs");
     this.#watchers++;
     this.#watchedRuns += runIds.size;
     for (const runId of series.keys()) this.#changes.watchPoints(runId);
-    return this.#changes.listen({
+    return this.#changes.subscribe({
       ...(view === undefined && { runs: runIds }),
       signal,
       onClose: () => {
@@ -176,7 +176,7 @@ export class Watches {
     const resumed = cursorFromText(text, changes, fingerprint(watched.series.keys()));
     if (resumed === undefined) return undefined;
     const { runs, points, part } = resumed.cursor;
-    // What has been forgotten is told when it is looked for; what was never there is not of this journal.
+    // A position that was forgotten is found out when it is looked for; one that never was is of another journal.
     await changes.reachBack(Math.min(runs, points));
     return Math.max(runs, points, part?.upTo ?? 0) <= changes.position ? resumed : undefined;
   }

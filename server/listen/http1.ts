@@ -38,7 +38,7 @@ export function openHttp1(
   const server = createHttp1(limits);
 
   server.on("request", (request, response) => {
-    // Node may report that the client went away after everybody else has stopped listening.
+    // Node may report that the client disconnected after everybody else has stopped listening.
     request.on("error", ignore);
     response.on("error", ignore);
     const { socket } = request;

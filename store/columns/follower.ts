@@ -60,7 +60,7 @@ export class Follower {
     });
   }
 
-  /** To be called now and then: keeps up with the journal also while no one asks. */
+  /** To be called now and then: keeps up with the journal also between searches. */
   tend(): void {
     const behind = this.#changes.position() - this.#reached;
     const isLong = performance.now() - this.#pulledMs > BEHIND_MS_MAX;

@@ -12,7 +12,7 @@ import { NOW_US, type StoresUnderTest } from "./stores.ts";
 
 /** The owner at the machine. */
 export const CALLER: Caller = { ...OWNER, permission: "write" };
-export const STRANGER: Caller = { ...ANONYMOUS, permission: "read" };
+export const NO_CREDENTIAL: Caller = { ...ANONYMOUS, permission: "read" };
 
 const ARTIFACT_SIZE_MAX = 10_000_000;
 

@@ -140,13 +140,13 @@ export class RunFeeder implements RunChanges, ScriptEngine {
       // The one who gets it owns its columns.
       if (next !== undefined) return structuredClone(next);
       if (mark!.position >= this.position()) return { ...NOTHING, mark: mark! };
-      const told = new Promise<void>((resolve) => this.#waiting.push(resolve));
+      const asked = new Promise<void>((resolve) => this.#waiting.push(resolve));
       for (const resolve of this.#waited.splice(0)) resolve();
-      await told;
+      await asked;
     }
   }
 
-  /** Resolves when a follower waits for a batch that has not been told. */
+  /** Resolves when a follower waits for a batch that was not handed out yet. */
   async whenAsked(): Promise<void> {
     if (this.#waiting.length === 0) await new Promise<void>((resolve) => this.#waited.push(resolve));
   }

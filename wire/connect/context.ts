@@ -44,7 +44,9 @@ export function signalOf({ signal }: HandlerContext): AbortSignal {
   const gone = new AbortController();
   const abort = (): void =>
     gone.abort(
-      new CairnError("aborted", "cannot answer: the client went away", { cause: signal.reason as unknown }),
+      new CairnError("aborted", "cannot answer: the client disconnected", {
+        cause: signal.reason as unknown,
+      }),
     );
   if (signal.aborted) abort();
   else signal.addEventListener("abort", abort, { once: true });
@@ -109,7 +111,7 @@ function untilAborted<T>(work: Promise<T>, signal: AbortSignal, call: OpenCall |
     const abort = (): void => {
       call?.close();
       const { reason } = signal as { reason: unknown };
-      const gone = new CairnError("aborted", "cannot answer: the client went away", { cause: reason });
+      const gone = new CairnError("aborted", "cannot answer: the client disconnected", { cause: reason });
       reject(reason instanceof ConnectError ? reason : gone);
     };
     signal.addEventListener("abort", abort);

@@ -77,7 +77,7 @@ function readyRefusal(error: CairnError, make: () => ConnectError): ConnectError
   return made;
 }
 
-/** Who went away has canceled; whom the server sends away for a reason may come again. */
+/** A client that disconnected has canceled; one that the server ends for a `reason` may try again. */
 function codeOf({ code, reason }: CairnError): Code {
   return code === "aborted" && reason !== undefined ? Code.Aborted : CODES[code];
 }

@@ -107,7 +107,7 @@ export class OpenCall {
     headers: Sender["headers"],
   ): void {
     // Who calls may have taken a while to find out.
-    if (this.#closed) throw new CairnError("aborted", "cannot answer: the client went away");
+    if (this.#closed) throw new CairnError("aborted", "cannot answer: the client disconnected");
     const { bodies, answers } = this.#traffic;
     // Of one that says it is larger than any may be, something else will be said.
     const bytes = Math.min(Number(headers["content-length"]) || 1, limits.messageBytesMax);
@@ -205,6 +205,6 @@ export class OpenCall {
   }
 
   #abandon(): void {
-    this.#abandoned?.abort(new CairnError("aborted", "cannot answer: the client went away"));
+    this.#abandoned?.abort(new CairnError("aborted", "cannot answer: the client disconnected"));
   }
 }

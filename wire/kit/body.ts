@@ -111,7 +111,7 @@ class Reading {
 
   readonly #onGone = (cause?: unknown): void => {
     if (this.#request.readableEnded) return;
-    this.#settle(new CairnError("aborted", "cannot read body: the client went away", { cause }));
+    this.#settle(new CairnError("aborted", "cannot read body: the client disconnected", { cause }));
   };
 
   #openDecoder(encoding: Encoding): Decoder {

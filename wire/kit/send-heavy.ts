@@ -19,7 +19,7 @@ export async function sendHeavy(
   const gone = new AbortController();
   const held = answers.open(owner);
   response.once("close", () => {
-    gone.abort(new CairnError("aborted", "cannot answer: the client went away"));
+    gone.abort(new CairnError("aborted", "cannot answer: the client disconnected"));
     held.giveAll();
   });
   const end = await work.take(owner, gone.signal);

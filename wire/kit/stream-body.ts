@@ -69,7 +69,7 @@ export async function* streamBody(
     request.on("error", ignore);
     if (state === "open") request.pause();
   }
-  if (state === "gone") throw new CairnError("aborted", "cannot read body: the client went away");
+  if (state === "gone") throw new CairnError("aborted", "cannot read body: the client disconnected");
   if (declared !== undefined && declared !== bytes) {
     const message = `cannot read body: content-length says ${declared} bytes, ${bytes} came`;
     throw new CairnError("invalid", message, { reason: "BODY_LENGTH" });
@@ -86,7 +86,7 @@ export function declaredLength(request: HttpRequest): number | undefined {
   });
 }
 
-/** Whether the client went away before all had come. Of an HTTP/2 request only its stream knows. */
+/** Whether the client disconnected before all had come. Of an HTTP/2 request only its stream knows. */
 function isGone(request: HttpRequest): boolean {
   if ("stream" in request) return request.stream.aborted || request.stream.destroyed;
   return request.destroyed;

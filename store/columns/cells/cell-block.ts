@@ -20,7 +20,7 @@ const numberScratch = new Float64Array(BLOCK_ROWS);
 /** The numbers of a dense block; one number where all rows that have a value have the same, NaN where none has one. */
 type Lane = Float64Array | number;
 
-/** A block as it is written down: dense, where one number stands for codes that are all the same, or a list of rows. */
+/** A block as it is written down: dense, where one number is kept for codes that are all the same, or a list of rows. */
 export type PlainBlock =
   | { filled: number; codes: Uint32Array | number; source: number[]; lanes: Lane[] }
   | { filled: number; offsets: Uint16Array; codes: Uint32Array; numbers: Float64Array };

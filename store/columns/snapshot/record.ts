@@ -71,7 +71,7 @@ export function unpackRecord(source: RecordSource): unknown {
   const columns: Column[] = [];
   for (let at = 0; at < count; at++) {
     const kind = KINDS[list.readUInt8(at * ARRAY_HEAD_BYTES)];
-    if (kind === undefined) throw new Error("there is no such array");
+    if (kind === undefined) throw new Error("unknown array kind");
     columns.push(source.readColumn(kind, list.readUInt32LE(at * ARRAY_HEAD_BYTES + 1)));
   }
   const bytes = columns.map((column) => new Uint8Array(column.buffer));

@@ -10,18 +10,18 @@ export function accessGoneContract(open: OpenStores, restores: boolean): void {
   it("A15 writes a deletion down with it, and only when something was deleted", async () => {
     const { runs } = bench;
     const id = await createRun(runs, { namespace: "a/b" });
-    await expect(runs.purgeRun(id, told("too-early"))).rejects.toEqual(refused("precondition"));
-    await runs.setDeleted(id, NOW_US, told("delete"));
-    await runs.setDeleted(id, NOW_US + 1, told("delete-again"));
-    await runs.setDeleted(id, undefined, told("restore"));
-    await runs.setDeleted(id, undefined, told("restore-again"));
-    await runs.setDeleted(id, NOW_US, told("delete"));
-    await expect(bench.namespaces.deleteNamespace("a/b", told("not-empty"))).rejects.toEqual(
+    await expect(runs.purgeRun(id, auditOf("too-early"))).rejects.toEqual(refused("precondition"));
+    await runs.setDeleted(id, NOW_US, auditOf("delete"));
+    await runs.setDeleted(id, NOW_US + 1, auditOf("delete-again"));
+    await runs.setDeleted(id, undefined, auditOf("restore"));
+    await runs.setDeleted(id, undefined, auditOf("restore-again"));
+    await runs.setDeleted(id, NOW_US, auditOf("delete"));
+    await expect(bench.namespaces.deleteNamespace("a/b", auditOf("not-empty"))).rejects.toEqual(
       refused("precondition"),
     );
-    await runs.purgeRun(id, told("purge"));
-    await expect(runs.purgeRun(id, told("purge-again"))).rejects.toEqual(refused("not-found"));
-    await bench.namespaces.deleteNamespace("a/b", told("delete-namespace"));
+    await runs.purgeRun(id, auditOf("purge"));
+    await expect(runs.purgeRun(id, auditOf("purge-again"))).rejects.toEqual(refused("not-found"));
+    await bench.namespaces.deleteNamespace("a/b", auditOf("delete-namespace"));
     expect(await actions(bench)).toEqual(["delete", "restore", "delete", "purge", "delete-namespace"]);
     expect(await bench.under.access.verifyAudit()).toEqual({ entries: 5, problems: [] });
   });
@@ -71,22 +71,22 @@ export function accessGoneContract(open: OpenStores, restores: boolean): void {
       };
       const put = (id: string): AccessChange => ({ do: "put-token", token: tokenOf(id) });
       const revoke = (id: string, action: string) =>
-        access.changeAccess([{ do: "delete-token", id }], [{ ...told(action), facts: { token: id } }]);
+        access.changeAccess([{ do: "delete-token", id }], [{ ...auditOf(action), facts: { token: id } }]);
       await access.changeAccess(
         [{ do: "put-principal", principal }, ...["kept", "revoked", "left"].map(put)],
-        [told("before")],
+        [auditOf("before")],
       );
       await bench.engine.copies!.backup(file);
       await revoke("revoked", "revoke-token");
       await revoke("left", "log-out");
-      await access.changeAccess([put("later")], [told("later")]);
-      await bench.engine.copies!.restore(file, { audit: told("restore-backup") });
+      await access.changeAccess([put("later")], [auditOf("later")]);
+      await bench.engine.copies!.restore(file, { audit: auditOf("restore-backup") });
       const expected = ["before", "revoke-token", "log-out", "later", "restore-backup"];
       expect(await actions(bench)).toEqual(expected);
       expect(await bench.under.access.verifyAudit()).toEqual({ entries: 5, problems: [] });
       expect((await access.loadAccess()).tokens.map(({ id }) => id)).toEqual(["kept"]);
       await bench.reopen();
-      await bench.under.access.changeAccess([], [told("after")]);
+      await bench.under.access.changeAccess([], [auditOf("after")]);
       expect(await actions(bench)).toEqual([...expected, "after"]);
       expect(await bench.under.access.verifyAudit()).toEqual({ entries: 6, problems: [] });
     });
@@ -94,16 +94,16 @@ export function accessGoneContract(open: OpenStores, restores: boolean): void {
   if (restores)
     it("A18 leaves the audit as it is when a restore is refused", async () => {
       const { access } = bench.under;
-      await access.changeAccess([], [told("before")]);
+      await access.changeAccess([], [auditOf("before")]);
       const missing = bench.engine.copies!.restore(join(bench.under.directory, "none.db"), {
-        audit: told("restore"),
+        audit: auditOf("restore"),
       });
       await expect(missing).rejects.toEqual(refused("not-found"));
       expect(await actions(bench)).toEqual(["before"]);
     });
 }
 
-function told(action: string): AuditRecord {
+function auditOf(action: string): AuditRecord {
   return { ...AUDIT, action };
 }
 

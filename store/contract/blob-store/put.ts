@@ -121,7 +121,7 @@ export function putContract(current: () => BlobStoreUnderTest): void {
   });
 
   it("keeps nothing of a stream that breaks off, and passes its error on", async () => {
-    const failure = new Error("the client went away");
+    const failure = new Error("the client disconnected");
     async function* broken() {
       yield Buffer.from("half of i");
       throw failure;

@@ -111,7 +111,7 @@ export function uploadStoreContract(bench: {
   });
 
   it("keeps what came of a piece that breaks off, and passes the error on", async () => {
-    const failure = new Error("the client went away");
+    const failure = new Error("the client disconnected");
     await store().appendUpload(ID, 0, streamOf("in "));
     await expect(store().appendUpload(ID, 3, brokenAfter("pieces ", failure))).rejects.toBe(failure);
     expect(await sizeOf(ID)).toBe(10);

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { limits } from "#lang/limits.ts";
 import type { GroupRequest } from "#core/series/groups.ts";
-import { asked, buildCore, CALLER, STRANGER } from "../core-under-test.ts";
+import { asked, buildCore, CALLER, NO_CREDENTIAL } from "../core-under-test.ts";
 import { callerWithout } from "../masked-caller.ts";
 import {
   appendOne,
@@ -135,8 +135,8 @@ export function coreGroupsContract(open: OpenStores): void {
       groups.read(eve, groupsOf({ groups: [{ name: "", runs: [byId(seen), byId(id)] }] }));
     await expect(named(secret)).rejects.toEqual(refused("not-found"));
     await expect(named("0".repeat(32))).rejects.toEqual(refused("not-found"));
-    await expect(groups.read(STRANGER, groupsOf())).rejects.toEqual(refused("unauthenticated"));
-    await expect(groups.read(STRANGER, groupsOf({ groups: [{ name: "", runs: [] }] }))).rejects.toEqual(
+    await expect(groups.read(NO_CREDENTIAL, groupsOf())).rejects.toEqual(refused("unauthenticated"));
+    await expect(groups.read(NO_CREDENTIAL, groupsOf({ groups: [{ name: "", runs: [] }] }))).rejects.toEqual(
       refused("unauthenticated"),
     );
   });

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { Envelope } from "#core/types/envelope.ts";
 import type { RunRef } from "#lang/run-ref.ts";
 import type { ReadRequest } from "#core/series/metrics.ts";
-import { asked, buildCore, CALLER, STRANGER, type CoreUnderTest } from "../core-under-test.ts";
+import { asked, buildCore, CALLER, NO_CREDENTIAL, type CoreUnderTest } from "../core-under-test.ts";
 import { NOW_US, numbers, points, readNumbers, refused, useStores, type OpenStores } from "../stores.ts";
 
 function envelope(run: RunRef, parts: Partial<Envelope> = {}): Envelope {
@@ -80,7 +80,9 @@ export function coreIngestContract(open: OpenStores): void {
     for (const parts of refusals) {
       await expect(built.ingest.write(CALLER, envelope(ref, parts))).rejects.toEqual(refused("invalid"));
     }
-    await expect(built.ingest.write(STRANGER, envelope(ref))).rejects.toEqual(refused("unauthenticated"));
+    await expect(built.ingest.write(NO_CREDENTIAL, envelope(ref))).rejects.toEqual(
+      refused("unauthenticated"),
+    );
     const unknown = { by: "id", id: "0".repeat(32) } as const;
     await expect(built.ingest.write(CALLER, envelope(unknown))).rejects.toEqual(refused("not-found"));
     expect(await bench.engine.info()).toMatchObject({ series: 0, points: 0 });

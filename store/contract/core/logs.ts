@@ -5,7 +5,7 @@ import { limits } from "#lang/limits.ts";
 import { EVERY_LINE } from "#core/types/log.ts";
 import type { RunRef } from "#lang/run-ref.ts";
 import { artifactRecord } from "../artifact-record.ts";
-import { asked, buildCore, CALLER, STRANGER, type CoreUnderTest } from "../core-under-test.ts";
+import { asked, buildCore, CALLER, NO_CREDENTIAL, type CoreUnderTest } from "../core-under-test.ts";
 import { callerWithout } from "../masked-caller.ts";
 import { logLines } from "../naive-log.ts";
 import { refused, useStores, type OpenStores } from "../stores.ts";
@@ -247,7 +247,7 @@ export function coreLogsContract(open: OpenStores): void {
     for (const call of calls) {
       const refusal: unknown = await call(eve).catch(String);
       expect(refusal).toBe((missing as string).replace("0".repeat(32), run.id));
-      await expect(call(STRANGER)).rejects.toEqual(refused("unauthenticated"));
+      await expect(call(NO_CREDENTIAL)).rejects.toEqual(refused("unauthenticated"));
     }
     const rights = { ...CALLER.rights, may: () => allowed.is };
     const allowed = { is: true };

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { isRunId } from "#base/ids.ts";
 import { limits } from "#lang/limits.ts";
 import type { SearchRuns } from "#core/runs/runs.ts";
-import { asked, buildCore, CALLER, STRANGER } from "../core-under-test.ts";
+import { asked, buildCore, CALLER, NO_CREDENTIAL } from "../core-under-test.ts";
 import { appendOne, envelope, NOW_US, numbers, refused, useStores, type OpenStores } from "../stores.ts";
 
 const SECOND_US = 1_000_000;
@@ -239,10 +239,10 @@ export function coreRunsContract(open: OpenStores): void {
   it("asks every caller for a credential", async () => {
     const { runs, namespaces } = await core();
     const unknown = refused("unauthenticated");
-    await expect(runs.create(STRANGER, asked())).rejects.toEqual(unknown);
-    await expect(runs.get(STRANGER, { by: "id", id: "x" })).rejects.toEqual(unknown);
-    await expect(runs.search(STRANGER, search())).rejects.toEqual(unknown);
-    await expect(namespaces.list(STRANGER, { under: "", pageSize: 0, pageToken: "" })).rejects.toEqual(
+    await expect(runs.create(NO_CREDENTIAL, asked())).rejects.toEqual(unknown);
+    await expect(runs.get(NO_CREDENTIAL, { by: "id", id: "x" })).rejects.toEqual(unknown);
+    await expect(runs.search(NO_CREDENTIAL, search())).rejects.toEqual(unknown);
+    await expect(namespaces.list(NO_CREDENTIAL, { under: "", pageSize: 0, pageToken: "" })).rejects.toEqual(
       unknown,
     );
   });

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { limits } from "#lang/limits.ts";
 import type { Matcher } from "#core/series/matchers.ts";
 import type { LabelsRequest, ListRequest } from "#core/series/metrics.ts";
-import { asked, buildCore, CALLER, STRANGER, type CoreUnderTest } from "../core-under-test.ts";
+import { asked, buildCore, CALLER, NO_CREDENTIAL, type CoreUnderTest } from "../core-under-test.ts";
 import { callerWithout } from "../masked-caller.ts";
 import { appendOne, envelope, numbers, refused, useStores, type OpenStores } from "../stores.ts";
 
@@ -46,7 +46,7 @@ export function coreSeriesContract(open: OpenStores): void {
     expect(await found(eve, { among: { under: "a/b" } })).toEqual(both(ids[1]!));
     expect(await found(eve, { among: { under: "secret" } })).toEqual([]);
     await expect(found(eve, { among: { runs: refs } })).rejects.toEqual(refused("not-found"));
-    await expect(found(STRANGER, {})).rejects.toEqual(refused("unauthenticated"));
+    await expect(found(NO_CREDENTIAL, {})).rejects.toEqual(refused("unauthenticated"));
   });
 
   it("V11 lists names of labels, their values and keys in pages, of what the caller may read", async () => {
@@ -67,7 +67,7 @@ export function coreSeriesContract(open: OpenStores): void {
     await expect(metrics.listLabels(eve, labels({ pageToken: "?" }))).rejects.toEqual(
       refused("invalid", "PAGE_TOKEN"),
     );
-    await expect(metrics.listLabels(STRANGER, labels({}))).rejects.toEqual(refused("unauthenticated"));
+    await expect(metrics.listLabels(NO_CREDENTIAL, labels({}))).rejects.toEqual(refused("unauthenticated"));
   });
 
   it.each([
@@ -125,7 +125,7 @@ export function coreSeriesContract(open: OpenStores): void {
     await expect(metrics.delete(owner, { ...whole, matchers, from: 2, to: 1 })).rejects.toEqual(
       refused("invalid"),
     );
-    await expect(metrics.delete(STRANGER, { ...whole, matchers })).rejects.toEqual(
+    await expect(metrics.delete(NO_CREDENTIAL, { ...whole, matchers })).rejects.toEqual(
       refused("unauthenticated"),
     );
     const eve = callerWithout({ namespaces: ["a"] }, "maintain");

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { asked, buildCore, CALLER, STRANGER } from "../core-under-test.ts";
+import { asked, buildCore, CALLER, NO_CREDENTIAL } from "../core-under-test.ts";
 import {
   appendOne,
   envelope,
@@ -32,9 +32,9 @@ export function coreSystemContract(open: OpenStores, restores: boolean): void {
     expect(await system.info(CALLER)).toMatchObject({ version: "0.0.0", startedUs: NOW_US, runs: 1 });
     expect(await system.checkIntegrity(CALLER)).toEqual({ points: 0, runs: 1, problems: [] });
     for (const refusal of [
-      system.info(STRANGER),
-      system.checkIntegrity(STRANGER),
-      system.listBackups(STRANGER),
+      system.info(NO_CREDENTIAL),
+      system.checkIntegrity(NO_CREDENTIAL),
+      system.listBackups(NO_CREDENTIAL),
     ]) {
       await expect(refusal).rejects.toEqual(refused("unauthenticated"));
     }

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Caller } from "#core/access/caller.ts";
 import type { LineageNode } from "#core/lineage/graph.ts";
-import { CALLER, STRANGER } from "../core-under-test.ts";
+import { CALLER, NO_CREDENTIAL } from "../core-under-test.ts";
 import { anything, aRun, buildLineage, byId, PAGE, plain } from "./build.ts";
 import { callerWithout } from "../masked-caller.ts";
 import { AUDIT, NOW_US, refused, useStores, type OpenStores } from "../stores.ts";
@@ -186,9 +186,9 @@ export function lineageHiddenContract(open: OpenStores): void {
     const { lineage, make } = await build();
     const [child, parent] = [await make(), await make()];
     for (const act of [
-      () => lineage.listSources(STRANGER, byId(child), PAGE),
-      () => lineage.listChildren(STRANGER, { by: "id", id: "data" }, PAGE),
-      () => lineage.get(STRANGER, { run: byId(child), direction: "both", depth: 0 }),
+      () => lineage.listSources(NO_CREDENTIAL, byId(child), PAGE),
+      () => lineage.listChildren(NO_CREDENTIAL, { by: "id", id: "data" }, PAGE),
+      () => lineage.get(NO_CREDENTIAL, { run: byId(child), direction: "both", depth: 0 }),
     ]) {
       await expect(act()).rejects.toEqual(refused("unauthenticated"));
     }

@@ -83,7 +83,7 @@ export function deleteContract(open: OpenStores): void {
     });
   });
 
-  it("V12 tells the run index what is left, and that a series is gone", async () => {
+  it("V12 the run index learns what is left, and that a series is gone", async () => {
     const id = await make();
     const { feed } = bench.under;
     await feed.catchUp();

@@ -3,7 +3,7 @@ import { buildCore, CALLER, type CoreUnderTest } from "../core-under-test.ts";
 import { numbers, useStores, type OpenStores } from "../stores.ts";
 import { ALL_RUNS, flat, lines, logOf, makeRun, seriesOf, touch, WatchReader, write } from "./reader.ts";
 
-/** Two cores on one store, as two servers have it: what one writes, watchers of the other are told. */
+/** Two cores on one store, as two servers have it: watchers of the other are notified of what one writes. */
 export function watchTwoCoresContract(open: OpenStores): void {
   const bench = useStores(open);
   const core = (): Promise<CoreUnderTest> => buildCore(bench.under, { waveMs: 1 });
@@ -15,15 +15,15 @@ export function watchTwoCoresContract(open: OpenStores): void {
     return values;
   };
 
-  it("H13 what is written through one core is told to those who watch at another", async () => {
+  it("H13 watchers of one core are notified of what is written through another", async () => {
     const [here, there] = [await core(), await core()];
     const id = await makeRun(here);
     const reader = await WatchReader.open(there, { runs: ALL_RUNS });
     const log = await WatchReader.open(there, { logs: [logOf(id)] });
     expect(await log.next("lines")).toMatchObject({ lines: [] });
     await touch(here, id, "x", "1");
-    const [told] = (await reader.next("runs")).runs;
-    expect(told!.run.tags.get("x")).toBe("1");
+    const [notified] = (await reader.next("runs")).runs;
+    expect(notified!.run.tags.get("x")).toBe("1");
     await write(here, id, { log: lines("said here") });
     expect(await log.next("lines")).toMatchObject({ lines: [{ number: 0, text: "said here" }] });
     await here.runs.delete(CALLER, { by: "id", id });
@@ -34,7 +34,7 @@ export function watchTwoCoresContract(open: OpenStores): void {
     await log.leave();
   });
 
-  it("H3 H13 points that come through two cores in turn are told by both, each once and in their order", async () => {
+  it("H3 H13 points that come through two cores in turn reach watchers of both, each once and in their order", async () => {
     const cores = [await core(), await core()] as const;
     const id = await makeRun(cores[0]);
     const readers = await Promise.all(cores.map((one) => WatchReader.open(one, { series: [seriesOf(id)] })));
@@ -72,7 +72,7 @@ export function watchTwoCoresContract(open: OpenStores): void {
     await write(before, id, { series: [numbers("a", [1])] });
     expect(await valuesOf(reader, 1)).toEqual([1]);
     await reader.leave();
-    // Acknowledged, and not told any more before the end.
+    // Acknowledged, and not sent any more before the end.
     await write(before, id, { series: [numbers("a", [2], 1)] });
     await touch(before, other, "x", "1");
     before.changes.stop();

@@ -6,7 +6,7 @@ import type { Db } from "../file/db.ts";
 
 const OWNER_DIGITS = 32;
 const FULL_RETRY_MS = 60_000;
-/** After this long nobody waits for a turn that has ended. */
+/** After this long no request still waits for a turn that has ended. */
 const FORGOTTEN_US = 3_600_000_000;
 
 /** `change` runs its work as a whole or not at all. */
@@ -88,7 +88,7 @@ function giveTurn(db: Db, { id, turn, untilUs }: { id: string; turn: string; unt
   db.run(sql, id, turn, untilUs);
 }
 
-/** null and undefined: nobody waits. */
+/** null and undefined: no request waits. */
 function wantedOf(db: Db, id: string): unknown {
   return db.find("SELECT wanted FROM upload_turn WHERE id = ?", id)?.[0];
 }

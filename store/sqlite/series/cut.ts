@@ -101,7 +101,7 @@ function move(db: Db, id: number, newId: number, firstOrdinal: number): void {
   db.run("UPDATE chunk SET id = ?, first_ordinal = ? WHERE id = ?", newId, firstOrdinal, id);
 }
 
-/** What is left of a damaged series cannot be told from what is lost: only the whole of it can be deleted. */
+/** In a damaged series, what is left cannot be distinguished from what is lost: only the whole of it can be deleted. */
 function requireWhole(entry: SeriesEntry, tail: Tail): void {
   if (entry.damaged === undefined && tail.damageOf(entry).length === 0) return;
   throw new CairnError("corrupt", `cannot delete a range of series ${quote(entry.key)}: it is damaged`, {

@@ -11,7 +11,7 @@ function isInDialog({ target }: KeyboardEvent): boolean {
   return target instanceof HTMLElement && target.closest("[role=dialog]") !== null;
 }
 
-// Keys are heard from the moment the page is there, and timed by when they were pressed: a machine that is busy loses none.
+// Key presses count from the moment the page is there, and by the time of the press: a busy machine loses none.
 
 /** Calls for a key that is pressed anywhere outside a text field or dialog and without Ctrl, Alt or Meta. */
 export function useKey(key: string, onPress: () => void): void {

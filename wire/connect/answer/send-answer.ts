@@ -91,7 +91,7 @@ class Outlet {
   constructor(response: HttpResponse, call: OpenCall) {
     this.#response = response;
     this.#call = call;
-    const end = (): void => this.#end(new Error("the client went away"));
+    const end = (): void => this.#end(new Error("the client disconnected"));
     response.on("error", end);
     response.once("close", end);
     if (response.destroyed) end();

@@ -84,7 +84,7 @@ async function* whileThere(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Ui
   try {
     yield* chunks;
   } catch (cause) {
-    throw new CairnError("aborted", "cannot read the message: the client went away", { cause });
+    throw new CairnError("aborted", "cannot read the message: the client disconnected", { cause });
   }
 }
 

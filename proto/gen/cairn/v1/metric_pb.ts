@@ -697,7 +697,7 @@ export type SeriesData = Message<"cairn.v1.SeriesData"> & {
   form: Form;
 
   /**
-   * Points this answer stands for: all in the range, also in a band.
+   * Points behind this answer: all in the range, also in a band.
    *
    * @generated from field: int64 point_count = 6;
    */
@@ -1282,7 +1282,7 @@ export const MetricService: GenService<{
   },
   /**
    * Destroys points of the series that matchers select in one run: those in a
-   * range, or all of them. There is no way back.
+   * range, or all of them. This cannot be undone.
    *
    * @generated from rpc cairn.v1.MetricService.DeleteSeries
    */

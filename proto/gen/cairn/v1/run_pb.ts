@@ -744,7 +744,7 @@ export const RunService: GenService<{
     output: typeof RunSchema;
   },
   /**
-   * Destroys a run in the trash with all its points. There is no way back.
+   * Destroys a run in the trash with all its points. This cannot be undone.
    *
    * @generated from rpc cairn.v1.RunService.PurgeRun
    */

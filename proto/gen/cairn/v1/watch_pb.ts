@@ -152,7 +152,7 @@ export type WatchEvent = Message<"cairn.v1.WatchEvent"> & {
    */
   event: {
     /**
-     * The watch stands: every change after `position` will be told.
+     * The watch has begun: every change after `position` follows.
      *
      * @generated from field: cairn.v1.WatchStarted started = 2;
      */

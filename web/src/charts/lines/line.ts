@@ -7,7 +7,7 @@ export interface Points {
   readonly y: Float64Array;
   readonly low?: Float64Array;
   readonly high?: Float64Array;
-  /** Where something that is no number was logged: 1. Only for bands; else `y` says it. */
+  /** Where something that is not a number was logged: 1. Only for bands; else `y` says it. */
   readonly nan?: Uint8Array;
   /** For a series of texts: what stands at each x; `y` is then its place in `words`. */
   readonly words?: readonly string[];

@@ -35,7 +35,7 @@ const OBJECTIVE = create(HeldObjectiveSchema, {
 });
 
 describe("the columns of a new table", () => {
-  it("Z3 a table that nobody arranged shows the objective and the params that tell most, without seeds", () => {
+  it("Z3 a table that was not arranged shows the objective and the params that tell most, without seeds", () => {
     expect(defaultColumns(keysOf({ fields: FIELDS, objective: OBJECTIVE }))).toEqual([
       "name",
       "status",

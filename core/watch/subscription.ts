@@ -2,19 +2,19 @@ import { CairnError } from "#lang/errors.ts";
 import type { Turns } from "./turns.ts";
 
 /**
- * One listener of Changes. It remembers that something happened until it is asked, so nothing is lost
+ * A subscription to Changes. It remembers that something happened until it is asked, so nothing is lost
  * between two waits, and it costs one flag however much happens meanwhile.
  */
-export class Ear {
+export class Subscription {
   readonly #turns: Turns;
-  readonly #onClose: (ear: Ear) => void;
+  readonly #onClose: (subscription: Subscription) => void;
   readonly #signal: AbortSignal;
   /** Something happened since the last wait ended. */
-  #heard = false;
+  #isNotified = false;
   #closed: CairnError | undefined;
-  #waiting: { settle(heard: boolean): void; fail(error: CairnError): void } | undefined;
+  #waiting: { settle(notified: boolean): void; fail(error: CairnError): void } | undefined;
 
-  constructor(parts: { turns: Turns; signal: AbortSignal; onClose(ear: Ear): void }) {
+  constructor(parts: { turns: Turns; signal: AbortSignal; onClose(subscription: Subscription): void }) {
     this.#turns = parts.turns;
     this.#onClose = parts.onClose;
     this.#signal = parts.signal;
@@ -35,11 +35,11 @@ export class Ear {
     if (this.#closed !== undefined) return Promise.reject(this.#closed);
     return new Promise((resolve, reject) => {
       const timer = quietMs === undefined ? undefined : setTimeout(() => settle(false), quietMs);
-      const settle = (heard: boolean): void => {
+      const settle = (notified: boolean): void => {
         clearTimeout(timer);
         this.#waiting = undefined;
-        if (heard) this.#heard = false;
-        resolve(heard);
+        if (notified) this.#isNotified = false;
+        resolve(notified);
       };
       const fail = (error: CairnError): void => {
         clearTimeout(timer);
@@ -47,14 +47,14 @@ export class Ear {
         reject(error);
       };
       this.#waiting = { settle, fail };
-      if (this.#heard) this.#turns.push(this.#wake);
+      if (this.#isNotified) this.#turns.push(this.#wake);
     });
   }
 
-  /** Told by Changes. */
-  hear(): void {
-    if (this.#heard) return;
-    this.#heard = true;
+  /** Called by Changes. */
+  notify(): void {
+    if (this.#isNotified) return;
+    this.#isNotified = true;
     if (this.#waiting !== undefined) this.#turns.push(this.#wake);
   }
 
@@ -69,10 +69,10 @@ export class Ear {
 
   readonly #abort = (): void => {
     const cause: unknown = this.#signal.reason;
-    this.close(new CairnError("aborted", "cannot go on watching: the client went away", { cause }));
+    this.close(new CairnError("aborted", "cannot go on watching: the client disconnected", { cause }));
   };
 
   readonly #wake = (): void => {
-    if (this.#heard) this.#waiting?.settle(true);
+    if (this.#isNotified) this.#waiting?.settle(true);
   };
 }
