@@ -29,8 +29,8 @@ describe("parseRules", () => {
     expect(() => parse("- **W1** a\n- **W1** b")).toThrow("0/SPEC.md:2: W1 is at 0/SPEC.md:1 already");
     expect(() => parse("- **W1** a", "- **W1** b")).toThrow("1/SPEC.md:1: W1 is at 0/SPEC.md:1 already");
     expect(() => parse("- **W1** a", "- **W2** b")).toThrow("1/SPEC.md:1: rules with W are in 0/SPEC.md");
-    expect(() => parse("- **RULE1** a")).toThrow("no rule id");
-    expect(() => parse("- **W1.2.3** a")).toThrow("no rule id");
+    expect(() => parse("- **RULE1** a")).toThrow("not a rule id");
+    expect(() => parse("- **W1.2.3** a")).toThrow("not a rule id");
   });
 });
 
