@@ -5,9 +5,9 @@
  */
 export class BoundedMap<K, V> extends Map<K, V> {
   readonly #max: number;
-  readonly #onEvict: ((key: K) => void) | undefined;
+  readonly #onEvict: ((key: K, value: V) => void) | undefined;
 
-  constructor(max: number, onEvict?: (key: K) => void) {
+  constructor(max: number, onEvict?: (key: K, value: V) => void) {
     super();
     this.#max = max;
     this.#onEvict = onEvict;
@@ -17,9 +17,9 @@ export class BoundedMap<K, V> extends Map<K, V> {
     this.delete(key);
     super.set(key, value);
     if (this.size > this.#max) {
-      const oldest = this.keys().next().value!;
+      const [oldest, evicted] = this.entries().next().value!;
       this.delete(oldest);
-      this.#onEvict?.(oldest);
+      this.#onEvict?.(oldest, evicted);
     }
     return this;
   }

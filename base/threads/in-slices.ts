@@ -8,13 +8,18 @@ const SLICE_MS = 5;
  * `yield` to the next; `check` is called after each pause and may throw.
  */
 export async function inSlices<T>(work: Generator<void, T>, check: () => void): Promise<T> {
-  for (;;) {
-    check();
-    const endMs = performance.now() + SLICE_MS;
-    do {
-      const step = work.next();
-      if (step.done === true) return step.value;
-    } while (performance.now() < endMs);
-    await setImmediate();
+  try {
+    for (;;) {
+      check();
+      const endMs = performance.now() + SLICE_MS;
+      do {
+        const step = work.next();
+        if (step.done === true) return step.value;
+      } while (performance.now() < endMs);
+      await setImmediate();
+    }
+  } finally {
+    // Given up in the middle, it must let go of what it holds.
+    work.return(undefined as T);
   }
 }

@@ -31,6 +31,7 @@ import { Compiler } from "./search/compile.ts";
 import { countMetric, countValues } from "./analysis/count-values.ts";
 import { allOf, hasCode, type Term } from "./search/filter.ts";
 import { findBest } from "./analysis/find-best.ts";
+import { FreeRows } from "./free-rows.ts";
 import { KeyRows } from "./cells/key-rows.ts";
 import { MASKS_MAX, MaskTables } from "./masks/mask-table.ts";
 import { METRIC_LANES, type MetricColumn } from "./cells/metric-column.ts";
@@ -64,7 +65,7 @@ export class RunIndex {
   readonly #selection = new Uint16Array(BLOCK_ROWS);
   #columns = new RunColumns();
   #rowOfKey = new KeyRows();
-  #freeRows: number[] = [];
+  #freeRows = new FreeRows();
   /** By the id of the mask they are counted through; "" without one. Of the runs as they are now. */
   readonly #tallies = new Map<string, NamespaceTally[]>();
   readonly #masks: MaskTables;
@@ -81,9 +82,11 @@ export class RunIndex {
     if (batch.reset) {
       this.#columns = new RunColumns();
       this.#rowOfKey = new KeyRows();
-      this.#freeRows = [];
+      this.#freeRows = new FreeRows();
     }
-    for (const key of batch.purged) this.#purge(key);
+    // A run whose points were deleted comes again in the same batch: it keeps its row.
+    const again = new Set(batch.purged.length === 0 ? [] : batch.runs.map(({ key }) => key));
+    for (const key of batch.purged) this.#purge(key, again.has(key));
     for (const run of batch.runs) this.#columns.set(this.#rowOf(run), run);
     if (batch.metrics !== undefined) this.#applyMetrics(batch.metrics);
   }
@@ -95,14 +98,14 @@ export class RunIndex {
 
   /** Everything it knows now, as records for `restore`, whenever they are read. */
   capture(): Iterable<unknown> {
-    return captured(this.#rowOfKey.copy(), [...this.#freeRows], this.#columns.capture());
+    return captured(this.#rowOfKey.copy(), this.#freeRows.all(), this.#columns.capture());
   }
 
   /** Knows what the captured one did. */
   static restore(next: Next, options?: IndexOptions): RunIndex {
     const index = new RunIndex(options);
     index.#rowOfKey = new KeyRows(next() as Uint32Array);
-    index.#freeRows = next() as number[];
+    index.#freeRows = new FreeRows(next() as number[]);
     index.#columns = RunColumns.restore(next);
     return index;
   }
@@ -150,28 +153,54 @@ export class RunIndex {
     };
   }
 
-  /** Rows outside the trash that the request selects, as they are now. */
+  /** Rows outside the trash that the request selects, as they are now. They must be closed. */
   select(selection: RunSelection): SelectedRows {
+    const rows = new SelectedRows(this.#columns, this.#freeRows.hold());
+    try {
+      this.#selectInto(rows, selection);
+      return rows;
+    } catch (thrown) {
+      rows.close();
+      throw thrown;
+    }
+  }
+
+  #selectInto(rows: SelectedRows, selection: RunSelection): void {
     const deadline = new SearchDeadline(this.#searchMsMax);
     const compiler = new Compiler(this.#columns, selection.nowUs ?? systemClock.nowUs(), deadline);
     const { readable } = selection;
     const term = compiler.filter({ ...selection, trashed: false }, readable && this.#masks.of(readable));
-    const rows = new SelectedRows();
     for (let lo = 0; lo < this.#columns.rows; lo += BLOCK_ROWS) {
       deadline.check();
       const hi = Math.min(lo + BLOCK_ROWS, this.#columns.rows);
       rows.add(lo, hi, this.#selection, this.#select(term, lo, hi));
     }
-    return rows;
   }
 
   /** Pauses, so that others have their turn. */
-  best({ readable, goals }: BestRequest): Generator<void, (BestFound | undefined)[]> {
-    return findBest(this.#columns, goals, this.select({ query: EVERYTHING, readable, under: "" }));
+  *best({ readable, goals }: BestRequest): Generator<void, (BestFound | undefined)[]> {
+    const rows = this.select({ query: EVERYTHING, readable, under: "" });
+    try {
+      return yield* findBest(goals, rows);
+    } finally {
+      rows.close();
+    }
   }
 
   /** Likewise. */
-  *fields(request: FieldsRequest, rows = this.select(request)): Generator<void, FoundFields> {
+  *fields(request: FieldsRequest): Generator<void, FoundFields> {
+    const rows = this.select(request);
+    try {
+      return yield* this.fieldsOf(request, rows);
+    } finally {
+      rows.close();
+    }
+  }
+
+  *fieldsOf(
+    request: Omit<FieldsRequest, keyof RunSelection>,
+    rows: SelectedRows,
+  ): Generator<void, FoundFields> {
     const { kinds, known, valuesMax, offset, limit } = request;
     const find = request.find.toLowerCase();
     const counted: CountedField[] = [];
@@ -192,12 +221,12 @@ export class RunIndex {
     const counters: (() => CountedField | undefined)[] = [];
     for (const kind of ["param", "tag"] as const) {
       if (!kinds.has(kind)) continue;
-      for (const [key, values] of this.#columns[`${kind}s`].entries()) {
+      for (const [key, values] of rows.columns[`${kind}s`].entries()) {
         if (isWanted(key)) counters.push(() => countValues(kind, key, values, rows));
       }
     }
     if (!kinds.has("metric")) return counters;
-    for (const [key, { cells }] of this.#columns.metricEntries()) {
+    for (const [key, { cells }] of rows.columns.metricEntries()) {
       if (isWanted(key)) counters.push(() => countMetric(key, cells, rows));
     }
     return counters;
@@ -205,13 +234,16 @@ export class RunIndex {
 
   /** undefined when none of the rows has such a field. */
   column(field: Field, rows: SelectedRows, nowUs: number): RunColumn | undefined {
-    const compiler = new Compiler(this.#columns, nowUs, new SearchDeadline(this.#searchMsMax));
+    const compiler = new Compiler(rows.columns, nowUs, new SearchDeadline(this.#searchMsMax));
     const source = compiler.find(field);
     return source && readColumn(source, rows);
   }
 
-  identify(row: number): Pick<FrontierRun, "id" | "name" | "namespace"> {
-    const { id, name, namespace } = this.#columns.fields;
+  /** The run at a place among them; undefined when it is gone. */
+  identify(rows: SelectedRows, place: number): Pick<FrontierRun, "id" | "name" | "namespace"> | undefined {
+    const { id, name, namespace } = rows.columns.fields;
+    const row = rows.rowAt(place);
+    if (id.cells.code(row) === EMPTY) return undefined;
     return {
       id: id.text(id.cells.code(row)),
       name: name.text(name.cells.code(row)),
@@ -253,18 +285,19 @@ export class RunIndex {
   #rowOf(run: RunFeedRow): number {
     let row = this.#rowOfKey.get(run.key);
     if (row === undefined) {
-      row = this.#freeRows.pop() ?? this.#columns.rows++;
+      row = this.#freeRows.take() ?? this.#columns.rows++;
       this.#rowOfKey.set(run.key, row);
     }
     return row;
   }
 
-  #purge(key: number): void {
+  #purge(key: number, comesAgain: boolean): void {
     const row = this.#rowOfKey.get(key);
     if (row === undefined) return;
     this.#columns.delete(row);
+    if (comesAgain) return;
     this.#rowOfKey.delete(key);
-    this.#freeRows.push(row);
+    this.#freeRows.add(row);
   }
 
   #applyMetrics(feed: MetricFeed): void {

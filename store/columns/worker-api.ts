@@ -56,7 +56,10 @@ export interface OpenedTable {
 /** What the thread that computes over many runs asks of the index. */
 export interface TableApi {
   column(table: number, field: Field): RunColumn | undefined;
-  identify(table: number, places: readonly number[]): Pick<FrontierRun, "id" | "name" | "namespace">[];
+  identify(
+    table: number,
+    places: readonly number[],
+  ): (Pick<FrontierRun, "id" | "name" | "namespace"> | undefined)[];
 }
 
 /** What that thread can be asked. */

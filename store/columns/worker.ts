@@ -42,7 +42,7 @@ let follower: Follower | undefined;
 function follow(link: RunChangesLink): void {
   const apply = (batch: RunFeedBatch): void => {
     index.apply(batch);
-    if (batch.reset) keeper?.spoil();
+    if (batch.reset) keeper?.discard();
   };
   const following = new Follower(linkRunChanges(link), apply, { deadlineMs, mark: restored?.mark });
   follower = following;

@@ -10,10 +10,10 @@ import type { SelectedRows } from "../search/selected-rows.ts";
  * goals name it, with a pause after it.
  */
 export function* findBest(
-  columns: RunColumns,
   goals: readonly BestGoal[],
   rows: SelectedRows,
 ): Generator<void, (BestFound | undefined)[]> {
+  const { columns } = rows;
   const best: (BestFound | undefined)[] = goals.map(() => undefined);
   const byMetric = Map.groupBy(goals.keys(), (at) => JSON.stringify([goals[at]!.key, goals[at]!.stat]));
   for (const places of byMetric.values()) {

@@ -9,7 +9,8 @@ type Head = Pick<FrontierRun, "id" | "name" | "namespace">;
 export interface FrontierTable {
   readonly count: number;
   column(field: Field): Promise<RunColumn | undefined>;
-  identify(places: readonly number[]): Promise<Head[]>;
+  /** undefined for those that are gone meanwhile. */
+  identify(places: readonly number[]): Promise<(Head | undefined)[]>;
 }
 
 /** `check` as in frontierOf. */
@@ -27,8 +28,10 @@ export async function findFrontier(
   const { rows, runs: counted } = frontierOf(found, check);
   const shown = rows.slice(0, limit);
   const heads = await table.identify(shown);
-  const runs = heads.map((head, i) =>
-    Object.assign(head, { values: found.map(({ values }) => values[shown[i]!]!) }),
+  const runs = heads.flatMap((head, i) =>
+    head === undefined
+      ? []
+      : [Object.assign(head, { values: found.map(({ values }) => values[shown[i]!]!) })],
   );
   return { runs, total: rows.length, counted };
 }

@@ -1,6 +1,7 @@
+import { BoundedMap } from "#base/bounded-map.ts";
 import { CairnError } from "#lang/errors.ts";
 import type { RunColumn } from "#core/explore/run-table.ts";
-import type { FieldsRequest, FrontierRun, RunSelection } from "#core/ports/run-search.ts";
+import type { FieldsRequest, FoundFields, FrontierRun, RunSelection } from "#core/ports/run-search.ts";
 import { systemClock } from "#base/clock.ts";
 import type { Field } from "#lang/query/ast.ts";
 import type { RunIndex } from "../index.ts";
@@ -12,10 +13,13 @@ interface Table {
   readonly nowUs: number;
 }
 
+/** More than are computed on at once: one whose caller went away before it had the id is never closed. */
+const TABLES_MAX = 64;
+
 /** Selections of runs whose columns are read one after the other while others search. */
 export class OpenTables {
   readonly #index: RunIndex;
-  readonly #tables = new Map<number, Table>();
+  readonly #tables = new BoundedMap<number, Table>(TABLES_MAX, (_, table) => table.rows.close());
   #opened = 0;
 
   constructor(index: RunIndex) {
@@ -25,9 +29,17 @@ export class OpenTables {
   /** Pauses as `RunIndex.fields` does. */
   *open(selection: RunSelection, withParams: boolean): Generator<void, OpenedTable> {
     const rows = this.#index.select(selection);
-    const facts = withParams ? yield* this.#index.fields({ ...selection, ...ALL_PARAMS }, rows) : undefined;
     const id = ++this.#opened;
     this.#tables.set(id, { rows, nowUs: selection.nowUs ?? systemClock.nowUs() });
+    let facts: FoundFields | undefined;
+    let isWhole = false;
+    try {
+      if (withParams) facts = yield* this.#index.fieldsOf(ALL_PARAMS, rows);
+      isWhole = true;
+    } finally {
+      // Also when it is given up in the middle.
+      if (!isWhole) this.close(id);
+    }
     return {
       id,
       count: rows.count,
@@ -36,6 +48,7 @@ export class OpenTables {
   }
 
   close(id: number): void {
+    this.#tables.get(id)?.rows.close();
     this.#tables.delete(id);
   }
 
@@ -44,9 +57,12 @@ export class OpenTables {
     return this.#index.column(field, rows, nowUs);
   }
 
-  identify(id: number, places: readonly number[]): Pick<FrontierRun, "id" | "name" | "namespace">[] {
+  identify(
+    id: number,
+    places: readonly number[],
+  ): (Pick<FrontierRun, "id" | "name" | "namespace"> | undefined)[] {
     const { rows } = this.#get(id);
-    return places.map((place) => this.#index.identify(rows.rowAt(place)));
+    return places.map((place) => this.#index.identify(rows, place));
   }
 
   #get(id: number): Table {

@@ -58,6 +58,8 @@ export class Cells implements CellReader {
 
   /** Returns the code that was there. */
   delete(row: number): number {
+    // Mostly there is none, and a frozen block must not be copied for it.
+    if (this.code(row) === EMPTY) return EMPTY;
     const number = row >>> OFFSET_BITS;
     const block = this.#findOwn(number);
     const before = block?.delete(row & OFFSET_MASK) ?? EMPTY;

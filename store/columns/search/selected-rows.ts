@@ -1,7 +1,19 @@
-/** Rows that a request has selected, block by block. They stay the same while the columns change. */
+import type { RunColumns } from "../cells/run-columns.ts";
+
+/**
+ * Rows that a request has selected, block by block. Until `close` each is of the run that was selected, or empty,
+ * however the columns change.
+ */
 export class SelectedRows {
+  readonly columns: RunColumns;
+  readonly close: () => void;
   readonly #blocks: { readonly lo: number; readonly hi: number; readonly offsets: Uint16Array }[] = [];
   #count = 0;
+
+  constructor(columns: RunColumns, close: () => void) {
+    this.columns = columns;
+    this.close = close;
+  }
 
   /** Rows `lo + offset` for the first `count` offsets of the selection, which is copied. Blocks come in rising order. */
   add(lo: number, hi: number, selection: Uint16Array, count: number): void {

@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs";
 import type { RunMark } from "#core/ports/run-changes.ts";
 import type { RunIndex } from "../index.ts";
 import { writeSnapshot } from "./snapshot-file.ts";
@@ -30,9 +31,15 @@ export class SnapshotKeeper {
     this.#written = options.written;
   }
 
-  /** What was written is of no use: the index began from the beginning. */
-  spoil(): void {
+  /**
+   * What was written is not of this journal any more: the index began from the beginning. The file goes, since its
+   * position may come again, for example when the same copy of a store is restored twice.
+   */
+  discard(): void {
     this.#written = undefined;
+    const remove = () => rmSync(this.#file, { force: true });
+    remove();
+    void this.#writing?.then(remove);
   }
 
   /** To be called now and then. `mark` is how far the index is. */
