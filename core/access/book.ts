@@ -98,9 +98,12 @@ export class AccessBook {
   /** Without a follower for a store that no other process changes. */
   static async open(store: AccessStore, clock: Clock, follower?: Follower): Promise<AccessBook> {
     const catchUp = async () => follower?.catchUp();
-    const book = new AccessBook(store, clock, await store.loadAccess(), catchUp);
-    follower?.follow(CHANGED.access, (changes) => book.#followTo(changes?.at(-1)!.position ?? Infinity));
-    return book;
+    const opened = store.loadAccess().then((content) => new AccessBook(store, clock, content, catchUp));
+    // Before it is loaded: what changes meanwhile must not pass by.
+    follower?.follow(CHANGED.access, async (changes) => {
+      await (await opened).#followTo(changes?.at(-1)!.position ?? Infinity);
+    });
+    return opened;
   }
 
   get state(): AccessState {

@@ -19,12 +19,19 @@ export interface Matcher {
 export const MATCH_OPS = ["=", "!=", "=~", "!~"] as const;
 export type MatchOp = (typeof MATCH_OPS)[number];
 
-export function requireMatchers(matchers: readonly Matcher[]): readonly Matcher[] {
+/** `patterns` gathers those of one request: few, since compiling one takes milliseconds. */
+export function requireMatchers(
+  matchers: readonly Matcher[],
+  patterns = new Set<string>(),
+): readonly Matcher[] {
   requireAtMost(matchers.length, limits.matchersMax, "matchers");
   for (const { label, op, value } of matchers) {
     if (label !== "") requireKey(label, "label name", limits.labelBytesMax);
     if (op === "=" || op === "!=") requireText(value, limits.keyBytesMax, `value of matcher ${quote(label)}`);
-    else compileAnchored(value, "matcher");
+    else if (!patterns.has(value)) {
+      requireAtMost(patterns.add(value).size, limits.matchersMax, "different patterns in one request");
+      compileAnchored(value, "matcher");
+    }
   }
   return matchers;
 }

@@ -220,6 +220,7 @@ export class Metrics {
     const ids = new Map<string, string>();
     // What is named twice is asked for once, where it was named first.
     const selectors = new Map<string, SeriesSelector>();
+    const patterns = new Set<string>();
     for (const { run, key, labels, matchers } of request.series) {
       if (key !== undefined || matchers === undefined) requireKey(key ?? "", "metric key");
       const ref = JSON.stringify(run);
@@ -227,7 +228,7 @@ export class Metrics {
       if (runId === undefined) ids.set(ref, (runId = await this.#runs.locate(caller, run)));
       const name = JSON.stringify([runId, key ?? null, labels ?? null, matchers ?? null]);
       if (selectors.has(name)) continue;
-      const matching = matchers && { matchers: requireMatchers(matchers) };
+      const matching = matchers && { matchers: requireMatchers(matchers, patterns) };
       selectors.set(name, { runId, key, labels, ...matching });
     }
     const asked = {

@@ -1,4 +1,5 @@
 import { RE2JS, RE2JSException } from "re2js";
+import { BoundedMap } from "#base/bounded-map.ts";
 import { byteLength } from "#base/byte-length.ts";
 import { CairnError, quote } from "../errors.ts";
 import { limits } from "../limits.ts";
@@ -60,6 +61,12 @@ function anchored(
 const META = /[\\.+*?()|[\]{}^$]/;
 
 /**
+ * The last ones, since one request may name a pattern thousands of times, and compiling takes milliseconds. A matcher
+ * needs two.
+ */
+const compiled = new BoundedMap<string, RE2JS>(4 * limits.matchersMax);
+
+/**
  * A checked regular expression in RE2 syntax, searched anywhere with `test`. `what` names it in
  * errors, such as `pattern`. Throws `invalid` for a bad one and beyond patternBytesMax and patternCostMax.
  */
@@ -70,6 +77,8 @@ export function compilePattern(text: string, what: string): RE2JS {
   if (sizeBytes > limits.patternBytesMax) {
     throw refuse(`${sizeBytes} bytes are more than ${limits.patternBytesMax}`, "shorten the pattern");
   }
+  const known = compiled.get(text);
+  if (known !== undefined) return known;
   if (!text.isWellFormed()) throw refuse("a lone surrogate is no character", "remove it");
   if (patternCost(text) > limits.patternCostMax) throw refuse("its repetitions are too large", SMALLER);
   let pattern: RE2JS;
@@ -82,6 +91,7 @@ export function compilePattern(text: string, what: string): RE2JS {
     throw refuse(problem, "patterns use RE2 syntax: no lookaround, no backreferences", thrown);
   }
   if (pattern.programSize() > limits.patternCostMax) throw refuse("its repetitions are too large", SMALLER);
+  compiled.set(text, pattern);
   return pattern;
 }
 

@@ -1,6 +1,7 @@
 import { CairnError, quote } from "#lang/errors.ts";
 import { compareCodePoints } from "#lang/code-points.ts";
 import { limits } from "#lang/limits.ts";
+import { PatternDeadline } from "#lang/query/pattern-deadline.ts";
 import type { Labels, SeriesInfo } from "#core/types/series.ts";
 import type {
   ListedLabels,
@@ -112,7 +113,7 @@ export class SeriesReader {
     return this.moment(() => {
       const budget = new ReadBudget(request);
       const selected = new Map<number, Selected>();
-      const looks = { left: limits.readLookMax };
+      const looks = { left: limits.readLookMax, deadline: new PatternDeadline("read series") };
       for (const selector of request.selectors) {
         for (const { entry, logged } of this.#select(selector, looks)) {
           if (selected.has(entry.id)) continue;
@@ -218,14 +219,14 @@ export class SeriesReader {
   }
 
   /** One after the other: a key may have more label sets than there is memory for. */
-  *#select(selector: SeriesSelector, looks: { left: number }): Generator<CurrentSeries> {
+  *#select(selector: SeriesSelector, looks: Looks): Generator<CurrentSeries> {
     for (const entry of this.#entries(selector, looks)) {
       this.#requireWhole(entry);
       yield this.#current(entry);
     }
   }
 
-  #entries({ runId, key, labels, matchers }: SeriesSelector, looks: { left: number }): Iterable<SeriesEntry> {
+  #entries({ runId, key, labels, matchers }: SeriesSelector, looks: Looks): Iterable<SeriesEntry> {
     if (key === undefined || matchers !== undefined) {
       const ofKey = key === undefined ? [] : [{ label: "", op: "=" as const, value: key }];
       return this.#matched(runId, [...ofKey, ...(matchers ?? [])], labels, looks);
@@ -241,9 +242,10 @@ export class SeriesReader {
     runId: string,
     matchers: readonly Matcher[],
     labels: Labels | undefined,
-    looks: { left: number },
+    looks: Looks,
   ): Generator<SeriesEntry> {
-    const scan = new SeriesScan(this.#db, { scope: { owners: [{ runId }] }, matchers, lookMax: looks.left });
+    const scope = { owners: [{ runId }] };
+    const scan = new SeriesScan(this.#db, { scope, matchers, lookMax: looks.left }, looks.deadline);
     const only = labels && labelsToText(labels);
     for (const series of scan.each(undefined)) {
       if (only === undefined || only === series.labels) yield findSeries(this.#db, "id = ?", series.id)[0]!;
@@ -287,8 +289,14 @@ function addToKey(known: MetricKey, { labels, state: { summary } }: SeriesEntry)
   if (timeUs !== undefined) known.firstTimeUs = Math.min(known.firstTimeUs ?? Infinity, timeUs);
 }
 
+/** What the matchers of one request may still look at, and for how long. */
+interface Looks {
+  left: number;
+  deadline?: PatternDeadline;
+}
+
 /** A key without matchers is looked up. */
-const NO_LOOKS = { left: 0 };
+const NO_LOOKS: Looks = { left: 0 };
 
 function tooManyLooks(): CairnError {
   const max = limits.readLookMax;

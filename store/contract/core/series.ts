@@ -109,6 +109,36 @@ export function coreSeriesContract(open: OpenStores): void {
     expect(await read("acc", [])).toEqual([]);
   });
 
+  it("V10 P6 bounds what the patterns of all selectors of a read cost together", async () => {
+    const built = await core();
+    const id = await make(built, "a");
+    const run = { by: "id", id } as const;
+    const asked = { axis: "step", from: undefined, to: undefined, buckets: 0 } as const;
+    const read = (matchers: readonly Matcher[][]) =>
+      built.metrics.read(CALLER, {
+        ...asked,
+        includeReplaced: false,
+        onlyReplaced: false,
+        form: "bytes",
+        series: matchers.map((some) => ({ run, key: undefined, labels: undefined, matchers: some })),
+      });
+    const pattern = (value: string): Matcher => ({ label: "rank", op: "=~", value });
+    const different = Array.from({ length: limits.matchersMax + 1 }, (_, at) => [pattern(`${at}`)]);
+    expect((await read(different.slice(1))).series).toHaveLength(1);
+    await expect(read(different)).rejects.toThrow("different patterns in one request");
+    const long = `${"a".repeat(400)}/`;
+    const series = Array.from({ length: 100 }, (_, at) => numbers(`${long}${at}`, [1]));
+    await appendOne(bench.journal, envelope(id, 2, { series }));
+    // One selector alone has the time for it; each of these looks at a hundred long keys.
+    const slow = (at: number): Matcher[] => [
+      { label: "", op: "=~", value: "(a?){300}[bc]" },
+      { label: `l${at}`, op: "=", value: "" },
+    ];
+    expect((await read([slow(0)])).series).toEqual([]);
+    const many = Array.from({ length: 60 }, (_, at) => slow(at));
+    await expect(read(many)).rejects.toEqual(refused("deadline", "SEARCH_SLOW"));
+  });
+
   it("V12 V14 deletes what matchers select in a run, for who may destroy, and searches know it", async () => {
     const built = await core();
     const run = { by: "id", id: await make(built, "a") } as const;

@@ -42,7 +42,9 @@ interface Cut {
 function cutChunks(db: Db, entry: SeriesEntry, range: ChunkRange): Cut {
   const { writers } = entry.state;
   const cut: Cut = { points: 0, before: writers.map(() => 0) };
-  const touched = new Set([...chunksIn(db, entry.id, range)].map(({ firstOrdinal }) => firstOrdinal));
+  const touched = new Set<number>();
+  // One by one: all bodies at once may be hundreds of megabytes.
+  for (const { firstOrdinal } of chunksIn(db, entry.id, range)) touched.add(firstOrdinal);
   const stored = db.all(
     "SELECT id, first_ordinal FROM chunk WHERE id >= ? AND id < ? ORDER BY id",
     chunkId(entry.id, 0),

@@ -36,8 +36,12 @@ export class SeriesScan {
   #left: number;
   #stoppedAt: Place | undefined;
 
-  constructor(db: Db, selection: SeriesSelection & { pattern?: KeyPattern | undefined }) {
-    const deadline = new PatternDeadline("select series");
+  /** `deadline` is shared by all scans of one request. */
+  constructor(
+    db: Db,
+    selection: SeriesSelection & { pattern?: KeyPattern | undefined },
+    deadline = new PatternDeadline("select series"),
+  ) {
     this.#db = db;
     this.#scope = selection.scope;
     this.#left = selection.lookMax;
