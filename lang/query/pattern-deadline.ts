@@ -4,10 +4,10 @@ import { CairnError } from "../errors.ts";
 import { limits } from "../limits.ts";
 
 /**
- * One unit is one character against one instruction of a compiled pattern, three nanoseconds at worst and
- * mostly far less.
+ * One unit is one character against one instruction of a compiled pattern: mostly less than three nanoseconds, and up
+ * to seventy where the automaton of the pattern is too large to be kept.
  */
-const UNITS_BETWEEN_LOOKS = 1 << 22;
+const UNITS_BETWEEN_LOOKS = 1 << 18;
 /** Nothing can interrupt a match, so one that might take the whole time is not begun. */
 const UNITS_PER_TEXT_MAX = 1 << 26;
 

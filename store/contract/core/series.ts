@@ -1,3 +1,4 @@
+import { createHash, randomUUID } from "node:crypto";
 import { expect, it } from "vitest";
 import { limits } from "#lang/limits.ts";
 import type { Matcher } from "#core/series/matchers.ts";
@@ -109,7 +110,7 @@ export function coreSeriesContract(open: OpenStores): void {
     expect(await read("acc", [])).toEqual([]);
   });
 
-  it("V10 P6 bounds what the patterns of all selectors of a read cost together", async () => {
+  it("V10 bounds what the patterns of all selectors of a read cost together", async () => {
     const built = await core();
     const id = await make(built, "a");
     const run = { by: "id", id } as const;
@@ -126,16 +127,17 @@ export function coreSeriesContract(open: OpenStores): void {
     const different = Array.from({ length: limits.matchersMax + 1 }, (_, at) => [pattern(`${at}`)]);
     expect((await read(different.slice(1))).series).toHaveLength(1);
     await expect(read(different)).rejects.toThrow("different patterns in one request");
-    const long = `${"a".repeat(400)}/`;
-    const series = Array.from({ length: 100 }, (_, at) => numbers(`${long}${at}`, [1]));
+    // Each of these patterns takes the better part of its time once: its automaton has thousands of states.
+    const digest = (text: string) => createHash("sha512").update(text).digest();
+    const letters = (at: number) =>
+      [...digest(`${at}`)].map((byte) => byte.toString(2).padStart(8, "0")).join("");
+    const keyOf = (at: number) => letters(at).replaceAll("0", "a").replaceAll("1", "b");
+    const series = Array.from({ length: 20 }, (_, at) => numbers(keyOf(at), [1]));
     await appendOne(bench.journal, envelope(id, 2, { series }));
-    // One selector alone has the time for it; each of these looks at a hundred long keys.
     const slow = (at: number): Matcher[] => [
-      { label: "", op: "=~", value: "(a?){300}[bc]" },
-      { label: `l${at}`, op: "=", value: "" },
+      { label: "", op: "=~", value: `[ab]*a[ab]{${100 + at}}[cd]|${randomUUID()}` },
     ];
-    expect((await read([slow(0)])).series).toEqual([]);
-    const many = Array.from({ length: 60 }, (_, at) => slow(at));
+    const many = Array.from({ length: limits.matchersMax }, (_, at) => slow(at));
     await expect(read(many)).rejects.toEqual(refused("deadline", "SEARCH_SLOW"));
   });
 
