@@ -98,12 +98,16 @@ export class AccessBook {
   /** Without a follower for a store that no other process changes. */
   static async open(store: AccessStore, clock: Clock, follower?: Follower): Promise<AccessBook> {
     const catchUp = async () => follower?.catchUp();
-    const opened = store.loadAccess().then((content) => new AccessBook(store, clock, content, catchUp));
-    // Before it is loaded: what changes meanwhile must not pass by.
-    follower?.follow(CHANGED.access, async (changes) => {
-      await (await opened).#followTo(changes?.at(-1)!.position ?? Infinity);
+    let book: AccessBook | undefined;
+    // Followed before it is loaded: what changes meanwhile must not pass by.
+    let isMissed = false;
+    follower?.follow(CHANGED.access, (changes) => {
+      if (book !== undefined) return book.#followTo(changes?.at(-1)!.position ?? Infinity);
+      isMissed = true;
     });
-    return opened;
+    book = new AccessBook(store, clock, await store.loadAccess(), catchUp);
+    if (isMissed) await book.#followTo(Infinity);
+    return book;
   }
 
   get state(): AccessState {

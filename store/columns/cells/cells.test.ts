@@ -101,4 +101,15 @@ describe("cells", () => {
     cells.delete(5);
     expect(cells.codesPart(0, 9)).toBeUndefined();
   });
+
+  it("copies no frozen block for a row without a value", () => {
+    const cells = new Cells(LANES);
+    cells.set(1, 1, new Float64Array(LANES));
+    const [[, frozen]] = cells.freeze() as [[number, unknown]];
+    const blockNow = () => (cells.freeze() as [[number, unknown]])[0][1];
+    expect(cells.delete(2)).toBe(EMPTY);
+    expect(blockNow()).toBe(frozen);
+    cells.set(2, 1, new Float64Array(LANES));
+    expect(blockNow()).not.toBe(frozen);
+  });
 });

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -19,6 +19,7 @@ import { BLOCK_ROWS } from "../cells/cells.ts";
 import { RunIndex, type RunPart } from "../index.ts";
 import { type Columns, openColumns } from "../open.ts";
 import { readSnapshot, writeSnapshot } from "./snapshot-file.ts";
+import { SnapshotKeeper } from "./snapshot-keeper.ts";
 
 const NO_CHANGE = { reset: false, runs: [], purged: [], metrics: undefined };
 const MARK = { journal: "j", position: 7 };
@@ -125,6 +126,23 @@ describe("snapshots of the run index", () => {
     expectNone(older, "version 0");
     writeFileSync(file, whole);
     expect(read()?.mark).toEqual(MARK);
+  });
+
+  it("J7 one that was not used goes, also when one is just being written", async () => {
+    const index = new RunIndex();
+    index.apply({ ...NO_CHANGE, runs: Array.from({ length: ROWS }, (_, key) => feedRow(key)) });
+    await writeSnapshot(file, MARK, index.capture());
+    const keeper = new SnapshotKeeper({ file, index, runsMin: ROWS + 1, written: MARK });
+    keeper.discard();
+    expect(existsSync(file)).toBe(false);
+
+    const writing = new SnapshotKeeper({ file, index, runsMin: 1, written: undefined });
+    writing.tend(MARK);
+    writing.discard();
+    await writing.finish(undefined);
+    expect(existsSync(file)).toBe(false);
+    await writing.finish({ ...MARK, position: 8 });
+    expect(read()?.mark.position).toBe(8);
   });
 
   it("J6 leave the old one where the new one cannot be written", async () => {

@@ -128,8 +128,7 @@ export async function rightsOf(access: Access, secret: string): Promise<boolean[
   }
 }
 
-export function openModel(store: AccessStore): Promise<Access> {
-  const follower = new Follower(new ListJournal());
+export function openModel(store: AccessStore, follower = new Follower(new ListJournal())): Promise<Access> {
   follower.stop();
   return Access.open({
     store,

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { beforeEach, expect, it } from "vitest";
 import type { Identity } from "#core/access/caller.ts";
+import { Follower } from "#core/journal/follower.ts";
 import type { RunStore } from "#core/ports/run-store.ts";
 import type { Run } from "#core/types/run.ts";
 import { CairnError } from "#lang/errors.ts";
@@ -34,6 +35,24 @@ export function coreAccessTwoCoresContract(open: OpenStores, restores: boolean):
   });
   const may = ({ rights }: Identity, namespace: string, runId?: string) =>
     rights.may("read", { namespace, ...(runId !== undefined && { runId }) });
+
+  it("A43 what one core changes while another loads access holds there", async () => {
+    await first.user("ada", PASSWORD);
+    const { secret } = await first.token("ada");
+    const store = bench.under.access;
+    const follower = new Follower(bench.journal);
+    let loads = 0;
+    const loadAccess = async () => {
+      const content = await store.loadAccess();
+      if (++loads > 1) return content;
+      await first.access.updatePrincipal(ADMIN, { name: "ada", disabled: true });
+      await follower.catchUp();
+      return content;
+    };
+    const third = await openModel({ ...store, loadAccess }, follower);
+    expect(() => here(third.identify(secret))).toThrow(BAD);
+    await third.close();
+  });
 
   it("A43 a token that is made here is accepted there at once, with its session and its login", async () => {
     await first.user("ada", PASSWORD);
