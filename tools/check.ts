@@ -23,7 +23,7 @@ const steps: readonly Step[] = [
       "--reporter=dot",
       "--exclude=server/**",
       "--exclude=sdk/typescript/capture/**",
-      "--exclude=store/sqlite/process*.test.ts",
+      "--exclude=store/sqlite/file/process*.test.ts",
     ],
   },
   { name: "lint", command: ["oxlint", "--type-aware", "--deny-warnings"] },

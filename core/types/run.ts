@@ -20,7 +20,7 @@ export interface Provenance {
   environment: ReadonlyMap<string, string>;
 }
 
-/** Param values are canonical JSON text (see json.ts); tags are plain text. */
+/** Param values are canonical JSON text (see lang/json/canonical.ts); tags are plain text. */
 export type Params = ReadonlyMap<string, string>;
 export type Tags = ReadonlyMap<string, string>;
 

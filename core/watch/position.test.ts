@@ -30,7 +30,7 @@ describe("positions", () => {
     expect(textOf(5)).not.toBe(textOf(5));
   });
 
-  it("H4 of an earlier version are of another process", () => {
+  it("H4 of an earlier version are of another journal", () => {
     for (const text of ["5f0c2a91b3de.2s.2s", "5f0c2a91b3de.2s.2s.2t.0.2t.3k2x"]) {
       expect(cursorFromText(text, HERE, 0)).toBeUndefined();
     }

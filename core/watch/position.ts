@@ -26,19 +26,19 @@ export function fingerprint(runIds: Iterable<string>): number {
   return crc32([...runIds].join());
 }
 
-/** Also matches those of earlier versions, which are of another process in any case. */
+/** Also matches those of earlier versions, which are of another journal in any case. */
 const TEXT = /^([0-9a-f]{1,64})((?:\.[\w-]{1,120}){1,6})$/;
 const NUMBERS = 2;
 const NUMBERS_WITH_PART = 6;
 
-/** Of one process: what positions are counted in, and what hides the count. */
+/** Of one journal: what positions are counted in, and what hides the count. */
 export interface PositionSpace {
   readonly epoch: string;
   readonly seal: Seal;
 }
 
 /**
- * Such as "5f0c….Qk3v…": the process, and sealed the two positions and what there is of a part. They count the
+ * Such as "5f0c….Qk3v…": the journal, and sealed the two positions and what there is of a part. They count the
  * changes of all callers, and a watcher must not learn how many there were of those that it may not see.
  */
 export function cursorToText(cursor: Cursor, { epoch, seal }: PositionSpace, runs: number): string {
@@ -48,7 +48,7 @@ export function cursorToText(cursor: Cursor, { epoch, seal }: PositionSpace, run
   return `${epoch}.${seal.close(numbers)}`;
 }
 
-/** undefined when the text is of another process, and so says nothing about this one. */
+/** undefined when the text is of another journal, and so says nothing about this one. */
 export type Resumed =
   | {
       cursor: Cursor;

@@ -273,7 +273,7 @@ export async function readPoints(
 ): Promise<Points> {
   const { labels, ...rest } = request;
   const { data } = await readOne(store, { runId, key, labels: labels ?? [] }, rest);
-  if (data.form !== "exact") throw new Error("the answer is an envelope");
+  if (data.form !== "exact") throw new Error("the answer is a band");
   return data.points;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Folders of links to this machine's programs: one with those that every test may use, and one for each of the
- * programs that only some may. A test file gets a PATH of those it declares (tools/declared-programs.ts), so that one
+ * programs that only some may. A test file gets a PATH of those it declares (tools/runner/declared-programs.ts), so that one
  * that uses a program without saying so fails here, and not on the machine that lacks it.
  */
 import { readdirSync, symlinkSync, mkdirSync } from "node:fs";

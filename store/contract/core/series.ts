@@ -114,10 +114,10 @@ export function coreSeriesContract(open: OpenStores): void {
     const built = await core();
     const id = await make(built, "a");
     const run = { by: "id", id } as const;
-    const asked = { axis: "step", from: undefined, to: undefined, buckets: 0 } as const;
+    const range = { axis: "step", from: undefined, to: undefined, buckets: 0 } as const;
     const read = (matchers: readonly Matcher[][]) =>
       built.metrics.read(CALLER, {
-        ...asked,
+        ...range,
         includeReplaced: false,
         onlyReplaced: false,
         form: "bytes",

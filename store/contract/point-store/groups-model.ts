@@ -1,4 +1,4 @@
-/** Statistics of random groups against the plain ones of naive-groups.ts. */
+/** Statistics of random groups against the plain ones of ../naive-groups.ts. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { Points, SeriesKind, SeriesPoints, Values } from "#core/types/series.ts";

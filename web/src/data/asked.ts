@@ -2,7 +2,7 @@ import { type Query, type QueryClient, type QueryFilters } from "@tanstack/react
 
 /**
  * Knows when answers were asked for. Whatever happened before that is in them; whatever happened since may not be, and whoever begins to listen must be told of it
- * (see live-hub.ts). That an answer is new does not say so: it may have been on its way while something happened.
+ * (see live/hub.ts). That an answer is new does not say so: it may have been on its way while something happened.
  */
 export class AskedTimes {
   readonly #client: QueryClient;

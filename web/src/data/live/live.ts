@@ -5,7 +5,7 @@ import { pageKey } from "../page-key.ts";
 import { cairn } from "../server.ts";
 
 /**
- * What happens on the server, as it happens. One stream serves all tabs of a browser (live-worker.ts); where a browser has no shared workers, the page holds one itself.
+ * What happens on the server, as it happens. One stream serves all tabs of a browser (worker.ts); where a browser has no shared workers, the page holds one itself.
  *
  * A tab that nobody looks at keeps what comes and is told when it is looked at again, so that it draws nothing meanwhile.
  */

@@ -12,7 +12,7 @@ import type { RunsView, Subscription } from "./types.ts";
  * any number of logs.
  *
  * Views of runs are joined by `or`. With one view the answers are that view's own; with several, an event only says which runs have changed, and each view is asked about
- * those (see live-hub.ts).
+ * those (see hub.ts).
  */
 export interface Merged {
   request: MessageInitShape<typeof WatchRequestSchema>;

@@ -1,38 +1,8 @@
-import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
-import { FieldInfoSchema, FieldKind } from "#proto/cairn/v1/explore_pb.ts";
-import { Direction, HeldObjectiveSchema } from "#proto/cairn/v1/namespace_pb.ts";
+import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
 import { defaultColumns } from "./default-columns.ts";
 import { keysOf } from "../../../data/runs/known-keys.ts";
-
-const param = (key: string, varies: boolean, values: string[], numeric = false) =>
-  create(FieldInfoSchema, {
-    kind: FieldKind.PARAM,
-    key,
-    varies,
-    numeric,
-    values: values.map((json) => ({ json, runCount: 1n })),
-  });
-const metric = (key: string, direction = Direction.UNSPECIFIED) =>
-  create(FieldInfoSchema, { kind: FieldKind.METRIC, key, direction });
-
-/** In the order of the server. */
-const FIELDS = [
-  param("lr", true, ["0.1", "0.2"], true),
-  param("random_seed", true, ["1", "2", "3"], true),
-  param("optim.name", true, ['"adam"']),
-  param("same", false, ["7"], true),
-  create(FieldInfoSchema, { kind: FieldKind.TAG, key: "team", values: [{ json: '"mt"', runCount: 2n }] }),
-  metric("val/acc"),
-  metric("grad", Direction.MINIMIZE),
-  metric("system/gpu"),
-];
-const OBJECTIVE = create(HeldObjectiveSchema, {
-  metric: "val/acc",
-  direction: Direction.MAXIMIZE,
-  namespace: "a",
-  field: "metrics.val/acc.max",
-});
+import { FIELDS, metric, OBJECTIVE } from "../../../data/testing/known-fields.ts";
 
 describe("the columns of a new table", () => {
   it("Z3 a table that was not arranged shows the objective and the params that tell most, without seeds", () => {
