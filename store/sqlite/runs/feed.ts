@@ -106,7 +106,7 @@ export class RunFeed {
         batch.purged.push(run);
         const found = this.#runs.findFeedRow(run);
         if (found !== undefined) batch.runs.push(found);
-        series.push(...this.#allOfRun(run));
+        for (const one of this.#allOfRun(run)) series.push(one);
       } else if ((fresh & CHANGED.points) !== 0) for (const one of seriesOf(run)) series.push(one);
       position = pos;
       if (series.length >= CHANGED_SERIES) break;

@@ -1,0 +1,45 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { appendOne, AUDIT, createRun, envelope, numbers } from "#store/contract/stores.ts";
+import { openOnDisk, tamper, type SqliteUnderTest } from "../testing/under-test.ts";
+
+/** More than a call takes as arguments on the thread of the store. */
+const VERY_MANY = 600_000;
+
+describe("the feed of changed runs", () => {
+  let under: SqliteUnderTest & { data: string };
+
+  beforeEach(async () => {
+    under = await openOnDisk();
+  });
+  afterEach(() => under.discard());
+
+  const appendLoss = (id: string, seq: number) =>
+    appendOne(under.journal, envelope(id, seq, { series: [numbers("loss", [seq], seq)] }));
+  /** The only run has so many series more, of the names "0000000", "0000001", …: far sooner than by appending them. */
+  const multiplySeries = (count: number) =>
+    tamper(under.data, (db) =>
+      db.exec(
+        `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${count - 1})
+         INSERT INTO series (run, key, labels, kind, folded_pos, chunks, state)
+         SELECT run, format('%07d', n.i), labels, kind, folded_pos, 0, state FROM series, n`,
+      ),
+    );
+  const deleteKey = (runId: string, key: string) => {
+    const matchers = [{ label: "", op: "=", value: key } as const];
+    const range = { axis: "step", from: undefined, to: undefined, after: undefined } as const;
+    const bounds = { pointsMax: 1_000, seriesMax: 1 };
+    return under.points.deleteSeries({ owner: { runId }, matchers, ...range, ...bounds }, AUDIT);
+  };
+
+  it("J4 sends a run of which series were deleted, however many it has", async () => {
+    const id = await createRun(under.runs);
+    await appendLoss(id, 1);
+    await under.settle();
+    multiplySeries(VERY_MANY);
+    const { journal, position } = (await under.changes.runsSince(undefined)).mark;
+    await deleteKey(id, "loss");
+    const { purged, runs, metrics } = await under.changes.runsSince({ journal, position });
+    expect([purged.length, runs.map((run) => run.id)]).toEqual([1, [id]]);
+    expect(metrics!.runs).toHaveLength(VERY_MANY);
+  });
+});
