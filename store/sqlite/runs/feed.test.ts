@@ -42,4 +42,25 @@ describe("the feed of changed runs", () => {
     expect([purged.length, runs.map((run) => run.id)]).toEqual([1, [id]]);
     expect(metrics!.runs).toHaveLength(VERY_MANY);
   });
+
+  it("J4 sends a large run once when series were deleted from it again and again", async () => {
+    const SERIES = 25_000;
+    const id = await createRun(under.runs);
+    await appendLoss(id, 1);
+    await under.settle();
+    multiplySeries(SERIES);
+    const behind = under.feed.goOn(under.changes);
+    await behind.catchUp();
+    const known = behind.batches.length;
+    const other = await createRun(under.runs);
+    for (let i = 0; i < 10; i++) {
+      await deleteKey(id, String(i).padStart(7, "0"));
+      await appendLoss(other, i + 1);
+    }
+    await behind.catchUp();
+    const sent = behind.batches.slice(known).reduce((sum, { metrics }) => sum + metrics!.runs.length, 0);
+    expect(sent).toBeLessThan(SERIES + 20);
+    expect(behind.metricKeys(id)).toHaveLength(SERIES + 1 - 10);
+    expect(behind.findNumbers(other, "loss")).toMatchObject({ count: 10 });
+  });
 });

@@ -14,7 +14,10 @@ import { eachSummary, type Catalog, type SeriesEntry, type StoredSummary } from 
 import type { RecentSeries } from "../series/recent-series.ts";
 import type { Runs } from "./runs.ts";
 
-/** What one part is made of at most; a run's series are not divided. */
+/**
+ * What one part is made of at most; a run's series are not divided. Series of runs that are sent whole are counted apart:
+ * changes that follow such a run go into its part, so that a large one is not sent again for each of its deletions.
+ */
 const SCANNED_RUNS = 2_000;
 const SCANNED_SERIES = 10_000;
 const CHANGES = 5_000;
@@ -90,10 +93,12 @@ export class RunFeed {
     const known = new Map<number, number>();
     const batch = { runs: [] as RunFeedRow[], purged: [] as number[] };
     const series: StoredSummary[] = [];
+    const left = { changed: CHANGED_SERIES, whole: CHANGED_SERIES };
     let position = since;
     for (const row of rows) {
       const [pos, run, what] = [Number(row[0]), Number(row[1]), Number(row[2])];
       const fresh = what & ~(known.get(run) ?? 0);
+      if ((fresh & CHANGED.deleted) !== 0 && left.whole <= 0) break;
       known.set(run, (known.get(run) ?? 0) | what);
       if ((fresh & CHANGED.purged) !== 0) batch.purged.push(run);
       if ((fresh & CHANGED.run) !== 0) {
@@ -106,10 +111,16 @@ export class RunFeed {
         batch.purged.push(run);
         const found = this.#runs.findFeedRow(run);
         if (found !== undefined) batch.runs.push(found);
-        for (const one of this.#allOfRun(run)) series.push(one);
-      } else if ((fresh & CHANGED.points) !== 0) for (const one of seriesOf(run)) series.push(one);
+        const all = this.#allOfRun(run);
+        for (const one of all) series.push(one);
+        left.whole -= all.length;
+      } else if ((fresh & CHANGED.points) !== 0) {
+        const own = seriesOf(run);
+        for (const one of own) series.push(one);
+        left.changed -= own.length;
+      }
       position = pos;
-      if (series.length >= CHANGED_SERIES) break;
+      if (left.changed <= 0) break;
     }
     return { mark: this.#mark(position), reset: false, ...batch, metrics: toMetrics(series) };
   }
