@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { appendOne, AUDIT, createRun, envelope, numbers } from "#store/contract/stores.ts";
+import { FeedRecorder } from "#store/contract/feed-recorder.ts";
+import { appendOne, AUDIT, createRun, envelope, NOW_US, numbers } from "#store/contract/stores.ts";
 import { openOnDisk, tamper, type SqliteUnderTest } from "../testing/under-test.ts";
 
 /** More than a call takes as arguments on the thread of the store. */
@@ -15,7 +16,8 @@ describe("the feed of changed runs", () => {
 
   const appendLoss = (id: string, seq: number) =>
     appendOne(under.journal, envelope(id, seq, { series: [numbers("loss", [seq], seq)] }));
-  /** The only run has so many series more, of the names "0000000", "0000001", …: far sooner than by appending them. */
+  const nameOf = (number: number) => String(number).padStart(7, "0");
+  /** The only run has so many series more, as nameOf names them: far sooner than by appending them. */
   const multiplySeries = (count: number) =>
     tamper(under.data, (db) =>
       db.exec(
@@ -54,7 +56,7 @@ describe("the feed of changed runs", () => {
     const known = behind.batches.length;
     const other = await createRun(under.runs);
     for (let i = 0; i < 10; i++) {
-      await deleteKey(id, String(i).padStart(7, "0"));
+      await deleteKey(id, nameOf(i));
       await appendLoss(other, i + 1);
     }
     await behind.catchUp();
@@ -62,5 +64,28 @@ describe("the feed of changed runs", () => {
     expect(sent).toBeLessThan(SERIES + 20);
     expect(behind.metricKeys(id)).toHaveLength(SERIES + 1 - 10);
     expect(behind.findNumbers(other, "loss")).toMatchObject({ count: 10 });
+  });
+
+  it("J4 ends a scan also when the journal forgets the position at which it began", async () => {
+    const SERIES = 25_000;
+    const id = await createRun(under.runs);
+    await appendLoss(id, 1);
+    await under.settle();
+    multiplySeries(SERIES);
+    const follower = new FeedRecorder(under.changes);
+    let parts = 0;
+    do {
+      await follower.takeOne();
+      parts++;
+      await under.runs.updateRun(id, { name: `after ${parts}` }, NOW_US);
+      await appendLoss(id, parts + 1);
+      await deleteKey(id, nameOf(parts));
+      tamper(under.data, (db) => db.exec("DELETE FROM change WHERE pos < (SELECT max(pos) - 3 FROM change)"));
+    } while (follower.batches.at(-1)!.mark.scanned !== undefined && parts < 20);
+    await follower.catchUp();
+    expect(follower.batches.filter(({ reset }) => reset)).toHaveLength(1);
+    expect(follower.findRun(id)).toMatchObject({ name: `after ${parts}` });
+    expect(follower.findNumbers(id, "loss")).toMatchObject({ count: parts + 1 });
+    expect(follower.metricKeys(id)).toHaveLength(1 + SERIES - parts);
   });
 });
