@@ -95,11 +95,12 @@ export class HeldPoints {
     if (run === undefined || upTo <= run.from) return;
     const end = firstAfter(run.envelopes, upTo);
     if (after >= run.from && end - firstAfter(run.envelopes, after) === envelopes) return;
+    run.from = upTo;
+    if (end === 0) return;
     const dropped = new Set(run.envelopes.splice(0, end));
     for (const { sizeBytes } of dropped) this.#sizeBytes -= sizeBytes;
     this.#queue = this.#queue.slice(this.#first).filter((held) => held !== undefined && !dropped.has(held));
     this.#first = 0;
-    run.from = upTo;
   }
 
   /**
