@@ -50,11 +50,6 @@ export class HeldPoints {
     return this.#sizeBytes;
   }
 
-  /** Whether points of any run are kept. */
-  get active(): boolean {
-    return this.#runs.size > 0;
-  }
-
   /** One more watches the run. No points came after `from` so far, or they are held already. */
   watch(runId: string, from: number): void {
     const run = this.#runs.get(runId);
