@@ -2,7 +2,7 @@ import type { Envelope, EnvelopeAck } from "../types/envelope.ts";
 import type { SeriesPoints } from "../types/series.ts";
 import type { AuditRecord } from "./access-store.ts";
 
-/** What changed, as bits that may be added. Those from `purged` on are rare: caches follow them. */
+/** What changed, as bits that may be added. Those from `purged` on are rare. Caches follow `purged` to `access`. */
 export const CHANGED = {
   /** The run itself: created, changed, moved to or out of the trash, lost. */
   run: 1,

@@ -16,7 +16,8 @@ export interface RunChanges {
    * where `mark` is undefined, of another journal, or of a position that the journal does not remember.
    *
    * Runs and summaries come as they are now, which may be later than the mark says. So a part may be applied twice, and
-   * one who was stopped between two parts goes on from the last mark.
+   * one who was stopped between two parts goes on from the last mark. Parts of a scan also carry what changed since the
+   * mark, so that its position keeps up with the journal.
    */
   runsSince(mark: RunMark | undefined): Promise<RunFeedBatch>;
 }
@@ -25,7 +26,7 @@ export interface RunChanges {
 export interface RunMark {
   /** Identifies the journal; not its secret, which cannot be computed from it. */
   journal: string;
-  /** Every change up to here is known, once nothing is left to scan. */
+  /** Every change up to here is known, as far as it does not concern what is left to scan. */
   position: number;
   /** Set while everything there is comes over: all runs by key, then all series by id; this is the last one. */
   scanned?: { table: "run" | "series"; through: number } | undefined;

@@ -50,11 +50,6 @@ export class HeldPoints {
     return this.#sizeBytes;
   }
 
-  /** Whether points of any run are kept. */
-  get active(): boolean {
-    return this.#runs.size > 0;
-  }
-
   /** One more watches the run. No points came after `from` so far, or they are held already. */
   watch(runId: string, from: number): void {
     const run = this.#runs.get(runId);
@@ -95,11 +90,12 @@ export class HeldPoints {
     if (run === undefined || upTo <= run.from) return;
     const end = firstAfter(run.envelopes, upTo);
     if (after >= run.from && end - firstAfter(run.envelopes, after) === envelopes) return;
+    run.from = upTo;
+    if (end === 0) return;
     const dropped = new Set(run.envelopes.splice(0, end));
     for (const { sizeBytes } of dropped) this.#sizeBytes -= sizeBytes;
     this.#queue = this.#queue.slice(this.#first).filter((held) => held !== undefined && !dropped.has(held));
     this.#first = 0;
-    run.from = upTo;
   }
 
   /**

@@ -295,6 +295,53 @@ export function feedContract(open: OpenStores): void {
     }
   });
 
+  it("J4 a scan carries what changes meanwhile", async () => {
+    const RUNS = 2_010;
+    const make = () => createRun(bench.runs);
+    const log = (id: string, seq: number) =>
+      appendOne(bench.journal, envelope(id, seq, { series: [numbers("loss", [seq], seq)] }));
+    const purge = async (id: string) => {
+      await bench.runs.setDeleted(id, NOW_US, AUDIT);
+      await bench.runs.purgeRun(id, AUDIT);
+    };
+    await Promise.all(Array.from({ length: RUNS }, make));
+    await catchUp();
+    // In the order in which they are scanned.
+    const ids = Array.from(bench.under.feed.runs.values(), ({ id }) => id);
+    const [purged, renamed, logged] = [0, 1, 2].map((at) => [ids[at]!, ids.at(-1 - at)!]) as [
+      string[],
+      string[],
+      string[],
+    ];
+    for (const id of [...purged, ...renamed, ...logged]) await log(id, 1);
+    const follower = new FeedRecorder(bench.under.changes);
+    let parts = 0;
+    let mark;
+    do {
+      await follower.takeOne();
+      parts++;
+      ({ mark } = follower.batches.at(-1)!);
+      expect(mark.position).toBe(bench.under.changes.position());
+      if (parts === 1) {
+        for (const id of purged) await purge(id);
+        for (const id of renamed) await bench.runs.updateRun(id, { name: "renamed" }, NOW_US);
+      }
+      const created = await make();
+      for (const id of [created, ...logged]) await log(id, id === created ? 1 : parts + 1);
+      ids.push(created);
+    } while (mark.scanned !== undefined && parts < 10);
+    expect(parts).toBeLessThan(10);
+    const known = async (feed: FeedRecorder) => {
+      await feed.catchUp();
+      return ids.map((id) => [feed.findRun(id), feed.findNumbers(id, "loss")]);
+    };
+    const expected = await known(new FeedRecorder(bench.under.changes));
+    expect(await known(follower)).toEqual(expected);
+    expect(purged.map((id) => follower.findRun(id))).toEqual([undefined, undefined]);
+    expect(renamed.map((id) => follower.findRun(id)!.name)).toEqual(["renamed", "renamed"]);
+    for (const id of logged) expect(follower.findNumbers(id, "loss")).toMatchObject({ count: parts + 1 });
+  });
+
   it("J1 a mark of another journal, or of a position that is not known, begins from the beginning", async () => {
     const id = await createRun(bench.runs);
     await catchUp();

@@ -21,7 +21,9 @@ export const SECRET_SETTING = "journal-secret";
 const CHANGES_KEPT = 200_000;
 const PRUNED_AT_ONCE = 1_000;
 const NO_RUN = 0;
-const RARE = CHANGED.purged | CHANGED.moved | CHANGED.namespaces | CHANGED.access;
+const RARE = CHANGED.purged | CHANGED.moved | CHANGED.namespaces | CHANGED.access | CHANGED.deleted;
+/** Those that are of a rare kind, of whatever other kind they may be, too. */
+const RARE_CHANGES = "change INDEXED BY change_rare WHERE what >= 16";
 
 /** Writes what changed. One counter gives positions to changes and to rows of the ingest log. */
 export class JournalWriter {
@@ -114,7 +116,7 @@ export function isUnchangedSince(db: Db, since: number, kinds: number): boolean 
 }
 
 function selectChanges(kinds: number): string {
-  const from = (kinds & ~RARE) === 0 ? "change INDEXED BY change_rare WHERE what >= 16" : "change WHERE true";
+  const from = (kinds & ~RARE) === 0 ? RARE_CHANGES : "change WHERE true";
   return `SELECT pos, run, what, id, namespace FROM ${from} AND pos > ? AND what & ? ORDER BY pos`;
 }
 
@@ -177,7 +179,7 @@ export function readJournalPoints(db: Db, request: ReadJournalPoints): JournalPo
   if (run === undefined || after < Number(db.find("SELECT min(pos) FROM change")![0])) return undefined;
   // Rows of the log may still have what was deleted since.
   const deleted = db.find(
-    "SELECT 1 FROM change WHERE pos > ? AND run = ? AND what & ?",
+    `SELECT 1 FROM ${RARE_CHANGES} AND pos > ? AND run = ? AND what & ?`,
     after,
     Number(run[0]),
     CHANGED.deleted,

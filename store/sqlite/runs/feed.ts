@@ -14,11 +14,22 @@ import { eachSummary, type Catalog, type SeriesEntry, type StoredSummary } from 
 import type { RecentSeries } from "../series/recent-series.ts";
 import type { Runs } from "./runs.ts";
 
-/** What one part is made of at most; a run's series are not divided. */
+/**
+ * What one part is made of at most; a run's series are not divided. Series of runs that are sent whole are counted apart:
+ * changes that follow such a run go into its part, so that a large one is not sent again for each of its deletions.
+ */
 const SCANNED_RUNS = 2_000;
 const SCANNED_SERIES = 10_000;
 const CHANGES = 5_000;
 const CHANGED_SERIES = 20_000;
+
+/** What changed up to a position, and series of numbers, as they are now. */
+interface Changes {
+  position: number;
+  runs: RunFeedRow[];
+  purged: number[];
+  series: StoredSummary[];
+}
 
 /**
  * Says which runs changed after a mark. It is asked between two groups of the writer, whose memory then holds exactly
@@ -46,41 +57,43 @@ export class RunFeed {
       mark.journal === this.#journal &&
       mark.position >= floor &&
       mark.position <= position;
-    if (!isKnown) return this.#scanRuns(0, position);
-    if (mark.scanned === undefined) return this.#changesSince(mark.position);
+    if (!isKnown) {
+      const batch = this.#scanRuns(0, { position, runs: [], purged: [], series: [] });
+      return { ...batch, reset: true };
+    }
+    const changes = this.#changesSince(mark.position);
+    if (mark.scanned === undefined) return this.#toBatch(changes);
+    // A scan may take so long that the journal forgets the position at which it began: what changes comes along.
     const { table, through } = mark.scanned;
-    return table === "run"
-      ? this.#scanRuns(through, mark.position)
-      : this.#scanSeries(through, mark.position);
+    return table === "run" ? this.#scanRuns(through, changes) : this.#scanSeries(through, changes);
   }
 
-  #scanRuns(after: number, position: number): RunFeedBatch {
+  #scanRuns(after: number, changes: Changes): RunFeedBatch {
     const runs = this.#runs.feedRowsAfter(after, SCANNED_RUNS);
     const scanned =
       runs.length < SCANNED_RUNS
         ? { table: "series" as const, through: 0 }
         : { table: "run" as const, through: runs.at(-1)!.key };
-    return { mark: this.#mark(position, scanned), reset: after === 0, runs, purged: [], metrics: undefined };
+    return this.#toBatch({ ...changes, runs: [...changes.runs, ...runs] }, scanned);
   }
 
-  #scanSeries(after: number, position: number): RunFeedBatch {
-    const [last] = this.#db.find(
-      "SELECT max(id) FROM (SELECT id FROM series WHERE id > ? ORDER BY id LIMIT ?)",
+  #scanSeries(after: number, changes: Changes): RunFeedBatch {
+    const [count, last] = this.#db.find(
+      "SELECT count(*), max(id) FROM (SELECT id FROM series WHERE id > ? ORDER BY id LIMIT ?)",
       after,
       SCANNED_SERIES,
     )!;
-    const scanned = last === null ? undefined : { table: "series" as const, through: Number(last) };
-    const found: StoredSummary[] = [];
-    if (last !== null) {
-      for (const stored of eachSummary(this.#db, "id > ? AND id <= ? ORDER BY id", after, Number(last))) {
-        found.push(this.#current(stored));
-      }
+    const through = last === null ? after : Number(last);
+    const series = [...changes.series];
+    for (const stored of eachSummary(this.#db, "id > ? AND id <= ? ORDER BY id", after, through)) {
+      series.push(this.#current(stored));
     }
-    const metrics = toMetrics(found);
-    return { mark: this.#mark(position, scanned), reset: false, runs: [], purged: [], metrics };
+    // Those that are created from now on are in the changes.
+    const scanned = Number(count) < SCANNED_SERIES ? undefined : { table: "series" as const, through };
+    return this.#toBatch({ ...changes, series }, scanned);
   }
 
-  #changesSince(since: number): RunFeedBatch {
+  #changesSince(since: number): Changes {
     const seriesOf = since >= this.#recent.floor ? this.#recentByRun(since) : this.#allOfRun.bind(this);
     const rows = this.#db.all(
       "SELECT pos, run, what FROM change WHERE pos > ? ORDER BY pos LIMIT ?",
@@ -88,30 +101,37 @@ export class RunFeed {
       CHANGES,
     );
     const known = new Map<number, number>();
-    const batch = { runs: [] as RunFeedRow[], purged: [] as number[] };
-    const series: StoredSummary[] = [];
-    let position = since;
+    const changes: Changes = { position: since, runs: [], purged: [], series: [] };
+    const { runs, purged, series } = changes;
+    const left = { changed: CHANGED_SERIES, whole: CHANGED_SERIES };
     for (const row of rows) {
       const [pos, run, what] = [Number(row[0]), Number(row[1]), Number(row[2])];
       const fresh = what & ~(known.get(run) ?? 0);
+      if ((fresh & CHANGED.deleted) !== 0 && left.whole <= 0) break;
       known.set(run, (known.get(run) ?? 0) | what);
-      if ((fresh & CHANGED.purged) !== 0) batch.purged.push(run);
+      if ((fresh & CHANGED.purged) !== 0) purged.push(run);
       if ((fresh & CHANGED.run) !== 0) {
         const found = this.#runs.findFeedRow(run);
         // It may have been purged by a later change.
-        if (found !== undefined) batch.runs.push(found);
+        if (found !== undefined) runs.push(found);
       }
       if ((fresh & CHANGED.deleted) !== 0) {
         // Series may be gone: the run is sent as a new one, with all that it has.
-        batch.purged.push(run);
+        purged.push(run);
         const found = this.#runs.findFeedRow(run);
-        if (found !== undefined) batch.runs.push(found);
-        series.push(...this.#allOfRun(run));
-      } else if ((fresh & CHANGED.points) !== 0) for (const one of seriesOf(run)) series.push(one);
-      position = pos;
-      if (series.length >= CHANGED_SERIES) break;
+        if (found !== undefined) runs.push(found);
+        const all = this.#allOfRun(run);
+        for (const one of all) series.push(one);
+        left.whole -= all.length;
+      } else if ((fresh & CHANGED.points) !== 0) {
+        const own = seriesOf(run);
+        for (const one of own) series.push(one);
+        left.changed -= own.length;
+      }
+      changes.position = pos;
+      if (left.changed <= 0) break;
     }
-    return { mark: this.#mark(position), reset: false, ...batch, metrics: toMetrics(series) };
+    return changes;
   }
 
   /** Series of numbers with points after a position that is in the chain, by run. */
@@ -136,8 +156,9 @@ export class RunFeed {
     return entry === undefined ? stored : summaryOf(entry);
   }
 
-  #mark(position: number, scanned?: RunMark["scanned"]): RunMark {
-    return { journal: this.#journal, position, ...(scanned !== undefined && { scanned }) };
+  #toBatch({ position, runs, purged, series }: Changes, scanned?: RunMark["scanned"]): RunFeedBatch {
+    const mark = { journal: this.#journal, position, ...(scanned !== undefined && { scanned }) };
+    return { mark, reset: false, runs, purged, metrics: toMetrics(series) };
   }
 }
 

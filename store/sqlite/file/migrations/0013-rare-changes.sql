@@ -1,2 +1,2 @@
--- Changes that caches follow are few among those of runs, and are asked for every second: from CHANGED.purged on.
+-- Rare changes, from CHANGED.purged on, are few among those of runs. Caches ask for them twice a second.
 CREATE INDEX change_rare ON change (pos) WHERE what >= 16;
