@@ -12,14 +12,15 @@ export function blobWrites(change: <T>(work: (db: Db) => T, options?: JobOptions
     pinBlob: (digest, holder, nowUs, untilUs) =>
       change((db) => {
         db.run("DELETE FROM blob_mark WHERE until_us <= ?", nowUs);
-        const isMarked =
+        const marked =
           digest === ALL_BLOBS
             ? db.find("SELECT 1 FROM blob_mark LIMIT 1")
             : db.find("SELECT 1 FROM blob_mark WHERE sha256 = ?", digest);
-        if (isMarked !== undefined) return false;
+        const isMarked = marked !== undefined;
+        if (isMarked && digest !== ALL_BLOBS) return false;
         const sql = "INSERT OR REPLACE INTO blob_pin (sha256, holder, until_us) VALUES (?, ?, ?)";
         db.run(sql, digest, holder, untilUs);
-        return true;
+        return !isMarked;
       }),
     unpinBlob: (digest, holder) => change((db) => void unpin(db, digest, holder), URGENT),
     markBlobs: (digests, holder, nowUs, untilUs) =>
