@@ -9,14 +9,15 @@ const FULL_RETRY_MS = 60_000;
 /** After this long no request still waits for a turn that has ended. */
 const FORGOTTEN_US = 3_600_000_000;
 
-/** `change` runs its work as a whole or not at all. */
+/** `change` and `changeHeld` as of StoreWriter. */
 export function uploadWrites(
   change: <T>(work: (db: Db) => T, options?: JobOptions) => Promise<T>,
+  changeHeld: <T>(work: (db: Db) => T) => Promise<T>,
 ): Omit<UploadLedger, "findUploads"> {
   return {
     takeUpload: (request) => change((db) => take(db, request)),
     renewUpload: (id, turn, nowUs, untilUs) =>
-      change((db) => {
+      changeHeld((db) => {
         const { changes } = db.run(
           "UPDATE upload_turn SET until_us = ? WHERE id = ? AND turn = ? AND until_us > ?",
           untilUs,
@@ -40,7 +41,7 @@ export function uploadWrites(
         }
       }, URGENT),
     takeExpired: ({ beforeUs, turn, nowUs, untilUs, limit }) =>
-      change((db) => {
+      changeHeld((db) => {
         db.run("DELETE FROM upload_turn WHERE until_us < ?", nowUs - FORGOTTEN_US);
         const rows = db.all(
           `SELECT id FROM upload WHERE touched_us < ? AND NOT EXISTS (
@@ -51,7 +52,7 @@ export function uploadWrites(
         );
         for (const [id] of rows) giveTurn(db, { id: String(id), turn, untilUs });
         return rows.map(([id]) => String(id));
-      }, URGENT),
+      }),
   };
 }
 
