@@ -175,18 +175,18 @@ export class StoreWriter {
     }, options);
   }
 
-  expireHeartbeats(nowUs: number): Promise<{ id: string; namespace: string }[]> {
+  expireHeartbeats(nowUs: number): Promise<number> {
     return this.#committer.run(() => {
       // Envelopes of this very group are signs of life too.
       this.#ledger.flush();
       const silent = this.#runs.silentSince(nowUs);
-      return this.#db.savepoint(() =>
-        silent.map((key) => {
+      this.#db.savepoint(() => {
+        for (const key of silent) {
           this.#journal.note(key, CHANGED.run);
-          const { id, namespace } = this.#runs.update(key, { status: "lost" }, nowUs).run;
-          return { id, namespace };
-        }),
-      );
+          this.#runs.update(key, { status: "lost" }, nowUs);
+        }
+      });
+      return silent.length;
     });
   }
 
