@@ -82,7 +82,7 @@ class OpenWriter {
       if (keepAside !== undefined) this.now.backup(keepAside);
       held = this.now.held();
       this.now.close();
-      carryAudit(this.#file, staged, audit);
+      carryAudit(this.#file, staged, this.#position.value, audit);
       replaceFile(this.#file, staged);
     } finally {
       rmSync(staged, { force: true });
