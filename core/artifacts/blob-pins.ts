@@ -18,37 +18,41 @@ const RETRY_MS = 60_000;
 export class BlobPins {
   readonly #ledger: BlobLedger;
   readonly #clock: Clock;
+  readonly #waitMsMax: number;
 
-  constructor(parts: { ledger: BlobLedger; clock: Clock }) {
+  constructor(parts: { ledger: BlobLedger; clock: Clock; waitMsMax?: number }) {
     this.#ledger = parts.ledger;
     this.#clock = parts.clock;
+    this.#waitMsMax = parts.waitMsMax ?? WAIT_MS_MAX;
   }
 
   /** Waits while it is being destroyed, and returns the holder of the pin. Throws `unavailable` (BLOB_BUSY) when that takes too long. */
-  async pin(digest: string, holdUs: number = PIN_US): Promise<string> {
+  async pin(digest: string): Promise<string> {
     const holder = randomUUID();
-    const begun = performance.now();
-    for (let waitMs = WAIT_MS_FIRST; ; waitMs = Math.min(waitMs * 2, 500)) {
-      const nowUs = this.#clock.nowUs();
-      if (await this.#ledger.pinBlob(digest, holder, nowUs, nowUs + holdUs)) return holder;
-      if (performance.now() - begun > WAIT_MS_MAX) throw busy();
-      await setTimeout(waitMs);
-    }
+    if (await this.#tryPin(digest, holder, PIN_US)) return holder;
+    throw busy("cannot store content: the same content is being destroyed");
   }
 
   unpin(digest: string, holder: string): Promise<void> {
     return this.#ledger.unpinBlob(digest, holder);
   }
 
-  /** Nothing is destroyed while `work` runs: what is in the store at its start is there until its end. */
+  /**
+   * Nothing is destroyed while `work` runs: what is in the store at its start is there until its end. Waits for what is
+   * being destroyed, while nothing more is; throws `unavailable` (BLOB_BUSY) when that takes too long.
+   */
   async keepAll<T>(work: () => Promise<T>): Promise<T> {
-    const holder = await this.pin(ALL_BLOBS, ALL_US);
+    const holder = randomUUID();
     const renew = () => {
       const nowUs = this.#clock.nowUs();
       return this.#ledger.pinBlob(ALL_BLOBS, holder, nowUs, nowUs + ALL_US).catch(() => false);
     };
-    const timer = setInterval(() => void renew(), ALL_RENEW_MS);
+    let timer: NodeJS.Timeout | undefined;
     try {
+      if (!(await this.#tryPin(ALL_BLOBS, holder, ALL_US))) {
+        throw busy("cannot make or restore a backup: unused content is still being destroyed");
+      }
+      timer = setInterval(() => void renew(), ALL_RENEW_MS);
       return await work();
     } finally {
       clearInterval(timer);
@@ -56,11 +60,19 @@ export class BlobPins {
       await this.unpin(ALL_BLOBS, holder).catch(() => undefined);
     }
   }
+
+  /** Returns false when what is being destroyed is still not gone at the end of the wait. */
+  async #tryPin(digest: string, holder: string, holdUs: number): Promise<boolean> {
+    const begun = performance.now();
+    for (let waitMs = WAIT_MS_FIRST; ; waitMs = Math.min(waitMs * 2, 500)) {
+      const nowUs = this.#clock.nowUs();
+      if (await this.#ledger.pinBlob(digest, holder, nowUs, nowUs + holdUs)) return true;
+      if (performance.now() - begun > this.#waitMsMax) return false;
+      await setTimeout(waitMs);
+    }
+  }
 }
 
-function busy(): CairnError {
-  return new CairnError("unavailable", "cannot store content: the same content is being destroyed", {
-    reason: "BLOB_BUSY",
-    retryAfterMs: RETRY_MS,
-  });
+function busy(message: string): CairnError {
+  return new CairnError("unavailable", message, { reason: "BLOB_BUSY", retryAfterMs: RETRY_MS });
 }

@@ -118,7 +118,7 @@ export class UploadTable {
     let touchedUs: number | undefined;
     const end = async () => {
       const found = await this.#blobs.findUpload(id);
-      const now = found && { sizeBytes: found.sizeBytes, touchedUs };
+      const now = found && { touchedUs };
       await this.#ledger.endTurn(id, turn, this.#clock.nowUs(), now);
     };
     const stopRenewing = this.#keepRenewing(id, turn, superseded);

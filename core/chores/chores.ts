@@ -22,14 +22,16 @@ export interface Chore {
 
 interface Planned {
   chore: Chore;
-  /** When to look next: to begin it, or to renew its lease while it runs. */
-  dueUs: number;
+  /** When to look next, by the steady time: to begin it, or to renew its lease while it runs. */
+  dueMs: number;
   running: Promise<void> | undefined;
 }
 
 export interface ChoresParts {
   leases: Leases;
   clock: Clock;
+  /** Milliseconds that pass whatever the clock is set to; performance.now() when not given. */
+  steadyMs?: () => number;
   chores: readonly Chore[];
   /** Notified of a chore that failed; it is tried again. */
   onFailure: (chore: string, thrown: unknown) => void;
@@ -39,10 +41,14 @@ export interface ChoresParts {
  * Does each chore once per interval among all cores on one store. Who begins a chore holds its lease while it works and
  * then lets the lease last until the chore is due again, so that the end of the lease tells every other core when to look
  * next. A core that dies at work stops renewing, and another one begins the chore when the lease has ended.
+ *
+ * Leases end by the clock, which all cores share. What this core plans for itself is in steady time: a clock that was set
+ * back stays where it is until time has caught up, and chores must not wait for that.
  */
 export class Chores {
   readonly #leases: Leases;
   readonly #clock: Clock;
+  readonly #steadyMs: () => number;
   readonly #onFailure: ChoresParts["onFailure"];
   readonly #holder = randomUUID();
   readonly #planned: Planned[];
@@ -52,11 +58,12 @@ export class Chores {
   constructor(parts: ChoresParts) {
     this.#leases = parts.leases;
     this.#clock = parts.clock;
+    this.#steadyMs = parts.steadyMs ?? (() => performance.now());
     this.#onFailure = parts.onFailure;
-    const nowUs = parts.clock.nowUs();
+    const nowMs = this.#steadyMs();
     this.#planned = parts.chores.map((chore) => ({
       chore,
-      dueUs: nowUs + (chore.firstAfterMs ?? 0) * 1000,
+      dueMs: nowMs + (chore.firstAfterMs ?? 0),
       running: undefined,
     }));
   }
@@ -66,11 +73,11 @@ export class Chores {
     void this.tick();
   }
 
-  /** Does what is due by the clock, and resolves when that is done. Never rejects. */
+  /** Does what is due, and resolves when that is done. Never rejects. */
   async tick(): Promise<void> {
     if (this.#stopped) return;
-    const nowUs = this.#clock.nowUs();
-    const due = this.#planned.filter(({ dueUs }) => dueUs <= nowUs);
+    const nowMs = this.#steadyMs();
+    const due = this.#planned.filter(({ dueMs }) => dueMs <= nowMs);
     await Promise.all(
       due.map((planned) => {
         if (planned.running !== undefined) return this.#renew(planned);
@@ -90,29 +97,33 @@ export class Chores {
   async #attempt(planned: Planned): Promise<void> {
     const { chore } = planned;
     const startedUs = this.#clock.nowUs();
-    const endUs = startedUs + LEASE_MS * 1000;
-    planned.dueUs = startedUs + RENEW_MS * 1000;
+    const startedMs = this.#steadyMs();
+    planned.dueMs = startedMs + RENEW_MS;
+    let endUs: number;
     try {
-      const lease = await this.#leases.acquireLease(chore.name, this.#holder, startedUs, endUs);
+      const untilUs = startedUs + LEASE_MS * 1000;
+      const lease = await this.#leases.acquireLease(chore.name, this.#holder, startedUs, untilUs);
       if (!lease.acquired) {
-        planned.dueUs = lease.untilUs;
+        planned.dueMs = startedMs + (lease.untilUs - startedUs) / 1000;
         return;
       }
       await chore.run();
-      planned.dueUs = startedUs + chore.everyMs * 1000;
+      planned.dueMs = startedMs + chore.everyMs;
+      endUs = startedUs + chore.everyMs * 1000;
     } catch (thrown) {
-      planned.dueUs = this.#clock.nowUs() + Math.min(chore.everyMs, RETRY_MS) * 1000;
+      const retryMs = Math.min(chore.everyMs, RETRY_MS);
+      planned.dueMs = this.#steadyMs() + retryMs;
+      endUs = this.#clock.nowUs() + retryMs * 1000;
       this.#onFailure(chore.name, thrown);
     }
     // When this fails the lease ends earlier, and the chore is done earlier.
-    await this.#leases.renewLease(chore.name, this.#holder, planned.dueUs).catch(() => false);
+    await this.#leases.renewLease(chore.name, this.#holder, endUs).catch(() => false);
   }
 
   /** Of a chore under way. Without it another core begins the chore when the lease ends. */
   async #renew(planned: Planned): Promise<void> {
-    const nowUs = this.#clock.nowUs();
-    planned.dueUs = nowUs + RENEW_MS * 1000;
-    const endUs = nowUs + LEASE_MS * 1000;
+    planned.dueMs = this.#steadyMs() + RENEW_MS;
+    const endUs = this.#clock.nowUs() + LEASE_MS * 1000;
     await this.#leases.renewLease(planned.chore.name, this.#holder, endUs).catch(() => false);
   }
 }

@@ -21,12 +21,16 @@ export const ALL_BLOBS = "";
  * - M, and its time ends before the blob is deleted: the one case that the order does not decide. Who destroys must stop long
  *   before its mark ends.
  * - Two P: two pins, and no M until both are gone. Two M: the second does not mark.
- * - P of ALL_BLOBS is refused while anything is marked, and lets nothing be marked: what is there stays, as a backup needs it.
+ * - P of ALL_BLOBS comes before every later M, which finds it and does not mark. Marks from before it may be left: who pins asks
+ *   until each has had its E. From then on what is there stays, as a backup needs it.
  *
  * Pins and marks need not outlive the store: an engine that one process has to itself may forget them when it is closed.
  */
 export interface BlobLedger {
-  /** Pins a digest, or all; again with the same holder moves the end. Returns false, and pins nothing, while it is marked. */
+  /**
+   * Pins a digest, or all; again with the same holder moves the end. A digest: returns false, and pins nothing, while it is marked.
+   * All: pins in any case, and returns whether no marks are left. Who does not wait for that must take the pin back.
+   */
   pinBlob(digest: string, holder: string, nowUs: number, untilUs: number): Promise<boolean>;
   /** Removing a pin that does not exist is not an error. */
   unpinBlob(digest: string, holder: string): Promise<void>;

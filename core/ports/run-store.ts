@@ -60,8 +60,8 @@ export interface RunStore {
    * unless it is in the trash.
    */
   purgeRun(id: string, audit: AuditRecord): Promise<{ points: number }>;
-  /** Running runs whose writer promised heartbeats and has been silent for three become lost. Returns those. */
-  expireHeartbeats(nowUs: number): Promise<{ id: string; namespace: string }[]>;
+  /** Running runs whose writer promised heartbeats and has been silent for three become lost. Returns how many. */
+  expireHeartbeats(nowUs: number): Promise<number>;
 
   /**
    * Writers by name. Reads every stored checksum of the run. What is listed of writers and their ranges ends

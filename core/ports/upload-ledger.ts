@@ -1,5 +1,5 @@
 /**
- * Uploads in pieces that are not finished: whose they are, how much was acknowledged, and who works on each. The bytes are in a
+ * Uploads in pieces that are not finished: whose they are, when their last piece came, and who works on each. The bytes are in a
  * BlobStore, to which any core may append, so that the pieces of one upload may come through several.
  *
  * One request at a time has the *turn* at an upload, a text of its own, until a time that it renews. The newest request gets it next:
@@ -14,7 +14,7 @@ export interface UploadLedger {
   takeUpload(request: TakeUpload): Promise<TakenUpload>;
   /** Moves the end of a turn. "wanted": it was moved, and a newer request waits. "lost": another has the turn, or may have had it. */
   renewUpload(id: string, turn: string, nowUs: number, untilUs: number): Promise<"kept" | "wanted" | "lost">;
-  /** Ends a turn, with what is there now; undefined when the upload is finished or dropped. Changes nothing when the turn was lost. */
+  /** Ends a turn; `now` is undefined when the upload is finished or dropped. Changes nothing when the turn was lost. */
   endTurn(id: string, turn: string, nowUs: number, now: UploadProgress | undefined): Promise<void>;
   /** Takes the turns at uploads whose last piece came before a time and that no request works on, and returns their ids. */
   takeExpired(request: {
@@ -43,14 +43,13 @@ export interface TakeUpload {
 
 export type TakenUpload =
   /** `shared` when another core has worked on it, too: what this one remembers of its bytes proves nothing. */
-  | { state: "taken"; sizeBytes: number; shared: boolean }
+  | { state: "taken"; shared: boolean }
   /** Another has the turn: ask again. */
   | { state: "wait" }
   | { state: "superseded" }
   | { state: "absent" };
 
 export interface UploadProgress {
-  sizeBytes: number;
   /** When the last piece came; undefined when none came in this turn. */
   touchedUs: number | undefined;
 }

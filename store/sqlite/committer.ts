@@ -81,8 +81,7 @@ export class Committer {
 
   run<T>(work: () => T, { urgent = false }: JobOptions = {}): Promise<T> {
     return new Promise((resolve, reject) => {
-      if (this.#failure !== undefined) throw this.#failure;
-      if (this.#closed) throw new CairnError("unavailable", "cannot write: the store is closed");
+      this.#requireOpen();
       this.#queue.push({ work, urgent, resolve, reject });
       this.wake();
     });
@@ -99,15 +98,21 @@ export class Committer {
    * Does work that writes outside of groups, between two of them. What it throws is passed on, and judged
    * like the failure of a group.
    */
-  tend(work: () => void): void {
+  tend<T>(work: () => T): T {
     if (this.#failure !== undefined) throw this.#failure;
     try {
-      work();
+      return work();
     } catch (thrown) {
       const error = CairnError.from(thrown);
       this.#judge(error);
       throw error;
     }
+  }
+
+  /** As `tend`, for calls: work that writes to memory only, and so needs neither a group nor room on the disk. */
+  beside<T>(work: () => T): T {
+    this.#requireOpen();
+    return this.tend(work);
   }
 
   /** Commits what was accepted. */
@@ -124,6 +129,11 @@ export class Committer {
   /** Why nothing is written any more. */
   get failure(): CairnError | undefined {
     return this.#failure;
+  }
+
+  #requireOpen(): void {
+    if (this.#failure !== undefined) throw this.#failure;
+    if (this.#closed) throw new CairnError("unavailable", "cannot write: the store is closed");
   }
 
   #turn(): void {

@@ -17,7 +17,7 @@ import { carryAudit } from "./access/carry-audit.ts";
 import { artifactReads, artifactWrites } from "./artifacts/artifact-calls.ts";
 import { blobWrites } from "./artifacts/blob-ledger.ts";
 import { findUploads, uploadWrites } from "./artifacts/upload-ledger.ts";
-import { URGENT } from "./committer.ts";
+import { URGENT, type JobOptions } from "./committer.ts";
 import { Db } from "./file/db.ts";
 import type { Held } from "./file/held-tables.ts";
 import { checkCopy, replaceFile, stageCopy } from "./file/restore.ts";
@@ -82,7 +82,7 @@ class OpenWriter {
       if (keepAside !== undefined) this.now.backup(keepAside);
       held = this.now.held();
       this.now.close();
-      carryAudit(this.#file, staged, audit);
+      carryAudit(this.#file, staged, this.#position.value, audit);
       replaceFile(this.#file, staged);
     } finally {
       rmSync(staged, { force: true });
@@ -118,6 +118,9 @@ class OpenWriter {
 }
 
 function writerHandlers(writer: OpenWriter): Handlers<WriterApi> {
+  const inGroup = <T>(work: (db: Db) => T, options?: JobOptions) =>
+    writer.now.change((_, db) => work(db), options);
+  const held = <T>(work: (db: Db) => T) => writer.now.changeHeld(work);
   return {
     ...namespaceWrites((work, options) => writer.now.change(work, options)),
     initSetting: (name, value) => writer.now.change((_, db) => initSetting(db, name, value)),
@@ -151,9 +154,9 @@ function writerHandlers(writer: OpenWriter): Handlers<WriterApi> {
     changeAccess: (...asked) =>
       writer.now.change((_, db, journal) => changeAccess(db, journal, ...asked), URGENT),
     ...artifactWrites((work, options) => writer.now.changeArtifacts(work, options)),
-    ...leaseWrites((work) => writer.now.change((_, db) => work(db))),
-    ...blobWrites((work, options) => writer.now.change((_, db) => work(db), options)),
-    ...uploadWrites((work, options) => writer.now.change((_, db) => work(db), options)),
+    ...leaseWrites(held),
+    ...blobWrites(inGroup, held),
+    ...uploadWrites(inGroup, held),
     addSource: (link, audit) => writer.now.change((_, db) => new Sources(db).add(link, audit)),
     removeSource: (link, audit) => writer.now.change((_, db) => new Sources(db).remove(link, audit), URGENT),
     expireHeartbeats: (nowUs) => writer.now.expireHeartbeats(nowUs),

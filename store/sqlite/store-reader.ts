@@ -7,7 +7,7 @@ import type { RunLedger } from "#core/ports/run-store.ts";
 import { Artifacts } from "./artifacts/artifacts.ts";
 import { verifyAudit } from "./access/audit.ts";
 import type { Db } from "./file/db.ts";
-import { renewSecret } from "./journal/journal.ts";
+import { renewSecretOf } from "./journal/journal.ts";
 import { Ledger } from "./journal/ledger.ts";
 import { LinesReader } from "./lines/reader.ts";
 import { Namespaces } from "./runs/namespaces.ts";
@@ -125,7 +125,7 @@ export class StoreReader {
     }
     try {
       this.#db.copyTo(file);
-      renewSecret(file);
+      renewSecretOf(file);
       // SQLite leaves that to the caller.
       syncPath(file);
       syncPath(dirname(file));

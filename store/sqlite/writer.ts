@@ -145,6 +145,14 @@ export class StoreWriter {
     );
   }
 
+  /**
+   * A change of what cores hold for a while (file/held-tables.ts), as a whole or not at all. It is in memory, so it goes
+   * on while the disk is full and gives up none of the room that is kept for then: chores do it every few seconds.
+   */
+  async changeHeld<T>(work: (db: Db) => T): Promise<T> {
+    return this.#committer.beside(() => this.#db.savepoint(() => work(this.#db)));
+  }
+
   /** A change of what a run has beside it; `work` returns the run's key, or undefined where nothing changed. */
   changeArtifacts<T>(work: (db: Db) => ChangedArtifacts<T>, options?: JobOptions): Promise<T> {
     return this.change((_, db) => {
@@ -167,18 +175,18 @@ export class StoreWriter {
     }, options);
   }
 
-  expireHeartbeats(nowUs: number): Promise<{ id: string; namespace: string }[]> {
+  expireHeartbeats(nowUs: number): Promise<number> {
     return this.#committer.run(() => {
       // Envelopes of this very group are signs of life too.
       this.#ledger.flush();
       const silent = this.#runs.silentSince(nowUs);
-      return this.#db.savepoint(() =>
-        silent.map((key) => {
+      this.#db.savepoint(() => {
+        for (const key of silent) {
           this.#journal.note(key, CHANGED.run);
-          const { id, namespace } = this.#runs.update(key, { status: "lost" }, nowUs).run;
-          return { id, namespace };
-        }),
-      );
+          this.#runs.update(key, { status: "lost" }, nowUs);
+        }
+      });
+      return silent.length;
     });
   }
 

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { BlobPins } from "#core/artifacts/blob-pins.ts";
 import { ALL_BLOBS } from "#core/ports/blob-ledger.ts";
 import { digestOf, putUploaded, uploaded } from "../artifact-samples.ts";
 import { createRun, NOW_US, refused, useStores, type OpenStores } from "../stores.ts";
@@ -74,16 +75,30 @@ export function blobLedgerContract(open: OpenStores): void {
     expect(await mark([one])).toEqual([]);
   });
 
-  it("F15 F16 a pin of everything waits for what is marked, and lets nothing be marked", async () => {
+  it("F15 F16 a pin of everything lets nothing more be marked, and waits for what is", async () => {
     await putUploaded(bench.under, await createRun(bench.runs), uploaded("used"), NOW_US);
     expect(await mark([one])).toEqual([one]);
     expect(await pin(ALL_BLOBS)).toBe(false);
-    await ledger().unmarkBlobs("m", []);
+    expect(await mark([two])).toEqual([]);
+    await ledger().unmarkBlobs("m", [one]);
     expect(await pin(ALL_BLOBS)).toBe(true);
     expect(await mark([one, two])).toEqual([]);
     expect(await pin(one)).toBe(true);
     await ledger().unpinBlob(one, "p");
     await ledger().unpinBlob(ALL_BLOBS, "p");
     expect(await mark([one, two])).toEqual([one, two]);
+  });
+
+  it("F15 F16 a backup that waits too long for what is marked says so, and lets others be marked again", async () => {
+    expect(await mark([one])).toEqual([one]);
+    const pins = new BlobPins({ ledger: ledger(), clock: { nowUs: () => NOW_US }, waitMsMax: 10 });
+    const keeping = pins.keepAll(() => Promise.resolve("kept"));
+    await expect(keeping).rejects.toEqual(refused("unavailable", "BLOB_BUSY"));
+    await expect(keeping).rejects.toThrow("cannot make or restore a backup: ");
+    expect(await mark([two], "other")).toEqual([two]);
+    await ledger().unmarkBlobs("m", [one]);
+    await ledger().unmarkBlobs("other", [two]);
+    expect(await pins.keepAll(() => Promise.resolve("kept"))).toBe("kept");
+    expect(await mark([one])).toEqual([one]);
   });
 }

@@ -1,6 +1,9 @@
 import { access, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { Follower } from "#core/journal/follower.ts";
+import { CHANGED } from "#core/ports/journal.ts";
+import { Changes } from "#core/watch/changes.ts";
 import {
   AUDIT,
   ackOf,
@@ -72,6 +75,35 @@ export function backupContract(open: OpenStores, restores: boolean): void {
     await bench.reopen();
     await check();
     expect(await appendOne(bench.journal, envelope(id, 3))).toMatchObject({ duplicate: false });
+  });
+
+  it("B1 all who follow the journal notice every restore, also of the same backup again", async () => {
+    await createRun(bench.runs);
+    await bench.engine.copies!.backup(file("copy.db"));
+    const changes = new Changes(bench.journal);
+    const follower = new Follower(bench.journal);
+    let followed: unknown;
+    follower.follow(CHANGED.access, (what) => void (followed = what));
+    const catchUp = async () => {
+      followed = "nothing";
+      await Promise.all([changes.catchUp(), follower.catchUp(), bench.under.feed.catchUp()]);
+    };
+    await catchUp();
+    for (let round = 0; round < 3; round++) {
+      await createRun(bench.runs);
+      await catchUp();
+      const { epoch, position } = changes;
+      const { mark } = bench.under.feed.batches.at(-1)!;
+      await bench.engine.copies!.restore(file("copy.db"), { audit: AUDIT });
+      await catchUp();
+      expect(changes.epoch).not.toBe(epoch);
+      expect(changes.resetAt).toBeGreaterThan(position);
+      expect(followed).toBeUndefined();
+      expect(bench.under.feed.batches.at(-1)!.mark.journal).not.toBe(mark.journal);
+      expect(bench.under.feed.runs.size).toBe(1);
+    }
+    changes.stop();
+    follower.stop();
   });
 
   it("B1 copies one moment while writes go on", async () => {

@@ -102,12 +102,11 @@ export function trashContract(open: OpenStores): void {
     const id = await createRun(runs);
     const change = { heartbeatSeconds: 10 };
     await appendOne(bench.journal, envelope(id, 1, { change }), NOW_US);
-    expect(await runs.expireHeartbeats(NOW_US + 30 * SECOND_US)).toHaveLength(0);
-    const { namespace } = await getRun(runs, id);
-    expect(await runs.expireHeartbeats(NOW_US + 30 * SECOND_US + 1)).toEqual([{ id, namespace }]);
+    expect(await runs.expireHeartbeats(NOW_US + 30 * SECOND_US)).toBe(0);
+    expect(await runs.expireHeartbeats(NOW_US + 30 * SECOND_US + 1)).toBe(1);
     const lost = await getRun(runs, id);
     expect(lost).toMatchObject({ status: "lost", endedUs: NOW_US + 30 * SECOND_US + 1 });
-    expect(await runs.expireHeartbeats(NOW_US + 90 * SECOND_US)).toHaveLength(0);
+    expect(await runs.expireHeartbeats(NOW_US + 90 * SECOND_US)).toBe(0);
     const back = await runs.updateRun(id, { status: "running" }, NOW_US + 91 * SECOND_US);
     expect(back).toMatchObject({ status: "running", endedUs: undefined });
   });
@@ -117,10 +116,10 @@ export function trashContract(open: OpenStores): void {
     const id = await createRun(runs);
     await appendOne(bench.journal, envelope(id, 1, { change: { heartbeatSeconds: 10 } }), NOW_US);
     await appendOne(bench.journal, envelope(id, 2), NOW_US + 20 * SECOND_US);
-    expect(await runs.expireHeartbeats(NOW_US + 45 * SECOND_US)).toHaveLength(0);
+    expect(await runs.expireHeartbeats(NOW_US + 45 * SECOND_US)).toBe(0);
     await appendOne(bench.journal, envelope(id, 0), NOW_US + 45 * SECOND_US);
-    expect(await runs.expireHeartbeats(NOW_US + 75 * SECOND_US)).toHaveLength(0);
-    expect(await runs.expireHeartbeats(NOW_US + 76 * SECOND_US)).toHaveLength(1);
+    expect(await runs.expireHeartbeats(NOW_US + 75 * SECOND_US)).toBe(0);
+    expect(await runs.expireHeartbeats(NOW_US + 76 * SECOND_US)).toBe(1);
   });
 
   it("U9 says when a writer was last heard, whatever it said, and what it promised", async () => {
@@ -153,15 +152,15 @@ export function trashContract(open: OpenStores): void {
       runs.expireHeartbeats(laterUs),
     ]);
     expect(outcome).toMatchObject({ ok: true });
-    expect(expired).toEqual([]);
+    expect(expired).toBe(0);
   });
 
   it("U8 expires a promise that was made without an envelope", async () => {
     const { runs } = bench;
     const id = await createRun(runs);
     await runs.updateRun(id, { heartbeatSeconds: 10 }, NOW_US);
-    expect(await runs.expireHeartbeats(NOW_US + 29 * SECOND_US)).toHaveLength(0);
-    expect(await runs.expireHeartbeats(NOW_US + 31 * SECOND_US)).toHaveLength(1);
+    expect(await runs.expireHeartbeats(NOW_US + 29 * SECOND_US)).toBe(0);
+    expect(await runs.expireHeartbeats(NOW_US + 31 * SECOND_US)).toBe(1);
   });
 
   it("U8 leaves alone what promised nothing, what has ended and what was told not to wait", async () => {
@@ -177,7 +176,7 @@ export function trashContract(open: OpenStores): void {
     const recalled = await createRun(runs);
     await appendOne(bench.journal, envelope(recalled, 1, { change: { heartbeatSeconds: 1 } }), NOW_US);
     await runs.updateRun(recalled, { heartbeatSeconds: 0 }, NOW_US);
-    expect(await runs.expireHeartbeats(NOW_US + 1e6 * SECOND_US)).toHaveLength(0);
+    expect(await runs.expireHeartbeats(NOW_US + 1e6 * SECOND_US)).toBe(0);
     const statuses = (await getRuns(runs, [silent, ended, recalled])).map(({ status }) => status);
     expect(statuses).toEqual(["running", "finished", "running"]);
   });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { bytesOf, digestOf, listed, streamOf } from "../blob-under-test.ts";
-import { createRun, type OpenStores } from "../stores.ts";
+import { AUDIT, createRun, type OpenStores } from "../stores.ts";
 import {
   byId,
   head,
@@ -14,6 +14,9 @@ import {
 } from "./bench.ts";
 
 const HOUR_US = 3_600_000_000;
+/** How many a sweep marks and destroys at once, and how many there are for it. */
+const AT_ONCE = 100;
+const UNUSED = 150;
 const NAMES = ["a", "b", "c"];
 
 export function twoCoresBlobsContract(open: OpenStores, openBlobs: OpenSharedBlobs, schedules: number): void {
@@ -91,6 +94,26 @@ export function twoCoresBlobsContract(open: OpenStores, openBlobs: OpenSharedBlo
       await two.cores[1].sweep.sweepOrphans();
       expect(await digests()).toEqual([digestOf("needed")]);
     });
+    await two.cores[1].sweep.collect();
+    expect(await digests()).toEqual([]);
+  });
+
+  it("F15 F16 a backup waits for what is being destroyed as it begins, and for no more", async () => {
+    const run = await createRun(two.stores.runs);
+    await Promise.all(Array.from({ length: UNUSED }, (_, i) => put(0, run, `f${i}`, `content ${i}`)));
+    await two.stores.runs.setDeleted(run, two.clock.us, AUDIT);
+    await two.stores.runs.purgeRun(run, AUDIT);
+    const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    two.pause = () => {
+      begun.resolve();
+      return gate.promise;
+    };
+    const collecting = two.cores[1].sweep.collect();
+    await begun.promise;
+    const left = two.cores[0].content.kept(async () => (await digests()).length);
+    gate.resolve();
+    expect(await left).toBe(UNUSED - AT_ONCE);
+    await collecting;
     await two.cores[1].sweep.collect();
     expect(await digests()).toEqual([]);
   });

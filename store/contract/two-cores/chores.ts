@@ -11,9 +11,18 @@ const LEASE_S = 31;
 export function twoCoresChoresContract(open: OpenStores, schedules: number): void {
   const bench = useStores(open);
   const clock = { us: NOW_US, nowUs: () => clock.us };
+  /** How far the clock differs from the steady time since it was set. */
+  let setUs = 0;
+  const steadyMs = () => (clock.us - setUs) / 1000;
   const failures: string[] = [];
   const core = (...chores: Chore[]) =>
-    new Chores({ leases: bench.under.leases, clock, chores, onFailure: (name) => failures.push(name) });
+    new Chores({
+      leases: bench.under.leases,
+      clock,
+      steadyMs,
+      chores,
+      onFailure: (name) => failures.push(name),
+    });
   /** Every test has leases of its own. */
   let names = 0;
   const chore = (run: () => Promise<unknown>, everyMs = EVERY_S * 1000): Chore => ({
@@ -49,6 +58,30 @@ export function twoCoresChoresContract(open: OpenStores, schedules: number): voi
       expect(began.length).toBe(before + 1);
     });
     await fc.assert(property, { numRuns: schedules });
+  });
+
+  it("J11 goes on while a clock that was set back stays where it is, and once per interval after it was set forward", async () => {
+    fresh();
+    let done = 0;
+    const one = core(chore(async () => done++));
+    await one.tick();
+    const set = (byS: number) => {
+      clock.us += byS * SECOND_US;
+      setUs += byS * SECOND_US;
+    };
+    for (let s = 0; s < 2 * EVERY_S; s++) {
+      // Time passes, and the clock says the same.
+      clock.us += SECOND_US;
+      set(-1);
+      await one.tick();
+    }
+    expect(done).toBe(3);
+    set(100 * EVERY_S);
+    await one.tick();
+    expect(done).toBe(3);
+    clock.us += EVERY_S * SECOND_US;
+    await one.tick();
+    expect(done).toBe(4);
   });
 
   it("J11 a chore that takes longer than its interval is not begun by another core meanwhile", async () => {

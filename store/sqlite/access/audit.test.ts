@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { chainHash } from "#core/access/audit/audit-chain.ts";
-import { AUDIT } from "#store/contract/stores.ts";
+import { CHANGED } from "#core/ports/journal.ts";
+import { AUDIT, createRun } from "#store/contract/stores.ts";
 import { openIn, openOnDisk, tamper } from "../testing/under-test.ts";
 
 const ENTRIES = 6;
@@ -34,6 +35,17 @@ describe("the audit in SQLite", () => {
       change(db);
     });
   const verdict = () => under.access.verifyAudit();
+  /** So that it cannot be read any more. */
+  const damageAudit = () => {
+    let page = 0;
+    tamper(under.data, (db) => {
+      const row = db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'audit'").get()!;
+      page = Number(row["rootpage"]);
+    });
+    const file = openSync(join(under.data, "cairn.db"), "r+");
+    writeSync(file, Buffer.alloc(4096, 0xff), 0, 4096, (page - 1) * 4096);
+    closeSync(file);
+  };
 
   it("A16 A37 S22 goes on from the entries of a store from before tokens and addresses", async () => {
     const directory = await mkdtemp(join(tmpdir(), "cairn-store-"));
@@ -194,19 +206,27 @@ describe("the audit in SQLite", () => {
     await under.engine.copies!.backup(copy);
     await under.access.changeAccess([], [AUDIT]);
     await under.settle();
-    let page = 0;
-    tamper(under.data, (db) => {
-      const row = db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'audit'").get()!;
-      page = Number(row["rootpage"]);
-    });
-    const file = openSync(join(under.data, "cairn.db"), "r+");
-    writeSync(file, Buffer.alloc(4096, 0xff), 0, 4096, (page - 1) * 4096);
-    closeSync(file);
+    damageAudit();
     await under.engine.copies!.restore(copy, { audit: { ...AUDIT, action: "restore-backup" } });
     expect(await verdict()).toEqual({ entries: ENTRIES + 1, problems: [] });
     const asked = { principal: undefined, target: undefined, before: undefined, limit: 1 };
     const [entry] = await under.access.listAudit({ ...asked, action: "restore-backup" });
     expect(entry?.facts).toEqual({ audit: "as in the copy, because the present one is damaged" });
+  });
+
+  it("A18 B1 each restore over a damaged audit begins above all positions before it", async () => {
+    const copy = join(under.directory, "copy.db");
+    await under.engine.copies!.backup(copy);
+    const position = async () => (await under.journal.changesSince(undefined, CHANGED.access)).position;
+    for (let round = 0; round < 2; round++) {
+      await under.access.changeAccess([], [AUDIT]);
+      await createRun(under.runs);
+      await under.settle();
+      const before = await position();
+      damageAudit();
+      await under.engine.copies!.restore(copy, { audit: AUDIT });
+      expect(await position()).toBe(before + 1);
+    }
   });
 
   it("S22 names no more than 100 problems", async () => {

@@ -7,15 +7,13 @@ import { beginAbove } from "../journal/journal.ts";
 import { syncPath } from "../file/restore.ts";
 import { migrate } from "../file/schema.ts";
 
-/** Above the positions of every store there is, for one whose own cannot be read any more. */
-const UNREADABLE_POSITION = 2 ** 48;
-
 /**
  * Puts the audit of the store in `file`, and `record` at its end, into the copy that is about to take its
  * place: a restore must not make anybody forget what was done since the copy was made. For the same
- * reason tokens that were revoked since then are taken out of it. Nobody may have either file open.
+ * reason tokens that were revoked since then are taken out of it. Its journal begins above `position`, the last one of
+ * the store. Nobody may have either file open.
  */
-export function carryAudit(file: string, staged: string, record: AuditRecord): void {
+export function carryAudit(file: string, staged: string, position: number, record: AuditRecord): void {
   // Left over from a restore that was cut off, they would be taken for parts of this copy.
   for (const part of ["-journal", "-wal", "-shm"]) rmSync(staged + part, { force: true });
   const db = Db.open(staged);
@@ -25,19 +23,14 @@ export function carryAudit(file: string, staged: string, record: AuditRecord): v
     migrate(db, staged);
     try {
       db.run("ATTACH ? AS present", file);
-      db.transaction("BEGIN IMMEDIATE", () => {
-        replaceAudit(db, record);
-        beginAbove(db, Number(db.find("SELECT max(pos) FROM present.change")![0]));
-      });
+      db.transaction("BEGIN IMMEDIATE", () => replaceAudit(db, record));
     } catch (thrown) {
       if (CairnError.from(thrown).code !== "corrupt") throw thrown;
       // Damage is what copies are for: it must not keep one from being restored.
       const facts = { ...record.facts, audit: "as in the copy, because the present one is damaged" };
-      db.transaction("BEGIN IMMEDIATE", () => {
-        appendAudit(db, { ...record, facts });
-        beginAbove(db, UNREADABLE_POSITION);
-      });
+      db.transaction("BEGIN IMMEDIATE", () => appendAudit(db, { ...record, facts }));
     }
+    db.transaction("BEGIN IMMEDIATE", () => beginAbove(db, position));
   } finally {
     db.close();
   }

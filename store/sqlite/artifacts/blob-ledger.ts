@@ -6,24 +6,28 @@ import { Artifacts } from "./artifacts.ts";
 
 type Writes = Pick<BlobLedger, "pinBlob" | "unpinBlob" | "markBlobs" | "unmarkBlobs">;
 
-/** `change` runs its work as a whole or not at all. On a full disk it may still be destroyed what is not needed. */
-export function blobWrites(change: <T>(work: (db: Db) => T, options?: JobOptions) => Promise<T>): Writes {
+/** `change` and `changeHeld` as of StoreWriter. On a full disk it may still be destroyed what is not needed. */
+export function blobWrites(
+  change: <T>(work: (db: Db) => T, options?: JobOptions) => Promise<T>,
+  changeHeld: <T>(work: (db: Db) => T) => Promise<T>,
+): Writes {
   return {
     pinBlob: (digest, holder, nowUs, untilUs) =>
-      change((db) => {
+      changeHeld((db) => {
         db.run("DELETE FROM blob_mark WHERE until_us <= ?", nowUs);
-        const isMarked =
+        const marked =
           digest === ALL_BLOBS
             ? db.find("SELECT 1 FROM blob_mark LIMIT 1")
             : db.find("SELECT 1 FROM blob_mark WHERE sha256 = ?", digest);
-        if (isMarked !== undefined) return false;
+        const isMarked = marked !== undefined;
+        if (isMarked && digest !== ALL_BLOBS) return false;
         const sql = "INSERT OR REPLACE INTO blob_pin (sha256, holder, until_us) VALUES (?, ?, ?)";
         db.run(sql, digest, holder, untilUs);
-        return true;
+        return !isMarked;
       }),
-    unpinBlob: (digest, holder) => change((db) => void unpin(db, digest, holder), URGENT),
+    unpinBlob: (digest, holder) => changeHeld((db) => void unpin(db, digest, holder)),
     markBlobs: (digests, holder, nowUs, untilUs) =>
-      change((db) => {
+      changeHeld((db) => {
         const artifacts = new Artifacts(db);
         for (const table of ["blob_pin", "blob_mark"])
           db.run(`DELETE FROM ${table} WHERE until_us <= ?`, nowUs);
@@ -35,7 +39,7 @@ export function blobWrites(change: <T>(work: (db: Db) => T, options?: JobOptions
           const sql = "INSERT OR IGNORE INTO blob_mark (sha256, holder, until_us) VALUES (?, ?, ?)";
           return db.run(sql, digest, holder, untilUs).changes > 0;
         });
-      }, URGENT),
+      }),
     unmarkBlobs: (holder, destroyed) =>
       change((db) => {
         db.run("DELETE FROM blob_mark WHERE holder = ?", holder);

@@ -9,14 +9,15 @@ const FULL_RETRY_MS = 60_000;
 /** After this long no request still waits for a turn that has ended. */
 const FORGOTTEN_US = 3_600_000_000;
 
-/** `change` runs its work as a whole or not at all. */
+/** `change` and `changeHeld` as of StoreWriter. */
 export function uploadWrites(
   change: <T>(work: (db: Db) => T, options?: JobOptions) => Promise<T>,
+  changeHeld: <T>(work: (db: Db) => T) => Promise<T>,
 ): Omit<UploadLedger, "findUploads"> {
   return {
     takeUpload: (request) => change((db) => take(db, request)),
     renewUpload: (id, turn, nowUs, untilUs) =>
-      change((db) => {
+      changeHeld((db) => {
         const { changes } = db.run(
           "UPDATE upload_turn SET until_us = ? WHERE id = ? AND turn = ? AND until_us > ?",
           untilUs,
@@ -35,12 +36,11 @@ export function uploadWrites(
         db.run("DELETE FROM upload_turn WHERE id = ? AND wanted IS NULL", id);
         if (now === undefined) db.run("DELETE FROM upload WHERE id = ?", id);
         else if (now.touchedUs !== undefined) {
-          const sql = "UPDATE upload SET size_bytes = ?, touched_us = ? WHERE id = ?";
-          db.run(sql, now.sizeBytes, now.touchedUs, id);
+          db.run("UPDATE upload SET touched_us = ? WHERE id = ?", now.touchedUs, id);
         }
       }, URGENT),
     takeExpired: ({ beforeUs, turn, nowUs, untilUs, limit }) =>
-      change((db) => {
+      changeHeld((db) => {
         db.run("DELETE FROM upload_turn WHERE until_us < ?", nowUs - FORGOTTEN_US);
         const rows = db.all(
           `SELECT id FROM upload WHERE touched_us < ? AND NOT EXISTS (
@@ -51,7 +51,7 @@ export function uploadWrites(
         );
         for (const [id] of rows) giveTurn(db, { id: String(id), turn, untilUs });
         return rows.map(([id]) => String(id));
-      }, URGENT),
+      }),
   };
 }
 
@@ -63,7 +63,7 @@ function take(db: Db, request: TakeUpload): TakenUpload {
   const { id, turn, core, nowUs, untilUs, again } = request;
   const current = db.find("SELECT turn, until_us FROM upload_turn WHERE id = ?", id);
   if (again && wantedOf(db, id) !== turn) return { state: "superseded" };
-  const row = db.find("SELECT size_bytes, core, shared FROM upload WHERE id = ?", id);
+  const row = db.find("SELECT core, shared FROM upload WHERE id = ?", id);
   if (row === undefined && !request.begins) {
     db.run("DELETE FROM upload_turn WHERE id = ?", id);
     return { state: "absent" };
@@ -74,13 +74,13 @@ function take(db: Db, request: TakeUpload): TakenUpload {
   }
   if (row === undefined) {
     requireRoom(db, id);
-    const sql = `INSERT INTO upload (id, owner, size_bytes, touched_us, core, shared) VALUES (?, ?, 0, ?, ?, 0)`;
+    const sql = "INSERT INTO upload (id, owner, touched_us, core, shared) VALUES (?, ?, ?, ?, 0)";
     db.run(sql, id, ownerOf(id), nowUs, core);
   }
   giveTurn(db, { id, turn, untilUs });
-  const shared = row !== undefined && (row[1] !== core || row[2] === 1);
-  if (shared && row[2] === 0) db.run("UPDATE upload SET shared = 1 WHERE id = ?", id);
-  return { state: "taken", sizeBytes: Number(row?.[0] ?? 0), shared };
+  const shared = row !== undefined && (row[0] !== core || row[1] === 1);
+  if (shared && row[1] === 0) db.run("UPDATE upload SET shared = 1 WHERE id = ?", id);
+  return { state: "taken", shared };
 }
 
 function giveTurn(db: Db, { id, turn, untilUs }: { id: string; turn: string; untilUs: number }): void {

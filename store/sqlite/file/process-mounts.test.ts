@@ -26,7 +26,7 @@ describe("sqlite on disks of its own", () => {
     expect(JSON.parse(stdout)).toMatchObject({ code: "unavailable", hint: expect.any(String) });
   });
 
-  it("D10 R4 refuses writes while the disk is full, reads, deletes and starts all the same, and goes on by itself", async () => {
+  it("D10 R4 refuses writes while the disk is full, reads, deletes, tidies up and starts all the same, and goes on by itself", async () => {
     const mounted = `mount -t tmpfs -o size=5m none "$0" && exec "$1" "$2" "$0"`;
     const command = ["-rm", "sh", "-c", mounted, directory, process.execPath, script("full-disk")];
     const { stdout } = await run("unshare", command);
@@ -39,6 +39,13 @@ describe("sqlite on disks of its own", () => {
       expect(ms).toBeLessThan(20_000);
     }
     expect(report.readWhileFull).toEqual({ values: before * 400, runs: 1, verified: before * 400 });
+    expect(report.choresWhileFull).toEqual({
+      refused: { "look for lost runs": "DISK_FULL" },
+      uploadsLeft: 0,
+      versionsLeft: 0,
+      blobsLeft: 0,
+      roomKept: true,
+    });
     expect(report.purgedWhileFull).toEqual([20, 20]);
     expect(report.refusedAfterRestart).toBe("DISK_FULL");
     expect(report.readAtTheEnd).toEqual({ values: (before + after) * 400, problems: [], gaps: [] });

@@ -75,22 +75,27 @@ export class JournalWriter {
 }
 
 /** A copy is a journal of its own: what happens to it from now on is not what happens to the original. */
-export function renewSecret(file: string): void {
+export function renewSecretOf(file: string): void {
   const db = Db.open(file);
   try {
     // The copy is thrown away when anything fails, so there is nothing to roll back to.
     db.exec("PRAGMA journal_mode = MEMORY");
-    db.run("UPDATE setting SET value = lower(hex(randomblob(32))) WHERE name = ?", SECRET_SETTING);
+    renewSecret(db);
   } finally {
     db.close();
   }
 }
 
+function renewSecret(db: Db): void {
+  db.run("UPDATE main.setting SET value = lower(hex(randomblob(32))) WHERE name = ?", SECRET_SETTING);
+}
+
 /**
- * Positions of the store that is replaced are too old for the copy that takes its place: it begins above them. `last`
- * is the last of them.
+ * The copy that takes the place of a store is another journal, also when the same copy has done so before, and begins above
+ * the positions of that store, of which `last` is the last.
  */
 export function beginAbove(db: Db, last: number): void {
+  renewSecret(db);
   db.run("INSERT INTO main.change (pos, run, what) SELECT 1 + max(max(pos), ?), 0, 0 FROM main.change", last);
   db.exec("DELETE FROM main.change WHERE pos < (SELECT max(pos) FROM main.change)");
 }

@@ -2,10 +2,15 @@
  * Runs in a process of its own, in a directory on a very small disk: fills it up, looks what still
  * works, makes space, goes on, starts again. Prints what happened as JSON.
  */
-import { closeSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
+import { closeSync, openSync, rmSync, statSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { Chores } from "#core/chores/chores.ts";
+import { choreList } from "#core/chores/list.ts";
 import { CairnError } from "#lang/errors.ts";
+import { limits } from "#lang/limits.ts";
 import type { AppendOutcome } from "#core/ports/journal.ts";
+import { digestOf, inline, putUploaded, uploaded } from "#store/contract/artifact-samples.ts";
+import { buildCore } from "#store/contract/core-under-test.ts";
 import { AUDIT, createRun, envelope, getRuns, NOW_US, numbers, readNumbers } from "#store/contract/stores.ts";
 import { openIn } from "./under-test.ts";
 
@@ -19,6 +24,15 @@ export interface FullDiskReport {
   acknowledged: [before: number, after: number];
   /** What could be read in between. */
   readWhileFull: { values: number; runs: number; verified: number };
+  /** What chores did on a disk without a byte to spare. */
+  choresWhileFull: {
+    refused: Record<string, string | undefined>;
+    uploadsLeft: number;
+    versionsLeft: number;
+    blobsLeft: number;
+    /** Whether a second time, with nothing to do, left the room that is kept for deletions alone. */
+    roomKept: boolean;
+  };
   /** Runs that could be deleted and purged on a disk without a byte to spare, also after a restart. */
   purgedWhileFull: [before: number, after: number];
   /** The answer to a write after a restart on such a disk. */
@@ -34,6 +48,49 @@ let store = await openIn(directory, join(directory, "data"));
 const runId = await createRun(store.runs);
 const victims: string[] = [];
 for (let i = 0; i < 40; i++) victims.push(await createRun(store.runs));
+
+// An upload that was given up, and content of an old version.
+const upload = { id: "0".repeat(64), turn: "given up", core: "one", again: false, begins: true };
+await store.uploadLedger.takeUpload({ ...upload, nowUs: NOW_US, untilUs: NOW_US + 1 });
+await putUploaded(store, runId, uploaded("old", { name: "file" }), NOW_US);
+await store.artifacts.putArtifact(runId, inline("new", { name: "file" }), NOW_US);
+
+const clock = { us: NOW_US, nowUs: () => clock.us };
+const core = await buildCore(store, { clock });
+
+/** Every chore once, long after. Returns why some were refused. */
+async function doChores(): Promise<FullDiskReport["choresWhileFull"]["refused"]> {
+  const refused: FullDiskReport["choresWhileFull"]["refused"] = {};
+  clock.us += 2 * limits.replacedDays * 86_400_000_000;
+  const onFailure = (chore: string, thrown: unknown) => (refused[chore] = CairnError.from(thrown).reason);
+  let ms = 0;
+  const parts = { leases: store.leases, clock, steadyMs: () => ms, chores: choreList(core), onFailure };
+  const chores = new Chores(parts);
+  // All are due by then.
+  ms = 1e9;
+  await chores.tick();
+  return refused;
+}
+
+async function choresWhileFull(): Promise<FullDiskReport["choresWhileFull"]> {
+  const refused = await doChores();
+  fill();
+  const { ino } = statSync(join(directory, "data", "reserve"));
+  const [nowUs, untilUs] = [clock.us, clock.us + 1];
+  await Promise.allSettled([
+    store.leases.acquireLease("again", "me", nowUs, untilUs),
+    store.uploadLedger.takeExpired({ beforeUs: 0, turn: "me", nowUs, untilUs, limit: 1 }),
+    store.blobLedger.markBlobs([digestOf("new")], "me", nowUs, untilUs),
+  ]);
+  const versions = { runId, prefix: "", after: undefined, limit: 1, bytesMax: 1 << 20 };
+  return {
+    refused,
+    uploadsLeft: (await store.uploadLedger.findUploads([upload.id])).length,
+    versionsLeft: (await store.artifacts.listReplaced(versions)).rows.length,
+    blobsLeft: (await store.blobLedger.listUnusedBlobs(1)).length,
+    roomKept: statSync(join(directory, "data", "reserve")).ino === ino,
+  };
+}
 
 /** Leaves no byte on the disk. */
 function fill(): void {
@@ -81,6 +138,9 @@ const readWhileFull = {
 };
 
 fill();
+const chores = await choresWhileFull();
+core.changes.stop();
+core.follower.stop();
 const purgedBefore = await purge(20);
 store = (await store.reopen!()) as typeof store;
 fill();
@@ -103,6 +163,7 @@ const report: FullDiskReport = {
   refusals,
   acknowledged: [before, acknowledged - before],
   readWhileFull,
+  choresWhileFull: chores,
   purgedWhileFull,
   refusedAfterRestart,
   readAtTheEnd: {

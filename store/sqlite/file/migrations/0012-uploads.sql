@@ -3,7 +3,6 @@
 CREATE TABLE upload (
   id TEXT PRIMARY KEY,
   owner TEXT NOT NULL,
-  size_bytes INTEGER NOT NULL,
   touched_us INTEGER NOT NULL,
   core TEXT NOT NULL,
   shared INTEGER NOT NULL
