@@ -11,7 +11,7 @@
 export interface Leases {
   /**
    * Gives the lease to `holder` until `untilUs` when it has it already, or when it is free: never given, or ended by `nowUs`.
-   * `untilUs` of the answer is the end of the lease as it is now, whoever has it.
+   * `untilUs` of the answer is the end of the lease as it is now, also when another holds it.
    */
   acquireLease(
     name: string,

@@ -227,7 +227,7 @@ describe.each(TWO_WAYS)("$name", (way) => {
     expect((await api.runs.getRun({ run: { id } })).params).toMatchObject(params);
   });
 
-  it("P1 a read says whether it is exact or a band and how many points it stands for", async () => {
+  it("P1 a read says whether it is exact or a band and how many points it covers", async () => {
     const api = open(way);
     const id = await newRun(api);
     const steps = Array.from({ length: 1000 }, (_, i) => i);

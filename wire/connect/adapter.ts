@@ -70,7 +70,7 @@ export function connectAdapter(
       const answer = await withContent(checked, handler.method, values, call, options.onFailure);
       await sendAnswer(answer, response, call, options.onFailure);
     };
-    // Whoever asked is gone. All other failures are answers.
+    // The client is gone. All other failures are answers.
     serve().catch(() => response.destroy());
   };
 }

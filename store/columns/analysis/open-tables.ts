@@ -13,7 +13,7 @@ interface Table {
   readonly nowUs: number;
 }
 
-/** More than are computed on at once: one whose caller went away before it had the id is never closed. */
+/** More than are computed on at once: one whose caller disconnected before it had the id is never closed. */
 const TABLES_MAX = 64;
 
 /** Selections of runs whose columns are read one after the other while others search. */

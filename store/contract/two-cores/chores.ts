@@ -35,7 +35,7 @@ export function twoCoresChoresContract(open: OpenStores, schedules: number): voi
     failures.length = 0;
   };
 
-  it("J11 each chore is done once per interval, whoever looks when", async () => {
+  it("J11 each chore is done once per interval, whichever core looks when", async () => {
     const schedule = fc.array(
       fc.record({ waitS: fc.nat(4), cores: fc.subarray([0, 1, 2], { minLength: 1 }) }),
       { minLength: 5, maxLength: 40 },

@@ -11,7 +11,7 @@ import { migrate } from "../file/schema.ts";
  * Puts the audit of the store in `file`, and `record` at its end, into the copy that is about to take its
  * place: a restore must not make anybody forget what was done since the copy was made. For the same
  * reason tokens that were revoked since then are taken out of it. Its journal begins above `position`, the last one of
- * the store. Nobody may have either file open.
+ * the store. Neither file may be open elsewhere.
  */
 export function carryAudit(file: string, staged: string, position: number, record: AuditRecord): void {
   // Left over from a restore that was cut off, they would be taken for parts of this copy.
