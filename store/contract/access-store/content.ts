@@ -156,10 +156,7 @@ export function accessContentContract(open: OpenStores): void {
     );
     const laterUs = (stored.lastUsedUs ?? 0) + 10;
     const use = (id: string, lastUsedUs: number) => ({ do: "use-token" as const, id, lastUsedUs });
-    const { position } = await access.loadAccess();
     await access.changeAccess([use("t1", laterUs), use("unknown", laterUs)], []);
-    // Every server that follows access would load all of it.
-    expect((await bench.journal.changesSince(position, CHANGED.access)).changes).toEqual([]);
     await access.changeAccess([use("t1", laterUs - 1)], []);
     const { tokens } = await access.loadAccess();
     expect(tokens).toEqual([{ ...stored, lastUsedUs: laterUs }]);

@@ -45,8 +45,7 @@ export function changeAccess(
   if (basedOn !== undefined && !isUnchangedSince(db, basedOn, CHANGED.access)) return undefined;
   for (const change of changes) applyChange(db, change);
   for (const record of audit) appendAudit(db, record);
-  // When a token was last used is of no use to others, and would make every server read all of access again.
-  if (changes.some((change) => change.do !== "use-token")) journal.noteOutside(CHANGED.access);
+  if (changes.length > 0) journal.noteOutside(CHANGED.access);
   return journalRange(db).position;
 }
 
