@@ -189,11 +189,15 @@ export class SeriesReader {
 
   /** `work` on one consistent state of the store, with the tail in step. */
   moment<T>(work: () => T): T {
-    if (!this.#follows) return work();
-    return this.#db.snapshot(() => {
-      this.#follow();
+    return this.snapshot(() => {
+      if (this.#follows) this.#follow();
       return work();
     });
+  }
+
+  /** The same for what needs no points: the log, which grows all the time, is not read for it. */
+  snapshot<T>(work: () => T): T {
+    return this.#follows ? this.#db.snapshot(work) : work();
   }
 
   #follow(): void {
