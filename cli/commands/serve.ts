@@ -10,7 +10,7 @@ const START = fileURLToPath(new URL("../../server/start.js", import.meta.url));
 /** What `npm start` runs first. */
 const BUILD = join(fileURLToPath(new URL("../..", import.meta.url)), "web", "build-pages.js");
 /** What `npm start` gives to Node. */
-const NODE_FLAGS = ["--max-semi-space-size=8"];
+const NODE_FLAGS = ["--max-semi-space-size=8", "--initial-old-space-size=64"];
 
 /** The flags are the server's own; here they are only shown, and handed on as they were typed. */
 export default function add(command: Command, cli: Cli): void {
