@@ -25,6 +25,11 @@ export const limits = {
   envelopeArtifactsMax: 1_000,
   /** Of all artifacts of an envelope together. */
   envelopeContentBytesMax: 4 << 20,
+  /** Envelopes that are written in one call, and points of all of them together. */
+  callEnvelopesMax: 1_000,
+  callPointsMax: 500_000,
+  /** Refused envelopes that the summary of a call names. */
+  writeReasonsMax: 10,
 
   paramsPerRunMax: 10_000,
   paramValueBytesMax: 64 << 10,

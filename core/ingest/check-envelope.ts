@@ -24,12 +24,8 @@ export function checkEnvelope(envelope: Envelope): Envelope {
     );
   }
   requireAtMost(series.length, limits.envelopeSeriesMax, "series in one envelope");
-  let points = 0;
-  for (const one of series) {
-    checkSeries(one);
-    points += one.points.count;
-  }
-  requireAtMost(points, limits.envelopePointsMax, "points in one envelope");
+  for (const one of series) checkSeries(one);
+  requireAtMost(pointsOf(envelope), limits.envelopePointsMax, "points in one envelope");
   checkLost(lost, seq);
   if (log !== undefined) checkLog(log);
   // Most envelopes carry points only and stay what they are.
@@ -39,6 +35,13 @@ export function checkEnvelope(envelope: Envelope): Envelope {
     change: change && checkedChange(change),
     artifacts: artifacts && checkedArtifacts(artifacts),
   };
+}
+
+/** Of all its series. */
+export function pointsOf({ series }: Pick<Envelope, "series">): number {
+  let points = 0;
+  for (const one of series) points += one.points.count;
+  return points;
 }
 
 function checkedArtifacts(artifacts: readonly ArtifactRecord[]): ArtifactRecord[] {

@@ -8,6 +8,7 @@ import { coreRunsContract } from "./runs.ts";
 import { coreSeriesContract } from "./series.ts";
 import { coreSightContract } from "./sight.ts";
 import { coreSystemContract } from "./system.ts";
+import { coreWriteManyContract } from "./write-many.ts";
 import type { OpenStores } from "../stores.ts";
 
 export function coreContract(name: string, open: OpenStores, traits: { restores: boolean }): void {
@@ -15,6 +16,7 @@ export function coreContract(name: string, open: OpenStores, traits: { restores:
     describe("runs and namespaces", () => coreRunsContract(open));
     describe("what others may not see", () => coreSightContract(open));
     describe("ingest and metrics", () => coreIngestContract(open));
+    describe("many envelopes at once", () => coreWriteManyContract(open));
     describe("selection of series", () => coreSeriesContract(open));
     describe("what must not be captured", () => coreCaptureContract(open));
     describe("groups", () => coreGroupsContract(open));
