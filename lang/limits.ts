@@ -28,6 +28,9 @@ export const limits = {
   /** Envelopes that are written in one call, and points of all of them together. */
   callEnvelopesMax: 1_000,
   callPointsMax: 500_000,
+  /** How long, and of how many, the bodies that a run took are known where repeated ones are dropped. */
+  repeatMs: 600_000,
+  repeatsPerRunMax: 10_000,
   /** Refused envelopes that the summary of a call names. */
   writeReasonsMax: 10,
 

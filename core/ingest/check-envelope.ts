@@ -23,6 +23,13 @@ export function checkEnvelope(envelope: Envelope): Envelope {
       },
     );
   }
+  if (envelope.dropRepeated === true && seq !== 0) {
+    throw new CairnError(
+      "invalid",
+      `cannot drop envelope ${seq} of writer ${quote(writer)} as a repeated one: it has a number`,
+      { hint: "a numbered envelope is stored once anyway" },
+    );
+  }
   requireAtMost(series.length, limits.envelopeSeriesMax, "series in one envelope");
   for (const one of series) checkSeries(one);
   requireAtMost(pointsOf(envelope), limits.envelopePointsMax, "points in one envelope");
