@@ -81,6 +81,8 @@ export const limits = {
   queryBytesMax: 16 << 10,
   queryDepthMax: 64,
   queryListMax: 1_000,
+  /** Terms, values and orders of a query that is given as a tree; no text has as many. */
+  queryNodesMax: 10_000,
   patternBytesMax: 1 << 10,
   patternCostMax: 5_000,
   /** For all patterns of one search together. */
