@@ -25,6 +25,14 @@ export const limits = {
   envelopeArtifactsMax: 1_000,
   /** Of all artifacts of an envelope together. */
   envelopeContentBytesMax: 4 << 20,
+  /** Envelopes that are written in one call, and points of all of them together. */
+  callEnvelopesMax: 1_000,
+  callPointsMax: 500_000,
+  /** How long, and of how many, the bodies that a run took are known where repeated ones are dropped. */
+  repeatMs: 600_000,
+  repeatsPerRunMax: 10_000,
+  /** Refused envelopes that the summary of a call names. */
+  writeReasonsMax: 10,
 
   paramsPerRunMax: 10_000,
   paramValueBytesMax: 64 << 10,
@@ -73,6 +81,8 @@ export const limits = {
   queryBytesMax: 16 << 10,
   queryDepthMax: 64,
   queryListMax: 1_000,
+  /** Terms, values and orders of a query that is given as a tree; no text has as many. */
+  queryNodesMax: 10_000,
   patternBytesMax: 1 << 10,
   patternCostMax: 5_000,
   /** For all patterns of one search together. */

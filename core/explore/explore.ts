@@ -2,9 +2,9 @@ import type { Clock } from "#base/clock.ts";
 import { CairnError, quote } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
 import { parseNamespace } from "#lang/namespace-path.ts";
-import type { Field } from "#lang/query/ast.ts";
+import type { Field, Query } from "#lang/query/ast.ts";
+import { readQuery } from "#lang/query/check.ts";
 import { fieldType } from "#lang/query/fields.ts";
-import { parseQuery } from "#lang/query/parser.ts";
 import { printField, readField } from "#lang/query/field-text.ts";
 import { authorizeCall, type Caller } from "../access/caller.ts";
 import { objectiveField, type HeldObjective, type Objectives } from "../objective/objectives.ts";
@@ -17,7 +17,7 @@ import type { Importance } from "./importance.ts";
 
 /** Which runs a question is about: those in a namespace and below it that match a query. */
 export interface AskedRuns {
-  query: string;
+  query: string | Query;
   namespace: string;
 }
 
@@ -138,7 +138,7 @@ export class Explore {
     authorizeCall(caller);
     const nowUs = this.#clock.nowUs();
     return {
-      query: parseQuery(query, { nowUs }),
+      query: readQuery(query, { nowUs }),
       under: parseNamespace(namespace, { root: true }),
       readable: caller.rights.readable(),
       nowUs,

@@ -23,13 +23,16 @@ export function checkEnvelope(envelope: Envelope): Envelope {
       },
     );
   }
-  requireAtMost(series.length, limits.envelopeSeriesMax, "series in one envelope");
-  let points = 0;
-  for (const one of series) {
-    checkSeries(one);
-    points += one.points.count;
+  if (envelope.dropRepeated === true && seq !== 0) {
+    throw new CairnError(
+      "invalid",
+      `cannot drop envelope ${seq} of writer ${quote(writer)} as a repeated one: it has a number`,
+      { hint: "a numbered envelope is stored once anyway" },
+    );
   }
-  requireAtMost(points, limits.envelopePointsMax, "points in one envelope");
+  requireAtMost(series.length, limits.envelopeSeriesMax, "series in one envelope");
+  for (const one of series) checkSeries(one);
+  requireAtMost(pointsOf(envelope), limits.envelopePointsMax, "points in one envelope");
   checkLost(lost, seq);
   if (log !== undefined) checkLog(log);
   // Most envelopes carry points only and stay what they are.
@@ -39,6 +42,13 @@ export function checkEnvelope(envelope: Envelope): Envelope {
     change: change && checkedChange(change),
     artifacts: artifacts && checkedArtifacts(artifacts),
   };
+}
+
+/** Of all its series. */
+export function pointsOf({ series }: Pick<Envelope, "series">): number {
+  let points = 0;
+  for (const one of series) points += one.points.count;
+  return points;
 }
 
 function checkedArtifacts(artifacts: readonly ArtifactRecord[]): ArtifactRecord[] {

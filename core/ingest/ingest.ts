@@ -4,15 +4,30 @@ import { auditRecord } from "../access/audit/audit-record.ts";
 import { missingArtifact, type ArtifactScope } from "../artifacts/locate.ts";
 import { replaceRecord } from "../artifacts/artifact-record.ts";
 import { CairnError } from "#lang/errors.ts";
-import type { Envelope, EnvelopeAck } from "../types/envelope.ts";
-import type { EnvelopeAudit, Journal } from "../ports/journal.ts";
+import { limits } from "#lang/limits.ts";
+import { requireAtMost } from "../types/check.ts";
+import type { Envelope, EnvelopeAck, Withheld } from "../types/envelope.ts";
+import type { AppendEnvelope, AppendOutcome, EnvelopeAudit, Journal } from "../ports/journal.ts";
 import { Backlog } from "../quota/backlog.ts";
 import { envelopeBytes } from "../quota/envelope-bytes.ts";
 import type { CapturePolicies } from "../runs/capture-policies.ts";
 import type { Runs } from "../runs/runs.ts";
 import type { Changes } from "../watch/changes.ts";
-import { checkEnvelope } from "./check-envelope.ts";
+import { checkEnvelope, pointsOf } from "./check-envelope.ts";
 import { withhold } from "./withhold.ts";
+import { refusalOf, type WriteOutcome } from "./write-outcome.ts";
+
+/** Where the run of an envelope is. */
+interface Place {
+  id: string;
+  namespace: string;
+}
+
+/** An envelope on its way to the journal. */
+interface Prepared extends AppendEnvelope {
+  /** What is left out of it; undefined for nothing. */
+  withheld: Withheld | undefined;
+}
 
 /** The one way in for everything a writer says about a run. */
 export class Ingest {
@@ -52,35 +67,139 @@ export class Ingest {
     }
   }
 
+  /**
+   * Writes many: for each an acknowledgement once it is durable, or why nothing of it is stored, in the order given. Of one
+   * run and writer they are applied in that order, so that numbers which follow a refused one are refused as a gap. What
+   * a wire could not read is given as its error, and answered with that.
+   *
+   * Throws `exhausted` for more than one call may hold, and `unavailable` when no more is taken in at this moment; nothing
+   * is stored then. Of calls that do not wait for each other a later one may come first where a run is not known yet.
+   */
+  async writeAll(caller: Caller, envelopes: readonly (Envelope | CairnError)[]): Promise<WriteOutcome[]> {
+    requireCallFits(envelopes);
+    const outcomes = new Map<number, WriteOutcome>();
+    const checked = new Map<number, Envelope>();
+    let bytes = 0;
+    for (const [i, given] of envelopes.entries()) {
+      attempt(outcomes, i, () => {
+        if (given instanceof CairnError) throw given;
+        const envelope = checkEnvelope(given);
+        bytes += envelopeBytes(envelope);
+        checked.set(i, envelope);
+      });
+    }
+    const leave = this.backlog.enter(bytes, checked.size);
+    try {
+      await this.#applyAll(caller, checked, outcomes);
+    } finally {
+      leave();
+    }
+    return envelopes.map((_, i) => outcomes.get(i)!);
+  }
+
+  /** Adds an outcome for each of `checked`. */
+  async #applyAll(
+    caller: Caller,
+    checked: ReadonlyMap<number, Envelope>,
+    outcomes: Map<number, WriteOutcome>,
+  ): Promise<void> {
+    const places = await this.#findPlaces(caller, checked.values());
+    const nowUs = this.#clock.nowUs();
+    const prepared = new Map<number, Prepared>();
+    for (const [i, envelope] of checked) {
+      attempt(outcomes, i, () => {
+        const place = places.get(keyOf(envelope));
+        if (place instanceof CairnError) throw place;
+        prepared.set(i, this.#prepare(caller, envelope, place!, nowUs));
+      });
+    }
+    if (prepared.size === 0) return;
+    const appended = await this.#journal.append([...prepared.values()], nowUs);
+    let at = 0;
+    for (const [i, one] of prepared) {
+      attempt(outcomes, i, () => outcomes.set(i, { ok: true, ack: this.#settle(one, appended[at++]) }));
+    }
+  }
+
+  /** Of every run that they name, by `keyOf`; asks for each run once. */
+  async #findPlaces(
+    caller: Caller,
+    envelopes: Iterable<Envelope>,
+  ): Promise<ReadonlyMap<string, Place | CairnError>> {
+    const places = new Map<string, Place | CairnError>();
+    const finding = new Map<string, Promise<void>>();
+    for (const envelope of envelopes) {
+      const key = keyOf(envelope);
+      if (finding.has(key)) continue;
+      const found = this.#runs.whereIs(caller, envelope.run).then(
+        (place) => void places.set(key, place),
+        (thrown: unknown) => void places.set(key, CairnError.from(thrown)),
+      );
+      finding.set(key, found);
+    }
+    await Promise.all(finding.values());
+    return places;
+  }
+
   async #apply(caller: Caller, checked: Envelope): Promise<EnvelopeAck> {
-    const { id: runId, namespace } = await this.#runs.whereIs(caller, checked.run);
-    const { series, change } = checked;
+    const place = await this.#runs.whereIs(caller, checked.run);
+    const nowUs = this.#clock.nowUs();
+    const prepared = this.#prepare(caller, checked, place, nowUs);
+    const [outcome] = await this.#journal.append([prepared], nowUs);
+    return this.#settle(prepared, outcome);
+  }
+
+  /** Throws when the caller may not write what it holds. */
+  #prepare(caller: Caller, checked: Envelope, { id: runId, namespace }: Place, nowUs: number): Prepared {
     for (const { name } of checked.artifacts ?? [])
       requireArtifact(caller, { namespace, runId, artifact: name });
     const mayCapture = checked.log !== undefined || checked.artifacts !== undefined;
     const left = mayCapture ? withhold(checked, this.#captures.forbiddenIn(namespace)) : undefined;
-    const nowUs = this.#clock.nowUs();
     const { artifacts: stored } = left?.kept ?? checked;
-    const audit = auditOf(caller, { change, artifacts: stored }, { namespace, runId }, nowUs);
-    const [outcome] = await this.#journal.append([{ ...checked, runId, kept: left?.kept, audit }], nowUs);
+    const audit = auditOf(caller, { change: checked.change, artifacts: stored }, { namespace, runId }, nowUs);
+    return { ...checked, runId, kept: left?.kept, audit, withheld: left?.withheld };
+  }
+
+  /** Counts what was accepted and shows it to watchers. Throws what the journal refused it with. */
+  #settle(prepared: Prepared, outcome: AppendOutcome | undefined): EnvelopeAck {
     if (outcome === undefined) throw new CairnError("internal", "the store gave no answer");
     if (!outcome.ok) throw outcome.error;
-    if (!outcome.ack.duplicate) {
-      const { log } = left?.kept ?? checked;
-      this.#accepted.envelopes++;
-      this.#accepted.points += outcome.ack.points;
-      for (const { lengths } of log ?? []) this.#accepted.lines += lengths.length;
-      const { position } = outcome;
-      if (series.length > 0 && position !== undefined) this.#changes.points.offer(runId, position, series);
-      if (left !== undefined) return { ...outcome.ack, withheld: left.withheld };
-    }
-    return outcome.ack;
+    if (outcome.ack.duplicate) return outcome.ack;
+    const { runId, series, kept, withheld } = prepared;
+    const { log } = kept ?? prepared;
+    this.#accepted.envelopes++;
+    this.#accepted.points += outcome.ack.points;
+    for (const { lengths } of log ?? []) this.#accepted.lines += lengths.length;
+    const { position } = outcome;
+    if (series.length > 0 && position !== undefined) this.#changes.points.offer(runId, position, series);
+    return withheld === undefined ? outcome.ack : { ...outcome.ack, withheld };
   }
 
   /** Since the start of the server. */
   get accepted(): { readonly envelopes: number; readonly points: number; readonly lines: number } {
     return this.#accepted;
   }
+}
+
+/** The same for envelopes that name a run in the same way. */
+function keyOf({ run }: Envelope): string {
+  return JSON.stringify(run);
+}
+
+/** What it throws is the outcome of envelope `i`. */
+function attempt(outcomes: Map<number, WriteOutcome>, i: number, work: () => void): void {
+  try {
+    work();
+  } catch (thrown) {
+    outcomes.set(i, refusalOf(thrown));
+  }
+}
+
+function requireCallFits(envelopes: readonly (Envelope | CairnError)[]): void {
+  requireAtMost(envelopes.length, limits.callEnvelopesMax, "envelopes in one call");
+  let points = 0;
+  for (const one of envelopes) if (!(one instanceof CairnError)) points += pointsOf(one);
+  requireAtMost(points, limits.callPointsMax, "points in one call");
 }
 
 /** undefined for what needs none: points and lines alone. */

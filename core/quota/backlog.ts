@@ -40,15 +40,15 @@ export class Backlog {
   }
 
   /**
-   * Throws like `requireRoom`, or counts it until the function it returns is called. What comes last may
-   * go beyond the bound on bytes, or a large one would never be taken.
+   * Throws like `requireRoom`, or counts it until the function it returns is called: one envelope, or `items` that come
+   * together. What comes last may go beyond the bounds, or a large one would never be taken.
    */
-  enter(bytes: number): () => void {
+  enter(bytes: number, items = 1): () => void {
     this.requireRoom();
-    this.#items++;
+    this.#items += items;
     this.#bytes += bytes;
     return () => {
-      this.#items--;
+      this.#items -= items;
       this.#bytes -= bytes;
     };
   }

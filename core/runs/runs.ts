@@ -22,7 +22,8 @@ import { CHANGED, type JournalChange } from "../ports/journal.ts";
 import type { RunSearch } from "../ports/run-search.ts";
 import { HEAVY_PARTS, type RunStore } from "../ports/run-store.ts";
 import { AT_ONCE, type BeginHeavy } from "../quota/heavy-answer.ts";
-import { parseQuery } from "#lang/query/parser.ts";
+import type { Query } from "#lang/query/ast.ts";
+import { readQuery } from "#lang/query/check.ts";
 import { aliasTaken, refusalFor } from "./alias-refusal.ts";
 import type { CapturePolicies } from "./capture-policies.ts";
 import { checkedRef, chooseRun, findRun, missingRun } from "./choose-run.ts";
@@ -48,7 +49,7 @@ export interface NewRun {
 }
 
 export interface SearchRuns {
-  query: string;
+  query: string | Query;
   namespace: string;
   trashed: boolean;
   pageSize: number;
@@ -255,7 +256,7 @@ export class Runs {
   async search(caller: Caller, request: SearchRuns): Promise<FoundRuns> {
     authorizeCall(caller);
     const nowUs = this.#clock.nowUs();
-    const query = parseQuery(request.query, { nowUs });
+    const query = readQuery(request.query, { nowUs });
     const projection = parseColumns(request.columns);
     const asked = {
       query,

@@ -9,7 +9,8 @@ import type { RunRef } from "#lang/run-ref.ts";
 import type { GroupColumns, Grid, PointStore, ReadGroups } from "../ports/point-store.ts";
 import type { RunSearch } from "../ports/run-search.ts";
 import type { RunStore } from "../ports/run-store.ts";
-import { parseQuery } from "#lang/query/parser.ts";
+import type { Query } from "#lang/query/ast.ts";
+import { readQuery } from "#lang/query/check.ts";
 import { readRuns } from "../runs/read-runs.ts";
 import type { Runs } from "../runs/runs.ts";
 import { Grouping, parseGroupColumns, unneeded, type RunGroup } from "./group-by.ts";
@@ -28,7 +29,7 @@ export interface GroupRequest extends Omit<
 > {
   /** Either these, or the runs that match the query, grouped by columns. */
   groups: readonly GivenGroup[];
-  query: string;
+  query: string | Query;
   namespace: string;
   groupBy: readonly string[];
   /** 0 for the default. */
@@ -141,7 +142,7 @@ export class Groups {
   async #groupByQuery(caller: Caller, request: GroupRequest): Promise<RunGroup[]> {
     const nowUs = this.#clock.nowUs();
     const columns = parseGroupColumns(request.groupBy);
-    const query = parseQuery(request.query, { nowUs });
+    const query = readQuery(request.query, { nowUs });
     const found = await this.#search.search(
       {
         query,

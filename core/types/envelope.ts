@@ -26,6 +26,12 @@ export interface Envelope {
   log?: readonly LogLines[] | undefined;
   /** One after another: of two with the same name and step the later one stays. */
   artifacts?: readonly ArtifactRecord[] | undefined;
+  /**
+   * For one without a number: to be stored once. One with equal content that the run took in the last `repeatMs` makes it
+   * a duplicate, which changes nothing. For wires whose clients repeat a body when they missed the answer; two
+   * that only say the same, such as a value without step and time, are one then.
+   */
+  dropRepeated?: true | undefined;
 }
 
 export interface EnvelopeAck {

@@ -1,4 +1,5 @@
 import type { LogFilter, LogLine } from "../types/log.ts";
+import type { Query } from "#lang/query/ast.ts";
 import type { RunRef } from "#lang/run-ref.ts";
 import type { Labels, Points } from "../types/series.ts";
 import type { FoundRun } from "../runs/found-runs.ts";
@@ -6,7 +7,7 @@ import type { FoundRun } from "../runs/found-runs.ts";
 /** What a client subscribes to. */
 export interface WatchRequest {
   /** As in a search; undefined when no runs are watched. */
-  runs: { query: string; namespace: string; columns: readonly string[] } | undefined;
+  runs: { query: string | Query; namespace: string; columns: readonly string[] } | undefined;
   /** A glob of keys; "" for all. */
   series: readonly { run: RunRef; glob: string }[];
   /** From a line's number on; undefined for only what comes now. */

@@ -6,7 +6,8 @@ import { sizeOf } from "../types/size.ts";
 import type { RunSearch } from "../ports/run-search.ts";
 import type { RunStore } from "../ports/run-store.ts";
 import type { Expression, Query } from "#lang/query/ast.ts";
-import { parseQuery } from "#lang/query/parser.ts";
+import { readQuery } from "#lang/query/check.ts";
+import { printQuery } from "#lang/query/print.ts";
 import { parseColumns, rowsWithMetrics, unwanted, type Projection } from "../runs/columns.ts";
 import { toFoundRuns, type FoundRun } from "../runs/found-runs.ts";
 import { CHANGED } from "../ports/journal.ts";
@@ -22,7 +23,7 @@ const LANES = 4;
 
 /** Which runs somebody watches, and what they want to know of them. */
 export interface RunsView {
-  query: string;
+  query: string | Query;
   under: string;
   projection: Projection;
   /** The kinds of change that can make a difference. */
@@ -33,7 +34,7 @@ export interface RunsView {
 
 /** Throws `invalid` as a search would. */
 export function viewOf(asked: NonNullable<WatchRequest["runs"]>, nowUs: number): RunsView {
-  const query = parseQuery(asked.query, { nowUs });
+  const query = readQuery(asked.query, { nowUs });
   const projection = parseColumns(asked.columns);
   const under = parseNamespace(asked.namespace, { root: true });
   // Points change nothing of a run but its metrics.
@@ -43,8 +44,13 @@ export function viewOf(asked: NonNullable<WatchRequest["runs"]>, nowUs: number):
     under,
     projection,
     kinds: CHANGED.run | CHANGED.artifacts | points,
-    key: JSON.stringify([asked.query, under, asked.columns]),
+    key: JSON.stringify([textOf(asked.query), under, asked.columns]),
   };
+}
+
+/** What a tree is printed as says the same as a text, also later: there is no `now` in it. */
+function textOf(query: string | Query): string {
+  return typeof query === "string" ? query : printQuery(query);
 }
 
 /** What became of the runs that changed after a position. */
@@ -224,7 +230,7 @@ export class RunAnswers {
     this.#searches++;
     const { under, projection } = view;
     const nowUs = this.#clock.nowUs();
-    const query = parseQuery(view.query, { nowUs });
+    const query = readQuery(view.query, { nowUs });
     const found = await this.#search.search({
       query,
       readable: mask,

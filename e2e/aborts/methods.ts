@@ -39,10 +39,15 @@ const envelope: Message = (_, random) => ({
   ...(random.chance(0.3) && { log: [{ lines: ["a line", "another"] }] }),
 });
 
+const envelopes: Message = (target, random) => ({
+  envelopes: Array.from({ length: random.between(0, 8) }, () => envelope(target, random)),
+});
+
 /** Methods that leave the server as it is, or nearly so, no matter who calls them and how often. */
 const ROWS: readonly (readonly [name: string, message: Message])[] = [
   ["cairn.v1.MetricService/WriteEnvelope", envelope],
   ["cairn.v1.MetricService/WriteEnvelope", envelope],
+  ["cairn.v1.MetricService/WriteEnvelopes", envelopes],
   ["cairn.v1.MetricService/StreamEnvelopes", envelope],
   ["cairn.v1.MetricService/StreamEnvelopes", envelope],
   ["cairn.v1.MetricService/ReadSeries", (target) => ({ series: [{ ...byIdOf(target), key: "loss" }] })],

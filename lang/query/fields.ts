@@ -1,4 +1,5 @@
-import type { Field, MetricStat, RunField } from "./ast.ts";
+import { RUN_STATUSES } from "../statuses.ts";
+import type { Comparison, Field, Literal, MetricStat, RunField } from "./ast.ts";
 
 /** What a field holds, and so what it may be compared with. */
 export type FieldType = "any" | "text" | "status" | "number" | "seconds" | "time";
@@ -51,4 +52,32 @@ export function fieldType(field: Field): FieldType {
     case "metric":
       return "number";
   }
+}
+
+/** Whether it can be compared with such a literal. */
+export function fitsField(field: Field, value: Literal): boolean {
+  switch (fieldType(field)) {
+    case "any":
+      return true;
+    case "text":
+      return typeof value === "string";
+    case "status":
+      return RUN_STATUSES.some((status) => status === value);
+    case "number":
+    case "seconds":
+    case "time":
+      return typeof value === "number";
+  }
+}
+
+/** Bools and statuses have no order. */
+export function knowsComparison(field: Field, comparison: Comparison, value: Literal): boolean {
+  if (comparison === "=" || comparison === "!=") return true;
+  return typeof value !== "boolean" && fieldType(field) !== "status";
+}
+
+/** Whether it may hold texts, which patterns match. */
+export function mayBeText(field: Field): boolean {
+  const type = fieldType(field);
+  return type === "any" || type === "text" || type === "status";
 }

@@ -17,11 +17,11 @@ import { CairnError } from "../errors.ts";
 import { limits } from "../limits.ts";
 import type { Comparison, Expression, Field, Literal, Order, Query } from "./ast.ts";
 import { Cursor } from "./cursor.ts";
-import { fieldType, isOrderable } from "./fields.ts";
+import { isOrderable, knowsComparison, mayBeText } from "./fields.ts";
 import type { Token } from "./lexer.ts";
 import { type NamedField, parseField } from "./parse-field.ts";
 import { parseLiteral } from "./parse-literal.ts";
-import { compilePattern, likeToRegex, patternCost } from "./pattern.ts";
+import { likeToRegex, PatternBudget } from "./pattern.ts";
 import { syntaxError } from "./syntax-error.ts";
 
 export interface ParseOptions {
@@ -54,7 +54,7 @@ class Parser {
   readonly #cursor: Cursor;
   readonly #nowUs: number;
   #depth = 0;
-  #patternCost = 0;
+  readonly #patterns = new PatternBudget();
 
   constructor(text: string, nowUs: number) {
     this.#cursor = new Cursor(text, "query");
@@ -161,8 +161,7 @@ class Parser {
 
   #compare(named: NamedField, operator: Token, comparison: Comparison): Expression {
     const value = parseLiteral(this.#cursor, named, this.#nowUs);
-    const ordered = typeof value !== "boolean" && fieldType(named.field) !== "status";
-    if (ordered || comparison === "=" || comparison === "!=") {
+    if (knowsComparison(named.field, comparison, value)) {
       return { op: "compare", field: named.field, comparison, value };
     }
     const subject = typeof value === "boolean" ? "true and false compare" : `${named.name} compares`;
@@ -192,22 +191,13 @@ class Parser {
   }
 
   #matches({ field, name }: NamedField, operator: Token, toRegex: (text: string) => string): Expression {
-    const type = fieldType(field);
-    if (type !== "any" && type !== "text" && type !== "status") {
+    if (!mayBeText(field)) {
       throw this.#cursor.errorAt(operator, `${name} is no text, so no pattern matches it`);
     }
     const token = this.#cursor.peek();
     const regex = toRegex(this.#cursor.takeString("a pattern in quotes"));
-    // A pattern that is too long or too dear by itself is refused below, with its own reason.
-    const cost = patternCost(regex.slice(0, limits.patternBytesMax));
-    this.#patternCost += Math.min(cost, limits.patternCostMax);
-    if (cost < this.#patternCost && this.#patternCost > limits.patternCostMax) {
-      throw this.#cursor.errorAt(token, "the patterns are too large together", {
-        hint: "use fewer patterns and smaller counts in {n,m}",
-      });
-    }
     try {
-      return { op: "matches", field, pattern: compilePattern(regex, "pattern") };
+      return { op: "matches", field, pattern: this.#patterns.compile(regex) };
     } catch (thrown) {
       const error = CairnError.from(thrown);
       if (error.code !== "invalid") throw error;

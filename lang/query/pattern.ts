@@ -95,6 +95,23 @@ export function compilePattern(text: string, what: string): RE2JS {
   return pattern;
 }
 
+/** The patterns of one query, which together may cost as much as one. */
+export class PatternBudget {
+  #cost = 0;
+
+  /** As `compilePattern`; also throws `invalid` for one that is too much with those before it. */
+  compile(text: string): RE2JS {
+    // What is too long or too dear by itself is refused below, with its own reason.
+    const cost = patternCost(text.slice(0, limits.patternBytesMax));
+    this.#cost += Math.min(cost, limits.patternCostMax);
+    if (cost < this.#cost && this.#cost > limits.patternCostMax) {
+      const message = `cannot read pattern ${quote(text)}: the patterns are too large together`;
+      throw new CairnError("invalid", message, { hint: "use fewer patterns and smaller counts in {n,m}" });
+    }
+    return compilePattern(text, "pattern");
+  }
+}
+
 /** The same for a whole text, as Prometheus has it: "." is any character. */
 export function compileAnchored(text: string, what: string): RE2JS {
   // Checked as it was given: what is wrong with it must not be hidden by what is put around it.

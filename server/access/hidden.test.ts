@@ -49,6 +49,11 @@ const FURTHER: readonly MethodRow[] = [
     about: "run",
     message: (_, { runId }) => ({ series: [MISSING, runId].map((id) => ({ run: { id }, key: "new" })) }),
   },
+  {
+    name: "cairn.v1.MetricService/WriteEnvelopes",
+    about: "run",
+    message: (_, { runId }) => ({ envelopes: [MISSING, runId].map((id) => ({ run: { id } })) }),
+  },
   onNamespace("ExploreService/ListFields", (_, { runId }) => ({ runs: { query: `id = "${runId}"` } })),
   onNamespace("ExploreService/CompareRuns", (_, { runId }) => ({ runs: [{ id: MISSING }, { id: runId }] })),
   onNamespace("NamespaceService/ListObjectives", (_, { namespace }) => ({

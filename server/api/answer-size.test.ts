@@ -117,10 +117,10 @@ const ASKED: Readonly<
   CheckIntegrity: { ask: () => [{}] },
 };
 
-/** They answer with what was sent to them, with one run or with next to nothing. */
+/** They answer with what was sent to them, with one run or with next to nothing, also for each of many. */
 const WRITING = new Set(
   `CreateNamespace UpdateNamespace DeleteNamespace CreateRun UpdateRun DeleteRun RestoreRun
-   PurgeRun DeleteSeries WriteEnvelope DescribeKey RecordArtifact DeleteArtifact RestoreArtifact PurgeArtifacts AddSource RemoveSource LogIn
+   PurgeRun DeleteSeries WriteEnvelope WriteEnvelopes DescribeKey RecordArtifact DeleteArtifact RestoreArtifact PurgeArtifacts AddSource RemoveSource LogIn
    LogOut ChangePassword CreatePrincipal UpdatePrincipal DeletePrincipal AddMember RemoveMember BindRole
    UnbindRole SetClosed CreateToken RevokeToken CreateBackup RestoreBackup`.split(/\s+/),
 );

@@ -44,6 +44,7 @@ export const ORDINARY: Readonly<Record<string, string>> = {
   "cairn.v1.RunService/CreateRun": "a new run changes nothing that was there, and is itself the record of it",
   "cairn.v1.MetricService/WriteEnvelope":
     "logging; but what overwrites a run that has ended, or an artifact of another principal, is audited",
+  "cairn.v1.MetricService/WriteEnvelopes": "as WriteEnvelope",
   "cairn.v1.MetricService/StreamEnvelopes": "as WriteEnvelope",
 };
 

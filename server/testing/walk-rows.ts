@@ -37,6 +37,11 @@ const SERVICES: Readonly<Record<string, Readonly<Record<string, Omit<MethodRow, 
   },
   "cairn.v1.MetricService": {
     WriteEnvelope: { about: "run", message: byId },
+    // Refuses each envelope by itself.
+    WriteEnvelopes: {
+      about: "list",
+      message: (world, target) => ({ envelopes: [byId(world, target)] }),
+    },
     StreamEnvelopes: { about: "run", message: byId },
     DescribeKey: {
       about: "namespace",

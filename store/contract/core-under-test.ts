@@ -4,6 +4,7 @@ import { openMemoryBlobStore } from "#blob/memory/memory-blob-store.ts";
 import { ANONYMOUS, OWNER, type Caller } from "#core/access/caller.ts";
 import { openCore, type Core } from "#core/open-core.ts";
 import type { BlobStore } from "#core/ports/blob-store.ts";
+import type { Backlog } from "#core/quota/backlog.ts";
 import type { NewRun } from "#core/runs/runs.ts";
 import type { ChangesOptions } from "#core/watch/changes.ts";
 import { FeedRecorder } from "./feed-recorder.ts";
@@ -29,12 +30,21 @@ export interface CoreUnderTestOptions extends ChangesOptions {
   clock?: Clock & { us: number };
   /** Whether there is a place for them. */
   backups?: boolean;
+  /** One of its own when absent. */
+  backlog?: Backlog;
 }
 
 /** A core as servers have it, on a store under test. */
 export async function buildCore(
   under: StoresUnderTest,
-  { blobs, onSweepFailure, backups = true, clock = clockAt(NOW_US), ...changes }: CoreUnderTestOptions = {},
+  {
+    blobs,
+    onSweepFailure,
+    backups = true,
+    backlog,
+    clock = clockAt(NOW_US),
+    ...changes
+  }: CoreUnderTestOptions = {},
 ): Promise<CoreUnderTest> {
   const core = await openCore(
     {
@@ -45,6 +55,7 @@ export async function buildCore(
     {
       clock,
       changes,
+      ...(backlog !== undefined && { backlog }),
       artifactSizeMax: ARTIFACT_SIZE_MAX,
       auditSigner: () => generateKeyPairSync("ed25519").privateKey,
       // The least there is: what a real one costs is not the matter here.

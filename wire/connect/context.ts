@@ -20,6 +20,11 @@ const callerKey = createContextKey<Caller>(
 /** Envelopes of this request that are decoded already, in their order. */
 export const receivedKey = createContextKey<Envelope[]>([], { description: "decoded envelopes" });
 
+/** Those of a message that holds many; undefined where it is not decoded yet. */
+export const receivedManyKey = createContextKey<(Envelope | CairnError)[] | undefined>(undefined, {
+  description: "many decoded envelopes",
+});
+
 export const senderKey = createContextKey<Sender>(
   { address: undefined, headers: {}, connection: undefined },
   { description: "who sent the request" },

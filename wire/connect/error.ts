@@ -1,8 +1,10 @@
+import { type MessageInitShape } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
+import { codeToString } from "@connectrpc/connect/protocol-connect";
 import { withoutStack } from "#base/without-stack.ts";
 import { CairnError, type ErrorCode } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
-import { ErrorDetailSchema } from "#proto/cairn/v1/error_pb.ts";
+import { ErrorDetailSchema, type ItemErrorSchema } from "#proto/cairn/v1/error_pb.ts";
 import { retryAfterOf } from "#wire/kit/http-error.ts";
 
 const CODES: Readonly<Record<ErrorCode, Code>> = {
@@ -32,6 +34,14 @@ export function toConnectError(thrown: unknown, onFailure: OnFailure): ConnectEr
   const error = CairnError.from(thrown);
   if (error.reason === "QUOTA") return readyRefusal(error, () => fromCairnError(error, onFailure));
   return fromCairnError(error, onFailure);
+}
+
+/** The same for one item of a call that answers for each of many. */
+export function toItemError(thrown: unknown, onFailure: OnFailure): MessageInitShape<typeof ItemErrorSchema> {
+  const error = toConnectError(thrown, onFailure);
+  const [detail] = error.findDetails(ErrorDetailSchema);
+  const said = { code: codeToString(error.code), message: error.rawMessage };
+  return detail === undefined ? said : { ...said, detail };
 }
 
 function fromCairnError(error: CairnError, onFailure: OnFailure): ConnectError {

@@ -7,14 +7,16 @@ import {
   EnvelopeAckSchema,
   ReadSeriesRequestSchema,
   ReadSeriesResponseSchema,
+  WriteEnvelopesResponseSchema,
 } from "#proto/cairn/v1/metric_pb.ts";
 import { SearchRunsRequestSchema, SearchRunsResponseSchema } from "#proto/cairn/v1/run_pb.ts";
 import { binaryForm } from "./answer/answer-form.ts";
 import { checkBinary } from "./check/binary.ts";
-import type { ConnectCore } from "./core.ts";
+import type { ConnectOptions } from "./core.ts";
 import { decodeEnvelope } from "./decode/envelope.ts";
+import { decodeEnvelopes } from "./decode/envelopes.ts";
 import { encodeRead } from "./answer/encode-read.ts";
-import { fromAck } from "./map/ack.ts";
+import { fromAck, fromOutcomes } from "./map/ack.ts";
 import { fromFound, toSearchRuns } from "./map/run.ts";
 import { fromReadResult, toReadRequest } from "./map/series.ts";
 
@@ -26,12 +28,22 @@ export interface FastMethod {
   answer(caller: Caller, message: Uint8Array): Promise<readonly Uint8Array[]>;
 }
 
-/** The two that carry the points, and the search that people wait for. */
-export function fastMethods({ ingest, metrics, runs }: ConnectCore): FastMethod[] {
+/** Those that carry the points, and the search that people wait for. */
+export function fastMethods({
+  core: { ingest, metrics, runs },
+  onFailure,
+}: Pick<ConnectOptions, "core" | "onFailure">): FastMethod[] {
   return [
     {
       name: "cairn.v1.MetricService/WriteEnvelope",
       answer: async (caller, message) => [encodeAck(await ingest.write(caller, decodeEnvelope(message)))],
+    },
+    {
+      name: "cairn.v1.MetricService/WriteEnvelopes",
+      answer: async (caller, message) => {
+        const outcomes = await ingest.writeAll(caller, decodeEnvelopes(message));
+        return [toBinary(WriteEnvelopesResponseSchema, fromOutcomes(outcomes, onFailure))];
+      },
     },
     {
       name: "cairn.v1.MetricService/ReadSeries",

@@ -5,7 +5,7 @@ import { CairnError } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
 import type { Account } from "#core/quota/account.ts";
 import type { BeginHeavy } from "#core/quota/heavy-answer.ts";
-import { EnvelopeSchema } from "#proto/cairn/v1/metric_pb.ts";
+import { EnvelopeSchema, WriteEnvelopesRequestSchema } from "#proto/cairn/v1/metric_pb.ts";
 import type { HeldBytes } from "#wire/kit/byte-budget.ts";
 import type { Sender } from "#wire/kit/sender.ts";
 import type { Traffic } from "#wire/kit/traffic.ts";
@@ -69,13 +69,18 @@ export const EXPENSIVE: ReadonlySet<string> = new Set([
   "cairn.v1.SystemService/VerifyRun",
 ]);
 
+const ENVELOPES: ReadonlySet<string> = new Set([
+  EnvelopeSchema.typeName,
+  WriteEnvelopesRequestSchema.typeName,
+]);
+
 export function traitsOf(method: DescMethod, permission: Permission): MethodTraits {
   const kind = method.methodKind;
   return {
     permission,
     streams: kind !== "unary",
     clientStreams: kind === "client_streaming" || kind === "bidi_streaming",
-    writes: method.input.typeName === EnvelopeSchema.typeName,
+    writes: ENVELOPES.has(method.input.typeName),
     expensive: EXPENSIVE.has(methodName(method)),
   };
 }

@@ -46,7 +46,7 @@ export function connectWire(options: ConnectOptions): ConnectWire {
   );
   const adapter = connectAdapter({
     routes: (router: ConnectRouter) => {
-      registerServices(router, options.core, options.stopping);
+      registerServices(router, options);
       registerHealth(router, options.health, options.stopping);
       registerReflection(
         router,
@@ -60,8 +60,7 @@ export function connectWire(options: ConnectOptions): ConnectWire {
       createContextValues().set(receivedKey, []).set(openCallKey, call).set(senderKey, senderOf(request)),
     onFailure: options.onFailure,
   });
-  const fast =
-    options.fast === false ? undefined : new FastUnary(options, fastMethods(options.core), methods);
+  const fast = options.fast === false ? undefined : new FastUnary(options, fastMethods(options), methods);
   return {
     permissions,
     owns: (path) => permissions.has(path.slice(1)),

@@ -33,7 +33,8 @@ export type { ScriptRun };
 export interface ScriptEngine {
   /** Forgets all runs and holds these. */
   load(runs: readonly ScriptRun[]): Promise<void>;
-  search(query: Query, options: ScriptSearch): Promise<ScriptFound>;
+  /** `text` is what the query was parsed from. */
+  search(query: Query, options: ScriptSearch, text: string): Promise<ScriptFound>;
 }
 
 export interface ScriptSearch {
@@ -159,7 +160,8 @@ async function runQuery(
     return checkError(CairnError.from(thrown), expected.error);
   }
   if (expected.error !== undefined) throw new Error("expected an error, but the query is good");
-  const found = await searchAll(query, expected, engine, nowUs);
+  const search = (options: Omit<ScriptSearch, "nowUs">) => engine.search(query, { ...options, nowUs }, text);
+  const found = await searchAll(search, expected);
   const total = expected.total ?? expected.names.length;
   if (found.names.join(" ") !== expected.names.join(" ") || found.total !== total) {
     throw new Error(
@@ -170,17 +172,15 @@ async function runQuery(
 }
 
 async function searchAll(
-  query: Query,
+  search: (options: Omit<ScriptSearch, "nowUs">) => Promise<ScriptFound>,
   expected: Expectation,
-  engine: ScriptEngine,
-  nowUs: number,
 ): Promise<ScriptFound> {
   const limit = expected.pages ?? expected.limit ?? NAMES_MAX;
-  const first = await engine.search(query, { limit, after: undefined, nowUs });
+  const first = await search({ limit, after: undefined });
   const names = [...first.names];
   if (expected.pages === undefined) return first;
   for (let after = first.next; after !== undefined;) {
-    const page = await engine.search(query, { limit, after, nowUs });
+    const page = await search({ limit, after });
     if (page.names.length === 0 || page.names.length > limit) {
       throw new Error(`a page after "${after}" holds ${page.names.length} runs`);
     }

@@ -5,9 +5,11 @@ import { coreExploreContract } from "./explore.ts";
 import { coreGroupsContract } from "./groups.ts";
 import { coreIngestContract } from "./ingest.ts";
 import { coreRunsContract } from "./runs.ts";
+import { coreSearchByTreeContract } from "./search-by-tree.ts";
 import { coreSeriesContract } from "./series.ts";
 import { coreSightContract } from "./sight.ts";
 import { coreSystemContract } from "./system.ts";
+import { coreWriteManyContract } from "./write-many.ts";
 import type { OpenStores } from "../stores.ts";
 
 export function coreContract(name: string, open: OpenStores, traits: { restores: boolean }): void {
@@ -15,10 +17,12 @@ export function coreContract(name: string, open: OpenStores, traits: { restores:
     describe("runs and namespaces", () => coreRunsContract(open));
     describe("what others may not see", () => coreSightContract(open));
     describe("ingest and metrics", () => coreIngestContract(open));
+    describe("many envelopes at once", () => coreWriteManyContract(open));
     describe("selection of series", () => coreSeriesContract(open));
     describe("what must not be captured", () => coreCaptureContract(open));
     describe("groups", () => coreGroupsContract(open));
     describe("many runs at once", () => coreExploreContract(open));
+    describe("queries as trees", () => coreSearchByTreeContract(open));
     describe("system", () => coreSystemContract(open, traits.restores));
   });
 }

@@ -11,6 +11,7 @@ import { feedContract } from "./feed.ts";
 import { ledgerContract } from "./ledger.ts";
 import { limitsContract } from "./limits.ts";
 import { namespacesContract } from "./namespaces.ts";
+import { repeatsContract } from "./repeats.ts";
 import { runsContract } from "./runs.ts";
 import { schedulesContract } from "./schedules.ts";
 import { trashContract } from "./trash.ts";
@@ -32,6 +33,7 @@ export function runStoreContract(name: string, open: OpenStores, traits: RunStor
     describe("trash and heartbeats", () => trashContract(open));
     describe("ledger", () => ledgerContract(open));
     describe("digests", () => digestContract(open));
+    describe("repeated bodies", () => repeatsContract(open));
     describe("verify", () => verifyContract(open));
     describe("schedules", () => schedulesContract(open, traits.schedules));
     describe("limits", () => limitsContract(open));

@@ -37,6 +37,8 @@ interface Schedule {
   /** Of each writer, the losses before each of its envelopes. */
   writers: number[][];
   deliveries: Delivery[];
+  /** Bodies without a number, by index, as often as they are repeated; sent in two halves. */
+  repeats: number[];
   settleAfter: number;
   /** Whether its envelopes carry log lines and artifacts too. */
   extras: boolean;
@@ -59,6 +61,7 @@ const scheduleArbitrary: fc.Arbitrary<Schedule> = fc.record({
     }),
     { maxLength: 8 },
   ),
+  repeats: fc.array(fc.nat(3), { maxLength: 8 }),
   settleAfter: fc.nat(100),
   extras: fc.boolean(),
 });
@@ -86,6 +89,12 @@ function envelopeOf(runId: string, schedule: Schedule, writer: number, n: number
         ? { params: new Map([[`p${writer}`, String(n)]]), tags: new Map([[`t${writer}.${n}`, "x"]]) }
         : undefined,
   });
+}
+
+/** To be stored once, however often it is sent. */
+function bodyOf(runId: string, n: number): AppendEnvelope {
+  const parts = { series: [numbers("free", [n], n)], log: logOf(4, n), dropRepeated: true } as const;
+  return envelope(runId, 0, parts);
 }
 
 /** The rank tells whose lines they are: between writers there is no order. */
@@ -134,6 +143,15 @@ class Client {
     outcomes.forEach((outcome, at) => this.#judge(outcome, writer, sent[at]!));
   }
 
+  /** Bodies that are repeated whenever no answer came, one after the other. */
+  async repeat(bodies: readonly number[], together: boolean): Promise<void> {
+    for (const outcome of await this.#append(
+      bodies.map((n) => bodyOf(this.#runId, n)),
+      together,
+    ))
+      ackOf(outcome);
+  }
+
   /** What is left, each once and in order. */
   async finish(): Promise<void> {
     const rest = this.#schedule.writers.flatMap((losses, writer) =>
@@ -175,7 +193,7 @@ async function dump(bench: Bench, runId: string, extras: boolean): Promise<unkno
     bench.points.readSeries({
       ...EVERYTHING,
       includeReplaced: true,
-      selectors: ["loss", "note"].map((key) => ({ runId, key, labels: undefined })),
+      selectors: ["loss", "note", "free"].map((key) => ({ runId, key, labels: undefined })),
     }),
     bench.runs.verifyRun(runId),
     extras ? dumpExtras(bench, runId) : undefined,
@@ -237,6 +255,9 @@ export function schedulesContract(open: OpenStores, schedules: number): void {
             await Promise.all(
               tested.map(async ({ schedule }, at) => {
                 const middle = Math.ceil(schedule.deliveries.length / 2);
+                const { repeats, extras } = schedule;
+                const bodies = repeats.slice(...(half === 0 ? [0, 4] : [4]));
+                await clients[at]!.repeat(bodies, extras);
                 const part =
                   half === 0 ? schedule.deliveries.slice(0, middle) : schedule.deliveries.slice(middle);
                 for (const delivery of part) {
@@ -249,7 +270,9 @@ export function schedulesContract(open: OpenStores, schedules: number): void {
           }
           await Promise.all(
             tested.map(async ({ schedule, plain, runId }) => {
-              await new Client(bench, plain, schedule).finish();
+              const single = new Client(bench, plain, schedule);
+              await single.finish();
+              await single.repeat([...new Set(schedule.repeats)], false);
               const [dumped, expected] = await Promise.all([
                 dump(bench, runId, schedule.extras),
                 dump(bench, plain, schedule.extras),

@@ -13,12 +13,18 @@ const [FIRST, SECOND, TRASHED] = ["1", "2", "3"].map((digit) => digit.padStart(3
   string,
 ];
 
-it("D12 opens a file of format 10 with everything in it, folded or not, and gives out no position twice", async () => {
+/** A data directory with the store that an earlier version wrote. */
+async function unpack(file: string): Promise<{ directory: string; data: string }> {
   const directory = await mkdtemp(join(tmpdir(), "cairn-format-"));
   const data = join(directory, "data");
   await mkdir(data, { mode: 0o700 });
-  const packed = await readFile(new URL("../testing/format-10.db.gz", import.meta.url));
+  const packed = await readFile(new URL(`../testing/${file}`, import.meta.url));
   await writeFile(join(data, "cairn.db"), gunzipSync(packed));
+  return { directory, data };
+}
+
+it("D12 opens a file of format 10 with everything in it, folded or not, and gives out no position twice", async () => {
+  const { directory, data } = await unpack("format-10.db.gz");
   let under: SqliteUnderTest = await openIn(directory, data);
   expect(await readNumbers(under.points, FIRST, "loss")).toEqual([1, 2, 3, 4, 5]);
   expect(await readNumbers(under.points, SECOND, "loss")).toEqual([4]);
@@ -38,6 +44,21 @@ it("D12 opens a file of format 10 with everything in it, folded or not, and give
   under = await under.reopen!();
   expect(await readNumbers(under.points, FIRST, "loss")).toEqual([1, 2, 3, 4, 5, 6]);
   expect(await under.journal.changesSince(undefined, CHANGED_RUNS)).toMatchObject({ position: 6, secret });
+  expect((await under.engine.integrity!.checkIntegrity()).problems).toEqual([]);
+  await under.discard();
+});
+
+it("D12 E15 opens a file of format 13 and drops repeated bodies from then on", async () => {
+  const { directory, data } = await unpack("format-13.db.gz");
+  let under: SqliteUnderTest = await openIn(directory, data);
+  expect(await readNumbers(under.points, FIRST, "loss")).toEqual([1, 2, 3, 4, 5]);
+  // As the one without a number that is there: nothing is known of it.
+  const body = () => envelope(FIRST, 0, { series: [numbers("free", [7])], dropRepeated: true });
+  expect(await appendOne(under.journal, body())).toMatchObject({ duplicate: false });
+  expect(await appendOne(under.journal, body())).toMatchObject({ duplicate: true });
+  under = await under.reopen!();
+  expect(await appendOne(under.journal, body())).toMatchObject({ duplicate: true });
+  expect(await under.runs.verifyRun(FIRST)).toMatchObject({ unnumberedEnvelopes: 2, problems: [] });
   expect((await under.engine.integrity!.checkIntegrity()).problems).toEqual([]);
   await under.discard();
 });

@@ -17,6 +17,7 @@ import { requireKind, type Catalog, type SeriesEntry } from "../series/catalog.t
 import { CHUNKS_MAX, readablePieces } from "../series/chunks.ts";
 import type { Db } from "../file/db.ts";
 import { placeSeq, type Ledger, type Writer } from "./ledger.ts";
+import { Repeats } from "./repeats.ts";
 import type { Lines } from "../lines/lines.ts";
 import type { PackedLines } from "../lines/pack.ts";
 import { headCrc, LOG_COLUMNS } from "./log.ts";
@@ -39,6 +40,8 @@ export interface PackedEnvelope {
   body: Uint8Array;
   points: number;
   digest: number;
+  /** Of the content that `digest` is of; undefined unless a repeated one is to be dropped. */
+  hash: Uint8Array | undefined;
   crc: number;
   nowUs: number;
   /** undefined when there is nothing of it. */
@@ -71,6 +74,7 @@ export class Appender {
   readonly #runKeys = new Map<string, number>();
   readonly #columns = new NumberColumns();
   readonly #recent: RecentSeries;
+  readonly #repeats: Repeats;
 
   constructor(parts: {
     db: Db;
@@ -92,6 +96,7 @@ export class Appender {
     this.#artifacts = parts.artifacts;
     this.#journal = parts.journal;
     this.#recent = parts.recent;
+    this.#repeats = new Repeats(parts.db);
   }
 
   /**
@@ -99,8 +104,11 @@ export class Appender {
    * storage itself may strike later; the whole transaction is then rolled back.
    */
   append(envelope: PackedEnvelope): Appended {
-    const { seq, change, nowUs, points } = envelope;
+    const { seq, change, hash, nowUs, points } = envelope;
     const run = this.#runKey(envelope.runId);
+    if (hash !== undefined && this.#repeats.has(run, hash, nowUs)) {
+      return { ack: { seq, duplicate: true, points }, position: undefined };
+    }
     const writer = this.#ledger.find(run, envelope.writer);
     if (envelope.writer !== "" && placeSeq(writer?.lastSeq ?? 0, envelope) === "known") {
       this.#requireSame(writer!, envelope);
@@ -171,7 +179,8 @@ export class Appender {
     envelope: PackedEnvelope,
     missing: ReadonlyMap<string, SeriesKind>,
   ): number | undefined {
-    const { names, seq, nowUs } = envelope;
+    const { names, seq, hash, nowUs } = envelope;
+    if (hash !== undefined) this.#repeats.add(run, hash, nowUs);
     if (missing.size > 0) {
       this.#catalog.reserve(run, missing.size);
       for (const [name, kind] of missing) this.#catalog.create(run, name, kind);

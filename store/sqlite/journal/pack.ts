@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { ByteWriter } from "#base/codec/byte-writer.ts";
 import { writeBlock } from "#base/codec/block.ts";
@@ -15,6 +16,8 @@ import { packLines, type PackedLines } from "../lines/pack.ts";
 
 const scratch = new ByteWriter(1 << 16);
 const LENGTH_MODULUS = 2 ** 20;
+const HASH_BYTES = 16;
+const NO_LINES: readonly PackedLines[] = [];
 
 /**
  * Writes the points as log blocks, so that one buffer goes to the storage thread instead of many.
@@ -24,7 +27,7 @@ export function packEnvelope(
   envelope: AppendEnvelope,
   nowUs: number,
 ): PackedEnvelope & { body: Uint8Array<ArrayBuffer> } {
-  const { runId, writer, seq, lost, change, series, log, artifacts, kept, audit } = envelope;
+  const { runId, writer, seq, lost, change, series, log, artifacts, kept, audit, dropRepeated } = envelope;
   let points = 0;
   const names: string[] = [];
   scratch.reset();
@@ -38,10 +41,12 @@ export function packEnvelope(
   let said = names.join("\n") + (change === undefined ? "" : changeText(change)) + lostText(lost);
   let contentCrc = crc;
   let contentBytes = body.length;
+  let sentLines = NO_LINES;
   let extras: PackedExtras | undefined;
   if (log !== undefined || artifacts !== undefined) {
     extras = { lines: packedLog(log ?? []), artifacts: artifacts ?? [] };
     said += artifactsText(extras.artifacts);
+    sentLines = extras.lines;
     for (const piece of extras.lines) {
       contentCrc = crc32(piece.body, contentCrc);
       contentBytes += piece.body.length;
@@ -62,11 +67,24 @@ export function packEnvelope(
     body,
     points,
     digest,
+    hash: dropRepeated === true && seq === 0 ? contentHash(said, body, sentLines) : undefined,
     crc,
     nowUs,
     extras,
     audit,
   };
+}
+
+/**
+ * A digest tells two bodies under one number apart, which may fail once in 2^32. Here a body is held against thousands, and
+ * one that is taken for another is lost.
+ */
+function contentHash(said: string, points: Uint8Array, lines: readonly PackedLines[]): Uint8Array {
+  const hash = createHash("sha256");
+  const pieces = [points, ...lines.map(({ body }) => body)];
+  hash.update(JSON.stringify([said, pieces.map(({ length }) => length)]));
+  for (const piece of pieces) hash.update(piece);
+  return Uint8Array.from(hash.digest().subarray(0, HASH_BYTES));
 }
 
 function packedLog(log: NonNullable<AppendEnvelope["log"]>): PackedLines[] {

@@ -4,15 +4,16 @@ import { parseTimeout as parseConnectTimeout } from "@connectrpc/connect/protoco
 import { parseTimeout as parseGrpcTimeout } from "@connectrpc/connect/protocol-grpc";
 import { CairnError } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
-import { EnvelopeSchema } from "#proto/cairn/v1/metric_pb.ts";
+import { EnvelopeSchema, WriteEnvelopesRequestSchema } from "#proto/cairn/v1/metric_pb.ts";
 import { ByteCollector } from "../../kit/byte-collector.ts";
 import type { Encoding } from "../../kit/decoder.ts";
 import { inflate } from "../../kit/inflate.ts";
 import { contentTypeOf } from "../../kit/router.ts";
 import { checkBinary } from "./binary.ts";
 import { checkJson } from "./json.ts";
-import { receivedKey } from "../context.ts";
+import { receivedKey, receivedManyKey } from "../context.ts";
 import { decodeEnvelope } from "../decode/envelope.ts";
+import { decodeEnvelopes } from "../decode/envelopes.ts";
 import { messageTooLarge, toConnectError, unfoldsTooFar, type OnFailure } from "../error.ts";
 import { FRAME_HEAD, Frames, frameOf, isCompressed } from "../frames.ts";
 import type { OpenCall } from "../open-call.ts";
@@ -31,8 +32,8 @@ const MESSAGE_IDLE_MS = 60_000;
  * it: a few kilobytes of gzip can hold sixteen million empty messages, which no heap survives. It also
  * names what is wrong in the same words as everywhere else.
  *
- * An envelope in binary is decoded here and left in `receivedKey`; the stack sees an empty message in its
- * place, so that nobody decodes it twice.
+ * An envelope in binary is decoded here and left in `receivedKey`, many in `receivedManyKey`; the stack sees an empty
+ * message in their place, so that nobody decodes them twice.
  */
 export function checkRequest(
   request: UniversalServerRequest,
@@ -55,6 +56,9 @@ export function checkRequest(
     if (type.endsWith("json")) checkJson(bytes);
     else if (method.input.typeName === EnvelopeSchema.typeName) {
       request.contextValues?.get(receivedKey).push(decodeEnvelope(bytes));
+      return NOTHING;
+    } else if (method.input.typeName === WriteEnvelopesRequestSchema.typeName) {
+      request.contextValues?.set(receivedManyKey, decodeEnvelopes(bytes));
       return NOTHING;
     } else checkBinary(method.input, bytes);
     return bytes;

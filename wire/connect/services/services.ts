@@ -5,19 +5,26 @@ import { ArtifactService } from "#proto/cairn/v1/artifact_pb.ts";
 import { ExploreService } from "#proto/cairn/v1/explore_pb.ts";
 import { LineageService } from "#proto/cairn/v1/lineage_pb.ts";
 import { LogService } from "#proto/cairn/v1/log_pb.ts";
-import { EnvelopeSchema, MetricService, type Envelope, type EnvelopeAck } from "#proto/cairn/v1/metric_pb.ts";
+import {
+  EnvelopeSchema,
+  MetricService,
+  WriteEnvelopesRequestSchema,
+  type Envelope,
+  type EnvelopeAck,
+} from "#proto/cairn/v1/metric_pb.ts";
 import { AccessService } from "#proto/cairn/v1/access_pb.ts";
 import { NamespaceService } from "#proto/cairn/v1/namespace_pb.ts";
 import { RunService } from "#proto/cairn/v1/run_pb.ts";
 import { SystemService } from "#proto/cairn/v1/system_pb.ts";
 import { WatchService } from "#proto/cairn/v1/watch_pb.ts";
 import { answerForm } from "../answer/answer-form.ts";
-import { callerOf, heavyOf, receivedKey } from "../context.ts";
-import type { ConnectCore } from "../core.ts";
+import { callerOf, heavyOf, receivedKey, receivedManyKey } from "../context.ts";
+import type { ConnectCore, ConnectOptions } from "../core.ts";
 import { decodeEnvelope } from "../decode/envelope.ts";
+import { decodeEnvelopes } from "../decode/envelopes.ts";
 import { interruptible } from "#base/interruptible.ts";
 import { accessService } from "./access.ts";
-import { fromAck } from "../map/ack.ts";
+import { fromAck, fromOutcomes } from "../map/ack.ts";
 import { fromBackup, fromIntegrity, fromInfo, fromVerified } from "../map/system.ts";
 import { fromGroupResult, toGroupRequest } from "../map/groups.ts";
 import { fromForbidden, fromHeld, fromKey, fromNamespace, toKey, toObjective } from "../map/namespace.ts";
@@ -49,11 +56,12 @@ export const SERVICES = [
 ] as const;
 
 /** Registers cairn.v1: each method maps its request, calls core, and maps the answer. */
-export function registerServices(router: ConnectRouter, core: ConnectCore, stopping: AbortSignal): void {
+export function registerServices(router: ConnectRouter, options: ConnectOptions): void {
+  const { core } = options;
   router.service(AccessService, accessService(core));
   router.service(NamespaceService, namespaceService(core));
   router.service(RunService, runService(core));
-  router.service(MetricService, metricService(core, stopping));
+  router.service(MetricService, metricService(options));
   router.service(ArtifactService, artifactService(core));
   router.service(LineageService, lineageService(core));
   router.service(LogService, logService(core));
@@ -128,10 +136,13 @@ function runService({ runs }: ConnectCore): ServiceImpl<typeof RunService> {
   };
 }
 
-function metricService(
-  { ingest, metrics, groups }: ConnectCore,
-  stopping: AbortSignal,
-): ServiceImpl<typeof MetricService> {
+type WriteMethod = "writeEnvelope" | "writeEnvelopes" | "streamEnvelopes";
+
+function writeMethods({
+  core: { ingest },
+  stopping,
+  onFailure,
+}: ConnectOptions): Pick<ServiceImpl<typeof MetricService>, WriteMethod> {
   const write = async (envelope: Envelope, context: Parameters<typeof callerOf>[0]): Promise<EnvelopeAck> => {
     // What came in binary has been decoded; what came as JSON takes the way over binary.
     const decoded =
@@ -141,9 +152,22 @@ function metricService(
   };
   return {
     writeEnvelope: write,
+    writeEnvelopes: async (request, context) => {
+      const decoded =
+        context.values.get(receivedManyKey) ??
+        decodeEnvelopes(toBinary(WriteEnvelopesRequestSchema, request));
+      return fromOutcomes(await ingest.writeAll(callerOf(context), decoded), onFailure);
+    },
     async *streamEnvelopes(envelopes, context) {
       for await (const envelope of untilStopping(envelopes, stopping)) yield await write(envelope, context);
     },
+  };
+}
+
+function metricService(options: ConnectOptions): ServiceImpl<typeof MetricService> {
+  const { metrics, groups } = options.core;
+  return {
+    ...writeMethods(options),
     describeKey: async ({ description }, context) => {
       if (description === undefined)
         throw new CairnError("invalid", "cannot describe a key without a description");

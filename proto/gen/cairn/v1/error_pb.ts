@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file cairn/v1/error.proto.
  */
 export const file_cairn_v1_error: GenFile = /*@__PURE__*/
-  fileDesc("ChRjYWlybi92MS9lcnJvci5wcm90bxIIY2Fpcm4udjEiigEKC0Vycm9yRGV0YWlsEg4KBnJlYXNvbhgBIAEoCRIMCgRoaW50GAIgASgJEi8KBWZhY3RzGAMgAygLMiAuY2Fpcm4udjEuRXJyb3JEZXRhaWwuRmFjdHNFbnRyeRosCgpGYWN0c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFiBnByb3RvMw");
+  fileDesc("ChRjYWlybi92MS9lcnJvci5wcm90bxIIY2Fpcm4udjEiigEKC0Vycm9yRGV0YWlsEg4KBnJlYXNvbhgBIAEoCRIMCgRoaW50GAIgASgJEi8KBWZhY3RzGAMgAygLMiAuY2Fpcm4udjEuRXJyb3JEZXRhaWwuRmFjdHNFbnRyeRosCgpGYWN0c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiUQoJSXRlbUVycm9yEgwKBGNvZGUYASABKAkSDwoHbWVzc2FnZRgCIAEoCRIlCgZkZXRhaWwYAyABKAsyFS5jYWlybi52MS5FcnJvckRldGFpbGIGcHJvdG8z");
 
 /**
  * Travels as a detail of every error, so that a program need not read prose.
@@ -46,4 +46,38 @@ export type ErrorDetail = Message<"cairn.v1.ErrorDetail"> & {
  */
 export const ErrorDetailSchema: GenMessage<ErrorDetail> = /*@__PURE__*/
   messageDesc(file_cairn_v1_error, 0);
+
+/**
+ * The error of one item where a call answers for each of many: what the call
+ * would have ended with, had the item been alone.
+ *
+ * @generated from message cairn.v1.ItemError
+ */
+export type ItemError = Message<"cairn.v1.ItemError"> & {
+  /**
+   * As Connect calls it, such as "failed_precondition".
+   *
+   * @generated from field: string code = 1;
+   */
+  code: string;
+
+  /**
+   * @generated from field: string message = 2;
+   */
+  message: string;
+
+  /**
+   * Absent where the server itself failed.
+   *
+   * @generated from field: cairn.v1.ErrorDetail detail = 3;
+   */
+  detail?: ErrorDetail | undefined;
+};
+
+/**
+ * Describes the message cairn.v1.ItemError.
+ * Use `create(ItemErrorSchema)` to create a new message.
+ */
+export const ItemErrorSchema: GenMessage<ItemError> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_error, 1);
 

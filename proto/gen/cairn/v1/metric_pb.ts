@@ -6,6 +6,8 @@ import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobu
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { ArtifactRecord } from "./artifact_pb.ts";
 import { file_cairn_v1_artifact } from "./artifact_pb.ts";
+import type { ItemError } from "./error_pb.ts";
+import { file_cairn_v1_error } from "./error_pb.ts";
 import type { DescribeKeyRequestSchema, KeyDescriptionSchema, ListKeysRequestSchema, ListKeysResponseSchema } from "./key_pb.ts";
 import { file_cairn_v1_key } from "./key_pb.ts";
 import type { LogLines } from "./log_pb.ts";
@@ -23,7 +25,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file cairn/v1/metric.proto.
  */
 export const file_cairn_v1_metric: GenFile = /*@__PURE__*/
-  fileDesc("ChVjYWlybi92MS9tZXRyaWMucHJvdG8SCGNhaXJuLnYxIpICCgxTZXJpZXNQb2ludHMSCwoDa2V5GAEgASgJEjIKBmxhYmVscxgCIAMoCzIiLmNhaXJuLnYxLlNlcmllc1BvaW50cy5MYWJlbHNFbnRyeRIiCgRraW5kGAMgASgOMhQuY2Fpcm4udjEuU2VyaWVzS2luZBINCgVzdGVwcxgEIAMoEhIQCgh0aW1lc191cxgFIAMoEhIOCgZ2YWx1ZXMYBiADKAESEAoIaW50ZWdlcnMYByADKBISDQoFYm9vbHMYCCADKAgSDQoFdGV4dHMYCSADKAkSDQoFbmFub3MYCiADKA0aLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASLoAwoIRW52ZWxvcGUSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEg4KBndyaXRlchgCIAEoCRILCgNzZXEYAyABKAQSJgoGc2VyaWVzGAQgAygLMhYuY2Fpcm4udjEuU2VyaWVzUG9pbnRzEi4KBnBhcmFtcxgFIAMoCzIeLmNhaXJuLnYxLkVudmVsb3BlLlBhcmFtc0VudHJ5EioKBHRhZ3MYBiADKAsyHC5jYWlybi52MS5FbnZlbG9wZS5UYWdzRW50cnkSIwoGc3RhdHVzGAcgASgOMhMuY2Fpcm4udjEuUnVuU3RhdHVzEiAKBGxvc3QYCCADKAsyEi5jYWlybi52MS5TZXFSYW5nZRIZChFoZWFydGJlYXRfc2Vjb25kcxgJIAEoDRIQCghlbmRlZF91cxgKIAEoAxIfCgNsb2cYCyADKAsyEi5jYWlybi52MS5Mb2dMaW5lcxIrCglhcnRpZmFjdHMYDCADKAsyGC5jYWlybi52MS5BcnRpZmFjdFJlY29yZBotCgtQYXJhbXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGisKCVRhZ3NFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIicKCFNlcVJhbmdlEg0KBWZpcnN0GAEgASgEEgwKBGxhc3QYAiABKAQiYwoLRW52ZWxvcGVBY2sSCwoDc2VxGAEgASgEEhEKCWR1cGxpY2F0ZRgCIAEoCBIOCgZwb2ludHMYAyABKAMSJAoId2l0aGhlbGQYBCABKAsyEi5jYWlybi52MS5XaXRoaGVsZCJbCghXaXRoaGVsZBINCgVsaW5lcxgBIAEoAxIRCglhcnRpZmFjdHMYAiABKAMSLQoJZm9yYmlkZGVuGAMgASgLMhouY2Fpcm4udjEuRm9yYmlkZGVuQ2FwdHVyZSJ0CgZTYW1wbGUSEQoEc3RlcBgBIAEoA0gAiAEBEhQKB3RpbWVfdXMYAiABKANIAYgBARINCgV2YWx1ZRgDIAEoARIMCgR0ZXh0GAQgASgJEg8KB2ludGVnZXIYBSABKANCBwoFX3N0ZXBCCgoIX3RpbWVfdXMihgIKDVNlcmllc1N1bW1hcnkSDQoFY291bnQYASABKAMSEQoJbmFuX2NvdW50GAIgASgDEh8KBWZpcnN0GAMgASgLMhAuY2Fpcm4udjEuU2FtcGxlEh4KBGxhc3QYBCABKAsyEC5jYWlybi52MS5TYW1wbGUSHQoDbWluGAUgASgLMhAuY2Fpcm4udjEuU2FtcGxlEh0KA21heBgGIAEoCzIQLmNhaXJuLnYxLlNhbXBsZRILCgNzdW0YByABKAESEwoLc3VtX3NxdWFyZXMYCCABKAESEQoEbWVhbhgJIAEoAUgAiAEBEhYKDnJlcGxhY2VkX2NvdW50GAogASgDQgcKBV9tZWFuItgBCgpTZXJpZXNJbmZvEgsKA2tleRgBIAEoCRIwCgZsYWJlbHMYAiADKAsyIC5jYWlybi52MS5TZXJpZXNJbmZvLkxhYmVsc0VudHJ5EiIKBGtpbmQYAyABKA4yFC5jYWlybi52MS5TZXJpZXNLaW5kEigKB3N1bW1hcnkYBCABKAsyFy5jYWlybi52MS5TZXJpZXNTdW1tYXJ5Eg4KBnJ1bl9pZBgFIAEoCRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBItkBChFMaXN0U2VyaWVzUmVxdWVzdBIdCgNydW4YASABKAsyEC5jYWlybi52MS5SdW5SZWYSDAoEZ2xvYhgCIAEoCRINCgVyZWdleBgDIAEoCRIRCglwYWdlX3NpemUYBCABKAUSEgoKcGFnZV90b2tlbhgFIAEoCRIeCgRydW5zGAYgAygLMhAuY2Fpcm4udjEuUnVuUmVmEhIKBXVuZGVyGAcgASgJSACIAQESIwoIbWF0Y2hlcnMYCCADKAsyES5jYWlybi52MS5NYXRjaGVyQggKBl91bmRlciJoChJMaXN0U2VyaWVzUmVzcG9uc2USJAoGc2VyaWVzGAEgAygLMhQuY2Fpcm4udjEuU2VyaWVzSW5mbxIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEwoLdG90YWxfY291bnQYAyABKAMi2gEKDlNlcmllc1NlbGVjdG9yEh0KA3J1bhgBIAEoCzIQLmNhaXJuLnYxLlJ1blJlZhILCgNrZXkYAiABKAkSNAoGbGFiZWxzGAMgAygLMiQuY2Fpcm4udjEuU2VyaWVzU2VsZWN0b3IuTGFiZWxzRW50cnkSEgoKYWxsX2xhYmVscxgEIAEoCBIjCghtYXRjaGVycxgFIAMoCzIRLmNhaXJuLnYxLk1hdGNoZXIaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASL3AQoRUmVhZFNlcmllc1JlcXVlc3QSKAoGc2VyaWVzGAEgAygLMhguY2Fpcm4udjEuU2VyaWVzU2VsZWN0b3ISHAoEYXhpcxgCIAEoDjIOLmNhaXJuLnYxLkF4aXMSEQoEZnJvbRgDIAEoA0gAiAEBEg8KAnRvGAQgASgDSAGIAQESDwoHYnVja2V0cxgFIAEoBRIYChBpbmNsdWRlX3JlcGxhY2VkGAYgASgIEiQKCGVuY29kaW5nGAcgASgOMhIuY2Fpcm4udjEuRW5jb2RpbmcSFQoNb25seV9yZXBsYWNlZBgIIAEoCEIHCgVfZnJvbUIFCgNfdG8iOgoGQ29sdW1uEg0KBWJ5dGVzGAEgASgMEg8KB251bWJlcnMYAiADKAESEAoIaW50ZWdlcnMYAyADKBIiowUKClNlcmllc0RhdGESDgoGcnVuX2lkGAEgASgJEgsKA2tleRgCIAEoCRIwCgZsYWJlbHMYAyADKAsyIC5jYWlybi52MS5TZXJpZXNEYXRhLkxhYmVsc0VudHJ5EiIKBGtpbmQYBCABKA4yFC5jYWlybi52MS5TZXJpZXNLaW5kEhwKBGZvcm0YBSABKA4yDi5jYWlybi52MS5Gb3JtEhMKC3BvaW50X2NvdW50GAYgASgDEh8KBXN0ZXBzGAcgASgLMhAuY2Fpcm4udjEuQ29sdW1uEiIKCHRpbWVzX3VzGAggASgLMhAuY2Fpcm4udjEuQ29sdW1uEh8KBW5hbm9zGAkgASgLMhAuY2Fpcm4udjEuQ29sdW1uEiAKBnZhbHVlcxgKIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhINCgV0ZXh0cxgLIAMoCRIiCghyZXBsYWNlZBgMIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIgCgZidWNrZXQYDSABKAsyEC5jYWlybi52MS5Db2x1bW4SHwoFY291bnQYDiABKAsyEC5jYWlybi52MS5Db2x1bW4SHQoDbWluGA8gASgLMhAuY2Fpcm4udjEuQ29sdW1uEh0KA21heBgQIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIfCgVmaXJzdBgRIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIeCgRsYXN0GBIgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh4KBG1lYW4YEyABKAsyEC5jYWlybi52MS5Db2x1bW4SIwoJbmFuX2NvdW50GBQgASgLMhAuY2Fpcm4udjEuQ29sdW1uGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiYgoSUmVhZFNlcmllc1Jlc3BvbnNlEiQKBnNlcmllcxgBIAMoCzIULmNhaXJuLnYxLlNlcmllc0RhdGESEgoKZ3JpZF9zdGFydBgCIAEoARISCgpncmlkX3dpZHRoGAMgASgBIksKCFJ1bkdyb3VwEgwKBG5hbWUYASABKAkSHgoEcnVucxgCIAMoCzIQLmNhaXJuLnYxLlJ1blJlZhIRCglzdGFydHNfdXMYAyADKBIikQMKEVJlYWRHcm91cHNSZXF1ZXN0EiIKBmdyb3VwcxgBIAMoCzISLmNhaXJuLnYxLlJ1bkdyb3VwEg0KBXF1ZXJ5GAIgASgJEhEKCW5hbWVzcGFjZRgDIAEoCRIQCghncm91cF9ieRgEIAMoCRILCgNrZXkYBSABKAkSNwoGbGFiZWxzGAYgAygLMicuY2Fpcm4udjEuUmVhZEdyb3Vwc1JlcXVlc3QuTGFiZWxzRW50cnkSEwoLb25seV9sYWJlbHMYByABKAgSHAoEYXhpcxgIIAEoDjIOLmNhaXJuLnYxLkF4aXMSEQoEZnJvbRgJIAEoA0gAiAEBEg8KAnRvGAogASgDSAGIAQESDwoHYnVja2V0cxgLIAEoBRIRCglxdWFudGlsZXMYDCADKAESJAoIZW5jb2RpbmcYDSABKA4yEi5jYWlybi52MS5FbmNvZGluZxotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQgcKBV9mcm9tQgUKA190byL4AgoJR3JvdXBEYXRhEgwKBG5hbWUYASABKAkSDgoGdmFsdWVzGAIgAygJEg8KB3J1bl9pZHMYAyADKAkSEwoLcG9pbnRfY291bnQYBCABKAMSIAoGYnVja2V0GAUgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh8KBWNvdW50GAYgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh4KBG1lYW4YByABKAsyEC5jYWlybi52MS5Db2x1bW4SIAoGbWVkaWFuGAggASgLMhAuY2Fpcm4udjEuQ29sdW1uEh0KA3N0ZBgJIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIgCgZzdGRlcnIYCiABKAsyEC5jYWlybi52MS5Db2x1bW4SHQoDbWluGAsgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh0KA21heBgMIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIjCglxdWFudGlsZXMYDSADKAsyEC5jYWlybi52MS5Db2x1bW4iYQoSUmVhZEdyb3Vwc1Jlc3BvbnNlEiMKBmdyb3VwcxgBIAMoCzITLmNhaXJuLnYxLkdyb3VwRGF0YRISCgpncmlkX3N0YXJ0GAIgASgBEhIKCmdyaWRfd2lkdGgYAyABKAEqhgEKClNlcmllc0tpbmQSGwoXU0VSSUVTX0tJTkRfVU5TUEVDSUZJRUQQABIWChJTRVJJRVNfS0lORF9OVU1CRVIQARIXChNTRVJJRVNfS0lORF9JTlRFR0VSEAISFAoQU0VSSUVTX0tJTkRfQk9PTBADEhQKEFNFUklFU19LSU5EX1RFWFQQBCo6CgRBeGlzEhQKEEFYSVNfVU5TUEVDSUZJRUQQABINCglBWElTX1NURVAQARINCglBWElTX1RJTUUQAipOCghFbmNvZGluZxIYChRFTkNPRElOR19VTlNQRUNJRklFRBAAEhIKDkVOQ09ESU5HX0JZVEVTEAESFAoQRU5DT0RJTkdfTlVNQkVSUxACKjsKBEZvcm0SFAoQRk9STV9VTlNQRUNJRklFRBAAEg4KCkZPUk1fRVhBQ1QQARINCglGT1JNX0JBTkQQAjKSBgoNTWV0cmljU2VydmljZRJACg1Xcml0ZUVudmVsb3BlEhIuY2Fpcm4udjEuRW52ZWxvcGUaFS5jYWlybi52MS5FbnZlbG9wZUFjayIE4OAYAxJGCg9TdHJlYW1FbnZlbG9wZXMSEi5jYWlybi52MS5FbnZlbG9wZRoVLmNhaXJuLnYxLkVudmVsb3BlQWNrIgTg4BgDKAEwARJLCgtEZXNjcmliZUtleRIcLmNhaXJuLnYxLkRlc2NyaWJlS2V5UmVxdWVzdBoYLmNhaXJuLnYxLktleURlc2NyaXB0aW9uIgTg4BgDEkcKCExpc3RLZXlzEhkuY2Fpcm4udjEuTGlzdEtleXNSZXF1ZXN0GhouY2Fpcm4udjEuTGlzdEtleXNSZXNwb25zZSIE4OAYAhJNCgpMaXN0U2VyaWVzEhsuY2Fpcm4udjEuTGlzdFNlcmllc1JlcXVlc3QaHC5jYWlybi52MS5MaXN0U2VyaWVzUmVzcG9uc2UiBODgGAISTQoKTGlzdExhYmVscxIbLmNhaXJuLnYxLkxpc3RMYWJlbHNSZXF1ZXN0GhwuY2Fpcm4udjEuTGlzdExhYmVsc1Jlc3BvbnNlIgTg4BgCElMKDERlbGV0ZVNlcmllcxIdLmNhaXJuLnYxLkRlbGV0ZVNlcmllc1JlcXVlc3QaHi5jYWlybi52MS5EZWxldGVTZXJpZXNSZXNwb25zZSIE4OAYBBJQCgtMaXN0UnVuS2V5cxIcLmNhaXJuLnYxLkxpc3RSdW5LZXlzUmVxdWVzdBodLmNhaXJuLnYxLkxpc3RSdW5LZXlzUmVzcG9uc2UiBODgGAISTQoKUmVhZFNlcmllcxIbLmNhaXJuLnYxLlJlYWRTZXJpZXNSZXF1ZXN0GhwuY2Fpcm4udjEuUmVhZFNlcmllc1Jlc3BvbnNlIgTg4BgCEk0KClJlYWRHcm91cHMSGy5jYWlybi52MS5SZWFkR3JvdXBzUmVxdWVzdBocLmNhaXJuLnYxLlJlYWRHcm91cHNSZXNwb25zZSIE4OAYAmIGcHJvdG8z", [file_cairn_v1_artifact, file_cairn_v1_key, file_cairn_v1_log, file_cairn_v1_namespace, file_cairn_v1_permission, file_cairn_v1_run, file_cairn_v1_series]);
+  fileDesc("ChVjYWlybi92MS9tZXRyaWMucHJvdG8SCGNhaXJuLnYxIpICCgxTZXJpZXNQb2ludHMSCwoDa2V5GAEgASgJEjIKBmxhYmVscxgCIAMoCzIiLmNhaXJuLnYxLlNlcmllc1BvaW50cy5MYWJlbHNFbnRyeRIiCgRraW5kGAMgASgOMhQuY2Fpcm4udjEuU2VyaWVzS2luZBINCgVzdGVwcxgEIAMoEhIQCgh0aW1lc191cxgFIAMoEhIOCgZ2YWx1ZXMYBiADKAESEAoIaW50ZWdlcnMYByADKBISDQoFYm9vbHMYCCADKAgSDQoFdGV4dHMYCSADKAkSDQoFbmFub3MYCiADKA0aLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASLoAwoIRW52ZWxvcGUSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEg4KBndyaXRlchgCIAEoCRILCgNzZXEYAyABKAQSJgoGc2VyaWVzGAQgAygLMhYuY2Fpcm4udjEuU2VyaWVzUG9pbnRzEi4KBnBhcmFtcxgFIAMoCzIeLmNhaXJuLnYxLkVudmVsb3BlLlBhcmFtc0VudHJ5EioKBHRhZ3MYBiADKAsyHC5jYWlybi52MS5FbnZlbG9wZS5UYWdzRW50cnkSIwoGc3RhdHVzGAcgASgOMhMuY2Fpcm4udjEuUnVuU3RhdHVzEiAKBGxvc3QYCCADKAsyEi5jYWlybi52MS5TZXFSYW5nZRIZChFoZWFydGJlYXRfc2Vjb25kcxgJIAEoDRIQCghlbmRlZF91cxgKIAEoAxIfCgNsb2cYCyADKAsyEi5jYWlybi52MS5Mb2dMaW5lcxIrCglhcnRpZmFjdHMYDCADKAsyGC5jYWlybi52MS5BcnRpZmFjdFJlY29yZBotCgtQYXJhbXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGisKCVRhZ3NFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIicKCFNlcVJhbmdlEg0KBWZpcnN0GAEgASgEEgwKBGxhc3QYAiABKAQiYwoLRW52ZWxvcGVBY2sSCwoDc2VxGAEgASgEEhEKCWR1cGxpY2F0ZRgCIAEoCBIOCgZwb2ludHMYAyABKAMSJAoId2l0aGhlbGQYBCABKAsyEi5jYWlybi52MS5XaXRoaGVsZCI+ChVXcml0ZUVudmVsb3Blc1JlcXVlc3QSJQoJZW52ZWxvcGVzGAEgAygLMhIuY2Fpcm4udjEuRW52ZWxvcGUiUgoWV3JpdGVFbnZlbG9wZXNSZXNwb25zZRImCgdyZXN1bHRzGAEgAygLMhUuY2Fpcm4udjEuV3JpdGVSZXN1bHQSEAoIcmVqZWN0ZWQYAiABKAUiVQoLV3JpdGVSZXN1bHQSIgoDYWNrGAEgASgLMhUuY2Fpcm4udjEuRW52ZWxvcGVBY2sSIgoFZXJyb3IYAiABKAsyEy5jYWlybi52MS5JdGVtRXJyb3IiWwoIV2l0aGhlbGQSDQoFbGluZXMYASABKAMSEQoJYXJ0aWZhY3RzGAIgASgDEi0KCWZvcmJpZGRlbhgDIAEoCzIaLmNhaXJuLnYxLkZvcmJpZGRlbkNhcHR1cmUidAoGU2FtcGxlEhEKBHN0ZXAYASABKANIAIgBARIUCgd0aW1lX3VzGAIgASgDSAGIAQESDQoFdmFsdWUYAyABKAESDAoEdGV4dBgEIAEoCRIPCgdpbnRlZ2VyGAUgASgDQgcKBV9zdGVwQgoKCF90aW1lX3VzIoYCCg1TZXJpZXNTdW1tYXJ5Eg0KBWNvdW50GAEgASgDEhEKCW5hbl9jb3VudBgCIAEoAxIfCgVmaXJzdBgDIAEoCzIQLmNhaXJuLnYxLlNhbXBsZRIeCgRsYXN0GAQgASgLMhAuY2Fpcm4udjEuU2FtcGxlEh0KA21pbhgFIAEoCzIQLmNhaXJuLnYxLlNhbXBsZRIdCgNtYXgYBiABKAsyEC5jYWlybi52MS5TYW1wbGUSCwoDc3VtGAcgASgBEhMKC3N1bV9zcXVhcmVzGAggASgBEhEKBG1lYW4YCSABKAFIAIgBARIWCg5yZXBsYWNlZF9jb3VudBgKIAEoA0IHCgVfbWVhbiLYAQoKU2VyaWVzSW5mbxILCgNrZXkYASABKAkSMAoGbGFiZWxzGAIgAygLMiAuY2Fpcm4udjEuU2VyaWVzSW5mby5MYWJlbHNFbnRyeRIiCgRraW5kGAMgASgOMhQuY2Fpcm4udjEuU2VyaWVzS2luZBIoCgdzdW1tYXJ5GAQgASgLMhcuY2Fpcm4udjEuU2VyaWVzU3VtbWFyeRIOCgZydW5faWQYBSABKAkaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASLZAQoRTGlzdFNlcmllc1JlcXVlc3QSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEgwKBGdsb2IYAiABKAkSDQoFcmVnZXgYAyABKAkSEQoJcGFnZV9zaXplGAQgASgFEhIKCnBhZ2VfdG9rZW4YBSABKAkSHgoEcnVucxgGIAMoCzIQLmNhaXJuLnYxLlJ1blJlZhISCgV1bmRlchgHIAEoCUgAiAEBEiMKCG1hdGNoZXJzGAggAygLMhEuY2Fpcm4udjEuTWF0Y2hlckIICgZfdW5kZXIiaAoSTGlzdFNlcmllc1Jlc3BvbnNlEiQKBnNlcmllcxgBIAMoCzIULmNhaXJuLnYxLlNlcmllc0luZm8SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhMKC3RvdGFsX2NvdW50GAMgASgDItoBCg5TZXJpZXNTZWxlY3RvchIdCgNydW4YASABKAsyEC5jYWlybi52MS5SdW5SZWYSCwoDa2V5GAIgASgJEjQKBmxhYmVscxgDIAMoCzIkLmNhaXJuLnYxLlNlcmllc1NlbGVjdG9yLkxhYmVsc0VudHJ5EhIKCmFsbF9sYWJlbHMYBCABKAgSIwoIbWF0Y2hlcnMYBSADKAsyES5jYWlybi52MS5NYXRjaGVyGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEi9wEKEVJlYWRTZXJpZXNSZXF1ZXN0EigKBnNlcmllcxgBIAMoCzIYLmNhaXJuLnYxLlNlcmllc1NlbGVjdG9yEhwKBGF4aXMYAiABKA4yDi5jYWlybi52MS5BeGlzEhEKBGZyb20YAyABKANIAIgBARIPCgJ0bxgEIAEoA0gBiAEBEg8KB2J1Y2tldHMYBSABKAUSGAoQaW5jbHVkZV9yZXBsYWNlZBgGIAEoCBIkCghlbmNvZGluZxgHIAEoDjISLmNhaXJuLnYxLkVuY29kaW5nEhUKDW9ubHlfcmVwbGFjZWQYCCABKAhCBwoFX2Zyb21CBQoDX3RvIjoKBkNvbHVtbhINCgVieXRlcxgBIAEoDBIPCgdudW1iZXJzGAIgAygBEhAKCGludGVnZXJzGAMgAygSIqMFCgpTZXJpZXNEYXRhEg4KBnJ1bl9pZBgBIAEoCRILCgNrZXkYAiABKAkSMAoGbGFiZWxzGAMgAygLMiAuY2Fpcm4udjEuU2VyaWVzRGF0YS5MYWJlbHNFbnRyeRIiCgRraW5kGAQgASgOMhQuY2Fpcm4udjEuU2VyaWVzS2luZBIcCgRmb3JtGAUgASgOMg4uY2Fpcm4udjEuRm9ybRITCgtwb2ludF9jb3VudBgGIAEoAxIfCgVzdGVwcxgHIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIiCgh0aW1lc191cxgIIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIfCgVuYW5vcxgJIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIgCgZ2YWx1ZXMYCiABKAsyEC5jYWlybi52MS5Db2x1bW4SDQoFdGV4dHMYCyADKAkSIgoIcmVwbGFjZWQYDCABKAsyEC5jYWlybi52MS5Db2x1bW4SIAoGYnVja2V0GA0gASgLMhAuY2Fpcm4udjEuQ29sdW1uEh8KBWNvdW50GA4gASgLMhAuY2Fpcm4udjEuQ29sdW1uEh0KA21pbhgPIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIdCgNtYXgYECABKAsyEC5jYWlybi52MS5Db2x1bW4SHwoFZmlyc3QYESABKAsyEC5jYWlybi52MS5Db2x1bW4SHgoEbGFzdBgSIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIeCgRtZWFuGBMgASgLMhAuY2Fpcm4udjEuQ29sdW1uEiMKCW5hbl9jb3VudBgUIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBImIKElJlYWRTZXJpZXNSZXNwb25zZRIkCgZzZXJpZXMYASADKAsyFC5jYWlybi52MS5TZXJpZXNEYXRhEhIKCmdyaWRfc3RhcnQYAiABKAESEgoKZ3JpZF93aWR0aBgDIAEoASJLCghSdW5Hcm91cBIMCgRuYW1lGAEgASgJEh4KBHJ1bnMYAiADKAsyEC5jYWlybi52MS5SdW5SZWYSEQoJc3RhcnRzX3VzGAMgAygSIpEDChFSZWFkR3JvdXBzUmVxdWVzdBIiCgZncm91cHMYASADKAsyEi5jYWlybi52MS5SdW5Hcm91cBINCgVxdWVyeRgCIAEoCRIRCgluYW1lc3BhY2UYAyABKAkSEAoIZ3JvdXBfYnkYBCADKAkSCwoDa2V5GAUgASgJEjcKBmxhYmVscxgGIAMoCzInLmNhaXJuLnYxLlJlYWRHcm91cHNSZXF1ZXN0LkxhYmVsc0VudHJ5EhMKC29ubHlfbGFiZWxzGAcgASgIEhwKBGF4aXMYCCABKA4yDi5jYWlybi52MS5BeGlzEhEKBGZyb20YCSABKANIAIgBARIPCgJ0bxgKIAEoA0gBiAEBEg8KB2J1Y2tldHMYCyABKAUSEQoJcXVhbnRpbGVzGAwgAygBEiQKCGVuY29kaW5nGA0gASgOMhIuY2Fpcm4udjEuRW5jb2RpbmcaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUIHCgVfZnJvbUIFCgNfdG8i+AIKCUdyb3VwRGF0YRIMCgRuYW1lGAEgASgJEg4KBnZhbHVlcxgCIAMoCRIPCgdydW5faWRzGAMgAygJEhMKC3BvaW50X2NvdW50GAQgASgDEiAKBmJ1Y2tldBgFIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIfCgVjb3VudBgGIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIeCgRtZWFuGAcgASgLMhAuY2Fpcm4udjEuQ29sdW1uEiAKBm1lZGlhbhgIIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIdCgNzdGQYCSABKAsyEC5jYWlybi52MS5Db2x1bW4SIAoGc3RkZXJyGAogASgLMhAuY2Fpcm4udjEuQ29sdW1uEh0KA21pbhgLIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIdCgNtYXgYDCABKAsyEC5jYWlybi52MS5Db2x1bW4SIwoJcXVhbnRpbGVzGA0gAygLMhAuY2Fpcm4udjEuQ29sdW1uImEKElJlYWRHcm91cHNSZXNwb25zZRIjCgZncm91cHMYASADKAsyEy5jYWlybi52MS5Hcm91cERhdGESEgoKZ3JpZF9zdGFydBgCIAEoARISCgpncmlkX3dpZHRoGAMgASgBKoYBCgpTZXJpZXNLaW5kEhsKF1NFUklFU19LSU5EX1VOU1BFQ0lGSUVEEAASFgoSU0VSSUVTX0tJTkRfTlVNQkVSEAESFwoTU0VSSUVTX0tJTkRfSU5URUdFUhACEhQKEFNFUklFU19LSU5EX0JPT0wQAxIUChBTRVJJRVNfS0lORF9URVhUEAQqOgoEQXhpcxIUChBBWElTX1VOU1BFQ0lGSUVEEAASDQoJQVhJU19TVEVQEAESDQoJQVhJU19USU1FEAIqTgoIRW5jb2RpbmcSGAoURU5DT0RJTkdfVU5TUEVDSUZJRUQQABISCg5FTkNPRElOR19CWVRFUxABEhQKEEVOQ09ESU5HX05VTUJFUlMQAio7CgRGb3JtEhQKEEZPUk1fVU5TUEVDSUZJRUQQABIOCgpGT1JNX0VYQUNUEAESDQoJRk9STV9CQU5EEAIy7QYKDU1ldHJpY1NlcnZpY2USQAoNV3JpdGVFbnZlbG9wZRISLmNhaXJuLnYxLkVudmVsb3BlGhUuY2Fpcm4udjEuRW52ZWxvcGVBY2siBODgGAMSWQoOV3JpdGVFbnZlbG9wZXMSHy5jYWlybi52MS5Xcml0ZUVudmVsb3Blc1JlcXVlc3QaIC5jYWlybi52MS5Xcml0ZUVudmVsb3Blc1Jlc3BvbnNlIgTg4BgDEkYKD1N0cmVhbUVudmVsb3BlcxISLmNhaXJuLnYxLkVudmVsb3BlGhUuY2Fpcm4udjEuRW52ZWxvcGVBY2siBODgGAMoATABEksKC0Rlc2NyaWJlS2V5EhwuY2Fpcm4udjEuRGVzY3JpYmVLZXlSZXF1ZXN0GhguY2Fpcm4udjEuS2V5RGVzY3JpcHRpb24iBODgGAMSRwoITGlzdEtleXMSGS5jYWlybi52MS5MaXN0S2V5c1JlcXVlc3QaGi5jYWlybi52MS5MaXN0S2V5c1Jlc3BvbnNlIgTg4BgCEk0KCkxpc3RTZXJpZXMSGy5jYWlybi52MS5MaXN0U2VyaWVzUmVxdWVzdBocLmNhaXJuLnYxLkxpc3RTZXJpZXNSZXNwb25zZSIE4OAYAhJNCgpMaXN0TGFiZWxzEhsuY2Fpcm4udjEuTGlzdExhYmVsc1JlcXVlc3QaHC5jYWlybi52MS5MaXN0TGFiZWxzUmVzcG9uc2UiBODgGAISUwoMRGVsZXRlU2VyaWVzEh0uY2Fpcm4udjEuRGVsZXRlU2VyaWVzUmVxdWVzdBoeLmNhaXJuLnYxLkRlbGV0ZVNlcmllc1Jlc3BvbnNlIgTg4BgEElAKC0xpc3RSdW5LZXlzEhwuY2Fpcm4udjEuTGlzdFJ1bktleXNSZXF1ZXN0Gh0uY2Fpcm4udjEuTGlzdFJ1bktleXNSZXNwb25zZSIE4OAYAhJNCgpSZWFkU2VyaWVzEhsuY2Fpcm4udjEuUmVhZFNlcmllc1JlcXVlc3QaHC5jYWlybi52MS5SZWFkU2VyaWVzUmVzcG9uc2UiBODgGAISTQoKUmVhZEdyb3VwcxIbLmNhaXJuLnYxLlJlYWRHcm91cHNSZXF1ZXN0GhwuY2Fpcm4udjEuUmVhZEdyb3Vwc1Jlc3BvbnNlIgTg4BgCYgZwcm90bzM", [file_cairn_v1_artifact, file_cairn_v1_error, file_cairn_v1_key, file_cairn_v1_log, file_cairn_v1_namespace, file_cairn_v1_permission, file_cairn_v1_run, file_cairn_v1_series]);
 
 /**
  * Points of one series in columns of equal length. `steps` and `times_us` may
@@ -255,6 +257,77 @@ export const EnvelopeAckSchema: GenMessage<EnvelopeAck> = /*@__PURE__*/
   messageDesc(file_cairn_v1_metric, 3);
 
 /**
+ * @generated from message cairn.v1.WriteEnvelopesRequest
+ */
+export type WriteEnvelopesRequest = Message<"cairn.v1.WriteEnvelopesRequest"> & {
+  /**
+   * At most 1,000, with at most 500,000 points in all. Of one run and writer
+   * they are applied in this order: what follows a refused one is refused, too
+   * (SEQ_GAP).
+   *
+   * @generated from field: repeated cairn.v1.Envelope envelopes = 1;
+   */
+  envelopes: Envelope[];
+};
+
+/**
+ * Describes the message cairn.v1.WriteEnvelopesRequest.
+ * Use `create(WriteEnvelopesRequestSchema)` to create a new message.
+ */
+export const WriteEnvelopesRequestSchema: GenMessage<WriteEnvelopesRequest> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_metric, 4);
+
+/**
+ * @generated from message cairn.v1.WriteEnvelopesResponse
+ */
+export type WriteEnvelopesResponse = Message<"cairn.v1.WriteEnvelopesResponse"> & {
+  /**
+   * One for each envelope, in the order of the request.
+   *
+   * @generated from field: repeated cairn.v1.WriteResult results = 1;
+   */
+  results: WriteResult[];
+
+  /**
+   * How many of them are errors.
+   *
+   * @generated from field: int32 rejected = 2;
+   */
+  rejected: number;
+};
+
+/**
+ * Describes the message cairn.v1.WriteEnvelopesResponse.
+ * Use `create(WriteEnvelopesResponseSchema)` to create a new message.
+ */
+export const WriteEnvelopesResponseSchema: GenMessage<WriteEnvelopesResponse> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_metric, 5);
+
+/**
+ * Exactly one of the two.
+ *
+ * @generated from message cairn.v1.WriteResult
+ */
+export type WriteResult = Message<"cairn.v1.WriteResult"> & {
+  /**
+   * @generated from field: cairn.v1.EnvelopeAck ack = 1;
+   */
+  ack?: EnvelopeAck | undefined;
+
+  /**
+   * @generated from field: cairn.v1.ItemError error = 2;
+   */
+  error?: ItemError | undefined;
+};
+
+/**
+ * Describes the message cairn.v1.WriteResult.
+ * Use `create(WriteResultSchema)` to create a new message.
+ */
+export const WriteResultSchema: GenMessage<WriteResult> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_metric, 6);
+
+/**
  * @generated from message cairn.v1.Withheld
  */
 export type Withheld = Message<"cairn.v1.Withheld"> & {
@@ -279,7 +352,7 @@ export type Withheld = Message<"cairn.v1.Withheld"> & {
  * Use `create(WithheldSchema)` to create a new message.
  */
 export const WithheldSchema: GenMessage<Withheld> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 4);
+  messageDesc(file_cairn_v1_metric, 7);
 
 /**
  * @generated from message cairn.v1.Sample
@@ -320,7 +393,7 @@ export type Sample = Message<"cairn.v1.Sample"> & {
  * Use `create(SampleSchema)` to create a new message.
  */
 export const SampleSchema: GenMessage<Sample> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 5);
+  messageDesc(file_cairn_v1_metric, 8);
 
 /**
  * Of the points that are not replaced. NaN counts but takes no part in min,
@@ -391,7 +464,7 @@ export type SeriesSummary = Message<"cairn.v1.SeriesSummary"> & {
  * Use `create(SeriesSummarySchema)` to create a new message.
  */
 export const SeriesSummarySchema: GenMessage<SeriesSummary> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 6);
+  messageDesc(file_cairn_v1_metric, 9);
 
 /**
  * @generated from message cairn.v1.SeriesInfo
@@ -428,7 +501,7 @@ export type SeriesInfo = Message<"cairn.v1.SeriesInfo"> & {
  * Use `create(SeriesInfoSchema)` to create a new message.
  */
 export const SeriesInfoSchema: GenMessage<SeriesInfo> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 7);
+  messageDesc(file_cairn_v1_metric, 10);
 
 /**
  * @generated from message cairn.v1.ListSeriesRequest
@@ -493,7 +566,7 @@ export type ListSeriesRequest = Message<"cairn.v1.ListSeriesRequest"> & {
  * Use `create(ListSeriesRequestSchema)` to create a new message.
  */
 export const ListSeriesRequestSchema: GenMessage<ListSeriesRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 8);
+  messageDesc(file_cairn_v1_metric, 11);
 
 /**
  * @generated from message cairn.v1.ListSeriesResponse
@@ -527,7 +600,7 @@ export type ListSeriesResponse = Message<"cairn.v1.ListSeriesResponse"> & {
  * Use `create(ListSeriesResponseSchema)` to create a new message.
  */
 export const ListSeriesResponseSchema: GenMessage<ListSeriesResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 9);
+  messageDesc(file_cairn_v1_metric, 12);
 
 /**
  * One series, or with `all_labels` every label set of the key. With `matchers`
@@ -570,7 +643,7 @@ export type SeriesSelector = Message<"cairn.v1.SeriesSelector"> & {
  * Use `create(SeriesSelectorSchema)` to create a new message.
  */
 export const SeriesSelectorSchema: GenMessage<SeriesSelector> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 10);
+  messageDesc(file_cairn_v1_metric, 13);
 
 /**
  * @generated from message cairn.v1.ReadSeriesRequest
@@ -635,7 +708,7 @@ export type ReadSeriesRequest = Message<"cairn.v1.ReadSeriesRequest"> & {
  * Use `create(ReadSeriesRequestSchema)` to create a new message.
  */
 export const ReadSeriesRequestSchema: GenMessage<ReadSeriesRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 11);
+  messageDesc(file_cairn_v1_metric, 14);
 
 /**
  * A column of numbers in one of the two encodings: doubles, except for the
@@ -665,7 +738,7 @@ export type Column = Message<"cairn.v1.Column"> & {
  * Use `create(ColumnSchema)` to create a new message.
  */
 export const ColumnSchema: GenMessage<Column> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 12);
+  messageDesc(file_cairn_v1_metric, 15);
 
 /**
  * @generated from message cairn.v1.SeriesData
@@ -791,7 +864,7 @@ export type SeriesData = Message<"cairn.v1.SeriesData"> & {
  * Use `create(SeriesDataSchema)` to create a new message.
  */
 export const SeriesDataSchema: GenMessage<SeriesData> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 13);
+  messageDesc(file_cairn_v1_metric, 16);
 
 /**
  * @generated from message cairn.v1.ReadSeriesResponse
@@ -820,7 +893,7 @@ export type ReadSeriesResponse = Message<"cairn.v1.ReadSeriesResponse"> & {
  * Use `create(ReadSeriesResponseSchema)` to create a new message.
  */
 export const ReadSeriesResponseSchema: GenMessage<ReadSeriesResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 14);
+  messageDesc(file_cairn_v1_metric, 17);
 
 /**
  * Runs that are shown as one.
@@ -855,7 +928,7 @@ export type RunGroup = Message<"cairn.v1.RunGroup"> & {
  * Use `create(RunGroupSchema)` to create a new message.
  */
 export const RunGroupSchema: GenMessage<RunGroup> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 15);
+  messageDesc(file_cairn_v1_metric, 18);
 
 /**
  * @generated from message cairn.v1.ReadGroupsRequest
@@ -944,7 +1017,7 @@ export type ReadGroupsRequest = Message<"cairn.v1.ReadGroupsRequest"> & {
  * Use `create(ReadGroupsRequestSchema)` to create a new message.
  */
 export const ReadGroupsRequestSchema: GenMessage<ReadGroupsRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 16);
+  messageDesc(file_cairn_v1_metric, 19);
 
 /**
  * Per bucket that holds a point of some run: of the runs' means in it. A run
@@ -1036,7 +1109,7 @@ export type GroupData = Message<"cairn.v1.GroupData"> & {
  * Use `create(GroupDataSchema)` to create a new message.
  */
 export const GroupDataSchema: GenMessage<GroupData> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 17);
+  messageDesc(file_cairn_v1_metric, 20);
 
 /**
  * @generated from message cairn.v1.ReadGroupsResponse
@@ -1063,7 +1136,7 @@ export type ReadGroupsResponse = Message<"cairn.v1.ReadGroupsResponse"> & {
  * Use `create(ReadGroupsResponseSchema)` to create a new message.
  */
 export const ReadGroupsResponseSchema: GenMessage<ReadGroupsResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 18);
+  messageDesc(file_cairn_v1_metric, 21);
 
 /**
  * @generated from enum cairn.v1.SeriesKind
@@ -1226,6 +1299,17 @@ export const MetricService: GenService<{
     methodKind: "unary";
     input: typeof EnvelopeSchema;
     output: typeof EnvelopeAckSchema;
+  },
+  /**
+   * Writes many in one call and answers once, with an acknowledgement or a
+   * refusal for each. Those that are refused do not touch the others.
+   *
+   * @generated from rpc cairn.v1.MetricService.WriteEnvelopes
+   */
+  writeEnvelopes: {
+    methodKind: "unary";
+    input: typeof WriteEnvelopesRequestSchema;
+    output: typeof WriteEnvelopesResponseSchema;
   },
   /**
    * The same for many, answered one by one and in order. An error ends the
