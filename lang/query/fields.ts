@@ -1,4 +1,4 @@
-import type { Field, MetricStat, RunField } from "./ast.ts";
+import type { MetricStat, ModelFieldName, QueryField, RunField } from "./ast.ts";
 
 /** What a field holds, and so what it may be compared with. */
 export type FieldType = "any" | "text" | "status" | "number" | "seconds" | "time";
@@ -17,6 +17,14 @@ const RUN_FIELD_TYPES: Readonly<Record<RunField, FieldType>> = {
   duration: "seconds",
 };
 
+const MODEL_FIELD_TYPES: Readonly<Record<ModelFieldName, FieldType>> = {
+  name: "text",
+  step: "number",
+  size: "number",
+  created: "time",
+};
+
+export const MODEL_FIELDS = Object.keys(MODEL_FIELD_TYPES) as readonly ModelFieldName[];
 export const RUN_FIELDS = Object.keys(RUN_FIELD_TYPES) as readonly RunField[];
 export const KEYED_FIELDS = ["params", "tags", "metrics"] as const;
 export const METRIC_STATS = ["last", "first", "min", "max", "mean", "count"] as const satisfies MetricStat[];
@@ -31,16 +39,22 @@ export function findKeyedField(word: string): (typeof KEYED_FIELDS)[number] | un
   return KEYED_FIELDS.find((name) => name === lower);
 }
 
+/** `word` as it follows "model.". */
+export function findModelField(word: string): ModelFieldName | undefined {
+  const lower = word.toLowerCase();
+  return MODEL_FIELDS.find((name) => name === lower);
+}
+
 export function findMetricStat(word: string): MetricStat | undefined {
   return METRIC_STATS.find((stat) => stat === word);
 }
 
-/** Whether runs can be ordered by it: of many aliases none is the first. */
-export function isOrderable(field: Field): boolean {
+/** Whether there is an order by it: of many aliases none is the first. */
+export function isOrderable(field: QueryField): boolean {
   return field.of !== "run" || field.name !== "alias";
 }
 
-export function fieldType(field: Field): FieldType {
+export function fieldType(field: QueryField): FieldType {
   switch (field.of) {
     case "run":
       return RUN_FIELD_TYPES[field.name];
@@ -50,5 +64,7 @@ export function fieldType(field: Field): FieldType {
       return "text";
     case "metric":
       return "number";
+    case "model":
+      return MODEL_FIELD_TYPES[field.name];
   }
 }

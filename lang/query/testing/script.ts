@@ -17,7 +17,7 @@
  * `load` replaces all runs (see script-run.ts for its lines). Below `query` stand the names of the
  * runs found, in order, or `none`; before them may stand `limit N` (ask for the first N only),
  * `total N` (how many match; by default as many as are named) and `pages N` (walk through all pages of
- * N). `error COLUMN TEXT` expects a syntax error whose message or hint holds the text.
+ * N). `models` in the place of `query` searches models, which are named RUN:NAME@STEP. `error COLUMN TEXT` expects a syntax error whose message or hint holds the text.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -26,6 +26,7 @@ import type { Query } from "../ast.ts";
 import { parseQuery } from "../parser.ts";
 import { parseScriptRun, type ScriptRun } from "./script-run.ts";
 import { parseTimeUs } from "../time.ts";
+import type { ViewedModel } from "../view.ts";
 
 export type { ScriptRun };
 
@@ -34,6 +35,8 @@ export interface ScriptEngine {
   /** Forgets all runs and holds these. */
   load(runs: readonly ScriptRun[]): Promise<void>;
   search(query: Query, options: ScriptSearch): Promise<ScriptFound>;
+  /** Names are as `modelName` writes them. */
+  searchModels(query: Query, options: ScriptSearch): Promise<ScriptFound>;
 }
 
 export interface ScriptSearch {
@@ -62,6 +65,10 @@ export function readScripts(): Script[] {
   return files.sort().map((file) => ({ file, text: readFileSync(join(folder, file), "utf8") }));
 }
 
+export function modelName(run: string, { name, step }: Pick<ViewedModel, "name" | "step">): string {
+  return `${run}:${name}${step === undefined ? "" : `@${step}`}`;
+}
+
 /** Runs a script to its end and answers how many queries it held. Throws at the first that is not as expected. */
 export async function runScript(script: Script, engine: ScriptEngine): Promise<number> {
   let nowUs = Date.UTC(2026, 1, 1) * 1000;
@@ -70,8 +77,9 @@ export async function runScript(script: Script, engine: ScriptEngine): Promise<n
     try {
       if (command.verb === "now") nowUs = expectTime(command.rest);
       else if (command.verb === "load") await engine.load(command.lines.map(parseScriptRun));
-      else if (command.verb === "query") {
-        await runQuery(command.rest, parseExpectation(command.lines), engine, nowUs);
+      else if (command.verb === "query" || command.verb === "models") {
+        const models = command.verb === "models";
+        await runQuery(command.rest, parseExpectation(command.lines), engine, { nowUs, models });
         queries++;
       } else throw new Error(`unknown command "${command.verb}"`);
     } catch (thrown) {
@@ -149,17 +157,22 @@ async function runQuery(
   text: string,
   expected: Expectation,
   engine: ScriptEngine,
-  nowUs: number,
+  options: { nowUs: number; models: boolean },
 ): Promise<void> {
   let query: Query;
   try {
-    query = parseQuery(text, { nowUs });
+    query = parseQuery(text, options);
   } catch (thrown) {
     if (expected.error === undefined) throw thrown;
     return checkError(CairnError.from(thrown), expected.error);
   }
   if (expected.error !== undefined) throw new Error("expected an error, but the query is good");
-  const found = await searchAll(query, expected, engine, nowUs);
+  const { nowUs } = options;
+  const search: Search = (page) =>
+    options.models
+      ? engine.searchModels(query, { ...page, nowUs })
+      : engine.search(query, { ...page, nowUs });
+  const found = await searchAll(expected, search);
   const total = expected.total ?? expected.names.length;
   if (found.names.join(" ") !== expected.names.join(" ") || found.total !== total) {
     throw new Error(
@@ -169,20 +182,17 @@ async function runQuery(
   }
 }
 
-async function searchAll(
-  query: Query,
-  expected: Expectation,
-  engine: ScriptEngine,
-  nowUs: number,
-): Promise<ScriptFound> {
+type Search = (page: Omit<ScriptSearch, "nowUs">) => Promise<ScriptFound>;
+
+async function searchAll(expected: Expectation, search: Search): Promise<ScriptFound> {
   const limit = expected.pages ?? expected.limit ?? NAMES_MAX;
-  const first = await engine.search(query, { limit, after: undefined, nowUs });
+  const first = await search({ limit, after: undefined });
   const names = [...first.names];
   if (expected.pages === undefined) return first;
   for (let after = first.next; after !== undefined;) {
-    const page = await engine.search(query, { limit, after, nowUs });
+    const page = await search({ limit, after });
     if (page.names.length === 0 || page.names.length > limit) {
-      throw new Error(`a page after "${after}" holds ${page.names.length} runs`);
+      throw new Error(`a page after "${after}" holds ${page.names.length} names`);
     }
     if (page.total !== first.total)
       throw new Error(`total went from ${first.total} to ${page.total} between pages`);

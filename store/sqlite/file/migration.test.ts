@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { CHANGED, CHANGED_RUNS } from "#core/ports/journal.ts";
+import { reference } from "#store/contract/artifact-samples.ts";
 import { appendOne, AUDIT, envelope, getRun, numbers, readNumbers } from "#store/contract/stores.ts";
 import { openIn, type SqliteUnderTest } from "../testing/under-test.ts";
 
@@ -38,6 +39,26 @@ it("D12 opens a file of format 10 with everything in it, folded or not, and give
   under = await under.reopen!();
   expect(await readNumbers(under.points, FIRST, "loss")).toEqual([1, 2, 3, 4, 5, 6]);
   expect(await under.journal.changesSince(undefined, CHANGED_RUNS)).toMatchObject({ position: 6, secret });
+  expect((await under.engine.integrity!.checkIntegrity()).problems).toEqual([]);
+  await under.discard();
+});
+
+it("D12 M12 opens a file of format 13 with its models, of which followers are sent all, and then what changes", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "cairn-format-"));
+  const data = join(directory, "data");
+  await mkdir(data, { mode: 0o700 });
+  const packed = await readFile(new URL("../testing/format-13.db.gz", import.meta.url));
+  await writeFile(join(data, "cairn.db"), gunzipSync(packed));
+  const under: SqliteUnderTest = await openIn(directory, data);
+  const models = async () => {
+    await under.feed.catchUp();
+    return under.feed.modelsOf(FIRST).map(({ name, step }) => `${name}@${step}`);
+  };
+  expect(await models()).toEqual(["closed.pt@4", "model.pt@3"]);
+  await under.artifacts.deleteArtifact(FIRST, "model.pt", 3, AUDIT);
+  expect(await models()).toEqual(["closed.pt@4"]);
+  await under.artifacts.putArtifact(FIRST, reference({ name: "new.pt", kind: "model", step: 5 }), 1);
+  expect(await models()).toEqual(["closed.pt@4", "new.pt@5"]);
   expect((await under.engine.integrity!.checkIntegrity()).problems).toEqual([]);
   await under.discard();
 });
