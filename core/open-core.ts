@@ -10,6 +10,7 @@ import { Ingest } from "./ingest/ingest.ts";
 import { Follower } from "./journal/follower.ts";
 import { Lineage } from "./lineage/lineage.ts";
 import { Logs } from "./logs/logs.ts";
+import { Models } from "./models/models.ts";
 import { Objectives } from "./objective/objectives.ts";
 import type { AccessStore } from "./ports/access-store.ts";
 import type { ArtifactStore } from "./ports/artifact-store.ts";
@@ -136,6 +137,7 @@ export async function openCore(ports: Ports, options: CoreOptions) {
     explore: new Explore({ search, metrics, objectives, clock }),
     groups: new Groups({ store, points, search, runs, clock }),
     artifacts,
+    models: new Models({ search, artifacts: ports.artifacts, runs: store, clock }),
     lineage: new Lineage({ store, links, runs, clock }),
     logs: new Logs({ store: logs, runs, changes }),
     watches: new Watches({ store, search, logs, runs, clock, changes }),

@@ -1,6 +1,6 @@
 import { CairnError } from "#lang/errors.ts";
 import type { Permission } from "./permission.ts";
-import { type ReadMask, type Scope, ROOT } from "./scope.ts";
+import { type HiddenArtifacts, type ReadMask, type Scope, ROOT } from "./scope.ts";
 
 /**
  * Who asks. The owner is the user who started the server, as long as it listens to its own machine only. Groups and everyone are bound to roles but never call.
@@ -21,6 +21,8 @@ export interface Rights {
   mayAnywhere(permission: Permission): boolean;
   /** undefined for everything. */
   readable(): ReadMask | undefined;
+  /** By run id, names of artifacts that may not be read in a run that may. They are few: each is closed on its own. */
+  hiddenArtifacts(): HiddenArtifacts;
 }
 
 /** Of the owner. */
@@ -28,6 +30,7 @@ const ALL_RIGHTS: Rights = {
   may: () => true,
   mayAnywhere: () => true,
   readable: () => undefined,
+  hiddenArtifacts: () => new Map(),
 };
 
 /** Of somebody who has shown nothing. */
@@ -35,6 +38,7 @@ const NO_RIGHTS: Rights = {
   may: (permission) => permission === "public",
   mayAnywhere: (permission) => permission === "public",
   readable: () => ({ id: "nothing", namespaces: new Map([["", false]]), runs: new Map() }),
+  hiddenArtifacts: () => new Map(),
 };
 
 /** Somebody with what their credential allows. */

@@ -90,6 +90,25 @@ describe("rights", () => {
     });
   });
 
+  it("A12, M14: of artifacts in readable runs those are hidden that the rights say may not be read", async () => {
+    let hiddenCount = 0;
+    await onTrees(dose(500, 10_000), (content, book) => {
+      for (const token of TOKENS) {
+        const rights = new TokenRights(book, token);
+        const hidden = rights.hiddenArtifacts();
+        const wrong = SCOPES.filter(({ namespace, runId, artifact }) => {
+          if (runId === undefined || artifact === undefined) return false;
+          if (walk(content, token, { namespace, runId }) === 0) return false;
+          const isHidden = hidden.get(runId)?.includes(artifact) === true;
+          if (isHidden) hiddenCount++;
+          return isHidden === walk(content, token, { namespace, runId, artifact }) > 0;
+        });
+        expect(wrong).toEqual([]);
+      }
+    });
+    expect(hiddenCount).toBeGreaterThan(100);
+  });
+
   it("A19: an explanation has the role that rights have, and a reason for it", async () => {
     await onTrees(dose(1_000, 5_000), (content, book, random) => {
       const scope = SCOPES[random(SCOPES.length)]!;

@@ -43,6 +43,9 @@ export interface ReadMask {
   runs: ReadonlyMap<string, boolean>;
 }
 
+/** Names of artifacts by the id of their run. */
+export type HiddenArtifacts = ReadonlyMap<string, readonly string[]>;
+
 export function maskReadsNamespace(mask: ReadMask, namespace: string): boolean {
   for (let path = namespace; ;) {
     const readable = mask.namespaces.get(path);

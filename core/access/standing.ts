@@ -2,7 +2,15 @@ import { isUnder } from "#lang/namespace-path.ts";
 import { compareCodePoints } from "#lang/code-points.ts";
 import { strongestRank } from "./ability.ts";
 import { rankOf, type Rank } from "./role.ts";
-import { chainOf, maskReadsNamespace, ROOT, scopeKey, type ReadMask, type Scope } from "./scope.ts";
+import {
+  chainOf,
+  maskReadsNamespace,
+  ROOT,
+  scopeKey,
+  type HiddenArtifacts,
+  type ReadMask,
+  type Scope,
+} from "./scope.ts";
 import type { AccessState } from "./state.ts";
 
 /** Answers kept; when there are more they are made anew. */
@@ -27,6 +35,7 @@ export class Standing {
   readonly #answers = new Map<string, Rank>();
   #places: ReadPlaces | undefined;
   #runs: readonly RuledRun[] | undefined;
+  #hidden: HiddenArtifacts | undefined;
 
   /** `subjects` are the names whose bindings count; empty for somebody who has no rights at all. */
   constructor(state: AccessState, subjects: readonly string[]) {
@@ -66,6 +75,25 @@ export class Standing {
     this.#places ??= this.#findPlaces();
     if (namespaces.includes(ROOT.namespace)) return this.#places;
     return narrowed(this.#places, this.#ruledRuns(), namespaces);
+  }
+
+  /** In runs that it may read, wherever they are. Only what is closed may be less readable than what is around it. */
+  hiddenArtifacts(): HiddenArtifacts {
+    this.#hidden ??= this.#findHidden();
+    return this.#hidden;
+  }
+
+  #findHidden(): HiddenArtifacts {
+    const hidden = new Map<string, string[]>();
+    for (const scope of this.#state.closed.values()) {
+      const { namespace, runId, artifact } = scope;
+      if (runId === undefined || artifact === undefined || this.rankAt(scope) > 0) continue;
+      if (this.rankAt({ namespace, runId }) === 0) continue;
+      const names = hidden.get(runId);
+      if (names === undefined) hidden.set(runId, [artifact]);
+      else names.push(artifact);
+    }
+    return hidden;
   }
 
   #workOut(scope: Scope): Rank {

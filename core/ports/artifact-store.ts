@@ -37,6 +37,15 @@ export interface ArtifactStore {
   ): Promise<Artifact>;
   /** With `step` undefined: the one without a step, or else the one of the highest step. */
   findArtifact(runId: string, name: string, step: number | undefined): Promise<Artifact | undefined>;
+  /**
+   * In the order of `places`, each of exactly its step; what is not there, also the run, is left out. Ends before the artifact whose texts
+   * would make all of them more than `bytesMax`, but for the first; `looked` says how many of the places were looked
+   * at, always one at least where there is one.
+   */
+  getArtifacts(
+    places: readonly ArtifactPlaceInRun[],
+    bytesMax: number,
+  ): Promise<{ artifacts: Artifact[]; looked: number }>;
   /** Inline content. Throws `corrupt` when it is not what was stored; undefined when it is gone by now. */
   readContent(artifact: Artifact): Promise<Uint8Array | undefined>;
   /** By name in code-point order, then by step, none first. */
@@ -69,6 +78,9 @@ export interface ArtifactStore {
   /** The same with versions that were replaced before a time, at most `limit` of them. */
   expireReplaced(beforeUs: number, limit: number): Promise<number>;
 }
+
+/** What names an artifact among all there are. */
+export type ArtifactPlaceInRun = Pick<Artifact, "runId" | "name" | "step">;
 
 /** Where a version is in the list. */
 export type VersionPlace = Pick<ReplacedArtifact, "replacedUs" | "name" | "version">;

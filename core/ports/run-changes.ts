@@ -15,7 +15,7 @@ export interface RunChanges {
    * A bounded part of what changed after `mark`, with the mark to go on from. It goes from the beginning, with `reset`,
    * where `mark` is undefined, of another journal, or of a position that the journal does not remember.
    *
-   * Runs and summaries come as they are now, which may be later than the mark says. So a part may be applied twice, and
+   * Runs, summaries and models come as they are now, which may be later than the mark says. So a part may be applied twice, and
    * one who was stopped between two parts goes on from the last mark. Parts of a scan also carry what changed since the
    * mark, so that its position keeps up with the journal.
    */
@@ -28,8 +28,8 @@ export interface RunMark {
   journal: string;
   /** Every change up to here is known, as far as it does not concern what is left to scan. */
   position: number;
-  /** Set while everything there is comes over: all runs by key, then all series by id; this is the last one. */
-  scanned?: { table: "run" | "series"; through: number } | undefined;
+  /** Set while everything there is comes over: all runs by key, then all series and all models by id; this is the last one. */
+  scanned?: { table: "run" | "series" | "model"; through: number } | undefined;
 }
 
 export interface RunFeedBatch {
@@ -38,9 +38,14 @@ export interface RunFeedBatch {
   /** Forget everything known so far. */
   reset: boolean;
   runs: RunFeedRow[];
-  /** Keys of runs that are gone for good. */
+  /**
+   * Keys of runs that are gone for good, with their series and models. A run that comes again in `runs`, with the same id,
+   * has lost only series: those that it still has come with it, and its models stay.
+   */
   purged: number[];
   metrics: MetricFeed | undefined;
+  /** Absent where no model changed. */
+  models?: ModelFeed;
 }
 
 /** A run as it is now, whole. `key` is a small number the store gives it for as long as it lives. */
@@ -77,6 +82,27 @@ export interface MetricFeed {
 }
 
 export const METRIC_FEED_STATS = 10;
+
+/** Models that changed. Those of a run that is not known are to be passed over. */
+export interface ModelFeed {
+  /** Keys of models that are gone, or are artifacts of another kind now. They come before `rows`. */
+  gone: number[];
+  rows: ModelFeedRow[];
+}
+
+/**
+ * An artifact of kind model as it is now. `key` is a number the store gives it for as long as it lives; one that is replaced gets
+ * another key.
+ */
+export interface ModelFeedRow {
+  key: number;
+  /** Key of its run. */
+  run: number;
+  name: string;
+  step: number | undefined;
+  sizeBytes: number | undefined;
+  createdUs: number;
+}
 
 /**
  * RunChanges for another thread: `runsSince` is called over the port (base/threads/worker-call.ts; errors cross as

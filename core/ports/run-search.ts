@@ -1,7 +1,8 @@
 import type { Field, MetricStat, Query } from "#lang/query/ast.ts";
 import type { FieldInfo, FieldKind, KnownMetrics } from "../explore/fields.ts";
 import type { Importance, ImportanceBounds } from "../explore/importance.ts";
-import type { ReadMask } from "../access/scope.ts";
+import type { HiddenArtifacts, ReadMask } from "../access/scope.ts";
+import type { ArtifactPlaceInRun } from "./artifact-store.ts";
 
 /**
  * Answers queries over all runs. Every answer knows each change that was acknowledged before the call: the embedded
@@ -12,6 +13,8 @@ import type { ReadMask } from "../access/scope.ts";
  */
 export interface RunSearch {
   search(request: SearchRequest, signal?: AbortSignal): Promise<SearchResult>;
+  /** Models of the selected runs, newest first where the query has no order. The query may have fields of models. */
+  searchModels(request: ModelSearchRequest, signal?: AbortSignal): Promise<ModelSearchResult>;
   /**
    * One entry per namespace that holds a run outside the trash which `readable` lets the caller read;
    * undefined, or none, counts every run.
@@ -66,6 +69,22 @@ export interface SearchResult {
   /** All that match. */
   total: number;
   /** undefined on the last page. Survives inserts and deletes: it names the last row, not a count. */
+  next: string | undefined;
+}
+
+export interface ModelSearchRequest extends RunSelection {
+  /** What the caller may not read in runs that it may. It is neither found nor counted. */
+  hidden: HiddenArtifacts;
+  limit: number;
+  /** As in SearchRequest. */
+  after: string | undefined;
+}
+
+export interface ModelSearchResult {
+  models: ArtifactPlaceInRun[];
+  /** All that match. */
+  total: number;
+  /** As in SearchResult. */
   next: string | undefined;
 }
 

@@ -6,14 +6,14 @@ import type { RE2JS } from "re2js";
  * A pattern does not survive a copy to another thread; `printQuery` and `parseQuery` do.
  */
 export interface Query {
-  /** undefined selects every run. */
+  /** undefined selects every run, or every model in a search of models. */
   where: Expression | undefined;
-  /** Ties are broken by creation, newest first, then by id; empty means just that. */
+  /** Ties are broken as `RUN_TIES` and `MODEL_TIES` of evaluate.ts say; empty means just that. */
   orderBy: readonly Order[];
 }
 
 export interface Order {
-  field: Field;
+  field: QueryField;
   descending: boolean;
 }
 
@@ -21,11 +21,11 @@ export type Expression =
   /** Two terms or more. */
   | { op: "and" | "or"; terms: readonly Expression[] }
   | { op: "not"; term: Expression }
-  | { op: "compare"; field: Field; comparison: Comparison; value: Literal }
-  | { op: "in"; field: Field; values: readonly Literal[] }
+  | { op: "compare"; field: QueryField; comparison: Comparison; value: Literal }
+  | { op: "in"; field: QueryField; values: readonly Literal[] }
   /** Found anywhere in a text (`pattern.test`); `like` has been turned into an anchored pattern. */
-  | { op: "matches"; field: Field; pattern: RE2JS }
-  | { op: "is-null"; field: Field }
+  | { op: "matches"; field: QueryField; pattern: RE2JS }
+  | { op: "is-null"; field: QueryField }
   /** The namespace itself or anything below it. */
   | { op: "under"; path: string };
 
@@ -36,6 +36,18 @@ export type Comparison = "=" | "!=" | "<" | "<=" | ">" | ">=";
  * for status, numbers for all others. Times are microseconds. Bools and statuses know only = and !=.
  */
 export type Literal = number | string | boolean;
+
+/** What a query may ask about: fields of models only where models are searched (see `ParseOptions`). */
+export type QueryField = Field | ModelField;
+
+/** Of a model: an artifact of kind model. The other fields are then those of its run. */
+export interface ModelField {
+  of: "model";
+  name: ModelFieldName;
+}
+
+/** `step` and `size` are missing where the artifact has none. */
+export type ModelFieldName = "name" | "step" | "size" | "created";
 
 export type MetricStat = "last" | "first" | "min" | "max" | "mean" | "count";
 

@@ -151,6 +151,10 @@ describe("a query as a tree", () => {
       "its repetitions are too large",
     ],
     "many patterns": [where(or(20, like("(abc){100}"))), "the patterns are too large together"],
+    "a field of models": [
+      where({ op: "is-null", field: { of: "model", name: "step" } }),
+      "model.step is a field of models, and runs are searched",
+    ],
     "an order by aliases": [
       { where: undefined, orderBy: [{ field: { of: "run", name: "alias" }, descending: false }] },
       "a run may have many aliases",

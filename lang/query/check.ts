@@ -5,7 +5,7 @@
 import { byteLength } from "#base/byte-length.ts";
 import { CairnError, quote } from "../errors.ts";
 import { limits } from "../limits.ts";
-import type { Expression, Field, Literal, Query } from "./ast.ts";
+import type { Expression, Literal, Query, QueryField } from "./ast.ts";
 import { printField } from "./field-text.ts";
 import { fitsField, isOrderable, knowsComparison, mayBeText } from "./fields.ts";
 import { type ParseOptions, parseQuery } from "./parser.ts";
@@ -17,14 +17,19 @@ const LEVELS_MAX = 2 * limits.queryDepthMax + 5;
 /** A query as text or as a tree. Throws `invalid`: QUERY_SYNTAX for a text, QUERY_TREE for a tree. */
 export function readQuery(query: string | Query, options: ParseOptions): Query {
   if (typeof query === "string") return parseQuery(query, options);
-  new TreeCheck().query(query);
+  new TreeCheck(options.models === true).query(query);
   return query;
 }
 
 class TreeCheck {
+  readonly #models: boolean;
   readonly #patterns = new PatternBudget();
   #nodes = 0;
   #bytes = 0;
+
+  constructor(models: boolean) {
+    this.#models = models;
+  }
 
   query({ where, orderBy }: Query): void {
     if (where !== undefined) this.#expression(where, 1);
@@ -54,7 +59,7 @@ class TreeCheck {
     }
   }
 
-  #predicate(expression: Extract<Expression, { field: Field }>): void {
+  #predicate(expression: Extract<Expression, { field: QueryField }>): void {
     const { field } = expression;
     switch (expression.op) {
       case "compare": {
@@ -89,11 +94,13 @@ class TreeCheck {
     }
   }
 
-  #field(field: Field): void {
-    if (field.of !== "run") this.#text(field.key);
+  #field(field: QueryField): void {
+    if (field.of === "model") {
+      if (!this.#models) throw refusal(`${nameOf(field)} is a field of models, and runs are searched`);
+    } else if (field.of !== "run") this.#text(field.key);
   }
 
-  #literal(field: Field, value: Literal): void {
+  #literal(field: QueryField, value: Literal): void {
     if (typeof value === "string") this.#text(value);
     if (!fitsField(field, value)) throw refusal(`${nameOf(field)} does not compare with ${said(value)}`);
   }
@@ -114,7 +121,7 @@ class TreeCheck {
 
 const NAME_LENGTH_MAX = 60;
 
-function nameOf(field: Field): string {
+function nameOf(field: QueryField): string {
   return printField(field).slice(0, NAME_LENGTH_MAX);
 }
 

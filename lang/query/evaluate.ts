@@ -1,18 +1,18 @@
 /**
- * What a query means, run by run. Every engine is tested against this; docs/query.md says the same in
+ * What a query means, run by run or model by model. Every engine is tested against this; docs/query.md says the same in
  * words. It favours plainness over speed.
  */
 import { isUnder } from "../namespace-path.ts";
 import { compareCodePoints } from "../code-points.ts";
-import type { Comparison, Expression, Field, Literal, Order } from "./ast.ts";
+import type { Comparison, Expression, Field, Literal, Order, QueryField } from "./ast.ts";
 
-/** A run as a query sees it. */
+/** A run, or a model with its run, as a query sees it. */
 export interface RunView {
   /**
    * None when missing; JSON's null, and a list or an object as a whole, count as missing. Only
    * `alias` ever has more than one. NaN is a value.
    */
-  values(field: Field): readonly Literal[];
+  values(field: QueryField): readonly Literal[];
 }
 
 export function matches(expression: Expression, view: RunView): boolean {
@@ -43,8 +43,21 @@ export function matches(expression: Expression, view: RunView): boolean {
 }
 
 const NAMESPACE: Field = { of: "run", name: "namespace" };
-const CREATED: Field = { of: "run", name: "created" };
 const ID: Field = { of: "run", name: "id" };
+
+/** Newest first, then by id. */
+export const RUN_TIES: readonly Order[] = [
+  { field: { of: "run", name: "created" }, descending: true },
+  { field: ID, descending: false },
+];
+
+/** Newest first, then by what names a model: run, name and step. */
+export const MODEL_TIES: readonly Order[] = [
+  { field: { of: "model", name: "created" }, descending: true },
+  { field: ID, descending: false },
+  { field: { of: "model", name: "name" }, descending: false },
+  { field: { of: "model", name: "step" }, descending: false },
+];
 
 /** Values of two types, and NaN with anything, satisfy no comparison, not even `!=`. */
 export function holds(value: Literal, comparison: Comparison, literal: Literal): boolean {
@@ -66,9 +79,9 @@ export function holds(value: Literal, comparison: Comparison, literal: Literal):
   }
 }
 
-/** A total order of runs: as asked, then newest first, then by id. */
-export function compareRuns(orderBy: readonly Order[]): (a: RunView, b: RunView) => number {
-  const orders = [...orderBy, { field: CREATED, descending: true }, { field: ID, descending: false }];
+/** A total order: as asked, then by `ties`. */
+export function compareRuns(orderBy: readonly Order[], ties = RUN_TIES): (a: RunView, b: RunView) => number {
+  const orders = [...orderBy, ...ties];
   return (a, b) => {
     for (const { field, descending } of orders) {
       const order = comparePlaces(a.values(field)[0], b.values(field)[0], descending);

@@ -1,5 +1,5 @@
 /** Fields as text, outside of a query: the columns of a search, what to group by, parts of an address. */
-import type { Field } from "./ast.ts";
+import type { Field, QueryField } from "./ast.ts";
 import { Cursor, joinKey } from "./cursor.ts";
 import { BARE_SEGMENT, type DraftToken, tokenizeDraft } from "./lexer.ts";
 import { fieldOf, parseField } from "./parse-field.ts";
@@ -20,7 +20,7 @@ export function findField(text: string): Field | undefined {
 }
 
 /** Reads back as the same field, whatever its key holds. */
-export function printField(field: Field): string {
+export function printField(field: QueryField): string {
   switch (field.of) {
     case "run":
       return field.name;
@@ -31,6 +31,8 @@ export function printField(field: Field): string {
     case "metric":
       // Always with the statistic: the key may end with the name of one.
       return `${printPath("metrics", field.key)}.${field.stat}`;
+    case "model":
+      return `model.${field.name}`;
   }
 }
 

@@ -1,5 +1,5 @@
 import { RUN_STATUSES } from "../statuses.ts";
-import type { Comparison, Field, Literal, MetricStat, RunField } from "./ast.ts";
+import type { Comparison, Literal, MetricStat, ModelFieldName, QueryField, RunField } from "./ast.ts";
 
 /** What a field holds, and so what it may be compared with. */
 export type FieldType = "any" | "text" | "status" | "number" | "seconds" | "time";
@@ -18,6 +18,14 @@ const RUN_FIELD_TYPES: Readonly<Record<RunField, FieldType>> = {
   duration: "seconds",
 };
 
+const MODEL_FIELD_TYPES: Readonly<Record<ModelFieldName, FieldType>> = {
+  name: "text",
+  step: "number",
+  size: "number",
+  created: "time",
+};
+
+export const MODEL_FIELDS = Object.keys(MODEL_FIELD_TYPES) as readonly ModelFieldName[];
 export const RUN_FIELDS = Object.keys(RUN_FIELD_TYPES) as readonly RunField[];
 export const KEYED_FIELDS = ["params", "tags", "metrics"] as const;
 export const METRIC_STATS = ["last", "first", "min", "max", "mean", "count"] as const satisfies MetricStat[];
@@ -32,16 +40,22 @@ export function findKeyedField(word: string): (typeof KEYED_FIELDS)[number] | un
   return KEYED_FIELDS.find((name) => name === lower);
 }
 
+/** `word` as it follows "model.". */
+export function findModelField(word: string): ModelFieldName | undefined {
+  const lower = word.toLowerCase();
+  return MODEL_FIELDS.find((name) => name === lower);
+}
+
 export function findMetricStat(word: string): MetricStat | undefined {
   return METRIC_STATS.find((stat) => stat === word);
 }
 
-/** Whether runs can be ordered by it: of many aliases none is the first. */
-export function isOrderable(field: Field): boolean {
+/** Whether there is an order by it: of many aliases none is the first. */
+export function isOrderable(field: QueryField): boolean {
   return field.of !== "run" || field.name !== "alias";
 }
 
-export function fieldType(field: Field): FieldType {
+export function fieldType(field: QueryField): FieldType {
   switch (field.of) {
     case "run":
       return RUN_FIELD_TYPES[field.name];
@@ -51,11 +65,13 @@ export function fieldType(field: Field): FieldType {
       return "text";
     case "metric":
       return "number";
+    case "model":
+      return MODEL_FIELD_TYPES[field.name];
   }
 }
 
 /** Whether it can be compared with such a literal. */
-export function fitsField(field: Field, value: Literal): boolean {
+export function fitsField(field: QueryField, value: Literal): boolean {
   switch (fieldType(field)) {
     case "any":
       return true;
@@ -71,13 +87,13 @@ export function fitsField(field: Field, value: Literal): boolean {
 }
 
 /** Bools and statuses have no order. */
-export function knowsComparison(field: Field, comparison: Comparison, value: Literal): boolean {
+export function knowsComparison(field: QueryField, comparison: Comparison, value: Literal): boolean {
   if (comparison === "=" || comparison === "!=") return true;
   return typeof value !== "boolean" && fieldType(field) !== "status";
 }
 
 /** Whether it may hold texts, which patterns match. */
-export function mayBeText(field: Field): boolean {
+export function mayBeText(field: QueryField): boolean {
   const type = fieldType(field);
   return type === "any" || type === "text" || type === "status";
 }

@@ -1,13 +1,21 @@
 import type { CairnError } from "../errors.ts";
-import type { Field } from "./ast.ts";
+import type { Field, ModelField, QueryField } from "./ast.ts";
 import { type Cursor, joinKey, shown } from "./cursor.ts";
-import { findKeyedField, findMetricStat, findRunField, KEYED_FIELDS, RUN_FIELDS } from "./fields.ts";
+import {
+  findKeyedField,
+  findMetricStat,
+  findModelField,
+  findRunField,
+  KEYED_FIELDS,
+  MODEL_FIELDS,
+  RUN_FIELDS,
+} from "./fields.ts";
 import type { DraftToken, Segment, Token } from "./lexer.ts";
 import { suggestion } from "./syntax-error.ts";
 
 /** A field and how it is called in errors. */
-export interface NamedField {
-  field: Field;
+export interface NamedField<F extends QueryField = QueryField> {
+  field: F;
   name: string;
 }
 
@@ -38,7 +46,8 @@ function keyedField({ root, segments }: PathToken): Field | undefined {
   }
 }
 
-export function parseField(cursor: Cursor): NamedField {
+/** A field of a run. */
+export function parseField(cursor: Cursor): NamedField<Field> {
   const token = cursor.peek();
   const field = fieldOf(token);
   if (field === undefined) throw notField(cursor, token);
@@ -46,11 +55,48 @@ export function parseField(cursor: Cursor): NamedField {
   return { field, name: field.of === "run" ? field.name : pathName(token as PathToken) };
 }
 
+/** A field of a model or of its run. */
+export function parseModelField(cursor: Cursor): NamedField {
+  const token = cursor.peek();
+  if (!isModels(token)) return parseField(cursor);
+  const field = modelFieldOf(token);
+  if (field === undefined) throw unknownModelField(cursor, token);
+  cursor.step();
+  return { field, name: `${MODEL}.${field.name}` };
+}
+
+const MODEL = "model";
+
+/** Whether it is meant as a field of a model. */
+function isModels(token: Token): boolean {
+  const root = token.kind === "path" ? token.root : token.kind === "word" ? token.text : "";
+  return root.toLowerCase() === MODEL;
+}
+
+function modelFieldOf(token: Token): ModelField | undefined {
+  if (token.kind !== "path" || token.segments.length !== 1) return undefined;
+  const name = findModelField(token.segments[0]!.text);
+  return name && { of: MODEL, name };
+}
+
+function unknownModelField(cursor: Cursor, token: Token): CairnError {
+  const hint = `fields of models are ${MODEL_FIELDS.map((name) => `${MODEL}.${name}`).join(", ")}`;
+  if (token.kind !== "path") return cursor.errorAt(token, `${MODEL} needs a field`, { hint });
+  const name = joinKey(token.segments);
+  const problem = `unknown field ${shown(`${MODEL}.${name}`)}${suggestion(name, MODEL_FIELDS)}`;
+  return cursor.errorAt(token, problem, { hint });
+}
+
 function pathName({ root, segments }: PathToken): string {
   return `${root.toLowerCase()}.${joinKey(segments).slice(0, 40)}`;
 }
 
 function notField(cursor: Cursor, token: Token): CairnError {
+  if (isModels(token)) {
+    return cursor.errorAt(token, `${MODEL} has fields only in a search of models`, {
+      hint: `search models with ArtifactService.SearchModels; a param is written params.${MODEL}`,
+    });
+  }
   if (token.kind === "path") {
     const name = findRunField(token.root);
     if (name !== undefined) return cursor.errorAt(token, `${name} has no parts`);

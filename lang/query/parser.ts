@@ -15,11 +15,11 @@
 import { byteLength } from "#base/byte-length.ts";
 import { CairnError } from "../errors.ts";
 import { limits } from "../limits.ts";
-import type { Comparison, Expression, Field, Literal, Order, Query } from "./ast.ts";
+import type { Comparison, Expression, Literal, Order, Query, QueryField } from "./ast.ts";
 import { Cursor } from "./cursor.ts";
 import { isOrderable, knowsComparison, mayBeText } from "./fields.ts";
 import type { Token } from "./lexer.ts";
-import { type NamedField, parseField } from "./parse-field.ts";
+import { type NamedField, parseField, parseModelField } from "./parse-field.ts";
 import { parseLiteral } from "./parse-literal.ts";
 import { likeToRegex, PatternBudget } from "./pattern.ts";
 import { syntaxError } from "./syntax-error.ts";
@@ -27,6 +27,8 @@ import { syntaxError } from "./syntax-error.ts";
 export interface ParseOptions {
   /** What `now` means. */
   nowUs: number;
+  /** Whether models are searched, so that the query may have their fields; false when absent. */
+  models?: boolean;
   /** Only for text made by `printQuery`, which may be longer than what was typed. */
   bytesMax?: number;
 }
@@ -37,7 +39,7 @@ export function parseQuery(text: string, options: ParseOptions): Query {
   const sizeBytes = byteLength(text);
   if (sizeBytes > bytesMax)
     throw syntaxError("query", text, 0, `${sizeBytes} bytes are more than ${bytesMax}`);
-  return new Parser(text, options.nowUs).query();
+  return new Parser(text, options).query();
 }
 
 const COMPARISONS: ReadonlyMap<string, Comparison> = new Map([
@@ -53,12 +55,14 @@ const COMPARISONS: ReadonlyMap<string, Comparison> = new Map([
 class Parser {
   readonly #cursor: Cursor;
   readonly #nowUs: number;
+  readonly #parseField: (cursor: Cursor) => NamedField;
   #depth = 0;
   readonly #patterns = new PatternBudget();
 
-  constructor(text: string, nowUs: number) {
+  constructor(text: string, { nowUs, models = false }: ParseOptions) {
     this.#cursor = new Cursor(text, "query");
     this.#nowUs = nowUs;
+    this.#parseField = models ? parseModelField : parseField;
   }
 
   query(): Query {
@@ -82,7 +86,7 @@ class Parser {
 
   #order(): Order {
     const token = this.#cursor.peek();
-    const { field } = parseField(this.#cursor);
+    const { field } = this.#parseField(this.#cursor);
     if (!isOrderable(field)) {
       throw this.#cursor.errorAt(token, "a run may have many aliases, so they give no order", {
         hint: "order by name or id",
@@ -122,7 +126,7 @@ class Parser {
 
   #predicate(): Expression {
     const cursor = this.#cursor;
-    const named = parseField(cursor);
+    const named = this.#parseField(cursor);
     const token = cursor.peek();
     const symbol = token.kind === "symbol" ? token.text : "";
     const comparison = COMPARISONS.get(symbol);
@@ -168,7 +172,7 @@ class Parser {
     throw this.#cursor.errorAt(operator, `${subject} only with = and !=`);
   }
 
-  #isNull(field: Field): Expression {
+  #isNull(field: QueryField): Expression {
     const negated = this.#cursor.takeWord("not");
     if (!this.#cursor.takeWord("null")) {
       throw this.#cursor.unexpected(negated ? "null" : "null or not null", ["null", "not"]);
@@ -219,7 +223,7 @@ class Parser {
 }
 
 /** Has a value, but not such a one: a missing value makes `not in` false as it does `!=`. */
-function butNot(field: Field, term: Expression): Expression {
+function butNot(field: QueryField, term: Expression): Expression {
   return {
     op: "and",
     terms: [

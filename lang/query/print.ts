@@ -3,7 +3,7 @@
  * `now` is then: this is how a query travels to another thread or process.
  */
 import type { RE2JS } from "re2js";
-import type { Expression, Field, Literal, Query } from "./ast.ts";
+import type { Expression, Literal, Query, QueryField } from "./ast.ts";
 import { printField } from "./field-text.ts";
 import { fieldType } from "./fields.ts";
 import { regexToLike } from "./pattern.ts";
@@ -68,11 +68,11 @@ function printButNot(expression: Expression): string | undefined {
   return term.op === "in" ? printIn(term, "not in") : printMatches(term.field, term.pattern, true);
 }
 
-function printIn({ field, values }: { field: Field; values: readonly Literal[] }, verb: string): string {
+function printIn({ field, values }: { field: QueryField; values: readonly Literal[] }, verb: string): string {
   return `${printField(field)} ${verb} (${values.map((value) => printLiteral(field, value)).join(", ")})`;
 }
 
-function printMatches(field: Field, pattern: RE2JS, negated: boolean): string {
+function printMatches(field: QueryField, pattern: RE2JS, negated: boolean): string {
   const regex = pattern.pattern();
   const like = regexToLike(regex);
   if (like === undefined) return `${printField(field)} ${negated ? "!~" : "~"} ${quoteText(regex)}`;
@@ -80,7 +80,7 @@ function printMatches(field: Field, pattern: RE2JS, negated: boolean): string {
   return `${printField(field)} ${negated ? "not " : ""}${verb} ${quoteText(like.like)}`;
 }
 
-function printLiteral(field: Field, value: Literal): string {
+function printLiteral(field: QueryField, value: Literal): string {
   if (typeof value === "string") return quoteText(value);
   if (typeof value === "boolean") return String(value);
   const time = fieldType(field) === "time" ? formatTimeUs(value) : undefined;

@@ -1,6 +1,6 @@
 import { leaves } from "../json/leaves.ts";
 import type { RunStatus } from "../statuses.ts";
-import type { Field, Literal, MetricStat, RunField } from "./ast.ts";
+import type { Literal, MetricStat, ModelField, QueryField, RunField } from "./ast.ts";
 import type { RunView } from "./evaluate.ts";
 
 /** What a query can ask about a run. */
@@ -28,7 +28,7 @@ export function viewRun(
 ): RunView {
   const params = new Map(leaves(run.params));
   return {
-    values(field: Field): readonly Literal[] {
+    values(field: QueryField): readonly Literal[] {
       switch (field.of) {
         case "run":
           return field.name === "alias" ? run.aliases : present(runField(run, field.name, nowUs));
@@ -38,9 +38,38 @@ export function viewRun(
           return present(run.tags.get(field.key));
         case "metric":
           return present(metric(field.key, field.stat));
+        case "model":
+          return [];
       }
     },
   };
+}
+
+/** What a query can ask about a model besides its run. */
+export interface ViewedModel {
+  name: string;
+  step: number | undefined;
+  sizeBytes: number | undefined;
+  createdUs: number;
+}
+
+export function viewModel(model: ViewedModel, run: RunView): RunView {
+  return {
+    values: (field) => (field.of === "model" ? present(modelField(model, field)) : run.values(field)),
+  };
+}
+
+function modelField(model: ViewedModel, { name }: ModelField): Literal | undefined {
+  switch (name) {
+    case "name":
+      return model.name;
+    case "step":
+      return model.step;
+    case "size":
+      return model.sizeBytes;
+    case "created":
+      return model.createdUs;
+  }
 }
 
 function present(value: Literal | null | undefined): readonly Literal[] {

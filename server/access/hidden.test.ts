@@ -61,6 +61,8 @@ const FURTHER: readonly MethodRow[] = [
   })),
   onNamespace("RunService/SearchRuns", (_, { runId }) => ({ query: `id = "${runId}"` })),
   onNamespace("RunService/SearchRuns", (_, { alias }) => ({ query: `alias = "${alias}"` })),
+  onNamespace("ArtifactService/SearchModels", (_, { runId }) => ({ query: `id = "${runId}"` })),
+  onNamespace("ArtifactService/SearchModels", (_, { artifact }) => ({ query: `model.name = "${artifact}"` })),
   onNamespace("LineageService/ListChildren", (_, { runId }) => ({ externalId: runId })),
   onNamespace("LineageService/ListChildren", (_, { alias }) => ({ externalId: alias, pageSize: 1 })),
   onNamespace("LineageService/ListChildren", (_, { runId }) => ({ externalId: `${runId}/model` })),

@@ -66,6 +66,7 @@ export class LocalSecret {
         may: (permission, scope) => whileOpen(rights.may(permission, scope)),
         mayAnywhere: (permission) => whileOpen(rights.mayAnywhere(permission)),
         readable: () => whileOpen(rights.readable()),
+        hiddenArtifacts: () => whileOpen(rights.hiddenArtifacts()),
       },
     };
   }

@@ -66,6 +66,7 @@ export const READS: readonly string[] = [
   "cairn.v1.ExploreService/GetFrontier",
   "cairn.v1.ArtifactService/GetArtifact",
   "cairn.v1.ArtifactService/ListArtifacts",
+  "cairn.v1.ArtifactService/SearchModels",
   "cairn.v1.LineageService/ListSources",
   "cairn.v1.LineageService/ListChildren",
   "cairn.v1.LineageService/GetLineage",

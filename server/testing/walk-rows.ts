@@ -89,6 +89,7 @@ const SERVICES: Readonly<Record<string, Readonly<Record<string, Omit<MethodRow, 
     },
     GetArtifact: { about: "artifact", message: byName },
     ListArtifacts: { about: "run", message: byId },
+    SearchModels: { about: "list", message: nothing },
     DeleteArtifact: { about: "artifact", message: byName, late: 2 },
     // What RecordArtifact has replaced.
     RestoreArtifact: {

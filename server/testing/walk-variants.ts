@@ -49,6 +49,15 @@ export const VARIANTS: readonly MethodRow[] = [
   },
   { name: "cairn.v1.RunService/SearchRuns", about: "list", message: () => ({ trashed: true }) },
   {
+    name: "cairn.v1.ArtifactService/SearchModels",
+    about: "list",
+    message: (_, { namespace }) => ({
+      namespace,
+      query: 'model.name ~ "Mark" order by name, model.name',
+      pageSize: 1,
+    }),
+  },
+  {
     name: "cairn.v1.NamespaceService/ListNamespaces",
     about: "list",
     message: () => ({ under: "top", pageSize: 1 }),

@@ -291,7 +291,13 @@ async function plantCallers(
 }
 
 function artifactOf(name: string, content: string): JsonObject {
-  return { name, content: Buffer.from(content).toString("base64"), metadata: {} };
+  // A model is in more lists than a file.
+  return {
+    name,
+    kind: "ARTIFACT_KIND_MODEL",
+    content: Buffer.from(content).toString("base64"),
+    metadata: {},
+  };
 }
 
 function bearer(token: string): Record<string, string> {

@@ -26,6 +26,10 @@ async function openIndex(feeder: RunFeeder): Promise<RunSearch> {
       await follower.catchUp();
       return index.search(request);
     },
+    async searchModels(request) {
+      await follower.catchUp();
+      return index.searchModels(request);
+    },
     async tally(readable) {
       await follower.catchUp();
       return index.tally(readable);

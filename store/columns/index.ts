@@ -12,6 +12,8 @@ import type {
   FieldsRequest,
   FoundFields,
   FrontierRun,
+  ModelSearchRequest,
+  ModelSearchResult,
   NamespaceTally,
   RunSelection,
   SearchRequest,
@@ -27,6 +29,7 @@ import { maskReadsNamespace, type ReadMask } from "#core/access/scope.ts";
 import { systemClock } from "#base/clock.ts";
 import type { Field, Query } from "#lang/query/ast.ts";
 import { BLOCK_ROWS, EMPTY } from "./cells/cells.ts";
+import { blocks, selectBlock } from "./search/blocks.ts";
 import { Compiler } from "./search/compile.ts";
 import { countMetric, countValues } from "./analysis/count-values.ts";
 import { allOf, hasCode, type Term } from "./search/filter.ts";
@@ -35,6 +38,8 @@ import { FreeRows } from "./free-rows.ts";
 import { KeyRows } from "./cells/key-rows.ts";
 import { MASKS_MAX, MaskTables } from "./masks/mask-table.ts";
 import { METRIC_LANES, type MetricColumn } from "./cells/metric-column.ts";
+import { ModelColumns } from "./models/model-columns.ts";
+import { searchModels } from "./models/search-models.ts";
 import { Ordering } from "./search/ordering.ts";
 import { formatToken, parseToken } from "./search/page-token.ts";
 import type { Next } from "./snapshot/column-records.ts";
@@ -54,8 +59,6 @@ export type RunPart = Omit<RunFeedBatch, "mark">;
 
 const EVERYTHING: Query = { where: undefined, orderBy: [] };
 
-const ALL_OFFSETS = Uint16Array.from({ length: BLOCK_ROWS }, (_, offset) => offset);
-
 export interface IndexOptions {
   searchMsMax?: number;
   masksMax?: number;
@@ -66,6 +69,7 @@ export class RunIndex {
   #columns = new RunColumns();
   #rowOfKey = new KeyRows();
   #freeRows = new FreeRows();
+  #models = new ModelColumns();
   /** By the id of the mask they are counted through; "" without one. Of the runs as they are now. */
   readonly #tallies = new Map<string, NamespaceTally[]>();
   readonly #masks: MaskTables;
@@ -76,19 +80,19 @@ export class RunIndex {
     this.#searchMsMax = options.searchMsMax ?? SEARCH_MS_MAX;
   }
 
-  /** Within a batch, purges come first, then runs, then metrics. Metrics of an unknown run are ignored. */
+  /** Within a batch, purges come first, then runs, then metrics and models. Those of an unknown run are ignored. */
   apply(batch: RunPart): void {
     this.#tallies.clear();
     if (batch.reset) {
       this.#columns = new RunColumns();
       this.#rowOfKey = new KeyRows();
       this.#freeRows = new FreeRows();
+      this.#models = new ModelColumns();
     }
-    // A run whose points were deleted comes again in the same batch: it keeps its row.
-    const again = new Set(batch.purged.length === 0 ? [] : batch.runs.map(({ key }) => key));
-    for (const key of batch.purged) this.#purge(key, again.has(key));
+    if (batch.purged.length > 0) this.#purge(batch);
     for (const run of batch.runs) this.#columns.set(this.#rowOf(run), run);
     if (batch.metrics !== undefined) this.#applyMetrics(batch.metrics);
+    if (batch.models !== undefined) this.#models.apply(batch.models, (key) => this.#rowOfKey.get(key));
   }
 
   /** Runs, also those in the trash. */
@@ -98,7 +102,8 @@ export class RunIndex {
 
   /** Everything it knows now, as records for `restore`, whenever they are read. */
   capture(): Iterable<unknown> {
-    return captured(this.#rowOfKey.copy(), this.#freeRows.all(), this.#columns.capture());
+    const parts = [this.#columns.capture(), this.#models.capture()];
+    return captured(this.#rowOfKey.copy(), this.#freeRows.all(), parts);
   }
 
   /** Knows what the captured one did. */
@@ -107,6 +112,7 @@ export class RunIndex {
     index.#rowOfKey = new KeyRows(next() as Uint32Array);
     index.#freeRows = new FreeRows(next() as number[]);
     index.#columns = RunColumns.restore(next);
+    index.#models = ModelColumns.restore(next);
     return index;
   }
 
@@ -151,6 +157,14 @@ export class RunIndex {
       total,
       next: last && formatToken({ place: last.place, nowUs }, orderBy),
     };
+  }
+
+  /** Likewise. */
+  searchModels(request: ModelSearchRequest): ModelSearchResult {
+    const { readable } = request;
+    const columns = { runs: this.#columns, models: this.#models };
+    const deadline = new SearchDeadline(this.#searchMsMax);
+    return searchModels(columns, request, readable && this.#masks.of(readable), deadline);
   }
 
   /** Rows outside the trash that the request selects, as they are now. They must be closed. */
@@ -278,8 +292,7 @@ export class RunIndex {
   }
 
   #select(term: Term, lo: number, hi: number): number {
-    this.#selection.set(ALL_OFFSETS);
-    return term.filter.keep(lo, hi, this.#selection, hi - lo, term.flip);
+    return selectBlock(term, lo, hi, this.#selection);
   }
 
   #rowOf(run: RunFeedRow): number {
@@ -291,13 +304,21 @@ export class RunIndex {
     return row;
   }
 
-  #purge(key: number, comesAgain: boolean): void {
-    const row = this.#rowOfKey.get(key);
-    if (row === undefined) return;
-    this.#columns.delete(row);
-    if (comesAgain) return;
-    this.#rowOfKey.delete(key);
-    this.#freeRows.add(row);
+  #purge({ purged, runs }: RunPart): void {
+    // A run whose points were deleted comes again in the same batch: it keeps its row, and its models.
+    const again = new Map(runs.map(({ key, id }) => [key, id]));
+    const gone = new Set<number>();
+    const { id } = this.#columns.fields;
+    for (const key of purged) {
+      const row = this.#rowOfKey.get(key);
+      if (row === undefined) continue;
+      if (again.get(key) !== id.value(row)) gone.add(row);
+      this.#columns.delete(row);
+      if (again.has(key)) continue;
+      this.#rowOfKey.delete(key);
+      this.#freeRows.add(row);
+    }
+    this.#models.deleteRuns(gone);
   }
 
   #applyMetrics(feed: MetricFeed): void {
@@ -342,25 +363,8 @@ export class RunIndex {
   }
 }
 
-function* captured(keys: Uint32Array, freeRows: number[], columns: Generator): Generator {
+function* captured(keys: Uint32Array, freeRows: number[], parts: readonly Generator[]): Generator {
   yield keys;
   yield freeRows;
-  yield* columns;
-}
-
-/**
- * Where the blocks begin, the last one first, then in leaps: rows are mostly in the order they were
- * created, and going along with what is sorted by would make each block better than all before it.
- */
-function* blocks(rows: number): Generator<number> {
-  const count = Math.ceil(rows / BLOCK_ROWS);
-  let leap = Math.max(1, Math.floor(count * 0.618));
-  while (greatestCommonDivisor(leap, count) > 1) leap--;
-  for (let step = 1; step <= count; step++) {
-    yield ((count - 1 + step * leap + count - leap) % count) * BLOCK_ROWS;
-  }
-}
-
-function greatestCommonDivisor(a: number, b: number): number {
-  return b === 0 ? a : greatestCommonDivisor(b, a % b);
+  for (const part of parts) yield* part;
 }

@@ -59,6 +59,10 @@ export function openColumns(options: ColumnsOptions = {}): Columns {
       masks.call(request.readable, (readable) =>
         caller.call("search", [toPlainRequest(request, readable)], { signal }),
       ),
+    searchModels: (request, signal) =>
+      masks.call(request.readable, (readable) =>
+        caller.call("searchModels", [toPlainRequest(request, readable)], { signal }),
+      ),
     tally: (readable) => masks.call(readable, (sent) => caller.call("tally", [sent])),
     best: ({ goals, readable }, signal) =>
       masks.call(readable, (sent) => caller.call("best", [goals, sent], { signal })),

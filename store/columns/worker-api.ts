@@ -10,6 +10,8 @@ import type {
   FoundFrontier,
   FrontierRequest,
   FrontierRun,
+  ModelSearchRequest,
+  ModelSearchResult,
   NamespaceTally,
   RunSelection,
   SearchRequest,
@@ -36,6 +38,7 @@ export interface ColumnsApi {
   /** Before its thread is ended. */
   finish(): Promise<void> | undefined;
   search(request: Plain<SearchRequest>): SearchResult;
+  searchModels(request: Plain<ModelSearchRequest>): ModelSearchResult;
   tally(readable: PlainMask): NamespaceTally[];
   best(goals: readonly BestGoal[], readable: PlainMask): (BestFound | undefined)[];
   fields(request: Plain<FieldsRequest>): FoundFields;

@@ -84,6 +84,10 @@ serveCalls<ColumnsApi>(
       const request = fromPlainRequest(plain, maskOf(plain.readable));
       return caughtUp(() => index.search(request));
     },
+    searchModels: (plain) => {
+      const request = fromPlainRequest(plain, maskOf(plain.readable));
+      return caughtUp(() => index.searchModels(request));
+    },
     best: (goals, readable) => {
       const mask = maskOf(readable);
       const check = keepCancelFlag(throwIfCancelled);

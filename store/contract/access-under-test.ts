@@ -5,6 +5,7 @@ import type { Permission } from "#core/access/permission.ts";
 import type { Role } from "#core/access/role.ts";
 import type { AskedScope, CreatedToken, NewToken } from "#core/access/views.ts";
 import type { Follower } from "#core/journal/follower.ts";
+import type { Models } from "#core/models/models.ts";
 import type { Namespaces } from "#core/runs/namespaces.ts";
 import type { Runs } from "#core/runs/runs.ts";
 import type { System } from "#core/system/system.ts";
@@ -18,6 +19,7 @@ export interface AccessUnderTest {
   access: Access;
   follower: Follower;
   runs: Runs;
+  models: Models;
   namespaces: Namespaces;
   system: System;
   clock: { us: number; nowUs(): number };
@@ -53,13 +55,14 @@ export function on(namespace: string, runId = "", artifact = ""): AskedScope {
 
 export async function openAccess(under: StoresUnderTest): Promise<AccessUnderTest> {
   const core = await buildCore(under);
-  const { access, runs, namespaces, system, clock, follower } = core;
+  const { access, runs, models, namespaces, system, clock, follower } = core;
   const token: AccessUnderTest["token"] = (principal, bounds) =>
     access.createToken(ADMIN, { principal, name: "", role: undefined, namespaces: [], days: 0, ...bounds });
   return {
     access,
     follower,
     runs,
+    models,
     clock,
     namespaces,
     system,

@@ -1,5 +1,6 @@
 import {
   METRIC_FEED_STATS,
+  type ModelFeedRow,
   type RunChanges,
   type RunFeedBatch,
   type RunFeedRow,
@@ -24,6 +25,8 @@ export class FeedRecorder {
   readonly batches: RunFeedBatch[] = [];
   /** Runs by key. */
   readonly runs = new Map<number, RunFeedRow>();
+  /** Models by key. */
+  readonly models = new Map<number, ModelFeedRow>();
   readonly #changes: RunChanges;
   readonly #metrics = new Map<number, Map<string, FedNumbers>>();
   #following: Promise<unknown> = Promise.resolve();
@@ -63,6 +66,17 @@ export class FeedRecorder {
     return this.runs.values().find((run) => run.id === id);
   }
 
+  /** Of a run, by name, then by step. */
+  modelsOf(id: string): Omit<ModelFeedRow, "key" | "run">[] {
+    const run = this.findRun(id);
+    const own = [...this.models.values()].filter((model) => model.run === run?.key);
+    own.sort(
+      (a, b) =>
+        (a.name < b.name ? -1 : Number(a.name > b.name)) || (a.step ?? -Infinity) - (b.step ?? -Infinity),
+    );
+    return own.map(({ name, step, sizeBytes, createdUs }) => ({ name, step, sizeBytes, createdUs }));
+  }
+
   /** Of a run, each once. */
   metricKeys(id: string): string[] {
     const names = this.#metrics.get(this.findRun(id)!.key)?.keys() ?? [];
@@ -79,14 +93,23 @@ export class FeedRecorder {
     this.batches.push(batch);
     if (batch.reset) {
       this.runs.clear();
+      this.models.clear();
       this.#metrics.clear();
     }
     for (const key of batch.purged) {
+      const isBack = batch.runs.some((run) => run.key === key && run.id === this.runs.get(key)?.id);
+      for (const model of this.models.values()) {
+        if (model.run === key && !isBack) this.models.delete(model.key);
+      }
       this.runs.delete(key);
       this.#metrics.delete(key);
     }
     for (const run of batch.runs) this.runs.set(run.key, run);
     this.#takeMetrics(batch);
+    for (const key of batch.models?.gone ?? []) this.models.delete(key);
+    for (const model of batch.models?.rows ?? []) {
+      if (this.runs.has(model.run)) this.models.set(model.key, model);
+    }
   }
 
   #takeMetrics({ metrics }: RunFeedBatch): void {

@@ -1,8 +1,8 @@
 import { maskReadsRun, type ReadMask } from "#core/access/scope.ts";
 import type { MetricStat, Query } from "#lang/query/ast.ts";
 import { isUnder } from "#lang/namespace-path.ts";
-import { compareRuns, matches } from "#lang/query/evaluate.ts";
-import { viewRun } from "#lang/query/view.ts";
+import { compareRuns, matches, MODEL_TIES } from "#lang/query/evaluate.ts";
+import { viewModel, viewRun } from "#lang/query/view.ts";
 import type { Importance } from "#core/explore/importance.ts";
 import type {
   BestFound,
@@ -12,6 +12,8 @@ import type {
   FoundFrontier,
   FrontierRequest,
   ImportanceRequest,
+  ModelSearchRequest,
+  ModelSearchResult,
   NamespaceTally,
   RunSearch,
   RunSelection,
@@ -50,6 +52,34 @@ export class ListSearch implements RunSearch {
       metrics: request.metrics.map(({ key, stat }) => page.map(({ run }) => this.#stat(run, key, stat))),
       total: rows.length,
       next: start + request.limit < rows.length ? page.at(-1)?.run.id : undefined,
+    };
+  }
+
+  async searchModels({
+    query,
+    hidden,
+    limit,
+    after,
+    ...rest
+  }: ModelSearchRequest): Promise<ModelSearchResult> {
+    await this.#feed.catchUp();
+    const runs = new Map(this.#select({ ...rest, query: EVERYTHING }).map((row) => [row.run.key, row]));
+    const rows = [...this.#feed.models.values()]
+      .flatMap((model) => {
+        const { run, view } = runs.get(model.run) ?? {};
+        if (run === undefined || hidden.get(run.id)?.includes(model.name) === true) return [];
+        const place = { runId: run.id, name: model.name, step: model.step };
+        return [{ place, key: String(model.key), view: viewModel(model, view!) }];
+      })
+      .filter(({ view }) => query.where === undefined || matches(query.where, view));
+    const order = compareRuns(query.orderBy, MODEL_TIES);
+    rows.sort((a, b) => order(a.view, b.view));
+    const start = rows.findIndex(({ key }) => key === after) + 1;
+    const page = rows.slice(start, start + limit);
+    return {
+      models: page.map(({ place }) => place),
+      total: rows.length,
+      next: start + limit < rows.length ? page.at(-1)?.key : undefined,
     };
   }
 

@@ -32,6 +32,7 @@ export function callerWithout(hidden: Hidden, permission: Permission = "write"):
       },
       mayAnywhere: () => true,
       readable: () => mask,
+      hiddenArtifacts: () => new Map(),
     },
   };
 }

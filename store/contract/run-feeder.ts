@@ -3,17 +3,30 @@ import { SharedNumber } from "#base/threads/shared-number.ts";
 import {
   METRIC_FEED_STATS,
   type MetricFeed,
+  type ModelFeedRow,
   type RunChanges,
   type RunChangesLink,
   type RunFeedBatch,
   type RunFeedRow,
   type RunMark,
 } from "#core/ports/run-changes.ts";
-import type { RunSearch, SearchRequest, SearchResult } from "#core/ports/run-search.ts";
+import type {
+  ModelSearchRequest,
+  ModelSearchResult,
+  RunSearch,
+  SearchRequest,
+  SearchResult,
+} from "#core/ports/run-search.ts";
 import { serveRunChanges } from "#core/runs/run-changes-link.ts";
 import type { Query } from "#lang/query/ast.ts";
 import { parseQuery } from "#lang/query/parser.ts";
-import type { ScriptEngine, ScriptFound, ScriptRun, ScriptSearch } from "#lang/query/testing/script.ts";
+import {
+  modelName,
+  type ScriptEngine,
+  type ScriptFound,
+  type ScriptRun,
+  type ScriptSearch,
+} from "#lang/query/testing/script.ts";
 
 /** Opens a RunSearch that follows these changes. */
 export type OpenSearch = (changes: RunFeeder) => Promise<RunSearch>;
@@ -169,6 +182,7 @@ export class RunFeeder implements RunChanges, ScriptEngine {
       runs: change.runs ?? [],
       purged: change.purged ?? [],
       metrics: change.metrics === undefined ? undefined : metricFeed(change.metrics),
+      ...(change.models !== undefined && { models: change.models }),
     });
     if (position > this.position()) this.announce(position);
     for (const wake of this.#waiting.splice(0)) wake();
@@ -191,7 +205,24 @@ export class RunFeeder implements RunChanges, ScriptEngine {
       reset: true,
       runs: runs.map((run, at) => scriptRow(run, at + 1)),
       metrics: runs.flatMap((run, at) => scriptSeries(run, at + 1)),
+      models: { gone: [], rows: runs.flatMap((run, at) => scriptModels(run, at + 1)) },
     });
+  }
+
+  askModels(query: string | Query, options: Partial<ModelSearchRequest> = {}): Promise<ModelSearchResult> {
+    return this.runSearch.searchModels(modelRequest(query, options));
+  }
+
+  /** What `askModels` finds, each as KEY:NAME@STEP with the key of its run. */
+  async findModels(query: string | Query, options: Partial<ModelSearchRequest> = {}): Promise<string[]> {
+    const { models } = await this.askModels(query, options);
+    return models.map((model) => modelName(String(Number(model.runId.slice(1))), model));
+  }
+
+  async searchModels(query: Query, { limit, after, nowUs }: ScriptSearch): Promise<ScriptFound> {
+    const { models, total, next } = await this.askModels(query, { limit, after, nowUs });
+    const names = models.map((model) => modelName(this.#names.get(model.runId) ?? model.runId, model));
+    return { names, total, next };
   }
 
   async search(query: Query, { limit, after, nowUs }: ScriptSearch): Promise<ScriptFound> {
@@ -213,8 +244,30 @@ export function searchRequest(query: string | Query, options: Partial<SearchRequ
   };
 }
 
+export function modelRequest(
+  query: string | Query,
+  options: Partial<ModelSearchRequest> = {},
+): ModelSearchRequest {
+  return {
+    query: typeof query === "string" ? parseQuery(query, { nowUs: CREATED_US, models: true }) : query,
+    readable: undefined,
+    hidden: new Map(),
+    under: "",
+    limit: 100,
+    after: undefined,
+    ...options,
+  };
+}
+
+/** At most so many models has a run of a script. */
+const SCRIPT_MODELS_MAX = 100;
+
+export function scriptModels({ models }: ScriptRun, run: number): ModelFeedRow[] {
+  return models.map((model, at) => ({ ...model, key: run * SCRIPT_MODELS_MAX + at, run }));
+}
+
 export function scriptRow(run: ScriptRun, key: number): RunFeedRow {
-  const { metrics: _, tags, ...rest } = run;
+  const { metrics: _, models: __, tags, ...rest } = run;
   return { ...rest, key, tags: [...tags], deletedUs: undefined };
 }
 

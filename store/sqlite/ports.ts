@@ -33,6 +33,7 @@ export function artifactPort(write: Calls<WriterApi>, read: Calls<ReaderApi>): A
     expireReplaced: (...args) => write("expireReplaced", args),
     listReplaced: (...args) => read("listReplaced", args),
     findArtifact: (...args) => read("findArtifact", args),
+    getArtifacts: (...args) => read("getArtifacts", args),
     readContent: (...args) => read("readContent", args),
     listArtifacts: (...args) => read("listArtifacts", args),
   };

@@ -70,6 +70,7 @@ export interface ReaderApi
   verifyAudit: AccessStore["verifyAudit"];
   getAuditHead: AccessStore["getAuditHead"];
   findArtifact: ArtifactStore["findArtifact"];
+  getArtifacts: ArtifactStore["getArtifacts"];
   readContent: ArtifactStore["readContent"];
   listArtifacts: ArtifactStore["listArtifacts"];
   listReplaced: ArtifactStore["listReplaced"];

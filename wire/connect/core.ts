@@ -6,6 +6,7 @@ import type { Explore } from "#core/explore/explore.ts";
 import type { Ingest } from "#core/ingest/ingest.ts";
 import type { Lineage } from "#core/lineage/lineage.ts";
 import type { Logs } from "#core/logs/logs.ts";
+import type { Models } from "#core/models/models.ts";
 import type { Objectives } from "#core/objective/objectives.ts";
 import type { Namespaces } from "#core/runs/namespaces.ts";
 import type { Runs } from "#core/runs/runs.ts";
@@ -30,6 +31,7 @@ export interface ConnectCore {
   metrics: Metrics;
   groups: Groups;
   artifacts: Artifacts;
+  models: Models;
   lineage: Lineage;
   logs: Logs;
   watches: Watches;

@@ -2,7 +2,7 @@ import { isUnder } from "#lang/namespace-path.ts";
 import { credentialEnded, type AccessBook, type Holder } from "../book.ts";
 import type { Identity, Rights } from "../caller.ts";
 import { PERMISSIONS, type Permission } from "../permission.ts";
-import type { ReadMask, Scope } from "../scope.ts";
+import type { HiddenArtifacts, ReadMask, Scope } from "../scope.ts";
 
 /** Who holds the token a call was made with; undefined when it was made without one. */
 export function holderOf({ rights }: Pick<Identity, "rights">): Holder | undefined {
@@ -39,6 +39,10 @@ export class TokenRights implements Rights {
 
   readable(): ReadMask | undefined {
     return this.#book.maskOf(this.holder());
+  }
+
+  hiddenArtifacts(): HiddenArtifacts {
+    return this.holder().standing.hiddenArtifacts();
   }
 
   /** Throws `unauthenticated` (CREDENTIAL_ENDED) when the token was revoked or has expired. */

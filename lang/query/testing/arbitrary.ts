@@ -7,10 +7,11 @@ import fc from "fast-check";
 import { canonicalJson } from "../../json/canonical.ts";
 import { joinObject } from "../../json/object-text.ts";
 import { RUN_STATUSES } from "../../statuses.ts";
-import type { Comparison, Expression, Field, Literal, Order, Query, RunField } from "../ast.ts";
-import { fieldType, METRIC_STATS, RUN_FIELDS } from "../fields.ts";
+import type { Comparison, Expression, Literal, Order, Query, QueryField, RunField } from "../ast.ts";
+import { fieldType, METRIC_STATS, MODEL_FIELDS, RUN_FIELDS } from "../fields.ts";
 import { compilePattern, likeToRegex } from "../pattern.ts";
 import { printQuery } from "../print.ts";
+import type { ViewedModel } from "../view.ts";
 import type { ScriptRun } from "./script.ts";
 
 /** The moment to search at: after all starts and before some ends. */
@@ -77,6 +78,10 @@ export function arbitraryRuns(maxLength = 12): fc.Arbitrary<ScriptRun[]> {
     params: mapOf(PARAM_KEYS, jsonText, 5).map(joinObject),
     tags: mapOf(TAG_KEYS, fc.constantFrom(...TEXTS), 3),
     metrics: mapOf(METRIC_KEYS, fc.array(fc.constantFrom(...POINTS), { minLength: 1, maxLength: 5 }), 3),
+    models: fc.uniqueArray(arbitraryModel(), {
+      selector: ({ name, step }) => `${name} ${step}`,
+      maxLength: 4,
+    }),
     createdUs: time,
     startedUs: fc.option(time, { nil: undefined }),
     endedUs: fc.option(time, { nil: undefined }),
@@ -87,8 +92,30 @@ export function arbitraryRuns(maxLength = 12): fc.Arbitrary<ScriptRun[]> {
     .map((runs) => runs.map((one, index) => ({ ...one, name: `r${index}` })));
 }
 
-function arbitraryField(names: readonly RunField[] = RUN_FIELDS): fc.Arbitrary<Field> {
+/** Named by name and step. */
+export function arbitraryModel(): fc.Arbitrary<ViewedModel> {
+  const number = fc.constantFrom(undefined, 0, 1, -1, 2, 10, 2 ** 53);
+  return fc.record({
+    name: fc.constantFrom(...TEXTS.slice(1)),
+    step: number,
+    sizeBytes: number,
+    createdUs: fc.constantFrom(...TIMES_US),
+  });
+}
+
+function modelField(models: boolean): fc.WeightedArbitrary<QueryField>[] {
+  if (!models) return [];
+  return [
+    {
+      weight: 4,
+      arbitrary: fc.record({ of: fc.constant("model" as const), name: fc.constantFrom(...MODEL_FIELDS) }),
+    },
+  ];
+}
+
+function arbitraryField(models: boolean, names: readonly RunField[] = RUN_FIELDS): fc.Arbitrary<QueryField> {
   return fc.oneof(
+    ...modelField(models),
     { weight: 2, arbitrary: fc.record({ of: fc.constant("run" as const), name: fc.constantFrom(...names) }) },
     {
       weight: 3,
@@ -109,7 +136,7 @@ function arbitraryField(names: readonly RunField[] = RUN_FIELDS): fc.Arbitrary<F
   );
 }
 
-function arbitraryLiteral(field: Field): fc.Arbitrary<Literal> {
+function arbitraryLiteral(field: QueryField): fc.Arbitrary<Literal> {
   switch (fieldType(field)) {
     case "any":
       return fc.oneof(fc.constantFrom(...NUMBERS), fc.constantFrom(...TEXTS), fc.boolean());
@@ -128,20 +155,6 @@ function arbitraryLiteral(field: Field): fc.Arbitrary<Literal> {
 
 const COMPARISONS: readonly Comparison[] = ["=", "!=", "<", "<=", ">", ">="];
 
-const compare: fc.Arbitrary<Expression> = arbitraryField().chain((field) =>
-  arbitraryLiteral(field).chain((value) => {
-    const unordered = typeof value === "boolean" || fieldType(field) === "status";
-    const comparison = fc.constantFrom(...(unordered ? COMPARISONS.slice(0, 2) : COMPARISONS));
-    return comparison.map((one) => ({ op: "compare", field, comparison: one, value }));
-  }),
-);
-
-const within: fc.Arbitrary<Expression> = arbitraryField().chain((field) =>
-  fc
-    .array(arbitraryLiteral(field), { minLength: 1, maxLength: 4 })
-    .map((values) => ({ op: "in", field, values })),
-);
-
 const regex: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(...REGEXES),
   fc
@@ -149,42 +162,63 @@ const regex: fc.Arbitrary<string> = fc.oneof(
     .map(([like, ignoreCase]) => likeToRegex(like, { ignoreCase })),
 );
 
-const matches: fc.Arbitrary<Expression> = fc
-  .tuple(arbitraryField(["id", "name", "namespace", "status", "notes", "alias"]), regex)
-  .filter(([field]) => field.of !== "metric")
-  .map(([field, text]) => ({ op: "matches", field, pattern: compilePattern(text, "pattern") }));
-
-const isNull: fc.Arbitrary<Expression> = arbitraryField().map((field) => ({ op: "is-null", field }));
-
 const under: fc.Arbitrary<Expression> = fc.constantFrom(...NAMESPACES).map((path) => ({ op: "under", path }));
 
-const { expression } = fc.letrec<{ expression: Expression; several: Expression[] }>((tie) => ({
-  expression: fc.oneof(
-    { maxDepth: 4, depthSize: "small", withCrossShrink: true },
+function arbitraryLeaves(models: boolean): fc.WeightedArbitrary<Expression>[] {
+  const compare: fc.Arbitrary<Expression> = arbitraryField(models).chain((field) =>
+    arbitraryLiteral(field).chain((value) => {
+      const unordered = typeof value === "boolean" || fieldType(field) === "status";
+      const comparison = fc.constantFrom(...(unordered ? COMPARISONS.slice(0, 2) : COMPARISONS));
+      return comparison.map((one) => ({ op: "compare", field, comparison: one, value }));
+    }),
+  );
+  const within: fc.Arbitrary<Expression> = arbitraryField(models).chain((field) =>
+    fc
+      .array(arbitraryLiteral(field), { minLength: 1, maxLength: 4 })
+      .map((values) => ({ op: "in", field, values })),
+  );
+  const texts = ["id", "name", "namespace", "status", "notes", "alias"] as const;
+  const matches: fc.Arbitrary<Expression> = fc
+    .tuple(arbitraryField(models, texts), regex)
+    .filter(([field]) => field.of !== "metric" && (field.of !== "model" || field.name === "name"))
+    .map(([field, text]) => ({ op: "matches", field, pattern: compilePattern(text, "pattern") }));
+  const isNull: fc.Arbitrary<Expression> = arbitraryField(models).map((field) => ({ op: "is-null", field }));
+  return [
     { weight: 4, arbitrary: compare },
     { weight: 2, arbitrary: within },
     { weight: 2, arbitrary: matches },
     { weight: 1, arbitrary: isNull },
     { weight: 1, arbitrary: under },
-    { weight: 2, arbitrary: tie("expression").map((term) => ({ op: "not" as const, term })) },
-    {
-      weight: 3,
-      arbitrary: fc.record({ op: fc.constantFrom("and" as const, "or" as const), terms: tie("several") }),
-    },
-  ),
-  several: fc.array(tie("expression"), { minLength: 2, maxLength: 3 }),
-}));
+  ];
+}
 
-const order: fc.Arbitrary<Order> = fc.record({
-  field: arbitraryField(RUN_FIELDS.filter((name) => name !== "alias")),
-  descending: fc.boolean(),
-});
+function arbitraryExpression(models: boolean): fc.Arbitrary<Expression> {
+  return fc.letrec<{ expression: Expression; several: Expression[] }>((tie) => ({
+    expression: fc.oneof(
+      { maxDepth: 4, depthSize: "small", withCrossShrink: true },
+      ...arbitraryLeaves(models),
+      { weight: 2, arbitrary: tie("expression").map((term) => ({ op: "not" as const, term })) },
+      {
+        weight: 3,
+        arbitrary: fc.record({ op: fc.constantFrom("and" as const, "or" as const), terms: tie("several") }),
+      },
+    ),
+    several: fc.array(tie("expression"), { minLength: 2, maxLength: 3 }),
+  })).expression;
+}
 
-/** A failing query is shown as its text. */
-export function arbitraryQuery(): fc.Arbitrary<Query> {
+/** With `models` one of models and their runs. A failing query is shown as its text. */
+export function arbitraryQuery(models = false): fc.Arbitrary<Query> {
+  const order: fc.Arbitrary<Order> = fc.record({
+    field: arbitraryField(
+      models,
+      RUN_FIELDS.filter((name) => name !== "alias"),
+    ),
+    descending: fc.boolean(),
+  });
   return fc
     .record({
-      where: fc.option(expression, { nil: undefined, freq: 10 }),
+      where: fc.option(arbitraryExpression(models), { nil: undefined, freq: 10 }),
       orderBy: fc.array(order, { maxLength: 3 }),
     })
     .map((query) => Object.defineProperty(query, fc.toStringMethod, { value: () => printQuery(query) }));

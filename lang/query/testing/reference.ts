@@ -1,7 +1,13 @@
-import type { MetricStat, Query } from "../ast.ts";
-import { compareRuns, matches, type RunView } from "../evaluate.ts";
-import type { ScriptEngine, ScriptFound, ScriptRun, ScriptSearch } from "./script.ts";
-import { viewRun } from "../view.ts";
+import type { MetricStat, Order, Query } from "../ast.ts";
+import { compareRuns, matches, MODEL_TIES, RUN_TIES, type RunView } from "../evaluate.ts";
+import {
+  modelName,
+  type ScriptEngine,
+  type ScriptFound,
+  type ScriptRun,
+  type ScriptSearch,
+} from "./script.ts";
+import { viewModel, viewRun } from "../view.ts";
 
 /** The engine that others are compared with: the evaluator over a list. */
 export class ReferenceEngine implements ScriptEngine {
@@ -11,20 +17,49 @@ export class ReferenceEngine implements ScriptEngine {
     this.#runs = runs;
   }
 
-  async search(query: Query, { limit, after, nowUs }: ScriptSearch): Promise<ScriptFound> {
-    const rows = this.#runs.map((run) => ({ run, view: viewScriptRun(run, nowUs) }));
-    const { where } = query;
-    const found = where === undefined ? rows : rows.filter(({ view }) => matches(where, view));
-    const order = compareRuns(query.orderBy);
-    found.sort((a, b) => order(a.view, b.view));
-    const start = found.findIndex(({ run }) => run.id === after) + 1;
-    const page = found.slice(start, start + limit);
-    return {
-      names: page.map(({ run }) => run.name),
-      total: found.length,
-      next: start + limit < found.length ? page.at(-1)?.run.id : undefined,
-    };
+  async search(query: Query, search: ScriptSearch): Promise<ScriptFound> {
+    const rows = this.#runs.map((run) => ({
+      key: run.id,
+      name: run.name,
+      view: viewScriptRun(run, search.nowUs),
+    }));
+    return pageOf(rows, query, RUN_TIES, search);
   }
+
+  async searchModels(query: Query, search: ScriptSearch): Promise<ScriptFound> {
+    const rows = this.#runs.flatMap((run) => {
+      const ofRun = viewScriptRun(run, search.nowUs);
+      return run.models.map((model) => {
+        const name = modelName(run.name, model);
+        return { key: `${run.id} ${name}`, name, view: viewModel(model, ofRun) };
+      });
+    });
+    return pageOf(rows, query, MODEL_TIES, search);
+  }
+}
+
+interface ViewedRow {
+  key: string;
+  name: string;
+  view: RunView;
+}
+
+function pageOf(
+  rows: readonly ViewedRow[],
+  { where, orderBy }: Query,
+  ties: readonly Order[],
+  { limit, after }: ScriptSearch,
+): ScriptFound {
+  const order = compareRuns(orderBy, ties);
+  const found = rows.filter(({ view }) => where === undefined || matches(where, view));
+  found.sort((a, b) => order(a.view, b.view));
+  const start = found.findIndex(({ key }) => key === after) + 1;
+  const page = found.slice(start, start + limit);
+  return {
+    names: page.map(({ name }) => name),
+    total: found.length,
+    next: start + limit < found.length ? page.at(-1)?.key : undefined,
+  };
 }
 
 export function viewScriptRun(run: ScriptRun, nowUs: number): RunView {

@@ -4,18 +4,21 @@ import { joinObject } from "../../json/object-text.ts";
 import { ENDED, RUN_STATUSES } from "../../statuses.ts";
 import { readField } from "../field-text.ts";
 import { parseTimeUs } from "../time.ts";
-import type { ViewedRun } from "../view.ts";
+import type { ViewedModel, ViewedRun } from "../view.ts";
 
 /** A run that a script loads. The values of a metric are its points in order, at steps 0, 1, 2, … */
 export interface ScriptRun extends ViewedRun {
   metrics: ReadonlyMap<string, readonly number[]>;
+  models: readonly ViewedModel[];
 }
 
 /**
  * Reads `NAME FIELD=VALUE …`. A field is written as in a query and a value is JSON without spaces
- * outside strings; times are ISO text, text fields may leave the quotes out. `aliases` is a list:
+ * outside strings; times are ISO text, text fields may leave the quotes out. `aliases` is a list, and so is `models`, of
+ * [NAME, STEP, SIZE, TIME], of which null and what is left out are missing, or for TIME that of the run:
  *
  *   big status=running namespace=lab/asr params.optim={"lr":0.1} tags.team="asr" metrics.loss=[3,NaN,1]
+ *   small aliases=["a"] models=[["best.pt",10,500],["last.pt",null,null,"2026-01-02"]]
  *
  * Run number `index` of a load is by default finished, in "lab", created `index` minutes into 2026,
  * started at once and ended after a minute, and has an id that rises with `index`.
@@ -30,7 +33,7 @@ export function parseScriptRun(line: string, index: number): ScriptRun {
     const equals = equalsAt(assignment);
     const left = assignment.slice(0, equals);
     const right = assignment.slice(equals + 1);
-    const field = left === "aliases" ? undefined : readField(left);
+    const field = NOT_FIELDS.has(left) ? undefined : readField(left);
     if (field?.of === "param") params.set(field.key, canonicalJson(right, left));
     else if (field?.of === "tag") tags.set(field.key, JSON.parse(right) as string);
     else if (field?.of === "metric") metrics.set(field.key, numbers(right));
@@ -54,11 +57,25 @@ export function parseScriptRun(line: string, index: number): ScriptRun {
     params: joinObject(params),
     tags,
     metrics,
+    models: modelsOf(texts.get("models"), createdUs),
     createdUs,
     startedUs,
     endedUs,
     updatedUs: time("updated", endedUs ?? createdUs)!,
   };
+}
+
+const NOT_FIELDS = new Set(["aliases", "models"]);
+
+type WrittenModel = [name: string, step?: number | null, size?: number | null, created?: string];
+
+function modelsOf(listText = "[]", runCreatedUs: number): ViewedModel[] {
+  return (JSON.parse(listText) as WrittenModel[]).map(([name, step, size, created]) => ({
+    name,
+    step: step ?? undefined,
+    sizeBytes: size ?? undefined,
+    createdUs: timeOf(created, runCreatedUs)!,
+  }));
 }
 
 /** Pieces between spaces; a space in double quotes does not count. */

@@ -41,6 +41,7 @@ describe("a script fails", () => {
   test("on pages that repeat a run, lose one or never end", async () => {
     const paged = (pages: string[][], next: (page: number) => string | undefined): ScriptEngine => ({
       load: async () => undefined,
+      searchModels: async () => ({ names: [], total: 0 }),
       search: async (_query, { after }) => {
         const page = after === undefined ? 0 : Number(after);
         return { names: pages[page] ?? [], total: 2, next: next(page) };
@@ -51,7 +52,7 @@ describe("a script fails", () => {
     expect(await run(query, paged([["b"], ["a"]], upTo(1)))).toBe(1);
     await expect(run(query, paged([["b"], ["b"]], upTo(1)))).rejects.toThrow(/found {4}b b/);
     await expect(run(query, paged([["b"]], upTo(0)))).rejects.toThrow(/found {4}b /);
-    await expect(run(query, paged([["b"], ["a"]], upTo(9)))).rejects.toThrow("holds 0 runs");
-    await expect(run(query, paged([["b"], ["a", "b"]], upTo(1)))).rejects.toThrow("holds 2 runs");
+    await expect(run(query, paged([["b"], ["a"]], upTo(9)))).rejects.toThrow("holds 0 names");
+    await expect(run(query, paged([["b"], ["a", "b"]], upTo(1)))).rejects.toThrow("holds 2 names");
   });
 });

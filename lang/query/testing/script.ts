@@ -17,7 +17,7 @@
  * `load` replaces all runs (see script-run.ts for its lines). Below `query` stand the names of the
  * runs found, in order, or `none`; before them may stand `limit N` (ask for the first N only),
  * `total N` (how many match; by default as many as are named) and `pages N` (walk through all pages of
- * N). `error COLUMN TEXT` expects a syntax error whose message or hint holds the text.
+ * N). `models` in the place of `query` searches models, which are named RUN:NAME@STEP. `error COLUMN TEXT` expects a syntax error whose message or hint holds the text.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -26,6 +26,7 @@ import type { Query } from "../ast.ts";
 import { parseQuery } from "../parser.ts";
 import { parseScriptRun, type ScriptRun } from "./script-run.ts";
 import { parseTimeUs } from "../time.ts";
+import type { ViewedModel } from "../view.ts";
 
 export type { ScriptRun };
 
@@ -35,6 +36,8 @@ export interface ScriptEngine {
   load(runs: readonly ScriptRun[]): Promise<void>;
   /** `text` is what the query was parsed from. */
   search(query: Query, options: ScriptSearch, text: string): Promise<ScriptFound>;
+  /** Names are as `modelName` writes them. */
+  searchModels(query: Query, options: ScriptSearch, text: string): Promise<ScriptFound>;
 }
 
 export interface ScriptSearch {
@@ -63,6 +66,10 @@ export function readScripts(): Script[] {
   return files.sort().map((file) => ({ file, text: readFileSync(join(folder, file), "utf8") }));
 }
 
+export function modelName(run: string, { name, step }: Pick<ViewedModel, "name" | "step">): string {
+  return `${run}:${name}${step === undefined ? "" : `@${step}`}`;
+}
+
 /** Runs a script to its end and answers how many queries it held. Throws at the first that is not as expected. */
 export async function runScript(script: Script, engine: ScriptEngine): Promise<number> {
   let nowUs = Date.UTC(2026, 1, 1) * 1000;
@@ -71,8 +78,9 @@ export async function runScript(script: Script, engine: ScriptEngine): Promise<n
     try {
       if (command.verb === "now") nowUs = expectTime(command.rest);
       else if (command.verb === "load") await engine.load(command.lines.map(parseScriptRun));
-      else if (command.verb === "query") {
-        await runQuery(command.rest, parseExpectation(command.lines), engine, nowUs);
+      else if (command.verb === "query" || command.verb === "models") {
+        const models = command.verb === "models";
+        await runQuery(command.rest, parseExpectation(command.lines), engine, { nowUs, models });
         queries++;
       } else throw new Error(`unknown command "${command.verb}"`);
     } catch (thrown) {
@@ -150,18 +158,22 @@ async function runQuery(
   text: string,
   expected: Expectation,
   engine: ScriptEngine,
-  nowUs: number,
+  options: { nowUs: number; models: boolean },
 ): Promise<void> {
   let query: Query;
   try {
-    query = parseQuery(text, { nowUs });
+    query = parseQuery(text, options);
   } catch (thrown) {
     if (expected.error === undefined) throw thrown;
     return checkError(CairnError.from(thrown), expected.error);
   }
   if (expected.error !== undefined) throw new Error("expected an error, but the query is good");
-  const search = (options: Omit<ScriptSearch, "nowUs">) => engine.search(query, { ...options, nowUs }, text);
-  const found = await searchAll(search, expected);
+  const { nowUs } = options;
+  const search: Search = (page) =>
+    options.models
+      ? engine.searchModels(query, { ...page, nowUs }, text)
+      : engine.search(query, { ...page, nowUs }, text);
+  const found = await searchAll(expected, search);
   const total = expected.total ?? expected.names.length;
   if (found.names.join(" ") !== expected.names.join(" ") || found.total !== total) {
     throw new Error(
@@ -171,10 +183,9 @@ async function runQuery(
   }
 }
 
-async function searchAll(
-  search: (options: Omit<ScriptSearch, "nowUs">) => Promise<ScriptFound>,
-  expected: Expectation,
-): Promise<ScriptFound> {
+type Search = (page: Omit<ScriptSearch, "nowUs">) => Promise<ScriptFound>;
+
+async function searchAll(expected: Expectation, search: Search): Promise<ScriptFound> {
   const limit = expected.pages ?? expected.limit ?? NAMES_MAX;
   const first = await search({ limit, after: undefined });
   const names = [...first.names];
@@ -182,7 +193,7 @@ async function searchAll(
   for (let after = first.next; after !== undefined;) {
     const page = await search({ limit, after });
     if (page.names.length === 0 || page.names.length > limit) {
-      throw new Error(`a page after "${after}" holds ${page.names.length} runs`);
+      throw new Error(`a page after "${after}" holds ${page.names.length} names`);
     }
     if (page.total !== first.total)
       throw new Error(`total went from ${first.total} to ${page.total} between pages`);

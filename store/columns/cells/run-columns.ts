@@ -76,8 +76,8 @@ export class RunColumns {
     fields.notes.set(row, run.notes);
     fields.created.set(row, run.createdUs);
     fields.updated.set(row, run.updatedUs);
-    setOrDelete(fields.started, row, run.startedUs);
-    setOrDelete(fields.ended, row, run.endedUs);
+    fields.started.setOrDelete(row, run.startedUs);
+    fields.ended.setOrDelete(row, run.endedUs);
     this.#setTrashed(row, run.deletedUs !== undefined);
     this.aliases.set(row, run.aliases);
     putParams(this.params, row, run.params);
@@ -147,11 +147,6 @@ export class RunColumns {
     if (column === undefined) this.#metrics.set(key, (column = new MetricColumn()));
     return column;
   }
-}
-
-function setOrDelete(column: ValueColumn, row: number, value: number | undefined): void {
-  if (value === undefined) column.delete(row);
-  else column.set(row, value);
 }
 
 function* captured(

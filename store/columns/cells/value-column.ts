@@ -35,6 +35,11 @@ export class ValueColumn {
     this.#notNumbers += Number(code > NUMBER) - Number(before > NUMBER);
   }
 
+  setOrDelete(row: number, value: Value | undefined): void {
+    if (value === undefined) this.delete(row);
+    else this.set(row, value);
+  }
+
   delete(row: number): void {
     if (this.cells.delete(row) > NUMBER) this.#notNumbers--;
   }

@@ -6,12 +6,12 @@
 import { RE2JS } from "re2js";
 import type { ReadMask } from "#core/access/scope.ts";
 import type { RunSelection } from "#core/ports/run-search.ts";
-import type { Expression, Field, Query } from "#lang/query/ast.ts";
+import type { Expression, Query, QueryField } from "#lang/query/ast.ts";
 
 type PlainExpression =
   | { op: "and" | "or"; terms: readonly PlainExpression[] }
   | { op: "not"; term: PlainExpression }
-  | { op: "matches"; field: Field; source: string; flags: number }
+  | { op: "matches"; field: QueryField; source: string; flags: number }
   | Exclude<Expression, { op: "and" | "or" | "not" | "matches" }>;
 
 /** Itself, or its id when the other side has seen it. */

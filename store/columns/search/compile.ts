@@ -2,10 +2,10 @@
 import type { RE2JS } from "re2js";
 import { compareCodePoints } from "#lang/code-points.ts";
 import type { SearchRequest } from "#core/ports/run-search.ts";
-import type { Comparison, Expression, Field, Literal, Order } from "#lang/query/ast.ts";
+import type { Comparison, Expression, Literal, Order, QueryField } from "#lang/query/ast.ts";
 import { limits } from "#lang/limits.ts";
 import { isUnder } from "#lang/namespace-path.ts";
-import { holds } from "#lang/query/evaluate.ts";
+import { holds, RUN_TIES } from "#lang/query/evaluate.ts";
 import { PatternDeadline } from "#lang/query/pattern-deadline.ts";
 import { type CellReader, EMPTY } from "../cells/cells.ts";
 import { Duration } from "../cells/duration.ts";
@@ -24,6 +24,7 @@ import {
   type Term,
 } from "./filter.ts";
 import type { MaskTable } from "../masks/mask-table.ts";
+import type { ModelColumns } from "../models/model-columns.ts";
 import { METRIC_LANES } from "../cells/metric-column.ts";
 import type { SortKey } from "./ordering.ts";
 import type { RunColumns } from "../cells/run-columns.ts";
@@ -45,13 +46,18 @@ export class Compiler {
   readonly #columns: RunColumns;
   readonly #nowUs: number;
   readonly #deadline: SearchDeadline;
+  readonly #models: ModelColumns | undefined;
   #patterns: PatternDeadline | undefined;
 
-  /** `nowUs` is where a run that goes on ends for `duration`. */
-  constructor(columns: RunColumns, nowUs: number, deadline: SearchDeadline) {
+  /**
+   * `nowUs` is where a run that goes on ends for `duration`. With `models`, what asks about models alone becomes filters
+   * and keys over their rows.
+   */
+  constructor(columns: RunColumns, nowUs: number, deadline: SearchDeadline, models?: ModelColumns) {
     this.#columns = columns;
     this.#nowUs = nowUs;
     this.#deadline = deadline;
+    this.#models = models;
   }
 
   /** What the request selects of what its caller may see; `readable` undefined is everything. */
@@ -69,20 +75,15 @@ export class Compiler {
       terms.push(hasCode(this.#columns.trashed.cells, trashed ? TRUE : FALSE));
     }
     if (under !== "") terms.push(this.#namespaces((path) => isUnder(path, under)));
-    if (query.where !== undefined) terms.push(this.#term(query.where));
+    if (query.where !== undefined) terms.push(this.term(query.where));
     return allOf(terms);
   }
 
   sortKeys(orderBy: readonly Order[]): SortKey[] {
-    const orders = [
-      ...orderBy,
-      { field: { of: "run", name: "created" }, descending: true },
-      { field: { of: "run", name: "id" }, descending: false },
-    ] as const;
-    return orders.map(({ field, descending }) => this.#sortKey(field, descending));
+    return [...orderBy, ...RUN_TIES].map((order) => this.sortKey(order));
   }
 
-  #sortKey(field: Field, descending: boolean): SortKey {
+  sortKey({ field, descending }: Order): SortKey {
     const { aliases } = this.#columns;
     if (isAlias(field)) {
       return { descending, value: (row) => aliases.first(row), numbers: undefined, column: undefined };
@@ -101,7 +102,7 @@ export class Compiler {
   }
 
   /** undefined when no run has such a key, and for `alias`, which has many values. */
-  find(field: Field): Source | undefined {
+  find(field: QueryField): Source | undefined {
     const { fields, params, tags } = this.#columns;
     switch (field.of) {
       case "metric": {
@@ -114,6 +115,8 @@ export class Compiler {
         return sourceOf(params.find(field.key));
       case "tag":
         return sourceOf(tags.find(field.key));
+      case "model":
+        return sourceOf(this.#models?.fields[field.name]);
       case "run":
         if (field.name === "alias") return undefined;
         if (field.name !== "duration") return sourceOf(fields[field.name]);
@@ -125,14 +128,15 @@ export class Compiler {
     }
   }
 
-  #term(expression: Expression): Term {
+  /** The whole expression must ask about runs, or about models. */
+  term(expression: Expression): Term {
     switch (expression.op) {
       case "and":
-        return allOf(expression.terms.map((term) => this.#term(term)));
+        return allOf(expression.terms.map((term) => this.term(term)));
       case "or":
-        return anyOf(expression.terms.map((term) => this.#term(term)));
+        return anyOf(expression.terms.map((term) => this.term(term)));
       case "not":
-        return opposite(this.#term(expression.term));
+        return opposite(this.term(expression.term));
       case "under":
         return this.#namespaces((path) => isUnder(path, expression.path));
       default:
@@ -192,7 +196,7 @@ export class Compiler {
   }
 }
 
-type FieldExpression = Extract<Expression, { field: Field }>;
+type FieldExpression = Extract<Expression, { field: QueryField }>;
 
 const NOWHERE: Source = {
   cells: {
@@ -209,7 +213,7 @@ function sourceOf(column: ValueColumn | undefined): Source | undefined {
   return column && { cells: column.cells, lane: 0, column };
 }
 
-function isAlias(field: Field): boolean {
+function isAlias(field: QueryField): boolean {
   return field.of === "run" && field.name === "alias";
 }
 

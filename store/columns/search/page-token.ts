@@ -7,6 +7,7 @@
 import { createHash } from "node:crypto";
 import { CairnError, quote } from "#lang/errors.ts";
 import type { Literal, Order } from "#lang/query/ast.ts";
+import { RUN_TIES } from "#lang/query/evaluate.ts";
 import type { Place } from "./ordering.ts";
 
 const VERSION = 1;
@@ -25,8 +26,15 @@ export function formatToken({ place, nowUs }: PageToken, orderBy: readonly Order
   return Buffer.from(JSON.stringify([VERSION, orderHash(orderBy), nowUs, values])).toString("base64url");
 }
 
-/** Throws `invalid` (PAGE_TOKEN) for what was not made by `formatToken` with the same order. */
-export function parseToken(token: string, orderBy: readonly Order[]): PageToken {
+/**
+ * Throws `invalid` (PAGE_TOKEN) for what was not made by `formatToken` with the same order. `ties` is how many values break
+ * ties after it: by default those of runs.
+ */
+export function parseToken(
+  token: string,
+  orderBy: readonly Order[],
+  ties: number = RUN_TIES.length,
+): PageToken {
   const refuse = (problem: string) =>
     new CairnError("invalid", `cannot read page token ${quote(token)}: ${problem}`, {
       reason: "PAGE_TOKEN",
@@ -42,8 +50,7 @@ export function parseToken(token: string, orderBy: readonly Order[]): PageToken 
   const [version, hash, nowUs, values] = content as unknown[];
   if (version !== VERSION) throw refuse("it was made by another version");
   if (hash !== orderHash(orderBy)) throw refuse("it belongs to a query with another order");
-  // The tie-breakers, creation and id, follow what the query asks for.
-  if (!Array.isArray(values) || values.length !== orderBy.length + 2 || !Number.isSafeInteger(nowUs)) {
+  if (!Array.isArray(values) || values.length !== orderBy.length + ties || !Number.isSafeInteger(nowUs)) {
     throw refuse("it is damaged");
   }
   const place = values.map((value: unknown) => {
@@ -65,7 +72,7 @@ function parseValue(value: unknown): Literal | undefined | null {
 function orderHash(orderBy: readonly Order[]): string {
   const fields = orderBy.map(({ field, descending }) => {
     const { of } = field;
-    if (of === "run") return [of, field.name, descending];
+    if (of === "run" || of === "model") return [of, field.name, descending];
     return [of, field.key, of === "metric" ? field.stat : "", descending];
   });
   return createHash("sha256").update(JSON.stringify(fields)).digest("base64url").slice(0, 12);

@@ -10,7 +10,9 @@ import {
   feedRow,
   idOf,
   metricFeed,
+  modelRequest,
   RunFeeder,
+  scriptModels,
   scriptRow,
   scriptSeries,
   searchRequest,
@@ -44,9 +46,11 @@ describe("snapshots of the run index", () => {
       metrics: (["last", "min", "mean", "count"] as const).map((stat) => ({ key: "loss", stat })),
     });
     expect(found.search(request)).toEqual(expected.search(request));
+    const ofModels = modelRequest(query, { limit: 200, nowUs: ARBITRARY_NOW_US });
+    expect(found.searchModels(ofModels)).toEqual(expected.searchModels(ofModels));
   }
 
-  it("J6 bring back what the index knew when it was captured, whatever changed while it was written", async () => {
+  it("J6, M13: bring back what the index knew when it was captured, whatever changed while it was written", async () => {
     const samples = fc.sample(arbitraryRuns(12), { numRuns: 400, seed: 1 }).flat();
     const part = (keys: readonly number[], change: (run: ScriptRun, key: number) => ScriptRun): RunPart => {
       const runs = keys.map((key) => [key, change(samples[key % samples.length]!, key)] as const);
@@ -62,6 +66,10 @@ describe("snapshots of the run index", () => {
           ...keys.map((key) => ({ run: key, key: "loss", points: [key % 7, (key * 31) % 11] })),
           ...labelled.map((key) => ({ run: key, key: "rank", label: `r${key % 3}`, points: [key] })),
         ]),
+        models: {
+          gone: keys.filter((key) => key % 7 === 0).map((key) => 100 * key),
+          rows: runs.flatMap(([key, run]) => scriptModels(run, key)),
+        },
       };
     };
     const all = Array.from({ length: ROWS }, (_, key) => key);
@@ -86,7 +94,7 @@ describe("snapshots of the run index", () => {
     expect(found.mark).toEqual(MARK);
     const check = (restored: RunIndex, other: RunIndex) =>
       fc.assert(
-        fc.property(arbitraryQuery(), (query) => expectSame(restored, other, query)),
+        fc.property(arbitraryQuery(true), (query) => expectSame(restored, other, query)),
         { numRuns: 12 },
       );
     check(found.restored, expected);
@@ -99,7 +107,7 @@ describe("snapshots of the run index", () => {
     }
   });
 
-  it("J7 damaged, cut off, of another version or absent ones are as good as none", async () => {
+  it("J7, M13: damaged, cut off, of another version or absent ones are as good as none", async () => {
     const index = new RunIndex();
     const runs = Array.from({ length: 50 }, (_, key) =>
       feedRow(key, { params: `{"x":${key}}`, aliases: [`a${key}`] }),
@@ -122,8 +130,10 @@ describe("snapshots of the run index", () => {
       expectNone(flipped, `flipped at ${at}`);
     }
     const older = Buffer.from(whole);
-    older.writeUInt32LE(0, 8);
-    expectNone(older, "version 0");
+    for (const version of [0, 1, 3]) {
+      older.writeUInt32LE(version, 8);
+      expectNone(older, `version ${version}`);
+    }
     writeFileSync(file, whole);
     expect(read()?.mark).toEqual(MARK);
   });

@@ -4,6 +4,7 @@ import { coreCaptureContract } from "./capture.ts";
 import { coreExploreContract } from "./explore.ts";
 import { coreGroupsContract } from "./groups.ts";
 import { coreIngestContract } from "./ingest.ts";
+import { coreModelsContract } from "./models.ts";
 import { coreRunsContract } from "./runs.ts";
 import { coreSearchByTreeContract } from "./search-by-tree.ts";
 import { coreSeriesContract } from "./series.ts";
@@ -21,6 +22,7 @@ export function coreContract(name: string, open: OpenStores, traits: { restores:
     describe("selection of series", () => coreSeriesContract(open));
     describe("what must not be captured", () => coreCaptureContract(open));
     describe("groups", () => coreGroupsContract(open));
+    describe("models", () => coreModelsContract(open));
     describe("many runs at once", () => coreExploreContract(open));
     describe("queries as trees", () => coreSearchByTreeContract(open));
     describe("system", () => coreSystemContract(open, traits.restores));

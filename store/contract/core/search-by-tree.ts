@@ -4,6 +4,7 @@ import { splitObject } from "#lang/json/object-text.ts";
 import type { Query } from "#lang/query/ast.ts";
 import { parseQuery } from "#lang/query/parser.ts";
 import {
+  modelName,
   readScripts,
   runScript,
   type ScriptEngine,
@@ -11,6 +12,7 @@ import {
   type ScriptRun,
   type ScriptSearch,
 } from "#lang/query/testing/script.ts";
+import { reference } from "../artifact-samples.ts";
 import { asked, buildCore, CALLER, type CoreUnderTest } from "../core-under-test.ts";
 import {
   appendOne,
@@ -43,13 +45,17 @@ class CoreEngine implements ScriptEngine {
       await store.setDeleted(id, NOW_US, AUDIT);
       await store.purgeRun(id, AUDIT);
     }
-    for (const { metrics, params, tags, ...run } of runs) {
+    for (const { metrics, params, tags, models, ...run } of runs) {
       const maps = { params: splitObject(params), tags: new Map(tags) };
       await store.createRun(newRun({ ...run, ...maps }), { getOrCreate: false });
       const series = [...metrics]
         .filter(([, values]) => values.length > 0)
         .map(([key, values]) => numbers(key, values));
       await appendOne(journal, envelope(run.id, 0, { series }));
+      for (const { name, step, sizeBytes, createdUs } of models) {
+        const model = reference({ name, step, sizeBytes, kind: "model" });
+        await this.#bench.under.artifacts.putArtifact(run.id, model, createdUs);
+      }
       this.#ids.push(run.id);
     }
   }
@@ -62,6 +68,17 @@ class CoreEngine implements ScriptEngine {
     expect(byText, text).toEqual(byTree);
     const { runs, totalCount: total, nextPageToken } = byTree;
     const names = runs.map(({ run }) => run.name);
+    return { names, total, next: nextPageToken === "" ? undefined : nextPageToken };
+  }
+
+  async searchModels(query: Query, page: ScriptSearch, text: string): Promise<ScriptFound> {
+    this.#core.clock.us = page.nowUs;
+    const asked = { namespace: "", pageSize: page.limit, pageToken: page.after ?? "" };
+    const byTree = await this.#core.models.search(CALLER, { ...asked, query });
+    const byText = await this.#core.models.search(CALLER, { ...asked, query: text });
+    expect(byText, text).toEqual(byTree);
+    const { models, totalCount: total, nextPageToken } = byTree;
+    const names = models.map(({ run, artifact }) => modelName(run.name, artifact));
     return { names, total, next: nextPageToken === "" ? undefined : nextPageToken };
   }
 }

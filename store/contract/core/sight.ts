@@ -32,6 +32,7 @@ function callerIn(
           : maskReadsRun(mask, { id: runId, namespace })),
       mayAnywhere: (wanted) => wanted !== "administer",
       readable: () => mask,
+      hiddenArtifacts: () => new Map(),
     },
   };
 }

@@ -131,11 +131,15 @@ function fieldsRequests(selection: RunSelection): FieldsRequest[] {
   return [all, { ...all, find: "X", kinds: new Set(["param"]) }, { ...all, offset: 1, limit: 2 }];
 }
 
-/** Values of the same number of runs come in any order. */
+/** Values of the same number of runs come in any order, so sums over them differ in their last digits. */
 function sorted({ fields, ...rest }: FoundFields) {
   return {
     ...rest,
-    fields: fields.map((field) => ({ ...field, values: field.values.map(([, runs]) => runs) })),
+    fields: fields.map((field) => ({
+      ...field,
+      values: field.values.map(([, runs]) => runs),
+      variety: Number(field.variety.toPrecision(12)),
+    })),
   };
 }
 

@@ -8,6 +8,7 @@ import { exploreContract } from "./explore.ts";
 import { feedContract } from "./feed.ts";
 import { maskContract } from "./mask.ts";
 import { metricsContract } from "./metrics.ts";
+import { modelsContract } from "./models.ts";
 import { pagingContract } from "./paging.ts";
 import { queryContract } from "./query.ts";
 import { scopeContract } from "./scope.ts";
@@ -31,6 +32,7 @@ export function runSearchContract(
     describe("masks", () => maskContract(open, cases));
     describe("changes", () => feedContract(open, cases, positions));
     describe("metrics", () => metricsContract(open));
+    describe("models", () => modelsContract(open, cases));
     describe("pages", () => pagingContract(open, cases));
     describe("many runs at once", () => exploreContract(open, cases));
   });

@@ -10,6 +10,7 @@ import { durableContract } from "./durable.ts";
 import { feedContract } from "./feed.ts";
 import { ledgerContract } from "./ledger.ts";
 import { limitsContract } from "./limits.ts";
+import { modelFeedContract } from "./model-feed.ts";
 import { namespacesContract } from "./namespaces.ts";
 import { repeatsContract } from "./repeats.ts";
 import { runsContract } from "./runs.ts";
@@ -39,6 +40,7 @@ export function runStoreContract(name: string, open: OpenStores, traits: RunStor
     describe("limits", () => limitsContract(open));
     describe("bounds", () => runBoundsContract(open));
     describe("feed", () => feedContract(open));
+    describe("feed of models", () => modelFeedContract(open));
     describe("durability", () => durableContract(open));
     describe("backup", () => backupContract(open, traits.restores));
   });

@@ -36,6 +36,7 @@ function someone(): Caller & { hide(...runs: string[]): void; revoke(): void; ve
         if (!revoked) return true;
         throw new CairnError("unauthenticated", "cannot go on", { reason: "CREDENTIAL_ENDED" });
       },
+      hiddenArtifacts: () => now.rights.hiddenArtifacts(),
       readable: (): ReadMask => {
         const mask = now.rights.readable()!;
         return { ...mask, id: `${mask.id} ${caller.version}` };

@@ -15,6 +15,7 @@ type Writes = Pick<
 type Reads = Pick<
   ReaderApi,
   | "findArtifact"
+  | "getArtifacts"
   | "readContent"
   | "listArtifacts"
   | "listReplaced"
@@ -89,6 +90,7 @@ export function artifactReads({ db }: { db: Db }): {
   const artifacts = new Artifacts(db);
   return {
     findArtifact: (runId, name, step) => artifacts.find(getKey(db, runId), runId, name, step),
+    getArtifacts: (places, bytesMax) => artifacts.getMany(places, bytesMax),
     readContent: (artifact) => {
       const run = findKey(db, artifact.runId);
       return run === undefined ? undefined : artifacts.readContent(run, artifact);

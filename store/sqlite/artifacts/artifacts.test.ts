@@ -61,7 +61,8 @@ it("A39 versions of a store from before numbers of their own keep theirs, and th
   await put("two", "eve", NOW_US + 1);
   await under.engine.close();
   const db = new DatabaseSync(join(under.data, "cairn.db"));
-  db.exec(`DROP INDEX replaced_artifact_newest; ALTER TABLE replaced_artifact DROP COLUMN version;
+  db.exec(`DROP TRIGGER model_added; DROP TRIGGER model_removed; DROP TABLE changed_model; DROP INDEX artifact_model;
+    DROP INDEX replaced_artifact_newest; ALTER TABLE replaced_artifact DROP COLUMN version;
     DROP TABLE replaced_version; DROP TABLE change; DROP TABLE upload; DROP TABLE repeat;
     DELETE FROM setting WHERE name = 'journal-secret'; UPDATE replaced_artifact SET id = 40; PRAGMA user_version = 9`);
   db.close();

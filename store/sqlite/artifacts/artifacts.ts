@@ -3,11 +3,11 @@ import { CairnError, quote } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
 import type { Artifact, ArtifactPlace, ArtifactRecord, UploadedArtifact } from "#core/types/artifact.ts";
 import { joinObject } from "#lang/json/object-text.ts";
-import type { ListArtifacts } from "#core/ports/artifact-store.ts";
+import type { ArtifactPlaceInRun, ListArtifacts } from "#core/ports/artifact-store.ts";
 import type { ListPart } from "#core/ports/list-part.ts";
 import { ARTIFACT_COLUMNS, hexOf, NO_STEP, toArtifact } from "./artifact-row.ts";
 import type { Db, Row, Value } from "../file/db.ts";
-import { takePage } from "../runs/page.ts";
+import { rowBytes, takePage } from "../runs/page.ts";
 import { ReplacedArtifacts, type Replacement } from "./replaced-artifacts.ts";
 
 /** Behind a prefix it sorts after every name that begins with the prefix: none is long enough to come later. */
@@ -126,6 +126,24 @@ export class Artifacts {
     { name, step }: { name: string; step: number | undefined },
   ): Artifact {
     return toArtifact(runId, this.#find(run, "name = ? AND step = ?", name, step ?? NO_STEP)!);
+  }
+
+  getMany(
+    places: readonly ArtifactPlaceInRun[],
+    bytesMax: number,
+  ): { artifacts: Artifact[]; looked: number } {
+    const sql = `SELECT ${ARTIFACT_COLUMNS} FROM run JOIN artifact ON artifact.run = run.key
+      WHERE run.id = ? AND artifact.name = ? AND step = ?`;
+    const artifacts: Artifact[] = [];
+    let left = bytesMax;
+    for (const [looked, { runId, name, step }] of places.entries()) {
+      const row = this.#db.find(sql, runId, name, step ?? NO_STEP);
+      if (row === undefined) continue;
+      left -= rowBytes(row);
+      if (left < 0 && artifacts.length > 0) return { artifacts, looked };
+      artifacts.push(toArtifact(runId, row));
+    }
+    return { artifacts, looked: places.length };
   }
 
   /** undefined when there is no inline content. Throws `corrupt` when it has another digest. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { CHANGED, CHANGED_RUNS } from "#core/ports/journal.ts";
+import { reference } from "#store/contract/artifact-samples.ts";
 import { appendOne, AUDIT, envelope, getRun, numbers, readNumbers } from "#store/contract/stores.ts";
 import { openIn, type SqliteUnderTest } from "../testing/under-test.ts";
 
@@ -59,6 +60,22 @@ it("D12 E15 opens a file of format 13 and drops repeated bodies from then on", a
   under = await under.reopen!();
   expect(await appendOne(under.journal, body())).toMatchObject({ duplicate: true });
   expect(await under.runs.verifyRun(FIRST)).toMatchObject({ unnumberedEnvelopes: 2, problems: [] });
+  expect((await under.engine.integrity!.checkIntegrity()).problems).toEqual([]);
+  await under.discard();
+});
+
+it("D12 M12 opens a file of format 13 with its models, of which followers are sent all, and then what changes", async () => {
+  const { directory, data } = await unpack("format-13.db.gz");
+  const under: SqliteUnderTest = await openIn(directory, data);
+  const models = async () => {
+    await under.feed.catchUp();
+    return under.feed.modelsOf(FIRST).map(({ name, step }) => `${name}@${step}`);
+  };
+  expect(await models()).toEqual(["closed.pt@4", "model.pt@3"]);
+  await under.artifacts.deleteArtifact(FIRST, "model.pt", 3, AUDIT);
+  expect(await models()).toEqual(["closed.pt@4"]);
+  await under.artifacts.putArtifact(FIRST, reference({ name: "new.pt", kind: "model", step: 5 }), 1);
+  expect(await models()).toEqual(["closed.pt@4", "new.pt@5"]);
   expect((await under.engine.integrity!.checkIntegrity()).problems).toEqual([]);
   await under.discard();
 });

@@ -2,7 +2,8 @@ import { expect, it } from "vitest";
 import { CHANGED } from "#core/ports/journal.ts";
 import { Db } from "../file/db.ts";
 import { migrate } from "../file/schema.ts";
-import { changesSince, readJournalPoints } from "./journal.ts";
+import { changesSince, journalRange, JournalWriter, readJournalPoints } from "./journal.ts";
+import { Tail } from "./tail.ts";
 
 /** Changes that are not rare. */
 const LINES = 200_000;
@@ -36,5 +37,23 @@ it("V14 does not look through all changes for rare ones", () => {
   for (const read of [readPoints, listDeleted]) {
     expect.soft(msOf(() => read(1))).toBeLessThan(50 * msOf(() => read(LINES)));
   }
+  db.close();
+});
+
+it("M11 forgets which models changed together with the changes, and not before", () => {
+  const db = Db.open(":memory:");
+  migrate(db, ":memory:");
+  db.exec(
+    `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${LINES + 2_000})
+       INSERT INTO change (pos, run, what) SELECT i, 1, ${CHANGED.artifacts} FROM n;
+     INSERT INTO changed_model SELECT pos, pos FROM change WHERE pos > 0`,
+  );
+  const journal = new JournalWriter(db, new Tail());
+  journal.reload();
+  journal.note(1, CHANGED.run);
+  journal.prune();
+  const { floor, position } = journalRange(db);
+  expect(position - floor).toBe(LINES);
+  expect(db.find("SELECT min(pos), max(pos) FROM changed_model")).toEqual([floor, LINES + 2_000]);
   db.close();
 });

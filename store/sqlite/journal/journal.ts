@@ -70,6 +70,7 @@ export class JournalWriter {
     const keptFrom = this.#tail.lastPos - CHANGES_KEPT;
     if (keptFrom - this.#first < PRUNED_AT_ONCE) return;
     this.#db.run("DELETE FROM change WHERE pos < ?", keptFrom);
+    this.#db.run("DELETE FROM changed_model WHERE pos < ?", keptFrom);
     this.#first = keptFrom;
   }
 }

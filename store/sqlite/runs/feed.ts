@@ -3,6 +3,7 @@ import { CHANGED } from "#core/ports/journal.ts";
 import {
   METRIC_FEED_STATS,
   type MetricFeed,
+  type ModelFeed,
   type RunFeedBatch,
   type RunFeedRow,
   type RunMark,
@@ -12,23 +13,27 @@ import type { Db } from "../file/db.ts";
 import { journalRange, SECRET_SETTING } from "../journal/journal.ts";
 import { eachSummary, type Catalog, type SeriesEntry, type StoredSummary } from "../series/catalog.ts";
 import type { RecentSeries } from "../series/recent-series.ts";
+import { ModelChanges } from "./model-changes.ts";
 import type { Runs } from "./runs.ts";
 
 /**
- * What one part is made of at most; a run's series are not divided. Series of runs that are sent whole are counted apart:
+ * What one part is made of at most; a run's series, and models of one change, are not divided. Series of runs that are sent whole are counted apart:
  * changes that follow such a run go into its part, so that a large one is not sent again for each of its deletions.
  */
 const SCANNED_RUNS = 2_000;
 const SCANNED_SERIES = 10_000;
+const SCANNED_MODELS = 10_000;
 const CHANGES = 5_000;
 const CHANGED_SERIES = 20_000;
+const CHANGED_MODELS = 20_000;
 
-/** What changed up to a position, and series of numbers, as they are now. */
+/** What changed up to a position, series of numbers and models, as they are now. */
 interface Changes {
   position: number;
   runs: RunFeedRow[];
   purged: number[];
   series: StoredSummary[];
+  models: ModelFeed;
 }
 
 /**
@@ -38,6 +43,7 @@ interface Changes {
 export class RunFeed {
   readonly #db: Db;
   readonly #runs: Runs;
+  readonly #models: ModelChanges;
   readonly #catalog: Catalog;
   readonly #recent: RecentSeries;
   readonly #journal: string;
@@ -45,6 +51,7 @@ export class RunFeed {
   constructor(parts: { db: Db; runs: Runs; catalog: Catalog; recent: RecentSeries }) {
     this.#db = parts.db;
     this.#runs = parts.runs;
+    this.#models = new ModelChanges(parts.db);
     this.#catalog = parts.catalog;
     this.#recent = parts.recent;
     this.#journal = createHash("sha256").update(findSetting(parts.db, SECRET_SETTING)!).digest("hex");
@@ -58,14 +65,15 @@ export class RunFeed {
       mark.position >= floor &&
       mark.position <= position;
     if (!isKnown) {
-      const batch = this.#scanRuns(0, { position, runs: [], purged: [], series: [] });
+      const batch = this.#scanRuns(0, noChanges(position));
       return { ...batch, reset: true };
     }
     const changes = this.#changesSince(mark.position);
     if (mark.scanned === undefined) return this.#toBatch(changes);
     // A scan may take so long that the journal forgets the position at which it began: what changes comes along.
     const { table, through } = mark.scanned;
-    return table === "run" ? this.#scanRuns(through, changes) : this.#scanSeries(through, changes);
+    if (table === "run") return this.#scanRuns(through, changes);
+    return table === "series" ? this.#scanSeries(through, changes) : this.#scanModels(through, changes);
   }
 
   #scanRuns(after: number, changes: Changes): RunFeedBatch {
@@ -89,8 +97,19 @@ export class RunFeed {
       series.push(this.#current(stored));
     }
     // Those that are created from now on are in the changes.
-    const scanned = Number(count) < SCANNED_SERIES ? undefined : { table: "series" as const, through };
+    const scanned =
+      Number(count) < SCANNED_SERIES
+        ? { table: "model" as const, through: 0 }
+        : { table: "series" as const, through };
     return this.#toBatch({ ...changes, series }, scanned);
+  }
+
+  #scanModels(after: number, changes: Changes): RunFeedBatch {
+    const found = this.#models.scanAfter(after, SCANNED_MODELS);
+    const scanned =
+      found.length < SCANNED_MODELS ? undefined : { table: "model" as const, through: found.at(-1)!.key };
+    const { gone, rows } = changes.models;
+    return this.#toBatch({ ...changes, models: { gone, rows: [...rows, ...found] } }, scanned);
   }
 
   #changesSince(since: number): Changes {
@@ -101,8 +120,9 @@ export class RunFeed {
       CHANGES,
     );
     const known = new Map<number, number>();
-    const changes: Changes = { position: since, runs: [], purged: [], series: [] };
+    const changes = noChanges(since);
     const { runs, purged, series } = changes;
+    const models = new Set<number>();
     const left = { changed: CHANGED_SERIES, whole: CHANGED_SERIES };
     for (const row of rows) {
       const [pos, run, what] = [Number(row[0]), Number(row[1]), Number(row[2])];
@@ -128,9 +148,13 @@ export class RunFeed {
         for (const one of own) series.push(one);
         left.changed -= own.length;
       }
+      if ((what & CHANGED.artifacts) !== 0) {
+        for (const id of this.#models.changedIn(changes.position, pos)) models.add(id);
+      }
       changes.position = pos;
-      if (left.changed <= 0) break;
+      if (left.changed <= 0 || models.size >= CHANGED_MODELS) break;
     }
+    if (models.size > 0) changes.models = this.#models.read(models);
     return changes;
   }
 
@@ -156,10 +180,15 @@ export class RunFeed {
     return entry === undefined ? stored : summaryOf(entry);
   }
 
-  #toBatch({ position, runs, purged, series }: Changes, scanned?: RunMark["scanned"]): RunFeedBatch {
+  #toBatch({ position, runs, purged, series, models }: Changes, scanned?: RunMark["scanned"]): RunFeedBatch {
     const mark = { journal: this.#journal, position, ...(scanned !== undefined && { scanned }) };
-    return { mark, reset: false, runs, purged, metrics: toMetrics(series) };
+    const hasModels = models.gone.length > 0 || models.rows.length > 0;
+    return { mark, reset: false, runs, purged, metrics: toMetrics(series), ...(hasModels && { models }) };
   }
+}
+
+function noChanges(position: number): Changes {
+  return { position, runs: [], purged: [], series: [], models: { gone: [], rows: [] } };
 }
 
 function summaryOf({ id, run, key, labels, state }: SeriesEntry): StoredSummary {

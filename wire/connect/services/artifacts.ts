@@ -4,9 +4,9 @@ import { callerOf } from "../context.ts";
 import type { ConnectCore } from "../core.ts";
 import { fromArtifact, toArtifactRecord, toKind, toStep } from "../map/artifact.ts";
 import { toInteger } from "../map/map.ts";
-import { toRunRef } from "../map/run.ts";
+import { fromRun, toRunRef } from "../map/run.ts";
 
-export function artifactService({ artifacts }: ConnectCore): ServiceImpl<typeof ArtifactService> {
+export function artifactService({ artifacts, models }: ConnectCore): ServiceImpl<typeof ArtifactService> {
   return {
     recordArtifact: async ({ run, artifact }, context) =>
       fromArtifact(await artifacts.record(callerOf(context), toRunRef(run), toArtifactRecord(artifact))),
@@ -29,6 +29,17 @@ export function artifactService({ artifacts }: ConnectCore): ServiceImpl<typeof 
         pageToken: request.pageToken,
       });
       return { artifacts: listed.artifacts.map(fromArtifact), nextPageToken: listed.nextPageToken };
+    },
+    searchModels: async ({ query, namespace, pageSize, pageToken }, context) => {
+      const found = await models.search(callerOf(context), { query, namespace, pageSize, pageToken });
+      return {
+        models: found.models.map(({ artifact, run }) => ({
+          artifact: fromArtifact(artifact),
+          run: fromRun(run),
+        })),
+        nextPageToken: found.nextPageToken,
+        totalCount: BigInt(found.totalCount),
+      };
     },
     deleteArtifact: async ({ run, name, step }, context) => {
       const asked = { run: toRunRef(run), name, step: toStep(step) };

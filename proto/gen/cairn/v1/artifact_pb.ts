@@ -5,7 +5,7 @@
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_cairn_v1_permission } from "./permission_pb.ts";
-import type { RunRef } from "./run_pb.ts";
+import type { Run, RunRef } from "./run_pb.ts";
 import { file_cairn_v1_run } from "./run_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
@@ -13,7 +13,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file cairn/v1/artifact.proto.
  */
 export const file_cairn_v1_artifact: GenFile = /*@__PURE__*/
-  fileDesc("ChdjYWlybi92MS9hcnRpZmFjdC5wcm90bxIIY2Fpcm4udjEiswMKCEFydGlmYWN0Eg4KBnJ1bl9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEhEKBHN0ZXAYAyABKANIAIgBARIkCgRraW5kGAQgASgOMhYuY2Fpcm4udjEuQXJ0aWZhY3RLaW5kEiYKBXBsYWNlGAUgASgOMhcuY2Fpcm4udjEuQXJ0aWZhY3RQbGFjZRILCgN1cmkYBiABKAkSDgoGc2hhMjU2GAcgASgJEhcKCnNpemVfYnl0ZXMYCCABKANIAYgBARISCgptZWRpYV90eXBlGAkgASgJEjIKCG1ldGFkYXRhGAogAygLMiAuY2Fpcm4udjEuQXJ0aWZhY3QuTWV0YWRhdGFFbnRyeRISCgpjcmVhdGVkX3VzGAsgASgDEhIKCmNyZWF0ZWRfYnkYDCABKAkSDwoHdmVyc2lvbhgNIAEoAxITCgtyZXBsYWNlZF91cxgOIAEoAxITCgtyZXBsYWNlZF9ieRgPIAEoCRovCg1NZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCBwoFX3N0ZXBCDQoLX3NpemVfYnl0ZXMixgIKDkFydGlmYWN0UmVjb3JkEgwKBG5hbWUYASABKAkSEQoEc3RlcBgCIAEoA0gAiAEBEiQKBGtpbmQYAyABKA4yFi5jYWlybi52MS5BcnRpZmFjdEtpbmQSCwoDdXJpGAQgASgJEhQKB2NvbnRlbnQYBSABKAxIAYgBARISCgptZWRpYV90eXBlGAYgASgJEjgKCG1ldGFkYXRhGAcgAygLMiYuY2Fpcm4udjEuQXJ0aWZhY3RSZWNvcmQuTWV0YWRhdGFFbnRyeRIOCgZzaGEyNTYYCCABKAkSFwoKc2l6ZV9ieXRlcxgJIAEoA0gCiAEBGi8KDU1ldGFkYXRhRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUIHCgVfc3RlcEIKCghfY29udGVudEINCgtfc2l6ZV9ieXRlcyJiChVSZWNvcmRBcnRpZmFjdFJlcXVlc3QSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEioKCGFydGlmYWN0GAIgASgLMhguY2Fpcm4udjEuQXJ0aWZhY3RSZWNvcmQiXQoSR2V0QXJ0aWZhY3RSZXF1ZXN0Eh0KA3J1bhgBIAEoCzIQLmNhaXJuLnYxLlJ1blJlZhIMCgRuYW1lGAIgASgJEhEKBHN0ZXAYAyABKANIAIgBAUIHCgVfc3RlcCLsAQoUTGlzdEFydGlmYWN0c1JlcXVlc3QSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEg4KBnByZWZpeBgCIAEoCRIkCgRraW5kGAMgASgOMhYuY2Fpcm4udjEuQXJ0aWZhY3RLaW5kEhYKCWZyb21fc3RlcBgEIAEoA0gAiAEBEhQKB3RvX3N0ZXAYBSABKANIAYgBARIRCglwYWdlX3NpemUYBiABKAUSEgoKcGFnZV90b2tlbhgHIAEoCRIQCghyZXBsYWNlZBgIIAEoCEIMCgpfZnJvbV9zdGVwQgoKCF90b19zdGVwIlcKFUxpc3RBcnRpZmFjdHNSZXNwb25zZRIlCglhcnRpZmFjdHMYASADKAsyEi5jYWlybi52MS5BcnRpZmFjdBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiYAoVRGVsZXRlQXJ0aWZhY3RSZXF1ZXN0Eh0KA3J1bhgBIAEoCzIQLmNhaXJuLnYxLlJ1blJlZhIMCgRuYW1lGAIgASgJEhEKBHN0ZXAYAyABKANIAIgBAUIHCgVfc3RlcCIvChZEZWxldGVBcnRpZmFjdFJlc3BvbnNlEhUKDWRlbGV0ZWRfY291bnQYASABKAMiVgoWUmVzdG9yZUFydGlmYWN0UmVxdWVzdBIdCgNydW4YASABKAsyEC5jYWlybi52MS5SdW5SZWYSDAoEbmFtZRgCIAEoCRIPCgd2ZXJzaW9uGAMgASgDIkQKFVB1cmdlQXJ0aWZhY3RzUmVxdWVzdBIdCgNydW4YASABKAsyEC5jYWlybi52MS5SdW5SZWYSDAoEbmFtZRgCIAEoCSIuChZQdXJnZUFydGlmYWN0c1Jlc3BvbnNlEhQKDHB1cmdlZF9jb3VudBgBIAEoAyqSAgoMQXJ0aWZhY3RLaW5kEh0KGUFSVElGQUNUX0tJTkRfVU5TUEVDSUZJRUQQABIWChJBUlRJRkFDVF9LSU5EX0ZJTEUQARIXChNBUlRJRkFDVF9LSU5EX01PREVMEAISGQoVQVJUSUZBQ1RfS0lORF9EQVRBU0VUEAMSFwoTQVJUSUZBQ1RfS0lORF9JTUFHRRAEEhcKE0FSVElGQUNUX0tJTkRfQVVESU8QBRIXChNBUlRJRkFDVF9LSU5EX1RBQkxFEAYSGwoXQVJUSUZBQ1RfS0lORF9ISVNUT0dSQU0QBxIWChJBUlRJRkFDVF9LSU5EX1RFWFQQCBIXChNBUlRJRkFDVF9LSU5EX0NVUlZFEAkqaAoNQXJ0aWZhY3RQbGFjZRIeChpBUlRJRkFDVF9QTEFDRV9VTlNQRUNJRklFRBAAEhwKGEFSVElGQUNUX1BMQUNFX1JFRkVSRU5DRRABEhkKFUFSVElGQUNUX1BMQUNFX1NUT1JFRBACMoIECg9BcnRpZmFjdFNlcnZpY2USSwoOUmVjb3JkQXJ0aWZhY3QSHy5jYWlybi52MS5SZWNvcmRBcnRpZmFjdFJlcXVlc3QaEi5jYWlybi52MS5BcnRpZmFjdCIE4OAYAxJFCgtHZXRBcnRpZmFjdBIcLmNhaXJuLnYxLkdldEFydGlmYWN0UmVxdWVzdBoSLmNhaXJuLnYxLkFydGlmYWN0IgTg4BgCElYKDUxpc3RBcnRpZmFjdHMSHi5jYWlybi52MS5MaXN0QXJ0aWZhY3RzUmVxdWVzdBofLmNhaXJuLnYxLkxpc3RBcnRpZmFjdHNSZXNwb25zZSIE4OAYAhJZCg5EZWxldGVBcnRpZmFjdBIfLmNhaXJuLnYxLkRlbGV0ZUFydGlmYWN0UmVxdWVzdBogLmNhaXJuLnYxLkRlbGV0ZUFydGlmYWN0UmVzcG9uc2UiBODgGAMSTQoPUmVzdG9yZUFydGlmYWN0EiAuY2Fpcm4udjEuUmVzdG9yZUFydGlmYWN0UmVxdWVzdBoSLmNhaXJuLnYxLkFydGlmYWN0IgTg4BgDElkKDlB1cmdlQXJ0aWZhY3RzEh8uY2Fpcm4udjEuUHVyZ2VBcnRpZmFjdHNSZXF1ZXN0GiAuY2Fpcm4udjEuUHVyZ2VBcnRpZmFjdHNSZXNwb25zZSIE4OAYBGIGcHJvdG8z", [file_cairn_v1_permission, file_cairn_v1_run]);
+  fileDesc("ChdjYWlybi92MS9hcnRpZmFjdC5wcm90bxIIY2Fpcm4udjEiswMKCEFydGlmYWN0Eg4KBnJ1bl9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEhEKBHN0ZXAYAyABKANIAIgBARIkCgRraW5kGAQgASgOMhYuY2Fpcm4udjEuQXJ0aWZhY3RLaW5kEiYKBXBsYWNlGAUgASgOMhcuY2Fpcm4udjEuQXJ0aWZhY3RQbGFjZRILCgN1cmkYBiABKAkSDgoGc2hhMjU2GAcgASgJEhcKCnNpemVfYnl0ZXMYCCABKANIAYgBARISCgptZWRpYV90eXBlGAkgASgJEjIKCG1ldGFkYXRhGAogAygLMiAuY2Fpcm4udjEuQXJ0aWZhY3QuTWV0YWRhdGFFbnRyeRISCgpjcmVhdGVkX3VzGAsgASgDEhIKCmNyZWF0ZWRfYnkYDCABKAkSDwoHdmVyc2lvbhgNIAEoAxITCgtyZXBsYWNlZF91cxgOIAEoAxITCgtyZXBsYWNlZF9ieRgPIAEoCRovCg1NZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCBwoFX3N0ZXBCDQoLX3NpemVfYnl0ZXMixgIKDkFydGlmYWN0UmVjb3JkEgwKBG5hbWUYASABKAkSEQoEc3RlcBgCIAEoA0gAiAEBEiQKBGtpbmQYAyABKA4yFi5jYWlybi52MS5BcnRpZmFjdEtpbmQSCwoDdXJpGAQgASgJEhQKB2NvbnRlbnQYBSABKAxIAYgBARISCgptZWRpYV90eXBlGAYgASgJEjgKCG1ldGFkYXRhGAcgAygLMiYuY2Fpcm4udjEuQXJ0aWZhY3RSZWNvcmQuTWV0YWRhdGFFbnRyeRIOCgZzaGEyNTYYCCABKAkSFwoKc2l6ZV9ieXRlcxgJIAEoA0gCiAEBGi8KDU1ldGFkYXRhRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUIHCgVfc3RlcEIKCghfY29udGVudEINCgtfc2l6ZV9ieXRlcyJiChVSZWNvcmRBcnRpZmFjdFJlcXVlc3QSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEioKCGFydGlmYWN0GAIgASgLMhguY2Fpcm4udjEuQXJ0aWZhY3RSZWNvcmQiXQoSR2V0QXJ0aWZhY3RSZXF1ZXN0Eh0KA3J1bhgBIAEoCzIQLmNhaXJuLnYxLlJ1blJlZhIMCgRuYW1lGAIgASgJEhEKBHN0ZXAYAyABKANIAIgBAUIHCgVfc3RlcCLsAQoUTGlzdEFydGlmYWN0c1JlcXVlc3QSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEg4KBnByZWZpeBgCIAEoCRIkCgRraW5kGAMgASgOMhYuY2Fpcm4udjEuQXJ0aWZhY3RLaW5kEhYKCWZyb21fc3RlcBgEIAEoA0gAiAEBEhQKB3RvX3N0ZXAYBSABKANIAYgBARIRCglwYWdlX3NpemUYBiABKAUSEgoKcGFnZV90b2tlbhgHIAEoCRIQCghyZXBsYWNlZBgIIAEoCEIMCgpfZnJvbV9zdGVwQgoKCF90b19zdGVwIlcKFUxpc3RBcnRpZmFjdHNSZXNwb25zZRIlCglhcnRpZmFjdHMYASADKAsyEi5jYWlybi52MS5BcnRpZmFjdBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiXgoTU2VhcmNoTW9kZWxzUmVxdWVzdBINCgVxdWVyeRgBIAEoCRIRCgluYW1lc3BhY2UYAiABKAkSEQoJcGFnZV9zaXplGAMgASgFEhIKCnBhZ2VfdG9rZW4YBCABKAkiagoUU2VhcmNoTW9kZWxzUmVzcG9uc2USJAoGbW9kZWxzGAEgAygLMhQuY2Fpcm4udjEuRm91bmRNb2RlbBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEwoLdG90YWxfY291bnQYAyABKAMiTgoKRm91bmRNb2RlbBIkCghhcnRpZmFjdBgBIAEoCzISLmNhaXJuLnYxLkFydGlmYWN0EhoKA3J1bhgCIAEoCzINLmNhaXJuLnYxLlJ1biJgChVEZWxldGVBcnRpZmFjdFJlcXVlc3QSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEgwKBG5hbWUYAiABKAkSEQoEc3RlcBgDIAEoA0gAiAEBQgcKBV9zdGVwIi8KFkRlbGV0ZUFydGlmYWN0UmVzcG9uc2USFQoNZGVsZXRlZF9jb3VudBgBIAEoAyJWChZSZXN0b3JlQXJ0aWZhY3RSZXF1ZXN0Eh0KA3J1bhgBIAEoCzIQLmNhaXJuLnYxLlJ1blJlZhIMCgRuYW1lGAIgASgJEg8KB3ZlcnNpb24YAyABKAMiRAoVUHVyZ2VBcnRpZmFjdHNSZXF1ZXN0Eh0KA3J1bhgBIAEoCzIQLmNhaXJuLnYxLlJ1blJlZhIMCgRuYW1lGAIgASgJIi4KFlB1cmdlQXJ0aWZhY3RzUmVzcG9uc2USFAoMcHVyZ2VkX2NvdW50GAEgASgDKpICCgxBcnRpZmFjdEtpbmQSHQoZQVJUSUZBQ1RfS0lORF9VTlNQRUNJRklFRBAAEhYKEkFSVElGQUNUX0tJTkRfRklMRRABEhcKE0FSVElGQUNUX0tJTkRfTU9ERUwQAhIZChVBUlRJRkFDVF9LSU5EX0RBVEFTRVQQAxIXChNBUlRJRkFDVF9LSU5EX0lNQUdFEAQSFwoTQVJUSUZBQ1RfS0lORF9BVURJTxAFEhcKE0FSVElGQUNUX0tJTkRfVEFCTEUQBhIbChdBUlRJRkFDVF9LSU5EX0hJU1RPR1JBTRAHEhYKEkFSVElGQUNUX0tJTkRfVEVYVBAIEhcKE0FSVElGQUNUX0tJTkRfQ1VSVkUQCSpoCg1BcnRpZmFjdFBsYWNlEh4KGkFSVElGQUNUX1BMQUNFX1VOU1BFQ0lGSUVEEAASHAoYQVJUSUZBQ1RfUExBQ0VfUkVGRVJFTkNFEAESGQoVQVJUSUZBQ1RfUExBQ0VfU1RPUkVEEAIy1wQKD0FydGlmYWN0U2VydmljZRJLCg5SZWNvcmRBcnRpZmFjdBIfLmNhaXJuLnYxLlJlY29yZEFydGlmYWN0UmVxdWVzdBoSLmNhaXJuLnYxLkFydGlmYWN0IgTg4BgDEkUKC0dldEFydGlmYWN0EhwuY2Fpcm4udjEuR2V0QXJ0aWZhY3RSZXF1ZXN0GhIuY2Fpcm4udjEuQXJ0aWZhY3QiBODgGAISVgoNTGlzdEFydGlmYWN0cxIeLmNhaXJuLnYxLkxpc3RBcnRpZmFjdHNSZXF1ZXN0Gh8uY2Fpcm4udjEuTGlzdEFydGlmYWN0c1Jlc3BvbnNlIgTg4BgCElMKDFNlYXJjaE1vZGVscxIdLmNhaXJuLnYxLlNlYXJjaE1vZGVsc1JlcXVlc3QaHi5jYWlybi52MS5TZWFyY2hNb2RlbHNSZXNwb25zZSIE4OAYAhJZCg5EZWxldGVBcnRpZmFjdBIfLmNhaXJuLnYxLkRlbGV0ZUFydGlmYWN0UmVxdWVzdBogLmNhaXJuLnYxLkRlbGV0ZUFydGlmYWN0UmVzcG9uc2UiBODgGAMSTQoPUmVzdG9yZUFydGlmYWN0EiAuY2Fpcm4udjEuUmVzdG9yZUFydGlmYWN0UmVxdWVzdBoSLmNhaXJuLnYxLkFydGlmYWN0IgTg4BgDElkKDlB1cmdlQXJ0aWZhY3RzEh8uY2Fpcm4udjEuUHVyZ2VBcnRpZmFjdHNSZXF1ZXN0GiAuY2Fpcm4udjEuUHVyZ2VBcnRpZmFjdHNSZXNwb25zZSIE4OAYBGIGcHJvdG8z", [file_cairn_v1_permission, file_cairn_v1_run]);
 
 /**
  * @generated from message cairn.v1.Artifact
@@ -318,6 +318,102 @@ export const ListArtifactsResponseSchema: GenMessage<ListArtifactsResponse> = /*
   messageDesc(file_cairn_v1_artifact, 5);
 
 /**
+ * @generated from message cairn.v1.SearchModelsRequest
+ */
+export type SearchModelsRequest = Message<"cairn.v1.SearchModelsRequest"> & {
+  /**
+   * The query language with the fields of models, such as
+   * "model.step > 1000 and metrics.acc.max > 0.9 order by model.size"; empty
+   * selects every model. Without an order the newest come first. See
+   * docs/query.md.
+   *
+   * @generated from field: string query = 1;
+   */
+  query: string;
+
+  /**
+   * Only models of runs in this namespace and below; empty for all.
+   *
+   * @generated from field: string namespace = 2;
+   */
+  namespace: string;
+
+  /**
+   * 0 means the default. A page ends early when its models are large.
+   *
+   * @generated from field: int32 page_size = 3;
+   */
+  pageSize: number;
+
+  /**
+   * @generated from field: string page_token = 4;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message cairn.v1.SearchModelsRequest.
+ * Use `create(SearchModelsRequestSchema)` to create a new message.
+ */
+export const SearchModelsRequestSchema: GenMessage<SearchModelsRequest> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_artifact, 6);
+
+/**
+ * @generated from message cairn.v1.SearchModelsResponse
+ */
+export type SearchModelsResponse = Message<"cairn.v1.SearchModelsResponse"> & {
+  /**
+   * @generated from field: repeated cairn.v1.FoundModel models = 1;
+   */
+  models: FoundModel[];
+
+  /**
+   * Empty on the last page.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+
+  /**
+   * All models that match, not only this page.
+   *
+   * @generated from field: int64 total_count = 3;
+   */
+  totalCount: bigint;
+};
+
+/**
+ * Describes the message cairn.v1.SearchModelsResponse.
+ * Use `create(SearchModelsResponseSchema)` to create a new message.
+ */
+export const SearchModelsResponseSchema: GenMessage<SearchModelsResponse> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_artifact, 7);
+
+/**
+ * @generated from message cairn.v1.FoundModel
+ */
+export type FoundModel = Message<"cairn.v1.FoundModel"> & {
+  /**
+   * @generated from field: cairn.v1.Artifact artifact = 1;
+   */
+  artifact?: Artifact | undefined;
+
+  /**
+   * Identity, status and times alone.
+   *
+   * @generated from field: cairn.v1.Run run = 2;
+   */
+  run?: Run | undefined;
+};
+
+/**
+ * Describes the message cairn.v1.FoundModel.
+ * Use `create(FoundModelSchema)` to create a new message.
+ */
+export const FoundModelSchema: GenMessage<FoundModel> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_artifact, 8);
+
+/**
  * @generated from message cairn.v1.DeleteArtifactRequest
  */
 export type DeleteArtifactRequest = Message<"cairn.v1.DeleteArtifactRequest"> & {
@@ -344,7 +440,7 @@ export type DeleteArtifactRequest = Message<"cairn.v1.DeleteArtifactRequest"> & 
  * Use `create(DeleteArtifactRequestSchema)` to create a new message.
  */
 export const DeleteArtifactRequestSchema: GenMessage<DeleteArtifactRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_artifact, 6);
+  messageDesc(file_cairn_v1_artifact, 9);
 
 /**
  * @generated from message cairn.v1.DeleteArtifactResponse
@@ -361,7 +457,7 @@ export type DeleteArtifactResponse = Message<"cairn.v1.DeleteArtifactResponse"> 
  * Use `create(DeleteArtifactResponseSchema)` to create a new message.
  */
 export const DeleteArtifactResponseSchema: GenMessage<DeleteArtifactResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_artifact, 7);
+  messageDesc(file_cairn_v1_artifact, 10);
 
 /**
  * @generated from message cairn.v1.RestoreArtifactRequest
@@ -388,7 +484,7 @@ export type RestoreArtifactRequest = Message<"cairn.v1.RestoreArtifactRequest"> 
  * Use `create(RestoreArtifactRequestSchema)` to create a new message.
  */
 export const RestoreArtifactRequestSchema: GenMessage<RestoreArtifactRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_artifact, 8);
+  messageDesc(file_cairn_v1_artifact, 11);
 
 /**
  * @generated from message cairn.v1.PurgeArtifactsRequest
@@ -412,7 +508,7 @@ export type PurgeArtifactsRequest = Message<"cairn.v1.PurgeArtifactsRequest"> & 
  * Use `create(PurgeArtifactsRequestSchema)` to create a new message.
  */
 export const PurgeArtifactsRequestSchema: GenMessage<PurgeArtifactsRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_artifact, 9);
+  messageDesc(file_cairn_v1_artifact, 12);
 
 /**
  * @generated from message cairn.v1.PurgeArtifactsResponse
@@ -429,7 +525,7 @@ export type PurgeArtifactsResponse = Message<"cairn.v1.PurgeArtifactsResponse"> 
  * Use `create(PurgeArtifactsResponseSchema)` to create a new message.
  */
 export const PurgeArtifactsResponseSchema: GenMessage<PurgeArtifactsResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_artifact, 10);
+  messageDesc(file_cairn_v1_artifact, 13);
 
 /**
  * What an artifact is to a person. Media are artifacts that have a picture.
@@ -578,6 +674,17 @@ export const ArtifactService: GenService<{
     methodKind: "unary";
     input: typeof ListArtifactsRequestSchema;
     output: typeof ListArtifactsResponseSchema;
+  },
+  /**
+   * Models (artifacts of kind model) of all runs that the caller may read,
+   * selected by a query over models and their runs.
+   *
+   * @generated from rpc cairn.v1.ArtifactService.SearchModels
+   */
+  searchModels: {
+    methodKind: "unary";
+    input: typeof SearchModelsRequestSchema;
+    output: typeof SearchModelsResponseSchema;
   },
   /**
    * What is deleted is kept as a version for 7 days.
