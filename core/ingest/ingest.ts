@@ -4,8 +4,8 @@ import { auditRecord } from "../access/audit/audit-record.ts";
 import { missingArtifact, type ArtifactScope } from "../artifacts/locate.ts";
 import { replaceRecord } from "../artifacts/artifact-record.ts";
 import { CairnError } from "#lang/errors.ts";
-import type { Envelope, EnvelopeAck } from "../types/envelope.ts";
-import type { EnvelopeAudit, Journal } from "../ports/journal.ts";
+import type { Envelope, EnvelopeAck, HostEnvelope, RunEnvelope } from "../types/envelope.ts";
+import type { AppendOutcome, EnvelopeAudit, Journal } from "../ports/journal.ts";
 import { Backlog } from "../quota/backlog.ts";
 import { envelopeBytes } from "../quota/envelope-bytes.ts";
 import type { CapturePolicies } from "../runs/capture-policies.ts";
@@ -14,7 +14,7 @@ import type { Changes } from "../watch/changes.ts";
 import { checkEnvelope } from "./check-envelope.ts";
 import { withhold } from "./withhold.ts";
 
-/** The one way in for everything a writer says about a run. */
+/** The one way in for everything a writer says about a run, and for the points of hosts. */
 export class Ingest {
   readonly #journal: Journal;
   readonly #runs: Runs;
@@ -46,13 +46,15 @@ export class Ingest {
     const checked = checkEnvelope(envelope);
     const leave = this.backlog.enter(envelopeBytes(checked));
     try {
-      return await this.#apply(caller, checked);
+      return await (checked.host === undefined
+        ? this.#applyToRun(caller, checked)
+        : this.#applyToHost(caller, checked));
     } finally {
       leave();
     }
   }
 
-  async #apply(caller: Caller, checked: Envelope): Promise<EnvelopeAck> {
+  async #applyToRun(caller: Caller, checked: RunEnvelope): Promise<EnvelopeAck> {
     const { id: runId, namespace } = await this.#runs.whereIs(caller, checked.run);
     const { series, change } = checked;
     for (const { name } of checked.artifacts ?? [])
@@ -62,19 +64,31 @@ export class Ingest {
     const nowUs = this.#clock.nowUs();
     const { artifacts: stored } = left?.kept ?? checked;
     const audit = auditOf(caller, { change, artifacts: stored }, { namespace, runId }, nowUs);
-    const [outcome] = await this.#journal.append([{ ...checked, runId, kept: left?.kept, audit }], nowUs);
+    const outcomes = await this.#journal.append([{ ...checked, runId, kept: left?.kept, audit }], nowUs);
+    const { ack, position } = this.#accept(outcomes);
+    if (!ack.duplicate) {
+      const { log } = left?.kept ?? checked;
+      for (const { lengths } of log ?? []) this.#accepted.lines += lengths.length;
+      if (series.length > 0 && position !== undefined) this.#changes.points.offer(runId, position, series);
+      if (left !== undefined) return { ...ack, withheld: left.withheld };
+    }
+    return ack;
+  }
+
+  async #applyToHost(caller: Caller, checked: HostEnvelope): Promise<EnvelopeAck> {
+    authorize(caller, { namespace: checked.host.namespace });
+    return this.#accept(await this.#journal.append([checked], this.#clock.nowUs())).ack;
+  }
+
+  /** Of one envelope. */
+  #accept([outcome]: readonly AppendOutcome[]): Extract<AppendOutcome, { ok: true }> {
     if (outcome === undefined) throw new CairnError("internal", "the store gave no answer");
     if (!outcome.ok) throw outcome.error;
     if (!outcome.ack.duplicate) {
-      const { log } = left?.kept ?? checked;
       this.#accepted.envelopes++;
       this.#accepted.points += outcome.ack.points;
-      for (const { lengths } of log ?? []) this.#accepted.lines += lengths.length;
-      const { position } = outcome;
-      if (series.length > 0 && position !== undefined) this.#changes.points.offer(runId, position, series);
-      if (left !== undefined) return { ...outcome.ack, withheld: left.withheld };
     }
-    return outcome.ack;
+    return outcome;
   }
 
   /** Since the start of the server. */

@@ -19,6 +19,7 @@ import { interruptible } from "#base/interruptible.ts";
 import { accessService } from "./access.ts";
 import { fromAck } from "../map/ack.ts";
 import { fromBackup, fromIntegrity, fromInfo, fromVerified } from "../map/system.ts";
+import { fromHost } from "../map/host.ts";
 import { fromGroupResult, toGroupRequest } from "../map/groups.ts";
 import { fromForbidden, fromHeld, fromKey, fromNamespace, toKey, toObjective } from "../map/namespace.ts";
 import { fromFound, fromRun, toNewRun, toRunChange, toRunRef, toSearchRuns } from "../map/run.ts";
@@ -177,6 +178,14 @@ function metricService(
     deleteSeries: async (request, context) => {
       const { series, points } = await metrics.delete(callerOf(context), toDeleteRequest(request));
       return { series: BigInt(series), points: BigInt(points) };
+    },
+    listHosts: async ({ under, pageSize, pageToken }, context) => {
+      const { hosts, nextPageToken } = await metrics.listHosts(callerOf(context), {
+        under,
+        pageSize,
+        pageToken,
+      });
+      return { hosts: hosts.map(fromHost), nextPageToken };
     },
     listRunKeys: async (request, context) => {
       const { keys, runs, truncated } = await metrics.listRunKeys(

@@ -15,7 +15,7 @@ import { file_cairn_v1_namespace } from "./namespace_pb.ts";
 import { file_cairn_v1_permission } from "./permission_pb.ts";
 import type { RunRef, RunStatus } from "./run_pb.ts";
 import { file_cairn_v1_run } from "./run_pb.ts";
-import type { DeleteSeriesRequestSchema, DeleteSeriesResponseSchema, ListLabelsRequestSchema, ListLabelsResponseSchema, ListRunKeysRequestSchema, ListRunKeysResponseSchema, Matcher } from "./series_pb.ts";
+import type { DeleteSeriesRequestSchema, DeleteSeriesResponseSchema, HostRef, ListHostsRequestSchema, ListHostsResponseSchema, ListLabelsRequestSchema, ListLabelsResponseSchema, ListRunKeysRequestSchema, ListRunKeysResponseSchema, Matcher } from "./series_pb.ts";
 import { file_cairn_v1_series } from "./series_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
@@ -23,7 +23,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file cairn/v1/metric.proto.
  */
 export const file_cairn_v1_metric: GenFile = /*@__PURE__*/
-  fileDesc("ChVjYWlybi92MS9tZXRyaWMucHJvdG8SCGNhaXJuLnYxIpICCgxTZXJpZXNQb2ludHMSCwoDa2V5GAEgASgJEjIKBmxhYmVscxgCIAMoCzIiLmNhaXJuLnYxLlNlcmllc1BvaW50cy5MYWJlbHNFbnRyeRIiCgRraW5kGAMgASgOMhQuY2Fpcm4udjEuU2VyaWVzS2luZBINCgVzdGVwcxgEIAMoEhIQCgh0aW1lc191cxgFIAMoEhIOCgZ2YWx1ZXMYBiADKAESEAoIaW50ZWdlcnMYByADKBISDQoFYm9vbHMYCCADKAgSDQoFdGV4dHMYCSADKAkSDQoFbmFub3MYCiADKA0aLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASLoAwoIRW52ZWxvcGUSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEg4KBndyaXRlchgCIAEoCRILCgNzZXEYAyABKAQSJgoGc2VyaWVzGAQgAygLMhYuY2Fpcm4udjEuU2VyaWVzUG9pbnRzEi4KBnBhcmFtcxgFIAMoCzIeLmNhaXJuLnYxLkVudmVsb3BlLlBhcmFtc0VudHJ5EioKBHRhZ3MYBiADKAsyHC5jYWlybi52MS5FbnZlbG9wZS5UYWdzRW50cnkSIwoGc3RhdHVzGAcgASgOMhMuY2Fpcm4udjEuUnVuU3RhdHVzEiAKBGxvc3QYCCADKAsyEi5jYWlybi52MS5TZXFSYW5nZRIZChFoZWFydGJlYXRfc2Vjb25kcxgJIAEoDRIQCghlbmRlZF91cxgKIAEoAxIfCgNsb2cYCyADKAsyEi5jYWlybi52MS5Mb2dMaW5lcxIrCglhcnRpZmFjdHMYDCADKAsyGC5jYWlybi52MS5BcnRpZmFjdFJlY29yZBotCgtQYXJhbXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGisKCVRhZ3NFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIicKCFNlcVJhbmdlEg0KBWZpcnN0GAEgASgEEgwKBGxhc3QYAiABKAQiYwoLRW52ZWxvcGVBY2sSCwoDc2VxGAEgASgEEhEKCWR1cGxpY2F0ZRgCIAEoCBIOCgZwb2ludHMYAyABKAMSJAoId2l0aGhlbGQYBCABKAsyEi5jYWlybi52MS5XaXRoaGVsZCJbCghXaXRoaGVsZBINCgVsaW5lcxgBIAEoAxIRCglhcnRpZmFjdHMYAiABKAMSLQoJZm9yYmlkZGVuGAMgASgLMhouY2Fpcm4udjEuRm9yYmlkZGVuQ2FwdHVyZSJ0CgZTYW1wbGUSEQoEc3RlcBgBIAEoA0gAiAEBEhQKB3RpbWVfdXMYAiABKANIAYgBARINCgV2YWx1ZRgDIAEoARIMCgR0ZXh0GAQgASgJEg8KB2ludGVnZXIYBSABKANCBwoFX3N0ZXBCCgoIX3RpbWVfdXMihgIKDVNlcmllc1N1bW1hcnkSDQoFY291bnQYASABKAMSEQoJbmFuX2NvdW50GAIgASgDEh8KBWZpcnN0GAMgASgLMhAuY2Fpcm4udjEuU2FtcGxlEh4KBGxhc3QYBCABKAsyEC5jYWlybi52MS5TYW1wbGUSHQoDbWluGAUgASgLMhAuY2Fpcm4udjEuU2FtcGxlEh0KA21heBgGIAEoCzIQLmNhaXJuLnYxLlNhbXBsZRILCgNzdW0YByABKAESEwoLc3VtX3NxdWFyZXMYCCABKAESEQoEbWVhbhgJIAEoAUgAiAEBEhYKDnJlcGxhY2VkX2NvdW50GAogASgDQgcKBV9tZWFuItgBCgpTZXJpZXNJbmZvEgsKA2tleRgBIAEoCRIwCgZsYWJlbHMYAiADKAsyIC5jYWlybi52MS5TZXJpZXNJbmZvLkxhYmVsc0VudHJ5EiIKBGtpbmQYAyABKA4yFC5jYWlybi52MS5TZXJpZXNLaW5kEigKB3N1bW1hcnkYBCABKAsyFy5jYWlybi52MS5TZXJpZXNTdW1tYXJ5Eg4KBnJ1bl9pZBgFIAEoCRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBItkBChFMaXN0U2VyaWVzUmVxdWVzdBIdCgNydW4YASABKAsyEC5jYWlybi52MS5SdW5SZWYSDAoEZ2xvYhgCIAEoCRINCgVyZWdleBgDIAEoCRIRCglwYWdlX3NpemUYBCABKAUSEgoKcGFnZV90b2tlbhgFIAEoCRIeCgRydW5zGAYgAygLMhAuY2Fpcm4udjEuUnVuUmVmEhIKBXVuZGVyGAcgASgJSACIAQESIwoIbWF0Y2hlcnMYCCADKAsyES5jYWlybi52MS5NYXRjaGVyQggKBl91bmRlciJoChJMaXN0U2VyaWVzUmVzcG9uc2USJAoGc2VyaWVzGAEgAygLMhQuY2Fpcm4udjEuU2VyaWVzSW5mbxIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEwoLdG90YWxfY291bnQYAyABKAMi2gEKDlNlcmllc1NlbGVjdG9yEh0KA3J1bhgBIAEoCzIQLmNhaXJuLnYxLlJ1blJlZhILCgNrZXkYAiABKAkSNAoGbGFiZWxzGAMgAygLMiQuY2Fpcm4udjEuU2VyaWVzU2VsZWN0b3IuTGFiZWxzRW50cnkSEgoKYWxsX2xhYmVscxgEIAEoCBIjCghtYXRjaGVycxgFIAMoCzIRLmNhaXJuLnYxLk1hdGNoZXIaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASL3AQoRUmVhZFNlcmllc1JlcXVlc3QSKAoGc2VyaWVzGAEgAygLMhguY2Fpcm4udjEuU2VyaWVzU2VsZWN0b3ISHAoEYXhpcxgCIAEoDjIOLmNhaXJuLnYxLkF4aXMSEQoEZnJvbRgDIAEoA0gAiAEBEg8KAnRvGAQgASgDSAGIAQESDwoHYnVja2V0cxgFIAEoBRIYChBpbmNsdWRlX3JlcGxhY2VkGAYgASgIEiQKCGVuY29kaW5nGAcgASgOMhIuY2Fpcm4udjEuRW5jb2RpbmcSFQoNb25seV9yZXBsYWNlZBgIIAEoCEIHCgVfZnJvbUIFCgNfdG8iOgoGQ29sdW1uEg0KBWJ5dGVzGAEgASgMEg8KB251bWJlcnMYAiADKAESEAoIaW50ZWdlcnMYAyADKBIiowUKClNlcmllc0RhdGESDgoGcnVuX2lkGAEgASgJEgsKA2tleRgCIAEoCRIwCgZsYWJlbHMYAyADKAsyIC5jYWlybi52MS5TZXJpZXNEYXRhLkxhYmVsc0VudHJ5EiIKBGtpbmQYBCABKA4yFC5jYWlybi52MS5TZXJpZXNLaW5kEhwKBGZvcm0YBSABKA4yDi5jYWlybi52MS5Gb3JtEhMKC3BvaW50X2NvdW50GAYgASgDEh8KBXN0ZXBzGAcgASgLMhAuY2Fpcm4udjEuQ29sdW1uEiIKCHRpbWVzX3VzGAggASgLMhAuY2Fpcm4udjEuQ29sdW1uEh8KBW5hbm9zGAkgASgLMhAuY2Fpcm4udjEuQ29sdW1uEiAKBnZhbHVlcxgKIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhINCgV0ZXh0cxgLIAMoCRIiCghyZXBsYWNlZBgMIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIgCgZidWNrZXQYDSABKAsyEC5jYWlybi52MS5Db2x1bW4SHwoFY291bnQYDiABKAsyEC5jYWlybi52MS5Db2x1bW4SHQoDbWluGA8gASgLMhAuY2Fpcm4udjEuQ29sdW1uEh0KA21heBgQIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIfCgVmaXJzdBgRIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIeCgRsYXN0GBIgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh4KBG1lYW4YEyABKAsyEC5jYWlybi52MS5Db2x1bW4SIwoJbmFuX2NvdW50GBQgASgLMhAuY2Fpcm4udjEuQ29sdW1uGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiYgoSUmVhZFNlcmllc1Jlc3BvbnNlEiQKBnNlcmllcxgBIAMoCzIULmNhaXJuLnYxLlNlcmllc0RhdGESEgoKZ3JpZF9zdGFydBgCIAEoARISCgpncmlkX3dpZHRoGAMgASgBIksKCFJ1bkdyb3VwEgwKBG5hbWUYASABKAkSHgoEcnVucxgCIAMoCzIQLmNhaXJuLnYxLlJ1blJlZhIRCglzdGFydHNfdXMYAyADKBIikQMKEVJlYWRHcm91cHNSZXF1ZXN0EiIKBmdyb3VwcxgBIAMoCzISLmNhaXJuLnYxLlJ1bkdyb3VwEg0KBXF1ZXJ5GAIgASgJEhEKCW5hbWVzcGFjZRgDIAEoCRIQCghncm91cF9ieRgEIAMoCRILCgNrZXkYBSABKAkSNwoGbGFiZWxzGAYgAygLMicuY2Fpcm4udjEuUmVhZEdyb3Vwc1JlcXVlc3QuTGFiZWxzRW50cnkSEwoLb25seV9sYWJlbHMYByABKAgSHAoEYXhpcxgIIAEoDjIOLmNhaXJuLnYxLkF4aXMSEQoEZnJvbRgJIAEoA0gAiAEBEg8KAnRvGAogASgDSAGIAQESDwoHYnVja2V0cxgLIAEoBRIRCglxdWFudGlsZXMYDCADKAESJAoIZW5jb2RpbmcYDSABKA4yEi5jYWlybi52MS5FbmNvZGluZxotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQgcKBV9mcm9tQgUKA190byL4AgoJR3JvdXBEYXRhEgwKBG5hbWUYASABKAkSDgoGdmFsdWVzGAIgAygJEg8KB3J1bl9pZHMYAyADKAkSEwoLcG9pbnRfY291bnQYBCABKAMSIAoGYnVja2V0GAUgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh8KBWNvdW50GAYgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh4KBG1lYW4YByABKAsyEC5jYWlybi52MS5Db2x1bW4SIAoGbWVkaWFuGAggASgLMhAuY2Fpcm4udjEuQ29sdW1uEh0KA3N0ZBgJIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIgCgZzdGRlcnIYCiABKAsyEC5jYWlybi52MS5Db2x1bW4SHQoDbWluGAsgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh0KA21heBgMIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIjCglxdWFudGlsZXMYDSADKAsyEC5jYWlybi52MS5Db2x1bW4iYQoSUmVhZEdyb3Vwc1Jlc3BvbnNlEiMKBmdyb3VwcxgBIAMoCzITLmNhaXJuLnYxLkdyb3VwRGF0YRISCgpncmlkX3N0YXJ0GAIgASgBEhIKCmdyaWRfd2lkdGgYAyABKAEqhgEKClNlcmllc0tpbmQSGwoXU0VSSUVTX0tJTkRfVU5TUEVDSUZJRUQQABIWChJTRVJJRVNfS0lORF9OVU1CRVIQARIXChNTRVJJRVNfS0lORF9JTlRFR0VSEAISFAoQU0VSSUVTX0tJTkRfQk9PTBADEhQKEFNFUklFU19LSU5EX1RFWFQQBCo6CgRBeGlzEhQKEEFYSVNfVU5TUEVDSUZJRUQQABINCglBWElTX1NURVAQARINCglBWElTX1RJTUUQAipOCghFbmNvZGluZxIYChRFTkNPRElOR19VTlNQRUNJRklFRBAAEhIKDkVOQ09ESU5HX0JZVEVTEAESFAoQRU5DT0RJTkdfTlVNQkVSUxACKjsKBEZvcm0SFAoQRk9STV9VTlNQRUNJRklFRBAAEg4KCkZPUk1fRVhBQ1QQARINCglGT1JNX0JBTkQQAjKSBgoNTWV0cmljU2VydmljZRJACg1Xcml0ZUVudmVsb3BlEhIuY2Fpcm4udjEuRW52ZWxvcGUaFS5jYWlybi52MS5FbnZlbG9wZUFjayIE4OAYAxJGCg9TdHJlYW1FbnZlbG9wZXMSEi5jYWlybi52MS5FbnZlbG9wZRoVLmNhaXJuLnYxLkVudmVsb3BlQWNrIgTg4BgDKAEwARJLCgtEZXNjcmliZUtleRIcLmNhaXJuLnYxLkRlc2NyaWJlS2V5UmVxdWVzdBoYLmNhaXJuLnYxLktleURlc2NyaXB0aW9uIgTg4BgDEkcKCExpc3RLZXlzEhkuY2Fpcm4udjEuTGlzdEtleXNSZXF1ZXN0GhouY2Fpcm4udjEuTGlzdEtleXNSZXNwb25zZSIE4OAYAhJNCgpMaXN0U2VyaWVzEhsuY2Fpcm4udjEuTGlzdFNlcmllc1JlcXVlc3QaHC5jYWlybi52MS5MaXN0U2VyaWVzUmVzcG9uc2UiBODgGAISTQoKTGlzdExhYmVscxIbLmNhaXJuLnYxLkxpc3RMYWJlbHNSZXF1ZXN0GhwuY2Fpcm4udjEuTGlzdExhYmVsc1Jlc3BvbnNlIgTg4BgCElMKDERlbGV0ZVNlcmllcxIdLmNhaXJuLnYxLkRlbGV0ZVNlcmllc1JlcXVlc3QaHi5jYWlybi52MS5EZWxldGVTZXJpZXNSZXNwb25zZSIE4OAYBBJQCgtMaXN0UnVuS2V5cxIcLmNhaXJuLnYxLkxpc3RSdW5LZXlzUmVxdWVzdBodLmNhaXJuLnYxLkxpc3RSdW5LZXlzUmVzcG9uc2UiBODgGAISTQoKUmVhZFNlcmllcxIbLmNhaXJuLnYxLlJlYWRTZXJpZXNSZXF1ZXN0GhwuY2Fpcm4udjEuUmVhZFNlcmllc1Jlc3BvbnNlIgTg4BgCEk0KClJlYWRHcm91cHMSGy5jYWlybi52MS5SZWFkR3JvdXBzUmVxdWVzdBocLmNhaXJuLnYxLlJlYWRHcm91cHNSZXNwb25zZSIE4OAYAmIGcHJvdG8z", [file_cairn_v1_artifact, file_cairn_v1_key, file_cairn_v1_log, file_cairn_v1_namespace, file_cairn_v1_permission, file_cairn_v1_run, file_cairn_v1_series]);
+  fileDesc("ChVjYWlybi92MS9tZXRyaWMucHJvdG8SCGNhaXJuLnYxIpICCgxTZXJpZXNQb2ludHMSCwoDa2V5GAEgASgJEjIKBmxhYmVscxgCIAMoCzIiLmNhaXJuLnYxLlNlcmllc1BvaW50cy5MYWJlbHNFbnRyeRIiCgRraW5kGAMgASgOMhQuY2Fpcm4udjEuU2VyaWVzS2luZBINCgVzdGVwcxgEIAMoEhIQCgh0aW1lc191cxgFIAMoEhIOCgZ2YWx1ZXMYBiADKAESEAoIaW50ZWdlcnMYByADKBISDQoFYm9vbHMYCCADKAgSDQoFdGV4dHMYCSADKAkSDQoFbmFub3MYCiADKA0aLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASKJBAoIRW52ZWxvcGUSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEg4KBndyaXRlchgCIAEoCRILCgNzZXEYAyABKAQSJgoGc2VyaWVzGAQgAygLMhYuY2Fpcm4udjEuU2VyaWVzUG9pbnRzEi4KBnBhcmFtcxgFIAMoCzIeLmNhaXJuLnYxLkVudmVsb3BlLlBhcmFtc0VudHJ5EioKBHRhZ3MYBiADKAsyHC5jYWlybi52MS5FbnZlbG9wZS5UYWdzRW50cnkSIwoGc3RhdHVzGAcgASgOMhMuY2Fpcm4udjEuUnVuU3RhdHVzEiAKBGxvc3QYCCADKAsyEi5jYWlybi52MS5TZXFSYW5nZRIZChFoZWFydGJlYXRfc2Vjb25kcxgJIAEoDRIQCghlbmRlZF91cxgKIAEoAxIfCgNsb2cYCyADKAsyEi5jYWlybi52MS5Mb2dMaW5lcxIrCglhcnRpZmFjdHMYDCADKAsyGC5jYWlybi52MS5BcnRpZmFjdFJlY29yZBIfCgRob3N0GA0gASgLMhEuY2Fpcm4udjEuSG9zdFJlZhotCgtQYXJhbXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGisKCVRhZ3NFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIicKCFNlcVJhbmdlEg0KBWZpcnN0GAEgASgEEgwKBGxhc3QYAiABKAQiYwoLRW52ZWxvcGVBY2sSCwoDc2VxGAEgASgEEhEKCWR1cGxpY2F0ZRgCIAEoCBIOCgZwb2ludHMYAyABKAMSJAoId2l0aGhlbGQYBCABKAsyEi5jYWlybi52MS5XaXRoaGVsZCJbCghXaXRoaGVsZBINCgVsaW5lcxgBIAEoAxIRCglhcnRpZmFjdHMYAiABKAMSLQoJZm9yYmlkZGVuGAMgASgLMhouY2Fpcm4udjEuRm9yYmlkZGVuQ2FwdHVyZSJ0CgZTYW1wbGUSEQoEc3RlcBgBIAEoA0gAiAEBEhQKB3RpbWVfdXMYAiABKANIAYgBARINCgV2YWx1ZRgDIAEoARIMCgR0ZXh0GAQgASgJEg8KB2ludGVnZXIYBSABKANCBwoFX3N0ZXBCCgoIX3RpbWVfdXMihgIKDVNlcmllc1N1bW1hcnkSDQoFY291bnQYASABKAMSEQoJbmFuX2NvdW50GAIgASgDEh8KBWZpcnN0GAMgASgLMhAuY2Fpcm4udjEuU2FtcGxlEh4KBGxhc3QYBCABKAsyEC5jYWlybi52MS5TYW1wbGUSHQoDbWluGAUgASgLMhAuY2Fpcm4udjEuU2FtcGxlEh0KA21heBgGIAEoCzIQLmNhaXJuLnYxLlNhbXBsZRILCgNzdW0YByABKAESEwoLc3VtX3NxdWFyZXMYCCABKAESEQoEbWVhbhgJIAEoAUgAiAEBEhYKDnJlcGxhY2VkX2NvdW50GAogASgDQgcKBV9tZWFuIvkBCgpTZXJpZXNJbmZvEgsKA2tleRgBIAEoCRIwCgZsYWJlbHMYAiADKAsyIC5jYWlybi52MS5TZXJpZXNJbmZvLkxhYmVsc0VudHJ5EiIKBGtpbmQYAyABKA4yFC5jYWlybi52MS5TZXJpZXNLaW5kEigKB3N1bW1hcnkYBCABKAsyFy5jYWlybi52MS5TZXJpZXNTdW1tYXJ5Eg4KBnJ1bl9pZBgFIAEoCRIfCgRob3N0GAYgASgLMhEuY2Fpcm4udjEuSG9zdFJlZhotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIo8CChFMaXN0U2VyaWVzUmVxdWVzdBIdCgNydW4YASABKAsyEC5jYWlybi52MS5SdW5SZWYSDAoEZ2xvYhgCIAEoCRINCgVyZWdleBgDIAEoCRIRCglwYWdlX3NpemUYBCABKAUSEgoKcGFnZV90b2tlbhgFIAEoCRIeCgRydW5zGAYgAygLMhAuY2Fpcm4udjEuUnVuUmVmEhIKBXVuZGVyGAcgASgJSACIAQESIwoIbWF0Y2hlcnMYCCADKAsyES5jYWlybi52MS5NYXRjaGVyEiAKBWhvc3RzGAkgAygLMhEuY2Fpcm4udjEuSG9zdFJlZhISCgp3aXRoX2hvc3RzGAogASgIQggKBl91bmRlciJoChJMaXN0U2VyaWVzUmVzcG9uc2USJAoGc2VyaWVzGAEgAygLMhQuY2Fpcm4udjEuU2VyaWVzSW5mbxIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEwoLdG90YWxfY291bnQYAyABKAMi+wEKDlNlcmllc1NlbGVjdG9yEh0KA3J1bhgBIAEoCzIQLmNhaXJuLnYxLlJ1blJlZhILCgNrZXkYAiABKAkSNAoGbGFiZWxzGAMgAygLMiQuY2Fpcm4udjEuU2VyaWVzU2VsZWN0b3IuTGFiZWxzRW50cnkSEgoKYWxsX2xhYmVscxgEIAEoCBIjCghtYXRjaGVycxgFIAMoCzIRLmNhaXJuLnYxLk1hdGNoZXISHwoEaG9zdBgGIAEoCzIRLmNhaXJuLnYxLkhvc3RSZWYaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASL3AQoRUmVhZFNlcmllc1JlcXVlc3QSKAoGc2VyaWVzGAEgAygLMhguY2Fpcm4udjEuU2VyaWVzU2VsZWN0b3ISHAoEYXhpcxgCIAEoDjIOLmNhaXJuLnYxLkF4aXMSEQoEZnJvbRgDIAEoA0gAiAEBEg8KAnRvGAQgASgDSAGIAQESDwoHYnVja2V0cxgFIAEoBRIYChBpbmNsdWRlX3JlcGxhY2VkGAYgASgIEiQKCGVuY29kaW5nGAcgASgOMhIuY2Fpcm4udjEuRW5jb2RpbmcSFQoNb25seV9yZXBsYWNlZBgIIAEoCEIHCgVfZnJvbUIFCgNfdG8iOgoGQ29sdW1uEg0KBWJ5dGVzGAEgASgMEg8KB251bWJlcnMYAiADKAESEAoIaW50ZWdlcnMYAyADKBIixAUKClNlcmllc0RhdGESDgoGcnVuX2lkGAEgASgJEgsKA2tleRgCIAEoCRIwCgZsYWJlbHMYAyADKAsyIC5jYWlybi52MS5TZXJpZXNEYXRhLkxhYmVsc0VudHJ5EiIKBGtpbmQYBCABKA4yFC5jYWlybi52MS5TZXJpZXNLaW5kEhwKBGZvcm0YBSABKA4yDi5jYWlybi52MS5Gb3JtEhMKC3BvaW50X2NvdW50GAYgASgDEh8KBXN0ZXBzGAcgASgLMhAuY2Fpcm4udjEuQ29sdW1uEiIKCHRpbWVzX3VzGAggASgLMhAuY2Fpcm4udjEuQ29sdW1uEh8KBW5hbm9zGAkgASgLMhAuY2Fpcm4udjEuQ29sdW1uEiAKBnZhbHVlcxgKIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhINCgV0ZXh0cxgLIAMoCRIiCghyZXBsYWNlZBgMIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIgCgZidWNrZXQYDSABKAsyEC5jYWlybi52MS5Db2x1bW4SHwoFY291bnQYDiABKAsyEC5jYWlybi52MS5Db2x1bW4SHQoDbWluGA8gASgLMhAuY2Fpcm4udjEuQ29sdW1uEh0KA21heBgQIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIfCgVmaXJzdBgRIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIeCgRsYXN0GBIgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh4KBG1lYW4YEyABKAsyEC5jYWlybi52MS5Db2x1bW4SIwoJbmFuX2NvdW50GBQgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh8KBGhvc3QYFSABKAsyES5jYWlybi52MS5Ib3N0UmVmGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiYgoSUmVhZFNlcmllc1Jlc3BvbnNlEiQKBnNlcmllcxgBIAMoCzIULmNhaXJuLnYxLlNlcmllc0RhdGESEgoKZ3JpZF9zdGFydBgCIAEoARISCgpncmlkX3dpZHRoGAMgASgBIksKCFJ1bkdyb3VwEgwKBG5hbWUYASABKAkSHgoEcnVucxgCIAMoCzIQLmNhaXJuLnYxLlJ1blJlZhIRCglzdGFydHNfdXMYAyADKBIikQMKEVJlYWRHcm91cHNSZXF1ZXN0EiIKBmdyb3VwcxgBIAMoCzISLmNhaXJuLnYxLlJ1bkdyb3VwEg0KBXF1ZXJ5GAIgASgJEhEKCW5hbWVzcGFjZRgDIAEoCRIQCghncm91cF9ieRgEIAMoCRILCgNrZXkYBSABKAkSNwoGbGFiZWxzGAYgAygLMicuY2Fpcm4udjEuUmVhZEdyb3Vwc1JlcXVlc3QuTGFiZWxzRW50cnkSEwoLb25seV9sYWJlbHMYByABKAgSHAoEYXhpcxgIIAEoDjIOLmNhaXJuLnYxLkF4aXMSEQoEZnJvbRgJIAEoA0gAiAEBEg8KAnRvGAogASgDSAGIAQESDwoHYnVja2V0cxgLIAEoBRIRCglxdWFudGlsZXMYDCADKAESJAoIZW5jb2RpbmcYDSABKA4yEi5jYWlybi52MS5FbmNvZGluZxotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQgcKBV9mcm9tQgUKA190byL4AgoJR3JvdXBEYXRhEgwKBG5hbWUYASABKAkSDgoGdmFsdWVzGAIgAygJEg8KB3J1bl9pZHMYAyADKAkSEwoLcG9pbnRfY291bnQYBCABKAMSIAoGYnVja2V0GAUgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh8KBWNvdW50GAYgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh4KBG1lYW4YByABKAsyEC5jYWlybi52MS5Db2x1bW4SIAoGbWVkaWFuGAggASgLMhAuY2Fpcm4udjEuQ29sdW1uEh0KA3N0ZBgJIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIgCgZzdGRlcnIYCiABKAsyEC5jYWlybi52MS5Db2x1bW4SHQoDbWluGAsgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh0KA21heBgMIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIjCglxdWFudGlsZXMYDSADKAsyEC5jYWlybi52MS5Db2x1bW4iYQoSUmVhZEdyb3Vwc1Jlc3BvbnNlEiMKBmdyb3VwcxgBIAMoCzITLmNhaXJuLnYxLkdyb3VwRGF0YRISCgpncmlkX3N0YXJ0GAIgASgBEhIKCmdyaWRfd2lkdGgYAyABKAEqhgEKClNlcmllc0tpbmQSGwoXU0VSSUVTX0tJTkRfVU5TUEVDSUZJRUQQABIWChJTRVJJRVNfS0lORF9OVU1CRVIQARIXChNTRVJJRVNfS0lORF9JTlRFR0VSEAISFAoQU0VSSUVTX0tJTkRfQk9PTBADEhQKEFNFUklFU19LSU5EX1RFWFQQBCo6CgRBeGlzEhQKEEFYSVNfVU5TUEVDSUZJRUQQABINCglBWElTX1NURVAQARINCglBWElTX1RJTUUQAipOCghFbmNvZGluZxIYChRFTkNPRElOR19VTlNQRUNJRklFRBAAEhIKDkVOQ09ESU5HX0JZVEVTEAESFAoQRU5DT0RJTkdfTlVNQkVSUxACKjsKBEZvcm0SFAoQRk9STV9VTlNQRUNJRklFRBAAEg4KCkZPUk1fRVhBQ1QQARINCglGT1JNX0JBTkQQAjLeBgoNTWV0cmljU2VydmljZRJACg1Xcml0ZUVudmVsb3BlEhIuY2Fpcm4udjEuRW52ZWxvcGUaFS5jYWlybi52MS5FbnZlbG9wZUFjayIE4OAYAxJGCg9TdHJlYW1FbnZlbG9wZXMSEi5jYWlybi52MS5FbnZlbG9wZRoVLmNhaXJuLnYxLkVudmVsb3BlQWNrIgTg4BgDKAEwARJLCgtEZXNjcmliZUtleRIcLmNhaXJuLnYxLkRlc2NyaWJlS2V5UmVxdWVzdBoYLmNhaXJuLnYxLktleURlc2NyaXB0aW9uIgTg4BgDEkcKCExpc3RLZXlzEhkuY2Fpcm4udjEuTGlzdEtleXNSZXF1ZXN0GhouY2Fpcm4udjEuTGlzdEtleXNSZXNwb25zZSIE4OAYAhJNCgpMaXN0U2VyaWVzEhsuY2Fpcm4udjEuTGlzdFNlcmllc1JlcXVlc3QaHC5jYWlybi52MS5MaXN0U2VyaWVzUmVzcG9uc2UiBODgGAISTQoKTGlzdExhYmVscxIbLmNhaXJuLnYxLkxpc3RMYWJlbHNSZXF1ZXN0GhwuY2Fpcm4udjEuTGlzdExhYmVsc1Jlc3BvbnNlIgTg4BgCElMKDERlbGV0ZVNlcmllcxIdLmNhaXJuLnYxLkRlbGV0ZVNlcmllc1JlcXVlc3QaHi5jYWlybi52MS5EZWxldGVTZXJpZXNSZXNwb25zZSIE4OAYBBJKCglMaXN0SG9zdHMSGi5jYWlybi52MS5MaXN0SG9zdHNSZXF1ZXN0GhsuY2Fpcm4udjEuTGlzdEhvc3RzUmVzcG9uc2UiBODgGAISUAoLTGlzdFJ1bktleXMSHC5jYWlybi52MS5MaXN0UnVuS2V5c1JlcXVlc3QaHS5jYWlybi52MS5MaXN0UnVuS2V5c1Jlc3BvbnNlIgTg4BgCEk0KClJlYWRTZXJpZXMSGy5jYWlybi52MS5SZWFkU2VyaWVzUmVxdWVzdBocLmNhaXJuLnYxLlJlYWRTZXJpZXNSZXNwb25zZSIE4OAYAhJNCgpSZWFkR3JvdXBzEhsuY2Fpcm4udjEuUmVhZEdyb3Vwc1JlcXVlc3QaHC5jYWlybi52MS5SZWFkR3JvdXBzUmVzcG9uc2UiBODgGAJiBnByb3RvMw", [file_cairn_v1_artifact, file_cairn_v1_key, file_cairn_v1_log, file_cairn_v1_namespace, file_cairn_v1_permission, file_cairn_v1_run, file_cairn_v1_series]);
 
 /**
  * Points of one series in columns of equal length. `steps` and `times_us` may
@@ -108,6 +108,8 @@ export const SeriesPointsSchema: GenMessage<SeriesPoints> = /*@__PURE__*/
  * ahead is refused (FAILED_PRECONDITION, reason SEQ_GAP, fact "expected").
  * Without a writer the envelope is not numbered and a retry may repeat it.
  *
+ * An envelope of a host has `host` and `series` alone: no number, no restart.
+ *
  * @generated from message cairn.v1.Envelope
  */
 export type Envelope = Message<"cairn.v1.Envelope"> & {
@@ -183,6 +185,13 @@ export type Envelope = Message<"cairn.v1.Envelope"> & {
    * @generated from field: repeated cairn.v1.ArtifactRecord artifacts = 12;
    */
   artifacts: ArtifactRecord[];
+
+  /**
+   * Instead of `run`.
+   *
+   * @generated from field: cairn.v1.HostRef host = 13;
+   */
+  host?: HostRef | undefined;
 };
 
 /**
@@ -418,9 +427,16 @@ export type SeriesInfo = Message<"cairn.v1.SeriesInfo"> & {
   summary?: SeriesSummary | undefined;
 
   /**
+   * Either the run or the host that it belongs to.
+   *
    * @generated from field: string run_id = 5;
    */
   runId: string;
+
+  /**
+   * @generated from field: cairn.v1.HostRef host = 6;
+   */
+  host?: HostRef | undefined;
 };
 
 /**
@@ -435,7 +451,7 @@ export const SeriesInfoSchema: GenMessage<SeriesInfo> = /*@__PURE__*/
  */
 export type ListSeriesRequest = Message<"cairn.v1.ListSeriesRequest"> & {
   /**
-   * Exactly one of `run`, `runs` and `under` says where.
+   * Exactly one of `run`, `runs`, `hosts` and `under` says where.
    *
    * @generated from field: cairn.v1.RunRef run = 1;
    */
@@ -486,6 +502,20 @@ export type ListSeriesRequest = Message<"cairn.v1.ListSeriesRequest"> & {
    * @generated from field: repeated cairn.v1.Matcher matchers = 8;
    */
   matchers: Matcher[];
+
+  /**
+   * At most 1,000. A host that is not there has no series.
+   *
+   * @generated from field: repeated cairn.v1.HostRef hosts = 9;
+   */
+  hosts: HostRef[];
+
+  /**
+   * Only with `under`: series of hosts, too.
+   *
+   * @generated from field: bool with_hosts = 10;
+   */
+  withHosts: boolean;
 };
 
 /**
@@ -500,22 +530,22 @@ export const ListSeriesRequestSchema: GenMessage<ListSeriesRequest> = /*@__PURE_
  */
 export type ListSeriesResponse = Message<"cairn.v1.ListSeriesResponse"> & {
   /**
-   * By run id, key and labels.
+   * By run id, key and labels; those of hosts behind all runs.
    *
    * @generated from field: repeated cairn.v1.SeriesInfo series = 1;
    */
   series: SeriesInfo[];
 
   /**
-   * Empty on the last page. Of `runs` and `under` a page may be short, or even
-   * empty, although there are more.
+   * Empty on the last page. Of `runs`, `hosts` and `under` a page may be
+   * short, or even empty, although there are more.
    *
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
 
   /**
-   * Only of `run`.
+   * Only of one run or host.
    *
    * @generated from field: int64 total_count = 3;
    */
@@ -563,6 +593,13 @@ export type SeriesSelector = Message<"cairn.v1.SeriesSelector"> & {
    * @generated from field: repeated cairn.v1.Matcher matchers = 5;
    */
   matchers: Matcher[];
+
+  /**
+   * Instead of `run`. A host that is not there has no series.
+   *
+   * @generated from field: cairn.v1.HostRef host = 6;
+   */
+  host?: HostRef | undefined;
 };
 
 /**
@@ -784,6 +821,13 @@ export type SeriesData = Message<"cairn.v1.SeriesData"> & {
    * @generated from field: cairn.v1.Column nan_count = 20;
    */
   nanCount?: Column | undefined;
+
+  /**
+   * What the series belongs to where that is no run.
+   *
+   * @generated from field: cairn.v1.HostRef host = 21;
+   */
+  host?: HostRef | undefined;
 };
 
 /**
@@ -1259,8 +1303,8 @@ export const MetricService: GenService<{
     output: typeof ListKeysResponseSchema;
   },
   /**
-   * Series with their summaries: of one run, of several, or of all that the
-   * caller may read.
+   * Series with their summaries: of one run, of several, of hosts, or of all
+   * that the caller may read.
    *
    * @generated from rpc cairn.v1.MetricService.ListSeries
    */
@@ -1281,8 +1325,8 @@ export const MetricService: GenService<{
     output: typeof ListLabelsResponseSchema;
   },
   /**
-   * Destroys points of the series that matchers select in one run: those in a
-   * range, or all of them. This cannot be undone.
+   * Destroys points of the series that matchers select in one run, or in one
+   * host: those in a range, or all of them. This cannot be undone.
    *
    * @generated from rpc cairn.v1.MetricService.DeleteSeries
    */
@@ -1290,6 +1334,16 @@ export const MetricService: GenService<{
     methodKind: "unary";
     input: typeof DeleteSeriesRequestSchema;
     output: typeof DeleteSeriesResponseSchema;
+  },
+  /**
+   * Hosts in a namespace and below it: machines with series of their own.
+   *
+   * @generated from rpc cairn.v1.MetricService.ListHosts
+   */
+  listHosts: {
+    methodKind: "unary";
+    input: typeof ListHostsRequestSchema;
+    output: typeof ListHostsResponseSchema;
   },
   /**
    * The metric keys of many runs together: which charts there can be.
