@@ -1,5 +1,4 @@
 import { expect, it } from "vitest";
-import { limits } from "#lang/limits.ts";
 import { CHANGED, CHANGED_RUNS } from "#core/ports/journal.ts";
 import type { Host, OwnedSeries, SeriesScope } from "#core/ports/point-store.ts";
 import type { HostName } from "#core/types/host.ts";
@@ -27,7 +26,7 @@ const HOST: HostName = { namespace: "lab/machines", name: "gpu-01.example" };
 const EVERY = { matchers: [], axis: "step", from: undefined, to: undefined, after: undefined } as const;
 const IN_PARTS = { pointsMax: 1_000_000, seriesMax: 1 };
 
-export function hostsContract(open: OpenStores, large: boolean): void {
+export function hostsContract(open: OpenStores): void {
   const bench = useStores(open);
   const write = (host: HostName, ...series: Parameters<typeof hostEnvelope>[1][number][]) =>
     appendOne(bench.journal, hostEnvelope(host, series));
@@ -275,21 +274,5 @@ export function hostsContract(open: OpenStores, large: boolean): void {
       expect(await readNumbers(bench.points, runId, "loss")).toEqual([1, 2]);
       expect(await readNumbers(bench.points, { host: HOST }, "cpu")).toEqual([0, 1, 2, 3, 4, 5]);
     });
-  });
-
-  it.runIf(large)("V21 refuses more hosts than a namespace may have, and takes those it has", async () => {
-    const max = limits.hostsPerNamespaceMax;
-    const of = (i: number) => hostEnvelope({ namespace: "crowd", name: `h${i}` }, [numbers("x", [i])]);
-    for (let from = 0; from < max; from += 5_000) {
-      const outcomes = await bench.journal.append(
-        Array.from({ length: 5_000 }, (_, i) => of(from + i)),
-        NOW_US,
-      );
-      expect(outcomes.every(({ ok }) => ok)).toBe(true);
-    }
-    await expect(appendOne(bench.journal, of(max))).rejects.toEqual(refused("exhausted", "LIMIT_EXCEEDED"));
-    expect((await appendOne(bench.journal, of(max - 1))).points).toBe(1);
-    const other = hostEnvelope({ namespace: "crowd/b", name: "h" }, [numbers("x", [1])]);
-    expect((await appendOne(bench.journal, other)).points).toBe(1);
   });
 }

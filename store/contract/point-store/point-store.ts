@@ -34,7 +34,7 @@ export function pointStoreContract(name: string, open: OpenStores, traits: Point
     describe("selection", () => selectContract(open, traits.cases.groups));
     describe("deletion", () => deleteContract(open));
     describe("any series", () => modelContract(open, traits.cases.series));
-    describe("hosts", () => hostsContract(open, traits.large));
+    describe("hosts", () => hostsContract(open));
     describe("any series of hosts", () => modelContract(open, traits.cases.series, "host"));
     describe("groups", () => groupsContract(open));
     describe("any groups", () => groupsModelContract(open, traits.cases.groups));
