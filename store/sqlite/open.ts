@@ -376,7 +376,8 @@ export class SqliteStore
     this.#writer.caller.call("append", [packed], { transfer }).then(
       (outcomes) => {
         // Points of hosts are no change, and come all the time.
-        if (outcomes.some((outcome) => "ack" in outcome && outcome.position !== undefined)) this.#noteChange();
+        if (outcomes.some((outcome) => "ack" in outcome && outcome.position !== undefined))
+          this.#noteChange();
         outcomes.forEach((outcome, i) => {
           const ok = "ack" in outcome;
           resolves[i]!(ok ? { ok, ...outcome } : { ok, error: fromPlainError(outcome) });

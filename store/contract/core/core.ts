@@ -3,6 +3,7 @@ import { describe } from "vitest";
 import { coreCaptureContract } from "./capture.ts";
 import { coreExploreContract } from "./explore.ts";
 import { coreGroupsContract } from "./groups.ts";
+import { coreHostsContract } from "./hosts.ts";
 import { coreIngestContract } from "./ingest.ts";
 import { coreRunsContract } from "./runs.ts";
 import { coreSeriesContract } from "./series.ts";
@@ -16,6 +17,7 @@ export function coreContract(name: string, open: OpenStores, traits: { restores:
     describe("what others may not see", () => coreSightContract(open));
     describe("ingest and metrics", () => coreIngestContract(open));
     describe("selection of series", () => coreSeriesContract(open));
+    describe("hosts", () => coreHostsContract(open));
     describe("what must not be captured", () => coreCaptureContract(open));
     describe("groups", () => coreGroupsContract(open));
     describe("many runs at once", () => coreExploreContract(open));

@@ -88,9 +88,7 @@ export class Catalog {
   /** Throws `exhausted` when the run, or the host, may not have so many more series. */
   requireRoom(run: number, added: number): void {
     const sql =
-      run < 0
-        ? "SELECT series_count FROM host WHERE id = -?"
-        : "SELECT series_count FROM run WHERE key = ?";
+      run < 0 ? "SELECT series_count FROM host WHERE id = -?" : "SELECT series_count FROM run WHERE key = ?";
     const known = Number(this.#db.find(sql, run)?.[0] ?? 0);
     if (known + added > limits.seriesPerRunMax) {
       const owner = run < 0 ? "host" : "run";

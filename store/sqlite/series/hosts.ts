@@ -97,9 +97,7 @@ const HOST_MARK = "host:";
 
 /** An owner as one text, in the order of lists. */
 export function ownerId(owner: SeriesOwner): string {
-  return owner.host === undefined
-    ? owner.runId
-    : `${HOST_MARK}${owner.host.namespace}\n${owner.host.name}`;
+  return owner.host === undefined ? owner.runId : `${HOST_MARK}${owner.host.namespace}\n${owner.host.name}`;
 }
 
 export function ownerOf(id: string): SeriesOwner {

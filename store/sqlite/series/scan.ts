@@ -129,7 +129,9 @@ export class SeriesScan {
 
   *#namedHosts(owners: readonly SeriesOwner[], fromId: string): Generator<Owner> {
     const hosts = new Hosts(this.#db);
-    const named = owners.flatMap((owner) => (owner.host === undefined ? [] : { ...owner, id: ownerId(owner) }));
+    const named = owners.flatMap((owner) =>
+      owner.host === undefined ? [] : { ...owner, id: ownerId(owner) },
+    );
     for (const { host, id } of named.sort((a, b) => compareCodePoints(a.id, b.id))) {
       const key = compareCodePoints(id, fromId) < 0 ? undefined : hosts.findKey(host);
       if (key !== undefined) yield { key, id };

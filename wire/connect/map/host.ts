@@ -10,7 +10,10 @@ export function toHost({ namespace, name }: HostName): HostName {
 }
 
 /** The run, or the host in its place. */
-export function toOwnerRef({ run, host }: {
+export function toOwnerRef({
+  run,
+  host,
+}: {
   run?: RunRefMessage | undefined;
   host?: HostName | undefined;
 }): OwnerRef {
