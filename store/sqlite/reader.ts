@@ -288,7 +288,7 @@ export class SeriesReader {
 
 /** Without what else the selector has. */
 function ownerIn({ runId, host }: SeriesOwner): SeriesOwner {
-  return host === undefined ? { runId: runId! } : { host };
+  return host === undefined ? { runId } : { host };
 }
 
 /** Of a series in a list besides its key, its labels and texts in its summary. */

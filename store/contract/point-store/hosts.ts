@@ -163,7 +163,7 @@ export function hostsContract(open: OpenStores): void {
         all.push(...page.series);
         after = page.next;
       } while (after !== undefined);
-      return all.map(({ runId: run, host, key }) => `${run ?? `${host!.namespace}:${host!.name}`} ${key}`);
+      return all.map(({ runId: run, host, key }) => `${run ?? `${host.namespace}:${host.name}`} ${key}`);
     };
     const hidden: SeriesScope = { under: "", hosts: true, readable };
     const everything: SeriesScope = { under: "", hosts: true, readable: undefined };

@@ -96,7 +96,7 @@ function toHost([, namespace, name, seriesCount, writtenUs]: Row): Host {
 const HOST_MARK = "host:";
 
 /** An owner as one text, in the order of lists. */
-export function ownerId(owner: SeriesOwner): string {
+export function toOwnerId(owner: SeriesOwner): string {
   return owner.host === undefined ? owner.runId : `${HOST_MARK}${owner.host.namespace}\n${owner.host.name}`;
 }
 

@@ -7,12 +7,12 @@ import { maskReadsNamespace, maskReadsRun } from "#core/access/scope.ts";
 import type { KeyPattern, SeriesOwner, SeriesScope, SeriesSelection } from "#core/ports/point-store.ts";
 import { compileMatchers, type SeriesTest } from "#core/series/matchers.ts";
 import type { Db } from "../file/db.ts";
-import { Hosts, ownerId, ownerOf } from "./hosts.ts";
+import { Hosts, ownerOf, toOwnerId } from "./hosts.ts";
 import { labelsFromText } from "./labels.ts";
 
 /** Where a series lies in the order of lists. Keys are never empty, so "" is before the first series of a run or a host. */
 export interface Place {
-  /** As ownerId writes it. */
+  /** As toOwnerId writes it. */
   ownerId: string;
   key: string;
   /** As labelsText writes them. */
@@ -130,7 +130,7 @@ export class SeriesScan {
   *#namedHosts(owners: readonly SeriesOwner[], fromId: string): Generator<Owner> {
     const hosts = new Hosts(this.#db);
     const named = owners.flatMap((owner) =>
-      owner.host === undefined ? [] : { ...owner, id: ownerId(owner) },
+      owner.host === undefined ? [] : { ...owner, id: toOwnerId(owner) },
     );
     for (const { host, id } of named.sort((a, b) => compareCodePoints(a.id, b.id))) {
       const key = compareCodePoints(id, fromId) < 0 ? undefined : hosts.findKey(host);
@@ -143,7 +143,7 @@ export class SeriesScan {
     for (const [id, path, text] of new Hosts(this.#db).eachFrom(under, from, { isAfter: false })) {
       const [namespace, name] = [String(path), String(text)];
       if (readable !== undefined && !maskReadsNamespace(readable, namespace)) continue;
-      yield { key: -Number(id), id: ownerId({ host: { namespace, name } }) };
+      yield { key: -Number(id), id: toOwnerId({ host: { namespace, name } }) };
     }
   }
 

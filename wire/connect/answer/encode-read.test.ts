@@ -61,7 +61,7 @@ const series: fc.Arbitrary<SeriesData> = fc
   })
   .map(({ owner, ...one }) => {
     const kind = one.data.form === "exact" ? one.data.points.values.kind : "number";
-    return { ...(owner as SeriesOwner), ...one, kind };
+    return Object.assign(one, { kind }, owner as SeriesOwner);
   });
 
 const result: fc.Arbitrary<ReadSeriesResult> = fc.record({

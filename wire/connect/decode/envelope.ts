@@ -7,7 +7,7 @@ import type { SeriesPoints } from "#core/types/series.ts";
 import { ArtifactDecoder } from "./artifact.ts";
 import { LogDecoder } from "./log.ts";
 import { decodeEntry, decodeSeries, expect } from "./series.ts";
-import { requireOneOwner } from "../map/host.ts";
+import { requireNoRun } from "../map/host.ts";
 import { toRunRef, toStatus } from "../map/run.ts";
 import { LENGTH, ProtobufReader, VARINT } from "./protobuf-reader.ts";
 
@@ -98,6 +98,27 @@ export function decodeEnvelope(bytes: Uint8Array): Envelope {
         reader.skip(tag);
     }
   }
+  return {
+    run: host === undefined ? toRunRef(run) : requireNoRun(run, host),
+    host,
+    writer,
+    seq,
+    series,
+    change: toChange(params, tags, status, heartbeatSeconds, endedUs),
+    lost,
+    log: log?.groups,
+    artifacts: artifacts?.records,
+  } as Envelope;
+}
+
+/** undefined when nothing of it was given. */
+function toChange(
+  params: ReadonlyMap<string, string>,
+  tags: ReadonlyMap<string, string>,
+  status: number,
+  heartbeatSeconds: number,
+  endedUs: number,
+): RunChange | undefined {
   const change: RunChange = {
     ...(params.size > 0 && { params }),
     ...(tags.size > 0 && { tags }),
@@ -105,19 +126,7 @@ export function decodeEnvelope(bytes: Uint8Array): Envelope {
     ...(heartbeatSeconds !== 0 && { heartbeatSeconds }),
     ...(endedUs !== 0 && { endedUs }),
   };
-  if (host !== undefined) requireOneOwner(run, host);
-  // One of the two is there.
-  return {
-    run: host === undefined ? toRunRef(run) : undefined,
-    host,
-    writer,
-    seq,
-    series,
-    change: Object.keys(change).length > 0 ? change : undefined,
-    lost,
-    log: log?.groups,
-    artifacts: artifacts?.records,
-  } as Envelope;
+  return Object.keys(change).length > 0 ? change : undefined;
 }
 
 interface RunNames {

@@ -18,12 +18,13 @@ export function toOwnerRef({
   host?: HostName | undefined;
 }): OwnerRef {
   if (host === undefined) return { run: toRunRef(run) };
-  requireOneOwner(run, host);
+  requireNoRun(run, host);
   return { host: toHost(host) };
 }
 
-export function requireOneOwner(run: object | undefined, host: HostName): void {
-  if (run === undefined) return;
+/** A host takes the place of a run. */
+export function requireNoRun(run: object | undefined, host: HostName): undefined {
+  if (run === undefined) return undefined;
   throw new CairnError("invalid", `cannot name host ${quote(host.name)} and a run at once`, {
     hint: "give one of them: a series belongs to a run or to a host",
   });

@@ -127,7 +127,7 @@ type SelectingMessage = Pick<
 >;
 
 function fromOwner({ runId, host }: SeriesOwner) {
-  return host === undefined ? { runId: runId! } : { host };
+  return host === undefined ? { runId } : { host };
 }
 
 export function fromSeriesInfo(info: OwnedSeries): SeriesInfoMessage {
