@@ -14,7 +14,10 @@ export const limits = {
   envelopePointsMax: 100_000,
   envelopeSeriesMax: 100_000,
   envelopeLostRangesMax: 1_000,
+  /** Also of a host. */
   seriesPerRunMax: 1_000_000,
+  hostsPerNamespaceMax: 100_000,
+  hostNameBytesMax: 255,
   keyBytesMax: 512,
   labelsMax: 16,
   labelBytesMax: 128,
@@ -93,7 +96,7 @@ export const limits = {
   readBytesMax: 160 << 20,
   readTextBytesMax: 32 << 20,
   matchersMax: 16,
-  /** Runs whose series are selected together; and series, or runs, that are looked at for one page. */
+  /** Runs, or hosts, whose series are selected together; and series, runs and hosts that are looked at for one page. */
   selectRunsMax: 1_000,
   selectLookMax: 200_000,
   /** Series that the matchers of one read look at. */

@@ -4,12 +4,12 @@ import { numbers, points } from "#store/contract/stores.ts";
 import type { ErrorCode } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
 import type { ArtifactRecord } from "../types/artifact.ts";
-import type { Envelope } from "../types/envelope.ts";
+import type { RunEnvelope } from "../types/envelope.ts";
 import type { LogLines } from "../types/log.ts";
 import type { Points, SeriesPoints } from "../types/series.ts";
 import { checkEnvelope } from "./check-envelope.ts";
 
-function envelope(parts: Partial<Envelope> = {}): Envelope {
+function envelope(parts: Partial<RunEnvelope> = {}): RunEnvelope {
   return {
     run: { by: "id", id: "0".repeat(32) },
     writer: "w",

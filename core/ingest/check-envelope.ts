@@ -2,7 +2,8 @@ import { CairnError, quote } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
 import { checkArtifactRecord, type ArtifactRecord } from "../types/artifact.ts";
 import { requireAtMost, requireKey, requireText } from "../types/check.ts";
-import type { Envelope, SeqRange } from "../types/envelope.ts";
+import type { Envelope, HostEnvelope, SeqRange } from "../types/envelope.ts";
+import { requireHost } from "../types/host.ts";
 import { checkLog } from "../types/log.ts";
 import type { SeriesPoints } from "../types/series.ts";
 import { checkedChange } from "../runs/runs.ts";
@@ -35,6 +36,7 @@ export function checkEnvelope(envelope: Envelope): Envelope {
   requireAtMost(pointsOf(envelope), limits.envelopePointsMax, "points in one envelope");
   checkLost(lost, seq);
   if (log !== undefined) checkLog(log);
+  if (envelope.host !== undefined) return checkedForHost(envelope);
   // Most envelopes carry points only and stay what they are.
   if (change === undefined && artifacts === undefined) return envelope;
   return {
@@ -49,6 +51,29 @@ export function pointsOf({ series }: Pick<Envelope, "series">): number {
   let points = 0;
   for (const one of series) points += one.points.count;
   return points;
+}
+
+/** Of a host there is nothing but its points. */
+function checkedForHost(envelope: HostEnvelope): HostEnvelope {
+  const { seq, series, change, lost, log, artifacts, dropRepeated } = envelope;
+  const host = requireHost(envelope.host);
+  const others = {
+    "a number": seq !== 0,
+    "lost ranges": lost.length > 0,
+    "params, tags, a status or a heartbeat": change !== undefined,
+    "log lines": log !== undefined,
+    artifacts: artifacts !== undefined,
+    "the option to drop it when it is repeated": dropRepeated === true,
+    "no series": series.length === 0,
+  };
+  for (const [what, isThere] of Object.entries(others)) {
+    if (!isThere) continue;
+    throw new CairnError("invalid", `cannot write to host ${quote(host.name)}: the envelope has ${what}`, {
+      reason: "HOST_ENVELOPE",
+      hint: "an envelope of a host has series and nothing else; what concerns a job belongs to its run",
+    });
+  }
+  return envelope;
 }
 
 function checkedArtifacts(artifacts: readonly ArtifactRecord[]): ArtifactRecord[] {

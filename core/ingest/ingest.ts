@@ -12,6 +12,7 @@ import { Backlog } from "../quota/backlog.ts";
 import { envelopeBytes } from "../quota/envelope-bytes.ts";
 import type { CapturePolicies } from "../runs/capture-policies.ts";
 import type { Runs } from "../runs/runs.ts";
+import type { RunRef } from "#lang/run-ref.ts";
 import type { Changes } from "../watch/changes.ts";
 import { checkEnvelope, pointsOf } from "./check-envelope.ts";
 import { withhold } from "./withhold.ts";
@@ -24,12 +25,12 @@ interface Place {
 }
 
 /** An envelope on its way to the journal. */
-interface Prepared extends AppendEnvelope {
+type Prepared = AppendEnvelope & {
   /** What is left out of it; undefined for nothing. */
   withheld: Withheld | undefined;
-}
+};
 
-/** The one way in for everything a writer says about a run. */
+/** The one way in for everything a writer says about a run, and for the points of hosts. */
 export class Ingest {
   readonly #journal: Journal;
   readonly #runs: Runs;
@@ -108,9 +109,9 @@ export class Ingest {
     const prepared = new Map<number, Prepared>();
     for (const [i, envelope] of checked) {
       attempt(outcomes, i, () => {
-        const place = places.get(keyOf(envelope));
+        const place = envelope.run && places.get(keyOf(envelope.run));
         if (place instanceof CairnError) throw place;
-        prepared.set(i, this.#prepare(caller, envelope, place!, nowUs));
+        prepared.set(i, this.#prepare(caller, envelope, place, nowUs));
       });
     }
     if (prepared.size === 0) return;
@@ -121,17 +122,18 @@ export class Ingest {
     }
   }
 
-  /** Of every run that they name, by `keyOf`; asks for each run once. */
+  /** Of every run that they name, by `keyOf`; asks for each once. */
   async #findPlaces(
     caller: Caller,
     envelopes: Iterable<Envelope>,
   ): Promise<ReadonlyMap<string, Place | CairnError>> {
     const places = new Map<string, Place | CairnError>();
     const finding = new Map<string, Promise<void>>();
-    for (const envelope of envelopes) {
-      const key = keyOf(envelope);
+    for (const { run } of envelopes) {
+      if (run === undefined) continue;
+      const key = keyOf(run);
       if (finding.has(key)) continue;
-      const found = this.#runs.whereIs(caller, envelope.run).then(
+      const found = this.#runs.whereIs(caller, run).then(
         (place) => void places.set(key, place),
         (thrown: unknown) => void places.set(key, CairnError.from(thrown)),
       );
@@ -142,15 +144,20 @@ export class Ingest {
   }
 
   async #apply(caller: Caller, checked: Envelope): Promise<EnvelopeAck> {
-    const place = await this.#runs.whereIs(caller, checked.run);
+    const place = checked.run && (await this.#runs.whereIs(caller, checked.run));
     const nowUs = this.#clock.nowUs();
     const prepared = this.#prepare(caller, checked, place, nowUs);
     const [outcome] = await this.#journal.append([prepared], nowUs);
     return this.#settle(prepared, outcome);
   }
 
-  /** Throws when the caller may not write what it holds. */
-  #prepare(caller: Caller, checked: Envelope, { id: runId, namespace }: Place, nowUs: number): Prepared {
+  /** `place` is that of its run. Throws when the caller may not write what it holds. */
+  #prepare(caller: Caller, checked: Envelope, place: Place | undefined, nowUs: number): Prepared {
+    if (checked.host !== undefined) {
+      authorize(caller, { namespace: checked.host.namespace });
+      return { ...checked, withheld: undefined };
+    }
+    const { id: runId, namespace } = place!;
     for (const { name } of checked.artifacts ?? [])
       requireArtifact(caller, { namespace, runId, artifact: name });
     const mayCapture = checked.log !== undefined || checked.artifacts !== undefined;
@@ -171,7 +178,9 @@ export class Ingest {
     this.#accepted.points += outcome.ack.points;
     for (const { lengths } of log ?? []) this.#accepted.lines += lengths.length;
     const { position } = outcome;
-    if (series.length > 0 && position !== undefined) this.#changes.points.offer(runId, position, series);
+    if (runId !== undefined && series.length > 0 && position !== undefined) {
+      this.#changes.points.offer(runId, position, series);
+    }
     return withheld === undefined ? outcome.ack : { ...outcome.ack, withheld };
   }
 
@@ -182,7 +191,7 @@ export class Ingest {
 }
 
 /** The same for envelopes that name a run in the same way. */
-function keyOf({ run }: Envelope): string {
+function keyOf(run: RunRef): string {
   return JSON.stringify(run);
 }
 

@@ -1,6 +1,7 @@
-import type { Envelope, EnvelopeAck } from "../types/envelope.ts";
+import type { EnvelopeAck, EnvelopeParts } from "../types/envelope.ts";
 import type { SeriesPoints } from "../types/series.ts";
 import type { AuditRecord } from "./access-store.ts";
+import type { HostOwner, RunOwner } from "./point-store.ts";
 
 /** What changed, as bits that may be added. Those from `purged` on are rare. Caches follow `purged` to `access`. */
 export const CHANGED = {
@@ -42,6 +43,9 @@ export interface Journal extends JournalReader {
    * that had it, too, within `repeatMs` of `nowUs` and among its last `repeatsPerRunMax`: it answers `duplicate`. A series keeps its first kind: another throws `invalid`. From the call on
    * the columns of `envelopes` are read-only for the caller and the store: watchers may still
    * be reading them long after. Whether content is the same is judged by all of it, also by what `kept` leaves out.
+   *
+   * An envelope of a host has points only, and no number. It creates the host, and its namespace, where missing. Followers
+   * do not learn of points of hosts: they have no change, and wake no subscriber.
    */
   append(envelopes: readonly AppendEnvelope[], nowUs: number): Promise<AppendOutcome[]>;
 }
@@ -117,8 +121,11 @@ export interface EnvelopePoints {
   readonly series: readonly SeriesPoints[];
 }
 
-export interface AppendEnvelope extends Omit<Envelope, "run"> {
-  runId: string;
+export type AppendEnvelope = RunAppend | HostAppend;
+export type RunAppend = RunOwner & AppendParts;
+export type HostAppend = HostOwner & AppendParts;
+
+export interface AppendParts extends EnvelopeParts {
   /** Stored instead of `log` and `artifacts`, which then count for the digest only. */
   kept?: KeptParts | undefined;
   /**
@@ -135,9 +142,9 @@ export interface EnvelopeAudit {
   artifacts: readonly AuditRecord[];
 }
 
-export type KeptParts = Pick<Envelope, "log" | "artifacts">;
+export type KeptParts = Pick<EnvelopeParts, "log" | "artifacts">;
 
-/** `position` is that of its change; undefined when nothing changed. */
+/** `position` is that of its change; undefined when nothing changed that followers learn of. */
 export type AppendOutcome =
   | { ok: true; ack: EnvelopeAck; position: number | undefined }
   | { ok: false; error: Error };

@@ -1,8 +1,9 @@
+import type { HostName } from "../types/host.ts";
 import type { Labels, Points, SeriesInfo, SeriesKind } from "../types/series.ts";
 import type { ReadMask } from "../access/scope.ts";
 import type { Matcher } from "../series/matchers.ts";
 import type { AuditRecord } from "./access-store.ts";
-import type { PartBound } from "./list-part.ts";
+import type { ListPart, PartBound } from "./list-part.ts";
 
 /**
  * Reads, and deletes, the points that a RunStore's `append` acknowledged. A read sees everything acknowledged
@@ -11,8 +12,8 @@ import type { PartBound } from "./list-part.ts";
  */
 export interface PointStore {
   /**
-   * The series that all matchers select among those in the scope, rising by run, then by key, then by labels. `pattern`
-   * is asked about each distinct key. Unknown runs have none. `after` is a position from an earlier answer's `next`. Ends
+   * The series that all matchers select among those in the scope, rising by run, then by key, then by labels; hosts come
+   * after all runs, by namespace and name. `pattern` is asked about each distinct key. Unknown runs and hosts have none. `after` is a position from an earlier answer's `next`. Ends
    * before the series whose texts would make all of them more than `bytesMax`, but for the first. Among several runs it
    * also ends once it has looked at `lookMax` runs and series: a page may then be short or empty although there is a `next`.
    */
@@ -26,11 +27,12 @@ export interface PointStore {
   /**
    * Destroys points of the selected series: those in the range, replaced ones, too; with an open range all of them. A
    * series of which nothing is left is gone, and begins from nothing when it is written again. What is left stays what it
-   * was: what had been replaced stays replaced. The ledger of envelopes does not change.
+   * was: what had been replaced stays replaced. The ledger of envelopes does not change. A host goes with its last series.
    *
    * Works on one series after the other, in the order of `selectSeries`, and ends once it has worked on `pointsMax`
    * points or `seriesMax` series; `next` then says where to go on. The record is written when points went, with how many
-   * as facts `series` and `points`. Throws `not-found` for an unknown run, and `corrupt` for a range of a damaged series.
+   * as facts `series` and `points`. Throws `not-found` for an unknown run (an unknown host has no series), and `corrupt` for a range of
+   * a damaged series.
    */
   deleteSeries(request: DeleteSeries, audit: AuditRecord): Promise<DeletedSeries>;
   /**
@@ -56,19 +58,45 @@ export interface PointStore {
    * or the series of all runs more than `seriesMax`. The caller owns the arrays.
    */
   readGroups(request: ReadGroups, signal?: AbortSignal): Promise<ReadGroupsResult>;
+  /** Hosts in a namespace and below it, rising by namespace, then by name, in code points. */
+  listHosts(page: PartBound & ListHosts): Promise<ListPart<Host>>;
 }
 
-/** What a series belongs to. */
-export interface SeriesOwner {
+/** What a series belongs to: a run, or a machine in a namespace. */
+export type SeriesOwner = RunOwner | HostOwner;
+
+export interface RunOwner {
   runId: string;
+  host?: undefined;
 }
 
-/** Where series are selected: in these runs, or in all that `readable` lets the caller read in a namespace and below. */
+export interface HostOwner {
+  host: HostName;
+  runId?: undefined;
+}
+
+export interface ListHosts {
+  /** "" for all. */
+  under: string;
+  /** The last host of the part before. */
+  after: HostName | undefined;
+}
+
+/** A host is there as long as it has series: its first write creates it. */
+export interface Host extends HostName {
+  seriesCount: number;
+  /** When the last envelope came, by the clock of the server. */
+  writtenUs: number;
+}
+
+/** Where series are selected: of these runs and hosts, or in all that `readable` lets the caller read in a namespace and below. */
 export type SeriesScope =
   | { owners: readonly SeriesOwner[] }
   | {
       /** "" for all. Runs in the trash take no part. */
       under: string;
+      /** Whether series of hosts take part; absent means not. */
+      hosts?: boolean;
       readable: ReadMask | undefined;
     };
 
@@ -85,7 +113,7 @@ export interface SelectSeries extends PartBound, SeriesSelection {
 
 export interface SelectedSeries {
   series: OwnedSeries[];
-  /** How many are selected; undefined where the scope is more than one run. */
+  /** How many are selected; undefined where the scope is more than one run or host. */
   total: number | undefined;
   next: string | undefined;
 }
@@ -155,7 +183,9 @@ export interface KeyPattern {
   regex: string;
 }
 
-export interface SeriesSelector extends SeriesOwner {
+export type SeriesSelector = SeriesOwner & SelectorParts;
+
+interface SelectorParts {
   /** undefined selects every key. */
   key: string | undefined;
   /** undefined selects every label set. */
@@ -198,8 +228,9 @@ export interface Grid {
   width: number;
 }
 
-export interface SeriesData {
-  runId: string;
+export type SeriesData = SeriesOwner & SeriesContent;
+
+export interface SeriesContent {
   key: string;
   labels: Labels;
   kind: SeriesKind;

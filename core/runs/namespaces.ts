@@ -206,6 +206,6 @@ function requireObjective(objective: Objective): Objective {
 function notEmpty(path: string): CairnError {
   return new CairnError("precondition", `cannot delete namespace ${quote(path)}: it is not empty`, {
     reason: "NAMESPACE_NOT_EMPTY",
-    hint: "delete and purge its runs first, then its child namespaces",
+    hint: "delete and purge its runs first, delete the series of its hosts, then its child namespaces",
   });
 }

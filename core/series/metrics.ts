@@ -7,14 +7,17 @@ import { requireAtMost, requireKey, requireText } from "../types/check.ts";
 import type { KeyDescription } from "../types/namespace.ts";
 import { ancestors, parseNamespace } from "#lang/namespace-path.ts";
 import type { RunRef } from "#lang/run-ref.ts";
+import type { OwnerRef } from "../types/host.ts";
 import type { Labels } from "../types/series.ts";
 import type {
+  Host,
   ListedLabels,
   PointStore,
   ReadBounds,
   ReadSeries,
   ReadSeriesResult,
   SelectedSeries,
+  SeriesOwner,
   SeriesSelection,
   SeriesSelector,
 } from "../ports/point-store.ts";
@@ -25,10 +28,12 @@ import { pageSize, type Runs } from "../runs/runs.ts";
 import { requireMatchers, type Matcher } from "./matchers.ts";
 import { readBounds, type AnswerForm } from "./read-budget.ts";
 import { KeysOfRuns, type RunKeys } from "./run-keys.ts";
-import { scopeOf, type Among } from "./scope.ts";
+import { listHosts } from "./hosts.ts";
+import { hostOf, placeOf, scopeOf, type Among } from "./scope.ts";
 
-export interface SelectSeries {
-  run: RunRef;
+export type SelectSeries = OwnerRef & SelectParts;
+
+interface SelectParts {
   /** undefined for every key; only with matchers. */
   key: string | undefined;
   /** undefined for every label set. */
@@ -48,8 +53,9 @@ export interface ListRequest extends Selecting {
   pageToken: string;
 }
 
-export interface DeleteRequest {
-  run: RunRef;
+export type DeleteRequest = OwnerRef & DeleteParts;
+
+interface DeleteParts {
   matchers: readonly Matcher[];
   axis: "step" | "time";
   from: number | undefined;
@@ -142,23 +148,32 @@ export class Metrics {
     }
     requireRange(from, to, "delete");
     const matchers = requireMatchers(request.matchers);
-    const { id: runId, namespace } = await this.#runs.whereIs(caller, request.run);
+    const place = await placeOf(caller, request, this.#runs);
+    if (place === undefined) return { series: 0, points: 0 };
+    const { owner, target, where } = place;
     const range = {
       ...(from !== undefined && { from: String(from) }),
       ...(to !== undefined && { to: String(to) }),
     };
-    const facts = { namespace, matchers: JSON.stringify(matchers), axis, ...range };
-    const audit = auditRecord(caller, this.#clock.nowUs(), "delete-series", runId, facts);
+    const facts = { ...where, matchers: JSON.stringify(matchers), axis, ...range };
+    const audit = auditRecord(caller, this.#clock.nowUs(), "delete-series", target, facts);
     const deleted = { series: 0, points: 0 };
     let after: string | undefined;
     do {
-      const asked = { owner: { runId }, matchers, axis, from, to, after, ...DELETED_AT_ONCE };
+      const asked = { owner, matchers, axis, from, to, after, ...DELETED_AT_ONCE };
       const part = await this.#points.deleteSeries(asked, audit);
       deleted.series += part.series;
       deleted.points += part.points;
       after = part.next;
     } while (after !== undefined);
     return deleted;
+  }
+
+  listHosts(
+    caller: Caller,
+    request: { under: string; pageSize: number; pageToken: string },
+  ): Promise<{ hosts: Host[]; nextPageToken: string }> {
+    return listHosts(caller, this.#points, request);
   }
 
   /**
@@ -221,15 +236,20 @@ export class Metrics {
     // What is named twice is asked for once, where it was named first.
     const selectors = new Map<string, SeriesSelector>();
     const patterns = new Set<string>();
-    for (const { run, key, labels, matchers } of request.series) {
+    for (const { run, host, key, labels, matchers } of request.series) {
       if (key !== undefined || matchers === undefined) requireKey(key ?? "", "metric key");
-      const ref = JSON.stringify(run);
-      let runId = ids.get(ref);
-      if (runId === undefined) ids.set(ref, (runId = await this.#runs.locate(caller, run)));
-      const name = JSON.stringify([runId, key ?? null, labels ?? null, matchers ?? null]);
+      let owner: SeriesOwner | undefined;
+      if (host !== undefined) owner = hostOf(caller, host);
+      else {
+        const ref = JSON.stringify(run);
+        let runId = ids.get(ref);
+        if (runId === undefined) ids.set(ref, (runId = await this.#runs.locate(caller, run)));
+        owner = { runId };
+      }
+      const name = JSON.stringify([host ?? owner?.runId, key ?? null, labels ?? null, matchers ?? null]);
       if (selectors.has(name)) continue;
       const matching = matchers && { matchers: requireMatchers(matchers, patterns) };
-      selectors.set(name, { runId, key, labels, ...matching });
+      if (owner !== undefined) selectors.set(name, { ...owner, key, labels, ...matching });
     }
     const asked = {
       axis: request.axis,

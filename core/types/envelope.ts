@@ -1,5 +1,6 @@
 import type { ArtifactRecord } from "./artifact.ts";
 import type { ForbiddenCapture } from "./capture.ts";
+import type { HostName } from "./host.ts";
 import type { LogLines } from "./log.ts";
 import type { RunChange } from "./run.ts";
 import type { RunRef } from "#lang/run-ref.ts";
@@ -11,9 +12,20 @@ export interface SeqRange {
   last: number;
 }
 
-/** What one writer has to say about one run, applied as a whole or not at all. */
-export interface Envelope {
+/** What one writer has to say about one run, applied as a whole or not at all. An envelope of a host has points only. */
+export type Envelope = RunEnvelope | HostEnvelope;
+
+export interface RunEnvelope extends EnvelopeParts {
   run: RunRef;
+  host?: undefined;
+}
+
+export interface HostEnvelope extends EnvelopeParts {
+  host: HostName;
+  run?: undefined;
+}
+
+export interface EnvelopeParts {
   /** "" for an envelope without a number; `seq` is then 0. */
   writer: string;
   seq: number;

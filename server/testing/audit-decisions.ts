@@ -54,6 +54,7 @@ export const READS: readonly string[] = [
   "cairn.v1.NamespaceService/ListObjectives",
   "cairn.v1.RunService/GetRun",
   "cairn.v1.RunService/SearchRuns",
+  "cairn.v1.MetricService/ListHosts",
   "cairn.v1.MetricService/ListKeys",
   "cairn.v1.MetricService/ListSeries",
   "cairn.v1.MetricService/ListLabels",

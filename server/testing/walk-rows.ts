@@ -54,6 +54,7 @@ const SERVICES: Readonly<Record<string, Readonly<Record<string, Omit<MethodRow, 
       about: "run",
       message: (world, target) => ({ ...byId(world, target), matchers: [{ value: "new" }] }),
     },
+    ListHosts: { about: "list", message: nothing },
     ListRunKeys: { about: "list", message: (_, { runId }) => ({ runs: [{ id: runId }] }) },
     ReadSeries: {
       about: "run",

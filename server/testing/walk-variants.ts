@@ -35,6 +35,34 @@ export const VARIANTS: readonly MethodRow[] = [
       artifacts: [{ name: target.artifact, uri: "s3://bucket/new" }],
     }),
   },
+  {
+    name: "cairn.v1.MetricService/WriteEnvelope",
+    about: "namespace",
+    message: (_, { namespace }) => ({
+      host: { namespace, name: "new" },
+      series: [{ key: "new", values: [1] }],
+    }),
+  },
+  {
+    name: "cairn.v1.MetricService/ListSeries",
+    about: "list",
+    message: (_, { namespace }) => ({ hosts: [{ namespace, name: "new" }] }),
+  },
+  {
+    name: "cairn.v1.MetricService/ListSeries",
+    about: "list",
+    message: () => ({ under: "", withHosts: true }),
+  },
+  {
+    name: "cairn.v1.MetricService/ListLabels",
+    about: "list",
+    message: (_, { namespace }) => ({ hosts: [{ namespace, name: "new" }], label: "" }),
+  },
+  {
+    name: "cairn.v1.MetricService/ReadSeries",
+    about: "list",
+    message: (_, { namespace }) => ({ series: [{ host: { namespace, name: "new" }, key: "new" }] }),
+  },
   { name: "cairn.v1.LineageService/ListSources", about: "run", message: byId, on: trashed },
   { name: "cairn.v1.LineageService/GetLineage", about: "run", message: byId, on: trashed },
   {

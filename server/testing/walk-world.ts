@@ -214,6 +214,10 @@ async function plantRuns(planter: Planter, namespace: string): Promise<Runs> {
     artifacts: [artifactOf(closedArtifact.artifact, planter.mark("artifact", "content"))],
   });
   await close({ runId: open.runId, artifact: closedArtifact.artifact });
+  await planter.call("MetricService/WriteEnvelope", {
+    host: { namespace, name: planter.mark("namespace", "host") },
+    series: [{ key: planter.mark("namespace", "metric"), values: [1] }],
+  });
   const trashed = await planter.run(namespace, "namespace");
   await planter.call("RunService/DeleteRun", { run: { id: trashed.runId } });
   return { open, closedRun, closedArtifact, trashed };

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { newRunId } from "#base/ids.ts";
 import type { CairnError, ErrorCode } from "#lang/errors.ts";
 import type { EnvelopeAck } from "#core/types/envelope.ts";
+import type { HostName } from "#core/types/host.ts";
 import type { Run } from "#core/types/run.ts";
 import type { Labels, Points, SeriesPoints, Values } from "#core/types/series.ts";
 import type {
@@ -11,13 +12,14 @@ import type {
   SelectedSeries,
   SelectSeries,
   SeriesData,
+  SeriesOwner,
   SeriesSelector,
 } from "#core/ports/point-store.ts";
 import type { AccessStore, AuditRecord } from "#core/ports/access-store.ts";
 import type { ArtifactStore } from "#core/ports/artifact-store.ts";
 import type { BlobLedger } from "#core/ports/blob-ledger.ts";
 import type { Engine } from "#core/ports/engine.ts";
-import type { AppendEnvelope, AppendOutcome, Journal } from "#core/ports/journal.ts";
+import type { AppendEnvelope, AppendOutcome, HostAppend, Journal, RunAppend } from "#core/ports/journal.ts";
 import type { Leases } from "#core/ports/leases.ts";
 import type { LineageStore } from "#core/ports/lineage-store.ts";
 import type { LogStore } from "#core/ports/log-store.ts";
@@ -189,8 +191,13 @@ export function numbers(key: string, values: readonly number[], from = 0, labels
 }
 
 /** Of writer "w" unless said otherwise; `seq: 0` makes it one without a number. */
-export function envelope(runId: string, seq: number, parts: Partial<AppendEnvelope> = {}): AppendEnvelope {
+export function envelope(runId: string, seq: number, parts: Partial<RunAppend> = {}): RunAppend {
   return { runId, writer: seq === 0 ? "" : "w", seq, series: [], change: undefined, lost: [], ...parts };
+}
+
+/** Of a host. */
+export function hostEnvelope(host: HostName, series: readonly SeriesPoints[]): HostAppend {
+  return { host, writer: "", seq: 0, series, change: undefined, lost: [] };
 }
 
 export async function appendOne(
@@ -230,14 +237,14 @@ export const EVERYTHING: Omit<ReadSeries, "selectors"> = {
   numberBytes: 8,
 };
 
-/** All series of a run, unless said otherwise. */
+/** All series of a run or a host, unless said otherwise. */
 export function selectOf(
   store: PointStore,
-  runId: string,
+  owner: string | SeriesOwner,
   parts: Partial<SelectSeries> = {},
 ): Promise<SelectedSeries> {
   return store.selectSeries({
-    scope: { owners: [{ runId }] },
+    scope: { owners: [typeof owner === "string" ? { runId: owner } : owner] },
     matchers: [],
     lookMax: 1_000,
     pattern: undefined,
@@ -251,7 +258,7 @@ export function selectOf(
 /** The one series that is asked for. */
 export async function readOne(
   store: PointStore,
-  selector: Omit<SeriesSelector, "labels"> & { labels?: Labels },
+  selector: SeriesOwner & Pick<SeriesSelector, "key"> & { labels?: Labels },
   request: Partial<ReadSeries> = {},
 ): Promise<SeriesData> {
   const { series } = await store.readSeries({
@@ -267,23 +274,24 @@ export async function readOne(
 /** Every point of one series, in order of its steps. */
 export async function readPoints(
   store: PointStore,
-  runId: string,
+  owner: string | SeriesOwner,
   key: string,
   request: Partial<ReadSeries> & { labels?: Labels } = {},
 ): Promise<Points> {
   const { labels, ...rest } = request;
-  const { data } = await readOne(store, { runId, key, labels: labels ?? [] }, rest);
+  const owned = typeof owner === "string" ? { runId: owner } : owner;
+  const { data } = await readOne(store, { ...owned, key, labels: labels ?? [] }, rest);
   if (data.form !== "exact") throw new Error("the answer is a band");
   return data.points;
 }
 
 export async function readNumbers(
   store: PointStore,
-  runId: string,
+  owner: string | SeriesOwner,
   key: string,
   request: Partial<ReadSeries> & { labels?: Labels } = {},
 ): Promise<number[]> {
-  const { values } = await readPoints(store, runId, key, request);
+  const { values } = await readPoints(store, owner, key, request);
   if (values.kind !== "number") throw new Error(`series ${key} holds ${values.kind} values`);
   return [...values.data];
 }

@@ -148,6 +148,7 @@ export class SqliteStore
   listMetricKeys: PointStore["listMetricKeys"] = (request, signal) =>
     this.#read("listMetricKeys", [request], signal);
   readGroups: PointStore["readGroups"] = (request, signal) => this.#read("readGroups", [request], signal);
+  listHosts: PointStore["listHosts"] = (...args) => this.#read("listHosts", args);
   readLog: LogStore["readLog"] = (request, signal) => this.#read("readLog", [request], signal);
   searchLog: LogStore["searchLog"] = (request, signal) => this.#read("searchLog", [request], signal);
   lineCount: LogStore["lineCount"] = (...args) => this.#read("lineCount", args);
@@ -374,7 +375,9 @@ export class SqliteStore
     }
     this.#writer.caller.call("append", [packed], { transfer }).then(
       (outcomes) => {
-        this.#noteChange();
+        // Points of hosts are no change, and come all the time.
+        if (outcomes.some((outcome) => "ack" in outcome && outcome.position !== undefined))
+          this.#noteChange();
         outcomes.forEach((outcome, i) => {
           const ok = "ack" in outcome;
           resolves[i]!(ok ? { ok, ...outcome } : { ok, error: fromPlainError(outcome) });

@@ -16,6 +16,7 @@ import type {
   ReadSeriesResult,
   SelectedSeries,
   SelectSeries,
+  SeriesOwner,
   SeriesSelector,
 } from "#core/ports/point-store.ts";
 import type { Matcher } from "#core/series/matchers.ts";
@@ -24,6 +25,7 @@ import { ReadBudget } from "#core/series/read-budget.ts";
 import { eachSeries, findSeries, type SeriesEntry } from "./series/catalog.ts";
 import { readablePieces } from "./series/chunks.ts";
 import type { Db } from "./file/db.ts";
+import { Hosts, ownerOf } from "./series/hosts.ts";
 import { labelsFromText, labelsToText } from "./series/labels.ts";
 import { readGroups, tooManySeries } from "./series/read-groups.ts";
 import { fromToken, SeriesScan, toToken, type Place } from "./series/scan.ts";
@@ -61,7 +63,7 @@ export class SeriesReader {
         const { entry } = this.#current(findSeries(this.#db, "id = ?", id)[0]!);
         left -= bytes + sampleBytes(entry);
         if (left < 0 && series.length > 0) break;
-        series.push({ runId: ownerId, ...toInfo(entry) });
+        series.push({ ...ownerOf(ownerId), ...toInfo(entry) });
       }
       const isCut = more || series.length < places.length;
       const next = isCut ? places[series.length - 1] : scan.stoppedAt;
@@ -119,7 +121,7 @@ export class SeriesReader {
           if (selected.has(entry.id)) continue;
           budget.spend({ series: 1, textBytes: Buffer.byteLength(entry.key + entry.labels) });
           budget.hold(sampleBytes(entry));
-          selected.set(entry.id, { runId: selector.runId, entry, logged });
+          selected.set(entry.id, { owner: ownerIn(selector), entry, logged });
         }
       }
       return readAll(this.#db, [...selected.values()], request, budget);
@@ -152,7 +154,7 @@ export class SeriesReader {
     });
   }
 
-  /** Reads every point of a run; call inside `moment`. Returns how many came back with their checksums right. */
+  /** Reads every point of a run or a host; call inside `moment`. Returns how many came back with their checksums right. */
   verify(run: number, report: (problem: string) => void): number {
     let points = 0;
     // By id first: there may be more series than there is memory for.
@@ -230,12 +232,13 @@ export class SeriesReader {
     }
   }
 
-  #entries({ runId, key, labels, matchers }: SeriesSelector, looks: Looks): Iterable<SeriesEntry> {
+  #entries(selector: SeriesSelector, looks: Looks): Iterable<SeriesEntry> {
+    const { key, labels, matchers } = selector;
     if (key === undefined || matchers !== undefined) {
       const ofKey = key === undefined ? [] : [{ label: "", op: "=" as const, value: key }];
-      return this.#matched(runId, [...ofKey, ...(matchers ?? [])], labels, looks);
+      return this.#matched(ownerIn(selector), [...ofKey, ...(matchers ?? [])], labels, looks);
     }
-    const run = this.#runKey(runId);
+    const run = this.#ownerKey(selector);
     if (run === undefined) return [];
     return labels === undefined
       ? eachSeries(this.#db, "run = ? AND key = ? ORDER BY labels", run, key)
@@ -243,12 +246,12 @@ export class SeriesReader {
   }
 
   *#matched(
-    runId: string,
+    owner: SeriesOwner,
     matchers: readonly Matcher[],
     labels: Labels | undefined,
     looks: Looks,
   ): Generator<SeriesEntry> {
-    const scope = { owners: [{ runId }] };
+    const scope = { owners: [owner] };
     const scan = new SeriesScan(this.#db, { scope, matchers, lookMax: looks.left }, looks.deadline);
     const only = labels && labelsToText(labels);
     for (const series of scan.each(undefined)) {
@@ -273,10 +276,19 @@ export class SeriesReader {
     return row === undefined ? entry.damaged : lostIn(row);
   }
 
+  #ownerKey(owner: SeriesOwner): number | undefined {
+    return owner.host === undefined ? this.#runKey(owner.runId) : new Hosts(this.#db).findKey(owner.host);
+  }
+
   #runKey(id: string): number | undefined {
     const row = this.#db.find("SELECT key FROM run WHERE id = ?", id);
     return row === undefined ? undefined : Number(row[0]);
   }
+}
+
+/** Without what else the selector has. */
+function ownerIn({ runId, host }: SeriesOwner): SeriesOwner {
+  return host === undefined ? { runId } : { host };
 }
 
 /** Of a series in a list besides its key, its labels and texts in its summary. */

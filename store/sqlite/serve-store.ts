@@ -25,6 +25,7 @@ import { leaseWrites } from "./leases.ts";
 import { changesSince, readJournalPoints } from "./journal/journal.ts";
 import { findSetting, initSetting } from "./file/settings.ts";
 import { lightened } from "./runs/runs.ts";
+import { Hosts } from "./series/hosts.ts";
 import { Sources } from "./runs/sources.ts";
 import { StoreReader } from "./store-reader.ts";
 import type { ReaderApi, WorkerStart, WriterApi } from "./worker-api.ts";
@@ -220,6 +221,7 @@ function readerHandlers(reader: StoreReader): Handlers<ReaderApi> {
     selectSeries: (request) => reader.series.select(request),
     listLabels: (request) => reader.series.labels(request),
     listMetricKeys: (request) => reader.series.keys(request),
+    listHosts: (page) => new Hosts(reader.db).list(page),
     readLog: (request) => reader.lines.read(request),
     searchLog: (request) => reader.lines.search(request),
     lineCount: (runId) => reader.lines.count(runId),

@@ -111,6 +111,14 @@ export class StoreReader {
         }
       });
       check(() => {
+        for (const [id, host] of this.#db.all("SELECT id, name FROM host")) {
+          const name = `host ${quote(String(host))}: `;
+          check(() => {
+            points += this.series.verify(-Number(id), (problem) => problems.add(name + problem));
+          });
+        }
+      });
+      check(() => {
         for (const row of this.series.damagedRows()) problems.add(describeDamage(this.#db, row));
       });
       check(() => problems.addAll(verifyAudit(this.#db).problems, "audit: "));

@@ -18,7 +18,8 @@ import { Committer, URGENT, type JobOptions } from "./committer.ts";
 import type { Db } from "./file/db.ts";
 import { RunFeed } from "./runs/feed.ts";
 import { Fold } from "./series/fold.ts";
-import { journalRange, JournalWriter } from "./journal/journal.ts";
+import { Hosts } from "./series/hosts.ts";
+import { JournalWriter } from "./journal/journal.ts";
 import { Ledger } from "./journal/ledger.ts";
 import { Lines } from "./lines/lines.ts";
 import { LinesMerge } from "./lines/merge.ts";
@@ -82,6 +83,7 @@ export class StoreWriter {
     const shared = { db, runs: this.#runs, ledger: this.#ledger, catalog: this.#catalog, tail: this.#tail };
     this.#appender = new Appender({
       ...shared,
+      namespaces: this.#namespaces,
       lines: this.#lines,
       artifacts: new Artifacts(db),
       journal: this.#journal,
@@ -97,7 +99,7 @@ export class StoreWriter {
         this.#lines.flush();
         this.#journal.prune();
       },
-      onCommitted: () => (position.value = journalRange(db).position),
+      onCommitted: () => (position.value = this.#journal.followedPosition()),
       onRollback: () => this.#reload(),
       room: this.#room,
       full,
@@ -108,7 +110,7 @@ export class StoreWriter {
       onFailure,
     });
     this.#reload();
-    position.value = journalRange(db).position;
+    position.value = this.#journal.followedPosition();
     if (full !== undefined || this.#room?.isThere === true) this.#room?.hold();
     this.#timer = setInterval(() => this.#tend(), FOLD_AFTER_MS);
   }
@@ -205,11 +207,16 @@ export class StoreWriter {
 
   deleteSeries(request: DeleteSeries, audit: AuditRecord): Promise<DeletedSeries> {
     return this.#committer.run(() => {
-      const run = this.#runs.getKey(request.owner.runId);
+      const { host } = request.owner;
+      const run = host === undefined ? this.#runs.getKey(request.owner.runId) : undefined;
       const parts = { db: this.#db, catalog: this.#catalog, tail: this.#tail };
       const deletion = this.#db.savepoint(() => {
         const done = deleteSeries(parts, request, audit);
-        if (done.series > 0) this.#journal.note(run, CHANGED.points | CHANGED.deleted);
+        if (done.series > 0 && run !== undefined) {
+          this.#journal.note(run, CHANGED.points | CHANGED.deleted);
+        }
+        const [gone] = done.gone;
+        if (host !== undefined && gone !== undefined) new Hosts(this.#db).removeIfEmpty(gone.run);
         return done;
       });
       adopt(this.#catalog, deletion);

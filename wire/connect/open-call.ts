@@ -54,6 +54,7 @@ export const EXPENSIVE: ReadonlySet<string> = new Set([
   "cairn.v1.LineageService/ListSources",
   "cairn.v1.LogService/ReadLog",
   "cairn.v1.LogService/SearchLog",
+  "cairn.v1.MetricService/ListHosts",
   "cairn.v1.MetricService/ListKeys",
   "cairn.v1.MetricService/ListLabels",
   "cairn.v1.MetricService/ListRunKeys",

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Envelope } from "#core/types/envelope.ts";
+import type { RunEnvelope } from "#core/types/envelope.ts";
 import { EVERY_LINE } from "#core/types/log.ts";
 import type { Provenance } from "#core/types/run.ts";
 import { artifactRecord } from "../artifact-record.ts";
@@ -34,7 +34,7 @@ export function coreCaptureContract(open: OpenStores): void {
     built.namespaces.create(CALLER, { path, description: "", objective: undefined });
   const start = async ({ runs }: CoreUnderTest, namespace = "lab/asr") =>
     (await runs.create(CALLER, asked({ namespace }))).run.id;
-  const envelope = (id: string, seq: number, parts: Partial<Envelope> = {}): Envelope => ({
+  const envelope = (id: string, seq: number, parts: Partial<RunEnvelope> = {}): RunEnvelope => ({
     run: { by: "id", id },
     writer: "w",
     seq,

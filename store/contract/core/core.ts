@@ -3,6 +3,7 @@ import { describe } from "vitest";
 import { coreCaptureContract } from "./capture.ts";
 import { coreExploreContract } from "./explore.ts";
 import { coreGroupsContract } from "./groups.ts";
+import { coreHostsContract } from "./hosts.ts";
 import { coreIngestContract } from "./ingest.ts";
 import { coreModelsContract } from "./models.ts";
 import { coreRunsContract } from "./runs.ts";
@@ -20,6 +21,7 @@ export function coreContract(name: string, open: OpenStores, traits: { restores:
     describe("ingest and metrics", () => coreIngestContract(open));
     describe("many envelopes at once", () => coreWriteManyContract(open));
     describe("selection of series", () => coreSeriesContract(open));
+    describe("hosts", () => coreHostsContract(open));
     describe("what must not be captured", () => coreCaptureContract(open));
     describe("groups", () => coreGroupsContract(open));
     describe("models", () => coreModelsContract(open));

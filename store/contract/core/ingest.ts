@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
-import type { Envelope } from "#core/types/envelope.ts";
+import type { RunEnvelope } from "#core/types/envelope.ts";
 import type { RunRef } from "#lang/run-ref.ts";
 import type { ReadRequest } from "#core/series/metrics.ts";
 import { asked, buildCore, CALLER, NO_CREDENTIAL, type CoreUnderTest } from "../core-under-test.ts";
 import { NOW_US, numbers, points, readNumbers, refused, useStores, type OpenStores } from "../stores.ts";
 
-function envelope(run: RunRef, parts: Partial<Envelope> = {}): Envelope {
+function envelope(run: RunRef, parts: Partial<RunEnvelope> = {}): RunEnvelope {
   return { run, writer: "w", seq: 1, series: [], change: undefined, lost: [], ...parts };
 }
 
@@ -66,7 +66,7 @@ export function coreIngestContract(open: OpenStores): void {
     const id = await makeRun(built);
     const ref = { by: "id", id } as const;
     const good = numbers("loss", [1]);
-    const refusals: Partial<Envelope>[] = [
+    const refusals: Partial<RunEnvelope>[] = [
       { writer: "", seq: 1 },
       { writer: "w", seq: 0 },
       { seq: -1 },

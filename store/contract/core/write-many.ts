@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { Backlog } from "#core/quota/backlog.ts";
 import { summarizeWrites, type WriteOutcome } from "#core/ingest/write-outcome.ts";
-import type { Envelope } from "#core/types/envelope.ts";
+import type { RunEnvelope } from "#core/types/envelope.ts";
 import { CairnError } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
 import type { RunRef } from "#lang/run-ref.ts";
@@ -9,7 +9,7 @@ import { asked, buildCore, CALLER, NO_CREDENTIAL, type CoreUnderTest } from "../
 import { logLines } from "../naive-log.ts";
 import { numbers, points, readNumbers, refused, useStores, type OpenStores } from "../stores.ts";
 
-function envelope(run: RunRef, seq: number, parts: Partial<Envelope> = {}): Envelope {
+function envelope(run: RunRef, seq: number, parts: Partial<RunEnvelope> = {}): RunEnvelope {
   const series = [numbers("loss", [seq], seq)];
   return { run, writer: seq === 0 ? "" : "w", seq, series, change: undefined, lost: [], ...parts };
 }

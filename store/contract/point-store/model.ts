@@ -1,13 +1,14 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { Points, SeriesKind, SeriesPoints, Values } from "#core/types/series.ts";
-import type { BandData, ReadSeries, SeriesData } from "#core/ports/point-store.ts";
+import type { BandData, ReadSeries, SeriesData, SeriesOwner } from "#core/ports/point-store.ts";
 import { listPoints, NaiveSeries } from "../naive-series.ts";
 import {
   appendOne,
   AUDIT,
   createRun,
   envelope,
+  hostEnvelope,
   EVERYTHING,
   NOW_US,
   points,
@@ -125,7 +126,7 @@ function pointsOf(kind: SeriesKind, { columns, rows }: Piece): Points {
 /** Deletes in both; whether the series is still there. */
 async function remove(
   bench: Bench,
-  runId: string,
+  owner: SeriesOwner,
   naive: NaiveSeries,
   { axis, from, to }: NonNullable<Piece["cut"]>,
 ): Promise<boolean> {
@@ -137,22 +138,26 @@ async function remove(
   };
   const isWhole = from === undefined && to === undefined;
   const gone = naive.delete(range);
-  const asked = { owner: { runId }, matchers: [], after: undefined, pointsMax: 1, seriesMax: 1 };
+  const asked = { owner, matchers: [], after: undefined, pointsMax: 1, seriesMax: 1 };
   const deleted = await bench.points.deleteSeries({ ...asked, ...range }, AUDIT);
   expect(deleted.points).toBe(gone);
   return !isWhole && !(gone > 0 && naive.points.length === 0);
 }
 
 interface Written {
-  runId: string;
+  owner: SeriesOwner;
   tested: Case;
   naive: NaiveSeries;
   isThere: boolean;
 }
 
-/** Writes the pieces into a run of their own and into the naive series. */
-async function write(bench: Bench, tested: Case): Promise<Written> {
+export type OwnerKind = "run" | "host";
+
+/** Writes the pieces into a run, or a host, of their own and into the naive series. All points of a host are of one writer. */
+async function write(bench: Bench, tested: Case, of: OwnerKind): Promise<Written> {
   const runId = await createRun(bench.runs);
+  const host = { namespace: "lab/hosts", name: runId };
+  const owner = of === "run" ? { runId } : { host };
   const naive = new NaiveSeries(tested.kind);
   const seqs = new Map<number, number>();
   let isThere = false;
@@ -161,35 +166,41 @@ async function write(bench: Bench, tested: Case): Promise<Written> {
     const together: SeriesPoints[] = [];
     do {
       const all = pointsOf(tested.kind, tested.pieces[at]!);
-      naive.add(String(writer), all);
+      naive.add(of === "run" ? String(writer) : "", all);
       together.push({ key: "x", labels: [], points: all });
       at++;
     } while (at < tested.pieces.length && tested.pieces[at]!.joined && tested.pieces[at]!.writer === writer);
     const seq = (seqs.get(writer) ?? 0) + 1;
     seqs.set(writer, seq);
-    await appendOne(bench.journal, envelope(runId, seq, { writer: `w${writer}`, series: together }));
+    const appended =
+      of === "run"
+        ? envelope(runId, seq, { writer: `w${writer}`, series: together })
+        : hostEnvelope(host, together);
+    await appendOne(bench.journal, appended);
     isThere = true;
     if (settle) await bench.under.settle();
     const { cut } = tested.pieces[at - 1]!;
-    if (cut !== undefined) isThere = (await remove(bench, runId, naive, cut)) && isThere;
+    if (cut !== undefined) isThere = (await remove(bench, owner, naive, cut)) && isThere;
   }
-  return { runId, tested, naive, isThere };
+  return { owner, tested, naive, isThere };
 }
 
 const ALL = { ...EVERYTHING, includeReplaced: true };
 
-async function compare(bench: Bench, { runId, tested, naive, isThere }: Written): Promise<void> {
-  const { series } = await selectOf(bench.points, runId, { limit: 10 });
-  const { writers, ...verified } = await bench.runs.verifyRun(runId);
-  expect(verified).toMatchObject({ problems: [], points: naive.places(ALL).length });
-  expect(writers.every(({ envelopes, lastSeq, gaps }) => envelopes === lastSeq && gaps.length === 0)).toBe(
-    true,
-  );
+async function compare(bench: Bench, { owner, tested, naive, isThere }: Written): Promise<void> {
+  const { series } = await selectOf(bench.points, owner, { limit: 10 });
+  if (owner.host === undefined) {
+    const { writers, ...verified } = await bench.runs.verifyRun(owner.runId);
+    expect(verified).toMatchObject({ problems: [], points: naive.places(ALL).length });
+    expect(writers.every(({ envelopes, lastSeq, gaps }) => envelopes === lastSeq && gaps.length === 0)).toBe(
+      true,
+    );
+  }
   if (!isThere) {
     expect(series).toEqual([]);
     return;
   }
-  expect(series).toEqual([{ runId, key: "x", labels: [], kind: tested.kind, summary: naive.summary() }]);
+  expect(series).toEqual([{ ...owner, key: "x", labels: [], kind: tested.kind, summary: naive.summary() }]);
   for (const { from, to, ...rest } of tested.reads) {
     const shift = rest.axis === "time" ? NOW_US : 0;
     const request: ReadSeries = {
@@ -197,7 +208,7 @@ async function compare(bench: Bench, { runId, tested, naive, isThere }: Written)
       ...rest,
       from: from === undefined ? undefined : from + shift,
       to: to === undefined ? undefined : to + shift,
-      selectors: [{ runId, key: "x", labels: [] }],
+      selectors: [{ ...owner, key: "x", labels: [] }],
     };
     const {
       series: [read],
@@ -247,14 +258,15 @@ function compareExact(
 
 const BATCH_MAX = 100;
 
-export function modelContract(open: OpenStores, cases: number): void {
+export function modelContract(open: OpenStores, cases: number, of: OwnerKind = "run"): void {
   const bench = useSharedStores(open);
   const batch = Math.min(BATCH_MAX, cases);
+  const rules = of === "run" ? "P2 O1 O2 O3 O4 O5 V7 V12" : "V16";
 
-  it("P2 O1 O2 O3 O4 O5 V7 V12 reads, sums up and deletes from any series as the plain model does", async () => {
+  it(`${rules} reads, sums up and deletes from any series of a ${of} as the plain model does`, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(caseArbitrary, { minLength: batch, maxLength: batch }), async (some) => {
-        const written = await Promise.all(some.map((tested) => write(bench, tested)));
+        const written = await Promise.all(some.map((tested) => write(bench, tested, of)));
         const compareAll = () =>
           Promise.all(
             written.map((one) =>
@@ -268,6 +280,7 @@ export function modelContract(open: OpenStores, cases: number): void {
         await compareAll();
         await bench.reopen();
         await compareAll();
+        expect((await bench.engine.integrity?.checkIntegrity())?.problems).toEqual([]);
       }),
       { numRuns: Math.ceil(cases / batch), endOnFailure: true },
     );

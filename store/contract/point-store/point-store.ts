@@ -6,6 +6,7 @@ import { describe } from "vitest";
 import { boundsContract } from "./bounds.ts";
 import { deleteContract } from "./delete.ts";
 import { groupsModelContract } from "./groups-model.ts";
+import { hostsContract } from "./hosts.ts";
 import { groupsContract } from "./groups.ts";
 import { listContract } from "./list.ts";
 import { modelContract } from "./model.ts";
@@ -33,6 +34,8 @@ export function pointStoreContract(name: string, open: OpenStores, traits: Point
     describe("selection", () => selectContract(open, traits.cases.groups));
     describe("deletion", () => deleteContract(open));
     describe("any series", () => modelContract(open, traits.cases.series));
+    describe("hosts", () => hostsContract(open));
+    describe("any series of hosts", () => modelContract(open, traits.cases.series, "host"));
     describe("groups", () => groupsContract(open));
     describe("any groups", () => groupsModelContract(open, traits.cases.groups));
   });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { Labels } from "#core/types/series.ts";
-import type { OwnedSeries, SeriesSelection, SelectSeries } from "#core/ports/point-store.ts";
+import type { OwnedSeries, SeriesOwner, SeriesSelection, SelectSeries } from "#core/ports/point-store.ts";
 import type { Matcher } from "#core/series/matchers.ts";
 import {
   appendOne,
@@ -9,6 +9,7 @@ import {
   createRun,
   envelope,
   EVERYTHING,
+  hostEnvelope,
   inEveryForm,
   NOW_US,
   numbers,
@@ -30,7 +31,8 @@ const matcherArbitrary: fc.Arbitrary<Matcher> = fc.record({
 });
 
 const seriesArbitrary = fc.record({
-  run: fc.nat(2),
+  /** The last one is a host. */
+  owner: fc.nat(2),
   key: fc.constantFrom(...KEYS),
   rank: fc.option(fc.constantFrom(...VALUES), { nil: undefined }),
   host: fc.option(fc.constantFrom(...VALUES), { nil: undefined }),
@@ -51,8 +53,8 @@ function labelsOf({ rank, host }: { rank: string | undefined; host: string | und
   return pairs;
 }
 
-const nameOf = (one: { runId: string; key: string; labels: Labels }) =>
-  JSON.stringify([one.runId, one.key, one.labels]);
+type Named = SeriesOwner & { key: string; labels: Labels };
+const nameOf = ({ runId, host, key, labels }: Named) => JSON.stringify([runId ?? host, key, labels]);
 
 /** Every page, with as little as may be looked at for each. */
 async function allPages(bench: Bench, request: Partial<SelectSeries>): Promise<OwnedSeries[]> {
@@ -70,7 +72,7 @@ async function allPages(bench: Bench, request: Partial<SelectSeries>): Promise<O
 export function selectContract(open: OpenStores, cases: number): void {
   const bench = useSharedStores(open);
 
-  it("V10 V11 selects any series as the plain model does, in pages of any size", async () => {
+  it("V10 V11 V16 selects any series as the plain model does, in pages of any size", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(seriesArbitrary, { maxLength: 25 }),
@@ -78,23 +80,31 @@ export function selectContract(open: OpenStores, cases: number): void {
         fc.record({ limit: fc.integer({ min: 1, max: 9 }), lookMax: fc.integer({ min: 2, max: 12 }) }),
         fc.boolean(),
         async (made, matchers, bounds, settle) => {
-          const ids: string[] = [];
-          for (let i = 0; i < 3; i++) ids.push(await createRun(bench.runs));
-          const model = new Map<string, { runId: string; key: string; labels: Labels }>();
+          const [first, second] = [await createRun(bench.runs), await createRun(bench.runs)];
+          const host = { namespace: "lab", name: first };
+          const owners: SeriesOwner[] = [{ runId: first }, { runId: second }, { host }];
+          const model = new Map<string, Named>();
           for (const [i, one] of made.entries()) {
-            const series = { runId: ids[one.run]!, key: one.key, labels: labelsOf(one) };
+            const owner = owners[one.owner]!;
+            const series = { ...owner, key: one.key, labels: labelsOf(one) };
             model.set(nameOf(series), series);
             const points = [numbers(one.key, [i], i, series.labels)];
-            await appendOne(bench.journal, envelope(series.runId, 0, { series: points }));
+            const appended =
+              owner.host === undefined
+                ? envelope(owner.runId, 0, { series: points })
+                : hostEnvelope(owner.host, points);
+            await appendOne(bench.journal, appended);
           }
           if (settle) await bench.under.settle();
           const expected = [...model.values()].filter(({ key, labels }) =>
             matchers.every((matcher) => holds(matcher, key, labels)),
           );
-          const scope = { owners: ids.map((runId) => ({ runId })) };
+          const scope = { owners };
           const found = await allPages(bench, { scope, matchers, ...bounds });
           expect(found.map(nameOf).sort()).toEqual(expected.map(nameOf).sort());
-          const selectors = ids.map((runId) => ({ runId, key: undefined, labels: undefined, matchers }));
+          const selectors = owners.map((owner) =>
+            Object.assign({ key: undefined, labels: undefined, matchers }, owner),
+          );
           const read = await bench.points.readSeries({ ...EVERYTHING, selectors });
           expect(read.series.map(nameOf).sort()).toEqual(expected.map(nameOf).sort());
           await compareLabels({ scope, matchers, lookMax: 1_000 }, expected);
@@ -150,7 +160,7 @@ export function selectContract(open: OpenStores, cases: number): void {
       const scope = { under, readable: mask };
       const matchers = [{ label: "", op: "=" as const, value: "masked" }];
       const found = await allPages(bench, { scope, matchers, lookMax: 2 });
-      return found.map(({ runId }) => runId).sort();
+      return found.flatMap(({ runId }) => runId ?? []).sort();
     };
     await inEveryForm(bench, async () => {
       expect(await select("", readable)).toEqual([inside, other].sort());

@@ -12,6 +12,8 @@ import {
   envelope,
   getRun,
   getRuns,
+  hostEnvelope,
+  inEveryForm,
   NOW_US,
   numbers,
   readNumbers,
@@ -41,6 +43,24 @@ export function backupContract(open: OpenStores, restores: boolean): void {
     });
     return;
   }
+
+  it("V23 B1 brings back the hosts that a backup holds, and takes later ones away", async () => {
+    const host = { namespace: "lab", name: "n1" };
+    await appendOne(bench.journal, hostEnvelope(host, [numbers("cpu", [1, 2])]));
+    await bench.under.settle();
+    await appendOne(bench.journal, hostEnvelope(host, [numbers("cpu", [3], 2)]));
+    await bench.engine.copies!.backup(file("copy.db"));
+    await appendOne(bench.journal, hostEnvelope(host, [numbers("cpu", [4], 3)]));
+    await appendOne(bench.journal, hostEnvelope({ namespace: "late", name: "n2" }, [numbers("cpu", [1])]));
+    await bench.engine.copies!.restore(file("copy.db"), { audit: AUDIT });
+    await inEveryForm(bench, async () => {
+      const page = { under: "", after: undefined, limit: 9, bytesMax: Infinity };
+      expect((await bench.points.listHosts(page)).rows).toMatchObject([{ ...host, seriesCount: 1 }]);
+      expect(await readNumbers(bench.points, { host }, "cpu")).toEqual([1, 2, 3]);
+    });
+    await appendOne(bench.journal, hostEnvelope(host, [numbers("cpu", [5], 4)]));
+    expect(await readNumbers(bench.points, { host }, "cpu")).toEqual([1, 2, 3, 5]);
+  });
 
   it("B1 brings back exactly what a backup holds", async () => {
     const id = await createRun(bench.runs, { params: new Map([["a", "1.0"]]) });

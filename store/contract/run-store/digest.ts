@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { ArtifactRecord } from "#core/types/artifact.ts";
 import type { RunChange } from "#core/types/run.ts";
-import type { AppendEnvelope } from "#core/ports/journal.ts";
+import type { RunAppend } from "#core/ports/journal.ts";
 import { artifactRecord } from "../artifact-record.ts";
 import { logLines } from "../naive-log.ts";
 import {
@@ -18,7 +18,7 @@ import {
 
 export function digestContract(open: OpenStores): void {
   const bench = useStores(open);
-  const one = (id: string, seq: number, more: Partial<AppendEnvelope> = {}) =>
+  const one = (id: string, seq: number, more: Partial<RunAppend> = {}) =>
     envelope(id, seq, { series: [numbers("loss", [seq], seq)], ...more });
 
   it("E10 knows an envelope again in whatever order its maps were listed", async () => {
@@ -127,7 +127,7 @@ export function digestContract(open: OpenStores): void {
 
   it("N7 E10 knows an envelope again of which only a part was stored, and stores no more of it", async () => {
     const id = await createRun(bench.runs);
-    const sent = (seq: number, kept?: AppendEnvelope["kept"]) =>
+    const sent = (seq: number, kept?: RunAppend["kept"]) =>
       one(id, seq, {
         log: [logLines(["a"]), logLines(["b"])],
         artifacts: [artifactRecord({ uri: "s3://x" })],

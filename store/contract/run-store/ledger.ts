@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { RunChange } from "#core/types/run.ts";
-import type { AppendEnvelope } from "#core/ports/journal.ts";
+import type { RunAppend } from "#core/ports/journal.ts";
 import {
   ackOf,
   appendOne,
@@ -20,7 +20,7 @@ import {
 
 export function ledgerContract(open: OpenStores): void {
   const bench = useStores(open);
-  const one = (id: string, seq: number, more: Partial<AppendEnvelope> = {}) =>
+  const one = (id: string, seq: number, more: Partial<RunAppend> = {}) =>
     envelope(id, seq, { series: [numbers("loss", [seq], seq)], ...more });
   const lossOf = (id: string) => readNumbers(bench.points, id, "loss");
 
@@ -76,7 +76,7 @@ export function ledgerContract(open: OpenStores): void {
     const before = await getRun(bench.runs, id);
     const reused = refused("exists", "SEQ_REUSED", { facts: { last: "3" } });
     await inEveryForm(bench, async () => {
-      const others: Partial<AppendEnvelope>[] = [
+      const others: Partial<RunAppend>[] = [
         { series: [] },
         { series: [numbers("loss", [2.5], 2)] },
         { series: [numbers("loss", [2], 3)] },

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { CHANGED_RUNS, type AppendEnvelope, type AppendOutcome } from "#core/ports/journal.ts";
+import { CHANGED_RUNS, type RunAppend, type AppendOutcome } from "#core/ports/journal.ts";
 import { limits } from "#lang/limits.ts";
 import { artifactRecord } from "../artifact-record.ts";
 import { buildCore, CALLER } from "../core-under-test.ts";
@@ -24,7 +24,7 @@ import {
 const REPEAT_US = limits.repeatMs * 1000;
 
 /** Without a number, to be stored once. */
-function body(id: string, value: number, parts: Partial<AppendEnvelope> = {}): AppendEnvelope {
+function body(id: string, value: number, parts: Partial<RunAppend> = {}): RunAppend {
   const series = [numbers("loss", [value], value)];
   return envelope(id, 0, { series, dropRepeated: true, ...parts });
 }
@@ -35,7 +35,7 @@ function duplicates(outcomes: readonly AppendOutcome[]): boolean[] {
 
 export function repeatsContract(open: OpenStores): void {
   const bench = useStores(open);
-  const send = async (one: AppendEnvelope, nowUs = NOW_US) =>
+  const send = async (one: RunAppend, nowUs = NOW_US) =>
     (await appendOne(bench.journal, one, nowUs)).duplicate;
 
   it("E15 takes a body without a number once where that is asked for, and changes nothing by the others", async () => {
@@ -59,7 +59,7 @@ export function repeatsContract(open: OpenStores): void {
       expect(await bench.under.logs.lineCount(id)).toBe(1);
       expect((await bench.journal.changesSince(undefined, CHANGED_RUNS)).position).toBe(position);
     });
-    const others: AppendEnvelope[] = [
+    const others: RunAppend[] = [
       { ...rich(), change: undefined },
       { ...rich(), log: [logLines(["other"])] },
       { ...rich(), log: [logLines(["line"], { rank: 1 })] },

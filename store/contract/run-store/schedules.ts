@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { ArtifactRecord } from "#core/types/artifact.ts";
 import type { LogLines } from "#core/types/log.ts";
-import type { AppendEnvelope, AppendOutcome } from "#core/ports/journal.ts";
+import type { AppendOutcome, RunAppend } from "#core/ports/journal.ts";
+import type { SeriesOwner } from "#core/ports/point-store.ts";
 import type { RunLedger } from "#core/ports/run-store.ts";
 import { artifactRecord } from "../artifact-record.ts";
 import { logLines, readAll } from "../naive-log.ts";
@@ -67,7 +68,7 @@ const scheduleArbitrary: fc.Arbitrary<Schedule> = fc.record({
 });
 
 /** The n-th envelope of a writer, made anew each time: the store owns what it was given. */
-function envelopeOf(runId: string, schedule: Schedule, writer: number, n: number): AppendEnvelope {
+function envelopeOf(runId: string, schedule: Schedule, writer: number, n: number): RunAppend {
   const losses = schedule.writers[writer]!;
   const seq = n + 1 + losses.slice(0, n + 1).reduce((sum, lost) => sum + lost, 0);
   const lost = losses[n]!;
@@ -92,7 +93,7 @@ function envelopeOf(runId: string, schedule: Schedule, writer: number, n: number
 }
 
 /** To be stored once, however often it is sent. */
-function bodyOf(runId: string, n: number): AppendEnvelope {
+function bodyOf(runId: string, n: number): RunAppend {
   const parts = { series: [numbers("free", [n], n)], log: logOf(4, n), dropRepeated: true } as const;
   return envelope(runId, 0, parts);
 }
@@ -162,7 +163,7 @@ class Client {
     for (const outcome of await this.#append(rest, true)) ackOf(outcome);
   }
 
-  async #append(envelopes: AppendEnvelope[], together: boolean): Promise<AppendOutcome[]> {
+  async #append(envelopes: RunAppend[], together: boolean): Promise<AppendOutcome[]> {
     const { journal } = this.#bench;
     if (together) return journal.append(envelopes, NOW_US);
     return (await Promise.all(envelopes.map((one) => journal.append([one], NOW_US)))).flat();
@@ -179,7 +180,7 @@ class Client {
 }
 
 /** Each makes another envelope of any. */
-const alterations: readonly Partial<AppendEnvelope>[] = [
+const alterations: readonly Partial<RunAppend>[] = [
   { series: [] },
   { log: [logLines(["other"])] },
   { artifacts: [artifactRecord({ name: "other", uri: "s3://b/other" })] },
@@ -198,7 +199,7 @@ async function dump(bench: Bench, runId: string, extras: boolean): Promise<unkno
     bench.runs.verifyRun(runId),
     extras ? dumpExtras(bench, runId) : undefined,
   ]);
-  const unowned = <T extends { runId: string }>({ runId: __, ...one }: T) => one;
+  const unowned = <T extends SeriesOwner>({ runId: __, ...one }: T) => one;
   const series = read.series.map(unowned);
   return { run, listed: listed.series.map(unowned), series, ledger: withoutTimes(ledger), more };
 }

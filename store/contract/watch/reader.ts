@@ -1,5 +1,5 @@
 import type { Caller } from "#core/access/caller.ts";
-import type { Envelope } from "#core/types/envelope.ts";
+import type { RunEnvelope } from "#core/types/envelope.ts";
 import { DEFAULT_STREAM, EVERY_LINE, type LogFilter, type LogLines } from "#core/types/log.ts";
 import type { Labels, Points } from "#core/types/series.ts";
 import type { WatchEvent, WatchNews, WatchRequest } from "#core/watch/event.ts";
@@ -86,7 +86,7 @@ export async function makeRun({ runs }: CoreUnderTest, namespace = "lab"): Promi
   return (await runs.create(CALLER, asked({ namespace }))).run.id;
 }
 
-export function write({ ingest }: CoreUnderTest, id: string, parts: Partial<Envelope>): Promise<unknown> {
+export function write({ ingest }: CoreUnderTest, id: string, parts: Partial<RunEnvelope>): Promise<unknown> {
   return ingest.write(CALLER, {
     run: { by: "id", id },
     writer: "",

@@ -1,10 +1,9 @@
 import { dirname, join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { limits } from "#lang/limits.ts";
 import { digestOf, inline, reference, putUploaded, uploaded } from "#store/contract/artifact-samples.ts";
 import { AUDIT, createRun, NOW_US, refused } from "#store/contract/stores.ts";
-import { flipped, openIn, openOnDisk, tamper } from "../testing/under-test.ts";
+import { flipped, openIn, openOnDisk, tamper, unpackStore } from "../testing/under-test.ts";
 
 let under: Awaited<ReturnType<typeof openOnDisk>>;
 let run: string;
@@ -51,29 +50,22 @@ it("F1 a run takes so many artifacts and no more, but still replaces those it ha
 });
 
 it("A39 versions of a store from before numbers of their own keep theirs, and the next ones come after them", async () => {
-  const put = (content: string, principal: string, nowUs: number) =>
-    under.artifacts.putArtifact(run, inline(content, { name: "model" }), nowUs, { ...AUDIT, principal });
+  const { directory, data } = await unpackStore("format-9.db.gz");
+  const old = await openIn(directory, data);
+  const runId = "1".padStart(32, "0");
   const versions = async () => {
-    const page = { runId: run, prefix: "", after: undefined, limit: 9, bytesMax: 1 << 20 };
-    return (await under.artifacts.listReplaced(page)).rows.map(({ version }) => version);
+    const page = { runId, prefix: "", after: undefined, limit: 9, bytesMax: 1 << 20 };
+    return (await old.artifacts.listReplaced(page)).rows.map(({ version }) => version);
   };
-  await put("one", "ada", NOW_US);
-  await put("two", "eve", NOW_US + 1);
-  await under.engine.close();
-  const db = new DatabaseSync(join(under.data, "cairn.db"));
-  db.exec(`DROP TRIGGER model_added; DROP TRIGGER model_removed; DROP TABLE changed_model; DROP INDEX artifact_model;
-    DROP INDEX replaced_artifact_newest; ALTER TABLE replaced_artifact DROP COLUMN version;
-    DROP TABLE replaced_version; DROP TABLE change; DROP TABLE upload; DROP TABLE repeat;
-    DELETE FROM setting WHERE name = 'journal-secret'; UPDATE replaced_artifact SET id = 40; PRAGMA user_version = 9`);
-  db.close();
-  under = await openIn(dirname(under.data), under.data);
   expect(await versions()).toEqual([40]);
-  await put("three", "ada", NOW_US + 2);
+  const third = inline("three", { name: "model" });
+  await old.artifacts.putArtifact(runId, third, NOW_US + 2, { ...AUDIT, principal: "ada" });
   expect(await versions()).toEqual([41, 40]);
-  const restored = { runId: run, name: "model", version: 40 };
-  expect(await under.artifacts.restoreReplaced(restored, NOW_US + 3, AUDIT)).toMatchObject({
+  const restored = { runId, name: "model", version: 40 };
+  expect(await old.artifacts.restoreReplaced(restored, NOW_US + 3, AUDIT)).toMatchObject({
     createdBy: "ada",
   });
+  await old.discard();
 });
 
 it("F15 F16 what is pinned stays pinned while the store is replaced by a backup", async () => {

@@ -1,12 +1,8 @@
-import { mkdir, mkdtemp, readFile, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { gunzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { CHANGED, CHANGED_RUNS } from "#core/ports/journal.ts";
 import { reference } from "#store/contract/artifact-samples.ts";
 import { appendOne, AUDIT, envelope, getRun, numbers, readNumbers } from "#store/contract/stores.ts";
-import { openIn, type SqliteUnderTest } from "../testing/under-test.ts";
+import { openIn, type SqliteUnderTest, unpackStore } from "../testing/under-test.ts";
 
 const [FIRST, SECOND, TRASHED] = ["1", "2", "3"].map((digit) => digit.padStart(32, "0")) as [
   string,
@@ -14,18 +10,8 @@ const [FIRST, SECOND, TRASHED] = ["1", "2", "3"].map((digit) => digit.padStart(3
   string,
 ];
 
-/** A data directory with the store that an earlier version wrote. */
-async function unpack(file: string): Promise<{ directory: string; data: string }> {
-  const directory = await mkdtemp(join(tmpdir(), "cairn-format-"));
-  const data = join(directory, "data");
-  await mkdir(data, { mode: 0o700 });
-  const packed = await readFile(new URL(`../testing/${file}`, import.meta.url));
-  await writeFile(join(data, "cairn.db"), gunzipSync(packed));
-  return { directory, data };
-}
-
 it("D12 opens a file of format 10 with everything in it, folded or not, and gives out no position twice", async () => {
-  const { directory, data } = await unpack("format-10.db.gz");
+  const { directory, data } = await unpackStore("format-10.db.gz");
   let under: SqliteUnderTest = await openIn(directory, data);
   expect(await readNumbers(under.points, FIRST, "loss")).toEqual([1, 2, 3, 4, 5]);
   expect(await readNumbers(under.points, SECOND, "loss")).toEqual([4]);
@@ -50,7 +36,7 @@ it("D12 opens a file of format 10 with everything in it, folded or not, and give
 });
 
 it("D12 E15 opens a file of format 13 and drops repeated bodies from then on", async () => {
-  const { directory, data } = await unpack("format-13.db.gz");
+  const { directory, data } = await unpackStore("format-13.db.gz");
   let under: SqliteUnderTest = await openIn(directory, data);
   expect(await readNumbers(under.points, FIRST, "loss")).toEqual([1, 2, 3, 4, 5]);
   // As the one without a number that is there: nothing is known of it.
@@ -65,7 +51,7 @@ it("D12 E15 opens a file of format 13 and drops repeated bodies from then on", a
 });
 
 it("D12 M12 opens a file of format 13 with its models, of which followers are sent all, and then what changes", async () => {
-  const { directory, data } = await unpack("format-13.db.gz");
+  const { directory, data } = await unpackStore("format-13.db.gz");
   const under: SqliteUnderTest = await openIn(directory, data);
   const models = async () => {
     await under.feed.catchUp();

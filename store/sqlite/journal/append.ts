@@ -4,6 +4,7 @@ import { withFacts } from "#core/access/audit/audit-record.ts";
 import { CairnError, quote } from "#lang/errors.ts";
 import type { ArtifactRecord } from "#core/types/artifact.ts";
 import type { EnvelopeAck, SeqRange } from "#core/types/envelope.ts";
+import type { HostName } from "#core/types/host.ts";
 import type { RunChange } from "#core/types/run.ts";
 import { ENDED } from "#lang/statuses.ts";
 import type { Points, SeriesKind } from "#core/types/series.ts";
@@ -15,6 +16,7 @@ import type { Artifacts } from "../artifacts/artifacts.ts";
 import { appendAudit } from "../access/audit.ts";
 import { requireKind, type Catalog, type SeriesEntry } from "../series/catalog.ts";
 import { CHUNKS_MAX, readablePieces } from "../series/chunks.ts";
+import { Hosts } from "../series/hosts.ts";
 import type { Db } from "../file/db.ts";
 import { placeSeq, type Ledger, type Writer } from "./ledger.ts";
 import { Repeats } from "./repeats.ts";
@@ -23,13 +25,16 @@ import type { PackedLines } from "../lines/pack.ts";
 import { headCrc, LOG_COLUMNS } from "./log.ts";
 import { replacementRecord } from "../artifacts/replaced-artifacts.ts";
 import type { JournalWriter } from "./journal.ts";
+import type { Namespaces } from "../runs/namespaces.ts";
 import type { Runs } from "../runs/runs.ts";
 import type { RecentSeries } from "../series/recent-series.ts";
 import type { LogRow, Tail } from "./tail.ts";
 
 /** An envelope as it travels to the storage thread: the points are log blocks already. */
 export interface PackedEnvelope {
-  runId: string;
+  /** undefined for an envelope of a host. */
+  runId: string | undefined;
+  host: HostName | undefined;
   writer: string;
   seq: number;
   lost: readonly SeqRange[];
@@ -55,7 +60,7 @@ export interface PackedExtras {
   artifacts: readonly ArtifactRecord[];
 }
 
-/** `position` is that of its change in the journal; undefined when it changed nothing. */
+/** `position` is that of its change in the journal; undefined when it changed nothing that followers learn of. */
 export interface Appended {
   ack: EnvelopeAck;
   position: number | undefined;
@@ -75,9 +80,12 @@ export class Appender {
   readonly #columns = new NumberColumns();
   readonly #recent: RecentSeries;
   readonly #repeats: Repeats;
+  readonly #namespaces: Namespaces;
+  readonly #hosts: Hosts;
 
   constructor(parts: {
     db: Db;
+    namespaces: Namespaces;
     runs: Runs;
     ledger: Ledger;
     catalog: Catalog;
@@ -97,6 +105,8 @@ export class Appender {
     this.#journal = parts.journal;
     this.#recent = parts.recent;
     this.#repeats = new Repeats(parts.db);
+    this.#namespaces = parts.namespaces;
+    this.#hosts = new Hosts(parts.db);
   }
 
   /**
@@ -104,8 +114,9 @@ export class Appender {
    * storage itself may strike later; the whole transaction is then rolled back.
    */
   append(envelope: PackedEnvelope): Appended {
-    const { seq, change, hash, nowUs, points } = envelope;
-    const run = this.#runKey(envelope.runId);
+    const { seq, change, hash, nowUs, points, host } = envelope;
+    if (host !== undefined) return this.#appendToHost(host, envelope);
+    const run = this.#runKey(envelope.runId!);
     if (hash !== undefined && this.#repeats.has(run, hash, nowUs)) {
       return { ack: { seq, duplicate: true, points }, position: undefined };
     }
@@ -122,10 +133,29 @@ export class Appender {
     try {
       position = this.#write(run, writer, envelope, missing);
     } catch (cause) {
-      // Half of it may be there: whatever it was, the transaction must not be committed.
-      const { code, message, reason } = CairnError.from(cause);
-      if (code === "unavailable") throw cause;
-      throw new CairnError("unavailable", message, { cause, ...(reason !== undefined && { reason }) });
+      throw halfWritten(cause);
+    }
+    return { ack: { seq, duplicate: false, points }, position };
+  }
+
+  /** Without a writer: a host has neither numbers nor anything that a restart replaces. */
+  #appendToHost(host: HostName, envelope: PackedEnvelope): Appended {
+    const { seq, points, names, nowUs } = envelope;
+    const known = this.#hosts.findKey(host);
+    if (known === undefined) this.#hosts.requireRoom(host);
+    const missing = this.#look(known ?? NO_OWNER, envelope);
+    const before = this.#tail.lastPos;
+    let position: number | undefined;
+    try {
+      const key = known ?? this.#hosts.create(host, this.#namespaces, nowUs);
+      // Followers learn of a namespace that is new, but not of the points.
+      if (this.#tail.lastPos > before) position = this.#tail.lastPos;
+      if (known !== undefined) this.#hosts.touch(key, nowUs);
+      this.#createSeries(key, missing);
+      const entries = names.map((name) => this.#catalog.find(key, name)!);
+      this.#journal.note(key, NOTHING_CHANGED, this.#log(key, NO_WRITER, envelope, entries));
+    } catch (cause) {
+      throw halfWritten(cause);
     }
     return { ack: { seq, duplicate: false, points }, position };
   }
@@ -181,17 +211,20 @@ export class Appender {
   ): number | undefined {
     const { names, seq, hash, nowUs } = envelope;
     if (hash !== undefined) this.#repeats.add(run, hash, nowUs);
-    if (missing.size > 0) {
-      this.#catalog.reserve(run, missing.size);
-      for (const [name, kind] of missing) this.#catalog.create(run, name, kind);
-    }
+    this.#createSeries(run, missing);
     const writer = known ?? this.#ledger.create(run, envelope.writer, nowUs);
     this.#ledger.touch(writer, seq, nowUs);
     if (envelope.extras !== undefined) this.#writeExtras(run, envelope.extras, envelope);
     const what = changedBy(envelope);
     if (names.length === 0 && seq === 0) return what === 0 ? undefined : this.#journal.note(run, what);
     const entries = names.map((name) => this.#catalog.find(run, name)!);
-    return this.#journal.note(run, what, this.#log(run, writer, envelope, entries));
+    return this.#journal.note(run, what, this.#log(run, writer.id, envelope, entries));
+  }
+
+  #createSeries(run: number, missing: ReadonlyMap<string, SeriesKind>): void {
+    if (missing.size === 0) return;
+    this.#catalog.reserve(run, missing.size);
+    for (const [name, kind] of missing) this.#catalog.create(run, name, kind);
   }
 
   /** What a writer says of its own run is ordinary; what is overwritten after the end is written down. */
@@ -212,17 +245,17 @@ export class Appender {
     }
   }
 
-  #log(run: number, writer: Writer, envelope: PackedEnvelope, entries: readonly SeriesEntry[]): number {
+  #log(run: number, writer: number, envelope: PackedEnvelope, entries: readonly SeriesEntry[]): number {
     const series = Uint32Array.from(entries, (entry) => entry.id);
     const { seq, digest, crc, body } = envelope;
     const pos = this.#tail.lastPos + 1;
-    const row: LogRow = { pos, run, writer: writer.id, seq, digest, series, body, damage: undefined };
+    const row: LogRow = { pos, run, writer, seq, digest, series, body, damage: undefined };
     const ids = new Uint8Array(series.buffer);
     this.#db.run(
       `INSERT INTO log (${LOG_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       pos,
       run,
-      writer.id,
+      writer,
       seq,
       digest,
       crc,
@@ -248,7 +281,8 @@ export class Appender {
       count += points.count;
       if (entry === undefined || entry.foldedPos >= row.pos) continue;
       if (addPoints(entry.state, points, row.writer)) (rewound ??= new Set()).add(entry);
-      this.#recent.touch(entry, row.pos);
+      // No follower is sent series of hosts.
+      if (entry.run > 0) this.#recent.touch(entry, row.pos);
     }
     // Only now: a series may be in the row more than once.
     for (const entry of rewound ?? []) {
@@ -262,6 +296,18 @@ export class Appender {
     this.#columns.clear();
     return this.#columns.add(reader) ? this.#columns.points() : readBlock(reader);
   }
+}
+
+/** Of a host: an owner that is not there yet has no series; no writer and no change have these numbers. */
+const NO_OWNER = 0;
+const NO_WRITER = 0;
+const NOTHING_CHANGED = 0;
+
+/** Half of an envelope may be there: whatever went wrong, the transaction must not be committed. */
+function halfWritten(cause: unknown): unknown {
+  const { code, message, reason } = CairnError.from(cause);
+  if (code === "unavailable") return cause;
+  return new CairnError("unavailable", message, { cause, ...(reason !== undefined && { reason }) });
 }
 
 /** Of CHANGED. */

@@ -30,6 +30,8 @@ export class JournalWriter {
   readonly #db: Db;
   readonly #tail: Tail;
   #first = 0;
+  #looked = 0;
+  #followed = 0;
 
   constructor(db: Db, tail: Tail) {
     this.#db = db;
@@ -41,9 +43,25 @@ export class JournalWriter {
     const { floor, position } = journalRange(this.#db);
     this.#first = floor;
     this.#tail.lastPos = position;
+    this.#looked = position;
+    this.#followed = position;
   }
 
-  /** A change of a run gets the next position, or the one of its log row, which has been given out. */
+  /** Of the last change that followers learn of. For the end of a group, when all that was noted is committed. */
+  followedPosition(): number {
+    const last = this.#db.find(
+      "SELECT pos FROM change WHERE pos > ? AND what <> 0 ORDER BY pos DESC LIMIT 1",
+      this.#looked,
+    );
+    this.#looked = this.#tail.lastPos;
+    if (last !== undefined) this.#followed = Number(last[0]);
+    return this.#followed;
+  }
+
+  /**
+   * A change of a run gets the next position, or the one of its log row, which has been given out. One of no kind (points of
+   * a host) only keeps the position from being given out again: no follower learns of it.
+   */
   note(run: number, what: number, position: number = ++this.#tail.lastPos): number {
     this.#db.run("INSERT INTO change (pos, run, what) VALUES (?, ?, ?)", position, run, what);
     return position;

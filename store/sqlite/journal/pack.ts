@@ -27,7 +27,8 @@ export function packEnvelope(
   envelope: AppendEnvelope,
   nowUs: number,
 ): PackedEnvelope & { body: Uint8Array<ArrayBuffer> } {
-  const { runId, writer, seq, lost, change, series, log, artifacts, kept, audit, dropRepeated } = envelope;
+  const { runId, host, writer, seq, lost, change, series, log, artifacts, kept, audit, dropRepeated } =
+    envelope;
   let points = 0;
   const names: string[] = [];
   scratch.reset();
@@ -58,6 +59,7 @@ export function packEnvelope(
   const digest = crc32(said, contentCrc) * LENGTH_MODULUS + ((contentBytes + said.length) % LENGTH_MODULUS);
   return {
     runId,
+    host,
     writer,
     seq,
     lost,

@@ -93,7 +93,9 @@ export class RunFeed {
     )!;
     const through = last === null ? after : Number(last);
     const series = [...changes.series];
-    for (const stored of eachSummary(this.#db, "id > ? AND id <= ? ORDER BY id", after, through)) {
+    // Without those of hosts. The "+" keeps SQLite at the order of ids.
+    const ofRuns = "+run > 0 AND id > ? AND id <= ? ORDER BY id";
+    for (const stored of eachSummary(this.#db, ofRuns, after, through)) {
       series.push(this.#current(stored));
     }
     // Those that are created from now on are in the changes.

@@ -109,13 +109,18 @@ export class Namespaces {
   delete(path: string): void {
     const id = this.getId(path);
     const runs = Number(this.#db.find("SELECT count(*) FROM run WHERE namespace = ?", id)![0]);
+    const hosts = Number(this.#db.find("SELECT count FROM host_count WHERE namespace = ?", id)?.[0] ?? 0);
     const { rows: children } = this.list({ under: path, after: path, limit: 1, bytesMax: 0 });
-    if (runs > 0 || children.length > 0) {
+    if (runs > 0 || hosts > 0 || children.length > 0) {
       const holds =
-        runs > 0 ? `${runs} ${runs === 1 ? "run" : "runs"}` : `namespace ${quote(children[0]!.path)}`;
+        runs > 0
+          ? counted(runs, "run")
+          : hosts > 0
+            ? counted(hosts, "host")
+            : `namespace ${quote(children[0]!.path)}`;
       throw new CairnError("precondition", `cannot delete namespace ${quote(path)}: it holds ${holds}`, {
         reason: "NAMESPACE_NOT_EMPTY",
-        hint: "delete and purge its runs first, then its child namespaces",
+        hint: "delete and purge its runs first, delete the series of its hosts, then its child namespaces",
       });
     }
     this.#db.run("DELETE FROM namespace WHERE id = ?", id);
@@ -204,6 +209,10 @@ export class Namespaces {
     const row = this.#db.find("SELECT id FROM namespace WHERE path = ?", path);
     return row === undefined ? undefined : Number(row[0]);
   }
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 function toPolicy(console: Row[number] | undefined, code: Row[number] | undefined): CapturePolicy {

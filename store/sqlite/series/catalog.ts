@@ -7,6 +7,7 @@ import { decodeState, encodeState, KINDS, summaryStats, type SummaryStats } from
 
 export interface SeriesEntry {
   id: number;
+  /** The key of its run, or of its host: below 0 (hosts.ts). */
   run: number;
   key: string;
   /** As labelsText writes them. */
@@ -23,7 +24,7 @@ export interface SeriesEntry {
   newer: SeriesEntry | undefined;
 }
 
-/** The series of all runs as the writing thread knows them: current to the last log row. */
+/** The series of all runs and hosts as the writing thread knows them: current to the last log row. */
 export class Catalog {
   readonly #db: Db;
   readonly #byName = new Map<number, Map<string, SeriesEntry>>();
@@ -84,21 +85,28 @@ export class Catalog {
     return entry;
   }
 
-  /** Throws `exhausted` when the run may not have so many more series. */
+  /** Throws `exhausted` when the run, or the host, may not have so many more series. */
   requireRoom(run: number, added: number): void {
-    const known = Number(this.#db.find("SELECT series_count FROM run WHERE key = ?", run)![0]);
+    const sql =
+      run < 0 ? "SELECT series_count FROM host WHERE id = -?" : "SELECT series_count FROM run WHERE key = ?";
+    const known = Number(this.#db.find(sql, run)?.[0] ?? 0);
     if (known + added > limits.seriesPerRunMax) {
+      const owner = run < 0 ? "host" : "run";
       throw new CairnError(
         "exhausted",
-        `cannot add ${added} series to a run that has ${known}: the limit is ${limits.seriesPerRunMax}`,
+        `cannot add ${added} series to a ${owner} that has ${known}: the limit is ${limits.seriesPerRunMax}`,
         { reason: "LIMIT_EXCEEDED", hint: "put what varies into fewer keys or labels" },
       );
     }
   }
 
-  /** Counts `added` new series of a run; below 0 when some are gone. */
+  /** Counts `added` new series of a run or a host; below 0 when some are gone. */
   reserve(run: number, added: number): void {
-    this.#db.run("UPDATE run SET series_count = series_count + ? WHERE key = ?", added, run);
+    const sql =
+      run < 0
+        ? "UPDATE host SET series_count = series_count + ? WHERE id = -?"
+        : "UPDATE run SET series_count = series_count + ? WHERE key = ?";
+    this.#db.run(sql, added, run);
   }
 
   /** Writes back a series whose log rows are all in chunks now. */

@@ -1,6 +1,13 @@
 import { CairnError, quote } from "#lang/errors.ts";
 import type { Points } from "#core/types/series.ts";
-import type { ExactData, Grid, ReadSeries, ReadSeriesResult, SeriesData } from "#core/ports/point-store.ts";
+import type {
+  ExactData,
+  Grid,
+  ReadSeries,
+  ReadSeriesResult,
+  SeriesData,
+  SeriesOwner,
+} from "#core/ports/point-store.ts";
 import { Buckets, gridOver } from "#core/series/buckets.ts";
 import type { ReadBudget } from "#core/series/read-budget.ts";
 import { asNumbers, markReplaced, replacementThresholds, type Piece } from "#core/series/state.ts";
@@ -18,7 +25,7 @@ export interface CurrentSeries {
 }
 
 export interface Selected extends CurrentSeries {
-  runId: string;
+  owner: SeriesOwner;
 }
 
 export function readAll(
@@ -43,10 +50,10 @@ export function readAll(
   const rest = selected.filter((_, i) => exact[i] === undefined).map(({ entry }) => entry);
   const grid = gridFor(rest, request);
   const series: SeriesData[] = selected.map((one, i) => {
-    const { runId, entry } = one;
+    const { owner, entry } = one;
     const read = exact[i] ?? readBand(source, one, grid!);
     return {
-      runId,
+      ...owner,
       key: entry.key,
       labels: labelsFromText(entry.labels),
       kind: entry.state.kind,

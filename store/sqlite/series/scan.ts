@@ -1,15 +1,18 @@
 import { CairnError } from "#lang/errors.ts";
 import { compilePattern } from "#lang/query/pattern.ts";
 import { PatternDeadline } from "#lang/query/pattern-deadline.ts";
+import { compareCodePoints } from "#lang/code-points.ts";
 import { isUnder } from "#lang/namespace-path.ts";
-import { maskReadsRun } from "#core/access/scope.ts";
-import type { KeyPattern, SeriesScope, SeriesSelection } from "#core/ports/point-store.ts";
+import { maskReadsNamespace, maskReadsRun } from "#core/access/scope.ts";
+import type { KeyPattern, SeriesOwner, SeriesScope, SeriesSelection } from "#core/ports/point-store.ts";
 import { compileMatchers, type SeriesTest } from "#core/series/matchers.ts";
 import type { Db } from "../file/db.ts";
+import { Hosts, ownerOf, toOwnerId } from "./hosts.ts";
 import { labelsFromText } from "./labels.ts";
 
-/** Where a series lies in the order of lists. Keys are never empty, so "" is before the first series of a run. */
+/** Where a series lies in the order of lists. Keys are never empty, so "" is before the first series of a run or a host. */
 export interface Place {
+  /** As toOwnerId writes it. */
   ownerId: string;
   key: string;
   /** As labelsText writes them. */
@@ -27,7 +30,9 @@ interface Owner {
   id: string;
 }
 
-/** Goes through the series that matchers select, in the order of their runs' ids, keys and labels. */
+type ScopeUnder = Extract<SeriesScope, { under: string }>;
+
+/** Goes through the series that matchers select, in the order of their owners' ids, keys and labels. */
 export class SeriesScan {
   readonly #db: Db;
   readonly #scope: SeriesScope;
@@ -104,12 +109,45 @@ export class SeriesScan {
   *#owners(fromId: string): Generator<Owner> {
     const scope = this.#scope;
     if ("owners" in scope) {
-      const ids = JSON.stringify(scope.owners.map(({ runId }) => runId));
-      const sql =
-        "SELECT key, id FROM run WHERE id IN (SELECT value FROM json_each(?)) AND id >= ? ORDER BY id";
-      for (const [key, id] of this.#db.all(sql, ids, fromId)) yield { key: Number(key), id: String(id) };
-      return;
+      yield* this.#namedRuns(scope.owners, fromId);
+      yield* this.#namedHosts(scope.owners, fromId);
+    } else {
+      yield* this.#runsUnder(scope, fromId);
+      if (scope.hosts === true && this.#stoppedAt === undefined) yield* this.#hostsUnder(scope, fromId);
     }
+  }
+
+  *#namedRuns(owners: readonly SeriesOwner[], fromId: string): Generator<Owner> {
+    const ids = owners.flatMap(({ runId }) => runId ?? []);
+    if (ids.length === 0) return;
+    const sql =
+      "SELECT key, id FROM run WHERE id IN (SELECT value FROM json_each(?)) AND id >= ? ORDER BY id";
+    for (const [key, id] of this.#db.all(sql, JSON.stringify(ids), fromId)) {
+      yield { key: Number(key), id: String(id) };
+    }
+  }
+
+  *#namedHosts(owners: readonly SeriesOwner[], fromId: string): Generator<Owner> {
+    const hosts = new Hosts(this.#db);
+    const named = owners.flatMap((owner) =>
+      owner.host === undefined ? [] : { ...owner, id: toOwnerId(owner) },
+    );
+    for (const { host, id } of named.sort((a, b) => compareCodePoints(a.id, b.id))) {
+      const key = compareCodePoints(id, fromId) < 0 ? undefined : hosts.findKey(host);
+      if (key !== undefined) yield { key, id };
+    }
+  }
+
+  *#hostsUnder({ under, readable }: ScopeUnder, fromId: string): Generator<Owner> {
+    const { host: from } = ownerOf(fromId);
+    for (const [id, path, text] of new Hosts(this.#db).eachFrom(under, from, { isAfter: false })) {
+      const [namespace, name] = [String(path), String(text)];
+      if (readable !== undefined && !maskReadsNamespace(readable, namespace)) continue;
+      yield { key: -Number(id), id: toOwnerId({ host: { namespace, name } }) };
+    }
+  }
+
+  *#runsUnder(scope: ScopeUnder, fromId: string): Generator<Owner> {
     // In the order of the index of ids, whatever namespaces there are.
     const rows = this.#db.each(
       `SELECT run.key, run.id, namespace.path FROM run CROSS JOIN namespace ON namespace.id = run.namespace

@@ -3,6 +3,7 @@ import { enableCompileCache } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { gunzipSync } from "node:zlib";
 import { linkRunChanges } from "#core/runs/run-changes-link.ts";
 import { FeedRecorder } from "#store/contract/feed-recorder.ts";
 import { NOW_US, type StoresUnderTest } from "#store/contract/stores.ts";
@@ -102,6 +103,16 @@ export async function openIn<D extends string | undefined>(
       },
     }),
   };
+}
+
+/** A data directory with a store that an earlier version wrote (formats.md). */
+export async function unpackStore(file: string): Promise<{ directory: string; data: string }> {
+  const directory = await mkdtemp(join(tmpdir(), "cairn-format-"));
+  const data = join(directory, "data");
+  await mkdir(data, { mode: 0o700 });
+  const packed = await readFile(new URL(file, import.meta.url));
+  await writeFile(join(data, "cairn.db"), gunzipSync(packed));
+  return { directory, data };
 }
 
 /** Changes the file behind the store's back. The store may be open. */

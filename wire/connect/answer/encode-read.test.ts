@@ -1,7 +1,7 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ReadSeriesResult, SeriesData } from "#core/ports/point-store.ts";
+import type { ReadSeriesResult, SeriesData, SeriesOwner } from "#core/ports/point-store.ts";
 import { Encoding, ReadSeriesResponseSchema } from "#proto/cairn/v1/metric_pb.ts";
 import { encodeRead } from "./encode-read.ts";
 import { fromReadResult } from "../map/series.ts";
@@ -48,7 +48,10 @@ const band = fc.nat(20).chain((count) => {
 
 const series: fc.Arbitrary<SeriesData> = fc
   .record({
-    runId: fc.string(),
+    owner: fc.oneof(
+      fc.record({ runId: fc.string() }),
+      fc.record({ host: fc.record({ namespace: fc.string(), name: fc.string({ unit: "grapheme" }) }) }),
+    ),
     key: fc.string({ unit: "grapheme" }),
     labels: fc.uniqueArray(fc.tuple(fc.string(), fc.string({ unit: "grapheme" })), {
       selector: ([name]) => name,
@@ -56,9 +59,9 @@ const series: fc.Arbitrary<SeriesData> = fc
     pointCount: fc.maxSafeNat(),
     data: fc.oneof(exact, band),
   })
-  .map((one) => {
+  .map(({ owner, ...one }) => {
     const kind = one.data.form === "exact" ? one.data.points.values.kind : "number";
-    return Object.assign(one, { kind });
+    return Object.assign(one, { kind }, owner as SeriesOwner);
   });
 
 const result: fc.Arbitrary<ReadSeriesResult> = fc.record({

@@ -1,4 +1,5 @@
 import { ByteWriter } from "#base/codec/byte-writer.ts";
+import type { HostName } from "#core/types/host.ts";
 import type { SeriesKind } from "#core/types/series.ts";
 import type { ReadSeriesResult, SeriesData } from "#core/ports/point-store.ts";
 
@@ -41,7 +42,8 @@ function encodeSeries(series: SeriesData): {
   columns: [before: Uint8Array, bytes: Uint8Array][];
 } {
   const { data } = series;
-  text(1, series.runId);
+  if (series.host === undefined) text(1, series.runId);
+  else host(series.host);
   text(2, series.key);
   for (const [name, value] of series.labels) label(name, value);
   integer(4, KINDS[series.kind]);
@@ -100,6 +102,16 @@ function label(name: string, value: string): void {
   inner.varint((2 << 3) | LENGTH);
   inner.text(value);
   scratch.varint((3 << 3) | LENGTH);
+  scratch.varint(inner.length);
+  scratch.copy(inner.finish());
+}
+
+function host({ namespace, name }: HostName): void {
+  inner.varint((1 << 3) | LENGTH);
+  inner.text(namespace);
+  inner.varint((2 << 3) | LENGTH);
+  inner.text(name);
+  scratch.varint((21 << 3) | LENGTH);
   scratch.varint(inner.length);
   scratch.copy(inner.finish());
 }

@@ -1,11 +1,13 @@
 import { limits } from "#lang/limits.ts";
 import { requireAtMost } from "#core/types/check.ts";
 import type { Envelope, SeqRange } from "#core/types/envelope.ts";
+import type { HostName } from "#core/types/host.ts";
 import type { RunChange } from "#core/types/run.ts";
 import type { SeriesPoints } from "#core/types/series.ts";
 import { ArtifactDecoder } from "./artifact.ts";
 import { LogDecoder } from "./log.ts";
 import { decodeEntry, decodeSeries, expect } from "./series.ts";
+import { requireNoRun } from "../map/host.ts";
 import { toRunRef, toStatus } from "../map/run.ts";
 import { LENGTH, ProtobufReader, VARINT } from "./protobuf-reader.ts";
 
@@ -17,6 +19,7 @@ export function decodeEnvelope(bytes: Uint8Array): Envelope {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const reader = new ProtobufReader(buffer);
   let run: RunNames | undefined;
+  let host: HostName | undefined;
   let writer = "";
   let seq = 0;
   let status = 0;
@@ -87,10 +90,35 @@ export function decodeEnvelope(bytes: Uint8Array): Envelope {
         expect(tag, LENGTH);
         (artifacts ??= new ArtifactDecoder()).add(reader.message());
         break;
+      case 13:
+        expect(tag, LENGTH);
+        decodeHostName(reader.message(), (host ??= { namespace: "", name: "" }));
+        break;
       default:
         reader.skip(tag);
     }
   }
+  return {
+    run: host === undefined ? toRunRef(run) : requireNoRun(run, host),
+    host,
+    writer,
+    seq,
+    series,
+    change: toChange(params, tags, status, heartbeatSeconds, endedUs),
+    lost,
+    log: log?.groups,
+    artifacts: artifacts?.records,
+  } as Envelope;
+}
+
+/** undefined when nothing of it was given. */
+function toChange(
+  params: ReadonlyMap<string, string>,
+  tags: ReadonlyMap<string, string>,
+  status: number,
+  heartbeatSeconds: number,
+  endedUs: number,
+): RunChange | undefined {
   const change: RunChange = {
     ...(params.size > 0 && { params }),
     ...(tags.size > 0 && { tags }),
@@ -98,16 +126,7 @@ export function decodeEnvelope(bytes: Uint8Array): Envelope {
     ...(heartbeatSeconds !== 0 && { heartbeatSeconds }),
     ...(endedUs !== 0 && { endedUs }),
   };
-  return {
-    run: toRunRef(run),
-    writer,
-    seq,
-    series,
-    change: Object.keys(change).length > 0 ? change : undefined,
-    lost,
-    log: log?.groups,
-    artifacts: artifacts?.records,
-  };
+  return Object.keys(change).length > 0 ? change : undefined;
 }
 
 interface RunNames {
@@ -124,6 +143,15 @@ function decodeRunNames(reader: ProtobufReader, ref: RunNames): void {
     else if (tag === ((2 << 3) | LENGTH)) ref.path = reader.text("run path");
     else if (tag === ((3 << 3) | LENGTH)) ref.alias = reader.text("alias");
     else if (tag === ((4 << 3) | LENGTH)) ref.namespace = reader.text("namespace");
+    else reader.skip(tag);
+  }
+}
+
+function decodeHostName(reader: ProtobufReader, host: HostName): void {
+  while (reader.more) {
+    const tag = reader.tag();
+    if (tag === ((1 << 3) | LENGTH)) host.namespace = reader.text("namespace");
+    else if (tag === ((2 << 3) | LENGTH)) host.name = reader.text("host name");
     else reader.skip(tag);
   }
 }

@@ -8,6 +8,7 @@ import type {
   OwnedSeries,
   ReadSeriesResult,
   SeriesData,
+  SeriesOwner,
 } from "#core/ports/point-store.ts";
 import type { Matcher, MatchOp } from "#core/series/matchers.ts";
 import type { DeleteRequest, ReadRequest, Selecting, SelectSeries } from "#core/series/metrics.ts";
@@ -35,6 +36,7 @@ import {
   type DeleteSeriesRequest,
   type Matcher as MatcherMessage,
 } from "#proto/cairn/v1/series_pb.ts";
+import { toHost, toOwnerRef } from "./host.ts";
 import { fromMap, toInteger } from "./map.ts";
 import { toRunRef } from "./run.ts";
 
@@ -58,17 +60,18 @@ export function toReadRequest(request: ReadSeriesRequest, form: AnswerForm): Rea
   };
 }
 
-function toSelector({ run, key, labels, allLabels, matchers }: SeriesSelector): SelectSeries {
+function toSelector({ run, host, key, labels, allLabels, matchers }: SeriesSelector): SelectSeries {
+  const owner = toOwnerRef({ run, host });
   if (matchers.length > 0) {
     return {
-      run: toRunRef(run),
+      ...owner,
       key: key === "" ? undefined : key,
       labels: undefined,
       matchers: matchers.map(toMatcher),
     };
   }
   return {
-    run: toRunRef(run),
+    ...owner,
     key,
     labels: allLabels ? undefined : requireLabels(Object.entries(labels), key),
   };
@@ -88,14 +91,21 @@ function toMatcher({ label, op, value }: MatcherMessage): Matcher {
   return { label, op: known, value };
 }
 
-export function toSelecting({ run, runs, under, matchers }: SelectingMessage): Selecting {
+export function toSelecting(message: SelectingMessage): Selecting {
+  const { run, runs, hosts, under, withHosts, matchers } = message;
   const among: Among[] = [];
   if (run !== undefined) among.push({ runs: [toRunRef(run)] });
   if (runs.length > 0) among.push({ runs: runs.map(toRunRef) });
-  if (under !== undefined) among.push({ under });
+  if (hosts.length > 0) among.push({ hosts: hosts.map(toHost) });
+  if (under !== undefined) among.push({ under, withHosts });
   if (among.length !== 1) {
     throw new CairnError("invalid", `cannot select series in ${among.length} places`, {
-      hint: 'give exactly one of run, runs and under, for example {"run": {"id": "…"}}',
+      hint: 'give exactly one of run, runs, hosts and under, for example {"run": {"id": "…"}}',
+    });
+  }
+  if (withHosts && under === undefined) {
+    throw new CairnError("invalid", "cannot select series of hosts, too: no namespace says which", {
+      hint: 'with_hosts goes with under; name hosts in "hosts"',
     });
   }
   return { among: among[0]!, matchers: matchers.map(toMatcher) };
@@ -103,7 +113,7 @@ export function toSelecting({ run, runs, under, matchers }: SelectingMessage): S
 
 export function toDeleteRequest(request: DeleteSeriesRequest): DeleteRequest {
   return {
-    run: toRunRef(request.run),
+    ...toOwnerRef(request),
     matchers: request.matchers.map(toMatcher),
     axis: request.byTime ? "time" : "step",
     from: request.from === undefined ? undefined : toInteger(request.from, "from"),
@@ -111,11 +121,18 @@ export function toDeleteRequest(request: DeleteSeriesRequest): DeleteRequest {
   };
 }
 
-type SelectingMessage = Pick<ListSeriesRequest, "run" | "runs" | "under" | "matchers">;
+type SelectingMessage = Pick<
+  ListSeriesRequest,
+  "run" | "runs" | "hosts" | "under" | "withHosts" | "matchers"
+>;
+
+function fromOwner({ runId, host }: SeriesOwner) {
+  return host === undefined ? { runId } : { host };
+}
 
 export function fromSeriesInfo(info: OwnedSeries): SeriesInfoMessage {
   return create(SeriesInfoSchema, {
-    runId: info.runId,
+    ...fromOwner(info),
     key: info.key,
     labels: fromLabels(info.labels),
     kind: KINDS[info.kind],
@@ -144,7 +161,7 @@ export function columnsAs(encoding: Encoding): ToColumn {
 function fromSeriesData(series: SeriesData, column: ToColumn) {
   const { data } = series;
   return create(SeriesDataSchema, {
-    runId: series.runId,
+    ...fromOwner(series),
     key: series.key,
     labels: fromLabels(series.labels),
     kind: KINDS[series.kind],

@@ -29,17 +29,12 @@ import { fromBackup, fromIntegrity, fromInfo, fromVerified } from "../map/system
 import { fromGroupResult, toGroupRequest } from "../map/groups.ts";
 import { fromForbidden, fromHeld, fromKey, fromNamespace, toKey, toObjective } from "../map/namespace.ts";
 import { fromFound, fromRun, toNewRun, toRunChange, toRunRef, toSearchRuns } from "../map/run.ts";
-import {
-  fromReadResult,
-  fromSeriesInfo,
-  toDeleteRequest,
-  toReadRequest,
-  toSelecting,
-} from "../map/series.ts";
+import { fromReadResult, toReadRequest } from "../map/series.ts";
 import { artifactService } from "./artifacts.ts";
 import { exploreService } from "./explore.ts";
 import { lineageService } from "./lineage.ts";
 import { logService } from "./logs.ts";
+import { seriesMethods } from "./series.ts";
 import { watchService } from "./watch.ts";
 
 export const SERVICES = [
@@ -178,30 +173,7 @@ function metricService(options: ConnectOptions): ServiceImpl<typeof MetricServic
       const { keys, nextPageToken } = await metrics.listKeys(callerOf(context), asked);
       return { keys: keys.map(fromKey), nextPageToken };
     },
-    listSeries: async (request, context) => {
-      const { glob, regex, pageSize, pageToken } = request;
-      const asked = { ...toSelecting(request), glob, regex, pageSize, pageToken };
-      const listed = await metrics.list(callerOf(context), asked);
-      return {
-        series: listed.series.map(fromSeriesInfo),
-        nextPageToken: listed.next ?? "",
-        totalCount: BigInt(listed.total ?? 0),
-      };
-    },
-    listLabels: async (request, context) => {
-      const { label, pageSize, pageToken } = request;
-      const asked = { ...toSelecting(request), label, pageSize, pageToken };
-      const { texts, nextPageToken, truncated } = await metrics.listLabels(callerOf(context), asked);
-      return {
-        labels: texts.map(({ text, seriesCount }) => ({ text, seriesCount: BigInt(seriesCount) })),
-        nextPageToken,
-        truncated,
-      };
-    },
-    deleteSeries: async (request, context) => {
-      const { series, points } = await metrics.delete(callerOf(context), toDeleteRequest(request));
-      return { series: BigInt(series), points: BigInt(points) };
-    },
+    ...seriesMethods(metrics),
     listRunKeys: async (request, context) => {
       const { keys, runs, truncated } = await metrics.listRunKeys(
         callerOf(context),

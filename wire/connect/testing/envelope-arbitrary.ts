@@ -4,6 +4,7 @@ import { ARTIFACT_KINDS, type ArtifactRecord as CoreArtifact } from "#core/types
 import type { Envelope as CoreEnvelope } from "#core/types/envelope.ts";
 import { LOG_ORIGINS, type LogLines as CoreLines } from "#core/types/log.ts";
 import type { SeriesPoints as CoreSeries } from "#core/types/series.ts";
+import type { RunRef } from "#lang/run-ref.ts";
 import { RUN_STATUSES } from "#lang/statuses.ts";
 import {
   ArtifactKindSchema,
@@ -19,7 +20,7 @@ import {
   type Envelope,
   type SeriesPoints,
 } from "#proto/cairn/v1/metric_pb.ts";
-import { RunStatusSchema, type RunStatus } from "#proto/cairn/v1/run_pb.ts";
+import { RunStatusSchema, type RunRef as RunRefMessage, type RunStatus } from "#proto/cairn/v1/run_pb.ts";
 
 /** Random envelopes, and what they mean. */
 
@@ -76,6 +77,11 @@ const run = fc.constantFrom<MessageInitShape<typeof EnvelopeSchema>["run"]>(
   { alias: "job-17", namespace: "a/b" },
 );
 
+const owner = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ run }) },
+  fc.record({ host: fc.record({ namespace: text, name: text }) }),
+);
+
 const int32 = fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 });
 
 const logLines: fc.Arbitrary<LogLines> = fc.nat(6).chain((count) =>
@@ -113,7 +119,7 @@ const artifact: fc.Arbitrary<ArtifactRecord> = fc
 
 export const envelopes: fc.Arbitrary<Envelope> = fc
   .record({
-    run,
+    owner,
     writer: text,
     seq: fc.bigInt({ min: 0n, max: SAFE }),
     series: fc.array(series, { maxLength: 4 }),
@@ -131,11 +137,11 @@ export const envelopes: fc.Arbitrary<Envelope> = fc
     log: fc.array(logLines, { maxLength: 3 }),
     artifacts: fc.array(artifact, { maxLength: 3 }),
   })
-  .map((init) => create(EnvelopeSchema, init));
+  .map(({ owner: of, ...init }) => create(EnvelopeSchema, { ...init, ...of }));
 
 /** What core should be given for a message, field by field and the slow way. */
 export function meaningOf(message: Envelope): CoreEnvelope {
-  const { run: ref, status, params, tags, heartbeatSeconds, endedUs } = message;
+  const { run: ref, host, status, params, tags, heartbeatSeconds, endedUs } = message;
   const change = {
     ...(Object.keys(params).length > 0 && { params: new Map(Object.entries(params)) }),
     ...(Object.keys(tags).length > 0 && { tags: new Map(Object.entries(tags)) }),
@@ -143,14 +149,10 @@ export function meaningOf(message: Envelope): CoreEnvelope {
     ...(heartbeatSeconds !== 0 && { heartbeatSeconds }),
     ...(endedUs !== 0n && { endedUs: Number(endedUs) }),
   };
-  const path = ref!.path.split("/");
   return {
-    run:
-      ref!.id !== ""
-        ? { by: "id", id: ref!.id }
-        : ref!.alias !== ""
-          ? { by: "alias", alias: ref!.alias, namespace: ref!.namespace }
-          : { by: "path", namespace: path.slice(0, -1).join("/"), id: path.at(-1)! },
+    ...(host === undefined
+      ? { run: meaningOfRef(ref!) }
+      : { host: { namespace: host.namespace, name: host.name } }),
     writer: message.writer,
     seq: Number(message.seq),
     series: message.series.map(meaningOfSeries),
@@ -159,6 +161,13 @@ export function meaningOf(message: Envelope): CoreEnvelope {
     log: message.log.length === 0 ? undefined : message.log.map(meaningOfLines),
     artifacts: message.artifacts.length === 0 ? undefined : message.artifacts.map(meaningOfArtifact),
   };
+}
+
+function meaningOfRef({ id, path, alias, namespace }: RunRefMessage): RunRef {
+  if (id !== "") return { by: "id", id };
+  if (alias !== "") return { by: "alias", alias, namespace };
+  const segments = path.split("/");
+  return { by: "path", namespace: segments.slice(0, -1).join("/"), id: segments.at(-1)! };
 }
 
 function meaningOfLines({ origin, stream, rank, timesUs, lines }: LogLines): CoreLines {

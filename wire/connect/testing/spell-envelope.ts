@@ -12,12 +12,20 @@ export type Pick = (n: number) => number;
 /** The same message with its fields in any order, lists packed, split or not packed, and unknown fields between. */
 export function spellLoosely(message: Envelope, pick: Pick): Buffer {
   const parts: Buffer[][] = [];
-  const { run: ref } = message;
-  parts.push([
-    // In pieces, which add up.
-    field(1, spell([[field(1, ref!.id)], [field(3, ref!.alias)]], pick)),
-    field(1, spell([[field(2, ref!.path)], [field(4, ref!.namespace)], [unknown(pick)]], pick)),
-  ]);
+  const { run: ref, host } = message;
+  // In pieces, which add up.
+  if (ref !== undefined) {
+    parts.push([
+      field(1, spell([[field(1, ref.id)], [field(3, ref.alias)]], pick)),
+      field(1, spell([[field(2, ref.path)], [field(4, ref.namespace)], [unknown(pick)]], pick)),
+    ]);
+  }
+  if (host !== undefined) {
+    parts.push([
+      field(13, spell([[field(1, host.namespace)], [unknown(pick)]], pick)),
+      field(13, field(2, host.name)),
+    ]);
+  }
   parts.push([field(2, "replaced"), field(2, message.writer)], [varintField(3, message.seq)]);
   parts.push(message.series.map((one) => field(4, spellSeries(one, pick))));
   for (const [number, map] of [

@@ -12,7 +12,34 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file cairn/v1/series.proto.
  */
 export const file_cairn_v1_series: GenFile = /*@__PURE__*/
-  fileDesc("ChVjYWlybi92MS9zZXJpZXMucHJvdG8SCGNhaXJuLnYxIkYKB01hdGNoZXISDQoFbGFiZWwYASABKAkSHQoCb3AYAiABKA4yES5jYWlybi52MS5NYXRjaE9wEg0KBXZhbHVlGAMgASgJItoBChFMaXN0TGFiZWxzUmVxdWVzdBIdCgNydW4YASABKAsyEC5jYWlybi52MS5SdW5SZWYSHgoEcnVucxgCIAMoCzIQLmNhaXJuLnYxLlJ1blJlZhISCgV1bmRlchgDIAEoCUgAiAEBEiMKCG1hdGNoZXJzGAQgAygLMhEuY2Fpcm4udjEuTWF0Y2hlchISCgVsYWJlbBgFIAEoCUgBiAEBEhEKCXBhZ2Vfc2l6ZRgGIAEoBRISCgpwYWdlX3Rva2VuGAcgASgJQggKBl91bmRlckIICgZfbGFiZWwiMAoKTGFiZWxDb3VudBIMCgR0ZXh0GAEgASgJEhQKDHNlcmllc19jb3VudBgCIAEoAyJmChJMaXN0TGFiZWxzUmVzcG9uc2USJAoGbGFiZWxzGAEgAygLMhQuY2Fpcm4udjEuTGFiZWxDb3VudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEQoJdHJ1bmNhdGVkGAMgASgIIkwKEkxpc3RSdW5LZXlzUmVxdWVzdBIeCgRydW5zGAEgAygLMhAuY2Fpcm4udjEuUnVuUmVmEhYKDnNlcmllc19wZXJfcnVuGAIgASgFImoKBlJ1bktleRILCgNrZXkYASABKAkSFAoMc2VyaWVzX2NvdW50GAIgASgDEhIKCmhhc19sYWJlbHMYAyABKAgSEQoJcnVuX2NvdW50GAQgASgDEhYKDnJlcGxhY2VkX2NvdW50GAUgASgDIkcKB1J1blRpbWUSDgoGcnVuX2lkGAEgASgJEhoKDWZpcnN0X3RpbWVfdXMYAiABKANIAIgBAUIQCg5fZmlyc3RfdGltZV91cyJpChNMaXN0UnVuS2V5c1Jlc3BvbnNlEh4KBGtleXMYASADKAsyEC5jYWlybi52MS5SdW5LZXkSHwoEcnVucxgCIAMoCzIRLmNhaXJuLnYxLlJ1blRpbWUSEQoJdHJ1bmNhdGVkGAMgASgIIp4BChNEZWxldGVTZXJpZXNSZXF1ZXN0Eh0KA3J1bhgBIAEoCzIQLmNhaXJuLnYxLlJ1blJlZhIjCghtYXRjaGVycxgCIAMoCzIRLmNhaXJuLnYxLk1hdGNoZXISDwoHYnlfdGltZRgDIAEoCBIRCgRmcm9tGAQgASgDSACIAQESDwoCdG8YBSABKANIAYgBAUIHCgVfZnJvbUIFCgNfdG8iNgoURGVsZXRlU2VyaWVzUmVzcG9uc2USDgoGc2VyaWVzGAEgASgDEg4KBnBvaW50cxgCIAEoAyp7CgdNYXRjaE9wEhgKFE1BVENIX09QX1VOU1BFQ0lGSUVEEAASEgoOTUFUQ0hfT1BfRVFVQUwQARIWChJNQVRDSF9PUF9OT1RfRVFVQUwQAhISCg5NQVRDSF9PUF9SRUdFWBADEhYKEk1BVENIX09QX05PVF9SRUdFWBAEYgZwcm90bzM", [file_cairn_v1_run]);
+  fileDesc("ChVjYWlybi92MS9zZXJpZXMucHJvdG8SCGNhaXJuLnYxIioKB0hvc3RSZWYSEQoJbmFtZXNwYWNlGAEgASgJEgwKBG5hbWUYAiABKAkiRgoHTWF0Y2hlchINCgVsYWJlbBgBIAEoCRIdCgJvcBgCIAEoDjIRLmNhaXJuLnYxLk1hdGNoT3ASDQoFdmFsdWUYAyABKAkikAIKEUxpc3RMYWJlbHNSZXF1ZXN0Eh0KA3J1bhgBIAEoCzIQLmNhaXJuLnYxLlJ1blJlZhIeCgRydW5zGAIgAygLMhAuY2Fpcm4udjEuUnVuUmVmEhIKBXVuZGVyGAMgASgJSACIAQESIwoIbWF0Y2hlcnMYBCADKAsyES5jYWlybi52MS5NYXRjaGVyEhIKBWxhYmVsGAUgASgJSAGIAQESEQoJcGFnZV9zaXplGAYgASgFEhIKCnBhZ2VfdG9rZW4YByABKAkSIAoFaG9zdHMYCCADKAsyES5jYWlybi52MS5Ib3N0UmVmEhIKCndpdGhfaG9zdHMYCSABKAhCCAoGX3VuZGVyQggKBl9sYWJlbCIwCgpMYWJlbENvdW50EgwKBHRleHQYASABKAkSFAoMc2VyaWVzX2NvdW50GAIgASgDImYKEkxpc3RMYWJlbHNSZXNwb25zZRIkCgZsYWJlbHMYASADKAsyFC5jYWlybi52MS5MYWJlbENvdW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIRCgl0cnVuY2F0ZWQYAyABKAgiTAoSTGlzdFJ1bktleXNSZXF1ZXN0Eh4KBHJ1bnMYASADKAsyEC5jYWlybi52MS5SdW5SZWYSFgoOc2VyaWVzX3Blcl9ydW4YAiABKAUiagoGUnVuS2V5EgsKA2tleRgBIAEoCRIUCgxzZXJpZXNfY291bnQYAiABKAMSEgoKaGFzX2xhYmVscxgDIAEoCBIRCglydW5fY291bnQYBCABKAMSFgoOcmVwbGFjZWRfY291bnQYBSABKAMiRwoHUnVuVGltZRIOCgZydW5faWQYASABKAkSGgoNZmlyc3RfdGltZV91cxgCIAEoA0gAiAEBQhAKDl9maXJzdF90aW1lX3VzImkKE0xpc3RSdW5LZXlzUmVzcG9uc2USHgoEa2V5cxgBIAMoCzIQLmNhaXJuLnYxLlJ1bktleRIfCgRydW5zGAIgAygLMhEuY2Fpcm4udjEuUnVuVGltZRIRCgl0cnVuY2F0ZWQYAyABKAgivwEKE0RlbGV0ZVNlcmllc1JlcXVlc3QSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEiMKCG1hdGNoZXJzGAIgAygLMhEuY2Fpcm4udjEuTWF0Y2hlchIPCgdieV90aW1lGAMgASgIEhEKBGZyb20YBCABKANIAIgBARIPCgJ0bxgFIAEoA0gBiAEBEh8KBGhvc3QYBiABKAsyES5jYWlybi52MS5Ib3N0UmVmQgcKBV9mcm9tQgUKA190byI2ChREZWxldGVTZXJpZXNSZXNwb25zZRIOCgZzZXJpZXMYASABKAMSDgoGcG9pbnRzGAIgASgDIkgKEExpc3RIb3N0c1JlcXVlc3QSDQoFdW5kZXIYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkiUQoESG9zdBIRCgluYW1lc3BhY2UYASABKAkSDAoEbmFtZRgCIAEoCRIUCgxzZXJpZXNfY291bnQYAyABKAMSEgoKd3JpdHRlbl91cxgEIAEoAyJLChFMaXN0SG9zdHNSZXNwb25zZRIdCgVob3N0cxgBIAMoCzIOLmNhaXJuLnYxLkhvc3QSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJKnsKB01hdGNoT3ASGAoUTUFUQ0hfT1BfVU5TUEVDSUZJRUQQABISCg5NQVRDSF9PUF9FUVVBTBABEhYKEk1BVENIX09QX05PVF9FUVVBTBACEhIKDk1BVENIX09QX1JFR0VYEAMSFgoSTUFUQ0hfT1BfTk9UX1JFR0VYEARiBnByb3RvMw", [file_cairn_v1_run]);
+
+/**
+ * A machine whose metrics belong to no run. The first envelope creates it, with
+ * its namespace; it is gone with its last series.
+ *
+ * @generated from message cairn.v1.HostRef
+ */
+export type HostRef = Message<"cairn.v1.HostRef"> & {
+  /**
+   * @generated from field: string namespace = 1;
+   */
+  namespace: string;
+
+  /**
+   * At most 255 bytes, without control characters.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+};
+
+/**
+ * Describes the message cairn.v1.HostRef.
+ * Use `create(HostRefSchema)` to create a new message.
+ */
+export const HostRefSchema: GenMessage<HostRef> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_series, 0);
 
 /**
  * A condition on a label. A label that a series lacks counts as "".
@@ -43,7 +70,7 @@ export type Matcher = Message<"cairn.v1.Matcher"> & {
  * Use `create(MatcherSchema)` to create a new message.
  */
 export const MatcherSchema: GenMessage<Matcher> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_series, 0);
+  messageDesc(file_cairn_v1_series, 1);
 
 /**
  * @generated from message cairn.v1.ListLabelsRequest
@@ -88,6 +115,16 @@ export type ListLabelsRequest = Message<"cairn.v1.ListLabelsRequest"> & {
    * @generated from field: string page_token = 7;
    */
   pageToken: string;
+
+  /**
+   * @generated from field: repeated cairn.v1.HostRef hosts = 8;
+   */
+  hosts: HostRef[];
+
+  /**
+   * @generated from field: bool with_hosts = 9;
+   */
+  withHosts: boolean;
 };
 
 /**
@@ -95,7 +132,7 @@ export type ListLabelsRequest = Message<"cairn.v1.ListLabelsRequest"> & {
  * Use `create(ListLabelsRequestSchema)` to create a new message.
  */
 export const ListLabelsRequestSchema: GenMessage<ListLabelsRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_series, 1);
+  messageDesc(file_cairn_v1_series, 2);
 
 /**
  * @generated from message cairn.v1.LabelCount
@@ -119,7 +156,7 @@ export type LabelCount = Message<"cairn.v1.LabelCount"> & {
  * Use `create(LabelCountSchema)` to create a new message.
  */
 export const LabelCountSchema: GenMessage<LabelCount> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_series, 2);
+  messageDesc(file_cairn_v1_series, 3);
 
 /**
  * @generated from message cairn.v1.ListLabelsResponse
@@ -151,7 +188,7 @@ export type ListLabelsResponse = Message<"cairn.v1.ListLabelsResponse"> & {
  * Use `create(ListLabelsResponseSchema)` to create a new message.
  */
 export const ListLabelsResponseSchema: GenMessage<ListLabelsResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_series, 3);
+  messageDesc(file_cairn_v1_series, 4);
 
 /**
  * @generated from message cairn.v1.ListRunKeysRequest
@@ -177,7 +214,7 @@ export type ListRunKeysRequest = Message<"cairn.v1.ListRunKeysRequest"> & {
  * Use `create(ListRunKeysRequestSchema)` to create a new message.
  */
 export const ListRunKeysRequestSchema: GenMessage<ListRunKeysRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_series, 4);
+  messageDesc(file_cairn_v1_series, 5);
 
 /**
  * @generated from message cairn.v1.RunKey
@@ -222,7 +259,7 @@ export type RunKey = Message<"cairn.v1.RunKey"> & {
  * Use `create(RunKeySchema)` to create a new message.
  */
 export const RunKeySchema: GenMessage<RunKey> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_series, 5);
+  messageDesc(file_cairn_v1_series, 6);
 
 /**
  * @generated from message cairn.v1.RunTime
@@ -246,7 +283,7 @@ export type RunTime = Message<"cairn.v1.RunTime"> & {
  * Use `create(RunTimeSchema)` to create a new message.
  */
 export const RunTimeSchema: GenMessage<RunTime> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_series, 6);
+  messageDesc(file_cairn_v1_series, 7);
 
 /**
  * @generated from message cairn.v1.ListRunKeysResponse
@@ -280,7 +317,7 @@ export type ListRunKeysResponse = Message<"cairn.v1.ListRunKeysResponse"> & {
  * Use `create(ListRunKeysResponseSchema)` to create a new message.
  */
 export const ListRunKeysResponseSchema: GenMessage<ListRunKeysResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_series, 7);
+  messageDesc(file_cairn_v1_series, 8);
 
 /**
  * @generated from message cairn.v1.DeleteSeriesRequest
@@ -317,6 +354,13 @@ export type DeleteSeriesRequest = Message<"cairn.v1.DeleteSeriesRequest"> & {
    * @generated from field: optional int64 to = 5;
    */
   to?: bigint | undefined;
+
+  /**
+   * Instead of `run`.
+   *
+   * @generated from field: cairn.v1.HostRef host = 6;
+   */
+  host?: HostRef | undefined;
 };
 
 /**
@@ -324,7 +368,7 @@ export type DeleteSeriesRequest = Message<"cairn.v1.DeleteSeriesRequest"> & {
  * Use `create(DeleteSeriesRequestSchema)` to create a new message.
  */
 export const DeleteSeriesRequestSchema: GenMessage<DeleteSeriesRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_series, 8);
+  messageDesc(file_cairn_v1_series, 9);
 
 /**
  * @generated from message cairn.v1.DeleteSeriesResponse
@@ -350,7 +394,96 @@ export type DeleteSeriesResponse = Message<"cairn.v1.DeleteSeriesResponse"> & {
  * Use `create(DeleteSeriesResponseSchema)` to create a new message.
  */
 export const DeleteSeriesResponseSchema: GenMessage<DeleteSeriesResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_series, 9);
+  messageDesc(file_cairn_v1_series, 10);
+
+/**
+ * @generated from message cairn.v1.ListHostsRequest
+ */
+export type ListHostsRequest = Message<"cairn.v1.ListHostsRequest"> & {
+  /**
+   * Hosts in this namespace and below it; empty for all.
+   *
+   * @generated from field: string under = 1;
+   */
+  under: string;
+
+  /**
+   * @generated from field: int32 page_size = 2;
+   */
+  pageSize: number;
+
+  /**
+   * @generated from field: string page_token = 3;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message cairn.v1.ListHostsRequest.
+ * Use `create(ListHostsRequestSchema)` to create a new message.
+ */
+export const ListHostsRequestSchema: GenMessage<ListHostsRequest> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_series, 11);
+
+/**
+ * @generated from message cairn.v1.Host
+ */
+export type Host = Message<"cairn.v1.Host"> & {
+  /**
+   * @generated from field: string namespace = 1;
+   */
+  namespace: string;
+
+  /**
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * @generated from field: int64 series_count = 3;
+   */
+  seriesCount: bigint;
+
+  /**
+   * When its last envelope came, by the clock of the server.
+   *
+   * @generated from field: int64 written_us = 4;
+   */
+  writtenUs: bigint;
+};
+
+/**
+ * Describes the message cairn.v1.Host.
+ * Use `create(HostSchema)` to create a new message.
+ */
+export const HostSchema: GenMessage<Host> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_series, 12);
+
+/**
+ * @generated from message cairn.v1.ListHostsResponse
+ */
+export type ListHostsResponse = Message<"cairn.v1.ListHostsResponse"> & {
+  /**
+   * By namespace, then by name.
+   *
+   * @generated from field: repeated cairn.v1.Host hosts = 1;
+   */
+  hosts: Host[];
+
+  /**
+   * Empty on the last page.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message cairn.v1.ListHostsResponse.
+ * Use `create(ListHostsResponseSchema)` to create a new message.
+ */
+export const ListHostsResponseSchema: GenMessage<ListHostsResponse> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_series, 13);
 
 /**
  * @generated from enum cairn.v1.MatchOp
