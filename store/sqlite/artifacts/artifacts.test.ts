@@ -63,6 +63,7 @@ it("A39 versions of a store from before numbers of their own keep theirs, and th
   const db = new DatabaseSync(join(under.data, "cairn.db"));
   db.exec(`DROP INDEX replaced_artifact_newest; ALTER TABLE replaced_artifact DROP COLUMN version;
     DROP TABLE replaced_version; DROP TABLE change; DROP TABLE upload;
+    DROP TABLE host_count; DROP TABLE host; DROP TRIGGER run_removed;
     DELETE FROM setting WHERE name = 'journal-secret'; UPDATE replaced_artifact SET id = 40; PRAGMA user_version = 9`);
   db.close();
   under = await openIn(dirname(under.data), under.data);
