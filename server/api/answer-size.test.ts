@@ -58,7 +58,13 @@ const ASKED: Readonly<
     bytesMax: both(36 << 20),
   },
   ListKeys: { ask: ({ namespace }) => [{ namespace }, { namespace, pageSize: MANY }] },
-  ListSeries: { ask: ({ runId }) => [{ run: { id: runId }, pageSize: MANY }] },
+  ListHosts: { ask: () => [{ pageSize: MANY }] },
+  ListSeries: {
+    ask: ({ runId }) => [
+      { run: { id: runId }, pageSize: MANY },
+      { under: "", withHosts: true, pageSize: MANY },
+    ],
+  },
   ListLabels: { ask: ({ runId }) => [{ run: { id: runId }, label: "", pageSize: MANY }] },
   ListRunKeys: {
     ask: ({ runId }) => [{ runs: Array.from({ length: 200 }, () => ({ id: runId })) }],

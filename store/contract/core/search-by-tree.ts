@@ -73,9 +73,9 @@ class CoreEngine implements ScriptEngine {
 
   async searchModels(query: Query, page: ScriptSearch, text: string): Promise<ScriptFound> {
     this.#core.clock.us = page.nowUs;
-    const asked = { namespace: "", pageSize: page.limit, pageToken: page.after ?? "" };
-    const byTree = await this.#core.models.search(CALLER, { ...asked, query });
-    const byText = await this.#core.models.search(CALLER, { ...asked, query: text });
+    const first = { namespace: "", pageSize: page.limit, pageToken: page.after ?? "" };
+    const byTree = await this.#core.models.search(CALLER, { ...first, query });
+    const byText = await this.#core.models.search(CALLER, { ...first, query: text });
     expect(byText, text).toEqual(byTree);
     const { models, totalCount: total, nextPageToken } = byTree;
     const names = models.map(({ run, artifact }) => modelName(run.name, artifact));
