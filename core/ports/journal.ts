@@ -38,7 +38,7 @@ export interface Journal extends JournalReader {
    * outcomes come in the same order and one refusal does not touch the others. Per (run, writer):
    * seq = last + 1 (after the declared losses) is applied; a known seq with the same content answers
    * `duplicate`; with other content `exists` (SEQ_REUSED); beyond the next `precondition` (SEQ_GAP,
-   * fact expected). A series keeps its first kind: another throws `invalid`. From the call on
+   * fact expected). Params with `paramsOnce` that are there with another value: `precondition` (PARAM_WRITTEN). A series keeps its first kind: another throws `invalid`. From the call on
    * the columns of `envelopes` are read-only for the caller and the store: watchers may still
    * be reading them long after. Whether content is the same is judged by all of it, also by what `kept` leaves out.
    */

@@ -49,7 +49,7 @@ export interface RunStore {
     signal?: AbortSignal,
   ): Promise<{ runs: Run[]; looked: number }>;
   /**
-   * Merges per key. Throws `not-found`; `exists` when an alias is taken. `nowUs` stamps the change. The record is
+   * Merges per key. Throws `not-found`; `exists` when an alias is taken; `precondition` as `change.paramsOnce` says. `nowUs` stamps the change. The record is
    * written when a field changed (core/runs/run-difference.ts), with their names as fact `fields`.
    */
   updateRun(id: string, change: RunChange, nowUs: number, audit?: AuditRecord): Promise<Run>;

@@ -231,6 +231,7 @@ export class Runs {
 
 function changed(run: Run, change: RunChange, nowUs: number): Run {
   const onlyIfAbsent = change.onlyIfAbsent ?? false;
+  if (change.paramsOnce === true) requireUnwritten(run, change.params);
   const params = merge(run.params, change.params, change.removeParams, onlyIfAbsent);
   const tags = merge(run.tags, change.tags, change.removeTags, onlyIfAbsent);
   const aliases = [...new Set([...run.aliases, ...(change.addAliases ?? [])])];
@@ -276,6 +277,17 @@ function merge(
     if (!onlyIfAbsent || !merged.has(key)) merged.set(key, value);
   }
   return merged;
+}
+
+function requireUnwritten({ id, params }: Run, added: RunChange["params"]): void {
+  for (const [key, value] of added ?? []) {
+    if ((params.get(key) ?? value) === value) continue;
+    throw new CairnError(
+      "precondition",
+      `cannot write param ${quote(key)} of run ${quote(id)}: it has another value`,
+      { reason: "PARAM_WRITTEN", facts: { key }, hint: "this way in writes a param once; use another key" },
+    );
+  }
 }
 
 function requireAtMost(count: number, max: number, noun: string, id: string): void {
