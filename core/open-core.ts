@@ -28,6 +28,7 @@ import type { UploadLedger } from "./ports/upload-ledger.ts";
 import type { Backlog } from "./quota/backlog.ts";
 import { CapturePolicies } from "./runs/capture-policies.ts";
 import { Namespaces } from "./runs/namespaces.ts";
+import { RunMoves } from "./runs/run-moves.ts";
 import { Runs } from "./runs/runs.ts";
 import { Groups } from "./series/groups.ts";
 import { Metrics } from "./series/metrics.ts";
@@ -87,7 +88,8 @@ export async function openCore(ports: Ports, options: CoreOptions) {
     clock,
     follower,
     ...(options.passwordCost !== undefined && { passwordCost: options.passwordCost }),
-    locateRun: async (caller, id) => (await runs.whereIs(caller, { by: "id", id })).namespace,
+    // As the store has it: what is bound on a run is bound where it is now.
+    locateRun: async (caller, id) => (await runs.getHead(caller, { by: "id", id })).namespace,
   });
   // Watchers must look whether they still may.
   access.onChange(() => changes.rouse());
@@ -113,6 +115,7 @@ export async function openCore(ports: Ports, options: CoreOptions) {
     access,
     auditHeads: new AuditHeads({ store: ports.access, clock, signer: () => options.auditSigner() }),
     runs,
+    runMoves: new RunMoves({ runs, store, access, clock, follower }),
     objectives,
     namespaces: new Namespaces({
       store: namespaceStore,

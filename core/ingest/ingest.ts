@@ -5,7 +5,7 @@ import { missingArtifact, type ArtifactScope } from "../artifacts/locate.ts";
 import { replaceRecord } from "../artifacts/artifact-record.ts";
 import { CairnError } from "#lang/errors.ts";
 import type { Envelope, EnvelopeAck } from "../types/envelope.ts";
-import type { EnvelopeAudit, Journal } from "../ports/journal.ts";
+import { RUN_MOVED, type EnvelopeAudit, type Journal } from "../ports/journal.ts";
 import { Backlog } from "../quota/backlog.ts";
 import { envelopeBytes } from "../quota/envelope-bytes.ts";
 import type { CapturePolicies } from "../runs/capture-policies.ts";
@@ -13,6 +13,9 @@ import type { Runs } from "../runs/runs.ts";
 import type { Changes } from "../watch/changes.ts";
 import { checkEnvelope } from "./check-envelope.ts";
 import { withhold } from "./withhold.ts";
+
+/** How often an envelope is judged again because its run was moved. */
+const TRIES_MAX = 5;
 
 /** The one way in for everything a writer says about a run. */
 export class Ingest {
@@ -52,35 +55,47 @@ export class Ingest {
     }
   }
 
+  /** The store refuses what was judged where the run is not any more: then it is judged again. */
   async #apply(caller: Caller, checked: Envelope): Promise<EnvelopeAck> {
-    const { id: runId, namespace } = await this.#runs.whereIs(caller, checked.run);
-    const { series, change } = checked;
-    for (const { name } of checked.artifacts ?? [])
-      requireArtifact(caller, { namespace, runId, artifact: name });
-    const mayCapture = checked.log !== undefined || checked.artifacts !== undefined;
-    const left = mayCapture ? withhold(checked, this.#captures.forbiddenIn(namespace)) : undefined;
-    const nowUs = this.#clock.nowUs();
-    const { artifacts: stored } = left?.kept ?? checked;
-    const audit = auditOf(caller, { change, artifacts: stored }, { namespace, runId }, nowUs);
-    const [outcome] = await this.#journal.append([{ ...checked, runId, kept: left?.kept, audit }], nowUs);
-    if (outcome === undefined) throw new CairnError("internal", "the store gave no answer");
-    if (!outcome.ok) throw outcome.error;
-    if (!outcome.ack.duplicate) {
-      const { log } = left?.kept ?? checked;
-      this.#accepted.envelopes++;
-      this.#accepted.points += outcome.ack.points;
-      for (const { lengths } of log ?? []) this.#accepted.lines += lengths.length;
-      const { position } = outcome;
-      if (series.length > 0 && position !== undefined) this.#changes.points.offer(runId, position, series);
-      if (left !== undefined) return { ...outcome.ack, withheld: left.withheld };
+    for (let tries = 1; ; tries++) {
+      const { id: runId, namespace } = await this.#runs.whereIs(caller, checked.run);
+      const { series, change } = checked;
+      for (const { name } of checked.artifacts ?? [])
+        requireArtifact(caller, { namespace, runId, artifact: name });
+      const mayCapture = checked.log !== undefined || checked.artifacts !== undefined;
+      const left = mayCapture ? withhold(checked, this.#captures.forbiddenIn(namespace)) : undefined;
+      const nowUs = this.#clock.nowUs();
+      const { artifacts: stored } = left?.kept ?? checked;
+      const audit = auditOf(caller, { change, artifacts: stored }, { namespace, runId }, nowUs);
+      const one = { ...checked, runId, namespace, kept: left?.kept, audit };
+      const [outcome] = await this.#journal.append([one], nowUs);
+      if (outcome === undefined) throw new CairnError("internal", "the store gave no answer");
+      if (!outcome.ok) {
+        if (tries === TRIES_MAX || !isMoved(outcome.error)) throw outcome.error;
+        this.#runs.forgetPlace(runId);
+        continue;
+      }
+      if (!outcome.ack.duplicate) {
+        const { log } = left?.kept ?? checked;
+        this.#accepted.envelopes++;
+        this.#accepted.points += outcome.ack.points;
+        for (const { lengths } of log ?? []) this.#accepted.lines += lengths.length;
+        const { position } = outcome;
+        if (series.length > 0 && position !== undefined) this.#changes.points.offer(runId, position, series);
+        if (left !== undefined) return { ...outcome.ack, withheld: left.withheld };
+      }
+      return outcome.ack;
     }
-    return outcome.ack;
   }
 
   /** Since the start of the server. */
   get accepted(): { readonly envelopes: number; readonly points: number; readonly lines: number } {
     return this.#accepted;
   }
+}
+
+function isMoved(error: Error): boolean {
+  return error instanceof CairnError && error.reason === RUN_MOVED;
 }
 
 /** undefined for what needs none: points and lines alone. */

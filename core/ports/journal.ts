@@ -11,7 +11,7 @@ export const CHANGED = {
   artifacts: 8,
   /** Destroyed for good. */
   purged: 16,
-  /** It is in another namespace now. Without a run: a namespace was moved with all that is in it. */
+  /** It is in another namespace now; always with `run`. Without a run: a namespace was moved with all that is in it. */
   moved: 32,
   /** Without a run: which namespaces there are, their objectives and capture policies. */
   namespaces: 64,
@@ -30,6 +30,9 @@ export const CHANGED_RUNS =
   CHANGED.purged |
   CHANGED.moved |
   CHANGED.deleted;
+
+/** The reason of a write that was judged in a namespace where the run is not any more. */
+export const RUN_MOVED = "RUN_MOVED";
 
 /** The way in for envelopes, and the way to follow what changed. */
 export interface Journal extends JournalReader {
@@ -95,6 +98,14 @@ export interface JournalChange {
   what: number;
   /** With points: how many envelopes with points came since the position that was asked for. */
   envelopes: number;
+  /** The places that the run left since the position that was asked for, rising; absent where it left none. */
+  moves?: readonly RunMove[];
+}
+
+export interface RunMove {
+  /** The namespace it left. */
+  from: string;
+  position: number;
 }
 
 export interface ReadJournalPoints {
@@ -118,6 +129,11 @@ export interface EnvelopePoints {
 
 export interface AppendEnvelope extends Omit<Envelope, "run"> {
   runId: string;
+  /**
+   * Where the writer was judged: when the run is not there any more the envelope is refused with `precondition`
+   * (RUN_MOVED), duplicates too, and nothing of it is stored. undefined for wherever it is.
+   */
+  namespace?: string | undefined;
   /** Stored instead of `log` and `artifacts`, which then count for the digest only. */
   kept?: KeptParts | undefined;
   /**

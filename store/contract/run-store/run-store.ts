@@ -10,6 +10,7 @@ import { durableContract } from "./durable.ts";
 import { feedContract } from "./feed.ts";
 import { ledgerContract } from "./ledger.ts";
 import { limitsContract } from "./limits.ts";
+import { movesContract } from "./moves.ts";
 import { namespacesContract } from "./namespaces.ts";
 import { runsContract } from "./runs.ts";
 import { schedulesContract } from "./schedules.ts";
@@ -29,6 +30,7 @@ export function runStoreContract(name: string, open: OpenStores, traits: RunStor
   describe(`run store on ${name}`, () => {
     describe("namespaces", () => namespacesContract(open));
     describe("runs", () => runsContract(open));
+    describe("moves", () => movesContract(open));
     describe("trash and heartbeats", () => trashContract(open));
     describe("ledger", () => ledgerContract(open));
     describe("digests", () => digestContract(open));

@@ -24,7 +24,7 @@ export function packEnvelope(
   envelope: AppendEnvelope,
   nowUs: number,
 ): PackedEnvelope & { body: Uint8Array<ArrayBuffer> } {
-  const { runId, writer, seq, lost, change, series, log, artifacts, kept, audit } = envelope;
+  const { runId, namespace, writer, seq, lost, change, series, log, artifacts, kept, audit } = envelope;
   let points = 0;
   const names: string[] = [];
   scratch.reset();
@@ -53,6 +53,7 @@ export function packEnvelope(
   const digest = crc32(said, contentCrc) * LENGTH_MODULUS + ((contentBytes + said.length) % LENGTH_MODULUS);
   return {
     runId,
+    namespace,
     writer,
     seq,
     lost,
