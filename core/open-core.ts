@@ -74,7 +74,7 @@ export type Core = Awaited<ReturnType<typeof openCore>>;
 /** All parts of core over the ports. */
 export async function openCore(ports: Ports, options: CoreOptions) {
   const { journal, namespaces: namespaceStore, runs: store, points, links, logs, search } = ports;
-  const { clock } = options;
+  const { clock, backlog } = options;
   const changes = new Changes(journal, options.changes);
   await changes.catchUp();
   const follower = new Follower(journal);
@@ -107,7 +107,6 @@ export async function openCore(ports: Ports, options: CoreOptions) {
     follower,
     onSweepFailure: (thrown) => options.onSweepFailure(thrown),
   });
-  const { backlog } = options;
   return {
     changes,
     follower,

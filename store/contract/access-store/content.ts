@@ -19,7 +19,7 @@ const scope: fc.Arbitrary<Scope> = fc.oneof(
   fc.constantFrom(...RUNS),
   fc
     .tuple(fc.constantFrom(...RUNS), fc.constantFrom("x", "dir/y\n#z"))
-    .map(([run, artifact]) => ({ ...run, artifact })),
+    .map(([{ namespace, runId }, artifact]) => ({ namespace, runId, artifact })),
 );
 const name = fc.constantFrom(...NAMES);
 const time = fc.integer({ min: 0, max: 2 ** 53 - 1 });
@@ -144,16 +144,16 @@ export function accessContentContract(open: OpenStores): void {
       { namespace: "b", runId },
     ];
     const binding = { principal: "everyone", role: "viewer" as const, createdUs: NOW_US, createdBy: "ada" };
-    const changesOn = (scope: Scope): AccessChange[] => [
-      { do: "put-binding", binding: { ...binding, scope } },
-      { do: "set-closed", scope, closed: true },
-      { do: "set-closed", scope, closed: false },
-      { do: "delete-binding", principal: "everyone", scope },
+    const changesOn = (place: Scope): AccessChange[] => [
+      { do: "put-binding", binding: { ...binding, scope: place } },
+      { do: "set-closed", scope: place, closed: true },
+      { do: "set-closed", scope: place, closed: false },
+      { do: "delete-binding", principal: "everyone", scope: place },
     ];
     await access.changeAccess(changesOn(there!).slice(0, 2), []);
     const before = await access.loadAccess();
-    for (const change of changesOn(elsewhere!)) {
-      await expect(access.changeAccess([change], [AUDIT])).rejects.toEqual(refused("not-found"));
+    for (const one of changesOn(elsewhere!)) {
+      await expect(access.changeAccess([one], [AUDIT])).rejects.toEqual(refused("not-found"));
     }
     expect(await access.loadAccess()).toEqual(before);
     await access.changeAccess(changesOn(there!).slice(2), []);

@@ -56,9 +56,9 @@ export function coreAccessMovesContract(open: OpenStores): void {
     }
     // One that is hidden is answered as one that is not there, and so is a namespace.
     const alone = here(at.access.identify((await at.token("alone")).secret));
-    const saidOf = (id: string, namespace: string) =>
-      move(alone, id, namespace).then(String, (thrown) =>
-        String(thrown).replaceAll(id, "ID").replaceAll(namespace, "NS"),
+    const saidOf = (of: string, namespace: string) =>
+      move(alone, of, namespace).then(String, (thrown) =>
+        String(thrown).replaceAll(of, "ID").replaceAll(namespace, "NS"),
       );
     expect(await saidOf(await make("b"), "a")).toBe(await saidOf("0".repeat(32), "a"));
     expect(await saidOf(id, "b")).toBe(await saidOf(id, "none"));
@@ -158,7 +158,7 @@ export function coreAccessMovesContract(open: OpenStores): void {
     await at.close(on("", plain, "model"));
     const seen = async (identity: Identity) => {
       const { runs } = await at.runs.search(as(identity, "read"), SEARCH);
-      return runs.map(({ run }) => [run.id, run.namespace]).toSorted();
+      return runs.map(({ run }) => [run.id, run.namespace]);
     };
     expect([await seen(ada), await seen(ben)]).toEqual([[], [[closed, "a"]]]);
     for (const id of [closed, plain]) await move(ADMIN, id, "b");
