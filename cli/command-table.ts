@@ -101,6 +101,7 @@ export const COMMANDS: readonly CommandGroup[] = [
         summary: "move runs to the trash, or destroy what is there",
         load: () => import("./commands/rm.ts"),
       },
+      { name: "mv", summary: "move runs to another namespace", load: () => import("./commands/mv.ts") },
       { name: "restore", summary: "take runs out of the trash", load: () => import("./commands/restore.ts") },
       {
         name: "verify",

@@ -29,6 +29,7 @@ import type { UploadLedger } from "./ports/upload-ledger.ts";
 import type { Backlog } from "./quota/backlog.ts";
 import { CapturePolicies } from "./runs/capture-policies.ts";
 import { Namespaces } from "./runs/namespaces.ts";
+import { RunMoves } from "./runs/run-moves.ts";
 import { Runs } from "./runs/runs.ts";
 import { Groups } from "./series/groups.ts";
 import { Metrics } from "./series/metrics.ts";
@@ -74,7 +75,7 @@ export type Core = Awaited<ReturnType<typeof openCore>>;
 /** All parts of core over the ports. */
 export async function openCore(ports: Ports, options: CoreOptions) {
   const { journal, namespaces: namespaceStore, runs: store, points, links, logs, search } = ports;
-  const { clock } = options;
+  const { clock, backlog } = options;
   const changes = new Changes(journal, options.changes);
   await changes.catchUp();
   const follower = new Follower(journal);
@@ -88,7 +89,8 @@ export async function openCore(ports: Ports, options: CoreOptions) {
     clock,
     follower,
     ...(options.passwordCost !== undefined && { passwordCost: options.passwordCost }),
-    locateRun: async (caller, id) => (await runs.whereIs(caller, { by: "id", id })).namespace,
+    // As the store has it: what is bound on a run is bound where it is now.
+    locateRun: async (caller, id) => (await runs.getHead(caller, { by: "id", id })).namespace,
   });
   // Watchers must look whether they still may.
   access.onChange(() => changes.rouse());
@@ -106,7 +108,6 @@ export async function openCore(ports: Ports, options: CoreOptions) {
     follower,
     onSweepFailure: (thrown) => options.onSweepFailure(thrown),
   });
-  const { backlog } = options;
   return {
     changes,
     follower,
@@ -114,6 +115,7 @@ export async function openCore(ports: Ports, options: CoreOptions) {
     access,
     auditHeads: new AuditHeads({ store: ports.access, clock, signer: () => options.auditSigner() }),
     runs,
+    runMoves: new RunMoves({ runs, store, access, clock, follower }),
     objectives,
     namespaces: new Namespaces({
       store: namespaceStore,

@@ -4,6 +4,7 @@ import type { Kind } from "./candidates.ts";
 /** By what an argument or the value of an option is called in the help; the first that fits counts. */
 const KINDS: readonly (readonly [name: RegExp, kinds: readonly Kind[]])[] = [
   [/^(?:words)$/, ["run", "metric"]],
+  [/^(?:places)$/, ["run", "namespace"]],
   [/^(?:runs?|run[-_ ]?ids?|a|b|c|others|more)$/, ["run"]],
   [/^(?:scope)$/, ["scope"]],
   [/^(?:namespace|path|under)$/, ["namespace"]],

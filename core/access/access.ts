@@ -14,6 +14,7 @@ import { planFirstToken } from "./tokens/first-token.ts";
 import { authorizeAround, Grants, rankAt, type LocateRun } from "./grants.ts";
 import { Logins } from "./passwords/logins.ts";
 import { viewToken } from "./tokens/mint-token.ts";
+import { requireMayMove } from "./move-right.ts";
 import { getPrincipal, scopeText } from "./names.ts";
 import { PasswordChecks } from "./passwords/password-checks.ts";
 import { Passwords, type PasswordCost } from "./passwords/password.ts";
@@ -228,6 +229,23 @@ export class Access {
 
   setClosed(caller: Caller, request: { scope: AskedScope; closed: boolean }): Promise<void> {
     return this.#grants.setClosed(caller, request);
+  }
+
+  /**
+   * Moves a run by `write`, which does nothing and returns undefined when access has changed after the position of the
+   * journal that it gets. Throws where the caller may not move it.
+   */
+  moveRun<T>(
+    caller: Caller,
+    run: { namespace: string; runId: string },
+    to: string,
+    write: (accessAt: number) => Promise<T | undefined>,
+  ): Promise<T> {
+    return this.#book.whileUnchanged(async (state, accessAt) => {
+      requireMayMove(state, caller, run, to);
+      const result = await write(accessAt);
+      return result === undefined ? undefined : { result };
+    });
   }
 
   getScope(caller: Caller, scope: AskedScope): Promise<ScopeAccess> {

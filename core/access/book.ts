@@ -134,18 +134,30 @@ export class AccessBook {
    * `plan` runs when all earlier changes are done; it looks, decides and throws, and changes nothing itself. It runs
    * again when another process has changed access meanwhile.
    */
-  async change<T>(plan: (state: AccessState, nowUs: number) => Plan<T>): Promise<T> {
+  change<T>(plan: (state: AccessState, nowUs: number) => Plan<T>): Promise<T> {
+    return this.whileUnchanged(async (state, basedOn) => {
+      const { changes, audit, result } = plan(state, this.nowUs());
+      if (changes.length === 0 && audit.length === 0) return { result };
+      const position = await this.#store.changeAccess(changes, audit, basedOn);
+      if (position === undefined) return undefined;
+      this.#apply(changes, position);
+      return { result };
+    });
+  }
+
+  /**
+   * For a write that depends on who may do what. `attempt` looks and throws, then writes; it does nothing and returns
+   * undefined when access has changed after the position `basedOn` of the journal, and runs again on what holds by then.
+   */
+  async whileUnchanged<T>(
+    attempt: (state: AccessState, basedOn: number) => Promise<{ result: T } | undefined>,
+  ): Promise<T> {
     // The store is not asked about a plan that refuses, or changes nothing: it must not be an old state that says so.
     await this.catchUp();
     return this.#inTurn(async () => {
       for (let tries = 0; tries < PLANS_MAX; tries++) {
-        const { changes, audit, result } = plan(this.#state, this.nowUs());
-        if (changes.length === 0 && audit.length === 0) return result;
-        const position = await this.#store.changeAccess(changes, audit, this.#position);
-        if (position !== undefined) {
-          this.#apply(changes, position);
-          return result;
-        }
+        const done = await attempt(this.#state, this.#position);
+        if (done !== undefined) return done.result;
         await this.#load();
       }
       throw new CairnError("unavailable", "cannot change access: other servers change it all the time", {

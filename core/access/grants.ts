@@ -5,7 +5,7 @@ import { parseNamespace } from "#lang/namespace-path.ts";
 import type { AccessChange, Binding } from "../ports/access-store.ts";
 import { requireAdministrator } from "./administrators.ts";
 import { auditRecord } from "./audit/audit-record.ts";
-import type { AccessBook } from "./book.ts";
+import type { AccessBook, Plan } from "./book.ts";
 import { authorize, maySee, type Caller } from "./caller.ts";
 import { endFirstToken, hasBetterWayIn } from "./tokens/first-token.ts";
 import { getPrincipal, scopeRecord, scopeText } from "./names.ts";
@@ -17,6 +17,9 @@ import { EVERYONE, type AccessState } from "./state.ts";
 import type { AskedScope, ScopeAccess } from "./views.ts";
 
 export type LocateRun = (caller: Caller, runId: string) => Promise<string>;
+
+/** How often a change on a run is planned again because the run was moved. */
+const MOVES_MAX = 5;
 
 /** Roles on scopes, and scopes that are closed. Nobody gives or takes more than they have themselves. */
 export class Grants {
@@ -44,13 +47,9 @@ export class Grants {
     return { namespace: home, runId, ...(artifact !== "" && { artifact }) };
   }
 
-  async bind(
-    caller: Caller,
-    request: { principal: string; role: Role; scope: AskedScope },
-  ): Promise<Binding> {
-    const scope = await this.resolve(caller, request.scope);
+  bind(caller: Caller, request: { principal: string; role: Role; scope: AskedScope }): Promise<Binding> {
     const { principal, role } = request;
-    return this.#book.change((state, nowUs) => {
+    return this.#change(caller, request.scope, (scope, state, nowUs) => {
       authorize(caller, scope);
       if (principal !== EVERYONE) getPrincipal(state, principal);
       const before = state.findBinding(principal, scopeKey(scope));
@@ -75,10 +74,9 @@ export class Grants {
     });
   }
 
-  async unbind(caller: Caller, request: { principal: string; scope: AskedScope }): Promise<void> {
-    const scope = await this.resolve(caller, request.scope);
+  unbind(caller: Caller, request: { principal: string; scope: AskedScope }): Promise<void> {
     const { principal } = request;
-    return this.#book.change((state, nowUs) => {
+    return this.#change(caller, request.scope, (scope, state, nowUs) => {
       authorize(caller, scope);
       const before = state.findBinding(principal, scopeKey(scope));
       if (before === undefined) {
@@ -100,10 +98,9 @@ export class Grants {
     });
   }
 
-  async setClosed(caller: Caller, request: { scope: AskedScope; closed: boolean }): Promise<void> {
-    const scope = await this.resolve(caller, request.scope);
+  setClosed(caller: Caller, request: { scope: AskedScope; closed: boolean }): Promise<void> {
     const { closed } = request;
-    return this.#book.change((state, nowUs) => {
+    return this.#change(caller, request.scope, (scope, state, nowUs) => {
       authorize(caller, scope);
       if (state.closed.has(scopeKey(scope)) === closed) return { changes: [], audit: [], result: undefined };
       if (closed) requireRoom(state.closed.size, limits.closedScopesMax, "closed scopes");
@@ -119,6 +116,24 @@ export class Grants {
         result: undefined,
       };
     });
+  }
+
+  /** The plan is made for where the run is when it is carried out: the store refuses it elsewhere. */
+  async #change<T>(
+    caller: Caller,
+    asked: AskedScope,
+    plan: (scope: Scope, state: AccessState, nowUs: number) => Plan<T>,
+  ): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      const scope = await this.resolve(caller, asked);
+      try {
+        return await this.#book.change((state, nowUs) => plan(scope, state, nowUs));
+      } catch (thrown) {
+        if (scope.runId === undefined || tries === MOVES_MAX) throw thrown;
+        const now = await this.resolve(caller, asked);
+        if (now.namespace === scope.namespace) throw thrown;
+      }
+    }
   }
 
   async get(caller: Caller, asked: AskedScope): Promise<ScopeAccess> {

@@ -1,4 +1,7 @@
 import { CairnError } from "#lang/errors.ts";
+import type { Follower } from "../journal/follower.ts";
+import { CHANGED, type JournalChange } from "../ports/journal.ts";
+import { HEAVY_PARTS, type RunStore } from "../ports/run-store.ts";
 import { authorize, type Caller } from "./caller.ts";
 import type { Scope } from "./scope.ts";
 
@@ -13,17 +16,66 @@ export interface HeldRight {
   release(): void;
 }
 
-/** The right of the caller to do to the scope what its call declares. It may be gone from the start. */
-export function holdRight(caller: Caller, scope: Scope, onChange: OnAccessChange): HeldRight {
-  const gone = new AbortController();
-  const look = (): void => {
+interface Held {
+  /** Where it is now. */
+  readonly scope: Scope & { runId: string };
+  look(): void;
+}
+
+/** Rights to runs and artifacts that are held; they follow changes of access, and runs that are moved. */
+export class HeldRights {
+  readonly #runs: RunStore;
+  readonly #onAccessChange: OnAccessChange;
+  readonly #held = new Set<Held>();
+
+  constructor(parts: { runs: RunStore; follower: Follower; onAccessChange?: OnAccessChange }) {
+    this.#runs = parts.runs;
+    this.#onAccessChange = parts.onAccessChange ?? (() => () => undefined);
+    parts.follower.follow(CHANGED.moved, (changes) => this.#follow(changes));
+  }
+
+  /** The right of the caller to do to the scope what its call declares. It may be gone from the start. */
+  async hold(caller: Caller, scope: Held["scope"]): Promise<HeldRight> {
+    const gone = new AbortController();
+    const held: Held = {
+      scope: { ...scope },
+      look() {
+        try {
+          authorize(caller, held.scope);
+        } catch (thrown) {
+          gone.abort(CairnError.from(thrown));
+        }
+      },
+    };
+    const stop = this.#onAccessChange(() => held.look());
+    const release = (): void => {
+      stop();
+      this.#held.delete(held);
+    };
+    this.#held.add(held);
     try {
-      authorize(caller, scope);
+      // It may have been moved after the caller found it, and before it was followed.
+      await this.#locate([held]);
     } catch (thrown) {
-      gone.abort(CairnError.from(thrown));
+      release();
+      throw thrown;
     }
-  };
-  const release = onChange(look);
-  look();
-  return { signal: gone.signal, release };
+    return { signal: gone.signal, release };
+  }
+
+  async #follow(changes: readonly JournalChange[] | undefined): Promise<void> {
+    const moved = new Set(changes?.map(({ runId }) => runId) ?? [""]);
+    const concerned = moved.has("")
+      ? this.#held
+      : [...this.#held].filter(({ scope }) => moved.has(scope.runId));
+    await this.#locate([...concerned]);
+  }
+
+  async #locate(held: readonly Held[]): Promise<void> {
+    for (const { scope, look } of held) {
+      const [run] = await this.#runs.findRuns({ by: "id", id: scope.runId }, { omit: HEAVY_PARTS });
+      if (run !== undefined) scope.namespace = run.namespace;
+      look();
+    }
+  }
 }

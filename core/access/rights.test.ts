@@ -109,6 +109,32 @@ describe("rights", () => {
     expect(hiddenCount).toBeGreaterThan(100);
   });
 
+  it("A51: what is bound and closed on a run counts wherever the run is looked for, before the move of it is known", async () => {
+    let shut = 0;
+    await onTrees(dose(500, 10_000), (content, book, random) => {
+      const { namespace } = SCOPES[random(SCOPES.length)]!;
+      const moved = (scope: Scope): Scope => (scope.runId === undefined ? scope : { ...scope, namespace });
+      const after: AccessContent = {
+        ...content,
+        bindings: content.bindings.map((binding) => ({ ...binding, scope: moved(binding.scope) })),
+        closed: content.closed.map(moved),
+      };
+      for (const token of TOKENS) {
+        const rights = new TokenRights(book, token);
+        const mask = rights.readable();
+        for (const scope of SCOPES.filter(({ runId }) => runId !== undefined)) {
+          const rank = walk(after, token, moved(scope));
+          expect(asked(rights, moved(scope))).toBe(rank);
+          if (scope.artifact !== undefined || !content.closed.includes(scope)) continue;
+          const reads = mask === undefined || maskReadsRun(mask, { id: scope.runId!, namespace });
+          if (reads) expect(Math.max(rank, walk(content, token, scope))).toBeGreaterThan(0);
+          else shut++;
+        }
+      }
+    });
+    expect(shut).toBeGreaterThan(0);
+  });
+
   it("A19: an explanation has the role that rights have, and a reason for it", async () => {
     await onTrees(dose(1_000, 5_000), (content, book, random) => {
       const scope = SCOPES[random(SCOPES.length)]!;

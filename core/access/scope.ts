@@ -11,10 +11,13 @@ export interface Scope {
 
 export const ROOT: Scope = { namespace: "" };
 
-/** One text per scope, for maps: a line each for namespace, run and artifact. No namespace holds a line break. */
+/**
+ * One text per scope, for maps: a line each for namespace, run and artifact. No namespace holds a line break. That of a
+ * run is without its namespace: what is bound and closed on a run counts wherever that is, also while it is moved.
+ */
 export function scopeKey({ namespace, runId, artifact }: Scope): string {
   if (runId === undefined) return namespace;
-  return artifact === undefined ? `${namespace}\n${runId}` : `${namespace}\n${runId}\n${artifact}`;
+  return artifact === undefined ? `\n${runId}` : `\n${runId}\n${artifact}`;
 }
 
 /** The scopes whose bindings reach this one, from the root inwards; the last is the scope itself. */

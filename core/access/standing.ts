@@ -46,10 +46,11 @@ export class Standing {
   rankAt(scope: Scope): Rank {
     const { namespace, runId } = scope;
     // Where nothing is bound or closed on the run, it is as its namespace.
-    const asked = runId === undefined || !this.#state.isRuled(runId) ? namespace : scopeKey(scope);
+    const isRuled = runId !== undefined && this.#state.isRuled(runId);
+    const asked = isRuled ? namespace + scopeKey(scope) : namespace;
     const known = this.#answers.get(asked);
     if (known !== undefined) return known;
-    const rank = this.#workOut(asked === namespace ? { namespace } : scope);
+    const rank = this.#workOut(isRuled ? scope : { namespace });
     if (this.#answers.size >= ANSWERS_MAX) this.#answers.clear();
     this.#answers.set(asked, rank);
     return rank;
@@ -119,7 +120,9 @@ export class Standing {
     const runs = new Map<string, boolean>();
     for (const { id, namespace } of this.#ruledRuns()) {
       const readsRun = this.rankAt({ namespace, runId: id }) > 0;
-      if (readsRun !== this.rankAt({ namespace }) > 0) runs.set(id, readsRun);
+      const isShut = !readsRun && this.#state.closed.has(scopeKey({ namespace, runId: id }));
+      // A closed run is named also where its namespace says the same: it may have been moved a moment ago.
+      if (isShut || readsRun !== this.rankAt({ namespace }) > 0) runs.set(id, readsRun);
     }
     return { namespaces: onlyTurns(readable), runs };
   }
@@ -156,7 +159,7 @@ function narrowed(
   const runsInside = new Map<string, boolean>();
   for (const { id, namespace } of ruledRuns) {
     const reads = runs.get(id);
-    if (reads !== undefined && inside(namespace)) runsInside.set(id, reads);
+    if (reads === false || (reads === true && inside(namespace))) runsInside.set(id, reads);
   }
   return { namespaces: onlyTurns(readable), runs: runsInside };
 }

@@ -44,7 +44,9 @@ function* additions(state: AccessState, content: AccessContent): Generator<Acces
     if (!isDeepStrictEqual(known, binding)) yield { do: "put-binding", binding };
   }
   for (const scope of content.closed) {
-    if (!state.closed.has(scopeKey(scope))) yield { do: "set-closed", scope, closed: true };
+    // A run that was moved is closed where it is now.
+    const known = state.closed.get(scopeKey(scope));
+    if (known?.namespace !== scope.namespace) yield { do: "set-closed", scope, closed: true };
   }
   for (const token of content.tokens) {
     const { id, lastUsedUs } = token;

@@ -1,6 +1,6 @@
 import type { Clock } from "#base/clock.ts";
 import { maySee, type Caller } from "../access/caller.ts";
-import { holdRight, type HeldRight, type OnAccessChange } from "../access/held-right.ts";
+import { HeldRights, type HeldRight, type OnAccessChange } from "../access/held-right.ts";
 import { CairnError, quote } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
 import {
@@ -75,6 +75,7 @@ export interface OpenArtifact {
 /** Files and locations that belong to runs. */
 export class Artifacts {
   readonly #parts: ArtifactParts;
+  readonly #rights: HeldRights;
   readonly uploads: Uploads;
   readonly sweep: BlobSweep;
   readonly content: StoredContent;
@@ -82,6 +83,7 @@ export class Artifacts {
 
   constructor(parts: ArtifactParts) {
     this.#parts = parts;
+    this.#rights = new HeldRights(parts);
     const pins = new BlobPins(parts);
     this.sweep = new BlobSweep(parts);
     this.uploads = new Uploads({ ...parts, pins, sweep: this.sweep });
@@ -146,18 +148,24 @@ export class Artifacts {
     range: (artifact: Artifact) => { start: number; end: number } | undefined = () => undefined,
   ): Promise<OpenArtifact> {
     const scope = await this.#locate(caller, asked.run, checkArtifactName(asked.name), asked.step);
-    for (let attempt = 1; ; attempt++) {
-      const artifact = await this.#find(scope, asked.step);
-      const body = await this.#read(artifact, range(artifact));
-      if (body !== undefined) return { artifact, body, right: this.#hold(caller, scope) };
-      // Replaced between the two looks, which is seldom and hardly ever happens twice.
-      if (attempt === READ_ATTEMPTS) throw lost(artifact);
+    const right = await this.#rights.hold(caller, scope);
+    try {
+      for (let attempt = 1; ; attempt++) {
+        const artifact = await this.#find(scope, asked.step);
+        const body = await this.#read(artifact, range(artifact));
+        if (body !== undefined) return { artifact, body, right };
+        // Replaced between the two looks, which is seldom and hardly ever happens twice.
+        if (attempt === READ_ATTEMPTS) throw lost(artifact);
+      }
+    } catch (thrown) {
+      right.release();
+      throw thrown;
     }
   }
 
   /** The right to do to the artifact, which may be there or not, what the call declares. Throws when there is none. */
   async hold(caller: Caller, { run, name }: Pick<AskedArtifact, "run" | "name">): Promise<HeldRight> {
-    return this.#hold(caller, await this.#locate(caller, run, checkArtifactName(name)));
+    return this.#rights.hold(caller, await this.#locate(caller, run, checkArtifactName(name)));
   }
 
   /** undefined when it is not there any more. */
@@ -189,10 +197,6 @@ export class Artifacts {
 
   #locate(caller: Caller, run: RunRef, name: string, step?: number): Promise<ArtifactScope> {
     return locateArtifact(this.#parts.runs, caller, run, name, (runId) => missingArtifact(runId, name, step));
-  }
-
-  #hold(caller: Caller, scope: ArtifactScope): HeldRight {
-    return holdRight(caller, scope, this.#parts.onAccessChange ?? (() => () => undefined));
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Clock } from "#base/clock.ts";
-import { authorize, type Caller } from "../access/caller.ts";
+import type { Caller } from "../access/caller.ts";
 import { CairnError } from "#lang/errors.ts";
 import { checkArtifactHead, type Artifact, type UploadedArtifact } from "../types/artifact.ts";
 import { checkDigest, wrongOffset } from "../types/blob.ts";
@@ -128,27 +128,23 @@ export class Uploads {
   /** `put` brings the blob into its place; the artifact is made while nobody can destroy it. */
   async #attach(
     caller: Caller,
-    scope: ArtifactScope,
+    { runId }: ArtifactScope,
     head: UploadHead,
     put: (beforePlace: (blob: BlobInfo) => Promise<void>) => Promise<BlobInfo>,
   ): Promise<Artifact> {
-    let pinned: { digest: string; pin: string } | undefined;
+    let pinned: { digest: string; pin: string; scope: ArtifactScope } | undefined;
     let artifact: Artifact;
     try {
       const blob = await put(async ({ digest }) => {
-        // It may have taken hours: who was let in then may have lost the right.
-        authorize(caller, scope);
+        // It may have taken hours: who was let in then may have lost the right, and the run may have been moved.
+        const scope = await locateArtifact(this.#runs, caller, { by: "id", id: runId }, head.name);
         this.#captures.requireAllowed(scope);
-        pinned = { digest, pin: await this.#pins.pin(digest) };
+        pinned = { digest, pin: await this.#pins.pin(digest), scope };
       });
       const nowUs = this.#clock.nowUs();
+      const { pin, scope } = pinned!;
       const audit = replaceRecord(caller, nowUs, scope, head.step);
-      artifact = await this.#store.putArtifact(
-        scope.runId,
-        { ...head, blob, pin: pinned!.pin },
-        nowUs,
-        audit,
-      );
+      artifact = await this.#store.putArtifact(runId, { ...head, blob, pin }, nowUs, audit);
     } catch (thrown) {
       // A storage that failed may have the row all the same at the next start, which must then find the content.
       if (pinned !== undefined && !mayHaveHappened(thrown)) await this.#giveUp(pinned);

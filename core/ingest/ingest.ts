@@ -7,7 +7,13 @@ import { CairnError } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
 import { requireAtMost } from "../types/check.ts";
 import type { Envelope, EnvelopeAck, Withheld } from "../types/envelope.ts";
-import type { AppendEnvelope, AppendOutcome, EnvelopeAudit, Journal } from "../ports/journal.ts";
+import {
+  RUN_MOVED,
+  type AppendEnvelope,
+  type AppendOutcome,
+  type EnvelopeAudit,
+  type Journal,
+} from "../ports/journal.ts";
 import { Backlog } from "../quota/backlog.ts";
 import { envelopeBytes } from "../quota/envelope-bytes.ts";
 import type { CapturePolicies } from "../runs/capture-policies.ts";
@@ -17,6 +23,9 @@ import type { Changes } from "../watch/changes.ts";
 import { checkEnvelope, pointsOf } from "./check-envelope.ts";
 import { withhold } from "./withhold.ts";
 import { refusalOf, type WriteOutcome } from "./write-outcome.ts";
+
+/** How often an envelope is judged again because its run was moved. */
+const TRIES_MAX = 5;
 
 /** Where the run of an envelope is. */
 interface Place {
@@ -104,6 +113,19 @@ export class Ingest {
     checked: ReadonlyMap<number, Envelope>,
     outcomes: Map<number, WriteOutcome>,
   ): Promise<void> {
+    let left = checked;
+    for (let tries = 1; left.size > 0; tries++) {
+      left = await this.#applyOnce(caller, left, outcomes, tries < TRIES_MAX);
+    }
+  }
+
+  /** Returns those without an outcome: they are to be judged again, because their run was moved. */
+  async #applyOnce(
+    caller: Caller,
+    checked: ReadonlyMap<number, Envelope>,
+    outcomes: Map<number, WriteOutcome>,
+    mayTryAgain: boolean,
+  ): Promise<ReadonlyMap<number, Envelope>> {
     const places = await this.#findPlaces(caller, checked.values());
     const nowUs = this.#clock.nowUs();
     const prepared = new Map<number, Prepared>();
@@ -114,12 +136,16 @@ export class Ingest {
         prepared.set(i, this.#prepare(caller, envelope, place, nowUs));
       });
     }
-    if (prepared.size === 0) return;
+    const again = new Map<number, Envelope>();
+    if (prepared.size === 0) return again;
     const appended = await this.#journal.append([...prepared.values()], nowUs);
     let at = 0;
     for (const [i, one] of prepared) {
-      attempt(outcomes, i, () => outcomes.set(i, { ok: true, ack: this.#settle(one, appended[at++]) }));
+      const outcome = appended[at++];
+      if (mayTryAgain && this.#wasMoved(one, outcome)) again.set(i, checked.get(i)!);
+      else attempt(outcomes, i, () => outcomes.set(i, { ok: true, ack: this.#settle(one, outcome) }));
     }
+    return again;
   }
 
   /** Of every run that they name, by `keyOf`; asks for each once. */
@@ -144,11 +170,22 @@ export class Ingest {
   }
 
   async #apply(caller: Caller, checked: Envelope): Promise<EnvelopeAck> {
-    const place = checked.run && (await this.#runs.whereIs(caller, checked.run));
-    const nowUs = this.#clock.nowUs();
-    const prepared = this.#prepare(caller, checked, place, nowUs);
-    const [outcome] = await this.#journal.append([prepared], nowUs);
-    return this.#settle(prepared, outcome);
+    for (let tries = 1; ; tries++) {
+      const place = checked.run && (await this.#runs.whereIs(caller, checked.run));
+      const nowUs = this.#clock.nowUs();
+      const prepared = this.#prepare(caller, checked, place, nowUs);
+      const [outcome] = await this.#journal.append([prepared], nowUs);
+      if (tries < TRIES_MAX && this.#wasMoved(prepared, outcome)) continue;
+      return this.#settle(prepared, outcome);
+    }
+  }
+
+  /** Whether the store refused it because its run is not where the envelope was judged: then it is to be judged again. */
+  #wasMoved({ runId }: Prepared, outcome: AppendOutcome | undefined): boolean {
+    if (outcome === undefined || outcome.ok || runId === undefined) return false;
+    if (!(outcome.error instanceof CairnError) || outcome.error.reason !== RUN_MOVED) return false;
+    this.#runs.forgetPlace(runId);
+    return true;
   }
 
   /** `place` is that of its run. Throws when the caller may not write what it holds. */
@@ -164,7 +201,7 @@ export class Ingest {
     const left = mayCapture ? withhold(checked, this.#captures.forbiddenIn(namespace)) : undefined;
     const { artifacts: stored } = left?.kept ?? checked;
     const audit = auditOf(caller, { change: checked.change, artifacts: stored }, { namespace, runId }, nowUs);
-    return { ...checked, runId, kept: left?.kept, audit, withheld: left?.withheld };
+    return { ...checked, runId, namespace, kept: left?.kept, audit, withheld: left?.withheld };
   }
 
   /** Counts what was accepted and shows it to watchers. Throws what the journal refused it with. */

@@ -12,7 +12,8 @@ import type { Scope } from "../access/scope.ts";
  * lang/limits.ts. A store that cannot write any more throws `unavailable` and goes on reading.
  *
  * A store that destroys something (purgeRun, deleteNamespace and their like) takes the bindings and
- * closures on it and below it away in the same transaction.
+ * closures on it and below it away in the same transaction. One that moves a run (moveRun) takes those on it and on
+ * its artifacts along.
  */
 export interface AccessStore {
   /** Everything but the audit, in no order, as it is at `position` of the Journal. */
@@ -20,7 +21,8 @@ export interface AccessStore {
   /**
    * Applies the changes in their order and appends the records, all or nothing, and returns the position from which on
    * they hold. With `basedOn`, does nothing and returns undefined when access may have changed after that position.
-   * Throws `not-found` for a binding or closure on a run that is not there: it may have been purged a moment ago.
+   * Throws `not-found` for a binding or closure on a run that is not there, or not in that namespace: it may have been
+   * purged or moved a moment ago. Taking away what was on a run that is gone changes nothing.
    */
   changeAccess(
     changes: readonly AccessChange[],

@@ -12,7 +12,7 @@ export const CHANGED = {
   artifacts: 8,
   /** Destroyed for good. */
   purged: 16,
-  /** It is in another namespace now. Without a run: a namespace was moved with all that is in it. */
+  /** It is in another namespace now; always with `run`. Without a run: a namespace was moved with all that is in it. */
   moved: 32,
   /** Without a run: which namespaces there are, their objectives and capture policies. */
   namespaces: 64,
@@ -32,6 +32,9 @@ export const CHANGED_RUNS =
   CHANGED.moved |
   CHANGED.deleted;
 
+/** The reason of a write that was judged in a namespace where the run is not any more. */
+export const RUN_MOVED = "RUN_MOVED";
+
 /** The way in for envelopes, and the way to follow what changed. */
 export interface Journal extends JournalReader {
   /**
@@ -40,7 +43,9 @@ export interface Journal extends JournalReader {
    * seq = last + 1 (after the declared losses) is applied; a known seq with the same content answers
    * `duplicate`; with other content `exists` (SEQ_REUSED); beyond the next `precondition` (SEQ_GAP,
    * fact expected). One without a number is applied, unless it has `dropRepeated` and the run took one with equal content
-   * that had it, too, within `repeatMs` of `nowUs` and among its last `repeatsPerRunMax`: it answers `duplicate`. A series keeps its first kind: another throws `invalid`. From the call on
+   * that had it, too, within `repeatMs` of `nowUs` and among its last `repeatsPerRunMax`: it answers `duplicate`. Params
+   * with `paramsOnce` that are there with another value: `precondition` (PARAM_WRITTEN). A series keeps its first kind:
+   * another throws `invalid`. From the call on
    * the columns of `envelopes` are read-only for the caller and the store: watchers may still
    * be reading them long after. Whether content is the same is judged by all of it, also by what `kept` leaves out.
    *
@@ -100,6 +105,14 @@ export interface JournalChange {
   what: number;
   /** With points: how many envelopes with points came since the position that was asked for. */
   envelopes: number;
+  /** The places that the run left since the position that was asked for, rising; absent where it left none. */
+  moves?: readonly RunMove[];
+}
+
+export interface RunMove {
+  /** The namespace it left. */
+  from: string;
+  position: number;
 }
 
 export interface ReadJournalPoints {
@@ -122,8 +135,15 @@ export interface EnvelopePoints {
 }
 
 export type AppendEnvelope = RunAppend | HostAppend;
-export type RunAppend = RunOwner & AppendParts;
-export type HostAppend = HostOwner & AppendParts;
+export type RunAppend = RunOwner &
+  AppendParts & {
+    /**
+     * Where the writer was judged: when the run is not there any more the envelope is refused with `precondition`
+     * (RUN_MOVED), duplicates too, and nothing of it is stored. undefined for wherever it is.
+     */
+    namespace?: string | undefined;
+  };
+export type HostAppend = HostOwner & AppendParts & { namespace?: undefined };
 
 export interface AppendParts extends EnvelopeParts {
   /** Stored instead of `log` and `artifacts`, which then count for the digest only. */

@@ -49,7 +49,7 @@ export interface RunStore {
     signal?: AbortSignal,
   ): Promise<{ runs: Run[]; looked: number }>;
   /**
-   * Merges per key. Throws `not-found`; `exists` when an alias is taken. `nowUs` stamps the change. The record is
+   * Merges per key. Throws `not-found`; `exists` when an alias is taken; `precondition` as `change.paramsOnce` says. `nowUs` stamps the change. The record is
    * written when a field changed (core/runs/run-difference.ts), with their names as fact `fields`.
    */
   updateRun(id: string, change: RunChange, nowUs: number, audit?: AuditRecord): Promise<Run>;
@@ -60,6 +60,13 @@ export interface RunStore {
    * unless it is in the trash.
    */
   purgeRun(id: string, audit: AuditRecord): Promise<{ points: number }>;
+  /**
+   * Puts the run into another namespace, which is created with its parents where missing; what was bound or closed on it
+   * and on its artifacts goes along. Nothing else of it changes. Does nothing and returns undefined when access may have
+   * changed after the position `accessAt` of the Journal. Throws `not-found`; `precondition` (RUN_MOVED) when it is not
+   * in `from` any more; `exists` (ALIAS_TAKEN) when an alias of it is taken in `to`.
+   */
+  moveRun(id: string, move: MoveRun, nowUs: number, audit: AuditRecord): Promise<Run | undefined>;
   /** Running runs whose writer promised heartbeats and has been silent for three become lost. Returns how many. */
   expireHeartbeats(nowUs: number): Promise<number>;
 
@@ -68,6 +75,12 @@ export interface RunStore {
    * with `bytesMax`, pageBytesMax when absent; the totals are of all.
    */
   verifyRun(id: string, bytesMax?: number, signal?: AbortSignal): Promise<RunLedger>;
+}
+
+export interface MoveRun {
+  from: string;
+  to: string;
+  accessAt: number;
 }
 
 /** How many runs one alias is answered with. */

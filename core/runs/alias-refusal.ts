@@ -12,6 +12,19 @@ export function aliasTaken(aliases: readonly string[], namespace: string): Cairn
   );
 }
 
+/** The same of a run that is moved to the namespace. */
+export function aliasTakenThere(alias: string, runId: string, namespace: string): CairnError {
+  return new CairnError(
+    "exists",
+    `cannot move run ${quote(runId)} to namespace ${quote(namespace)}: alias ${quote(alias)} is taken there`,
+    {
+      reason: "ALIAS_TAKEN",
+      facts: { alias },
+      hint: "an alias names one run of a namespace, also in the trash",
+    },
+  );
+}
+
 export function aliasConflict(aliases: readonly string[], ids: readonly string[]): CairnError {
   return new CairnError(
     "precondition",

@@ -2,6 +2,7 @@ import type { Clock } from "#base/clock.ts";
 import { newRunId } from "#base/ids.ts";
 import { auditRecord } from "../access/audit/audit-record.ts";
 import { authorize, authorizeCall, maySee, type Caller } from "../access/caller.ts";
+import type { Scope } from "../access/scope.ts";
 import { CairnError } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
 import {
@@ -181,10 +182,8 @@ export class Runs {
    */
   async whereIs(caller: Caller, ref: RunRef): Promise<{ id: string; namespace: string }> {
     const known = ref.by === "id" ? this.#located.get(ref.id) : undefined;
-    if (known !== undefined && ref.by === "id") {
-      const scope = { namespace: known, runId: ref.id };
-      if (!maySee(caller, scope)) throw missingRun(caller, ref);
-      authorize(caller, scope);
+    // Who may not do it there is refused by the store's word alone: the run may have been moved.
+    if (known !== undefined && ref.by === "id" && isAllowed(caller, { namespace: known, runId: ref.id })) {
       return { id: ref.id, namespace: known };
     }
     const moves = this.#moves;
@@ -201,6 +200,12 @@ export class Runs {
     if (this.#located.size >= LOCATED_MAX) this.#located.clear();
     if (this.#moves === moves) this.#located.set(run.id, run.namespace);
     return run;
+  }
+
+  /** For a write that the store has refused with RUN_MOVED: the next look asks the store. */
+  forgetPlace(id: string): void {
+    this.#moves++;
+    this.#located.delete(id);
   }
 
   #forget(changes: readonly JournalChange[] | undefined): void {
@@ -279,6 +284,10 @@ export class Runs {
   expireHeartbeats(): Promise<number> {
     return this.#store.expireHeartbeats(this.#clock.nowUs());
   }
+}
+
+function isAllowed(caller: Caller, scope: Scope): boolean {
+  return maySee(caller, scope) && caller.rights.may(caller.permission, scope);
 }
 
 export function pageSize(asked: number): number {

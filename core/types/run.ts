@@ -61,6 +61,12 @@ export interface RunChange {
   provenance?: Provenance;
   /** Params and tags that exist already are left as they are. */
   onlyIfAbsent?: boolean;
+  /**
+   * For a wire whose params are written once: a param that the run has with another value throws `precondition`
+   * (PARAM_WRITTEN, fact key), and nothing of the change or its envelope is stored. Values are the same when their JSON
+   * text is: 1 and 1.0 are different. Goes before `onlyIfAbsent`, and judges the run as it was before `removeParams`.
+   */
+  paramsOnce?: true;
   endedUs?: number;
   heartbeatSeconds?: number;
 }

@@ -286,8 +286,9 @@ export class Changes {
     if (part.changes.length === 0) return;
     this.#waves++;
     const notified = new Set<Subscription>(this.#everything);
-    for (const { runId, namespace, what, position, envelopes } of part.changes) {
-      this.#recent.note(runId, namespace, what, position);
+    for (const change of part.changes) {
+      const { runId, envelopes } = change;
+      this.#recent.note(change);
       if (envelopes > 0) this.points.confirm(runId, from, part.position, envelopes);
       for (const subscription of this.#ofRuns.get(runId) ?? []) notified.add(subscription);
     }

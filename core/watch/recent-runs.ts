@@ -1,4 +1,8 @@
-import { CHANGED } from "../ports/journal.ts";
+import { CHANGED, type JournalChange, type RunMove } from "../ports/journal.ts";
+
+/** Of one run; it has been in few namespaces, but nothing must grow without a limit. */
+const MOVES_MAX = 16;
+const NO_MOVES: readonly RunMove[] = [];
 
 /** A run that changed. */
 export interface ChangedRun {
@@ -7,12 +11,15 @@ export interface ChangedRun {
   readonly purged: boolean;
   /** The position of its last change of the kinds that were asked for. */
   readonly position: number;
+  /** The last times it left each namespace, in no order. */
+  readonly moves: readonly RunMove[];
 }
 
 /** One run with the positions of its last changes, in a list by the last of them. */
 interface Entry {
   readonly runId: string;
-  readonly namespace: string;
+  namespace: string;
+  moves: readonly RunMove[];
   position: number;
   purged: boolean;
   /** By kind; 0 for never. */
@@ -47,12 +54,14 @@ export class RecentRuns {
     return this.#runs.size;
   }
 
-  note(runId: string, namespace: string, what: number, position: number): void {
+  note({ runId, namespace, what, position, moves }: Omit<JournalChange, "envelopes">): void {
     let entry = this.#runs.get(runId);
     if (entry === undefined) entry = this.#add(runId, namespace);
     else if (entry !== this.#newest) this.#unlink(entry);
     if (entry !== this.#newest) this.#append(entry);
     entry.position = position;
+    entry.namespace = namespace;
+    if (moves !== undefined) this.#noteMoves(entry, moves);
     if ((what & CHANGED.run) !== 0) entry.runAt = position;
     if ((what & CHANGED.points) !== 0) entry.pointsAt = position;
     if ((what & CHANGED.lines) !== 0) entry.linesAt = position;
@@ -69,8 +78,8 @@ export class RecentRuns {
     for (let entry = this.#newest; entry !== undefined && entry.position > position; entry = entry.older) {
       const at = lastOf(entry, what);
       if (at <= position) continue;
-      const { runId, namespace, purged } = entry;
-      changed.push({ runId, namespace, purged, position: at });
+      const { runId, namespace, purged, moves } = entry;
+      changed.push({ runId, namespace, purged, position: at, moves });
     }
     return changed.sort((a, b) => a.position - b.position);
   }
@@ -81,10 +90,19 @@ export class RecentRuns {
     return entry === undefined ? 0 : lastOf(entry, what);
   }
 
+  #noteMoves(entry: Entry, moves: readonly RunMove[]): void {
+    const last = new Map([...entry.moves, ...moves].map(({ from, position }) => [from, position]));
+    entry.moves = Array.from(last, ([from, position]) => ({ from, position }));
+    if (last.size <= MOVES_MAX) return;
+    entry.moves = entry.moves.toSorted((a, b) => a.position - b.position).slice(-MOVES_MAX);
+    this.#floor = Math.max(this.#floor, entry.moves[0]!.position - 1);
+  }
+
   #add(runId: string, namespace: string): Entry {
     const entry: Entry = {
       runId,
       namespace,
+      moves: NO_MOVES,
       position: 0,
       purged: false,
       runAt: 0,
@@ -126,5 +144,6 @@ function lastOf(entry: Entry, what: number): number {
   if ((what & CHANGED.points) !== 0) at = Math.max(at, entry.pointsAt);
   if ((what & CHANGED.lines) !== 0) at = Math.max(at, entry.linesAt);
   if ((what & CHANGED.artifacts) !== 0) at = Math.max(at, entry.artifactsAt);
+  if ((what & CHANGED.moved) !== 0) for (const { position } of entry.moves) at = Math.max(at, position);
   return at;
 }

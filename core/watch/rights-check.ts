@@ -1,4 +1,4 @@
-import { authorizeCall, type Caller } from "../access/caller.ts";
+import { authorizeCall, maySee, type Caller } from "../access/caller.ts";
 import type { ReadMask } from "../access/scope.ts";
 import { CairnError } from "#lang/errors.ts";
 
@@ -27,15 +27,24 @@ export class RightsCheck {
     if (mask !== this.#mask && !isSame(mask, this.#mask)) {
       // An ended credential says so here.
       rights.mayAnywhere("read");
-      throw new CairnError("aborted", "cannot go on watching: what you may read has changed", {
-        reason: "ACCESS_CHANGED",
-        hint: "watch again from the last position",
-      });
+      throw accessChanged();
     }
     rights.mayAnywhere("read");
     this.#mask = mask;
     return mask;
   }
+
+  /** Throws as `mask` does when the run was moved to where the caller may not read it. */
+  requireSeen(run: { runId: string; namespace: string }): void {
+    if (!maySee(this.#caller, run)) throw accessChanged();
+  }
+}
+
+function accessChanged(): CairnError {
+  return new CairnError("aborted", "cannot go on watching: what you may read has changed", {
+    reason: "ACCESS_CHANGED",
+    hint: "watch again from the last position",
+  });
 }
 
 /** Any change of access gives everybody a mask of another id; most of them say the same as before. */

@@ -188,7 +188,7 @@ export class RunAnswers {
     await this.#changes.catchUp();
     if (from < this.#changes.floor) return undefined;
     const { position } = this.#changes;
-    const all = this.#changes.since(from, view.kinds).filter((run) => concerns(run, view, mask));
+    const all = concerned(this.#changes.since(from, view.kinds), from, view, mask);
     const { changed, runs } = await this.#fitting(view, mask, all);
     const changedAt = new Map(changed.map((run) => [run.runId, run.position]));
     const more = all.length > changed.length;
@@ -248,9 +248,31 @@ export class RunAnswers {
   }
 }
 
-/** What the watcher may not see or did not ask for is not even named. */
-function concerns(run: ChangedRun, view: RunsView, mask: ReadMask | undefined): boolean {
-  const { runId: id, namespace } = run;
+/**
+ * The runs that the watcher may see and asked for, or of which it must know that they left what it sees: they have the
+ * position of that, so that one who came after it is not told of them. What else changed is not even named.
+ */
+function concerned(
+  runs: readonly ChangedRun[],
+  from: number,
+  view: RunsView,
+  mask: ReadMask | undefined,
+): ChangedRun[] {
+  let hasLeft = false;
+  const some = runs.flatMap((run) => {
+    if (isInView(run.runId, run.namespace, view, mask)) return [run];
+    let position = from;
+    for (const move of run.moves) {
+      if (move.position > position && isInView(run.runId, move.from, view, mask)) position = move.position;
+    }
+    if (position === from) return [];
+    hasLeft = true;
+    return [{ ...run, position }];
+  });
+  return hasLeft ? some.sort((a, b) => a.position - b.position) : some;
+}
+
+function isInView(id: string, namespace: string, view: RunsView, mask: ReadMask | undefined): boolean {
   if (view.under !== "" && !isUnder(namespace, view.under)) return false;
   return mask === undefined || maskReadsRun(mask, { id, namespace });
 }

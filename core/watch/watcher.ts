@@ -36,6 +36,10 @@ export interface WatcherParts {
   watched: Watched;
   cursor: Cursor;
   rights: RightsCheck;
+  /** From before its runs were looked for. */
+  foundAt: number;
+  /** The namespace of a run as it is now; undefined when it is gone. */
+  findPlace(runId: string): Promise<string | undefined>;
   subscription: Subscription;
   changes: Changes;
   answers: RunAnswers;
@@ -58,6 +62,10 @@ export class Watcher {
   readonly #stillMs: number;
   readonly #begunAt: number;
   readonly #runIds: readonly string[];
+  readonly #namedRuns: ReadonlySet<string>;
+  readonly #findPlace: WatcherParts["findPlace"];
+  /** Moves of watched runs up to this position have been looked at. */
+  #placedAt: number;
   readonly #fingerprint: number;
 
   constructor(parts: WatcherParts) {
@@ -70,7 +78,10 @@ export class Watcher {
     this.#lines = parts.lines;
     this.#stillMs = parts.stillMs;
     this.#begunAt = parts.changes.position;
+    this.#placedAt = parts.foundAt;
+    this.#findPlace = parts.findPlace;
     this.#runIds = [...parts.watched.series.keys()];
+    this.#namedRuns = new Set([...this.#runIds, ...parts.watched.logs.map(({ runId }) => runId)]);
     this.#fingerprint = fingerprint(this.#runIds);
   }
 
@@ -80,11 +91,11 @@ export class Watcher {
     for (let toldMs = performance.now(); ;) {
       for await (const news of this.#round()) {
         // Rights may have changed while this was found out, or while the one before was being sent.
-        this.#rights.mask();
+        await this.#requireRights();
         yield this.#event(news);
         toldMs = performance.now();
       }
-      this.#rights.mask();
+      await this.#requireRights();
       // Counted from the last event: changes that the caller may not see must not delay it.
       if (performance.now() - toldMs >= this.#stillMs) {
         yield this.#event({ kind: "still" });
@@ -96,6 +107,21 @@ export class Watcher {
 
   #event(news: WatchNews): WatchEvent {
     return { ...news, position: cursorToText(this.#cursor, this.#changes, this.#fingerprint) };
+  }
+
+  /** Points and lines that the caller could read are not sent once their run is where it may not read them. */
+  async #requireRights(): Promise<void> {
+    this.#rights.mask();
+    const { position, floor } = this.#changes;
+    if (position === this.#placedAt) return;
+    const isForgotten = floor > this.#placedAt;
+    for (const runId of this.#namedRuns) {
+      const isMoved = this.#changes.lastOf(runId, CHANGED.moved) > this.#placedAt;
+      if (!isMoved && !isForgotten) continue;
+      const namespace = await this.#findPlace(runId);
+      if (namespace !== undefined) this.#rights.requireSeen({ runId, namespace });
+    }
+    this.#placedAt = position;
   }
 
   async *#round(): AsyncGenerator<WatchNews> {

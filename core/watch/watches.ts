@@ -6,7 +6,7 @@ import { checkedFilter, checkedFrom } from "../logs/logs.ts";
 import { requireAtMost } from "../types/check.ts";
 import type { LogStore } from "../ports/log-store.ts";
 import type { RunSearch } from "../ports/run-search.ts";
-import type { RunStore } from "../ports/run-store.ts";
+import { HEAVY_PARTS, type RunStore } from "../ports/run-store.ts";
 import type { Runs } from "../runs/runs.ts";
 import type { Changes } from "./changes.ts";
 import type { Subscription } from "./subscription.ts";
@@ -23,6 +23,7 @@ const STILL_MS = 15_000;
 
 /** Streams of what happens to runs, points and logs. */
 export class Watches {
+  readonly #store: RunStore;
   readonly #runs: Runs;
   readonly #clock: Clock;
   readonly #changes: Changes;
@@ -50,6 +51,7 @@ export class Watches {
     this.#watchersMax = parts.watchersMax ?? limits.watchersMax;
     this.#watchedRunsMax = parts.watchedRunsMax ?? limits.watchedRunsMax;
     this.#stillMs = parts.stillMs ?? STILL_MS;
+    this.#store = parts.store;
     this.#runs = parts.runs;
     this.#clock = parts.clock;
     this.#changes = parts.changes;
@@ -82,6 +84,8 @@ export class Watches {
    */
   async *watch(caller: Caller, request: WatchRequest, signal: AbortSignal): AsyncGenerator<WatchEvent> {
     const rights = new RightsCheck(caller);
+    await this.#changes.catchUp();
+    const foundAt = this.#changes.position;
     const watched = await this.#find(caller, request);
     const runIds = new Set([...watched.series.keys(), ...watched.logs.map(({ runId }) => runId)]);
     const resumed = await this.#resume(watched, request);
@@ -94,6 +98,8 @@ export class Watches {
         watched,
         cursor,
         rights,
+        foundAt,
+        findPlace: (runId) => this.#findPlace(runId),
         subscription,
         changes,
         answers: this.#answers,
@@ -109,7 +115,7 @@ export class Watches {
     }
   }
 
-  /** Finds what the request names, or throws as reading it would. */
+  /** Finds what the request names where it is now, or throws as reading it would. */
   async #find(caller: Caller, request: WatchRequest): Promise<Watched> {
     const { runs, series, logs } = request;
     requireAtMost(series.length, limits.watchSeriesMax, "series selectors in one watch");
@@ -120,7 +126,7 @@ export class Watches {
     const view = runs && viewOf(runs, this.#clock.nowUs());
     const filters = new Map<string, KeyFilter>();
     for (const { run, glob } of series) {
-      const id = await this.#runs.locate(caller, run);
+      const { id } = await this.#runs.getHead(caller, run);
       const filter = filters.get(id) ?? new KeyFilter();
       filter.add(glob);
       filters.set(id, filter);
@@ -129,12 +135,17 @@ export class Watches {
     for (const { run, filter, from } of logs) {
       checkedFilter(filter);
       if (from !== undefined) checkedFrom(from);
-      const runId = await this.#runs.locate(caller, run);
+      const { id: runId } = await this.#runs.getHead(caller, run);
       const { position } = this.#changes;
       const next = from ?? (await this.#lines.count(runId));
       followed.push({ runId, filter, next, checkedAt: from === undefined ? position : UNREAD });
     }
     return { view, series: filters, logs: followed };
+  }
+
+  async #findPlace(id: string): Promise<string | undefined> {
+    const [run] = await this.#store.findRuns({ by: "id", id }, { omit: HEAVY_PARTS });
+    return run?.namespace;
   }
 
   /** From now on nothing is missed. What is taken here is given back when the subscription is closed. */

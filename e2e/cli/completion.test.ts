@@ -58,6 +58,7 @@ describe("completion", () => {
     ["cairn verify thr", []],
     ["cairn restore thr", ["thrown"]],
     ["cairn rm --purge thr", ["thrown"]],
+    ["cairn mv first demo/c", ["demo/cifar"]],
     ["cairn plot first train/", ["train/acc", "train/loss"]],
     ["cairn access grant writer ad", ["ada"]],
     ["cairn access grant writer ada demo/c", ["demo/cifar"]],

@@ -40,6 +40,7 @@ export const REQUESTS: Readonly<Record<string, JsonObject>> = {
     columns: ["params.lr", "metrics.loss.max"],
     pageSize: 10,
   },
+  "RunService/MoveRun": { run: { alias: "job" }, namespace: "a" },
   "MetricService/WriteEnvelope": {
     run: { alias: "job" },
     series: [{ key: "other", labels: { rank: "1" }, steps: ["1"], values: [1] }],

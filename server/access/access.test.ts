@@ -29,6 +29,7 @@ describe("permissions", () => {
     expect([...permissions.keys()].sort()).toEqual(methods.sort());
     expect(permissions.get("cairn.v1.SystemService/RestoreBackup")).toBe("administer");
     expect(permissions.get("cairn.v1.RunService/PurgeRun")).toBe("maintain");
+    expect(permissions.get("cairn.v1.RunService/MoveRun")).toBe("maintain");
     expect(permissions.get("cairn.v1.MetricService/WriteEnvelope")).toBe("write");
     expect(permissions.get("cairn.v1.RunService/SearchRuns")).toBe("read");
     const open = [...permissions].filter(

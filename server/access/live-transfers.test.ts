@@ -85,6 +85,10 @@ const ENDS: readonly (readonly [string, (writer: Writer) => Promise<unknown>])[]
     "the artifact is closed",
     ({ admin, artifact }) => admin.setClosed({ scope: { runId, artifact }, closed: true }),
   ],
+  [
+    "the run is moved",
+    () => clientsOf(adminTransport()).runs.moveRun({ run: { id: runId }, namespace: "away" }),
+  ],
   ["the run is closed", ({ admin }) => admin.setClosed({ scope: { runId }, closed: true })],
   [
     "the token expires",
@@ -97,6 +101,7 @@ const ENDS: readonly (readonly [string, (writer: Writer) => Promise<unknown>])[]
 
 /** For the next test. */
 async function openAgain({ admin, artifact }: Writer): Promise<void> {
+  await clientsOf(adminTransport()).runs.moveRun({ run: { id: runId }, namespace: NAMESPACE });
   for (const scope of [{ runId }, { runId, artifact }]) await admin.setClosed({ scope, closed: false });
 }
 

@@ -115,6 +115,43 @@ describe.each(TWO_WAYS)("$name", (way) => {
     expect((await runs.searchRuns({ namespace, trashed: true })).totalCount).toBe(0n);
   });
 
+  it("U12, U13 a run moves to another namespace, and an alias that is taken there is named", async () => {
+    const { runs, namespaces, metrics } = open(way);
+    const root = `u12-${randomUUID()}`;
+    const { run } = await runs.createRun({ namespace: `${root}/a`, aliases: ["job"], params: { lr: "1.0" } });
+    const ref = { id: run!.id };
+    const namespace = `${root}/b/new`;
+    expect(await runs.moveRun({ run: ref, namespace })).toMatchObject({
+      runId: ref.id,
+      from: `${root}/a`,
+      namespace,
+    });
+    expect(await runs.getRun({ run: ref })).toEqual({ ...run, namespace });
+    expect(await runs.getRun({ run: { alias: "job", namespace: `${root}/b` } })).toMatchObject(ref);
+    expect(await errorOf(runs.getRun({ run: { path: `${root}/a/${ref.id}` } }))).toMatchObject({
+      code: "NotFound",
+    });
+    await metrics.writeEnvelope({
+      run: { path: `${namespace}/${ref.id}` },
+      series: [{ key: "k", values: [1] }],
+    });
+    expect((await runs.searchRuns({ namespace: `${root}/a` })).totalCount).toBe(0n);
+    expect((await namespaces.getNamespace({ path: namespace })).runCount).toBe(1n);
+    await runs.createRun({ namespace: `${root}/a`, aliases: ["job"] });
+    expect(await errorOf(runs.moveRun({ run: ref, namespace: `${root}/a` }))).toMatchObject({
+      code: "AlreadyExists",
+      message: expect.stringContaining('alias "job" is taken there') as string,
+    });
+    for (const wrong of ["", "/a", "a//b"]) {
+      expect(await errorOf(runs.moveRun({ run: ref, namespace: wrong }))).toMatchObject({
+        code: "InvalidArgument",
+      });
+    }
+    const missing = runs.moveRun({ run: { id: "0".repeat(32) }, namespace });
+    expect(await errorOf(missing)).toMatchObject({ code: "NotFound" });
+    expect(await runs.moveRun({ run: ref, namespace })).toMatchObject({ from: namespace, namespace });
+  });
+
   it("N1 namespaces list parents before children with counts of their subtree, in pages", async () => {
     const { namespaces, runs } = open(way);
     const root = `n1-${randomUUID()}`;

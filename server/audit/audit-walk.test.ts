@@ -93,6 +93,7 @@ const STEPS: readonly [name: string, act: () => Promise<unknown>][] = [
   step("RunService/UpdateRun", () => ({ ...ref(), notes: "changed" })),
   step("RunService/DeleteRun", ref),
   step("RunService/RestoreRun", ref),
+  step("RunService/MoveRun", () => ({ ...ref(), namespace: "lab/moved" })),
   step("MetricService/DescribeKey", () => ({
     description: { namespace: "lab", key: "loss", unit: "nat" },
   })),

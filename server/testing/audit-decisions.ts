@@ -9,6 +9,7 @@ export const AUDITED: Readonly<Record<string, string>> = {
   "cairn.v1.RunService/UpdateRun": "update-run",
   "cairn.v1.RunService/DeleteRun": "delete-run",
   "cairn.v1.RunService/RestoreRun": "restore-run",
+  "cairn.v1.RunService/MoveRun": "move-run",
   "cairn.v1.RunService/PurgeRun": "purge-run",
   "cairn.v1.MetricService/DescribeKey": "describe-key",
   "cairn.v1.MetricService/DeleteSeries": "delete-series",

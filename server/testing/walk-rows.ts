@@ -33,6 +33,10 @@ const SERVICES: Readonly<Record<string, Readonly<Record<string, Omit<MethodRow, 
     SearchRuns: { about: "list", message: nothing },
     DeleteRun: { about: "run", message: byId, on: trashed },
     RestoreRun: { about: "run", message: byId },
+    MoveRun: {
+      about: "run",
+      message: (world, target) => ({ ...byId(world, target), namespace: target.namespace }),
+    },
     PurgeRun: { about: "run", message: byId, on: trashed, late: 1 },
   },
   "cairn.v1.MetricService": {

@@ -10,12 +10,13 @@ import type { Namespaces } from "#core/runs/namespaces.ts";
 import type { Runs } from "#core/runs/runs.ts";
 import type { System } from "#core/system/system.ts";
 import { CairnError } from "#lang/errors.ts";
-import { buildCore } from "./core-under-test.ts";
+import { buildCore, type CoreUnderTest, type CoreUnderTestOptions } from "./core-under-test.ts";
 import type { StoresUnderTest } from "./stores.ts";
 
 export const DAY_US = 86_400_000_000;
 
 export interface AccessUnderTest {
+  core: CoreUnderTest;
   access: Access;
   follower: Follower;
   runs: Runs;
@@ -53,12 +54,16 @@ export function on(namespace: string, runId = "", artifact = ""): AskedScope {
   return { namespace, runId, artifact };
 }
 
-export async function openAccess(under: StoresUnderTest): Promise<AccessUnderTest> {
-  const core = await buildCore(under);
+export async function openAccess(
+  under: StoresUnderTest,
+  options?: CoreUnderTestOptions,
+): Promise<AccessUnderTest> {
+  const core = await buildCore(under, options);
   const { access, runs, models, namespaces, system, clock, follower } = core;
   const token: AccessUnderTest["token"] = (principal, bounds) =>
     access.createToken(ADMIN, { principal, name: "", role: undefined, namespaces: [], days: 0, ...bounds });
   return {
+    core,
     access,
     follower,
     runs,

@@ -124,6 +124,7 @@ export class SqliteStore
   createRun: RunStore["createRun"] = (...args) => this.#write("createRun", args);
   updateRun: RunStore["updateRun"] = (...args) => this.#write("updateRun", args);
   setDeleted: RunStore["setDeleted"] = (...args) => this.#write("setDeleted", args);
+  moveRun: RunStore["moveRun"] = (...args) => this.#write("moveRun", args);
   purgeRun: RunStore["purgeRun"] = (...args) => this.#write("purgeRun", args);
   expireHeartbeats: RunStore["expireHeartbeats"] = (...args) => this.#write("expireHeartbeats", args);
   initSetting: Engine["initSetting"] = (...args) => this.#write("initSetting", args);

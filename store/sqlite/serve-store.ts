@@ -150,6 +150,7 @@ function writerHandlers(writer: OpenWriter): Handlers<WriterApi> {
       }, URGENT);
       return stored.run;
     },
+    moveRun: (...asked) => writer.now.moveRun(...asked),
     purgeRun: (id, audit) => writer.now.purgeRun(id, audit),
     deleteSeries: (request, audit) => writer.now.deleteSeries(request, audit),
     changeAccess: (...asked) =>

@@ -22,7 +22,7 @@ export interface WriterApi
     Omit<UploadLedger, "findUploads">,
     Pick<BlobLedger, "pinBlob" | "unpinBlob" | "markBlobs" | "unmarkBlobs">,
     Pick<NamespaceStore, "createNamespace" | "updateNamespace" | "deleteNamespace">,
-    Pick<RunStore, "createRun" | "setDeleted" | "purgeRun" | "expireHeartbeats">,
+    Pick<RunStore, "createRun" | "setDeleted" | "purgeRun" | "moveRun" | "expireHeartbeats">,
     Pick<Engine, "initSetting" | "close"> {
   updateRun(id: string, change: RunChange, nowUs: number, audit?: AuditRecord): Promise<Run>;
   describeKey(

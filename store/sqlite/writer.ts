@@ -5,8 +5,10 @@ import type { AuditRecord } from "#core/ports/access-store.ts";
 import { CHANGED } from "#core/ports/journal.ts";
 import type { DeletedSeries, DeleteSeries } from "#core/ports/point-store.ts";
 import type { RunFeedBatch, RunMark } from "#core/ports/run-changes.ts";
-import { dropRunAccess } from "./access/access.ts";
-import { Appender, type Appended, type PackedEnvelope } from "./journal/append.ts";
+import type { RunStore } from "#core/ports/run-store.ts";
+import type { Run } from "#core/types/run.ts";
+import { dropRunAccess, moveRunAccess } from "./access/access.ts";
+import { Appender, runMoved, type Appended, type PackedEnvelope } from "./journal/append.ts";
 import type { ChangedArtifacts } from "./artifacts/artifact-calls.ts";
 import { Artifacts } from "./artifacts/artifacts.ts";
 import { appendAudit } from "./access/audit.ts";
@@ -19,7 +21,7 @@ import type { Db } from "./file/db.ts";
 import { RunFeed } from "./runs/feed.ts";
 import { Fold } from "./series/fold.ts";
 import { Hosts } from "./series/hosts.ts";
-import { JournalWriter } from "./journal/journal.ts";
+import { isUnchangedSince, JournalWriter } from "./journal/journal.ts";
 import { Ledger } from "./journal/ledger.ts";
 import { Lines } from "./lines/lines.ts";
 import { LinesMerge } from "./lines/merge.ts";
@@ -203,6 +205,23 @@ export class StoreWriter {
       this.#forgetRun(key);
       return { points };
     }, URGENT);
+  }
+
+  moveRun(...[id, move, nowUs, audit]: Parameters<RunStore["moveRun"]>): Promise<Run | undefined> {
+    const { from, to, accessAt } = move;
+    return this.#committer.run(() => {
+      const { key, namespace } = this.#runs.getPlace(id);
+      if (namespace !== from) throw runMoved("move", id);
+      if (!isUnchangedSince(this.#db, accessAt, CHANGED.access)) return undefined;
+      this.#db.savepoint(() => {
+        this.#runs.move(key, to, nowUs);
+        this.#journal.noteMoved(key, from);
+        if (moveRunAccess(this.#db, id, to)) this.#journal.noteOutside(CHANGED.access);
+        appendAudit(this.#db, audit);
+      });
+      this.#appender.forget();
+      return this.#runs.getLight(key).run;
+    });
   }
 
   deleteSeries(request: DeleteSeries, audit: AuditRecord): Promise<DeletedSeries> {

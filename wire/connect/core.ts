@@ -9,6 +9,7 @@ import type { Logs } from "#core/logs/logs.ts";
 import type { Models } from "#core/models/models.ts";
 import type { Objectives } from "#core/objective/objectives.ts";
 import type { Namespaces } from "#core/runs/namespaces.ts";
+import type { RunMoves } from "#core/runs/run-moves.ts";
 import type { Runs } from "#core/runs/runs.ts";
 import type { Groups } from "#core/series/groups.ts";
 import type { Metrics } from "#core/series/metrics.ts";
@@ -27,6 +28,7 @@ export interface ConnectCore {
   comparisons: Comparisons;
   explore: Explore;
   runs: Runs;
+  runMoves: RunMoves;
   ingest: Ingest;
   metrics: Metrics;
   groups: Groups;

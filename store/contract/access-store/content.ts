@@ -9,16 +9,17 @@ import { AUDIT, createRun, NOW_US, refused, useStores, type OpenStores } from ".
 
 const NAMES = ["ada", "Ada", "ci.night-ly@x+y", "lab", "everyone"];
 const PATHS = ["", "a", "a/b", "a/ü", "b%_'\"", "a#b"];
-const RUNS = ["1".repeat(32), "2".repeat(32)];
+const RUNS = [
+  { namespace: "a", runId: "1".repeat(32) },
+  { namespace: "a/b", runId: "2".repeat(32) },
+] as const;
 
 const scope: fc.Arbitrary<Scope> = fc.oneof(
   fc.record({ namespace: fc.constantFrom(...PATHS) }),
-  fc.record({ namespace: fc.constantFrom("a", "a/b"), runId: fc.constantFrom(...RUNS) }),
-  fc.record({
-    namespace: fc.constant("a"),
-    runId: fc.constantFrom(...RUNS),
-    artifact: fc.constantFrom("x", "dir/y\n#z"),
-  }),
+  fc.constantFrom(...RUNS),
+  fc
+    .tuple(fc.constantFrom(...RUNS), fc.constantFrom("x", "dir/y\n#z"))
+    .map(([{ namespace, runId }, artifact]) => ({ namespace, runId, artifact })),
 );
 const name = fc.constantFrom(...NAMES);
 const time = fc.integer({ min: 0, max: 2 ** 53 - 1 });
@@ -78,7 +79,7 @@ export function accessContentContract(open: OpenStores): void {
   });
 
   it("A15 holds after any changes what the plain lists hold, also after a restart", async () => {
-    for (const id of RUNS) await createRun(bench.runs, { id, namespace: "a" });
+    for (const { runId: id, namespace } of RUNS) await createRun(bench.runs, { id, namespace });
     const model = new ListAccess();
     let hashes = 0;
     await fc.assert(
@@ -114,7 +115,7 @@ export function accessContentContract(open: OpenStores): void {
     const binding = { principal: "everyone", role: "viewer" as const, createdUs: NOW_US, createdBy: "ada" };
     const changes: AccessChange[] = [
       { do: "put-binding", binding: { ...binding, scope: { namespace: "a" } } },
-      { do: "put-binding", binding: { ...binding, scope: { namespace: "a", runId: RUNS[0]! } } },
+      { do: "put-binding", binding: { ...binding, scope: RUNS[0] } },
     ];
     await expect(access.changeAccess(changes, [AUDIT])).rejects.toEqual(refused("not-found"));
     expect(await access.loadAccess()).toMatchObject(new ListAccess().content);
@@ -122,7 +123,7 @@ export function accessContentContract(open: OpenStores): void {
   });
 
   it("A17 refuses what is bound or closed on a run that is not there", async () => {
-    const gone: Scope = { namespace: "a", runId: RUNS[0]!, artifact: "x" };
+    const gone: Scope = { ...RUNS[0], artifact: "x" };
     const closing = bench.under.access.changeAccess([{ do: "set-closed", scope: gone, closed: true }], []);
     await expect(closing).rejects.toEqual(refused("not-found"));
     // Taking away is no harm.
@@ -133,6 +134,30 @@ export function accessContentContract(open: OpenStores): void {
       ],
       [],
     );
+  });
+
+  it("A51 refuses what is bound, opened or taken away on a run in a namespace where it is not", async () => {
+    const { access } = bench.under;
+    const runId = await createRun(bench.runs, { namespace: "a" });
+    const [there, elsewhere]: Scope[] = [
+      { namespace: "a", runId },
+      { namespace: "b", runId },
+    ];
+    const binding = { principal: "everyone", role: "viewer" as const, createdUs: NOW_US, createdBy: "ada" };
+    const changesOn = (place: Scope): AccessChange[] => [
+      { do: "put-binding", binding: { ...binding, scope: place } },
+      { do: "set-closed", scope: place, closed: true },
+      { do: "set-closed", scope: place, closed: false },
+      { do: "delete-binding", principal: "everyone", scope: place },
+    ];
+    await access.changeAccess(changesOn(there!).slice(0, 2), []);
+    const before = await access.loadAccess();
+    for (const one of changesOn(elsewhere!)) {
+      await expect(access.changeAccess([one], [AUDIT])).rejects.toEqual(refused("not-found"));
+    }
+    expect(await access.loadAccess()).toEqual(before);
+    await access.changeAccess(changesOn(there!).slice(2), []);
+    expect(await access.loadAccess()).toMatchObject({ bindings: [], closed: [] });
   });
 
   it("A43 keeps when tokens were last used, whatever the order in which that is said, and passes over those that are gone", async () => {

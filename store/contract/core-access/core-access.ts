@@ -7,6 +7,8 @@ import { coreAccessGrantsContract } from "./grants.ts";
 import { coreAccessFamiliesContract } from "./families.ts";
 import { coreAccessFirstTokenContract } from "./first-token.ts";
 import { coreAccessLoginsContract } from "./logins.ts";
+import { coreAccessMovesTwoCoresContract } from "./moves-two-cores.ts";
+import { coreAccessMovesContract } from "./moves.ts";
 import { coreAccessPrincipalsContract } from "./principals.ts";
 import { coreAccessTokensContract } from "./tokens.ts";
 import { coreAccessTwoCoresContract } from "./two-cores.ts";
@@ -19,6 +21,8 @@ export function coreAccessContract(name: string, open: OpenStores, traits: { res
     describe("bounds", () => coreAccessBoundsContract(open));
     describe("families of tokens", () => coreAccessFamiliesContract(open, traits.restores));
     describe("the first token", () => coreAccessFirstTokenContract(open));
+    describe("moves of runs", () => coreAccessMovesContract(open));
+    describe("moves of runs at two cores", () => coreAccessMovesTwoCoresContract(open));
     describe("principals", () => coreAccessPrincipalsContract(open));
     describe("logins", () => coreAccessLoginsContract(open));
     describe("what must not be captured", () => coreAccessCaptureContract(open));

@@ -43,6 +43,19 @@ export function coreIngestContract(open: OpenStores): void {
     expect(await readNumbers(bench.points, id, "loss")).toEqual([0, 1, 2, 3]);
   });
 
+  it("U11 takes the promise to write params once from a wire to the store", async () => {
+    const built = await core();
+    const id = await makeRun(built);
+    const once = (lr: string) => ({ params: new Map([["lr", lr]]), paramsOnce: true as const });
+    const run: RunRef = { by: "id", id };
+    await built.ingest.write(CALLER, envelope(run, { change: once("1") }));
+    await built.ingest.write(CALLER, envelope(run, { seq: 2, change: once("1") }));
+    const other = built.ingest.write(CALLER, envelope(run, { seq: 3, change: once("2") }));
+    await expect(other).rejects.toEqual(refused("precondition", "PARAM_WRITTEN"));
+    const updated = built.runs.update(CALLER, run, once("2"));
+    await expect(updated).rejects.toEqual(refused("precondition", "PARAM_WRITTEN"));
+  });
+
   it("E1 applies envelopes that do not wait for each other in their order, also to a run it has not met", async () => {
     const built = await core();
     const id = await makeRun(built, ["crowd"]);

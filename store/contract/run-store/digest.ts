@@ -21,6 +21,17 @@ export function digestContract(open: OpenStores): void {
   const one = (id: string, seq: number, more: Partial<RunAppend> = {}) =>
     envelope(id, seq, { series: [numbers("loss", [seq], seq)], ...more });
 
+  it("E10, U11: whether params are written once is part of the content", async () => {
+    const id = await createRun(bench.runs);
+    const change: RunChange = { params: new Map([["lr", "1"]]), paramsOnce: true };
+    await appendOne(bench.journal, one(id, 1, { change }));
+    await bench.runs.updateRun(id, { params: new Map([["lr", "2"]]) }, NOW_US);
+    // A duplicate is not judged again.
+    expect(await appendOne(bench.journal, one(id, 1, { change }))).toMatchObject({ duplicate: true });
+    const plain = one(id, 1, { change: { params: change.params! } });
+    await expect(appendOne(bench.journal, plain)).rejects.toEqual(refused("exists", "SEQ_REUSED"));
+  });
+
   it("E10 knows an envelope again in whatever order its maps were listed", async () => {
     const id = await createRun(bench.runs);
     const provenance = {

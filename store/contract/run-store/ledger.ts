@@ -47,6 +47,34 @@ export function ledgerContract(open: OpenStores): void {
     }
   });
 
+  it("U11 refuses the envelope that writes a param again, as a whole and alone of its group", async () => {
+    const [id, other] = [await createRun(bench.runs), await createRun(bench.runs)];
+    const once = (lr: string): RunChange => ({
+      params: new Map([
+        ["lr", lr],
+        [`seen ${lr}`, "1"],
+      ]),
+      paramsOnce: true,
+    });
+    const group = [
+      one(id, 1, { change: once("1") }),
+      one(id, 1, { writer: "second", change: once("2"), series: [numbers("new", [1])] }),
+      one(id, 2, { change: once("1") }),
+      one(other, 1, { change: once("2") }),
+    ];
+    const [first, second, third, fourth] = await bench.journal.append(group, NOW_US);
+    for (const outcome of [first, third, fourth]) expect(ackOf(outcome).duplicate).toBe(false);
+    const error = refused("precondition", "PARAM_WRITTEN", { facts: { key: "lr" } });
+    expect(second).toEqual({ ok: false, error });
+    await inEveryForm(bench, async () => {
+      expect(Object.fromEntries((await getRun(bench.runs, id)).params)).toEqual({ lr: "1", "seen 1": "1" });
+      expect(await lossOf(id)).toEqual([1, 2]);
+      expect((await selectOf(bench.points, id)).series.map(({ key }) => key)).toEqual(["loss"]);
+    });
+    // The number was not used up.
+    await appendOne(bench.journal, one(id, 1, { writer: "second", series: [numbers("new", [2])] }));
+  });
+
   it("E2 acknowledges a known number with the same content as a duplicate and changes nothing", async () => {
     const id = await createRun(bench.runs);
     const change: RunChange = { status: "finished", tags: new Map([["a", "1"]]) };

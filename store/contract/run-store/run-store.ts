@@ -11,6 +11,7 @@ import { feedContract } from "./feed.ts";
 import { ledgerContract } from "./ledger.ts";
 import { limitsContract } from "./limits.ts";
 import { modelFeedContract } from "./model-feed.ts";
+import { movesContract } from "./moves.ts";
 import { namespacesContract } from "./namespaces.ts";
 import { repeatsContract } from "./repeats.ts";
 import { runsContract } from "./runs.ts";
@@ -31,6 +32,7 @@ export function runStoreContract(name: string, open: OpenStores, traits: RunStor
   describe(`run store on ${name}`, () => {
     describe("namespaces", () => namespacesContract(open));
     describe("runs", () => runsContract(open));
+    describe("moves", () => movesContract(open));
     describe("trash and heartbeats", () => trashContract(open));
     describe("ledger", () => ledgerContract(open));
     describe("digests", () => digestContract(open));

@@ -275,6 +275,42 @@ export function runsContract(open: OpenStores): void {
     expect(Object.fromEntries(removed.tags)).toEqual({ a: "1", c: "2" });
   });
 
+  it("U11 refuses a param with another text in an update, and takes the same one", async () => {
+    const id = await createRun(bench.runs, { params: new Map([["lr", "1"]]) });
+    const once = (params: [string, string][], more: RunChange = {}) =>
+      bench.runs.updateRun(id, { params: new Map(params), paramsOnce: true, ...more }, NOW_US + 1, AUDIT);
+    const same: [string, string] = ["lr", "1"];
+    expect(Object.fromEntries((await once([same, ["new", "2"]])).params)).toEqual({ lr: "1", new: "2" });
+    const before = await getRun(bench.runs, id);
+    const entries = await bench.engine.info();
+    for (const more of [{}, { onlyIfAbsent: true }, { removeParams: ["lr"] }]) {
+      const taken = once(
+        [
+          ["other", "3"],
+          ["lr", "1.0"],
+        ],
+        { notes: "changed", ...more },
+      );
+      await expect(taken).rejects.toEqual(refused("precondition", "PARAM_WRITTEN", { facts: { key: "lr" } }));
+    }
+    expect(await getRun(bench.runs, id)).toEqual(before);
+    expect(await bench.engine.info()).toEqual(entries);
+    await bench.runs.updateRun(id, { params: new Map([["lr", "5"]]) }, NOW_US + 1);
+    await expect(once([same])).rejects.toEqual(refused("precondition", "PARAM_WRITTEN"));
+  });
+
+  it("U11 lets one of many callers at once write a param", async () => {
+    const id = await createRun(bench.runs);
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, i) =>
+        bench.runs.updateRun(id, { params: new Map([["lr", String(i)]]), paramsOnce: true }, NOW_US),
+      ),
+    );
+    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    expect(outcomes[0]!.status).toBe("fulfilled");
+    expect((await getRun(bench.runs, id)).params.get("lr")).toBe("0");
+  });
+
   it("U4 loses no key when many callers update one run at once", async () => {
     const id = await createRun(bench.runs);
     await Promise.all(

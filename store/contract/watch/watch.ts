@@ -4,6 +4,7 @@ import type { OpenStores } from "../stores.ts";
 import { watchBehindContract } from "./behind.ts";
 import { watchCrowdContract } from "./crowd.ts";
 import { watchEventsContract } from "./events.ts";
+import { watchMovesContract } from "./moves.ts";
 import { watchResumeContract } from "./resume.ts";
 import { watchRightsContract } from "./rights.ts";
 import { watchTwoCoresContract } from "./two-cores.ts";
@@ -17,6 +18,7 @@ export function watchContract(
     describe("events", () => watchEventsContract(open));
     describe("slow watchers", () => watchBehindContract(open, traits.restores));
     describe("rights", () => watchRightsContract(open));
+    describe("moves of runs", () => watchMovesContract(open));
     describe("resuming", () => watchResumeContract(open, traits.schedules));
     describe("two cores on one store", () => watchTwoCoresContract(open));
     if (traits.crowds) describe("crowds", () => watchCrowdContract(open));

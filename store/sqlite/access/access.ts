@@ -67,6 +67,17 @@ export function dropNamespaceAccess(db: Db, path: string): boolean {
   return drop(db, "(namespace = ?1 OR (namespace >= ?1 || '/' AND namespace < ?1 || '0'))", path);
 }
 
+/** What is bound and closed on the run and its artifacts holds where it is now; for the transaction that moves it. */
+export function moveRunAccess(db: Db, runId: string, namespace: string): boolean {
+  const bindings = db.run("UPDATE binding SET namespace = ? WHERE run = ? AND run <> ''", namespace, runId);
+  const closures = db.run(
+    "UPDATE closed_scope SET namespace = ? WHERE run = ? AND run <> ''",
+    namespace,
+    runId,
+  );
+  return bindings.changes + closures.changes > 0;
+}
+
 function drop(db: Db, where: string, ...values: string[]): boolean {
   const bindings = db.run(`DELETE FROM binding WHERE ${where}`, ...values);
   const closures = db.run(`DELETE FROM closed_scope WHERE ${where}`, ...values);
@@ -91,6 +102,7 @@ function applyChange(db: Db, change: AccessChange): void {
     case "put-binding":
       return putBinding(db, change.binding);
     case "delete-binding":
+      requireNotElsewhere(db, change.scope);
       db.run(
         "DELETE FROM binding WHERE namespace = ? AND run = ? AND artifact = ? AND principal = ?",
         ...scopeValues(change.scope),
@@ -143,6 +155,7 @@ function putBinding(db: Db, binding: Binding): void {
 
 function setClosed(db: Db, scope: Scope, closed: boolean): void {
   if (closed) requireRun(db, scope);
+  else requireNotElsewhere(db, scope);
   db.run(
     closed
       ? "INSERT OR IGNORE INTO closed_scope (namespace, run, artifact) VALUES (?, ?, ?)"
@@ -151,9 +164,27 @@ function setClosed(db: Db, scope: Scope, closed: boolean): void {
   );
 }
 
-function requireRun(db: Db, { runId }: Scope): void {
-  if (runId === undefined || db.find("SELECT 1 FROM run WHERE id = ?", runId) !== undefined) return;
-  throw new CairnError("not-found", `cannot find run ${quote(runId)}`);
+function requireRun(db: Db, scope: Scope): void {
+  if (scope.runId === undefined || findHome(db, scope.runId) === scope.namespace) return;
+  throw missingRun(scope);
+}
+
+/** What is taken away from a run that is gone does no harm. One that was moved has its access rows where it is now. */
+function requireNotElsewhere(db: Db, scope: Scope): void {
+  if (scope.runId === undefined || (findHome(db, scope.runId) ?? scope.namespace) === scope.namespace) return;
+  throw missingRun(scope);
+}
+
+function findHome(db: Db, runId: string): string | undefined {
+  const row = db.find(
+    "SELECT namespace.path FROM run JOIN namespace ON namespace.id = run.namespace WHERE run.id = ?",
+    runId,
+  );
+  return row === undefined ? undefined : String(row[0]);
+}
+
+function missingRun({ namespace, runId }: Scope): CairnError {
+  return new CairnError("not-found", `cannot find run ${quote(`${namespace}/${runId}`)}`);
 }
 
 function putToken(db: Db, token: StoredToken): void {

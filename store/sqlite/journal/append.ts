@@ -9,7 +9,7 @@ import type { RunChange } from "#core/types/run.ts";
 import { ENDED } from "#lang/statuses.ts";
 import type { Points, SeriesKind } from "#core/types/series.ts";
 import type { AuditRecord } from "#core/ports/access-store.ts";
-import { CHANGED, type EnvelopeAudit } from "#core/ports/journal.ts";
+import { CHANGED, RUN_MOVED, type EnvelopeAudit } from "#core/ports/journal.ts";
 import { overwrittenFields } from "#core/runs/run-difference.ts";
 import { addPoints, summarize } from "#core/series/state.ts";
 import type { Artifacts } from "../artifacts/artifacts.ts";
@@ -34,6 +34,7 @@ import type { LogRow, Tail } from "./tail.ts";
 export interface PackedEnvelope {
   /** undefined for an envelope of a host. */
   runId: string | undefined;
+  namespace: string | undefined;
   host: HostName | undefined;
   writer: string;
   seq: number;
@@ -76,7 +77,7 @@ export class Appender {
   readonly #lines: Lines;
   readonly #artifacts: Artifacts;
   readonly #journal: JournalWriter;
-  readonly #runKeys = new Map<string, number>();
+  readonly #places = new Map<string, { key: number; namespace: string }>();
   readonly #columns = new NumberColumns();
   readonly #recent: RecentSeries;
   readonly #repeats: Repeats;
@@ -116,7 +117,7 @@ export class Appender {
   append(envelope: PackedEnvelope): Appended {
     const { seq, change, hash, nowUs, points, host } = envelope;
     if (host !== undefined) return this.#appendToHost(host, envelope);
-    const run = this.#runKey(envelope.runId!);
+    const run = this.#runKey(envelope.runId!, envelope.namespace);
     if (hash !== undefined && this.#repeats.has(run, hash, nowUs)) {
       return { ack: { seq, duplicate: true, points }, position: undefined };
     }
@@ -161,13 +162,14 @@ export class Appender {
   }
 
   forget(): void {
-    this.#runKeys.clear();
+    this.#places.clear();
   }
 
-  #runKey(id: string): number {
-    let key = this.#runKeys.get(id);
-    if (key === undefined) this.#runKeys.set(id, (key = this.#runs.getKey(id)));
-    return key;
+  #runKey(runId: string, namespace: string | undefined): number {
+    let place = this.#places.get(runId);
+    if (place === undefined) this.#places.set(runId, (place = this.#runs.getPlace(runId)));
+    if (namespace !== undefined && namespace !== place.namespace) throw runMoved("append to", runId);
+    return place.key;
   }
 
   #requireSame(writer: Writer, envelope: PackedEnvelope): void {
@@ -318,6 +320,12 @@ function changedBy({ names, change, extras }: PackedEnvelope): number {
   if (extras.lines.length > 0) what |= CHANGED.lines;
   if (extras.artifacts.length > 0) what |= CHANGED.artifacts;
   return what;
+}
+
+export function runMoved(verb: string, runId: string): CairnError {
+  return new CairnError("precondition", `cannot ${verb} run ${quote(runId)}: it was moved meanwhile`, {
+    reason: RUN_MOVED,
+  });
 }
 
 /** Points with and without a step or time lie apart, so a client that alternates makes very many pieces. */

@@ -7,6 +7,7 @@ import {
   type JournalPart,
   type JournalPoints,
   type ReadJournalPoints,
+  type RunMove,
 } from "#core/ports/journal.ts";
 import type { SeriesPoints } from "#core/types/series.ts";
 import { findSeries } from "../series/catalog.ts";
@@ -65,6 +66,17 @@ export class JournalWriter {
   note(run: number, what: number, position: number = ++this.#tail.lastPos): number {
     this.#db.run("INSERT INTO change (pos, run, what) VALUES (?, ?, ?)", position, run, what);
     return position;
+  }
+
+  /** From one namespace to where it is now. */
+  noteMoved(run: number, from: string): void {
+    this.#db.run(
+      "INSERT INTO change (pos, run, what, namespace) VALUES (?, ?, ?, ?)",
+      ++this.#tail.lastPos,
+      run,
+      CHANGED.run | CHANGED.moved,
+      from,
+    );
   }
 
   notePurged(run: number, { id, namespace }: { id: string; namespace: string }): void {
@@ -151,6 +163,7 @@ interface Merged {
   /** By kind, in the order of KINDS. */
   at: number[];
   envelopes: number;
+  moves: RunMove[];
 }
 
 const KINDS = Object.values(CHANGED);
@@ -161,13 +174,16 @@ function mergedChanges(db: Db, since: number, kinds: number): JournalChange[] {
     const what = Number(bits) & kinds;
     let one = merged.get(Number(run));
     if (one === undefined) {
-      one = { run: Number(run), purged: undefined, at: KINDS.map(() => 0), envelopes: 0 };
+      one = { run: Number(run), purged: undefined, at: KINDS.map(() => 0), envelopes: 0, moves: [] };
       merged.set(one.run, one);
     }
     KINDS.forEach((kind, i) => {
       if ((what & kind) !== 0) one.at[i] = Number(pos);
     });
     if ((what & CHANGED.points) !== 0) one.envelopes++;
+    if ((what & CHANGED.moved) !== 0 && one.run !== NO_RUN) {
+      one.moves.push({ from: String(namespace), position: Number(pos) });
+    }
     if ((what & CHANGED.purged) !== 0) one.purged = { runId: String(id), namespace: String(namespace) };
   }
   const changes: JournalChange[] = [];
@@ -181,7 +197,8 @@ function mergedChanges(db: Db, since: number, kinds: number): JournalChange[] {
     for (const [position, what] of byPosition) {
       if (one.purged !== undefined && (what & CHANGED.purged) === 0) continue;
       const envelopes = (what & CHANGED.points) === 0 ? 0 : one.envelopes;
-      changes.push({ position, ...run, what, envelopes });
+      const moves = one.moves.length > 0 && { moves: one.moves };
+      changes.push({ position, ...run, what, envelopes, ...moves });
     }
   }
   return changes.sort((a, b) => a.position - b.position);

@@ -27,8 +27,8 @@ export function packEnvelope(
   envelope: AppendEnvelope,
   nowUs: number,
 ): PackedEnvelope & { body: Uint8Array<ArrayBuffer> } {
-  const { runId, host, writer, seq, lost, change, series, log, artifacts, kept, audit, dropRepeated } =
-    envelope;
+  const { runId, namespace, host, writer, seq, lost, change, series } = envelope;
+  const { log, artifacts, kept, audit, dropRepeated } = envelope;
   let points = 0;
   const names: string[] = [];
   scratch.reset();
@@ -60,6 +60,7 @@ export function packEnvelope(
   return {
     runId,
     host,
+    namespace,
     writer,
     seq,
     lost,

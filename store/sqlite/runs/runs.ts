@@ -14,7 +14,7 @@ import {
   type HeavyPart,
   type RunStore,
 } from "#core/ports/run-store.ts";
-import { aliasConflict, aliasTaken } from "#core/runs/alias-refusal.ts";
+import { aliasConflict, aliasTaken, aliasTakenThere } from "#core/runs/alias-refusal.ts";
 import type { Db, Row } from "../file/db.ts";
 import type { Namespaces } from "./namespaces.ts";
 import { rowBytes } from "./page.ts";
@@ -96,8 +96,14 @@ export class Runs {
 
   getKey(id: string): number {
     const key = this.findKey(id);
-    if (key === undefined) throw new CairnError("not-found", `cannot find run ${quote(id)}`);
+    if (key === undefined) throw missingRun(id);
     return key;
+  }
+
+  getPlace(id: string): { key: number; namespace: string } {
+    const row = this.#db.find(`SELECT run.key, namespace.path ${FROM} WHERE run.id = ?`, id);
+    if (row === undefined) throw missingRun(id);
+    return { key: Number(row[0]), namespace: String(row[1]) };
   }
 
   get(key: number): StoredRun {
@@ -194,6 +200,17 @@ export class Runs {
     return this.getLight(key);
   }
 
+  /** With its aliases. */
+  move(key: number, path: string, nowUs: number): void {
+    const { run } = this.getLight(key);
+    const namespace = this.#namespaces.ensure(path, nowUs);
+    for (const alias of run.aliases) {
+      if (this.#aliasHolders(namespace, [alias]).size > 0) throw aliasTakenThere(alias, run.id, path);
+    }
+    this.#db.run("UPDATE run SET namespace = ? WHERE key = ?", namespace, key);
+    this.#db.run("UPDATE alias SET namespace = ? WHERE run = ?", namespace, key);
+  }
+
   /** The row, and by cascade its aliases, writers, digests and series. */
   remove(key: number): void {
     this.#db.run("DELETE FROM run WHERE key = ?", key);
@@ -229,8 +246,13 @@ export class Runs {
   }
 }
 
+function missingRun(id: string): CairnError {
+  return new CairnError("not-found", `cannot find run ${quote(id)}`);
+}
+
 function changed(run: Run, change: RunChange, nowUs: number): Run {
   const onlyIfAbsent = change.onlyIfAbsent ?? false;
+  if (change.paramsOnce === true) requireUnwritten(run, change.params);
   const params = merge(run.params, change.params, change.removeParams, onlyIfAbsent);
   const tags = merge(run.tags, change.tags, change.removeTags, onlyIfAbsent);
   const aliases = [...new Set([...run.aliases, ...(change.addAliases ?? [])])];
@@ -276,6 +298,17 @@ function merge(
     if (!onlyIfAbsent || !merged.has(key)) merged.set(key, value);
   }
   return merged;
+}
+
+function requireUnwritten({ id, params }: Run, added: RunChange["params"]): void {
+  for (const [key, value] of added ?? []) {
+    if ((params.get(key) ?? value) === value) continue;
+    throw new CairnError(
+      "precondition",
+      `cannot write param ${quote(key)} of run ${quote(id)}: it has another value`,
+      { reason: "PARAM_WRITTEN", facts: { key }, hint: "this way in writes a param once; use another key" },
+    );
+  }
 }
 
 function requireAtMost(count: number, max: number, noun: string, id: string): void {

@@ -101,7 +101,7 @@ function namespaceService({ namespaces, objectives }: ConnectCore): ServiceImpl<
   };
 }
 
-function runService({ runs }: ConnectCore): ServiceImpl<typeof RunService> {
+function runService({ runs, runMoves }: ConnectCore): ServiceImpl<typeof RunService> {
   return {
     createRun: async (request, context) => {
       const { run, created, forbidden } = await runs.create(
@@ -124,6 +124,10 @@ function runService({ runs }: ConnectCore): ServiceImpl<typeof RunService> {
       fromRun(await runs.delete(callerOf(context), toRunRef(run), heavyOf(context))),
     restoreRun: async ({ run }, context) =>
       fromRun(await runs.restore(callerOf(context), toRunRef(run), heavyOf(context))),
+    moveRun: async ({ run, namespace }, context) => {
+      const { id, from, to } = await runMoves.move(callerOf(context), toRunRef(run), namespace);
+      return { runId: id, from, namespace: to };
+    },
     purgeRun: async ({ run }, context) => {
       const { points } = await runs.purge(callerOf(context), toRunRef(run));
       return { purgedPoints: BigInt(points) };

@@ -97,3 +97,67 @@ describe("cairn rm, cairn restore", () => {
     return "half";
   }
 });
+
+describe("cairn mv", () => {
+  const terminal = useTerminal();
+  const { cairn } = terminal;
+  let namespace = "";
+  let count = 0;
+
+  beforeEach(async () => {
+    namespace = `moves/${++count}`;
+    for (const name of ["a", "b", "c"]) {
+      const aliases = [`${namespace}-${name}`];
+      await terminal.client.runs.createRun({ namespace: `${namespace}/old`, name, aliases });
+    }
+  });
+  const namesIn = async (path: string) => {
+    const query = `namespace = "${namespace}/${path}" order by name`;
+    const { runs } = await terminal.client.runs.searchRuns({ query });
+    return runs.map(({ name }) => name).join("");
+  };
+
+  it("T68 moves named runs to the last word of the line", async () => {
+    const one = await cairn(["mv", "a", `${namespace}/new/deep`, "-n", namespace]);
+    expect([one.code, one.stderr]).toEqual([0, ""]);
+    expect(one.stdout).toMatch(/^Moved to moves\/1\/new\/deep: a \([0-9a-f]{16}\)\.\n$/);
+    const more = await cairn(["mv", `${namespace}-b`, `${namespace}/old/c`, `${namespace}/new`]);
+    expect(more).toMatchObject({ code: 0, stdout: `Moved to ${namespace}/new: 2 runs.\n` });
+    expect([await namesIn("old"), await namesIn("new"), await namesIn("new/deep")]).toEqual(["", "bc", "a"]);
+  });
+
+  it("T68 moves what a query selects, once that is confirmed, and answers with ids", async () => {
+    const words = ["mv", "--query", 'name in ("a", "b")', "-n", namespace, `${namespace}/new`];
+    const refused = await cairn(words);
+    expect(refused).toMatchObject({ code: 2 });
+    expect(refused.stderr).toContain(`cannot ask "Move 2 runs to ${namespace}/new?": there is no terminal`);
+    expect(await namesIn("old")).toBe("abc");
+    const { stdout, code } = await cairn([...words, "--yes", "--json"]);
+    expect(code).toBe(0);
+    const { done, failed } = JSON.parse(stdout) as { done: string[]; failed: unknown[] };
+    expect([done.length, failed]).toEqual([2, []]);
+    expect([await namesIn("old"), await namesIn("new")]).toEqual(["c", "ab"]);
+  });
+
+  it("T68 names the run that cannot be moved, and moves the others", async () => {
+    const aliases = [`${namespace}-b`];
+    await terminal.client.runs.createRun({ namespace: `${namespace}/new`, name: "other", aliases });
+    const words = ["a", "b", "c"].map((name) => `${namespace}/old/${name}`);
+    const { code, stdout, stderr } = await cairn(["mv", ...words, `${namespace}/new`]);
+    expect([code, stdout]).toEqual([1, `Moved to ${namespace}/new: 2 runs.\n`]);
+    expect(stderr).toMatch(/^cairn: b \([0-9a-f]{16}\): cannot move run .*: alias ".*-b" is taken there/);
+    expect([await namesIn("old"), await namesIn("new")]).toEqual(["b", "acother"]);
+  });
+
+  it("T68 needs runs and a namespace, and finds all runs before it moves one", async () => {
+    const only = await cairn(["mv", "a"]);
+    expect(only).toMatchObject({ code: 2 });
+    expect(only.stderr).toContain('cannot tell what to move: only "a" is given');
+    expect(await cairn(["mv"])).toMatchObject({ code: 2 });
+    expect(await cairn(["mv", `${namespace}/old/a`, "zzz", `${namespace}/new`])).toMatchObject({ code: 3 });
+    const wrong = await cairn(["mv", `${namespace}/old/a`, "/wrong"]);
+    expect(wrong).toMatchObject({ code: 1 });
+    expect(wrong.stderr).toContain('cannot use namespace "/wrong": it begins with "/"');
+    expect(await namesIn("old")).toBe("abc");
+  });
+});

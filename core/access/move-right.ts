@@ -1,0 +1,39 @@
+import { CairnError, quote } from "#lang/errors.ts";
+import { authorize, type Caller } from "./caller.ts";
+import { rankAt } from "./grants.ts";
+import { rankOf, roleOf } from "./role.ts";
+import { chainOf, scopeKey } from "./scope.ts";
+import { Standing } from "./standing.ts";
+import type { AccessState } from "./state.ts";
+
+/**
+ * Throws unless the caller may do what the call declares both to the run and to the namespace that it is moved to, and
+ * nobody gets a role on the run by it that is stronger than the caller's own: more than that the caller could not bind to
+ * them today (A9). Who has such a role on the run already keeps it, and administrators of the root have it everywhere.
+ * What is bound or closed on the run itself goes along, so that only what lies around the new place matters, and that
+ * only where the run is not closed.
+ */
+export function requireMayMove(
+  state: AccessState,
+  caller: Caller,
+  run: { namespace: string; runId: string },
+  to: string,
+): void {
+  authorize(caller, run);
+  authorize(caller, { namespace: to });
+  if (state.closed.has(scopeKey(run))) return;
+  const own = rankAt(caller, run);
+  for (const step of chainOf({ namespace: to })) {
+    for (const { principal, role } of state.bindingsOn(step)) {
+      if (rankOf(role) <= own) continue;
+      const standing = new Standing(state, [principal]);
+      const rank = standing.rankAt({ namespace: to });
+      if (rank <= own || rank <= standing.rankAt(run)) continue;
+      throw new CairnError(
+        "forbidden",
+        `cannot move run ${quote(run.runId)} to namespace ${quote(to)}: somebody would be ${roleOf(rank)} of it, and your own role on it is ${roleOf(own)}`,
+        { reason: "ROLE_TOO_STRONG", hint: `ask somebody who is ${roleOf(rank)} of the run` },
+      );
+    }
+  }
+}

@@ -1,0 +1,226 @@
+import fc from "fast-check";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import type { Identity } from "#core/access/caller.ts";
+import { CairnError } from "#lang/errors.ts";
+import { ADMIN, as, on, openAccess, type AccessUnderTest } from "../access-under-test.ts";
+import { asked } from "../core-under-test.ts";
+import { numbers, readNumbers, refused, useStores, type OpenStores } from "../stores.ts";
+
+/** A second, and what a busy machine adds to it. */
+const SOON = { timeout: 3_000, interval: 10 };
+const SEARCH = { query: "", namespace: "", trashed: false, pageSize: 0, pageToken: "", columns: [] };
+const PATHS = ["a", "a/b", "c"];
+const NAMES = ["u1", "u2", "everyone"];
+
+/** Runs that one core moves while another uses them. */
+export function coreAccessMovesTwoCoresContract(open: OpenStores): void {
+  const bench = useStores(open);
+  let first: AccessUnderTest;
+  let second: AccessUnderTest;
+  beforeEach(async () => {
+    [first, second] = [await openAccess(bench.under), await openAccess(bench.under)];
+    for (const core of [first, second]) await core.follower.catchUp();
+  });
+  afterEach(() => {
+    for (const { follower } of [first, second]) follower.stop();
+  });
+  const ref = (id: string) => ({ by: "id", id }) as const;
+  const make = async (namespace: string) => (await first.runs.create(ADMIN, asked({ namespace }))).run.id;
+  const move = (at: AccessUnderTest, id: string, namespace: string) =>
+    at.core.runMoves.move(ADMIN, ref(id), namespace);
+  const atSecond = async (name: string) => second.access.identify((await first.token(name)).secret);
+  const write = (at: AccessUnderTest, identity: Identity, id: string, seq: number) =>
+    at.core.ingest.write(as(identity, "write"), {
+      run: ref(id),
+      writer: "w",
+      seq,
+      series: [numbers("loss", [seq], seq)],
+      change: undefined,
+      lost: [],
+    });
+
+  it("H14 U12 a run that is moved here is there within a second, also where it was remembered", async () => {
+    await first.user("ada");
+    await first.bind("ada", "viewer", on("b"));
+    const ada = await atSecond("ada");
+    const id = await make("a");
+    expect((await second.runs.whereIs(ADMIN, ref(id))).namespace).toBe("a");
+    await move(first, id, "b");
+    expect((await first.runs.whereIs(ADMIN, ref(id))).namespace).toBe("b");
+    const placeThere = async () => (await second.runs.whereIs(ADMIN, ref(id))).namespace;
+    await expect.poll(placeThere, SOON).toBe("b");
+    expect((await second.runs.whereIs(as(ada, "read"), ref(id))).namespace).toBe("b");
+  });
+
+  it("U15 a core that does not know of the move yet judges an envelope by where the run is", async () => {
+    for (const name of ["ada", "ben"]) await first.user(name);
+    await first.bind("ada", "writer", on("a"));
+    await first.bind("ben", "writer", on("b"));
+    const [ada, ben] = [await atSecond("ada"), await atSecond("ben")];
+    const id = await make("a");
+    await write(second, ada, id, 1);
+    await second.follower.catchUp();
+    // From here on it is not notified of anything.
+    second.follower.stop();
+    await move(first, id, "b");
+    expect((await second.runs.whereIs(ADMIN, ref(id))).namespace).toBe("a");
+    await expect(write(second, ada, id, 2)).rejects.toEqual(refused("not-found"));
+    await move(first, id, "a/c");
+    expect(await write(second, ada, id, 2)).toMatchObject({ seq: 2, duplicate: false });
+    await move(first, id, "b");
+    expect(await write(second, ben, id, 3)).toMatchObject({ seq: 3, duplicate: false });
+    await expect(write(second, ada, id, 1)).rejects.toEqual(refused("not-found"));
+    expect(await readNumbers(bench.points, id, "loss")).toEqual([1, 2, 3]);
+  });
+
+  it("A51 a closed run stays closed at a core that does not know of the move yet", async () => {
+    await first.user("ada");
+    await first.bind("ada", "viewer", on("open"));
+    const id = await make("secret");
+    await first.close(on("", id));
+    await first.close(on("", await make("secret"), "model"));
+    await second.follower.catchUp();
+    const ada = await atSecond("ada");
+    await second.follower.catchUp();
+    second.follower.stop();
+    const namesSeen = async () => (await second.runs.search(as(ada, "read"), SEARCH)).totalCount;
+    expect(await namesSeen()).toBe(0);
+    await move(first, id, "open");
+    expect(await namesSeen()).toBe(0);
+    await expect(second.runs.get(as(ada, "read"), ref(id))).rejects.toEqual(refused("not-found"));
+    await expect(second.runs.whereIs(as(ada, "read"), ref(id))).rejects.toEqual(refused("not-found"));
+  });
+
+  it("A52 what is bound, closed and taken away while the run moves is on the run where it is", async () => {
+    for (const name of ["u1", "u2"]) await first.user(name);
+    const id = await make("a");
+    const step = fc.record({
+      core: fc.constantFrom(0, 1),
+      act: fc.oneof(
+        fc.constantFrom(...PATHS).map((to) => ["move", to] as const),
+        fc.constantFrom(...NAMES).map((name) => ["bind", name] as const),
+        fc.constantFrom(...NAMES).map((name) => ["unbind", name] as const),
+        fc.constantFrom("close", "open").map((what) => [what, ""] as const),
+      ),
+    });
+    // Of those that are made at once none says the opposite of another.
+    const subject = ({ act: [what, name] }: { act: readonly [string, string] }) =>
+      what === "move" ? `to ${name}` : name;
+    const atOnce = fc.uniqueArray(step, { minLength: 1, maxLength: 4, selector: subject });
+    const bound = new Set<string>();
+    let closed = false;
+    await fc.assert(
+      fc.asyncProperty(fc.array(atOnce, { minLength: 1, maxLength: 4 }), async (schedule) => {
+        for (const steps of schedule) {
+          const outcomes = await Promise.all(
+            steps.map(async ({ core, act: [what, name] }) => {
+              const at = core === 0 ? first : second;
+              const scope = on("", id);
+              const done =
+                what === "move"
+                  ? move(at, id, name)
+                  : what === "bind"
+                    ? at.access.bindRole(ADMIN, { principal: name, role: "viewer", scope })
+                    : what === "unbind"
+                      ? at.access.unbindRole(ADMIN, { principal: name, scope })
+                      : at.access.setClosed(ADMIN, { scope, closed: what === "close" });
+              return done.then(
+                () => "done",
+                (thrown) => CairnError.from(thrown).code,
+              );
+            }),
+          );
+          const expected = steps.map(({ act: [what, name] }) =>
+            what === "unbind" && !bound.has(name) ? "not-found" : "done",
+          );
+          expect(outcomes).toEqual(expected);
+          for (const { act } of steps) {
+            const [what, name] = act;
+            if (what === "bind") bound.add(name);
+            if (what === "unbind") bound.delete(name);
+            if (what === "close" || what === "open") closed = what === "close";
+          }
+          const { namespace } = await first.runs.get(ADMIN, ref(id));
+          const content = await bench.under.access.loadAccess();
+          const place = { namespace, runId: id };
+          expect(content.bindings.map(({ principal }) => principal).toSorted()).toEqual(
+            [...bound].toSorted(),
+          );
+          for (const { scope } of content.bindings) expect(scope).toEqual(place);
+          expect(content.closed).toEqual(closed ? [place] : []);
+        }
+        for (const { access, follower } of [first, second]) {
+          await follower.catchUp();
+          const shown = await access.getScope(ADMIN, on("", id));
+          expect(shown.bindings.map(({ principal }) => principal)).toEqual([...bound].toSorted());
+          expect(shown.closed).toBe(closed);
+        }
+      }),
+      { numRuns: 25 },
+    );
+    expect(await bench.under.access.verifyAudit()).toMatchObject({ problems: [] });
+  });
+
+  it("A52 moves by both at once are one after the other, each with its audit entry", async () => {
+    const id = await make("a");
+    await Promise.all(["b", "c", "d", "e"].map((to, i) => move(i % 2 === 0 ? first : second, id, to)));
+    const everything = { principal: "", action: "move-run", target: id, pageSize: 0, pageToken: "" };
+    const { entries } = await first.access.listAudit(ADMIN, everything);
+    const facts = entries.reverse().map((entry) => [entry.facts["from"], entry.facts["to"]]);
+    expect(facts).toHaveLength(4);
+    for (const [i, [from]] of facts.entries()) expect(from).toBe(i === 0 ? "a" : facts[i - 1]![1]);
+    expect((await first.runs.get(ADMIN, ref(id))).namespace).toBe(facts.at(-1)![1]);
+  });
+
+  it("A17 A52 a purge and a move at once leave nothing of the run behind", async () => {
+    for (let round = 0; round < 10; round++) {
+      const id = await make("a");
+      await first.close(on("", id));
+      await first.runs.delete(ADMIN, ref(id));
+      const ends = [
+        () => move(second, id, "b").catch((thrown) => CairnError.from(thrown).code),
+        () => first.runs.purge(ADMIN, ref(id)),
+        () => second.access.setClosed(ADMIN, { scope: on("", id), closed: false }).catch(() => undefined),
+      ];
+      if (round % 2 === 1) ends.reverse();
+      const [moved] = await Promise.all(ends.map((end) => end()));
+      if (round % 2 === 0) expect([{ id, from: "a", to: "b" }, "not-found"]).toContainEqual(moved);
+      await expect(first.runs.get(ADMIN, ref(id))).rejects.toEqual(refused("not-found"));
+      expect((await bench.under.access.loadAccess()).closed).toEqual([]);
+    }
+  });
+
+  it("U15 an upload that is under way is attached as the new place says", async () => {
+    for (const name of ["ada", "ben"]) await first.user(name);
+    for (const name of ["ada", "ben"]) await first.bind(name, "writer", on("a"));
+    await first.bind("ben", "writer", on("b"));
+    const [ada, ben] = [await atSecond("ada"), await atSecond("ben")];
+    const id = await make("a");
+    second.follower.stop();
+    const [begun, moved] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    async function* content() {
+      yield Buffer.from("one ");
+      begun.resolve();
+      await moved.promise;
+      yield Buffer.from("two");
+    }
+    const put = (identity: Identity, name: string) => {
+      const head = {
+        name,
+        step: undefined,
+        kind: "file",
+        mediaType: "",
+        metadata: new Map<string, string>(),
+      } as const;
+      return second.core.artifacts.uploads.put(as(identity, "write"), ref(id), head, content());
+    };
+    const [shutOut, attached] = [put(ada, "ada"), put(ben, "ben")];
+    const refusal = expect(shutOut).rejects.toEqual(refused("not-found"));
+    await begun.promise;
+    await move(first, id, "b");
+    moved.resolve();
+    await refusal;
+    expect(await attached).toMatchObject({ name: "ben", sizeBytes: 7 });
+    expect(await bench.under.artifacts.findArtifact(id, "ada", undefined)).toBeUndefined();
+  });
+}

@@ -1,0 +1,238 @@
+import { beforeEach, expect, it } from "vitest";
+import type { Identity } from "#core/access/caller.ts";
+import type { Role } from "#core/access/role.ts";
+import { EVERY_LINE } from "#core/types/log.ts";
+import { ADMIN, as, here, on, openAccess, type AccessUnderTest } from "../access-under-test.ts";
+import { asked } from "../core-under-test.ts";
+import { logLines } from "../naive-log.ts";
+import { numbers, refused, useStores, type OpenStores } from "../stores.ts";
+
+const SEARCH = { query: "", namespace: "", trashed: false, pageSize: 0, pageToken: "", columns: [] };
+
+/** Who may move a run, and what everybody gets to see of it afterwards. */
+export function coreAccessMovesContract(open: OpenStores): void {
+  const bench = useStores(open);
+  let at: AccessUnderTest;
+  beforeEach(async () => {
+    at = await openAccess(bench.under);
+  });
+  const make = async (namespace: string, ...aliases: string[]) =>
+    (await at.runs.create(ADMIN, asked({ namespace, aliases }))).run.id;
+  const move = (identity: Identity, id: string, namespace: string) =>
+    at.core.runMoves.move(as(identity, "maintain"), { by: "id", id }, namespace);
+  const userWith = async (name: string, ...roles: [Role, string][]) => {
+    const identity = await at.user(name);
+    for (const [role, namespace] of roles) await at.bind(name, role, on(namespace));
+    return identity;
+  };
+  const placeOf = async (id: string) => (await at.runs.get(ADMIN, { by: "id", id })).namespace;
+  const moves = async () => (await at.audit()).filter((entry) => entry.startsWith("move-run"));
+
+  it("A50 who maintains both places moves a run, and no one else", async () => {
+    const id = await make("a");
+    const refusals: [string, [Role, string][], unknown][] = [
+      [
+        "source",
+        [
+          ["maintainer", "a"],
+          ["writer", "b"],
+        ],
+        refused("forbidden", "NO_RIGHT"),
+      ],
+      [
+        "target",
+        [
+          ["writer", "a"],
+          ["maintainer", "b"],
+        ],
+        refused("forbidden", "NO_RIGHT"),
+      ],
+      ["blind", [["maintainer", "b"]], refused("not-found")],
+      ["alone", [["maintainer", "a"]], refused("forbidden", "NO_RIGHT")],
+    ];
+    for (const [name, roles, refusal] of refusals) {
+      const identity = await userWith(name, ...roles);
+      await expect(move(identity, id, "b")).rejects.toEqual(refusal);
+    }
+    // One that is hidden is answered as one that is not there, and so is a namespace.
+    const alone = here(at.access.identify((await at.token("alone")).secret));
+    const saidOf = (of: string, namespace: string) =>
+      move(alone, of, namespace).then(String, (thrown) =>
+        String(thrown).replaceAll(of, "ID").replaceAll(namespace, "NS"),
+      );
+    expect(await saidOf(await make("b"), "a")).toBe(await saidOf("0".repeat(32), "a"));
+    expect(await saidOf(id, "b")).toBe(await saidOf(id, "none"));
+    const ada = await userWith("ada", ["maintainer", "a"], ["maintainer", "b"]);
+    for (const wrong of ["", "/b", "b//c", "b/.."]) {
+      await expect(move(ada, id, wrong)).rejects.toEqual(refused("invalid"));
+    }
+    expect([await placeOf(id), await moves()]).toEqual(["a", []]);
+    expect(await move(ada, id, "b/new")).toEqual({ id, from: "a", to: "b/new" });
+    expect(await placeOf(id)).toBe("b/new");
+    expect(await moves()).toEqual([`move-run ${id}`]);
+  });
+
+  it("U13 moving a run to where it is changes nothing and is not written down", async () => {
+    const id = await make("a");
+    const { position } = await bench.journal.changesSince(undefined, 1);
+    expect(await move(ADMIN, id, "a")).toEqual({ id, from: "a", to: "a" });
+    expect((await bench.journal.changesSince(undefined, 1)).position).toBe(position);
+    expect(await moves()).toEqual([]);
+  });
+
+  it("A50 the audit says from where to where, and who", async () => {
+    const id = await make("a");
+    const ada = await userWith("ada", ["maintainer", ""]);
+    await move(ada, id, "b");
+    const everything = { principal: "", action: "move-run", target: "", pageSize: 0, pageToken: "" };
+    const { entries } = await at.access.listAudit(ADMIN, everything);
+    expect(entries).toMatchObject([{ principal: "ada", target: id, facts: { from: "a", to: "b" } }]);
+  });
+
+  it("A50 nobody gets a stronger role by a move than the mover has there", async () => {
+    const ada = await userWith("ada", ["maintainer", "a"], ["maintainer", "b"]);
+    const boss = await userWith("boss", ["admin", "b"]);
+    const id = await make("a");
+    const tooStrong = refused("forbidden", "ROLE_TOO_STRONG");
+    await expect(move(ada, id, "b")).rejects.toEqual(tooStrong);
+    // Also where it is a group, everyone, or a namespace above.
+    await at.access.unbindRole(ADMIN, { principal: "boss", scope: on("b") });
+    await at.group("lab", "boss");
+    for (const [principal, scope] of [
+      ["lab", on("b")],
+      ["everyone", on("b/c")],
+    ] as const) {
+      await at.bind(principal, "admin", scope);
+      await expect(move(ada, id, "b/c/d")).rejects.toEqual(tooStrong);
+      await at.access.unbindRole(ADMIN, { principal, scope });
+    }
+    // Nor the mover itself, nor by a token that has less than its principal.
+    await at.bind("ada", "admin", on("b"));
+    await expect(move(ada, id, "b")).rejects.toEqual(tooStrong);
+    await at.bind("ada", "admin", on("a"));
+    const { secret } = await at.token("ada", { role: "maintainer" });
+    await at.bind("boss", "admin", on("b"));
+    await expect(move(here(at.access.identify(secret)), id, "b")).rejects.toEqual(tooStrong);
+    expect(await placeOf(id)).toBe("a");
+    await move(ada, id, "b");
+    expect(boss.rights.may("administer", { namespace: "b", runId: id })).toBe(true);
+  });
+
+  it("A50 who has the stronger role on the run already, or is shut out of it, does not count", async () => {
+    const ada = await userWith("ada", ["maintainer", "a"], ["maintainer", "b"]);
+    const boss = await userWith("boss", ["admin", "b"]);
+    const [shared, closed, cut] = [await make("a"), await make("a"), await make("a")];
+    await at.bind("boss", "admin", on("", shared));
+    await move(ada, shared, "b");
+    await at.close(on("", closed));
+    await at.bind("ada", "maintainer", on("", closed));
+    await move(ada, closed, "b");
+    expect(boss.rights.may("read", { namespace: "b", runId: closed })).toBe(false);
+    // The binding does not reach into the closed namespace.
+    await at.close(on("b/closed"));
+    await at.bind("ada", "maintainer", on("b/closed"));
+    await move(ada, cut, "b/closed");
+    expect(boss.rights.may("read", { namespace: "b/closed", runId: cut })).toBe(false);
+  });
+
+  it("A50 out of a closed namespace a run is moved by who could share it today", async () => {
+    await at.close(on("secret"));
+    const id = await make("secret");
+    const eve = await userWith("eve", ["viewer", "b"]);
+    const ada = await userWith("ada", ["maintainer", "b"]);
+    await expect(move(ada, id, "b")).rejects.toEqual(refused("not-found"));
+    await at.bind("ada", "writer", on("", id));
+    await expect(move(ada, id, "b")).rejects.toEqual(refused("forbidden"));
+    expect(eve.rights.may("read", { namespace: "secret", runId: id })).toBe(false);
+    await at.bind("ada", "maintainer", on("", id));
+    await move(ada, id, "b");
+    expect(eve.rights.may("read", { namespace: "b", runId: id })).toBe(true);
+  });
+
+  it("A51 rights on the run and its artifacts hold where it is, and searches know them", async () => {
+    const ada = await userWith("ada", ["viewer", "b"]);
+    const ben = await userWith("ben");
+    const [closed, plain] = [await make("a"), await make("a")];
+    await at.bind("ben", "viewer", on("", closed));
+    await at.close(on("", closed));
+    await at.close(on("", plain, "model"));
+    const seen = async (identity: Identity) => {
+      const { runs } = await at.runs.search(as(identity, "read"), SEARCH);
+      return runs.map(({ run }) => [run.id, run.namespace]);
+    };
+    expect([await seen(ada), await seen(ben)]).toEqual([[], [[closed, "a"]]]);
+    for (const id of [closed, plain]) await move(ADMIN, id, "b");
+    expect([await seen(ada), await seen(ben)]).toEqual([[[plain, "b"]], [[closed, "b"]]]);
+    const of = (runId: string, artifact?: string) => ({
+      namespace: "b",
+      runId,
+      ...(artifact && { artifact }),
+    });
+    expect(ada.rights.may("read", of(plain, "model"))).toBe(false);
+    expect(ada.rights.may("read", of(plain, "other"))).toBe(true);
+    expect(await at.access.getScope(ADMIN, on("b", closed))).toMatchObject({
+      closed: true,
+      bindings: [{ principal: "ben", scope: of(closed) }],
+    });
+    await at.access.setClosed(ADMIN, { scope: on("", closed), closed: false });
+    expect(await seen(ada)).toHaveLength(2);
+  });
+
+  it("U14 counts, best runs, aliases, lineage and objectives follow", async () => {
+    const objective = { metric: "loss", direction: "minimize" as const };
+    for (const path of ["a", "b"]) await at.namespaces.create(ADMIN, { path, description: "", objective });
+    const [id, child] = [await make("a", "job"), await make("a")];
+    const log = (runId: string, loss: number) =>
+      at.core.ingest.write(ADMIN, {
+        run: { by: "id", id: runId },
+        writer: "",
+        seq: 0,
+        series: [numbers("loss", [loss])],
+        change: undefined,
+        lost: [],
+      });
+    await log(id, 1);
+    await at.core.lineage.addSource(ADMIN, { by: "id", id: child }, { by: "id", id, artifact: "" });
+    const bestOf = async (path: string) => {
+      const { runCount, best } = await at.namespaces.get(ADMIN, path, { withBest: true });
+      return [runCount, best?.runId];
+    };
+    expect([await bestOf("a"), await bestOf("b")]).toEqual([
+      [2, id],
+      [0, undefined],
+    ]);
+    await move(ADMIN, id, "b");
+    await log(id, 2);
+    expect([await bestOf("a"), await bestOf("b")]).toEqual([
+      [1, undefined],
+      [1, id],
+    ]);
+    expect((await at.runs.get(ADMIN, { by: "alias", alias: "job", namespace: "b" })).id).toBe(id);
+    const lineage = { run: { by: "id", id: child } as const, depth: 0, direction: "both" as const };
+    const { nodes } = await at.core.lineage.get(ADMIN, lineage);
+    expect(nodes).toContainEqual(expect.objectContaining({ namespace: "b" }));
+  });
+
+  it("U15 writes and what must not be captured are judged by the new place at once", async () => {
+    await at.namespaces.create(ADMIN, { path: "b", description: "", objective: undefined });
+    await at.namespaces.update(ADMIN, { path: "b", forbidsConsole: true });
+    const writer = await userWith("writer", ["writer", "a"]);
+    const id = await make("a");
+    const write = (identity: Identity, text: string) =>
+      at.core.ingest.write(as(identity, "write"), {
+        run: { by: "id", id },
+        writer: "",
+        seq: 0,
+        series: [],
+        change: undefined,
+        lost: [],
+        log: [logLines([text])],
+      });
+    await write(writer, "before");
+    await move(ADMIN, id, "b");
+    await expect(write(writer, "shut out")).rejects.toEqual(refused("not-found"));
+    expect(await write(ADMIN, "left out")).toMatchObject({ withheld: { lines: 1 } });
+    const read = { run: { by: "id", id } as const, filter: EVERY_LINE, from: 0, limit: 0 };
+    expect((await at.core.logs.read(ADMIN, read)).lines.map(({ text }) => text)).toEqual(["before"]);
+  });
+}
