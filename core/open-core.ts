@@ -143,14 +143,15 @@ export async function openCore(ports: Ports, options: CoreOptions) {
     lineage: new Lineage({ store, links, runs, clock }),
     logs: new Logs({ store: logs, runs, changes }),
     watches: new Watches({ store, search, logs, runs, clock, changes }),
-    system: new System({
-      engine: ports.engine,
-      store,
-      runs,
-      clock,
-      follower,
-      content: artifacts.content,
-      options: options.system,
-    }),
+    system: openSystem(ports, options.system, { runs, clock, follower, artifacts }),
   };
+}
+
+function openSystem(
+  { engine, runs: store }: Ports,
+  options: SystemOptions,
+  parts: { runs: Runs; clock: Clock; follower: Follower; artifacts: Artifacts },
+): System {
+  const { runs, clock, follower, artifacts } = parts;
+  return new System({ engine, store, runs, clock, follower, content: artifacts.content, options });
 }

@@ -1,10 +1,5 @@
-import {
-  Encoding,
-  SeriesKind,
-  type Sample,
-  type SeriesData,
-  type SeriesInfo,
-} from "#proto/cairn/v1/metric_pb.ts";
+import { Encoding, SeriesKind, type SeriesData, type SeriesInfo } from "#proto/cairn/v1/metric_pb.ts";
+import type { Sample } from "#proto/cairn/v1/series_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
 import { inParallel } from "#base/in-parallel.ts";
 import { formatCount, formatNumber } from "#lang/words/numbers.ts";

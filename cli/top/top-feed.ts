@@ -1,5 +1,6 @@
 import { Code } from "@connectrpc/connect";
-import { Encoding, Axis, SeriesKind, type Sample, type SeriesInfo } from "#proto/cairn/v1/metric_pb.ts";
+import { Encoding, Axis, SeriesKind, type SeriesInfo } from "#proto/cairn/v1/metric_pb.ts";
+import type { Sample } from "#proto/cairn/v1/series_pb.ts";
 import type { WatchEvent } from "#proto/cairn/v1/watch_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
 import { Failure } from "#sdk/failure.ts";

@@ -19,11 +19,9 @@ import {
   Encoding,
   Form,
   ReadSeriesResponseSchema,
-  SampleSchema,
   SeriesDataSchema,
   SeriesInfoSchema,
   SeriesKind as KindMessage,
-  SeriesSummarySchema,
   type ColumnSchema,
   type ListSeriesRequest,
   type ReadSeriesRequest,
@@ -31,6 +29,7 @@ import {
   type SeriesInfo as SeriesInfoMessage,
   type SeriesSelector,
 } from "#proto/cairn/v1/metric_pb.ts";
+import { SampleSchema, SeriesSummarySchema } from "#proto/cairn/v1/series_pb.ts";
 import {
   MatchOp as MatchOpMessage,
   type DeleteSeriesRequest,

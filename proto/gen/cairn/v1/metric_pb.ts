@@ -17,7 +17,7 @@ import { file_cairn_v1_namespace } from "./namespace_pb.ts";
 import { file_cairn_v1_permission } from "./permission_pb.ts";
 import type { RunRef, RunStatus } from "./run_pb.ts";
 import { file_cairn_v1_run } from "./run_pb.ts";
-import type { DeleteSeriesRequestSchema, DeleteSeriesResponseSchema, HostRef, ListHostsRequestSchema, ListHostsResponseSchema, ListLabelsRequestSchema, ListLabelsResponseSchema, ListRunKeysRequestSchema, ListRunKeysResponseSchema, Matcher } from "./series_pb.ts";
+import type { DeleteSeriesRequestSchema, DeleteSeriesResponseSchema, HostRef, ListHostsRequestSchema, ListHostsResponseSchema, ListLabelsRequestSchema, ListLabelsResponseSchema, ListRunKeysRequestSchema, ListRunKeysResponseSchema, Matcher, SeriesSummary } from "./series_pb.ts";
 import { file_cairn_v1_series } from "./series_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
@@ -25,7 +25,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file cairn/v1/metric.proto.
  */
 export const file_cairn_v1_metric: GenFile = /*@__PURE__*/
-  fileDesc("ChVjYWlybi92MS9tZXRyaWMucHJvdG8SCGNhaXJuLnYxIpICCgxTZXJpZXNQb2ludHMSCwoDa2V5GAEgASgJEjIKBmxhYmVscxgCIAMoCzIiLmNhaXJuLnYxLlNlcmllc1BvaW50cy5MYWJlbHNFbnRyeRIiCgRraW5kGAMgASgOMhQuY2Fpcm4udjEuU2VyaWVzS2luZBINCgVzdGVwcxgEIAMoEhIQCgh0aW1lc191cxgFIAMoEhIOCgZ2YWx1ZXMYBiADKAESEAoIaW50ZWdlcnMYByADKBISDQoFYm9vbHMYCCADKAgSDQoFdGV4dHMYCSADKAkSDQoFbmFub3MYCiADKA0aLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASKJBAoIRW52ZWxvcGUSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEg4KBndyaXRlchgCIAEoCRILCgNzZXEYAyABKAQSJgoGc2VyaWVzGAQgAygLMhYuY2Fpcm4udjEuU2VyaWVzUG9pbnRzEi4KBnBhcmFtcxgFIAMoCzIeLmNhaXJuLnYxLkVudmVsb3BlLlBhcmFtc0VudHJ5EioKBHRhZ3MYBiADKAsyHC5jYWlybi52MS5FbnZlbG9wZS5UYWdzRW50cnkSIwoGc3RhdHVzGAcgASgOMhMuY2Fpcm4udjEuUnVuU3RhdHVzEiAKBGxvc3QYCCADKAsyEi5jYWlybi52MS5TZXFSYW5nZRIZChFoZWFydGJlYXRfc2Vjb25kcxgJIAEoDRIQCghlbmRlZF91cxgKIAEoAxIfCgNsb2cYCyADKAsyEi5jYWlybi52MS5Mb2dMaW5lcxIrCglhcnRpZmFjdHMYDCADKAsyGC5jYWlybi52MS5BcnRpZmFjdFJlY29yZBIfCgRob3N0GA0gASgLMhEuY2Fpcm4udjEuSG9zdFJlZhotCgtQYXJhbXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGisKCVRhZ3NFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIicKCFNlcVJhbmdlEg0KBWZpcnN0GAEgASgEEgwKBGxhc3QYAiABKAQiYwoLRW52ZWxvcGVBY2sSCwoDc2VxGAEgASgEEhEKCWR1cGxpY2F0ZRgCIAEoCBIOCgZwb2ludHMYAyABKAMSJAoId2l0aGhlbGQYBCABKAsyEi5jYWlybi52MS5XaXRoaGVsZCI+ChVXcml0ZUVudmVsb3Blc1JlcXVlc3QSJQoJZW52ZWxvcGVzGAEgAygLMhIuY2Fpcm4udjEuRW52ZWxvcGUiUgoWV3JpdGVFbnZlbG9wZXNSZXNwb25zZRImCgdyZXN1bHRzGAEgAygLMhUuY2Fpcm4udjEuV3JpdGVSZXN1bHQSEAoIcmVqZWN0ZWQYAiABKAUiVQoLV3JpdGVSZXN1bHQSIgoDYWNrGAEgASgLMhUuY2Fpcm4udjEuRW52ZWxvcGVBY2sSIgoFZXJyb3IYAiABKAsyEy5jYWlybi52MS5JdGVtRXJyb3IiWwoIV2l0aGhlbGQSDQoFbGluZXMYASABKAMSEQoJYXJ0aWZhY3RzGAIgASgDEi0KCWZvcmJpZGRlbhgDIAEoCzIaLmNhaXJuLnYxLkZvcmJpZGRlbkNhcHR1cmUidAoGU2FtcGxlEhEKBHN0ZXAYASABKANIAIgBARIUCgd0aW1lX3VzGAIgASgDSAGIAQESDQoFdmFsdWUYAyABKAESDAoEdGV4dBgEIAEoCRIPCgdpbnRlZ2VyGAUgASgDQgcKBV9zdGVwQgoKCF90aW1lX3VzIoYCCg1TZXJpZXNTdW1tYXJ5Eg0KBWNvdW50GAEgASgDEhEKCW5hbl9jb3VudBgCIAEoAxIfCgVmaXJzdBgDIAEoCzIQLmNhaXJuLnYxLlNhbXBsZRIeCgRsYXN0GAQgASgLMhAuY2Fpcm4udjEuU2FtcGxlEh0KA21pbhgFIAEoCzIQLmNhaXJuLnYxLlNhbXBsZRIdCgNtYXgYBiABKAsyEC5jYWlybi52MS5TYW1wbGUSCwoDc3VtGAcgASgBEhMKC3N1bV9zcXVhcmVzGAggASgBEhEKBG1lYW4YCSABKAFIAIgBARIWCg5yZXBsYWNlZF9jb3VudBgKIAEoA0IHCgVfbWVhbiL5AQoKU2VyaWVzSW5mbxILCgNrZXkYASABKAkSMAoGbGFiZWxzGAIgAygLMiAuY2Fpcm4udjEuU2VyaWVzSW5mby5MYWJlbHNFbnRyeRIiCgRraW5kGAMgASgOMhQuY2Fpcm4udjEuU2VyaWVzS2luZBIoCgdzdW1tYXJ5GAQgASgLMhcuY2Fpcm4udjEuU2VyaWVzU3VtbWFyeRIOCgZydW5faWQYBSABKAkSHwoEaG9zdBgGIAEoCzIRLmNhaXJuLnYxLkhvc3RSZWYaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASKPAgoRTGlzdFNlcmllc1JlcXVlc3QSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEgwKBGdsb2IYAiABKAkSDQoFcmVnZXgYAyABKAkSEQoJcGFnZV9zaXplGAQgASgFEhIKCnBhZ2VfdG9rZW4YBSABKAkSHgoEcnVucxgGIAMoCzIQLmNhaXJuLnYxLlJ1blJlZhISCgV1bmRlchgHIAEoCUgAiAEBEiMKCG1hdGNoZXJzGAggAygLMhEuY2Fpcm4udjEuTWF0Y2hlchIgCgVob3N0cxgJIAMoCzIRLmNhaXJuLnYxLkhvc3RSZWYSEgoKd2l0aF9ob3N0cxgKIAEoCEIICgZfdW5kZXIiaAoSTGlzdFNlcmllc1Jlc3BvbnNlEiQKBnNlcmllcxgBIAMoCzIULmNhaXJuLnYxLlNlcmllc0luZm8SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhMKC3RvdGFsX2NvdW50GAMgASgDIvsBCg5TZXJpZXNTZWxlY3RvchIdCgNydW4YASABKAsyEC5jYWlybi52MS5SdW5SZWYSCwoDa2V5GAIgASgJEjQKBmxhYmVscxgDIAMoCzIkLmNhaXJuLnYxLlNlcmllc1NlbGVjdG9yLkxhYmVsc0VudHJ5EhIKCmFsbF9sYWJlbHMYBCABKAgSIwoIbWF0Y2hlcnMYBSADKAsyES5jYWlybi52MS5NYXRjaGVyEh8KBGhvc3QYBiABKAsyES5jYWlybi52MS5Ib3N0UmVmGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEi9wEKEVJlYWRTZXJpZXNSZXF1ZXN0EigKBnNlcmllcxgBIAMoCzIYLmNhaXJuLnYxLlNlcmllc1NlbGVjdG9yEhwKBGF4aXMYAiABKA4yDi5jYWlybi52MS5BeGlzEhEKBGZyb20YAyABKANIAIgBARIPCgJ0bxgEIAEoA0gBiAEBEg8KB2J1Y2tldHMYBSABKAUSGAoQaW5jbHVkZV9yZXBsYWNlZBgGIAEoCBIkCghlbmNvZGluZxgHIAEoDjISLmNhaXJuLnYxLkVuY29kaW5nEhUKDW9ubHlfcmVwbGFjZWQYCCABKAhCBwoFX2Zyb21CBQoDX3RvIjoKBkNvbHVtbhINCgVieXRlcxgBIAEoDBIPCgdudW1iZXJzGAIgAygBEhAKCGludGVnZXJzGAMgAygSIsQFCgpTZXJpZXNEYXRhEg4KBnJ1bl9pZBgBIAEoCRILCgNrZXkYAiABKAkSMAoGbGFiZWxzGAMgAygLMiAuY2Fpcm4udjEuU2VyaWVzRGF0YS5MYWJlbHNFbnRyeRIiCgRraW5kGAQgASgOMhQuY2Fpcm4udjEuU2VyaWVzS2luZBIcCgRmb3JtGAUgASgOMg4uY2Fpcm4udjEuRm9ybRITCgtwb2ludF9jb3VudBgGIAEoAxIfCgVzdGVwcxgHIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIiCgh0aW1lc191cxgIIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIfCgVuYW5vcxgJIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIgCgZ2YWx1ZXMYCiABKAsyEC5jYWlybi52MS5Db2x1bW4SDQoFdGV4dHMYCyADKAkSIgoIcmVwbGFjZWQYDCABKAsyEC5jYWlybi52MS5Db2x1bW4SIAoGYnVja2V0GA0gASgLMhAuY2Fpcm4udjEuQ29sdW1uEh8KBWNvdW50GA4gASgLMhAuY2Fpcm4udjEuQ29sdW1uEh0KA21pbhgPIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIdCgNtYXgYECABKAsyEC5jYWlybi52MS5Db2x1bW4SHwoFZmlyc3QYESABKAsyEC5jYWlybi52MS5Db2x1bW4SHgoEbGFzdBgSIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIeCgRtZWFuGBMgASgLMhAuY2Fpcm4udjEuQ29sdW1uEiMKCW5hbl9jb3VudBgUIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIfCgRob3N0GBUgASgLMhEuY2Fpcm4udjEuSG9zdFJlZhotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBImIKElJlYWRTZXJpZXNSZXNwb25zZRIkCgZzZXJpZXMYASADKAsyFC5jYWlybi52MS5TZXJpZXNEYXRhEhIKCmdyaWRfc3RhcnQYAiABKAESEgoKZ3JpZF93aWR0aBgDIAEoASJLCghSdW5Hcm91cBIMCgRuYW1lGAEgASgJEh4KBHJ1bnMYAiADKAsyEC5jYWlybi52MS5SdW5SZWYSEQoJc3RhcnRzX3VzGAMgAygSIpEDChFSZWFkR3JvdXBzUmVxdWVzdBIiCgZncm91cHMYASADKAsyEi5jYWlybi52MS5SdW5Hcm91cBINCgVxdWVyeRgCIAEoCRIRCgluYW1lc3BhY2UYAyABKAkSEAoIZ3JvdXBfYnkYBCADKAkSCwoDa2V5GAUgASgJEjcKBmxhYmVscxgGIAMoCzInLmNhaXJuLnYxLlJlYWRHcm91cHNSZXF1ZXN0LkxhYmVsc0VudHJ5EhMKC29ubHlfbGFiZWxzGAcgASgIEhwKBGF4aXMYCCABKA4yDi5jYWlybi52MS5BeGlzEhEKBGZyb20YCSABKANIAIgBARIPCgJ0bxgKIAEoA0gBiAEBEg8KB2J1Y2tldHMYCyABKAUSEQoJcXVhbnRpbGVzGAwgAygBEiQKCGVuY29kaW5nGA0gASgOMhIuY2Fpcm4udjEuRW5jb2RpbmcaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUIHCgVfZnJvbUIFCgNfdG8i+AIKCUdyb3VwRGF0YRIMCgRuYW1lGAEgASgJEg4KBnZhbHVlcxgCIAMoCRIPCgdydW5faWRzGAMgAygJEhMKC3BvaW50X2NvdW50GAQgASgDEiAKBmJ1Y2tldBgFIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIfCgVjb3VudBgGIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIeCgRtZWFuGAcgASgLMhAuY2Fpcm4udjEuQ29sdW1uEiAKBm1lZGlhbhgIIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIdCgNzdGQYCSABKAsyEC5jYWlybi52MS5Db2x1bW4SIAoGc3RkZXJyGAogASgLMhAuY2Fpcm4udjEuQ29sdW1uEh0KA21pbhgLIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIdCgNtYXgYDCABKAsyEC5jYWlybi52MS5Db2x1bW4SIwoJcXVhbnRpbGVzGA0gAygLMhAuY2Fpcm4udjEuQ29sdW1uImEKElJlYWRHcm91cHNSZXNwb25zZRIjCgZncm91cHMYASADKAsyEy5jYWlybi52MS5Hcm91cERhdGESEgoKZ3JpZF9zdGFydBgCIAEoARISCgpncmlkX3dpZHRoGAMgASgBKoYBCgpTZXJpZXNLaW5kEhsKF1NFUklFU19LSU5EX1VOU1BFQ0lGSUVEEAASFgoSU0VSSUVTX0tJTkRfTlVNQkVSEAESFwoTU0VSSUVTX0tJTkRfSU5URUdFUhACEhQKEFNFUklFU19LSU5EX0JPT0wQAxIUChBTRVJJRVNfS0lORF9URVhUEAQqOgoEQXhpcxIUChBBWElTX1VOU1BFQ0lGSUVEEAASDQoJQVhJU19TVEVQEAESDQoJQVhJU19USU1FEAIqTgoIRW5jb2RpbmcSGAoURU5DT0RJTkdfVU5TUEVDSUZJRUQQABISCg5FTkNPRElOR19CWVRFUxABEhQKEEVOQ09ESU5HX05VTUJFUlMQAio7CgRGb3JtEhQKEEZPUk1fVU5TUEVDSUZJRUQQABIOCgpGT1JNX0VYQUNUEAESDQoJRk9STV9CQU5EEAIyuQcKDU1ldHJpY1NlcnZpY2USQAoNV3JpdGVFbnZlbG9wZRISLmNhaXJuLnYxLkVudmVsb3BlGhUuY2Fpcm4udjEuRW52ZWxvcGVBY2siBODgGAMSWQoOV3JpdGVFbnZlbG9wZXMSHy5jYWlybi52MS5Xcml0ZUVudmVsb3Blc1JlcXVlc3QaIC5jYWlybi52MS5Xcml0ZUVudmVsb3Blc1Jlc3BvbnNlIgTg4BgDEkYKD1N0cmVhbUVudmVsb3BlcxISLmNhaXJuLnYxLkVudmVsb3BlGhUuY2Fpcm4udjEuRW52ZWxvcGVBY2siBODgGAMoATABEksKC0Rlc2NyaWJlS2V5EhwuY2Fpcm4udjEuRGVzY3JpYmVLZXlSZXF1ZXN0GhguY2Fpcm4udjEuS2V5RGVzY3JpcHRpb24iBODgGAMSRwoITGlzdEtleXMSGS5jYWlybi52MS5MaXN0S2V5c1JlcXVlc3QaGi5jYWlybi52MS5MaXN0S2V5c1Jlc3BvbnNlIgTg4BgCEk0KCkxpc3RTZXJpZXMSGy5jYWlybi52MS5MaXN0U2VyaWVzUmVxdWVzdBocLmNhaXJuLnYxLkxpc3RTZXJpZXNSZXNwb25zZSIE4OAYAhJNCgpMaXN0TGFiZWxzEhsuY2Fpcm4udjEuTGlzdExhYmVsc1JlcXVlc3QaHC5jYWlybi52MS5MaXN0TGFiZWxzUmVzcG9uc2UiBODgGAISUwoMRGVsZXRlU2VyaWVzEh0uY2Fpcm4udjEuRGVsZXRlU2VyaWVzUmVxdWVzdBoeLmNhaXJuLnYxLkRlbGV0ZVNlcmllc1Jlc3BvbnNlIgTg4BgEEkoKCUxpc3RIb3N0cxIaLmNhaXJuLnYxLkxpc3RIb3N0c1JlcXVlc3QaGy5jYWlybi52MS5MaXN0SG9zdHNSZXNwb25zZSIE4OAYAhJQCgtMaXN0UnVuS2V5cxIcLmNhaXJuLnYxLkxpc3RSdW5LZXlzUmVxdWVzdBodLmNhaXJuLnYxLkxpc3RSdW5LZXlzUmVzcG9uc2UiBODgGAISTQoKUmVhZFNlcmllcxIbLmNhaXJuLnYxLlJlYWRTZXJpZXNSZXF1ZXN0GhwuY2Fpcm4udjEuUmVhZFNlcmllc1Jlc3BvbnNlIgTg4BgCEk0KClJlYWRHcm91cHMSGy5jYWlybi52MS5SZWFkR3JvdXBzUmVxdWVzdBocLmNhaXJuLnYxLlJlYWRHcm91cHNSZXNwb25zZSIE4OAYAmIGcHJvdG8z", [file_cairn_v1_artifact, file_cairn_v1_error, file_cairn_v1_key, file_cairn_v1_log, file_cairn_v1_namespace, file_cairn_v1_permission, file_cairn_v1_run, file_cairn_v1_series]);
+  fileDesc("ChVjYWlybi92MS9tZXRyaWMucHJvdG8SCGNhaXJuLnYxIpICCgxTZXJpZXNQb2ludHMSCwoDa2V5GAEgASgJEjIKBmxhYmVscxgCIAMoCzIiLmNhaXJuLnYxLlNlcmllc1BvaW50cy5MYWJlbHNFbnRyeRIiCgRraW5kGAMgASgOMhQuY2Fpcm4udjEuU2VyaWVzS2luZBINCgVzdGVwcxgEIAMoEhIQCgh0aW1lc191cxgFIAMoEhIOCgZ2YWx1ZXMYBiADKAESEAoIaW50ZWdlcnMYByADKBISDQoFYm9vbHMYCCADKAgSDQoFdGV4dHMYCSADKAkSDQoFbmFub3MYCiADKA0aLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASKJBAoIRW52ZWxvcGUSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEg4KBndyaXRlchgCIAEoCRILCgNzZXEYAyABKAQSJgoGc2VyaWVzGAQgAygLMhYuY2Fpcm4udjEuU2VyaWVzUG9pbnRzEi4KBnBhcmFtcxgFIAMoCzIeLmNhaXJuLnYxLkVudmVsb3BlLlBhcmFtc0VudHJ5EioKBHRhZ3MYBiADKAsyHC5jYWlybi52MS5FbnZlbG9wZS5UYWdzRW50cnkSIwoGc3RhdHVzGAcgASgOMhMuY2Fpcm4udjEuUnVuU3RhdHVzEiAKBGxvc3QYCCADKAsyEi5jYWlybi52MS5TZXFSYW5nZRIZChFoZWFydGJlYXRfc2Vjb25kcxgJIAEoDRIQCghlbmRlZF91cxgKIAEoAxIfCgNsb2cYCyADKAsyEi5jYWlybi52MS5Mb2dMaW5lcxIrCglhcnRpZmFjdHMYDCADKAsyGC5jYWlybi52MS5BcnRpZmFjdFJlY29yZBIfCgRob3N0GA0gASgLMhEuY2Fpcm4udjEuSG9zdFJlZhotCgtQYXJhbXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGisKCVRhZ3NFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIicKCFNlcVJhbmdlEg0KBWZpcnN0GAEgASgEEgwKBGxhc3QYAiABKAQiYwoLRW52ZWxvcGVBY2sSCwoDc2VxGAEgASgEEhEKCWR1cGxpY2F0ZRgCIAEoCBIOCgZwb2ludHMYAyABKAMSJAoId2l0aGhlbGQYBCABKAsyEi5jYWlybi52MS5XaXRoaGVsZCI+ChVXcml0ZUVudmVsb3Blc1JlcXVlc3QSJQoJZW52ZWxvcGVzGAEgAygLMhIuY2Fpcm4udjEuRW52ZWxvcGUiUgoWV3JpdGVFbnZlbG9wZXNSZXNwb25zZRImCgdyZXN1bHRzGAEgAygLMhUuY2Fpcm4udjEuV3JpdGVSZXN1bHQSEAoIcmVqZWN0ZWQYAiABKAUiVQoLV3JpdGVSZXN1bHQSIgoDYWNrGAEgASgLMhUuY2Fpcm4udjEuRW52ZWxvcGVBY2sSIgoFZXJyb3IYAiABKAsyEy5jYWlybi52MS5JdGVtRXJyb3IiWwoIV2l0aGhlbGQSDQoFbGluZXMYASABKAMSEQoJYXJ0aWZhY3RzGAIgASgDEi0KCWZvcmJpZGRlbhgDIAEoCzIaLmNhaXJuLnYxLkZvcmJpZGRlbkNhcHR1cmUi+QEKClNlcmllc0luZm8SCwoDa2V5GAEgASgJEjAKBmxhYmVscxgCIAMoCzIgLmNhaXJuLnYxLlNlcmllc0luZm8uTGFiZWxzRW50cnkSIgoEa2luZBgDIAEoDjIULmNhaXJuLnYxLlNlcmllc0tpbmQSKAoHc3VtbWFyeRgEIAEoCzIXLmNhaXJuLnYxLlNlcmllc1N1bW1hcnkSDgoGcnVuX2lkGAUgASgJEh8KBGhvc3QYBiABKAsyES5jYWlybi52MS5Ib3N0UmVmGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEijwIKEUxpc3RTZXJpZXNSZXF1ZXN0Eh0KA3J1bhgBIAEoCzIQLmNhaXJuLnYxLlJ1blJlZhIMCgRnbG9iGAIgASgJEg0KBXJlZ2V4GAMgASgJEhEKCXBhZ2Vfc2l6ZRgEIAEoBRISCgpwYWdlX3Rva2VuGAUgASgJEh4KBHJ1bnMYBiADKAsyEC5jYWlybi52MS5SdW5SZWYSEgoFdW5kZXIYByABKAlIAIgBARIjCghtYXRjaGVycxgIIAMoCzIRLmNhaXJuLnYxLk1hdGNoZXISIAoFaG9zdHMYCSADKAsyES5jYWlybi52MS5Ib3N0UmVmEhIKCndpdGhfaG9zdHMYCiABKAhCCAoGX3VuZGVyImgKEkxpc3RTZXJpZXNSZXNwb25zZRIkCgZzZXJpZXMYASADKAsyFC5jYWlybi52MS5TZXJpZXNJbmZvEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRITCgt0b3RhbF9jb3VudBgDIAEoAyL7AQoOU2VyaWVzU2VsZWN0b3ISHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEgsKA2tleRgCIAEoCRI0CgZsYWJlbHMYAyADKAsyJC5jYWlybi52MS5TZXJpZXNTZWxlY3Rvci5MYWJlbHNFbnRyeRISCgphbGxfbGFiZWxzGAQgASgIEiMKCG1hdGNoZXJzGAUgAygLMhEuY2Fpcm4udjEuTWF0Y2hlchIfCgRob3N0GAYgASgLMhEuY2Fpcm4udjEuSG9zdFJlZhotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIvcBChFSZWFkU2VyaWVzUmVxdWVzdBIoCgZzZXJpZXMYASADKAsyGC5jYWlybi52MS5TZXJpZXNTZWxlY3RvchIcCgRheGlzGAIgASgOMg4uY2Fpcm4udjEuQXhpcxIRCgRmcm9tGAMgASgDSACIAQESDwoCdG8YBCABKANIAYgBARIPCgdidWNrZXRzGAUgASgFEhgKEGluY2x1ZGVfcmVwbGFjZWQYBiABKAgSJAoIZW5jb2RpbmcYByABKA4yEi5jYWlybi52MS5FbmNvZGluZxIVCg1vbmx5X3JlcGxhY2VkGAggASgIQgcKBV9mcm9tQgUKA190byI6CgZDb2x1bW4SDQoFYnl0ZXMYASABKAwSDwoHbnVtYmVycxgCIAMoARIQCghpbnRlZ2VycxgDIAMoEiLEBQoKU2VyaWVzRGF0YRIOCgZydW5faWQYASABKAkSCwoDa2V5GAIgASgJEjAKBmxhYmVscxgDIAMoCzIgLmNhaXJuLnYxLlNlcmllc0RhdGEuTGFiZWxzRW50cnkSIgoEa2luZBgEIAEoDjIULmNhaXJuLnYxLlNlcmllc0tpbmQSHAoEZm9ybRgFIAEoDjIOLmNhaXJuLnYxLkZvcm0SEwoLcG9pbnRfY291bnQYBiABKAMSHwoFc3RlcHMYByABKAsyEC5jYWlybi52MS5Db2x1bW4SIgoIdGltZXNfdXMYCCABKAsyEC5jYWlybi52MS5Db2x1bW4SHwoFbmFub3MYCSABKAsyEC5jYWlybi52MS5Db2x1bW4SIAoGdmFsdWVzGAogASgLMhAuY2Fpcm4udjEuQ29sdW1uEg0KBXRleHRzGAsgAygJEiIKCHJlcGxhY2VkGAwgASgLMhAuY2Fpcm4udjEuQ29sdW1uEiAKBmJ1Y2tldBgNIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIfCgVjb3VudBgOIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIdCgNtaW4YDyABKAsyEC5jYWlybi52MS5Db2x1bW4SHQoDbWF4GBAgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh8KBWZpcnN0GBEgASgLMhAuY2Fpcm4udjEuQ29sdW1uEh4KBGxhc3QYEiABKAsyEC5jYWlybi52MS5Db2x1bW4SHgoEbWVhbhgTIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIjCgluYW5fY291bnQYFCABKAsyEC5jYWlybi52MS5Db2x1bW4SHwoEaG9zdBgVIAEoCzIRLmNhaXJuLnYxLkhvc3RSZWYaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJiChJSZWFkU2VyaWVzUmVzcG9uc2USJAoGc2VyaWVzGAEgAygLMhQuY2Fpcm4udjEuU2VyaWVzRGF0YRISCgpncmlkX3N0YXJ0GAIgASgBEhIKCmdyaWRfd2lkdGgYAyABKAEiSwoIUnVuR3JvdXASDAoEbmFtZRgBIAEoCRIeCgRydW5zGAIgAygLMhAuY2Fpcm4udjEuUnVuUmVmEhEKCXN0YXJ0c191cxgDIAMoEiKRAwoRUmVhZEdyb3Vwc1JlcXVlc3QSIgoGZ3JvdXBzGAEgAygLMhIuY2Fpcm4udjEuUnVuR3JvdXASDQoFcXVlcnkYAiABKAkSEQoJbmFtZXNwYWNlGAMgASgJEhAKCGdyb3VwX2J5GAQgAygJEgsKA2tleRgFIAEoCRI3CgZsYWJlbHMYBiADKAsyJy5jYWlybi52MS5SZWFkR3JvdXBzUmVxdWVzdC5MYWJlbHNFbnRyeRITCgtvbmx5X2xhYmVscxgHIAEoCBIcCgRheGlzGAggASgOMg4uY2Fpcm4udjEuQXhpcxIRCgRmcm9tGAkgASgDSACIAQESDwoCdG8YCiABKANIAYgBARIPCgdidWNrZXRzGAsgASgFEhEKCXF1YW50aWxlcxgMIAMoARIkCghlbmNvZGluZxgNIAEoDjISLmNhaXJuLnYxLkVuY29kaW5nGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCBwoFX2Zyb21CBQoDX3RvIvgCCglHcm91cERhdGESDAoEbmFtZRgBIAEoCRIOCgZ2YWx1ZXMYAiADKAkSDwoHcnVuX2lkcxgDIAMoCRITCgtwb2ludF9jb3VudBgEIAEoAxIgCgZidWNrZXQYBSABKAsyEC5jYWlybi52MS5Db2x1bW4SHwoFY291bnQYBiABKAsyEC5jYWlybi52MS5Db2x1bW4SHgoEbWVhbhgHIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIgCgZtZWRpYW4YCCABKAsyEC5jYWlybi52MS5Db2x1bW4SHQoDc3RkGAkgASgLMhAuY2Fpcm4udjEuQ29sdW1uEiAKBnN0ZGVychgKIAEoCzIQLmNhaXJuLnYxLkNvbHVtbhIdCgNtaW4YCyABKAsyEC5jYWlybi52MS5Db2x1bW4SHQoDbWF4GAwgASgLMhAuY2Fpcm4udjEuQ29sdW1uEiMKCXF1YW50aWxlcxgNIAMoCzIQLmNhaXJuLnYxLkNvbHVtbiJhChJSZWFkR3JvdXBzUmVzcG9uc2USIwoGZ3JvdXBzGAEgAygLMhMuY2Fpcm4udjEuR3JvdXBEYXRhEhIKCmdyaWRfc3RhcnQYAiABKAESEgoKZ3JpZF93aWR0aBgDIAEoASqGAQoKU2VyaWVzS2luZBIbChdTRVJJRVNfS0lORF9VTlNQRUNJRklFRBAAEhYKElNFUklFU19LSU5EX05VTUJFUhABEhcKE1NFUklFU19LSU5EX0lOVEVHRVIQAhIUChBTRVJJRVNfS0lORF9CT09MEAMSFAoQU0VSSUVTX0tJTkRfVEVYVBAEKjoKBEF4aXMSFAoQQVhJU19VTlNQRUNJRklFRBAAEg0KCUFYSVNfU1RFUBABEg0KCUFYSVNfVElNRRACKk4KCEVuY29kaW5nEhgKFEVOQ09ESU5HX1VOU1BFQ0lGSUVEEAASEgoORU5DT0RJTkdfQllURVMQARIUChBFTkNPRElOR19OVU1CRVJTEAIqOwoERm9ybRIUChBGT1JNX1VOU1BFQ0lGSUVEEAASDgoKRk9STV9FWEFDVBABEg0KCUZPUk1fQkFORBACMrkHCg1NZXRyaWNTZXJ2aWNlEkAKDVdyaXRlRW52ZWxvcGUSEi5jYWlybi52MS5FbnZlbG9wZRoVLmNhaXJuLnYxLkVudmVsb3BlQWNrIgTg4BgDElkKDldyaXRlRW52ZWxvcGVzEh8uY2Fpcm4udjEuV3JpdGVFbnZlbG9wZXNSZXF1ZXN0GiAuY2Fpcm4udjEuV3JpdGVFbnZlbG9wZXNSZXNwb25zZSIE4OAYAxJGCg9TdHJlYW1FbnZlbG9wZXMSEi5jYWlybi52MS5FbnZlbG9wZRoVLmNhaXJuLnYxLkVudmVsb3BlQWNrIgTg4BgDKAEwARJLCgtEZXNjcmliZUtleRIcLmNhaXJuLnYxLkRlc2NyaWJlS2V5UmVxdWVzdBoYLmNhaXJuLnYxLktleURlc2NyaXB0aW9uIgTg4BgDEkcKCExpc3RLZXlzEhkuY2Fpcm4udjEuTGlzdEtleXNSZXF1ZXN0GhouY2Fpcm4udjEuTGlzdEtleXNSZXNwb25zZSIE4OAYAhJNCgpMaXN0U2VyaWVzEhsuY2Fpcm4udjEuTGlzdFNlcmllc1JlcXVlc3QaHC5jYWlybi52MS5MaXN0U2VyaWVzUmVzcG9uc2UiBODgGAISTQoKTGlzdExhYmVscxIbLmNhaXJuLnYxLkxpc3RMYWJlbHNSZXF1ZXN0GhwuY2Fpcm4udjEuTGlzdExhYmVsc1Jlc3BvbnNlIgTg4BgCElMKDERlbGV0ZVNlcmllcxIdLmNhaXJuLnYxLkRlbGV0ZVNlcmllc1JlcXVlc3QaHi5jYWlybi52MS5EZWxldGVTZXJpZXNSZXNwb25zZSIE4OAYBBJKCglMaXN0SG9zdHMSGi5jYWlybi52MS5MaXN0SG9zdHNSZXF1ZXN0GhsuY2Fpcm4udjEuTGlzdEhvc3RzUmVzcG9uc2UiBODgGAISUAoLTGlzdFJ1bktleXMSHC5jYWlybi52MS5MaXN0UnVuS2V5c1JlcXVlc3QaHS5jYWlybi52MS5MaXN0UnVuS2V5c1Jlc3BvbnNlIgTg4BgCEk0KClJlYWRTZXJpZXMSGy5jYWlybi52MS5SZWFkU2VyaWVzUmVxdWVzdBocLmNhaXJuLnYxLlJlYWRTZXJpZXNSZXNwb25zZSIE4OAYAhJNCgpSZWFkR3JvdXBzEhsuY2Fpcm4udjEuUmVhZEdyb3Vwc1JlcXVlc3QaHC5jYWlybi52MS5SZWFkR3JvdXBzUmVzcG9uc2UiBODgGAJiBnByb3RvMw", [file_cairn_v1_artifact, file_cairn_v1_error, file_cairn_v1_key, file_cairn_v1_log, file_cairn_v1_namespace, file_cairn_v1_permission, file_cairn_v1_run, file_cairn_v1_series]);
 
 /**
  * Points of one series in columns of equal length. `steps` and `times_us` may
@@ -364,118 +364,6 @@ export const WithheldSchema: GenMessage<Withheld> = /*@__PURE__*/
   messageDesc(file_cairn_v1_metric, 7);
 
 /**
- * @generated from message cairn.v1.Sample
- */
-export type Sample = Message<"cairn.v1.Sample"> & {
-  /**
-   * Absent when the point has none.
-   *
-   * @generated from field: optional int64 step = 1;
-   */
-  step?: bigint | undefined;
-
-  /**
-   * @generated from field: optional int64 time_us = 2;
-   */
-  timeUs?: bigint | undefined;
-
-  /**
-   * @generated from field: double value = 3;
-   */
-  value: number;
-
-  /**
-   * The value itself for a series of texts or integers.
-   *
-   * @generated from field: string text = 4;
-   */
-  text: string;
-
-  /**
-   * @generated from field: int64 integer = 5;
-   */
-  integer: bigint;
-};
-
-/**
- * Describes the message cairn.v1.Sample.
- * Use `create(SampleSchema)` to create a new message.
- */
-export const SampleSchema: GenMessage<Sample> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 8);
-
-/**
- * Of the points that are not replaced. NaN counts but takes no part in min,
- * max, sum and sum_squares.
- *
- * @generated from message cairn.v1.SeriesSummary
- */
-export type SeriesSummary = Message<"cairn.v1.SeriesSummary"> & {
-  /**
-   * @generated from field: int64 count = 1;
-   */
-  count: bigint;
-
-  /**
-   * @generated from field: int64 nan_count = 2;
-   */
-  nanCount: bigint;
-
-  /**
-   * By step, then by arrival; by arrival alone where there are no steps.
-   *
-   * @generated from field: cairn.v1.Sample first = 3;
-   */
-  first?: Sample | undefined;
-
-  /**
-   * @generated from field: cairn.v1.Sample last = 4;
-   */
-  last?: Sample | undefined;
-
-  /**
-   * Absent when there is no number to compare.
-   *
-   * @generated from field: cairn.v1.Sample min = 5;
-   */
-  min?: Sample | undefined;
-
-  /**
-   * @generated from field: cairn.v1.Sample max = 6;
-   */
-  max?: Sample | undefined;
-
-  /**
-   * @generated from field: double sum = 7;
-   */
-  sum: number;
-
-  /**
-   * @generated from field: double sum_squares = 8;
-   */
-  sumSquares: number;
-
-  /**
-   * @generated from field: optional double mean = 9;
-   */
-  mean?: number | undefined;
-
-  /**
-   * Points hidden behind a restart that went back to an earlier step.
-   *
-   * @generated from field: int64 replaced_count = 10;
-   */
-  replacedCount: bigint;
-};
-
-/**
- * Describes the message cairn.v1.SeriesSummary.
- * Use `create(SeriesSummarySchema)` to create a new message.
- */
-export const SeriesSummarySchema: GenMessage<SeriesSummary> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 9);
-
-/**
  * @generated from message cairn.v1.SeriesInfo
  */
 export type SeriesInfo = Message<"cairn.v1.SeriesInfo"> & {
@@ -517,7 +405,7 @@ export type SeriesInfo = Message<"cairn.v1.SeriesInfo"> & {
  * Use `create(SeriesInfoSchema)` to create a new message.
  */
 export const SeriesInfoSchema: GenMessage<SeriesInfo> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 10);
+  messageDesc(file_cairn_v1_metric, 8);
 
 /**
  * @generated from message cairn.v1.ListSeriesRequest
@@ -596,7 +484,7 @@ export type ListSeriesRequest = Message<"cairn.v1.ListSeriesRequest"> & {
  * Use `create(ListSeriesRequestSchema)` to create a new message.
  */
 export const ListSeriesRequestSchema: GenMessage<ListSeriesRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 11);
+  messageDesc(file_cairn_v1_metric, 9);
 
 /**
  * @generated from message cairn.v1.ListSeriesResponse
@@ -630,7 +518,7 @@ export type ListSeriesResponse = Message<"cairn.v1.ListSeriesResponse"> & {
  * Use `create(ListSeriesResponseSchema)` to create a new message.
  */
 export const ListSeriesResponseSchema: GenMessage<ListSeriesResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 12);
+  messageDesc(file_cairn_v1_metric, 10);
 
 /**
  * One series, or with `all_labels` every label set of the key. With `matchers`
@@ -680,7 +568,7 @@ export type SeriesSelector = Message<"cairn.v1.SeriesSelector"> & {
  * Use `create(SeriesSelectorSchema)` to create a new message.
  */
 export const SeriesSelectorSchema: GenMessage<SeriesSelector> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 13);
+  messageDesc(file_cairn_v1_metric, 11);
 
 /**
  * @generated from message cairn.v1.ReadSeriesRequest
@@ -745,7 +633,7 @@ export type ReadSeriesRequest = Message<"cairn.v1.ReadSeriesRequest"> & {
  * Use `create(ReadSeriesRequestSchema)` to create a new message.
  */
 export const ReadSeriesRequestSchema: GenMessage<ReadSeriesRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 14);
+  messageDesc(file_cairn_v1_metric, 12);
 
 /**
  * A column of numbers in one of the two encodings: doubles, except for the
@@ -775,7 +663,7 @@ export type Column = Message<"cairn.v1.Column"> & {
  * Use `create(ColumnSchema)` to create a new message.
  */
 export const ColumnSchema: GenMessage<Column> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 15);
+  messageDesc(file_cairn_v1_metric, 13);
 
 /**
  * @generated from message cairn.v1.SeriesData
@@ -908,7 +796,7 @@ export type SeriesData = Message<"cairn.v1.SeriesData"> & {
  * Use `create(SeriesDataSchema)` to create a new message.
  */
 export const SeriesDataSchema: GenMessage<SeriesData> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 16);
+  messageDesc(file_cairn_v1_metric, 14);
 
 /**
  * @generated from message cairn.v1.ReadSeriesResponse
@@ -937,7 +825,7 @@ export type ReadSeriesResponse = Message<"cairn.v1.ReadSeriesResponse"> & {
  * Use `create(ReadSeriesResponseSchema)` to create a new message.
  */
 export const ReadSeriesResponseSchema: GenMessage<ReadSeriesResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 17);
+  messageDesc(file_cairn_v1_metric, 15);
 
 /**
  * Runs that are shown as one.
@@ -972,7 +860,7 @@ export type RunGroup = Message<"cairn.v1.RunGroup"> & {
  * Use `create(RunGroupSchema)` to create a new message.
  */
 export const RunGroupSchema: GenMessage<RunGroup> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 18);
+  messageDesc(file_cairn_v1_metric, 16);
 
 /**
  * @generated from message cairn.v1.ReadGroupsRequest
@@ -1061,7 +949,7 @@ export type ReadGroupsRequest = Message<"cairn.v1.ReadGroupsRequest"> & {
  * Use `create(ReadGroupsRequestSchema)` to create a new message.
  */
 export const ReadGroupsRequestSchema: GenMessage<ReadGroupsRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 19);
+  messageDesc(file_cairn_v1_metric, 17);
 
 /**
  * Per bucket that holds a point of some run: of the runs' means in it. A run
@@ -1153,7 +1041,7 @@ export type GroupData = Message<"cairn.v1.GroupData"> & {
  * Use `create(GroupDataSchema)` to create a new message.
  */
 export const GroupDataSchema: GenMessage<GroupData> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 20);
+  messageDesc(file_cairn_v1_metric, 18);
 
 /**
  * @generated from message cairn.v1.ReadGroupsResponse
@@ -1180,7 +1068,7 @@ export type ReadGroupsResponse = Message<"cairn.v1.ReadGroupsResponse"> & {
  * Use `create(ReadGroupsResponseSchema)` to create a new message.
  */
 export const ReadGroupsResponseSchema: GenMessage<ReadGroupsResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_metric, 21);
+  messageDesc(file_cairn_v1_metric, 19);
 
 /**
  * @generated from enum cairn.v1.SeriesKind

@@ -12,7 +12,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file cairn/v1/series.proto.
  */
 export const file_cairn_v1_series: GenFile = /*@__PURE__*/
-  fileDesc("ChVjYWlybi92MS9zZXJpZXMucHJvdG8SCGNhaXJuLnYxIioKB0hvc3RSZWYSEQoJbmFtZXNwYWNlGAEgASgJEgwKBG5hbWUYAiABKAkiRgoHTWF0Y2hlchINCgVsYWJlbBgBIAEoCRIdCgJvcBgCIAEoDjIRLmNhaXJuLnYxLk1hdGNoT3ASDQoFdmFsdWUYAyABKAkikAIKEUxpc3RMYWJlbHNSZXF1ZXN0Eh0KA3J1bhgBIAEoCzIQLmNhaXJuLnYxLlJ1blJlZhIeCgRydW5zGAIgAygLMhAuY2Fpcm4udjEuUnVuUmVmEhIKBXVuZGVyGAMgASgJSACIAQESIwoIbWF0Y2hlcnMYBCADKAsyES5jYWlybi52MS5NYXRjaGVyEhIKBWxhYmVsGAUgASgJSAGIAQESEQoJcGFnZV9zaXplGAYgASgFEhIKCnBhZ2VfdG9rZW4YByABKAkSIAoFaG9zdHMYCCADKAsyES5jYWlybi52MS5Ib3N0UmVmEhIKCndpdGhfaG9zdHMYCSABKAhCCAoGX3VuZGVyQggKBl9sYWJlbCIwCgpMYWJlbENvdW50EgwKBHRleHQYASABKAkSFAoMc2VyaWVzX2NvdW50GAIgASgDImYKEkxpc3RMYWJlbHNSZXNwb25zZRIkCgZsYWJlbHMYASADKAsyFC5jYWlybi52MS5MYWJlbENvdW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIRCgl0cnVuY2F0ZWQYAyABKAgiTAoSTGlzdFJ1bktleXNSZXF1ZXN0Eh4KBHJ1bnMYASADKAsyEC5jYWlybi52MS5SdW5SZWYSFgoOc2VyaWVzX3Blcl9ydW4YAiABKAUiagoGUnVuS2V5EgsKA2tleRgBIAEoCRIUCgxzZXJpZXNfY291bnQYAiABKAMSEgoKaGFzX2xhYmVscxgDIAEoCBIRCglydW5fY291bnQYBCABKAMSFgoOcmVwbGFjZWRfY291bnQYBSABKAMiRwoHUnVuVGltZRIOCgZydW5faWQYASABKAkSGgoNZmlyc3RfdGltZV91cxgCIAEoA0gAiAEBQhAKDl9maXJzdF90aW1lX3VzImkKE0xpc3RSdW5LZXlzUmVzcG9uc2USHgoEa2V5cxgBIAMoCzIQLmNhaXJuLnYxLlJ1bktleRIfCgRydW5zGAIgAygLMhEuY2Fpcm4udjEuUnVuVGltZRIRCgl0cnVuY2F0ZWQYAyABKAgivwEKE0RlbGV0ZVNlcmllc1JlcXVlc3QSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEiMKCG1hdGNoZXJzGAIgAygLMhEuY2Fpcm4udjEuTWF0Y2hlchIPCgdieV90aW1lGAMgASgIEhEKBGZyb20YBCABKANIAIgBARIPCgJ0bxgFIAEoA0gBiAEBEh8KBGhvc3QYBiABKAsyES5jYWlybi52MS5Ib3N0UmVmQgcKBV9mcm9tQgUKA190byI2ChREZWxldGVTZXJpZXNSZXNwb25zZRIOCgZzZXJpZXMYASABKAMSDgoGcG9pbnRzGAIgASgDIkgKEExpc3RIb3N0c1JlcXVlc3QSDQoFdW5kZXIYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkiUQoESG9zdBIRCgluYW1lc3BhY2UYASABKAkSDAoEbmFtZRgCIAEoCRIUCgxzZXJpZXNfY291bnQYAyABKAMSEgoKd3JpdHRlbl91cxgEIAEoAyJLChFMaXN0SG9zdHNSZXNwb25zZRIdCgVob3N0cxgBIAMoCzIOLmNhaXJuLnYxLkhvc3QSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJKnsKB01hdGNoT3ASGAoUTUFUQ0hfT1BfVU5TUEVDSUZJRUQQABISCg5NQVRDSF9PUF9FUVVBTBABEhYKEk1BVENIX09QX05PVF9FUVVBTBACEhIKDk1BVENIX09QX1JFR0VYEAMSFgoSTUFUQ0hfT1BfTk9UX1JFR0VYEARiBnByb3RvMw", [file_cairn_v1_run]);
+  fileDesc("ChVjYWlybi92MS9zZXJpZXMucHJvdG8SCGNhaXJuLnYxIioKB0hvc3RSZWYSEQoJbmFtZXNwYWNlGAEgASgJEgwKBG5hbWUYAiABKAkiRgoHTWF0Y2hlchINCgVsYWJlbBgBIAEoCRIdCgJvcBgCIAEoDjIRLmNhaXJuLnYxLk1hdGNoT3ASDQoFdmFsdWUYAyABKAkikAIKEUxpc3RMYWJlbHNSZXF1ZXN0Eh0KA3J1bhgBIAEoCzIQLmNhaXJuLnYxLlJ1blJlZhIeCgRydW5zGAIgAygLMhAuY2Fpcm4udjEuUnVuUmVmEhIKBXVuZGVyGAMgASgJSACIAQESIwoIbWF0Y2hlcnMYBCADKAsyES5jYWlybi52MS5NYXRjaGVyEhIKBWxhYmVsGAUgASgJSAGIAQESEQoJcGFnZV9zaXplGAYgASgFEhIKCnBhZ2VfdG9rZW4YByABKAkSIAoFaG9zdHMYCCADKAsyES5jYWlybi52MS5Ib3N0UmVmEhIKCndpdGhfaG9zdHMYCSABKAhCCAoGX3VuZGVyQggKBl9sYWJlbCIwCgpMYWJlbENvdW50EgwKBHRleHQYASABKAkSFAoMc2VyaWVzX2NvdW50GAIgASgDImYKEkxpc3RMYWJlbHNSZXNwb25zZRIkCgZsYWJlbHMYASADKAsyFC5jYWlybi52MS5MYWJlbENvdW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIRCgl0cnVuY2F0ZWQYAyABKAgiTAoSTGlzdFJ1bktleXNSZXF1ZXN0Eh4KBHJ1bnMYASADKAsyEC5jYWlybi52MS5SdW5SZWYSFgoOc2VyaWVzX3Blcl9ydW4YAiABKAUiagoGUnVuS2V5EgsKA2tleRgBIAEoCRIUCgxzZXJpZXNfY291bnQYAiABKAMSEgoKaGFzX2xhYmVscxgDIAEoCBIRCglydW5fY291bnQYBCABKAMSFgoOcmVwbGFjZWRfY291bnQYBSABKAMiRwoHUnVuVGltZRIOCgZydW5faWQYASABKAkSGgoNZmlyc3RfdGltZV91cxgCIAEoA0gAiAEBQhAKDl9maXJzdF90aW1lX3VzImkKE0xpc3RSdW5LZXlzUmVzcG9uc2USHgoEa2V5cxgBIAMoCzIQLmNhaXJuLnYxLlJ1bktleRIfCgRydW5zGAIgAygLMhEuY2Fpcm4udjEuUnVuVGltZRIRCgl0cnVuY2F0ZWQYAyABKAgivwEKE0RlbGV0ZVNlcmllc1JlcXVlc3QSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEiMKCG1hdGNoZXJzGAIgAygLMhEuY2Fpcm4udjEuTWF0Y2hlchIPCgdieV90aW1lGAMgASgIEhEKBGZyb20YBCABKANIAIgBARIPCgJ0bxgFIAEoA0gBiAEBEh8KBGhvc3QYBiABKAsyES5jYWlybi52MS5Ib3N0UmVmQgcKBV9mcm9tQgUKA190byI2ChREZWxldGVTZXJpZXNSZXNwb25zZRIOCgZzZXJpZXMYASABKAMSDgoGcG9pbnRzGAIgASgDIkgKEExpc3RIb3N0c1JlcXVlc3QSDQoFdW5kZXIYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkiUQoESG9zdBIRCgluYW1lc3BhY2UYASABKAkSDAoEbmFtZRgCIAEoCRIUCgxzZXJpZXNfY291bnQYAyABKAMSEgoKd3JpdHRlbl91cxgEIAEoAyJLChFMaXN0SG9zdHNSZXNwb25zZRIdCgVob3N0cxgBIAMoCzIOLmNhaXJuLnYxLkhvc3QSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJInQKBlNhbXBsZRIRCgRzdGVwGAEgASgDSACIAQESFAoHdGltZV91cxgCIAEoA0gBiAEBEg0KBXZhbHVlGAMgASgBEgwKBHRleHQYBCABKAkSDwoHaW50ZWdlchgFIAEoA0IHCgVfc3RlcEIKCghfdGltZV91cyKGAgoNU2VyaWVzU3VtbWFyeRINCgVjb3VudBgBIAEoAxIRCgluYW5fY291bnQYAiABKAMSHwoFZmlyc3QYAyABKAsyEC5jYWlybi52MS5TYW1wbGUSHgoEbGFzdBgEIAEoCzIQLmNhaXJuLnYxLlNhbXBsZRIdCgNtaW4YBSABKAsyEC5jYWlybi52MS5TYW1wbGUSHQoDbWF4GAYgASgLMhAuY2Fpcm4udjEuU2FtcGxlEgsKA3N1bRgHIAEoARITCgtzdW1fc3F1YXJlcxgIIAEoARIRCgRtZWFuGAkgASgBSACIAQESFgoOcmVwbGFjZWRfY291bnQYCiABKANCBwoFX21lYW4qewoHTWF0Y2hPcBIYChRNQVRDSF9PUF9VTlNQRUNJRklFRBAAEhIKDk1BVENIX09QX0VRVUFMEAESFgoSTUFUQ0hfT1BfTk9UX0VRVUFMEAISEgoOTUFUQ0hfT1BfUkVHRVgQAxIWChJNQVRDSF9PUF9OT1RfUkVHRVgQBGIGcHJvdG8z", [file_cairn_v1_run]);
 
 /**
  * A machine whose metrics belong to no run. The first envelope creates it, with
@@ -484,6 +484,118 @@ export type ListHostsResponse = Message<"cairn.v1.ListHostsResponse"> & {
  */
 export const ListHostsResponseSchema: GenMessage<ListHostsResponse> = /*@__PURE__*/
   messageDesc(file_cairn_v1_series, 13);
+
+/**
+ * @generated from message cairn.v1.Sample
+ */
+export type Sample = Message<"cairn.v1.Sample"> & {
+  /**
+   * Absent when the point has none.
+   *
+   * @generated from field: optional int64 step = 1;
+   */
+  step?: bigint | undefined;
+
+  /**
+   * @generated from field: optional int64 time_us = 2;
+   */
+  timeUs?: bigint | undefined;
+
+  /**
+   * @generated from field: double value = 3;
+   */
+  value: number;
+
+  /**
+   * The value itself for a series of texts or integers.
+   *
+   * @generated from field: string text = 4;
+   */
+  text: string;
+
+  /**
+   * @generated from field: int64 integer = 5;
+   */
+  integer: bigint;
+};
+
+/**
+ * Describes the message cairn.v1.Sample.
+ * Use `create(SampleSchema)` to create a new message.
+ */
+export const SampleSchema: GenMessage<Sample> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_series, 14);
+
+/**
+ * Of the points that are not replaced. NaN counts but takes no part in min,
+ * max, sum and sum_squares.
+ *
+ * @generated from message cairn.v1.SeriesSummary
+ */
+export type SeriesSummary = Message<"cairn.v1.SeriesSummary"> & {
+  /**
+   * @generated from field: int64 count = 1;
+   */
+  count: bigint;
+
+  /**
+   * @generated from field: int64 nan_count = 2;
+   */
+  nanCount: bigint;
+
+  /**
+   * By step, then by arrival; by arrival alone where there are no steps.
+   *
+   * @generated from field: cairn.v1.Sample first = 3;
+   */
+  first?: Sample | undefined;
+
+  /**
+   * @generated from field: cairn.v1.Sample last = 4;
+   */
+  last?: Sample | undefined;
+
+  /**
+   * Absent when there is no number to compare.
+   *
+   * @generated from field: cairn.v1.Sample min = 5;
+   */
+  min?: Sample | undefined;
+
+  /**
+   * @generated from field: cairn.v1.Sample max = 6;
+   */
+  max?: Sample | undefined;
+
+  /**
+   * @generated from field: double sum = 7;
+   */
+  sum: number;
+
+  /**
+   * @generated from field: double sum_squares = 8;
+   */
+  sumSquares: number;
+
+  /**
+   * @generated from field: optional double mean = 9;
+   */
+  mean?: number | undefined;
+
+  /**
+   * Points hidden behind a restart that went back to an earlier step.
+   *
+   * @generated from field: int64 replaced_count = 10;
+   */
+  replacedCount: bigint;
+};
+
+/**
+ * Describes the message cairn.v1.SeriesSummary.
+ * Use `create(SeriesSummarySchema)` to create a new message.
+ */
+export const SeriesSummarySchema: GenMessage<SeriesSummary> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_series, 15);
 
 /**
  * @generated from enum cairn.v1.MatchOp
