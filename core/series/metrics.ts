@@ -142,7 +142,7 @@ export class Metrics {
     }
     requireRange(from, to, "delete");
     const matchers = requireMatchers(request.matchers);
-    const { id: runId, namespace } = await this.#runs.whereIs(caller, request.run);
+    const { id: runId, namespace } = await this.#runs.getHead(caller, request.run);
     const range = {
       ...(from !== undefined && { from: String(from) }),
       ...(to !== undefined && { to: String(to) }),
