@@ -7,11 +7,12 @@ import { Standing } from "./standing.ts";
 import type { AccessState } from "./state.ts";
 
 /**
- * Throws unless the caller may do what the call declares both to the run and to the namespace that it is moved to, and
- * nobody gets a role on the run by it that is stronger than the caller's own: more than that the caller could not bind to
- * them today (A9). Who has such a role on the run already keeps it, and administrators of the root have it everywhere.
- * What is bound or closed on the run itself goes along, so that only what lies around the new place matters, and that
- * only where the run is not closed.
+ * Throws unless the caller may do what the call declares, both to the run and to the namespace that it is moved to. Throws
+ * also where a principal would get a role on the run that is stronger than the caller's own: the caller could not bind
+ * that role today (A9). A principal that has such a role on the run already may keep it.
+ *
+ * What is bound or closed on the run itself goes along, so only bindings around the new place matter. They do not reach
+ * into a closed run.
  */
 export function requireMayMove(
   state: AccessState,

@@ -70,6 +70,7 @@ export async function placeOf(
     const owner = hostOf(caller, host);
     return owner && { owner, target: host.name, where: { namespace: host.namespace, host: host.name } };
   }
-  const { id: runId, namespace } = await runs.whereIs(caller, run);
+  // As the store has it: it may have been moved.
+  const { id: runId, namespace } = await runs.getHead(caller, run);
   return { owner: { runId }, target: runId, where: { namespace } };
 }

@@ -250,7 +250,7 @@ export class RunAnswers {
 
 /**
  * The runs that the watcher may see and asked for, or of which it must know that they left what it sees: they have the
- * position of that, so that one who came after it is not told of them. What else changed is not even named.
+ * position of that, so that a watcher that came later is not notified. What else changed is not even named.
  */
 function concerned(
   runs: readonly ChangedRun[],

@@ -89,7 +89,7 @@ export function coreAccessMovesContract(open: OpenStores): void {
     expect(entries).toMatchObject([{ principal: "ada", target: id, facts: { from: "a", to: "b" } }]);
   });
 
-  it("A50 nobody gets a stronger role by a move than the mover has there", async () => {
+  it("A50 no principal gets a stronger role by a move than the mover has", async () => {
     const ada = await userWith("ada", ["maintainer", "a"], ["maintainer", "b"]);
     const boss = await userWith("boss", ["admin", "b"]);
     const id = await make("a");

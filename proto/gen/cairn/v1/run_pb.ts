@@ -800,7 +800,7 @@ export const RunService: GenService<{
    * Puts a run into another namespace, which is created with its parents where
    * missing. The run keeps its id and everything it has, also in the trash.
    * The caller must maintain the run where it is and the namespace it goes to,
-   * and nobody may get a stronger role on it than the caller has
+   * and no principal may get a stronger role on it than the caller has
    * (docs/access.md). Moving a run to where it is changes nothing.
    *
    * @generated from rpc cairn.v1.RunService.MoveRun
