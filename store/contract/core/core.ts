@@ -4,6 +4,7 @@ import { coreCaptureContract } from "./capture.ts";
 import { coreExploreContract } from "./explore.ts";
 import { coreGroupsContract } from "./groups.ts";
 import { coreIngestContract } from "./ingest.ts";
+import { coreNamespacesContract } from "./namespaces.ts";
 import { coreRunsContract } from "./runs.ts";
 import { coreSeriesContract } from "./series.ts";
 import { coreSightContract } from "./sight.ts";
@@ -13,6 +14,7 @@ import type { OpenStores } from "../stores.ts";
 export function coreContract(name: string, open: OpenStores, traits: { restores: boolean }): void {
   describe(`core on ${name}`, () => {
     describe("runs and namespaces", () => coreRunsContract(open));
+    describe("namespaces", () => coreNamespacesContract(open));
     describe("what others may not see", () => coreSightContract(open));
     describe("ingest and metrics", () => coreIngestContract(open));
     describe("selection of series", () => coreSeriesContract(open));
