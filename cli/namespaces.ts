@@ -91,7 +91,9 @@ export function jsonNamespace(namespace: Namespace): Record<string, unknown> {
   const { objective, heldObjective, best } = namespace;
   return {
     path: namespace.path,
+    id: namespace.id,
     description: namespace.description,
+    tags: namespace.tags,
     objective: objective
       ? {
           metric: objective.metric,

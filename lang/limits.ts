@@ -73,6 +73,8 @@ export const limits = {
   namespaceDepthMax: 16,
   namespacePathBytesMax: 512,
   descriptionBytesMax: 64 << 10,
+  /** Keys and values together, of one namespace: its answers are not made in parts, as those of runs are. */
+  namespaceTagsBytesMax: 1 << 20,
 
   pageSizeDefault: 100,
   pageSizeMax: 10_000,

@@ -17,6 +17,7 @@ import { countOf, formatCount } from "#lang/words/numbers.ts";
 import { cut, padEnd, padStart, paint, printable, widthOf } from "../output/text.ts";
 import { formatAgo } from "#lang/words/times.ts";
 import { treeLines, type Branch } from "../output/tree.ts";
+import { addTags, tagLines } from "../ns/tags-command.ts";
 import { tableWidth } from "../runs/table-width.ts";
 
 interface Described {
@@ -41,6 +42,7 @@ Examples:
   cairn ns langtech/asr
   cairn ns create langtech/asr --description "speech to text" --objective wer:min
   cairn ns capture langtech/asr --forbid console
+  cairn ns tags langtech/asr team=speech
   cairn ns rm langtech/old`,
     );
   command
@@ -95,6 +97,7 @@ Examples:
   cairn ns capture langtech/asr --allow console`,
     )
     .action((path: string, options: Captured) => capture(cli, path, options));
+  addTags(command, cli);
   command
     .command("rm")
     .description("remove a namespace that holds nothing any more")
@@ -190,6 +193,8 @@ async function describe(cli: Cli, path: string, { description, objective }: Desc
   if (namespace.description !== "") {
     for (const line of namespace.description.split("\n")) cli.print(`  ${printable(line)}`);
   }
+  const tags = tagLines(namespace);
+  tags.forEach((line, at) => cli.print(`  ${at === 0 ? "tags" : "    "}       ${line}`));
   const held = namespace.heldObjective;
   const from =
     held === undefined || held.namespace === namespace.path ? "" : `  (of ${printable(held.namespace)})`;
@@ -201,6 +206,7 @@ async function describe(cli: Cli, path: string, { description, objective }: Desc
   );
   cli.print(`  active     ${formatAgo(namespace.lastActivityUs)}`);
   cli.print(`  created    ${formatAgo(namespace.createdUs)}`);
+  if (namespace.id !== 0n) cli.print(`  id         ${namespace.id}`);
   if (namespace.forbiddenCapture === undefined) return;
   const forbidden = CAPTURES.filter((what) => namespace.forbiddenCapture![what] !== "");
   cli.print(`  capture    ${forbidden.map((what) => `${what} ${captureWords(namespace, what)}`).join(", ")}`);

@@ -1,20 +1,24 @@
 import type { CapturePolicy } from "../types/capture.ts";
-import type { KeyDescription, Namespace, Objective } from "../types/namespace.ts";
+import type { KeyDescription, Namespace, NamespaceRef, Objective } from "../types/namespace.ts";
+import type { Tags } from "../types/run.ts";
 import type { AuditRecord } from "./access-store.ts";
 import type { ListPart, PartBound } from "./list-part.ts";
 
 /** Holds namespaces, with what is set on them. Transactions, order, limits and records as for RunStore. */
 export interface NamespaceStore {
   /** Creates the namespace and its missing parents; none forbids anything. Throws `exists` when the path is taken. */
-  createNamespace(namespace: Omit<Namespace, "capture">, audit?: AuditRecord): Promise<Namespace>;
-  findNamespace(path: string): Promise<Namespace | undefined>;
+  createNamespace(namespace: NewNamespace, audit?: AuditRecord): Promise<Namespace>;
+  findNamespace(ref: NamespaceRef): Promise<Namespace | undefined>;
   /** Rising by path (code points of the path with "/" lowest, so parents come before children). */
   listNamespaces(
     page: PartBound & { under: string; after: string | undefined },
   ): Promise<ListPart<Namespace>>;
   /** Objectives that are set on these very namespaces, by path; those without one are left out. */
   findObjectives(paths: readonly string[]): Promise<[path: string, objective: Objective][]>;
-  /** Throws `not-found`. `objective: null` removes it. The record is written when something changed. */
+  /**
+   * Throws `not-found`, and `exhausted` for too many tags. `objective: null` removes it; tags are merged per key. The record
+   * is written when something changed.
+   */
   updateNamespace(path: string, change: NamespaceChange, audit?: AuditRecord): Promise<Namespace>;
   /** Those of all namespaces that forbid something themselves, by path. */
   listCapturePolicies(): Promise<[path: string, policy: CapturePolicy][]>;
@@ -36,8 +40,14 @@ export interface NamespaceStore {
   ): Promise<ListPart<KeyDescription>>;
 }
 
+/** The store gives it an id. */
+export type NewNamespace = Omit<Namespace, "id" | "capture">;
+
 /** What changes of a namespace; absent means: leave as it is. */
 export interface NamespaceChange extends Partial<CapturePolicy> {
   description?: string;
   objective?: Objective | null;
+  tags?: Tags;
+  /** Removed before `tags` are added. */
+  removeTags?: readonly string[];
 }

@@ -1,6 +1,7 @@
 import { maskReadsNamespace, type ReadMask } from "../access/scope.ts";
 import { ALL_ALLOWED, FORBIDS_NOTHING, type ForbiddenCapture } from "../types/capture.ts";
 import type { Namespace } from "../types/namespace.ts";
+import type { Tags } from "../types/run.ts";
 import { ancestors } from "#lang/namespace-path.ts";
 import type { BestRun } from "../objective/best-runs.ts";
 import type { HeldObjective } from "../objective/objectives.ts";
@@ -19,6 +20,8 @@ export interface CountedNamespace extends Namespace {
   /** Only where it was asked for. */
   best?: BestRun | undefined;
 }
+
+const NO_TAGS: Tags = new Map();
 
 type Counts = Omit<CountedNamespace, keyof Namespace | "forbidden" | "held" | "best">;
 
@@ -65,8 +68,8 @@ export class NamespaceTree {
     if (this.#mask === undefined || maskReadsNamespace(this.#mask, path)) {
       return { ...namespace, ...counts, forbidden };
     }
-    const nothing = { description: "", objective: undefined, capture: FORBIDS_NOTHING, createdUs: 0 };
-    return { path, ...nothing, ...counts, forbidden: ALL_ALLOWED };
+    const nothing = { id: 0, description: "", objective: undefined, tags: NO_TAGS, createdUs: 0 };
+    return { path, ...nothing, capture: FORBIDS_NOTHING, ...counts, forbidden: ALL_ALLOWED };
   }
 }
 

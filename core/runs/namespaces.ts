@@ -3,13 +3,13 @@ import { auditRecord } from "../access/audit/audit-record.ts";
 import { authorize, authorizeCall, maySee, type Caller } from "../access/caller.ts";
 import { CairnError, quote } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
-import { requireKey, requireText } from "../types/check.ts";
-import type { CapturePolicy } from "../types/capture.ts";
-import type { Namespace, Objective } from "../types/namespace.ts";
+import { requireAtMost, requireKey, requireTags, requireText } from "../types/check.ts";
+import type { Namespace, NamespaceRef, Objective } from "../types/namespace.ts";
+import type { Tags } from "../types/run.ts";
 import { parseNamespace } from "#lang/namespace-path.ts";
 import type { Follower } from "../journal/follower.ts";
 import type { RunSearch } from "../ports/run-search.ts";
-import type { NamespaceStore } from "../ports/namespace-store.ts";
+import type { NamespaceChange, NamespaceStore } from "../ports/namespace-store.ts";
 import type { RunStore } from "../ports/run-store.ts";
 import { findBestRuns } from "../objective/best-runs.ts";
 import type { Objectives } from "../objective/objectives.ts";
@@ -50,7 +50,7 @@ export class Namespaces {
 
   async create(
     caller: Caller,
-    request: { path: string; description: string; objective: Objective | undefined },
+    request: { path: string; description: string; objective: Objective | undefined; tags?: Tags },
   ): Promise<CountedNamespace> {
     const path = parseNamespace(request.path);
     authorize(caller, { namespace: path });
@@ -59,6 +59,7 @@ export class Namespaces {
       path,
       description: requireText(request.description, limits.descriptionBytesMax, "description"),
       objective: request.objective && requireObjective(request.objective),
+      tags: requireTags(request.tags ?? new Map()),
       createdUs,
     };
     const audit = auditRecord(caller, createdUs, "create-namespace", path);
@@ -67,16 +68,20 @@ export class Namespaces {
   }
 
   /** `withBest` also finds the run with the best value, here and in `list`. */
-  async get(caller: Caller, text: string, { withBest = false } = {}): Promise<CountedNamespace> {
+  async get(caller: Caller, asked: NamespaceRef, { withBest = false } = {}): Promise<CountedNamespace> {
     authorizeCall(caller);
-    const path = parseNamespace(text);
-    if (maySee(caller, { namespace: path })) authorize(caller, { namespace: path });
-    // Before the store is asked: else a hidden one would take longer than a missing one.
+    const ref = typeof asked === "number" ? requireId(asked) : parseNamespace(asked);
     const tree = await this.#tree(caller);
-    if (!tree.shows(path)) throw missing(path);
-    const found = await this.#store.findNamespace(path);
-    if (found === undefined) throw missing(path);
-    return this.#judged(caller, this.#view(tree, found), withBest);
+    // Before the store is asked: else a hidden one would take longer than a missing one. By an id it is asked for both.
+    if (typeof ref === "string" && !tree.shows(ref)) throw missing(ref);
+    const found = await this.#store.findNamespace(ref);
+    if (found === undefined || !tree.shows(found.path)) throw missing(ref);
+    const { path } = found;
+    const view = this.#view(tree, found);
+    // Of one on the way to what may be read only the path may be seen.
+    if (typeof ref === "number" && view.id !== ref) throw missing(ref);
+    if (maySee(caller, { namespace: path })) authorize(caller, { namespace: path });
+    return this.#judged(caller, view, withBest);
   }
 
   async list(
@@ -101,13 +106,11 @@ export class Namespaces {
     return { namespaces, nextPageToken: last?.path ?? "" };
   }
 
-  async update(
-    caller: Caller,
-    request: { path: string; description?: string; objective?: Objective | null } & Partial<CapturePolicy>,
-  ): Promise<CountedNamespace> {
+  async update(caller: Caller, request: { path: string } & NamespaceChange): Promise<CountedNamespace> {
     const path = parseNamespace(request.path);
     await this.#requireSeen(caller, path);
-    const { description, objective, forbidsConsole, forbidsCode } = request;
+    const { description, objective, tags, removeTags, forbidsConsole, forbidsCode } = request;
+    requireAtMost(removeTags?.length ?? 0, limits.tagsPerRunMax, "tags to remove");
     const captures = forbidsConsole !== undefined || forbidsCode !== undefined;
     // Who maintains a namespace may not lift what an administrator has forbidden.
     if (captures) authorize({ ...caller, permission: "administer" }, { namespace: path });
@@ -116,6 +119,8 @@ export class Namespaces {
         description: requireText(description, limits.descriptionBytesMax, "description"),
       }),
       ...(objective !== undefined && { objective: objective && requireObjective(objective) }),
+      ...(tags !== undefined && { tags: requireTags(tags) }),
+      ...(removeTags !== undefined && { removeTags }),
       ...(forbidsConsole !== undefined && { forbidsConsole }),
       ...(forbidsCode !== undefined && { forbidsCode }),
     };
@@ -189,8 +194,14 @@ export class Namespaces {
   }
 }
 
-function missing(path: string): CairnError {
-  return new CairnError("not-found", `cannot find namespace ${quote(path)}`);
+function missing(ref: NamespaceRef): CairnError {
+  const name = typeof ref === "number" ? `with id "${ref}"` : quote(ref);
+  return new CairnError("not-found", `cannot find namespace ${name}`);
+}
+
+function requireId(id: number): number {
+  if (Number.isSafeInteger(id) && id > 0) return id;
+  throw new CairnError("invalid", `cannot use namespace id "${id}": ids are whole numbers from 1 on`);
 }
 
 function allowance(forbids: boolean): string {

@@ -1,4 +1,5 @@
 import type { CapturePolicy } from "./capture.ts";
+import type { Tags } from "./run.ts";
 
 export type Direction = "minimize" | "maximize";
 
@@ -7,11 +8,17 @@ export interface Objective {
   direction: Direction;
 }
 
+/** A namespace by its path, or by its id. */
+export type NamespaceRef = string | number;
+
 export interface Namespace {
+  /** A positive integer, never given to another one. It stays when the path changes. */
+  id: number;
   /** "a/b/c"; the root is "". */
   path: string;
   description: string;
   objective: Objective | undefined;
+  tags: Tags;
   /** Its own; namespaces above may forbid more. */
   capture: CapturePolicy;
   createdUs: number;

@@ -92,6 +92,24 @@ describe("cairn ns with namespaces", () => {
     expect(await cairn(["ns", "capture", "nowhere"])).toMatchObject({ code: 3 });
   });
 
+  it("T58 N10 shows and changes tags", async () => {
+    await cairn(["ns", "create", "tagged"]);
+    expect((await cairn(["ns", "tags", "tagged"])).stdout).toBe("");
+    await cairn(["ns", "tags", "tagged", "team=speech", "owner=ada=eva"]);
+    expect((await cairn(["ns", "tags", "tagged", "to=go", "--remove", "team"])).stdout).toBe(
+      "owner  ada=eva\nto     go\n",
+    );
+    const shown = await cairn(["ns", "describe", "tagged"]);
+    expect(shown.stdout).toContain("  tags       owner  ada=eva\n             to     go\n");
+    const id = /^ {2}id {9}(\d+)$/m.exec(shown.stdout)?.[1];
+    expect((await cairn(["ns", "tags", "tagged", "--json"])).json()).toMatchObject({
+      id: Number(id),
+      tags: { owner: "ada=eva", to: "go" },
+    });
+    expect(await cairn(["ns", "tags", "tagged", "team"])).toMatchObject({ code: 2 });
+    expect(await cairn(["ns", "tags", "nowhere", "a=b"])).toMatchObject({ code: 3 });
+  });
+
   it("T16 shows a hostile description without obeying it", async () => {
     await cairn(["ns", "create", "evil", "--description", "a\u001b[2Jb"]);
     const { stdout } = await cairn(["ns", "describe", "evil"]);

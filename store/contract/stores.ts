@@ -23,7 +23,7 @@ import type { AppendEnvelope, AppendOutcome, HostAppend, Journal, RunAppend } fr
 import type { Leases } from "#core/ports/leases.ts";
 import type { LineageStore } from "#core/ports/lineage-store.ts";
 import type { LogStore } from "#core/ports/log-store.ts";
-import type { NamespaceStore } from "#core/ports/namespace-store.ts";
+import type { NamespaceStore, NewNamespace } from "#core/ports/namespace-store.ts";
 import type { HeavyPart, RunStore } from "#core/ports/run-store.ts";
 import type { RunChanges, RunChangesLink } from "#core/ports/run-changes.ts";
 import type { UploadLedger } from "#core/ports/upload-ledger.ts";
@@ -149,6 +149,17 @@ export function newRun(run: Partial<Run> = {}): Run {
     updatedUs: NOW_US,
     deletedUs: undefined,
     ...run,
+  };
+}
+
+export function newNamespace(path: string, namespace: Partial<NewNamespace> = {}): NewNamespace {
+  return {
+    path,
+    description: "",
+    objective: undefined,
+    tags: new Map(),
+    createdUs: NOW_US,
+    ...namespace,
   };
 }
 

@@ -7,7 +7,8 @@ import { Follower } from "#core/journal/follower.ts";
 import { CairnError } from "#lang/errors.ts";
 import type { SqliteStore } from "#store/sqlite/open.ts";
 import { generator } from "../content.ts";
-import { NOW_US, type OpenStores } from "./stores.ts";
+import { newNamespace } from "#store/contract/stores.ts";
+import type { OpenStores } from "./stores.ts";
 import { Ledger, requireSame, type Workload } from "./workload.ts";
 
 const CALLER: Caller = { ...OWNER, permission: "administer" };
@@ -51,8 +52,7 @@ export class GrantsWorkload implements Workload {
     const what = TURNS[turn % TURNS.length]!;
     if (what === "namespace" || (user !== undefined && namespace === undefined)) {
       const path = `teams/n${turn}`;
-      const created = { path, description: "", objective: undefined, createdUs: NOW_US };
-      return this.#namespaces.note(path, true, () => this.#store.createNamespace(created));
+      return this.#namespaces.note(path, true, () => this.#store.createNamespace(newNamespace(path)));
     }
     if (what === "user" || user === undefined || namespace === undefined) {
       const name = `user-${turn}`;

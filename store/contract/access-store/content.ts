@@ -5,7 +5,7 @@ import type { Scope } from "#core/access/scope.ts";
 import type { AccessChange, AccessContent, StoredToken } from "#core/ports/access-store.ts";
 import { CHANGED } from "#core/ports/journal.ts";
 import { ListAccess, sortedContent } from "../list-access.ts";
-import { AUDIT, createRun, NOW_US, refused, useStores, type OpenStores } from "../stores.ts";
+import { AUDIT, createRun, newNamespace, NOW_US, refused, useStores, type OpenStores } from "../stores.ts";
 
 const NAMES = ["ada", "Ada", "ci.night-ly@x+y", "lab", "everyone"];
 const PATHS = ["", "a", "a/b", "a/ü", "b%_'\"", "a#b"];
@@ -195,12 +195,7 @@ export function accessContentContract(open: OpenStores): void {
     const { position } = await access.loadAccess();
     // What happens to runs and namespaces is in the same journal, and no reason to plan again.
     await bench.runs.setDeleted(run, NOW_US, AUDIT);
-    await bench.namespaces.createNamespace({
-      path: "b",
-      description: "",
-      objective: undefined,
-      createdUs: NOW_US,
-    });
+    await bench.namespaces.createNamespace(newNamespace("b"));
     const first = await close("a", position);
     expect(first).toBeGreaterThan(position);
     expect(await close("b", position)).toBeUndefined();

@@ -2,7 +2,16 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { Scope } from "#core/access/scope.ts";
 import type { AccessChange, AuditRecord, StoredToken } from "#core/ports/access-store.ts";
-import { AUDIT, createRun, NOW_US, refused, useStores, type Bench, type OpenStores } from "../stores.ts";
+import {
+  AUDIT,
+  createRun,
+  newNamespace,
+  NOW_US,
+  refused,
+  useStores,
+  type Bench,
+  type OpenStores,
+} from "../stores.ts";
 
 export function accessGoneContract(open: OpenStores, restores: boolean): void {
   const bench = useStores(open);
@@ -43,12 +52,7 @@ export function accessGoneContract(open: OpenStores, restores: boolean): void {
   });
 
   it("A17 takes along what was bound and closed on a deleted namespace and below it", async () => {
-    await bench.namespaces.createNamespace({
-      path: "a/b",
-      description: "",
-      objective: undefined,
-      createdUs: NOW_US,
-    });
+    await bench.namespaces.createNamespace(newNamespace("a/b"));
     const stay = ["", "a", "a/bc", "a/b0", "a/B"].map((namespace) => ({ namespace }));
     const go = ["a/b", "a/b/not-yet", "a/b/c/d"].map((namespace) => ({ namespace }));
     await rule(bench, [...stay, ...go]);

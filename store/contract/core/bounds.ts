@@ -8,6 +8,7 @@ import {
   appendOne,
   createRun,
   envelope,
+  newNamespace,
   NOW_US,
   numbers,
   refused,
@@ -76,12 +77,7 @@ export function coreBoundsContract(open: OpenStores): void {
     const { namespaces, metrics } = await core();
     for (let i = 0; i < MANY; i++) {
       const path = `n${String(i).padStart(4, "0")}`;
-      await bench.namespaces.createNamespace({
-        path,
-        description: LONG,
-        objective: undefined,
-        createdUs: NOW_US,
-      });
+      await bench.namespaces.createNamespace(newNamespace(path, { description: LONG }));
       await bench.namespaces.describeKey({
         namespace: "lab",
         key: path,

@@ -6,6 +6,7 @@ import { coreGroupsContract } from "./groups.ts";
 import { coreHostsContract } from "./hosts.ts";
 import { coreIngestContract } from "./ingest.ts";
 import { coreModelsContract } from "./models.ts";
+import { coreNamespacesContract } from "./namespaces.ts";
 import { coreRunsContract } from "./runs.ts";
 import { coreSearchByTreeContract } from "./search-by-tree.ts";
 import { coreSeriesContract } from "./series.ts";
@@ -17,6 +18,7 @@ import type { OpenStores } from "../stores.ts";
 export function coreContract(name: string, open: OpenStores, traits: { restores: boolean }): void {
   describe(`core on ${name}`, () => {
     describe("runs and namespaces", () => coreRunsContract(open));
+    describe("namespaces", () => coreNamespacesContract(open));
     describe("what others may not see", () => coreSightContract(open));
     describe("ingest and metrics", () => coreIngestContract(open));
     describe("many envelopes at once", () => coreWriteManyContract(open));

@@ -9,6 +9,7 @@ import {
   getRun,
   inEveryForm,
   newRun,
+  newNamespace,
   NOW_US,
   refused,
   useStores,
@@ -122,7 +123,7 @@ export function runBoundsContract(open: OpenStores): void {
   it("Q8 lists namespaces and keys until their texts are too many, one at least", async () => {
     const description = "x".repeat(1_000);
     for (const path of ["a", "b", "c", "d", "e"]) {
-      await bench.namespaces.createNamespace({ path, description, objective: undefined, createdUs: NOW_US });
+      await bench.namespaces.createNamespace(newNamespace(path, { description }));
       const about = { unit: "", direction: undefined, picture: undefined, description };
       await bench.namespaces.describeKey({ namespace: "a", key: path, ...about });
       await bench.namespaces.describeKey({ namespace: "a/b", key: path, ...about, unit: "near" });

@@ -1,27 +1,25 @@
 import { expect, it } from "vitest";
 import { FORBIDS_NOTHING } from "#core/types/capture.ts";
+import type { NamespaceChange } from "#core/ports/namespace-store.ts";
 import type { KeyDescription, Namespace } from "#core/types/namespace.ts";
+import { limits } from "#lang/limits.ts";
 import { ancestors } from "#lang/namespace-path.ts";
 import {
   AUDIT,
   createRun,
   getRun,
   inEveryForm,
+  newNamespace,
   NOW_US,
   refused,
   useStores,
   type OpenStores,
 } from "../stores.ts";
 
-function namespace(path: string, more: Partial<Namespace> = {}): Namespace {
-  return {
-    path,
-    description: "",
-    objective: undefined,
-    capture: FORBIDS_NOTHING,
-    createdUs: NOW_US,
-    ...more,
-  };
+/** As the store has it. */
+function stored(path: string, more: Partial<Namespace> = {}): Namespace {
+  const id: number = expect.any(Number);
+  return { id, ...newNamespace(path), capture: FORBIDS_NOTHING, ...more };
 }
 
 function described(path: string, key: string, more: Partial<KeyDescription> = {}): KeyDescription {
@@ -48,32 +46,33 @@ export function namespacesContract(open: OpenStores): void {
     (await bench.namespaces.listKeys([...ancestors(path), path], { after: undefined, ...ALL })).rows;
 
   it("keeps what a namespace says about itself", async () => {
-    const lab = namespace("lab/asr", {
+    const lab = {
       description: "Speech 🎤",
       objective: { metric: "wer", direction: "minimize" },
+      tags: new Map([["team", "speech"]]),
       createdUs: NOW_US - 5,
-    });
-    expect(await bench.namespaces.createNamespace(lab)).toEqual(lab);
+    } as const;
+    const created = await bench.namespaces.createNamespace(newNamespace("lab/asr", lab));
+    expect(created).toEqual(stored("lab/asr", lab));
     await inEveryForm(bench, async () => {
-      expect(await bench.namespaces.findNamespace("lab/asr")).toEqual(lab);
+      expect(await bench.namespaces.findNamespace("lab/asr")).toEqual(created);
+      expect(await bench.namespaces.findNamespace(created.id)).toEqual(created);
       expect(await bench.namespaces.findNamespace("lab/asr/en")).toBeUndefined();
     });
   });
 
   it("creates the parents that are missing, and refuses a path that is taken", async () => {
-    await bench.namespaces.createNamespace(namespace("a/b/c"));
+    await bench.namespaces.createNamespace(newNamespace("a/b/c"));
     expect(await paths()).toEqual(["a", "a/b", "a/b/c"]);
-    await expect(bench.namespaces.createNamespace(namespace("a/b"))).rejects.toEqual(refused("exists"));
-    await expect(bench.namespaces.createNamespace(namespace("a/b/c"))).rejects.toEqual(refused("exists"));
+    await expect(bench.namespaces.createNamespace(newNamespace("a/b"))).rejects.toEqual(refused("exists"));
+    await expect(bench.namespaces.createNamespace(newNamespace("a/b/c"))).rejects.toEqual(refused("exists"));
   });
 
   it("U7 creates the namespace of a run with its parents", async () => {
     const id = await createRun(bench.runs, { namespace: "deep/er/still", createdUs: NOW_US + 7 });
     expect(await getRun(bench.runs, id)).toMatchObject({ namespace: "deep/er/still" });
     expect(await paths()).toEqual(["deep", "deep/er", "deep/er/still"]);
-    expect(await bench.namespaces.findNamespace("deep")).toEqual(
-      namespace("deep", { createdUs: NOW_US + 7 }),
-    );
+    expect(await bench.namespaces.findNamespace("deep")).toEqual(stored("deep", { createdUs: NOW_US + 7 }));
   });
 
   it("U7 creates no namespace for a run that is refused", async () => {
@@ -88,7 +87,7 @@ export function namespacesContract(open: OpenStores): void {
     const all = ["a", "a/b", "a/b/c", "a/b-c", "a/ä", "a!", "a-b", "a.b", "a0", "ab", "b", "ä/x", "🐱"];
     for (const path of all.toReversed()) {
       if ((await bench.namespaces.findNamespace(path)) === undefined) {
-        await bench.namespaces.createNamespace(namespace(path));
+        await bench.namespaces.createNamespace(newNamespace(path));
       }
     }
     const listed = await paths();
@@ -105,7 +104,8 @@ export function namespacesContract(open: OpenStores): void {
   });
 
   it("N1 lists in pages that miss nothing and repeat nothing", async () => {
-    for (const path of ["a/b/c", "a-b", "b/a", "c"]) await bench.namespaces.createNamespace(namespace(path));
+    for (const path of ["a/b/c", "a-b", "b/a", "c"])
+      await bench.namespaces.createNamespace(newNamespace(path));
     const all = await paths();
     for (const under of ["", "a", "b"]) {
       const found: string[] = [];
@@ -120,28 +120,63 @@ export function namespacesContract(open: OpenStores): void {
   });
 
   it("updates the description and sets or removes the objective", async () => {
-    await bench.namespaces.createNamespace(namespace("lab"));
+    await bench.namespaces.createNamespace(newNamespace("lab"));
     const objective = { metric: "loss", direction: "minimize" } as const;
     expect(await bench.namespaces.updateNamespace("lab", { objective })).toEqual(
-      namespace("lab", { objective }),
+      stored("lab", { objective }),
     );
     expect(await bench.namespaces.updateNamespace("lab", { description: "x" })).toEqual(
-      namespace("lab", { objective, description: "x" }),
+      stored("lab", { objective, description: "x" }),
     );
     expect(await bench.namespaces.updateNamespace("lab", { objective: null })).toEqual(
-      namespace("lab", { description: "x" }),
+      stored("lab", { description: "x" }),
     );
-    expect(await bench.namespaces.findNamespace("lab")).toEqual(namespace("lab", { description: "x" }));
+    expect(await bench.namespaces.findNamespace("lab")).toEqual(stored("lab", { description: "x" }));
     await expect(bench.namespaces.updateNamespace("nowhere", {})).rejects.toEqual(refused("not-found"));
   });
 
+  it("N9 never gives the id of a namespace to another one, also after a restart", async () => {
+    const create = async (path: string) => (await bench.namespaces.createNamespace(newNamespace(path))).id;
+    const [first, second] = [await create("a"), await create("b")];
+    expect(first).toBeGreaterThan(0);
+    await bench.namespaces.deleteNamespace("b", AUDIT);
+    await bench.reopen();
+    const third = await create("b");
+    await bench.namespaces.deleteNamespace("b", AUDIT);
+    const fourth = await create("c");
+    expect(new Set([0, first, second, third, fourth]).size).toBe(5);
+    expect(await bench.namespaces.findNamespace(second)).toBeUndefined();
+    expect(await bench.namespaces.findNamespace(fourth)).toMatchObject({ path: "c" });
+  });
+
+  it("N10 merges tags per key, with an entry in the audit when that changed something", async () => {
+    const { access, namespaces } = bench.under;
+    const tagsAfter = async (change: NamespaceChange) =>
+      Object.fromEntries((await namespaces.updateNamespace("lab", change, AUDIT)).tags);
+    const many = (count: number) => new Map(Array.from({ length: count }, (_, i) => [`key${i}`, ""]));
+    await namespaces.createNamespace(newNamespace("lab", { tags: new Map([["team", "asr"]]) }));
+    expect(await tagsAfter({ tags: new Map([["a", "1"]]) })).toEqual({ team: "asr", a: "1" });
+    const change = { tags: new Map([["a", "2"]]), removeTags: ["team", "nothing"] };
+    expect(await tagsAfter(change)).toEqual({ a: "2" });
+    expect(await tagsAfter(change)).toEqual({ a: "2" });
+    await expect(tagsAfter({ tags: many(limits.tagsPerRunMax) })).rejects.toEqual(
+      refused("exhausted", "LIMIT_EXCEEDED"),
+    );
+    const large = new Map(Array.from({ length: 200 }, (_, i) => [`key${i}`, "x".repeat(8 << 10)]));
+    await expect(tagsAfter({ tags: large })).rejects.toEqual(refused("exhausted", "LIMIT_EXCEEDED"));
+    await inEveryForm(bench, async () => {
+      expect(await bench.namespaces.findNamespace("lab")).toEqual(stored("lab", { tags: change.tags }));
+    });
+    expect(await access.getAuditHead()).toMatchObject({ count: 2 });
+  });
+
   it("N5 keeps what a namespace forbids capturing, and lists all that forbid something", async () => {
-    await bench.namespaces.createNamespace(namespace("lab/asr"));
-    await bench.namespaces.createNamespace(namespace("lab/mt"));
+    await bench.namespaces.createNamespace(newNamespace("lab/asr"));
+    await bench.namespaces.createNamespace(newNamespace("lab/mt"));
     const console = { forbidsConsole: true, forbidsCode: false };
     const both = { forbidsConsole: true, forbidsCode: true };
     expect(await bench.namespaces.updateNamespace("lab/asr", { forbidsConsole: true })).toEqual(
-      namespace("lab/asr", { capture: console }),
+      stored("lab/asr", { capture: console }),
     );
     expect(await bench.namespaces.updateNamespace("lab/asr", { forbidsCode: true })).toMatchObject({
       capture: both,
@@ -156,7 +191,7 @@ export function namespacesContract(open: OpenStores): void {
     });
     await bench.namespaces.updateNamespace("lab", { forbidsConsole: false });
     await bench.namespaces.deleteNamespace("lab/asr", AUDIT);
-    await bench.namespaces.createNamespace(namespace("lab/asr"));
+    await bench.namespaces.createNamespace(newNamespace("lab/asr"));
     expect(await bench.namespaces.listCapturePolicies()).toEqual([]);
   });
 
@@ -166,7 +201,7 @@ export function namespacesContract(open: OpenStores): void {
       const all = { principal: undefined, action: undefined, target: undefined, before: undefined, limit: 9 };
       return (await under.access.listAudit(all)).map(({ action }) => action);
     };
-    await bench.namespaces.createNamespace(namespace("lab"));
+    await bench.namespaces.createNamespace(newNamespace("lab"));
     await expect(bench.namespaces.updateNamespace("nowhere", { forbidsCode: true }, AUDIT)).rejects.toEqual(
       refused("not-found"),
     );
@@ -183,7 +218,7 @@ export function namespacesContract(open: OpenStores): void {
     await bench.runs.setDeleted(id, NOW_US, AUDIT);
     await expect(bench.namespaces.deleteNamespace("a/b", AUDIT)).rejects.toEqual(notEmpty);
     await bench.runs.purgeRun(id, AUDIT);
-    await bench.namespaces.createNamespace(namespace("a/b-c"));
+    await bench.namespaces.createNamespace(newNamespace("a/b-c"));
     await bench.namespaces.deleteNamespace("a/b", AUDIT);
     expect(await paths()).toEqual(["a", "a/b-c"]);
     await expect(bench.namespaces.deleteNamespace("a/b", AUDIT)).rejects.toEqual(refused("not-found"));
@@ -192,7 +227,7 @@ export function namespacesContract(open: OpenStores): void {
   it("N2 takes descriptions of keys along, so that a namespace of the same name starts afresh", async () => {
     await bench.namespaces.describeKey(described("a/b", "loss", { unit: "nats" }));
     await bench.namespaces.deleteNamespace("a/b", AUDIT);
-    await bench.namespaces.createNamespace(namespace("a/b"));
+    await bench.namespaces.createNamespace(newNamespace("a/b"));
     expect(await keysOf("a/b")).toEqual([]);
   });
 

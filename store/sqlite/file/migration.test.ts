@@ -1,7 +1,16 @@
 import { expect, it } from "vitest";
 import { CHANGED, CHANGED_RUNS } from "#core/ports/journal.ts";
 import { reference } from "#store/contract/artifact-samples.ts";
-import { appendOne, AUDIT, envelope, getRun, numbers, readNumbers } from "#store/contract/stores.ts";
+import {
+  appendOne,
+  AUDIT,
+  envelope,
+  getRun,
+  newNamespace,
+  numbers,
+  readNumbers,
+  refused,
+} from "#store/contract/stores.ts";
 import { openIn, type SqliteUnderTest, unpackStore } from "../testing/under-test.ts";
 
 const [FIRST, SECOND, TRASHED] = ["1", "2", "3"].map((digit) => digit.padStart(32, "0")) as [
@@ -10,9 +19,13 @@ const [FIRST, SECOND, TRASHED] = ["1", "2", "3"].map((digit) => digit.padStart(3
   string,
 ];
 
+async function openFormat(format: number): Promise<SqliteUnderTest> {
+  const { directory, data } = await unpackStore(`format-${format}.db.gz`);
+  return openIn(directory, data);
+}
+
 it("D12 opens a file of format 10 with everything in it, folded or not, and gives out no position twice", async () => {
-  const { directory, data } = await unpackStore("format-10.db.gz");
-  let under: SqliteUnderTest = await openIn(directory, data);
+  let under = await openFormat(10);
   expect(await readNumbers(under.points, FIRST, "loss")).toEqual([1, 2, 3, 4, 5]);
   expect(await readNumbers(under.points, SECOND, "loss")).toEqual([4]);
   expect((await getRun(under.runs, FIRST)).tags.get("from")).toBe("format 10");
@@ -36,8 +49,7 @@ it("D12 opens a file of format 10 with everything in it, folded or not, and give
 });
 
 it("D12 E15 opens a file of format 13 and drops repeated bodies from then on", async () => {
-  const { directory, data } = await unpackStore("format-13.db.gz");
-  let under: SqliteUnderTest = await openIn(directory, data);
+  let under = await openFormat(13);
   expect(await readNumbers(under.points, FIRST, "loss")).toEqual([1, 2, 3, 4, 5]);
   // As the one without a number that is there: nothing is known of it.
   const body = () => envelope(FIRST, 0, { series: [numbers("free", [7])], dropRepeated: true });
@@ -51,8 +63,7 @@ it("D12 E15 opens a file of format 13 and drops repeated bodies from then on", a
 });
 
 it("D12 M12 opens a file of format 13 with its models, of which followers are sent all, and then what changes", async () => {
-  const { directory, data } = await unpackStore("format-13.db.gz");
-  const under: SqliteUnderTest = await openIn(directory, data);
+  const under = await openFormat(13);
   const models = async () => {
     await under.feed.catchUp();
     return under.feed.modelsOf(FIRST).map(({ name, step }) => `${name}@${step}`);
@@ -62,6 +73,40 @@ it("D12 M12 opens a file of format 13 with its models, of which followers are se
   expect(await models()).toEqual(["closed.pt@4"]);
   await under.artifacts.putArtifact(FIRST, reference({ name: "new.pt", kind: "model", step: 5 }), 1);
   expect(await models()).toEqual(["closed.pt@4", "new.pt@5"]);
+  expect((await under.engine.integrity!.checkIntegrity()).problems).toEqual([]);
+  await under.discard();
+});
+
+it("D12 N9 gives the namespaces of format 13 their ids, with all that refers to them, and none of them again", async () => {
+  let under = await openFormat(13);
+  const paths = ["lab", "lab/old", "lab/old/deep"];
+  const ids = async () =>
+    Promise.all(paths.map(async (path) => (await under.namespaces.findNamespace(path))!.id));
+  const before = await ids();
+  expect(new Set(before).size).toBe(3);
+  expect(await under.namespaces.findNamespace("lab/old")).toMatchObject({
+    description: "of format 13",
+    objective: { metric: "loss", direction: "minimize" },
+    tags: new Map(),
+    capture: { forbidsConsole: false, forbidsCode: true },
+  });
+  expect(await under.namespaces.listCapturePolicies()).toHaveLength(1);
+  expect(await under.runs.findRuns({ by: "alias", alias: "job-2", namespace: "lab" })).toMatchObject([
+    { id: SECOND, namespace: "lab/old/deep" },
+  ]);
+  const page = { after: undefined, limit: 9, bytesMax: Infinity };
+  expect((await under.namespaces.listKeys(["lab/old"], page)).rows).toMatchObject([
+    { key: "loss", unit: "nats" },
+  ]);
+  await under.runs.setDeleted(SECOND, 1, AUDIT);
+  await under.runs.purgeRun(SECOND, AUDIT);
+  await under.namespaces.deleteNamespace("lab/old/deep", AUDIT);
+  under = await under.reopen!();
+  const { id } = await under.namespaces.createNamespace(newNamespace("lab/old/deep"));
+  expect(before).not.toContain(id);
+  expect((await ids()).slice(0, 2)).toEqual(before.slice(0, 2));
+  // Foreign keys hold again: descriptions of keys go with their namespace.
+  await expect(under.namespaces.deleteNamespace("lab/old", AUDIT)).rejects.toEqual(refused("precondition"));
   expect((await under.engine.integrity!.checkIntegrity()).problems).toEqual([]);
   await under.discard();
 });

@@ -15,10 +15,13 @@ export function formatVersion(db: Db): number {
 
 /**
  * Brings the schema up to date, one migration per transaction: a kill at any instant leaves the file
- * at one version or the next.
+ * at one version or the next. A migration may put another table in the place of one that others refer to, so foreign keys
+ * are off meanwhile.
  */
 export function migrate(db: Db, file: string): void {
   requireKnownFormat(db, file);
+  if (formatVersion(db) === FORMAT_VERSION) return;
+  db.exec("PRAGMA foreign_keys = OFF");
   for (let version = formatVersion(db); version < FORMAT_VERSION; version++) {
     const sql = readFileSync(new URL(`./migrations/${migrations[version]}`, import.meta.url), "utf8");
     db.transaction("BEGIN IMMEDIATE", () => {
@@ -26,6 +29,7 @@ export function migrate(db: Db, file: string): void {
       db.exec(`PRAGMA user_version = ${version + 1}`);
     });
   }
+  db.exec("PRAGMA foreign_keys = ON");
 }
 
 /** Throws `precondition` for a file from a newer Cairn, which is to be left as it is. */

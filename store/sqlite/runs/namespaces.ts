@@ -1,15 +1,25 @@
 import { CairnError, quote } from "#lang/errors.ts";
+import { paramsBytes } from "#core/types/check.ts";
 import type { CapturePolicy } from "#core/types/capture.ts";
-import type { Direction, KeyDescription, Namespace, Objective, Picture } from "#core/types/namespace.ts";
+import type {
+  Direction,
+  KeyDescription,
+  Namespace,
+  NamespaceRef,
+  Objective,
+  Picture,
+} from "#core/types/namespace.ts";
+import { limits } from "#lang/limits.ts";
 import { CHANGED } from "#core/ports/journal.ts";
 import type { ListPart } from "#core/ports/list-part.ts";
-import type { NamespaceChange, NamespaceStore } from "#core/ports/namespace-store.ts";
+import type { NamespaceChange, NamespaceStore, NewNamespace } from "#core/ports/namespace-store.ts";
 import type { Db, Row } from "../file/db.ts";
 import type { JournalWriter } from "../journal/journal.ts";
 import { takePage } from "./page.ts";
+import { merge, tagsFromText, tagsToText } from "./tags.ts";
 
 const COLUMNS =
-  "path, description, objective_metric, objective_direction, created_us, forbids_console, forbids_code";
+  "id, path, description, objective_metric, objective_direction, created_us, forbids_console, forbids_code, tags";
 // Paths hold no control characters, so this puts "/" below everything: parents, then their subtree.
 const TREE_ORDER = "replace(path, '/', char(1))";
 
@@ -24,7 +34,7 @@ export class Namespaces {
     this.#journal = journal;
   }
 
-  create(namespace: Omit<Namespace, "capture">): Namespace {
+  create(namespace: NewNamespace): Namespace {
     if (this.find(namespace.path) !== undefined) {
       throw new CairnError("exists", `cannot create namespace ${quote(namespace.path)}: it exists already`);
     }
@@ -32,11 +42,13 @@ export class Namespaces {
     return this.update(namespace.path, {
       description: namespace.description,
       objective: namespace.objective ?? null,
+      tags: namespace.tags,
     });
   }
 
-  find(path: string): Namespace | undefined {
-    const row = this.#db.find(`SELECT ${COLUMNS} FROM namespace WHERE path = ?`, path);
+  find(ref: NamespaceRef): Namespace | undefined {
+    const where = typeof ref === "number" ? "id" : "path";
+    const row = this.#db.find(`SELECT ${COLUMNS} FROM namespace WHERE ${where} = ?`, ref);
     return row === undefined ? undefined : toNamespace(row);
   }
 
@@ -93,8 +105,14 @@ export class Namespaces {
     if (forbidsCode !== undefined) {
       this.#db.run("UPDATE namespace SET forbids_code = ? WHERE id = ?", Number(forbidsCode), id);
     }
+    if (change.tags !== undefined || change.removeTags !== undefined) {
+      const tags = merge(this.find(id)!.tags, change.tags, change.removeTags);
+      requireAtMost(tags.size, limits.tagsPerRunMax, "tags", path);
+      requireAtMost(paramsBytes(tags), limits.namespaceTagsBytesMax, "bytes of tags", path);
+      this.#db.run("UPDATE namespace SET tags = ? WHERE id = ?", tagsToText(tags), id);
+    }
     this.#noteChange();
-    return this.find(path)!;
+    return this.find(id)!;
   }
 
   capturePolicies(): [string, CapturePolicy][] {
@@ -215,18 +233,30 @@ function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
+function requireAtMost(count: number, max: number, noun: string, path: string): void {
+  if (count <= max) return;
+  throw new CairnError(
+    "exhausted",
+    `cannot keep ${count} ${noun} in namespace ${quote(path)}: the limit is ${max}`,
+    { reason: "LIMIT_EXCEEDED" },
+  );
+}
+
 function toPolicy(console: Row[number] | undefined, code: Row[number] | undefined): CapturePolicy {
   return { forbidsConsole: Number(console) === 1, forbidsCode: Number(code) === 1 };
 }
 
-function toNamespace([path, description, metric, direction, createdUs, console, code]: Row): Namespace {
+function toNamespace(row: Row): Namespace {
+  const [id, path, description, metric, direction, createdUs, console, code, tags] = row;
   return {
+    id: Number(id),
     path: String(path),
     description: String(description),
     objective:
       metric === null || metric === undefined
         ? undefined
         : { metric: String(metric), direction: direction as Direction },
+    tags: new Map(tagsFromText(String(tags))),
     capture: toPolicy(console, code),
     createdUs: Number(createdUs),
   };

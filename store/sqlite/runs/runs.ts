@@ -19,6 +19,7 @@ import type { Db, Row } from "../file/db.ts";
 import type { Namespaces } from "./namespaces.ts";
 import { rowBytes } from "./page.ts";
 import { provenanceFromText, provenanceToText } from "./provenance.ts";
+import { merge, tagsFromText, tagsToText } from "./tags.ts";
 
 const COLUMNS = `run.key, run.id, namespace.path, run.name, run.status, run.created_us, run.started_us,
   run.ended_us, run.updated_us, run.deleted_us, run.aliases, run.tags, run.params, run.notes, run.provenance`;
@@ -285,21 +286,6 @@ function endOf(run: Run, change: RunChange, status: RunStatus, nowUs: number): n
   return change.status === undefined ? run.endedUs : (run.endedUs ?? nowUs);
 }
 
-function merge(
-  known: ReadonlyMap<string, string>,
-  added: ReadonlyMap<string, string> | undefined,
-  removed: readonly string[] | undefined,
-  onlyIfAbsent: boolean,
-): ReadonlyMap<string, string> {
-  if (added === undefined && removed === undefined) return known;
-  const merged = new Map(known);
-  for (const key of removed ?? []) merged.delete(key);
-  for (const [key, value] of added ?? []) {
-    if (!onlyIfAbsent || !merged.has(key)) merged.set(key, value);
-  }
-  return merged;
-}
-
 function requireUnwritten({ id, params }: Run, added: RunChange["params"]): void {
   for (const [key, value] of added ?? []) {
     if ((params.get(key) ?? value) === value) continue;
@@ -316,10 +302,6 @@ function requireAtMost(count: number, max: number, noun: string, id: string): vo
   throw new CairnError("exhausted", `cannot keep ${count} ${noun} in run ${quote(id)}: the limit is ${max}`, {
     reason: "LIMIT_EXCEEDED",
   });
-}
-
-function tagsToText(tags: ReadonlyMap<string, string>): string {
-  return JSON.stringify([...tags]);
 }
 
 /** The run as LIGHT_COLUMNS has it, but measured in memory. */
@@ -354,7 +336,7 @@ function toFeedRow(row: Row): RunFeedRow {
     notes: String(notes),
     aliases: JSON.parse(String(aliases)) as string[],
     params: String(params),
-    tags: JSON.parse(String(tags)) as [string, string][],
+    tags: tagsFromText(String(tags)),
     createdUs: Number(created),
     startedUs: optional(started),
     endedUs: optional(ended),

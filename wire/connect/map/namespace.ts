@@ -1,6 +1,6 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import type { ForbiddenCapture } from "#core/types/capture.ts";
-import type { Direction, KeyDescription, Objective, Picture } from "#core/types/namespace.ts";
+import type { Direction, KeyDescription, NamespaceRef, Objective, Picture } from "#core/types/namespace.ts";
 import { objectiveField, type HeldObjective } from "#core/objective/objectives.ts";
 import type { CountedNamespace } from "#core/runs/namespace-tree.ts";
 import {
@@ -18,6 +18,7 @@ import {
   type Objective as ObjectiveMessage,
 } from "#proto/cairn/v1/namespace_pb.ts";
 import { CairnError } from "#lang/errors.ts";
+import { fromMap } from "./map.ts";
 import { printField } from "#lang/query/field-text.ts";
 
 const DIRECTIONS: Readonly<Record<Direction, DirectionMessage>> = {
@@ -54,6 +55,15 @@ export function fromDirection(direction: Direction | undefined): DirectionMessag
   return direction === undefined ? DirectionMessage.UNSPECIFIED : DIRECTIONS[direction];
 }
 
+/** Without an id by the path, also where that is empty. */
+export function toNamespaceRef(path: string, id: bigint): NamespaceRef {
+  if (id === 0n) return path;
+  if (path === "") return Number(id);
+  throw new CairnError("invalid", "cannot find a namespace by path and id at once", {
+    hint: "give one of them",
+  });
+}
+
 export function fromHeld(held: HeldObjective): HeldObjectiveMessage {
   const { metric, direction, namespace } = held;
   const field = printField(objectiveField(held));
@@ -65,11 +75,13 @@ export function fromNamespace(namespace: CountedNamespace): NamespaceMessage {
   const forbiddenCapture = fromForbidden(namespace.forbidden);
   const { forbidsConsole: forbidConsole, forbidsCode: forbidCode } = namespace.capture;
   return create(NamespaceSchema, {
+    id: BigInt(namespace.id),
     path: namespace.path,
     description: namespace.description,
     ...(objective !== undefined && {
       objective: { metric: objective.metric, direction: DIRECTIONS[objective.direction] },
     }),
+    tags: fromMap(namespace.tags),
     createdUs: BigInt(namespace.createdUs),
     runCount: BigInt(namespace.runCount),
     subtreeRunCount: BigInt(namespace.subtreeRunCount),

@@ -27,7 +27,16 @@ import { accessService } from "./access.ts";
 import { fromAck, fromOutcomes } from "../map/ack.ts";
 import { fromBackup, fromIntegrity, fromInfo, fromVerified } from "../map/system.ts";
 import { fromGroupResult, toGroupRequest } from "../map/groups.ts";
-import { fromForbidden, fromHeld, fromKey, fromNamespace, toKey, toObjective } from "../map/namespace.ts";
+import {
+  fromForbidden,
+  fromHeld,
+  fromKey,
+  fromNamespace,
+  toKey,
+  toNamespaceRef,
+  toObjective,
+} from "../map/namespace.ts";
+import { toMap } from "../map/map.ts";
 import { fromFound, fromRun, toNewRun, toRunChange, toRunRef, toSearchRuns } from "../map/run.ts";
 import { fromReadResult, toReadRequest } from "../map/series.ts";
 import { artifactService } from "./artifacts.ts";
@@ -67,12 +76,17 @@ export function registerServices(router: ConnectRouter, options: ConnectOptions)
 
 function namespaceService({ namespaces, objectives }: ConnectCore): ServiceImpl<typeof NamespaceService> {
   return {
-    createNamespace: async ({ path, description, objective }, context) =>
+    createNamespace: async ({ path, description, objective, tags }, context) =>
       fromNamespace(
-        await namespaces.create(callerOf(context), { path, description, objective: toObjective(objective) }),
+        await namespaces.create(callerOf(context), {
+          path,
+          description,
+          objective: toObjective(objective),
+          tags: toMap(tags),
+        }),
       ),
-    getNamespace: async ({ path, withBest }, context) =>
-      fromNamespace(await namespaces.get(callerOf(context), path, { withBest })),
+    getNamespace: async ({ path, id, withBest }, context) =>
+      fromNamespace(await namespaces.get(callerOf(context), toNamespaceRef(path, id), { withBest })),
     listNamespaces: async ({ under, pageSize, pageToken, withBest }, context) => {
       const asked = { under, pageSize, pageToken, withBest };
       const page = await namespaces.list(callerOf(context), asked);
@@ -83,12 +97,15 @@ function namespaceService({ namespaces, objectives }: ConnectCore): ServiceImpl<
       return { objectives: Object.fromEntries(Array.from(held, ([path, one]) => [path, fromHeld(one)])) };
     },
     updateNamespace: async (request, context) => {
-      const { path, description, objective, clearObjective, forbidConsole, forbidCode } = request;
+      const { path, description, objective, clearObjective, removeTags, forbidConsole, forbidCode } = request;
       const wanted = clearObjective ? null : toObjective(objective);
+      const tags = toMap(request.tags);
       const updated = await namespaces.update(callerOf(context), {
         path,
         ...(description !== undefined && { description }),
         ...(wanted !== undefined && { objective: wanted }),
+        ...(tags.size > 0 && { tags }),
+        ...(removeTags.length > 0 && { removeTags }),
         ...(forbidConsole !== undefined && { forbidsConsole: forbidConsole }),
         ...(forbidCode !== undefined && { forbidsCode: forbidCode }),
       });
