@@ -150,7 +150,7 @@ export function namespacesContract(open: OpenStores): void {
   });
 
   it("N10 merges tags per key, with an entry in the audit when that changed something", async () => {
-    const { access, namespaces } = bench.under;
+    const { namespaces } = bench.under;
     const tagsAfter = async (change: NamespaceChange) =>
       Object.fromEntries((await namespaces.updateNamespace("lab", change, AUDIT)).tags);
     const many = (count: number) => new Map(Array.from({ length: count }, (_, i) => [`key${i}`, ""]));
@@ -167,7 +167,7 @@ export function namespacesContract(open: OpenStores): void {
     await inEveryForm(bench, async () => {
       expect(await bench.namespaces.findNamespace("lab")).toEqual(stored("lab", { tags: change.tags }));
     });
-    expect(await access.getAuditHead()).toMatchObject({ count: 2 });
+    expect(await bench.under.access.getAuditHead()).toMatchObject({ count: 2 });
   });
 
   it("N5 keeps what a namespace forbids capturing, and lists all that forbid something", async () => {
