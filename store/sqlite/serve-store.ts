@@ -42,7 +42,7 @@ export function serveStore(port: Endpoint, start: WorkerStart): () => void {
       close = () => reader.db.close();
       serveCalls<ReaderApi>(port, readerHandlers(reader), toPlainError);
     } else {
-      const writer = new OpenWriter(start.file);
+      const writer = new OpenWriter(start);
       close = () => writer.closeNow();
       if (start.role === "writer") serveCalls<WriterApi>(port, writerHandlers(writer), toPlainError);
       else {
@@ -60,13 +60,15 @@ export function serveStore(port: Endpoint, start: WorkerStart): () => void {
 /** The writer of a thread, which a restore replaces. */
 class OpenWriter {
   readonly #file: string;
+  readonly #changesKept: number | undefined;
   readonly #position = new SharedNumber();
   readonly #followers: MessagePort[] = [];
   readonly #failed = Promise.withResolvers<PlainError>();
   now: StoreWriter;
 
-  constructor(file: string) {
+  constructor({ file, changesKept }: WorkerStart) {
     this.#file = file;
+    this.#changesKept = changesKept;
     this.now = this.#open();
   }
 
@@ -113,7 +115,10 @@ class OpenWriter {
   }
 
   #open(): StoreWriter {
-    return new StoreWriter(this.#file, this.#position, (error) => this.#failed.resolve(toPlainError(error)));
+    return new StoreWriter(this.#file, this.#position, {
+      changesKept: this.#changesKept,
+      onFailure: (error) => this.#failed.resolve(toPlainError(error)),
+    });
   }
 }
 

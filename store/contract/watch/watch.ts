@@ -6,6 +6,7 @@ import { watchCrowdContract } from "./crowd.ts";
 import { watchEventsContract } from "./events.ts";
 import { watchResumeContract } from "./resume.ts";
 import { watchRightsContract } from "./rights.ts";
+import { watchWakeUpsContract } from "./wake-ups.ts";
 import { watchTwoCoresContract } from "./two-cores.ts";
 
 export function watchContract(
@@ -18,7 +19,8 @@ export function watchContract(
     describe("slow watchers", () => watchBehindContract(open, traits.restores));
     describe("rights", () => watchRightsContract(open));
     describe("resuming", () => watchResumeContract(open, traits.schedules));
-    describe("two cores on one store", () => watchTwoCoresContract(open));
+    describe("wake-ups", () => watchWakeUpsContract(open, traits.schedules));
+    describe("two cores on one store", () => watchTwoCoresContract(open, traits.restores));
     if (traits.crowds) describe("crowds", () => watchCrowdContract(open));
   });
 }
