@@ -52,21 +52,19 @@ export function watchWakeUpsContract(open: OpenStores, schedules: number): void 
     const id = await makeRun(built);
     const request = { runs: ALL_RUNS, series: [seriesOf(id)], logs: [logOf(id, 0)] };
     const reader = await WatchReader.open(built, request);
-    for (let round = 0; round < 2; round++) {
-      const beganMs = performance.now();
-      await write(built, id, { series: [numbers("a", [round], round)], log: lines(`line ${round}`) });
-      await touch(built, id, "round", String(round));
-      const events = await reader.nextOfEach("points", "lines", "runs");
-      expect(flat(events.points.series)).toMatchObject([{ value: round }]);
-      expect(events.lines).toMatchObject({ lines: [{ number: round }] });
-      expect(events.runs.runs.map(({ run }) => run.tags.get("round"))).toEqual([String(round)]);
-      expect(performance.now() - beganMs).toBeLessThan(SOON_MS);
-    }
+    const beganMs = performance.now();
+    await write(built, id, { series: [numbers("a", [7])], log: lines("zero") });
+    await touch(built, id, "x", "1");
+    const events = await reader.nextOfEach("points", "lines", "runs");
+    expect(flat(events.points.series)).toMatchObject([{ value: 7 }]);
+    expect(events.lines).toMatchObject({ lines: [{ number: 0, text: "zero" }] });
+    expect(events.runs.runs.map(({ run }) => run.tags.get("x"))).toEqual(["1"]);
+    expect(performance.now() - beganMs).toBeLessThan(SOON_MS);
     await reader.leave();
     built.changes.stop();
   });
 
-  it("H13 wake-ups for nothing notify nobody, and ask the journal no more than once per wave", async () => {
+  it("H13 wake-ups for nothing make no event, and ask the journal no more than once per wave", async () => {
     const journal = withWakeUps(bench.journal, () => 1);
     const built = await core(journal, NEVER_MS);
     const id = await makeRun(built);
