@@ -1,17 +1,26 @@
 import { describe, expect, it } from "vitest";
 import { buildCore } from "#store/contract/core-under-test.ts";
+import { watchFarBehindContract } from "#store/contract/watch/far-behind.ts";
 import { lines, logOf, makeRun, WatchReader, write } from "#store/contract/watch/reader.ts";
 import { watchContract } from "#store/contract/watch/watch.ts";
-import { openInMemory, openOnDisk, tamper } from "#store/sqlite/testing/under-test.ts";
+import { keepingChanges, openInMemory, openOnDisk, tamper } from "#store/sqlite/testing/under-test.ts";
 import { dose, isLong, tally } from "../tools/dose.ts";
 
 const inMemory = dose(40, 1_000);
 const onDisk = dose(5, 50);
-tally("watch schedules", inMemory + onDisk);
+// Once as it is, and once with little memory and wake-ups that are lost.
+tally("watch schedules", 2 * (inMemory + onDisk));
 
 watchContract("sqlite on disk", () => openOnDisk(), { restores: true, schedules: onDisk, crowds: isLong });
 
 watchContract("sqlite in memory", openInMemory, { restores: false, schedules: inMemory, crowds: true });
+
+describe("followers that are far behind", () => {
+  // More than what one of them must be able to read back.
+  const keepsFew = keepingChanges(600);
+  describe("on sqlite on disk", () => watchFarBehindContract(() => openOnDisk(1, keepsFew)));
+  describe("on sqlite in memory", () => watchFarBehindContract(() => openInMemory(keepsFew)));
+});
 
 describe("watching a damaged log", () => {
   it("H5 D9 says that lines are missing, goes on behind them, and shows none of them", async () => {

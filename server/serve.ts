@@ -261,8 +261,9 @@ function openRouter(parts: {
       enforce: async ({ request, response, route }) => {
         const sender = { ...senderOf(request), byBrowser: route.byBrowser === true };
         const { caller, account } = await identify({ authenticate, traffic }, route.permission, sender);
-        // Who calls may have taken a while to find out.
-        if (response.destroyed) throw new CairnError("aborted", "cannot answer: the client disconnected");
+        // Who calls may have taken a while to find out. Responses of HTTP/2 do not say themselves that they are closed.
+        const isGone = "stream" in response ? response.stream.destroyed : response.destroyed;
+        if (isGone) throw new CairnError("aborted", "cannot answer: the client disconnected");
         if (route.streams === true) response.once("close", account.openStream());
         return { ...caller, account };
       },

@@ -160,6 +160,7 @@ export const campaigns: readonly Campaign[] = [
   { name: "kills", files: ["e2e/faults/kill.test.ts"], minutes: 5 },
   { name: "faults", files: ["e2e/faults/sweep.test.ts", "e2e/faults/full-disk.test.ts"], minutes: 5 },
   { name: "schedules", files: ["e2e/schedules.test.ts", "e2e/two-cores.test.ts"], minutes: 2 },
+  { name: "run-index", files: ["e2e/run-index-kills.test.ts"], minutes: 3 },
   { name: "outages", files: ["e2e/sdk/outages.test.ts"], minutes: 4 },
   { name: "aborts", files: ["e2e/aborts/*.test.ts"], minutes: 4 },
   { name: "floods", files: ["e2e/load/floods.test.ts"], minutes: 3 },

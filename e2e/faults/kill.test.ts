@@ -11,9 +11,9 @@ const THOROUGH_EVERY = 20;
 /** Of processor time, which other processes take nothing of. */
 const READY_CPU_MS_MAX = 5_000;
 
-it("D2, E6 R1 what was acknowledged survives kill -9 at any moment, and nothing is there by half", async () => {
+it("D2, E6, H4 R1 what was acknowledged survives kill -9 at any moment, and nothing is there by half, and a watcher goes on where it was", async () => {
   const random = generator(seed);
-  const total = { envelopes: 0, points: 0, lines: 0, files: 0, grants: 0 };
+  const total = { envelopes: 0, points: 0, lines: 0, files: 0, grants: 0, resumed: 0 };
   const started = performance.now();
   let readyCpuMs = 0;
   let victim = new Victim();
@@ -25,6 +25,7 @@ it("D2, E6 R1 what was acknowledged survives kill -9 at any moment, and nothing 
     total.grants += grants;
     total.points += victim.points;
     total.lines += victim.lines;
+    total.resumed += victim.resumed;
     readyCpuMs = Math.max(readyCpuMs, ...victim.readyCpuMs);
   };
   for (let kill = 0; kill < KILLS; kill++) {
@@ -52,9 +53,10 @@ it("D2, E6 R1 what was acknowledged survives kill -9 at any moment, and nothing 
   count();
   tally("kills", KILLS);
   const seconds = Math.round((performance.now() - started) / 1_000);
-  const { envelopes, points, lines, files, grants } = total;
+  const { envelopes, points, lines, files, grants, resumed } = total;
   console.log(
-    `${KILLS} kills in ${seconds} s: ${envelopes} envelopes with ${points} points and ${lines} lines, ${files} files, ${grants} grants; ready after ${readyCpuMs} ms of processor time at most`,
+    `${KILLS} kills in ${seconds} s: ${envelopes} envelopes with ${points} points and ${lines} lines, ${files} files, ${grants} grants; ${resumed} points watched after a restart; ready after ${readyCpuMs} ms of processor time at most`,
   );
+  expect(resumed).toBeGreaterThan(0);
   expect(readyCpuMs).toBeLessThan(READY_CPU_MS_MAX);
 }, 900_000);

@@ -10,6 +10,7 @@ import { clientsOf, type Clients } from "#wire/connect/testing/ways.ts";
 import { cpuMs } from "../load/measure.ts";
 import { FLOOD, fileOf } from "./content.ts";
 import { Granter } from "./granter.ts";
+import { Spectator } from "./spectator.ts";
 import { Uploader } from "./uploader.ts";
 import { Writer } from "./writer.ts";
 import { WriterCheck } from "./writer-check.ts";
@@ -29,6 +30,7 @@ export class Victim {
   /** Lines of each run by number, as they were read back. */
   readonly #lines = new Map<string, string[]>();
   readonly #granter = new Granter();
+  #spectator: Spectator | undefined;
   #server: ChildServer | undefined;
   #transport: Transport | undefined;
 
@@ -37,10 +39,13 @@ export class Victim {
     this.#readyMs = this.#server.readyMs;
     this.readyCpuMs.push(cpuMs(this.#server.child.pid!));
     this.#transport = createGrpcTransport({ baseUrl: this.#server.url });
-    return clientsOf(this.#transport);
+    const clients = clientsOf(this.#transport);
+    await this.#spectator?.follow(clients);
+    return clients;
   }
 
-  async prepare({ runs }: Clients): Promise<void> {
+  async prepare(clients: Clients): Promise<void> {
+    const { runs } = clients;
     for (const alias of ["one", "two"]) {
       const { run } = await runs.createRun({ namespace: "faults/kill", aliases: [alias] });
       const { id } = run!;
@@ -57,6 +62,11 @@ export class Victim {
     // Nearly as much as the log holds before it is folded, so that the folding falls into the trials.
     await flood.writeSome(this.#transport!, 12);
     await this.#granter.prepare(this.#transport!);
+    this.#spectator = new Spectator(
+      "faults/kill",
+      this.#writers.filter(({ writer }) => writer !== flood),
+    );
+    await this.#spectator.follow(clients);
   }
 
   /** Writes until the server is killed, `delayMs` after it has acknowledged something of the kind `first`. */
@@ -89,6 +99,7 @@ export class Victim {
   async kill(): Promise<void> {
     this.#server!.child.kill("SIGKILL");
     await this.#server!.exited;
+    await this.#spectator?.left();
   }
 
   /** Ends a server before it is ready, or just as it is: after this share of the time that the last one took. */
@@ -123,6 +134,7 @@ export class Victim {
       expect(Number(verified.points)).toBe(points);
       await this.#checkLines(clients, runId, own, thorough);
     }
+    await this.#spectator!.check(clients, this.#lines);
     for (const uploader of this.#uploaders) await this.#checkFiles(clients, uploader, thorough);
     expect(await this.#granter.check(this.#transport!)).toBeUndefined();
     const found = await runs.searchRuns({ namespace: "faults/kill" });
@@ -185,6 +197,11 @@ export class Victim {
       files: sum(this.#uploaders),
       grants: this.#granter.acknowledged,
     };
+  }
+
+  /** Points that a watcher got after a restart, and had not got before. */
+  get resumed(): number {
+    return this.#spectator?.resumed ?? 0;
   }
 
   get points(): number {

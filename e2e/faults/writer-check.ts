@@ -13,7 +13,8 @@ export class WriterCheck {
   stored = 0;
   /** Its lines, in the order it wrote them. */
   readonly lines: string[] = [];
-  readonly #series = new Map<string, { steps: number[]; values: number[] }>();
+  /** By key. */
+  readonly series = new Map<string, { steps: number[]; values: number[] }>();
   /** SHA-256 of the artifacts it recorded, by step. */
   readonly #artifacts = new Map<number, string>();
 
@@ -46,7 +47,7 @@ export class WriterCheck {
 
   get points(): number {
     let points = 0;
-    for (const { values } of this.#series.values()) points += values.length;
+    for (const { values } of this.series.values()) points += values.length;
     return points;
   }
 
@@ -54,8 +55,8 @@ export class WriterCheck {
     for (let seq = this.stored + 1; seq <= stored; seq++) {
       const { series, lines, artifact } = this.writer.content(seq);
       for (const { key, steps, values } of series) {
-        const known = this.#series.get(key) ?? { steps: [], values: [] };
-        this.#series.set(key, known);
+        const known = this.series.get(key) ?? { steps: [], values: [] };
+        this.series.set(key, known);
         known.steps.push(...steps);
         known.values.push(...values);
       }
@@ -68,13 +69,13 @@ export class WriterCheck {
   }
 
   async #checkSeries(metrics: Clients["metrics"]): Promise<void> {
-    if (this.#series.size === 0) return;
-    const keys = [...this.#series.keys()];
+    if (this.series.size === 0) return;
+    const keys = [...this.series.keys()];
     const read = await metrics.readSeries({
       series: keys.map((key) => ({ run: { id: this.writer.runId }, key })),
     });
     for (const key of keys) {
-      const { steps, values } = this.#series.get(key)!;
+      const { steps, values } = this.series.get(key)!;
       const data = read.series.find((one) => one.key === key);
       expect(isSame(data?.values?.bytes, values), `values of ${key}`).toBe(true);
       expect(isSame(data?.steps?.bytes, steps), `steps of ${key}`).toBe(true);

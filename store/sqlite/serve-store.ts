@@ -43,7 +43,7 @@ export function serveStore(port: Endpoint, start: WorkerStart): () => void {
       close = () => reader.db.close();
       serveCalls<ReaderApi>(port, readerHandlers(reader), toPlainError);
     } else {
-      const writer = new OpenWriter(start.file);
+      const writer = new OpenWriter(start);
       close = () => writer.closeNow();
       if (start.role === "writer") serveCalls<WriterApi>(port, writerHandlers(writer), toPlainError);
       else {
@@ -61,13 +61,15 @@ export function serveStore(port: Endpoint, start: WorkerStart): () => void {
 /** The writer of a thread, which a restore replaces. */
 class OpenWriter {
   readonly #file: string;
+  readonly #changesKept: number | undefined;
   readonly #position = new SharedNumber();
   readonly #followers: MessagePort[] = [];
   readonly #failed = Promise.withResolvers<PlainError>();
   now: StoreWriter;
 
-  constructor(file: string) {
+  constructor({ file, changesKept }: WorkerStart) {
     this.#file = file;
+    this.#changesKept = changesKept;
     this.now = this.#open();
   }
 
@@ -114,7 +116,10 @@ class OpenWriter {
   }
 
   #open(): StoreWriter {
-    return new StoreWriter(this.#file, this.#position, (error) => this.#failed.resolve(toPlainError(error)));
+    return new StoreWriter(this.#file, this.#position, {
+      changesKept: this.#changesKept,
+      onFailure: (error) => this.#failed.resolve(toPlainError(error)),
+    });
   }
 }
 

@@ -88,4 +88,6 @@ export type WorkerRole = "writer" | "reader" | "both";
 export interface WorkerStart {
   role: WorkerRole;
   file: string;
+  /** How many changes the journal keeps; tests make it few. */
+  changesKept?: number;
 }

@@ -70,12 +70,19 @@ export class StoreWriter {
    * `position` is set to that of the last change, before the change is acknowledged. `onFailure` is called once, when
    * nothing can be written any more.
    */
-  constructor(file: string, position: SharedNumber, onFailure: (error: CairnError) => void = () => {}) {
+  constructor(
+    file: string,
+    position: SharedNumber,
+    {
+      changesKept,
+      onFailure = () => {},
+    }: { changesKept?: number | undefined; onFailure?: (error: CairnError) => void } = {},
+  ) {
     this.#file = file;
     this.#room = file === ":memory:" ? undefined : new Room(dirname(file));
     const { db, full } = openForWriting(file, this.#room);
     this.#db = db;
-    this.#journal = new JournalWriter(db, this.#tail);
+    this.#journal = new JournalWriter(db, this.#tail, changesKept);
     this.#namespaces = new Namespaces(db, this.#journal);
     this.#runs = new Runs(db, this.#namespaces);
     this.#ledger = new Ledger(db);

@@ -4,6 +4,7 @@ import { afterEach, beforeEach } from "vitest";
 import { OWNER, type Caller } from "#core/access/caller.ts";
 import type { Artifacts } from "#core/artifacts/artifacts.ts";
 import type { UploadHead } from "#core/artifacts/uploads.ts";
+import type { BlobLedger } from "#core/ports/blob-ledger.ts";
 import type { BlobStore } from "#core/ports/blob-store.ts";
 import type { RunRef } from "#lang/run-ref.ts";
 import { buildCore, type CoreUnderTest } from "../core-under-test.ts";
@@ -20,8 +21,10 @@ export interface TwoCores {
   readonly blobs: BlobStore;
   readonly cores: readonly [Artifacts, Artifacts];
   clock: { us: number; nowUs(): number };
-  /** How many other steps come before the next one of the blob store; a schedule replaces it. */
+  /** How many other steps come before the next one of the blobs; a schedule replaces it. */
   pause: () => Promise<void>;
+  /** Between marking a blob and deleting it. */
+  beforeDelete: () => Promise<void>;
 }
 
 export function useTwoCores(open: OpenStores, openBlobs: OpenSharedBlobs): TwoCores {
@@ -40,20 +43,25 @@ export function useTwoCores(open: OpenStores, openBlobs: OpenSharedBlobs): TwoCo
     },
     clock,
     pause: () => Promise.resolve(),
+    beforeDelete: () => two.pause(),
   };
   beforeEach(async () => {
     // Blobs are stamped by the system's clock.
     clock.us = Date.now() * 1000;
     two.pause = () => Promise.resolve();
+    two.beforeDelete = () => two.pause();
     opened = await openBlobs();
     const build = (blobs: BlobStore) =>
-      buildCore(stores.under, {
-        blobs: slowed(blobs, () => two.pause()),
-        clock,
-        onSweepFailure: (thrown) => {
-          throw thrown;
+      buildCore(
+        { ...stores.under, blobLedger: slowedLedger(stores.under.blobLedger, () => two.pause()) },
+        {
+          blobs: slowed(blobs, two),
+          clock,
+          onSweepFailure: (thrown) => {
+            throw thrown;
+          },
         },
-      });
+      );
     built = [await build(opened.stores[0]), await build(opened.stores[1])];
     cores = [built[0].artifacts, built[1].artifacts];
   });
@@ -77,8 +85,20 @@ export function pauseBy(two: TwoCores, numbers: fc.Stream<number>): () => Promis
   };
 }
 
+/** Between finding out what is unused and marking it others come, too. */
+function slowedLedger(ledger: BlobLedger, pause: () => Promise<void>): BlobLedger {
+  return {
+    ...ledger,
+    markBlobs: async (...args) => {
+      await pause();
+      return ledger.markBlobs(...args);
+    },
+  };
+}
+
 /** Every step that others can come between takes a while. */
-function slowed(blobs: BlobStore, pause: () => Promise<void>): BlobStore {
+function slowed(blobs: BlobStore, two: TwoCores): BlobStore {
+  const pause = () => two.pause();
   const places: <T extends { beforePlace?: Parameters<BlobStore["put"]>[1]["beforePlace"] }>(o: T) => T = (
     options,
   ) => ({
@@ -99,7 +119,7 @@ function slowed(blobs: BlobStore, pause: () => Promise<void>): BlobStore {
     get: (...args) => blobs.get(...args),
     find: (...args) => blobs.find(...args),
     delete: async (digest) => {
-      await pause();
+      await two.beforeDelete();
       await then(blobs.delete(digest));
     },
     list: (...args) => blobs.list(...args),

@@ -40,6 +40,14 @@ export function twoCoresBlobsContract(open: OpenStores, openBlobs: OpenSharedBlo
         ).body,
       )
     ).toString();
+  const find = (run: string, name: string) => two.stores.under.artifacts.findArtifact(run, name, undefined);
+  /** At whatever moment: an artifact that is there has its content. */
+  const checkContent = async (run: string, name: string) => {
+    const found = await find(run, name);
+    if (found === undefined || (await two.blobs.find(found.sha256!)) !== undefined) return;
+    // It may have gone between the two looks.
+    expect(await find(run, name)).not.toEqual(found);
+  };
   const digests = async () => (await listed(two.blobs)).map(({ digest }) => digest);
 
   it("F4 F16 what one core is attaching, no other destroys, and nothing is left over, in any order of steps", async () => {
@@ -61,16 +69,19 @@ export function twoCoresBlobsContract(open: OpenStores, openBlobs: OpenSharedBlo
       await Promise.all(
         plans.map(async (actions) => {
           for (const { core, do: what, name, content } of actions) {
+            // So that no two artifacts are equal.
+            two.clock.us++;
             if (what === "put") await put(core, run, name, content);
             else if (what === "delete") await remove(core, run, name);
             else if (what === "collect") await two.cores[core]!.sweep.collect();
             else await two.cores[core]!.sweep.sweepOrphans();
+            await checkContent(run, name);
           }
         }),
       );
       const used = new Set<string>();
       for (const name of NAMES) {
-        const found = await two.stores.under.artifacts.findArtifact(run, name, undefined);
+        const found = await find(run, name);
         if (found === undefined) continue;
         for (const core of [0, 1]) expect(digestOf(await read(core, run, name))).toBe(found.sha256);
         used.add(found.sha256!);
@@ -82,6 +93,39 @@ export function twoCoresBlobsContract(open: OpenStores, openBlobs: OpenSharedBlo
       expect(await digests()).toEqual([]);
     });
     await fc.assert(property, { numRuns: schedules });
+  });
+
+  /** From now on every deletion waits until `goOn`; the first has `begun`. What else pauses goes on. */
+  const holdDeletions = () => {
+    const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    two.beforeDelete = () => {
+      begun.resolve();
+      return gate.promise;
+    };
+    return { begun: begun.promise, goOn: gate.resolve };
+  };
+  /** So that who waits has asked often by then. */
+  const letOthersAsk = async () => {
+    for (let i = 0; i < 100; i++) await two.stores.under.blobLedger.listUnusedBlobs(1);
+  };
+
+  it("F4 F16 what one core is destroying, another stores again only when it is gone", async () => {
+    const run = await createRun(two.stores.runs);
+    await put(0, run, "a", "again");
+    await two.stores.runs.setDeleted(run, two.clock.us, AUDIT);
+    await two.stores.runs.purgeRun(run, AUDIT);
+    const { begun, goOn } = holdDeletions();
+    const collecting = two.cores[1].sweep.collect();
+    await begun;
+    const other = await createRun(two.stores.runs);
+    let isStored = false;
+    const storing = put(0, other, "a", "again").then(() => (isStored = true));
+    await letOthersAsk();
+    const early = isStored;
+    goOn();
+    await Promise.all([collecting, storing]);
+    expect(early).toBe(false);
+    expect(await read(1, other, "a")).toBe("again");
   });
 
   it("F15 F16 what one core copies into a backup, no other destroys", async () => {
@@ -103,15 +147,18 @@ export function twoCoresBlobsContract(open: OpenStores, openBlobs: OpenSharedBlo
     await Promise.all(Array.from({ length: UNUSED }, (_, i) => put(0, run, `f${i}`, `content ${i}`)));
     await two.stores.runs.setDeleted(run, two.clock.us, AUDIT);
     await two.stores.runs.purgeRun(run, AUDIT);
-    const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    two.pause = () => {
-      begun.resolve();
-      return gate.promise;
-    };
+    const { begun, goOn } = holdDeletions();
     const collecting = two.cores[1].sweep.collect();
-    await begun.promise;
-    const left = two.cores[0].content.kept(async () => (await digests()).length);
-    gate.resolve();
+    await begun;
+    let begins = false;
+    const left = two.cores[0].content.kept(async () => {
+      begins = true;
+      return (await digests()).length;
+    });
+    await letOthersAsk();
+    const early = begins;
+    goOn();
+    expect(early).toBe(false);
     expect(await left).toBe(UNUSED - AT_ONCE);
     await collecting;
     await two.cores[1].sweep.collect();

@@ -104,6 +104,45 @@ export function twoCoresUploadsContract(
     expect(await read(run)).toBe("0123456789");
   });
 
+  it("F6 F16 of those who wait for a turn the newest gets it, and the older ones are superseded", async () => {
+    const run = await createRun(two.stores.runs);
+    const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    async function* slow() {
+      begun.resolve();
+      await gate.promise;
+      yield Buffer.from("0123456789");
+    }
+    const working = send(0, run, "0123456789", [0, "0123456789"], slow());
+    await begun.promise;
+    const older = send(1, run, "0123456789", undefined);
+    const { uploadLedger } = two.stores.under;
+    const id = idOf(run, "0123456789");
+    // The older one waits already when the newer one comes.
+    const turn = { id, nowUs: two.clock.us, untilUs: two.clock.us + SECOND_US, begins: false };
+    for (let i = 0; i < 5; i++) await uploadLedger.findUploads([id]);
+    const newer = { ...turn, turn: "newer", core: "third" };
+    expect(await uploadLedger.takeUpload({ ...newer, again: false })).toEqual({ state: "wait" });
+    await expect(older).rejects.toEqual(refused("aborted", "SUPERSEDED"));
+    gate.resolve();
+    // Finished, unless it found out first that the newer one waits.
+    await working.catch((thrown: unknown) => expect(thrown).toEqual(refused("aborted", "SUPERSEDED")));
+  });
+
+  it("F2 F16 from the moment a second core works on an upload it is known to be shared, by both", async () => {
+    const run = await createRun(two.stores.runs);
+    const { uploadLedger } = two.stores.under;
+    const [id, nowUs] = [idOf(run, "shared"), two.clock.us];
+    const work = async (core: string) => {
+      const turn = { id, turn: `turn of ${core}`, core, nowUs, untilUs: nowUs + SECOND_US };
+      const taken = await uploadLedger.takeUpload({ ...turn, again: false, begins: true });
+      await uploadLedger.endTurn(id, turn.turn, nowUs, { touchedUs: nowUs });
+      return taken;
+    };
+    const told = [];
+    for (const core of ["here", "here", "there", "here", "there"]) told.push(await work(core));
+    expect(told).toEqual([false, false, true, true, true].map((shared) => ({ state: "taken", shared })));
+  });
+
   it("F6 F16 a core that died is replaced when its turn has ended, and what it wrote is gone on with", async () => {
     const run = await createRun(two.stores.runs);
     const id = idOf(run, "0123456789");

@@ -63,6 +63,19 @@ export class WatchReader {
     return event as Extract<WatchEvent, { kind: K }>;
   }
 
+  /** The next events, each of another kind: which comes first depends on when the watcher looked. */
+  async nextOfEach<K extends WatchNews["kind"]>(
+    ...kinds: K[]
+  ): Promise<{ [P in K]: Extract<WatchEvent, { kind: P }> }> {
+    const events: WatchEvent[] = [];
+    for (const _ of kinds) events.push(await this.any());
+    const found = Object.fromEntries(events.map((event) => [event.kind, event]));
+    if (!kinds.every((kind) => kind in found)) {
+      throw new Error(`expected ${kinds.join(", ")}, got ${JSON.stringify(events)}`);
+    }
+    return found as { [P in K]: Extract<WatchEvent, { kind: P }> };
+  }
+
   /** Asks for an event and goes away before it is there. */
   async leaveAsking(): Promise<void> {
     const event = this.#events.next().catch(() => undefined);

@@ -7,6 +7,7 @@ import { watchEventsContract } from "./events.ts";
 import { watchMovesContract } from "./moves.ts";
 import { watchResumeContract } from "./resume.ts";
 import { watchRightsContract } from "./rights.ts";
+import { watchWakeUpsContract } from "./wake-ups.ts";
 import { watchTwoCoresContract } from "./two-cores.ts";
 
 export function watchContract(
@@ -20,7 +21,8 @@ export function watchContract(
     describe("rights", () => watchRightsContract(open));
     describe("moves of runs", () => watchMovesContract(open));
     describe("resuming", () => watchResumeContract(open, traits.schedules));
-    describe("two cores on one store", () => watchTwoCoresContract(open));
+    describe("wake-ups", () => watchWakeUpsContract(open, traits.schedules));
+    describe("two cores on one store", () => watchTwoCoresContract(open, traits.restores));
     if (traits.crowds) describe("crowds", () => watchCrowdContract(open));
   });
 }

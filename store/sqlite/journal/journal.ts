@@ -30,13 +30,15 @@ const RARE_CHANGES = "change INDEXED BY change_rare WHERE what >= 16";
 export class JournalWriter {
   readonly #db: Db;
   readonly #tail: Tail;
+  readonly #changesKept: number;
   #first = 0;
   #looked = 0;
   #followed = 0;
 
-  constructor(db: Db, tail: Tail) {
+  constructor(db: Db, tail: Tail, changesKept = CHANGES_KEPT) {
     this.#db = db;
     this.#tail = tail;
+    this.#changesKept = changesKept;
   }
 
   /** As the file has it. */
@@ -97,7 +99,7 @@ export class JournalWriter {
 
   /** For the end of a transaction. */
   prune(): void {
-    const keptFrom = this.#tail.lastPos - CHANGES_KEPT;
+    const keptFrom = this.#tail.lastPos - this.#changesKept;
     if (keptFrom - this.#first < PRUNED_AT_ONCE) return;
     this.#db.run("DELETE FROM change WHERE pos < ?", keptFrom);
     this.#db.run("DELETE FROM changed_model WHERE pos < ?", keptFrom);

@@ -50,9 +50,14 @@ async function makeEmptyStore(): Promise<{ db: Uint8Array; reserveBytes: number 
   return { db, reserveBytes: size };
 }
 
-export async function openInMemory(): Promise<SqliteUnderTest> {
+export async function openInMemory(startThread: StartThread = startKeptThread): Promise<SqliteUnderTest> {
   const directory = await mkdtemp(join(tmpdir(), "cairn-memory-"));
-  return openIn(directory, undefined);
+  return openIn(directory, undefined, 1, startThread);
+}
+
+/** Stores whose journal keeps no more changes than these, and at most so many more until it prunes some. */
+export function keepingChanges(changesKept: number): StartThread {
+  return (start) => startKeptThread({ ...start, changesKept });
 }
 
 /** Opens the store in `data`; `directory` is removed by `discard`. */

@@ -1,0 +1,100 @@
+/** What follows the journal does so whether wake-ups arrive or not, and whatever it can remember. */
+import { setImmediate } from "node:timers/promises";
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import type { Journal } from "#core/ports/journal.ts";
+import { buildCore } from "../core-under-test.ts";
+import { numbers, useStores, type OpenStores } from "../stores.ts";
+import { ALL_RUNS, flat, lines, logOf, makeRun, seriesOf, touch, WatchReader, write } from "./reader.ts";
+import { follow, steps } from "./schedule.ts";
+
+/** A second, and what a busy machine adds to it. */
+const SOON_MS = 4_000;
+const NEVER_MS = 1e9;
+const WAVE_MS = 20;
+
+/** The journal; `woken` decides how often a subscriber is called for each wake-up that the journal gives it. */
+function withWakeUps(journal: Journal, woken: () => number): Journal & { asked: number; wake(): void } {
+  const wakes = new Set<() => void>();
+  const own = {
+    asked: 0,
+    wake: () => wakes.forEach((wake) => wake()),
+    append: (...args: Parameters<Journal["append"]>) => journal.append(...args),
+    changesSince: (...args: Parameters<Journal["changesSince"]>) => {
+      own.asked++;
+      return journal.changesSince(...args);
+    },
+    readPoints: (...args: Parameters<Journal["readPoints"]>) => journal.readPoints(...args),
+    subscribe: (wake: () => void) => {
+      wakes.add(wake);
+      const leave = journal.subscribe(() => {
+        for (let i = woken(); i > 0; i--) wake();
+      });
+      return () => {
+        wakes.delete(wake);
+        leave();
+      };
+    },
+  };
+  return own;
+}
+
+export function watchWakeUpsContract(open: OpenStores, schedules: number): void {
+  const bench = useStores(open);
+  const core = (journal: Journal, pollMs?: number) =>
+    buildCore({ ...bench.under, journal }, { waveMs: WAVE_MS, ...(pollMs !== undefined && { pollMs }) });
+
+  it.each([
+    ["within a second though no wake-up arrives", () => 0, undefined],
+    ["by the wake-up alone", () => 1, NEVER_MS],
+  ])("H1 H13 a watcher is notified %s", async (_, woken, pollMs) => {
+    const built = await core(withWakeUps(bench.journal, woken), pollMs);
+    const id = await makeRun(built);
+    const request = { runs: ALL_RUNS, series: [seriesOf(id)], logs: [logOf(id, 0)] };
+    const reader = await WatchReader.open(built, request);
+    const beganMs = performance.now();
+    await write(built, id, { series: [numbers("a", [7])], log: lines("zero") });
+    await touch(built, id, "x", "1");
+    const events = await reader.nextOfEach("points", "lines", "runs");
+    expect(flat(events.points.series)).toMatchObject([{ value: 7 }]);
+    expect(events.lines).toMatchObject({ lines: [{ number: 0, text: "zero" }] });
+    expect(events.runs.runs.map(({ run }) => run.tags.get("x"))).toEqual(["1"]);
+    expect(performance.now() - beganMs).toBeLessThan(SOON_MS);
+    await reader.leave();
+    built.changes.stop();
+  });
+
+  it("H13 wake-ups for nothing make no event, and ask the journal no more than once per wave", async () => {
+    const journal = withWakeUps(bench.journal, () => 1);
+    const built = await core(journal, NEVER_MS);
+    const id = await makeRun(built);
+    const reader = await WatchReader.open(built, { runs: ALL_RUNS, series: [seriesOf(id)] });
+    const next = reader.any();
+    const { asked } = journal;
+    const beganMs = performance.now();
+    for (let i = 0; i < 2_000; i++) {
+      journal.wake();
+      await setImmediate();
+    }
+    expect(journal.asked - asked).toBeGreaterThan(0);
+    expect(journal.asked - asked).toBeLessThanOrEqual(2 + (performance.now() - beganMs) / WAVE_MS);
+    await touch(built, id, "x", "1");
+    expect(await next).toMatchObject({ kind: "runs", runs: [{ run: { id } }], left: [] });
+    await reader.leave();
+    built.changes.stop();
+  });
+
+  it("H4 H13 after any breaks nothing is missing or comes twice, with little memory and wake-ups that are lost or come for nothing", async () => {
+    const memory = fc.constantFrom(0, 1_000, 32 << 20);
+    const wakeUps = fc.infiniteStream(fc.constantFrom(0, 0, 1, 2));
+    const property = fc.asyncProperty(steps, memory, wakeUps, async (schedule, pointBytesMax, woken) => {
+      const journal = withWakeUps(bench.journal, () => woken.next().value!);
+      // As many runs as one schedule may create.
+      const options = { waveMs: 1, pollMs: 3, pointBytesMax, runsMax: 40 };
+      const built = await buildCore({ ...bench.under, journal }, options);
+      await follow(built, schedule);
+      built.changes.stop();
+    });
+    await fc.assert(property, { numRuns: schedules });
+  });
+}
