@@ -35,7 +35,7 @@ export function findMetricStat(word: string): MetricStat | undefined {
   return METRIC_STATS.find((stat) => stat === word);
 }
 
-/** Whether runs can be ordered by it: of many aliases none is the first. */
+/** Whether runs can be ordered by it: a run may have many aliases, without an order. */
 export function isOrderable(field: Field): boolean {
   return field.of !== "run" || field.name !== "alias";
 }

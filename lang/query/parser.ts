@@ -31,7 +31,7 @@ export interface ParseOptions {
   bytesMax?: number;
 }
 
-/** Throws `invalid` (QUERY_SYNTAX, fact column) for everything that is no query. "" selects all runs. */
+/** Throws `invalid` (QUERY_SYNTAX, fact column) for everything that is not a query. "" selects all runs. */
 export function parseQuery(text: string, options: ParseOptions): Query {
   const bytesMax = options.bytesMax ?? limits.queryBytesMax;
   const sizeBytes = byteLength(text);
@@ -194,11 +194,11 @@ class Parser {
   #matches({ field, name }: NamedField, operator: Token, toRegex: (text: string) => string): Expression {
     const type = fieldType(field);
     if (type !== "any" && type !== "text" && type !== "status") {
-      throw this.#cursor.errorAt(operator, `${name} is no text, so no pattern matches it`);
+      throw this.#cursor.errorAt(operator, `${name} is not text, so patterns do not apply`);
     }
     const token = this.#cursor.peek();
     const regex = toRegex(this.#cursor.takeString("a pattern in quotes"));
-    // A pattern that is too long or too dear by itself is refused below, with its own reason.
+    // A single pattern that is too long or too expensive is refused below, with its own reason.
     const cost = patternCost(regex.slice(0, limits.patternBytesMax));
     this.#patternCost += Math.min(cost, limits.patternCostMax);
     if (cost < this.#patternCost && this.#patternCost > limits.patternCostMax) {
@@ -217,7 +217,7 @@ class Parser {
 
   #under({ field, name }: NamedField, operator: Token): Expression {
     if (field.of !== "run" || field.name !== "namespace") {
-      throw this.#cursor.errorAt(operator, `${name} knows no under`, { hint: 'write namespace under "a/b"' });
+      throw this.#cursor.errorAt(operator, `${name} does not support under`, { hint: 'write namespace under "a/b"' });
     }
     const path = this.#cursor.takeString("a namespace in quotes");
     let start = 0;
@@ -228,7 +228,7 @@ class Parser {
   }
 }
 
-/** Has a value, but not such a one: a missing value makes `not in` false as it does `!=`. */
+/** Has a value, but another one: a missing value makes `not in` false, like `!=`. */
 function butNot(field: Field, term: Expression): Expression {
   return {
     op: "and",
