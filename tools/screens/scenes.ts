@@ -316,13 +316,13 @@ const OTHERS: readonly Scene[] = [
     name: "not-found",
     about: "A namespace that does not exist, or is not for everybody",
     path: "/n/demo/nowhere",
-    act: (page) => page.getByText(/There is no namespace/).waitFor(),
+    act: (page) => page.getByText(/Unknown namespace/).waitFor(),
   },
   {
     name: "no-such-run",
     about: "A run that does not exist, or is not for everybody",
     path: "/r/0",
-    act: (page) => page.getByText(/There is no such run/).waitFor(),
+    act: (page) => page.getByText(/Run not found/).waitFor(),
   },
   {
     name: "offline",
@@ -333,7 +333,7 @@ const OTHERS: readonly Scene[] = [
       await chartOf(page, "train/loss").waitFor();
       await page.getByRole("banner").getByText("live", { exact: true }).waitFor();
       await stop();
-      await page.getByText("The connection to the server is lost").waitFor();
+      await page.getByText("Connection to the server lost").waitFor();
     },
   },
 ];
