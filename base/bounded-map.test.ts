@@ -10,7 +10,7 @@ const step = fc.oneof(
   fc.record({ do: fc.constant("clear" as const) }),
 );
 
-it("holds what was set last, whatever was read, deleted and set again between", () => {
+it("holds the latest entries after any reads, deletes and sets", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 8 }), fc.array(step, { maxLength: 100 }), (max, steps) => {
       let model: [number, number | undefined][] = [];

@@ -1,6 +1,6 @@
 /**
- * A cache of at most `max` entries, as a Map: the one that was set longest ago makes room. Reading costs what it costs in a
- * Map and does not count as a use; whoever wants that (LRU) sets again what it has read. For some thousands of entries: to
+ * A cache of at most `max` entries, as a Map: the oldest entry is evicted. Reading costs what it costs in a
+ * Map and does not count as a use; for LRU, set an entry again after reading it. Meant for some thousands of entries: to
  * find the first one, a Map walks over what was deleted before it, which takes 10 µs with 10,000 of them.
  */
 export class BoundedMap<K, V> extends Map<K, V> {

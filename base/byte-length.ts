@@ -1,4 +1,4 @@
-// In a browser there is no such thing.
+// A browser has no Buffer.
 const buffer = (globalThis as { Buffer?: { byteLength(text: string): number } }).Buffer;
 const encoder = new TextEncoder();
 

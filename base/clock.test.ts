@@ -21,7 +21,7 @@ function machine(startUs: number) {
 const START_US = 1_700_000_000_000_123;
 
 describe("clockFrom", () => {
-  it("tells microseconds within a millisecond", () => {
+  it("counts microseconds within a millisecond", () => {
     const host = machine(START_US);
     const first = host.clock.nowUs();
     host.pass(250);
@@ -30,7 +30,7 @@ describe("clockFrom", () => {
     expect(host.clock.nowUs() - first).toBe(500);
   });
 
-  it("never runs backwards, is whole, and is within a millisecond of a clock nobody sets", () => {
+  it("never runs backwards, is an integer, and is within a millisecond of a clock that is not adjusted", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 5_000 })), (passes) => {
         const host = machine(START_US);
@@ -54,7 +54,7 @@ describe("clockFrom", () => {
     expect(Math.abs(host.clock.nowUs() - host.wallUs())).toBeLessThanOrEqual(1000);
   });
 
-  it("stands still after the clock was set back, until time has caught up", () => {
+  it("does not advance after the clock was set back, until the time has caught up", () => {
     const host = machine(START_US);
     const before = host.clock.nowUs();
     host.set(-10_000_000);
@@ -67,7 +67,7 @@ describe("clockFrom", () => {
     expect(Math.abs(after - host.wallUs())).toBeLessThanOrEqual(1000);
   });
 
-  it("keeps its promises whatever is done to the wall clock", () => {
+  it("never runs backwards, however the wall clock is changed", () => {
     const event = fc.record({
       pass: fc.integer({ min: 0, max: 10_000_000 }),
       set: fc.integer({ min: -20_000_000, max: 20_000_000 }),

@@ -5,7 +5,7 @@ export interface Clock {
 }
 
 export interface TimeSources {
-  /** The system's time of day in whole milliseconds; jumps when somebody sets the clock. */
+  /** The system's time of day in whole milliseconds; jumps when the clock is set. */
   wallMs(): number;
   /** A steady count of milliseconds with a fraction, from any origin. */
   steadyMs(): number;
@@ -13,8 +13,8 @@ export interface TimeSources {
 
 /**
  * The wall clock says which millisecond it is, the steady clock how far into it. Their offset is
- * taken once and kept while the two agree; when the wall clock was set, it is taken anew. A clock
- * that was set back stands still here until the system's time has caught up.
+ * taken once and kept while the two agree; when the wall clock was set, it is measured again. After a clock was set
+ * back, the answer does not change until the system's time has caught up.
  */
 export function clockFrom(sources: TimeSources): Clock {
   let offsetUs = Number.NaN;

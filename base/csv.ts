@@ -11,7 +11,7 @@ const SEPARATOR = /([;\t\r\n])/;
 const NEEDS_QUOTES = /[",;\r\n\t]|^\s|\s$/;
 
 /**
- * Cells of one row as RFC 4180 wants them, without the end of the line. Nothing in them becomes a formula, whether
+ * Cells of one row as in RFC 4180, without the end of the line. Nothing in them becomes a formula, whether
  * the spreadsheet splits at commas, semicolons or tabs: what begins like one gets an apostrophe before it. A cell that
  * is a number stays one.
  *

@@ -24,7 +24,7 @@ describe("newRunId", () => {
     );
   });
 
-  it("does not repeat itself within a millisecond, also beyond one pool of random bytes", () => {
+  it("does not repeat itself within a millisecond, also after one pool of random bytes is used up", () => {
     const ids = new Set<string>();
     for (let i = 0; i < 10_000; i += 1) ids.add(newRunId(1_700_000_000_000));
     expect(ids.size).toBe(10_000);

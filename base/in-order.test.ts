@@ -6,7 +6,7 @@ it("gives all in order", async () => {
   expect(await inOrder([setTimeout(5, "a"), Promise.resolve("b")])).toEqual(["a", "b"]);
 });
 
-it("throws what is first in order, whatever failed first", async () => {
+it("throws the first failure in order, not in time", async () => {
   const late = setTimeout(5).then(() => Promise.reject(new Error("late")));
   await expect(inOrder([late, Promise.reject(new Error("soon"))])).rejects.toThrow("late");
 });

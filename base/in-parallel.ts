@@ -1,7 +1,7 @@
 /**
  * Does `work` for every item, at most `width` at once, and gives the results in the order of the items. After the first
- * failure, or once the signal is aborted, no further item is begun; the failure is thrown when those under way are over, so
- * that nothing goes on behind the caller's back.
+ * failure, or once the signal is aborted, no further item is begun; the failure is thrown when those under way have
+ * ended, so that no work continues in the background.
  */
 export async function inParallel<T, R>(
   items: readonly T[],

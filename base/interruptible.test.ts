@@ -17,7 +17,7 @@ async function* firstNumbers(count: number): AsyncGenerator<number> {
 }
 
 describe("a stream that can be interrupted", () => {
-  it("gives everything when nobody interrupts, and takes the means back", async () => {
+  it("yields everything when it is not interrupted, and disarms", async () => {
     let armed = 0;
     const arm = () => {
       armed++;
@@ -45,7 +45,7 @@ describe("a stream that can be interrupted", () => {
     expect(await items.next()).toEqual({ done: true, value: undefined });
   });
 
-  it("gives nothing more once it was interrupted between two items, and stops the source", async () => {
+  it("yields nothing after an interrupt between two items, and stops the source", async () => {
     let interrupt: Interrupt | undefined;
     const state = { ended: false };
     const arm = (given: Interrupt) => {
@@ -60,7 +60,7 @@ describe("a stream that can be interrupted", () => {
     expect(state.ended).toBe(true);
   });
 
-  it("throws at once what was wrong from the beginning", async () => {
+  it("throws at once when it was interrupted before it began", async () => {
     const arm = (interrupt: Interrupt) => {
       interrupt(new Error("never"));
       return () => {};

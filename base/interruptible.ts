@@ -1,10 +1,10 @@
-/** Ends with what is given, once; later words change nothing. */
+/** Ends the stream with this error. Later calls are ignored. */
 export type Interrupt = (cause: Error) => void;
 
 /**
- * The items, until somebody interrupts: then, also in the middle of waiting for the next one, it throws
- * the cause. `arm` gets the means to interrupt and returns how to take them back. Whoever makes the
- * items is told to stop, and not waited for.
+ * The items, until it is interrupted: then, also while it waits for the next one, it throws the cause. `arm` gets the
+ * function that interrupts and returns one that disarms it. The source of the items is asked to stop, but not waited
+ * for.
  *
  * Each wait has a promise of its own: one that lasted as long as the stream would remember every item's
  * race against it.

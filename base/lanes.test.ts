@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { Lanes } from "./lanes.ts";
 
-it("H8 only so many pieces of work are under way at once, and all are done", async () => {
+it("H8 at most so many tasks run at once, and all complete", async () => {
   const lanes = new Lanes(3);
   let busy = 0;
   let most = 0;

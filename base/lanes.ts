@@ -1,4 +1,4 @@
-/** Does so many pieces of work at a time; the others wait, first come, first served. */
+/** Runs at most so many tasks at a time; the others wait, first in, first out. */
 export class Lanes {
   readonly #lanes: number;
   readonly #waiting: (() => void)[] = [];

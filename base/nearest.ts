@@ -1,4 +1,4 @@
-/** The candidate that a mistyped word most likely meant, if one is near. Case does not count. */
+/** The candidate nearest to a mistyped word, if one is near enough. Case does not count. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const typed = word.toLowerCase();
   if (typed.length > 32) return undefined;

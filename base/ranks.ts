@@ -2,7 +2,7 @@ import { lowerBound } from "./lower-bound.ts";
 
 /** Ranks from 1 on; equal values share the mean of theirs. There is no NaN among them. */
 export function ranksOf(values: Float64Array): Float64Array {
-  // Numbers alone sort many times faster than places by their numbers; where each stands is then looked up.
+  // Sorting plain numbers is many times faster than sorting indexes by their numbers; each rank is then looked up.
   const sorted = values.toSorted();
   const ranks = new Float64Array(sorted.length);
   for (let from = 0; from < sorted.length;) {

@@ -24,7 +24,7 @@ describe("sealed numbers", () => {
     expect(seal.close([1])).toHaveLength(seal.close([Number.MAX_SAFE_INTEGER]).length);
   });
 
-  it("H12 are read only as they were written", () => {
+  it("H12 are refused when they were changed", () => {
     const seal = new Seal();
     const text = seal.close([7, 8]);
     for (const other of ["", "x", text.slice(1), text.slice(0, -2), `${text}AAAA`, `${text}=`, `${text}\n`]) {

@@ -7,8 +7,8 @@ const TAG_BYTES = 16;
 const NUMBER_BYTES = 8;
 
 /**
- * Writes numbers so that only who has the same secret can read them: others see neither how large they are nor whether two
- * texts hold the same ones. Texts of the same count of numbers are equally long.
+ * Encrypts numbers so that they can only be read with the same secret: others see neither how large they are nor
+ * whether two texts hold the same ones. Texts of the same count of numbers are equally long.
  */
 export class Seal {
   readonly #key: Buffer;

@@ -1,6 +1,6 @@
 /**
  * Makes an error that carries no stack. Looking for one takes longer than all else about a refusal that
- * is made thousands of times a second, and nobody reads it: who was refused is told why in words.
+ * is made thousands of times a second, and it is never read: the message says why the call was refused.
  */
 export function withoutStack<E extends Error>(make: () => E): E {
   const { stackTraceLimit } = Error;

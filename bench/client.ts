@@ -4,7 +4,7 @@ import { connect, type Socket } from "node:net";
 
 export const WRITE = "/cairn.v1.MetricService/WriteEnvelope";
 
-/** Sends one message and resolves when its answer has come whole. One at a time per connection. */
+/** Sends one message and resolves when its answer is complete. One at a time per connection. */
 export interface Connection {
   send(body: Uint8Array): Promise<void>;
   close(): void;
@@ -107,7 +107,7 @@ export function post(
   });
 }
 
-/** A call of the API by JSON, for what need not be fast. */
+/** A call of the API by JSON, if speed does not matter. */
 export async function call<T>(url: string, method: string, body: unknown): Promise<T> {
   const response = await fetch(`${url}/cairn.v1.${method}`, {
     method: "POST",

@@ -14,8 +14,8 @@ const METRICS = 10;
 export const PARAMS = 20;
 
 /**
- * Writes many runs straight into a store file, since a million calls would take longer than all the
- * rest: 20 params of low cardinality and 10 metrics each, with `pointsPerSeries` points in a chunk.
+ * Writes many runs straight into a store file, because a million calls would take longer than all the rest: 20 params
+ * of low cardinality and 10 metrics each, with `pointsPerSeries` points in a chunk.
  * They are in namespace "bench", or spread over "bench/n0", "bench/n1", … Returns their ids.
  */
 export function fillRuns(directory: string, runs: number, pointsPerSeries: number, namespaces = 0): string[] {
@@ -30,7 +30,7 @@ export function fillRuns(directory: string, runs: number, pointsPerSeries: numbe
   const bench = insertNamespace("bench");
   const homes = Array.from({ length: namespaces }, (_, i) => insertNamespace(`bench/n${i}`));
   const ids: string[] = [];
-  // A few dozen different chunks are enough: what counts is how many there are.
+  // A few dozen different chunks are enough: only their number matters.
   const variants = Array.from({ length: 50 }, (_, i) => variant(i, pointsPerSeries));
   const createdUs = 1_700_000_000_000_000;
   for (let from = 0; from < runs; from += BATCH) {

@@ -1,7 +1,7 @@
 /**
- * Measures what the bars are about, on this machine and in one run, and prints one table. Wall time is
- * colour on a shared machine; points per CPU-second and the ratio to one-row-per-point SQLite are the
- * figures. `npm run bench -- --quick` uses a tenth of the data; `--only ingest,reads` picks sections; `--json FILE`
+ * Measures the figures of the bars, on this machine and in one run, and prints one table. Wall time varies on a shared
+ * machine; points per CPU-second and the ratio to one-row-per-point SQLite are the figures. `npm run bench -- --quick`
+ * uses a tenth of the data; `--only ingest,reads` picks sections; `--json FILE`
  * also writes the figures there.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -24,11 +24,11 @@ import { benchStart } from "./sections/start.ts";
 import { benchWatch } from "./sections/watch.ts";
 import { benchWeb } from "./sections/web.ts";
 
-/** What a section gets to work with. */
+/** The input of a section. */
 export interface Bench {
   report: Report;
   directory: string;
-  /** 1, or 0.1 for a quick look. */
+  /** 1, or 0.1 with --quick. */
   scale: number;
 }
 
@@ -63,7 +63,7 @@ const report = new Report();
 for (const name of chosen) {
   const section = sections[name];
   if (section === undefined)
-    throw new Error(`no section "${name}"; there are ${Object.keys(sections).join(", ")}`);
+    throw new Error(`unknown section "${name}"; sections are ${Object.keys(sections).join(", ")}`);
   process.stderr.write(`\n# ${name}\n`);
   const directory = mkdtempSync(join(tmpdir(), "cairn-bench-"));
   const remove = () => rmSync(directory, { recursive: true, force: true });

@@ -6,7 +6,7 @@ export interface Figure {
   measured: string;
   /** What was measured, in the unit it was counted in: milliseconds, bytes, points per second. */
   value: number;
-  /** Whether the bar, and whether the stretch figure, was reached; undefined where there is none. */
+  /** Whether the bar, and the stretch goal, were reached; undefined where there is none. */
   reached: "stretch" | "bar" | "missed" | undefined;
   /** CPU-seconds, writers, ratios. */
   notes: string;

@@ -5,15 +5,15 @@ import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const manifest = JSON.parse(readFileSync(`${ROOT}/package.json`, "utf8")) as { scripts: { start: string } };
-/** What `npm start` runs once the pages are built, less the shell's `exec node`. */
+/** The command of `npm start` after the build, without the shell's `exec node`. */
 const START = manifest.scripts.start.split("exec node ")[1]!.split(" ");
 const TICKS_PER_SECOND = 100;
 
-/** A real server in its own process, so that its CPU time and memory can be told from the bench's. */
+/** A real server in its own process, so that its CPU time and memory are separate from the bench's. */
 export interface BenchServer {
   port: number;
   url: string;
-  /** From spawn to the line that says it listens. */
+  /** From spawn to the line with its address. */
   startMs: number;
   /** User and system time of all its threads. */
   cpuSeconds(): number;
@@ -28,7 +28,7 @@ export async function startServer(data: string): Promise<BenchServer> {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const end = () => child.kill("SIGKILL");
-  // A bench that is cut short leaves no server behind.
+  // An interrupted bench stops its server.
   process.once("exit", end);
   const url = await greetingUrl(child);
   const pid = child.pid!;

@@ -2,14 +2,14 @@ import type { Cairn } from "#sdk/client.ts";
 import type { Progress } from "./output/progress.ts";
 import type { Surroundings } from "./surroundings.ts";
 
-/** Of what is no terminal. */
+/** Of output that is not a terminal. */
 export const COLUMNS_DEFAULT = 80;
 
-/** What every command has: how it talks to the server and to the person. */
+/** What every command uses to talk to the server and the user. */
 export interface Cli {
   /** Options before or after the name of the command. Read them inside the action. */
   readonly options: GlobalOptions;
-  /** What stands after the name of the command, as it was typed. */
+  /** The arguments after the name of the command, as they were typed. */
   readonly words: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   /** Standard input and output, signals, the folder: what is not one of the fields here. */
@@ -18,27 +18,27 @@ export interface Cli {
   connect(): Promise<Cairn>;
   /** Result for a person; never called with --json. */
   print(text: string): void;
-  /** Result for a program: one JSON document. Whoever calls it has asked `options.json` first. */
+  /** Result for a program: one JSON document. The caller has checked `options.json`. */
   printJson(value: unknown): void;
-  /** What the process ends with, unless the command throws; 0 when nothing was said. */
+  /** What the process ends with, unless the command throws; 0 by default. */
   endWith(code: ExitCode): void;
-  /** A remark on standard error: not part of the result. */
+  /** A notice on standard error: not part of the result. */
   note(text: string): void;
   /** Shows how far something is that takes longer than a second; silent with --json and without a terminal. */
   progress(title: string, total?: number): Progress;
   /** Whether standard output is a terminal. */
   readonly isTerminal: boolean;
-  /** Bits that the terminal has for a colour; absent where standard output is none. */
+  /** Bits that the terminal has for a colour; absent where standard output is not one. */
   readonly colourDepth?: number;
-  /** Whether standard output is a terminal whose colours are wanted. */
+  /** Whether standard output is a terminal and colours are enabled. */
   readonly colour: boolean;
   /** Columns of the terminal, or 80. */
   readonly columns: number;
   /** Whether a person can be asked: standard input and standard error are a terminal. */
   readonly interactive: boolean;
   /**
-   * Aborted by Ctrl-C; the command then ends with 130. Whoever has asked for it gets a few seconds to put things
-   * in order. A command that never looks at it is ended at once.
+   * Aborted by Ctrl-C; the command then ends with 130. A command that has read it gets a few seconds to clean up. A
+   * command that never reads it is ended at once.
    */
   readonly interrupted: AbortSignal;
 }
@@ -49,7 +49,7 @@ export interface GlobalOptions {
 }
 
 /**
- * How a command ends when it did not do what was asked: the message goes to standard error as `cairn: …`, and the
+ * How a command fails: the message goes to standard error as `cairn: …`, and the
  * hint on a line of its own.
  */
 export class CommandError extends Error {

@@ -8,7 +8,7 @@ export interface CommandRow {
   name: string;
   /** One line, for `cairn --help`. */
   summary: string;
-  /** Its file is loaded only when the command is used. */
+  /** The file is loaded only when the command is used. */
   load(): Promise<{ default: AddCommand }>;
 }
 
@@ -38,7 +38,11 @@ export const COMMANDS: readonly CommandGroup[] = [
         summary: "running runs, live, with sparklines",
         load: () => import("./commands/top.ts"),
       },
-      { name: "logs", summary: "what a run said; -f follows it", load: () => import("./commands/logs.ts") },
+      {
+        name: "logs",
+        summary: "log lines of a run; -f follows them",
+        load: () => import("./commands/logs.ts"),
+      },
       { name: "ns", summary: "the tree of namespaces", load: () => import("./commands/ns.ts") },
     ],
   },
@@ -57,17 +61,17 @@ export const COMMANDS: readonly CommandGroup[] = [
       },
       {
         name: "sync",
-        summary: "deliver what training jobs left in their spool",
+        summary: "deliver what training jobs left in the spool",
         load: () => import("./commands/sync.ts"),
       },
       {
         name: "import",
-        summary: "bring in runs that other tools recorded",
+        summary: "import runs that other tools recorded",
         load: () => import("./commands/import.ts"),
       },
       {
         name: "demo",
-        summary: "fill a server with believable runs to look at",
+        summary: "fill a server with realistic example runs",
         load: () => import("./commands/demo.ts"),
       },
     ],
@@ -78,7 +82,7 @@ export const COMMANDS: readonly CommandGroup[] = [
       { name: "diff", summary: "what differs between runs", load: () => import("./commands/diff.ts") },
       {
         name: "explore",
-        summary: "over many runs: which keys there are, what matters, which runs are the best",
+        summary: "over many runs: their keys, which params matter, which runs are the best",
         load: () => import("./commands/explore.ts"),
       },
       {
@@ -110,12 +114,12 @@ export const COMMANDS: readonly CommandGroup[] = [
       },
       {
         name: "backup",
-        summary: "write a consistent copy while the server goes on",
+        summary: "write a consistent copy while the server is running",
         load: () => import("./commands/backup.ts"),
       },
       {
         name: "restore-backup",
-        summary: "put a backup in the place of what the server holds",
+        summary: "replace what the server holds with a backup",
         load: () => import("./commands/restore-backup.ts"),
       },
     ],
@@ -127,7 +131,7 @@ export const COMMANDS: readonly CommandGroup[] = [
       { name: "login", summary: "remember a server and a token", load: () => import("./commands/login.ts") },
       {
         name: "whoami",
-        summary: "who the server takes you for, and what you may do",
+        summary: "who you are logged in as, and what you may do",
         load: () => import("./commands/whoami.ts"),
       },
       {
@@ -143,7 +147,7 @@ export const COMMANDS: readonly CommandGroup[] = [
       },
       {
         name: "doctor",
-        summary: "what is wrong with this set-up, and how to mend it",
+        summary: "find problems of this installation, and how to fix them",
         load: () => import("./commands/doctor.ts"),
       },
       {

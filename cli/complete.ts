@@ -1,7 +1,7 @@
 /**
- * What shells ask while a line is typed: `cairn __complete bash LINE BREAKS`, or `cairn __complete words WORD…` for
- * shells that cut and quote by themselves. One candidate per line, for the latter with a note behind a tab;
- * `:files` alone hands over to the shell. Silent whatever goes wrong: nobody wants an error in the line they type.
+ * What shells call while a line is typed: `cairn __complete bash LINE BREAKS`, or `cairn __complete words WORD…` for
+ * shells that split and quote words themselves. One candidate per line, for the latter with a note behind a tab;
+ * `:files` alone lets the shell complete files. Silent on errors: a message would disturb the line that is being typed.
  */
 import type { Command, Option } from "commander";
 import type { Cli } from "./cli.ts";
@@ -10,7 +10,7 @@ import { kindsOfArgument, kindsOfOption } from "./completion/kinds.ts";
 import { readShellLine, writeForShell } from "./completion/shell-line.ts";
 import { buildProgram, ROWS } from "./program.ts";
 
-/** Who waits longer has typed on. */
+/** After this, a user has typed on. */
 const DEADLINE_MS = 1_000;
 const DEADLINE_MS_MAX = 600_000;
 const FILES = ":files";
@@ -29,7 +29,7 @@ export async function complete(cli: Cli, request: readonly string[]): Promise<vo
   }
 }
 
-/** Who is far from the server, or on a busy machine, may choose to wait longer. */
+/** With a slow connection or a busy machine a user may choose to wait longer. */
 function deadlineMs(wanted: string | undefined): number {
   const ms = Number(wanted);
   return ms > 0 && ms <= DEADLINE_MS_MAX ? ms : DEADLINE_MS;
@@ -81,7 +81,7 @@ function takeGlobals(cli: Cli, words: readonly string[]): string[] {
 
 interface Place {
   command: Command;
-  /** Whose value is being typed, if it is one. */
+  /** The option whose value is being typed, if any. */
   option: Option | undefined;
   operands: string[];
   namespace: string;
@@ -152,7 +152,7 @@ function optionsOf(command: Command): Candidate[] {
   return all;
 }
 
-/** What one kind cannot tell does not keep the others back. */
+/** A kind that fails does not suppress the others. */
 async function fromServer(
   cli: Cli,
   kinds: readonly Kind[],

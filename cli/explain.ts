@@ -21,8 +21,8 @@ export async function explain(thrown: unknown, serverUrl: string): Promise<Comma
 }
 
 /** On standard error: two lines for a person, one JSON document with --json. */
-export function writeError(stderr: Output, told: CommandError, json: boolean): void {
-  const { message, hint, exitCode } = told;
+export function writeError(stderr: Output, failure: CommandError, json: boolean): void {
+  const { message, hint, exitCode } = failure;
   if (json) {
     stderr.write(`${JSON.stringify({ error: { message, ...(hint && { hint }), exitCode } })}\n`);
     return;
@@ -30,7 +30,7 @@ export function writeError(stderr: Output, told: CommandError, json: boolean): v
   stderr.write(`cairn: ${eachLine(message)}\n${hint ? `  ${eachLine(hint)}\n` : ""}`);
 }
 
-/** What a server says may quote strangers. */
+/** A server's message may quote input of other users. */
 function eachLine(text: string): string {
   return text.split("\n").map(printable).join("\n");
 }
@@ -40,12 +40,11 @@ function fromCommander({ message }: CommanderError): CommandError {
   const [first, suggestion] = message
     .replace(/^error: /, "")
     .replaceAll(/'([^']*)'/g, '"$1"')
-    .replace(/^unknown (option|command) (".*?")/, "cannot use $1 $2: there is no such $1")
     .split("\n(");
   const hint = suggestion?.replace(/\)$/, "").replace(/^Did/, "did");
   return new CommandError(first!, {
     exitCode: EXIT.usage,
-    hint: hint ?? "`--help` after the command says what it takes",
+    hint: hint ?? "`--help` after the command lists its arguments and options",
   });
 }
 

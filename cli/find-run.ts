@@ -1,5 +1,5 @@
 /**
- * Which run a person means. Tried in this order: a whole id; a path `a/b/<id>`; an alias; then a name,
+ * Finds the run for a reference. Tried in this order: a whole id; a path `a/b/<id>`; an alias; then a name,
  * `namespace/name`, or the beginning of an id. An exact name is preferred to the beginning of an id.
  */
 import { Code } from "@connectrpc/connect";
@@ -23,13 +23,13 @@ const SUGGESTED_MAX = 3;
 /** The first 12 digits of an id are the time: runs of one millisecond differ only behind them. */
 const SHORT_ID = 16;
 
-/** As much of an id as a person needs to name the run. */
+/** The part of an id that is enough to name a run. */
 export function shortId(id: string): string {
   return id.slice(0, SHORT_ID);
 }
 
 export interface FindRunOptions {
-  /** Names and beginnings of ids are looked up among the runs in the trash instead. */
+  /** Names and beginnings of ids are looked up only among the runs in the trash. */
   trashed?: boolean;
 }
 
@@ -43,7 +43,7 @@ export async function findRun(
   if (text === "") {
     throw new CommandError('cannot find run "": it is empty', {
       exitCode: EXIT.usage,
-      hint: "give a name, an id or the beginning of one, a path or an alias",
+      hint: "give a name, an id or its beginning, a path or an alias",
     });
   }
   const exact = await findExact(server, text, namespace);
@@ -129,14 +129,14 @@ async function notFound(
   trashed: boolean,
 ): Promise<CommandError> {
   const where = namespace === "" ? "" : ` in namespace "${shown(namespace)}"`;
-  const told = (hint: string) =>
+  const failure = (hint: string) =>
     new CommandError(`cannot find run "${shown(text)}"${where}${trashed ? " in the trash" : ""}`, {
       exitCode: EXIT.notFound,
       hint,
     });
   const elsewhere = await searchRun(server, text, namespace, !trashed);
   if (elsewhere !== undefined) {
-    return told(
+    return failure(
       trashed
         ? "it is not in the trash"
         : `it is in the trash: \`cairn restore ${elsewhere.id}\` brings it back`,
@@ -153,11 +153,11 @@ async function notFound(
     text,
     names.filter((name) => name !== ""),
   );
-  if (near !== undefined) return told(`did you mean ${quotedWord(near)}?`);
+  if (near !== undefined) return failure(`did you mean ${quotedWord(near)}?`);
   const longer = new Set(runs.map(({ name }) => name).filter((name) => name.includes(text)));
-  if (longer.size === 0) return told("`cairn ls` lists all runs");
+  if (longer.size === 0) return failure("`cairn ls` lists all runs");
   const some = [...longer].slice(0, SUGGESTED_MAX).map(quotedWord);
-  return told(`did you mean ${some.join(", ")}${longer.size > SUGGESTED_MAX ? ", …" : ""}?`);
+  return failure(`did you mean ${some.join(", ")}${longer.size > SUGGESTED_MAX ? ", …" : ""}?`);
 }
 
 async function unlessMissing(asked: Promise<Run>): Promise<Run | undefined> {
@@ -165,7 +165,7 @@ async function unlessMissing(asked: Promise<Run>): Promise<Run | undefined> {
     return await asked;
   } catch (thrown) {
     const { code, reason, message, hint } = Failure.from(thrown);
-    // A text that can be no alias, such as one that is too long, may still be a name.
+    // A text that is not a valid alias, such as one that is too long, may still be a name.
     const isMiss = code === Code.NotFound || code === Code.InvalidArgument || reason === "LIMIT_EXCEEDED";
     if (isMiss) return undefined;
     if (reason === "ALIAS_AMBIGUOUS")

@@ -1,4 +1,4 @@
-/** Whether an address is of this machine alone: what is sent there does not travel. */
+/** Whether an address is a loopback address: traffic to it stays on this machine. */
 export function isHere(url: string): boolean {
   const { hostname } = new URL(url);
   return hostname === "localhost" || hostname === "[::1]" || hostname.startsWith("127.");

@@ -4,7 +4,7 @@ import { CommandError, EXIT, type Cli } from "./cli.ts";
 /** What the server calls a token that it gave for a password. */
 export const PASSWORD_TOKEN = "log-in";
 
-/** What is remembered; nothing where there is no file or one that is none. */
+/** The saved logins; empty if the file is missing or invalid. */
 export async function readLoginsToChange(cli: Cli): Promise<Logins> {
   try {
     return (await readLogins(loginPath(cli.env))) ?? { servers: {} };
@@ -15,7 +15,7 @@ export async function readLoginsToChange(cli: Cli): Promise<Logins> {
   }
 }
 
-/** Remembers a server as the default one; without a token where it needs none. */
+/** Saves a server as the default one; without a token where it needs none. */
 export async function keepLogin(cli: Cli, url: string, token: string | undefined): Promise<void> {
   const { [url]: _before, ...others } = (await readLoginsToChange(cli)).servers;
   const servers = token === undefined ? others : { ...others, [url]: { token } };
@@ -27,9 +27,9 @@ export async function forgetLogin(cli: Cli, url: string): Promise<string | undef
   const logins = await readLoginsToChange(cli);
   const { [url]: gone, ...servers } = logins.servers;
   if (gone === undefined && logins.default !== url) {
-    throw new CommandError(`cannot forget server "${url}": it is not remembered`, {
+    throw new CommandError(`cannot remove server "${url}": it is not saved`, {
       exitCode: EXIT.notFound,
-      hint: "`cairn login --list` shows those that are",
+      hint: "`cairn login --list` lists the saved servers",
     });
   }
   const keepsDefault = logins.default !== undefined && logins.default !== url;

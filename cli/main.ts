@@ -7,7 +7,7 @@ import { Progress } from "./output/progress.ts";
 import { buildProgram, ROWS } from "./program.ts";
 import type { Surroundings } from "./surroundings.ts";
 
-/** How long a command may put things in order after Ctrl-C. */
+/** How long a command may clean up after Ctrl-C. */
 const CLEAN_UP_MS = 5_000;
 /** May stand before the name of a command and mean the same. */
 const HELP: ReadonlySet<string> = new Set(["-h", "--help"]);
@@ -18,7 +18,7 @@ export async function main(argv: readonly string[], surroundings: Surroundings =
   const { cli, ending } = makeCli(options, words, surroundings);
   const { interrupt } = ending;
   surroundings.on("SIGINT", () => onCtrlC(ending, surroundings));
-  // `cairn ls | head` is no failure.
+  // `cairn ls | head` is not a failure.
   for (const output of [surroundings.stdout, surroundings.stderr]) {
     output.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code !== "EPIPE") throw error;
@@ -35,7 +35,7 @@ export async function main(argv: readonly string[], surroundings: Surroundings =
     if (row === undefined && name !== undefined && !stray) throw unknownCommand(name, ROWS);
     const program = await buildProgram(cli, stray ? undefined : row);
     if (row === undefined || stray) {
-      // Options may be wrong as well, and then nobody knows which word is the command.
+      // With unknown options it is not clear which word is the command.
       if (words.length > 0) await program.parseAsync([...words], { from: "user" });
       program.outputHelp();
       return 0;
@@ -44,15 +44,15 @@ export async function main(argv: readonly string[], surroundings: Surroundings =
     return interrupt.signal.aborted ? EXIT.interrupted : ending.code;
   } catch (thrown) {
     if (interrupt.signal.aborted) return EXIT.interrupted;
-    const told = await explain(thrown, ending.connectedTo);
-    if (told === undefined) return 0;
-    writeError(surroundings.stderr, told, options.json === true);
+    const failure = await explain(thrown, ending.connectedTo);
+    if (failure === undefined) return 0;
+    writeError(surroundings.stderr, failure, options.json === true);
     if (cli.env["CAIRN_DEBUG"]) surroundings.stderr.write(`${(thrown as Error).stack ?? ""}\n`);
-    return told.exitCode;
+    return failure.exitCode;
   }
 }
 
-/** What becomes known of a command while it runs, and decides how it ends. */
+/** State of a command that decides how it ends. */
 interface Ending {
   code: ExitCode | 0;
   /** The server that an error is about; "" before there is one. */
@@ -64,7 +64,7 @@ interface Ending {
 
 function onCtrlC({ isListening, interrupt }: Ending, surroundings: Surroundings): void {
   const exit = () => surroundings.exit(EXIT.interrupted);
-  // A second press means that waiting is not wanted.
+  // A second press ends it at once.
   if (!isListening || interrupt.signal.aborted) return exit();
   interrupt.abort();
   void delay(CLEAN_UP_MS, undefined, { ref: false }).then(exit);
@@ -74,15 +74,15 @@ interface Line {
   options: GlobalOptions;
   /** Of the command; undefined when only options are there. */
   name: string | undefined;
-  /** All others, without the options that every command knows. */
+  /** All others, without the global options. */
   words: string[];
-  /** Whether an option that only a command could know stands before its name. */
+  /** Whether an option of a command comes before its name. */
   stray: boolean;
 }
 
 /**
- * Takes out what belongs to no command. Done before the commands are known, so that an error in the rest is
- * printed the right way.
+ * Extracts the global options. Done before the commands are known, so that an error in the rest is printed in the right
+ * format.
  */
 function readLine(argv: readonly string[]): Line {
   const line: Line = { options: {}, name: undefined, words: [], stray: false };
@@ -100,7 +100,7 @@ function readLine(argv: readonly string[]): Line {
       line.words.push(word);
       line.stray ||= line.name === undefined && !HELP.has(word);
     }
-    // What another program's line holds is not ours to read.
+    // Options after a command line of another program are not ours.
     if (line.name === "__complete") return { ...line, words: argv.slice(i + 1) };
   }
   if (line.name === undefined && (line.words[0] === "--version" || line.words[0] === "-V")) {
@@ -116,7 +116,7 @@ function unknownCommand(wanted: string, rows: readonly CommandRow[]): CommandErr
     rows.map(({ name }) => name),
   );
   const hint = close === undefined ? "`cairn --help` lists all commands" : `did you mean \`cairn ${close}\`?`;
-  return new CommandError(`there is no command "${wanted}"`, { exitCode: EXIT.usage, hint });
+  return new CommandError(`unknown command "${wanted}"`, { exitCode: EXIT.usage, hint });
 }
 
 function makeCli(

@@ -29,7 +29,7 @@ export interface NamespaceNode {
   children: NamespaceNode[];
 }
 
-/** Nested by path. The list is in the order of paths, in which "a-b" stands between "a" and "a/b". */
+/** Nested by path. The list is in the order of paths, in which "a-b" is between "a" and "a/b". */
 export function nestNamespaces(namespaces: readonly Namespace[], under = ""): NamespaceNode[] {
   const root: NamespaceNode = { name: "", namespace: undefined, children: [] };
   const known = new Map<string, NamespaceNode>([["", root]]);
@@ -37,7 +37,7 @@ export function nestNamespaces(namespaces: readonly Namespace[], under = ""): Na
     const found = known.get(path);
     if (found !== undefined) return found;
     const slash = path.lastIndexOf("/");
-    // The one that was asked for is a root, whatever lies above it.
+    // The requested one is a root, even if it has parents.
     const isTop = path === under;
     const node = { name: isTop ? path : path.slice(slash + 1), namespace: undefined, children: [] };
     known.set(path, node);
@@ -48,7 +48,7 @@ export function nestNamespaces(namespaces: readonly Namespace[], under = ""): Na
   return root.children;
 }
 
-/** `val_acc:max`, also `val_acc` and a direction as a word of its own: what a person writes as an objective. */
+/** `val_acc:max`, also `val_acc` and a direction as a word of its own: how an objective is written. */
 export function parseObjective(text: string): { metric: string; direction: Direction } {
   const colon = text.lastIndexOf(":");
   const direction = DIRECTIONS.get(text.slice(colon + 1).toLowerCase());
@@ -77,7 +77,7 @@ export function bestWords({ best }: Namespace): string {
   return best === undefined ? "" : `${formatNumber(best.value)} by ${printable(best.runName)}`;
 }
 
-/** What clients may record by themselves; the words of the command line. */
+/** What clients may capture automatically; the words of the command line. */
 export const CAPTURES = ["console", "code"] as const;
 export type Capture = (typeof CAPTURES)[number];
 

@@ -5,13 +5,13 @@ import { COMMANDS, type CommandRow } from "./command-table.ts";
 const EXAMPLES = `
 Examples:
   cairn serve                                  start a server on this machine
-  cairn demo                                   fill it with something to look at
+  cairn demo                                   fill it with example runs
   cairn ls 'metrics.val_acc.max > 0.9'         the runs that match
   cairn plot RUN train/loss                    a chart in the terminal`;
 
 export const ROWS: readonly CommandRow[] = COMMANDS.flatMap((group) => group.rows);
 
-/** All commands by name and summary; of those only `wanted` knows its arguments and options. */
+/** All commands by name and summary; only `wanted` is loaded with its arguments and options. */
 export async function buildProgram(cli: Cli, wanted: CommandRow | undefined): Promise<Command> {
   const { stdout } = cli.surroundings;
   const program = new Command("cairn")
@@ -23,7 +23,7 @@ export async function buildProgram(cli: Cli, wanted: CommandRow | undefined): Pr
     .option("--json", "print the result as one JSON document")
     .configureHelp({ showGlobalOptions: true })
     .exitOverride()
-    // What is wrong with a command line is said where all errors are.
+    // Usage errors are printed where all errors are.
     .configureOutput({
       outputError: () => {},
       writeOut: (text) => void stdout.write(text),

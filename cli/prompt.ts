@@ -25,13 +25,13 @@ export async function ask(cli: Cli, question: string): Promise<string> {
   }
 }
 
-/** Only `y` and `yes` are a yes. Without anybody to ask, it is refused with `--yes` as the way out. */
+/** Only `y` and `yes` are a yes. Without a terminal it fails, with `--yes` as the hint. */
 export async function confirm(cli: Cli, question: string, yes: boolean): Promise<void> {
   if (yes) return;
   if (!cli.interactive || cli.options.json === true) {
     throw new CommandError(`cannot ask "${question}": there is no terminal`, {
       exitCode: EXIT.usage,
-      hint: "add --yes if that is what you want",
+      hint: "add --yes to confirm",
     });
   }
   const answer = await ask(cli, `${question} [y/N] `);
@@ -74,7 +74,7 @@ export function askSecret(cli: Cli, question: string): Promise<string> {
     }
   };
   process.once("exit", restore);
-  // First, or who answers at once would see what is typed.
+  // Before the question, so that a fast answer is not shown.
   stdin.setRawMode?.(true);
   stderr.write(question);
   stdin.setEncoding("utf8").on("data", onData).resume();
@@ -86,7 +86,7 @@ export async function readSecret(cli: Cli): Promise<string> {
   return (await readSecrets(cli, 1))[0]!;
 }
 
-/** So many lines of standard input; "" for those that do not come. */
+/** So many lines of standard input; "" for missing ones. */
 export async function readSecrets(cli: Cli, count: number): Promise<string[]> {
   let text = "";
   for await (const chunk of cli.surroundings.stdin.setEncoding("utf8")) {

@@ -27,7 +27,7 @@ export async function chooseRuns(
   trashed: boolean,
 ): Promise<Run[]> {
   if (words.length === 0 && query === undefined) {
-    throw new CommandError("cannot tell which runs are meant: none is named", {
+    throw new CommandError("cannot choose runs: none is named", {
       exitCode: EXIT.usage,
       hint: "name runs, or select them with --query",
     });
@@ -54,7 +54,7 @@ async function* searchAll(
     if (page.totalCount > BigInt(BATCH_RUNS_MAX)) {
       throw new CommandError(
         `cannot take ${countOf(page.totalCount, "run")} at once: the most is ${countOf(BATCH_RUNS_MAX, "run")}`,
-        { hint: "narrow the query down" },
+        { hint: "narrow the query" },
       );
     }
     yield* page.runs;
@@ -79,16 +79,16 @@ export async function eachRun(
   const progress = cli.progress(title, runs.length);
   try {
     await inParallel(runs, AT_ONCE, async (run) => {
-      // What was done until then is told, so this is not a failure.
+      // The runs done so far are reported, so this is not a failure.
       if (cli.interrupted.aborted) return;
       try {
         await act(run);
         result.done.push(run);
       } catch (thrown) {
-        const told = await explain(thrown, "");
+        const failure = await explain(thrown, "");
         // No server, or no right at all: the others would fail in the same way.
-        if (told?.exitCode === EXIT.unreachable) throw thrown;
-        result.failed.push({ run, message: told?.message ?? "" });
+        if (failure?.exitCode === EXIT.unreachable) throw thrown;
+        result.failed.push({ run, message: failure?.message ?? "" });
       }
       progress.update(result.done.length + result.failed.length);
     });
@@ -98,7 +98,7 @@ export async function eachRun(
   return result;
 }
 
-/** Says what was done, and ends with 1 if something was not. */
+/** Prints what was done, and ends with 1 if a run failed. */
 export function tellBatch(cli: Cli, verb: string, { done, failed }: BatchResult): void {
   if (failed.length > 0) cli.endWith(EXIT.failed);
   if (cli.options.json === true) {

@@ -68,7 +68,7 @@ describe("S26: programs of the user who started the server", () => {
       0,
       expect.stringContaining("as owner (owner)"),
     ]);
-    expect(login.stdout).toContain("It asks for no token from here.");
+    expect(login.stdout).toContain("It needs no token from this machine.");
     expect(await readFile(join(folder, "login.json"), "utf8")).not.toContain("cairn_local_");
   });
 

@@ -4,7 +4,7 @@ import { byteLength } from "#base/byte-length.ts";
 export type ErrorCode =
   | "invalid" // the request can never work as it is
   | "not-found"
-  | "exists" // something with that name or number is there already
+  | "exists" // something with that name or number exists already
   | "precondition" // right request, wrong moment; see `reason`
   | "unauthenticated"
   | "forbidden"
@@ -47,7 +47,7 @@ export class CairnError extends Error {
     this.retryAfterMs = options.retryAfterMs;
   }
 
-  /** Whatever was thrown, as a CairnError. Unknown things become `internal` and keep their cause. */
+  /** Anything that was thrown, as a CairnError. Unknown things become `internal` and keep their cause. */
   static from(thrown: unknown): CairnError {
     if (thrown instanceof CairnError) return thrown;
     const text = thrown instanceof Error ? thrown.message : String(thrown);
@@ -57,7 +57,7 @@ export class CairnError extends Error {
 
 const QUOTE_BYTES_MAX = 200;
 
-/** The value in quotes, made printable and cut, ready to stand in a message. */
+/** The value in quotes, made printable and cut, for use in a message. */
 export function quote(value: string): string {
   const text = JSON.stringify(value);
   if (byteLength(text) <= QUOTE_BYTES_MAX) return text;

@@ -78,9 +78,9 @@ export const limits = {
 
   pageSizeDefault: 100,
   pageSizeMax: 10_000,
-  /** Of the rows of one page, which ends early; a single row may go beyond. */
+  /** Of the rows of one page, which ends early; a single row may be larger. */
   pageBytesMax: 16 << 20,
-  /** Of runs that are read for one page, also for parts of them that are not asked for. */
+  /** Of runs that are read for one page, including parts of them that were not requested. */
   searchReadBytesMax: 128 << 20,
   searchOffsetMax: 10_000_000,
   queryBytesMax: 16 << 10,
@@ -110,7 +110,7 @@ export const limits = {
   bucketsMax: 20_000,
   logLinesDefault: 1_000,
   logLinesMax: 10_000,
-  /** Of the text in one answer; a single line may go beyond. */
+  /** Of the text in one answer; a single line may be larger. */
   logReadBytesMax: 4 << 20,
   /** Size of a compiled pattern: with a line of 64 KiB it takes a quarter of a second at worst. */
   logPatternSizeMax: 250,

@@ -1,4 +1,4 @@
-/** What the machine did, which clients record by themselves. */
+/** System metrics, which clients record automatically. */
 export function isSystemMetric(key: string): boolean {
   return key.startsWith("system/");
 }

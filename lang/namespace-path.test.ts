@@ -17,7 +17,7 @@ function refused(act: () => unknown): CairnError {
   throw new Error("expected a refusal");
 }
 
-/** Any path that keeps the rules, built from them and not by asking parseNamespace. */
+/** Any valid path, built from the rules and not with parseNamespace. */
 const segment = fc
   .string({ unit: "grapheme", minLength: 1, maxLength: 8 })
   .filter((text) => !/[/\\\p{Cc}\p{Zl}\p{Zp}]/u.test(text) && text !== "." && text !== "..")
@@ -66,7 +66,7 @@ describe("parseNamespace", () => {
     expect(error.hint).toBeTruthy();
   });
 
-  it("accepts the root only where it is asked for", () => {
+  it("accepts the root only where it is allowed", () => {
     expect(parseNamespace("", { root: true })).toBe("");
     expect(refused(() => parseNamespace("")).code).toBe("invalid");
     expect(refused(() => parseNamespace("/", { root: true })).code).toBe("invalid");
@@ -86,7 +86,7 @@ describe("parseNamespace", () => {
     expect(refused(() => parseNamespace("x".repeat(1 << 20))).message.length).toBeLessThan(400);
   });
 
-  it("returns every path that keeps the rules as it was", () => {
+  it("returns every valid path unchanged", () => {
     fc.assert(fc.property(path, (text) => parseNamespace(text) === text));
   });
 

@@ -6,27 +6,27 @@ type Started = Pick<Server, "newToken" | "administrators" | "localSecret"> & { l
 
 type GreetedSettings = Pick<Settings, "data" | "insecure" | "host" | "publicUrl" | "tlsCert">;
 
-/** What a start says to the person who watches it. */
+/** The messages of a start. */
 export function greeting(server: Started, settings: GreetedSettings): string {
   const { listening, newToken, administrators, localSecret } = server;
   const lines = [
     `Cairn is listening on ${listening.url}`,
     settings.data === MEMORY
-      ? "Nothing is written to disk: all is gone when it stops."
+      ? "Nothing is written to disk: all data is lost when it stops."
       : `Data: ${settings.data}`,
   ];
-  if (settings.insecure) lines.push("Everybody who can reach this address may do everything (--insecure).");
+  if (settings.insecure) lines.push("Anyone who can reach this address has all permissions (--insecure).");
   if (isInClear(settings)) {
-    lines.push("WARNING: without TLS, tokens and data cross the network in clear, and others can read them.");
+    lines.push("WARNING: without TLS, tokens and data are sent unencrypted and can be read on the network.");
     lines.push(
       "Give --tls-cert and --tls-key, or put a proxy with TLS in front and give --public-url https://….",
     );
   }
   if (newToken !== undefined) {
-    lines.push(`Admin token, shown only this once: ${newToken}`);
+    lines.push(`Admin token, shown only once: ${newToken}`);
     lines.push("Send it as `authorization: Bearer TOKEN`.");
     lines.push(
-      "Make a better one with it (`cairn token create`, or a password): then it ends, at the latest in 7 days.",
+      "Use it to make another token (`cairn token create`) or a password: then it ends, at the latest in 7 days.",
     );
   }
   if (localSecret !== undefined) {
@@ -45,9 +45,9 @@ function review(administrators: readonly Administrator[]): string[] {
     return `  ${name} (${kind}${through}), made on ${dayOf(createdUs)}: ${tokens} ${tokens === 1 ? "token" : "tokens"}${ends}`;
   });
   return [
-    "This server has been used without tokens. Now it asks everybody for one, and these administer it:",
+    "This server has been used without tokens. Now it requires one, and these are its administrators:",
     ...rows,
-    "Do you know them all? `cairn access user disable NAME` disables one. Without an administrator's token, stop the",
+    "Check them: `cairn access user disable NAME` disables one. Without an administrator's token, stop the",
     "server and start it on 127.0.0.1 without --auth: then `cairn` on this machine needs none.",
   ];
 }

@@ -46,7 +46,7 @@ describe("the command", { timeout: 300_000 }, () => {
     expect(version.stdout).toMatch(/\d+\.\d+\.\d+/);
   });
 
-  it("B4 names a wrong setting with its value and origin, on one line and without a stack", async () => {
+  it("B4 reports an invalid setting with its value and origin, on one line and without a stack", async () => {
     const wrong = await run(["--port", "70000"]);
     expect([wrong.code, wrong.stdout]).toEqual([1, ""]);
     expect(wrong.stderr).toContain('cairn: cannot use --port with "70000"');
@@ -54,7 +54,7 @@ describe("the command", { timeout: 300_000 }, () => {
     expect(() => readSettings([], { CAIRN_LOG_LEVEL: "loud" })).toThrow("CAIRN_LOG_LEVEL");
   });
 
-  it("says when the port is taken", async () => {
+  it("reports a port in use", async () => {
     const taken = createServer().listen(0, "127.0.0.1");
     await once(taken, "listening");
     onTestFinished(() => void taken.close());
@@ -65,7 +65,7 @@ describe("the command", { timeout: 300_000 }, () => {
     expect(ended.stderr).not.toContain("    at ");
   });
 
-  it("D7 a second process on the same folder is refused and told so", async () => {
+  it("D7 a second process on the same folder is refused with a reason", async () => {
     const folder = folderForTest();
     const first = await startChild(["--data", folder]);
     onTestFinished(() => void first.child.kill("SIGKILL"));
@@ -74,13 +74,13 @@ describe("the command", { timeout: 300_000 }, () => {
     expect(second.stderr).toContain("another Cairn process uses it");
     first.child.kill("SIGKILL");
     await first.exited;
-    // What a killed process held is free again.
+    // The lock of a killed process is free again.
     const third = await startServer(["--data", folder]);
     await third.close();
     expect(greeting(third, settingsOf(folder))).not.toContain("WARNING");
   });
 
-  it("a folder that is a file, and a certificate that is none, are named", async () => {
+  it("a folder that is a file, and an invalid certificate, are named", async () => {
     const folder = folderForTest();
     writeFileSync(join(folder, "file"), "", { mode: 0o600 });
     await expect(startServer(["--data", join(folder, "file")])).rejects.toThrow(join(folder, "file"));
@@ -105,7 +105,7 @@ describe("the command", { timeout: 300_000 }, () => {
     expect(ended.stderr).toContain('"foreign" is not ours');
   });
 
-  it("A3, B10 S15: shows the token at the first start on any address, and only then; warns that it travels in clear", async () => {
+  it("A3, B10 S15: shows the token at the first start on any address, and only then; warns that it is sent unencrypted", async () => {
     const folder = folderForTest();
     const argv = ["--host", "0.0.0.0", "--data", join(folder, "data")];
     mkdirSync(join(folder, "data"));
@@ -120,7 +120,7 @@ describe("the command", { timeout: 300_000 }, () => {
     const again = { ...settingsOf(join(folder, "data")), host: "0.0.0.0" };
     const shown = [first.greeting.join("\n"), greeting(second, again)].map((said) => {
       expect(said).toMatch(/WARNING: without TLS.*\n.*--tls-cert.*--public-url https/);
-      return /Admin token, shown only this once: (cairn_\S+)/.exec(said)?.[1];
+      return /Admin token, shown only once: (cairn_\S+)/.exec(said)?.[1];
     });
     expect(shown[0]).toBeDefined();
     expect(shown[1]).toBeUndefined();

@@ -22,7 +22,7 @@ try {
 }
 
 async function run(settings: Settings): Promise<void> {
-  // What training jobs record is nobody else's business: files are for this user alone.
+  // Recorded data is private: files are readable only by this user.
   process.umask(0o077);
   const log = pino({ level: settings.logLevel, base: null }, pino.destination({ dest: 2, sync: true }));
   const server = await serve(settings, log, {
@@ -50,13 +50,13 @@ async function run(settings: Settings): Promise<void> {
   process.on("SIGTERM", () => stop("SIGTERM"));
   process.on("SIGINT", () => stop("SIGINT"));
   if (server.reloadCertificate !== undefined) onHangUp(server.reloadCertificate);
-  // Last: whoever reads it may stop the server at once.
+  // Last, because a reader of it may stop the server at once.
   process.stdout.write(greeting(server, settings));
 }
 
 /**
- * SIGHUP asks a service to reload. To a program in a terminal it says that the terminal was closed, which ends the program as if
- * there were no handler.
+ * SIGHUP asks a service to reload. For a program in a terminal it means that the terminal was closed, which ends the
+ * program as without a handler.
  */
 function onHangUp(reload: () => Promise<void>): void {
   const hadTerminal = isatty(0);

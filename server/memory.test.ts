@@ -25,7 +25,7 @@ it("D6 a server in memory writes no file anywhere", async () => {
   const { runs, metrics, system } = clientsOf(createGrpcTransport({ baseUrl: server.url }));
   const { run } = await runs.createRun({ namespace: "a/b", aliases: ["x"] });
   const ref = { id: run!.id };
-  // Enough for the log to be folded into chunks, and for SQLite to want a temporary file.
+  // Enough for the log to be folded into chunks, and for SQLite to use a temporary file.
   const values = Array.from({ length: 100_000 }, (_, i) => Math.sin(i));
   for (let seq = 1n; seq <= 6n; seq++) {
     await metrics.writeEnvelope({ run: ref, writer: "w", seq, series: [{ key: "k", values }] });

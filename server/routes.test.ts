@@ -64,7 +64,7 @@ describe("routes", () => {
     expect([wrong.status, wrong.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
   });
 
-  it("Z85 a browser at an unknown address gets the pages with 404, everybody else what they always got", async () => {
+  it("Z85 a browser at an unknown address gets the pages with 404, other clients the plain error", async () => {
     const folder = makeFolder();
     onTestFinished(() => rmSync(folder, { recursive: true }));
     writeFileSync(join(folder, "build.json"), "{}");
@@ -97,7 +97,7 @@ describe("routes", () => {
     expect([unbuilt.status, await unbuilt.json()]).toMatchObject([404, { code: "not-found" }]);
   });
 
-  it("S3: the front page may run nothing and be framed by nobody", async () => {
+  it("S3: the front page may not run scripts or be framed", async () => {
     const answer = await get("/");
     const policy = answer.headers.get("content-security-policy")!;
     expect(policy).toContain("default-src 'none'");
@@ -112,12 +112,12 @@ describe("routes", () => {
 });
 
 describe("front page", () => {
-  it("S3: what stands in it is escaped", () => {
+  it("S3: its content is escaped", () => {
     const page = homePage({ version: "<b>'&", url: "http://h:1", needsToken: false, nonce: "n" });
     expect(page).toContain("Version &lt;b&gt;&#39;&amp; at");
   });
 
-  it("tells to send the token where one is needed", () => {
+  it("shows how to send the token where one is required", () => {
     const facts = { version: "1", url: "https://h:1", nonce: "n" };
     expect(homePage({ ...facts, needsToken: true })).toContain("authorization: Bearer TOKEN");
     expect(homePage({ ...facts, needsToken: false })).not.toContain("authorization");

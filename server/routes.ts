@@ -7,7 +7,7 @@ import type { Route } from "#wire/kit/router.ts";
 export interface RouteParts {
   /** Whether new requests are answered, all of them. */
   isReady(): boolean;
-  /** Why the server will not be ready again. */
+  /** Why the server is permanently not ready. */
   failure(): CairnError | undefined;
   metrics: Registry;
 }
@@ -27,7 +27,7 @@ export function serverRoutes(parts: RouteParts): Route[] {
       permission: "public",
       handler: ({ response }) => {
         const failure = parts.failure();
-        // Anybody may ask: the hint, which may name a folder of this machine, is for the log.
+        // This route is public: the hint, which may name a folder of this machine, is only for the log.
         if (failure !== undefined) {
           const { message, reason = "STORAGE_FAILED" } = failure;
           throw new CairnError("unavailable", message, { reason });
@@ -42,7 +42,7 @@ export function serverRoutes(parts: RouteParts): Route[] {
       path: "/metrics",
       permission: "read",
       handler: async ({ response, caller }) => {
-        // What it counts is of all namespaces together.
+        // It counts all namespaces together.
         authorize(caller);
         sendBytes(response, 200, parts.metrics.contentType, Buffer.from(await parts.metrics.metrics()));
       },

@@ -49,27 +49,27 @@ export interface Server {
   router: Router;
   /** The admin token in clear, only on the start that made it. */
   newToken: string | undefined;
-  /** Reads the files of the certificate again; undefined without TLS. Never rejects: what cannot be used is logged. */
+  /** Reads the files of the certificate again; undefined without TLS. Never rejects: invalid files are logged. */
   reloadCertificate: (() => Promise<void>) | undefined;
-  /** Who administers already, where that is to be told at this start. */
+  /** The existing administrators, if this start must list them. */
   administrators: readonly Administrator[];
-  /** What the owner shows; undefined where there is no owner, or the system tells who it is. */
+  /** The secret of the owner; undefined without an owner, or where the system identifies it. */
   localSecret: string | undefined;
   /** Refuses new work, finishes what was accepted, closes the stores. */
   close(): Promise<void>;
 }
 
-/** What does not come from the settings; all but the pages only tests choose. */
+/** Options that are not settings; all but the pages are only for tests. */
 export interface ServeOptions {
   /** The pages; without them a browser sees how to call the API. */
   web?: WebFiles | undefined;
-  /** Where clients of this user find the local secret; without it they are not told. */
+  /** Where clients of this user find the local secret; without it no file is written. */
   localSecretFolder?: string | undefined;
   /** Off to show that both ways behave the same. */
   fast?: boolean;
   /** Of core; the stores have their own. */
   clock?: Clock;
-  /** With bounds that can be reached. */
+  /** With limits that tests can reach. */
   budgets?: Partial<Pick<Traffic, "bodies" | "answers">>;
   backlog?: Backlog;
   /** How long a stop waits for requests that are not finished. */
@@ -113,7 +113,7 @@ async function serveStores(
   { budgets, closeRequestsMs = CLOSE_REQUESTS_MS, web, localSecretFolder, ...options }: ServeOptions,
 ): Promise<Server> {
   const { clock = systemClock, backlog = new Backlog(), ...wireOptions } = options;
-  // First: a start that fails here must not have made the token that is shown only once.
+  // First, because a start that fails here must not have made the token that is shown only once.
   const certificate = await openCertificate(settings, clock, log);
   const core = await openCore(stores, coreOptions(settings, stores, { clock, backlog, log }));
   const cookie = new SessionCookie(settings);
@@ -122,12 +122,12 @@ async function serveStores(
   const traffic = { ...openTraffic(quotaOf(settings)), ...budgets };
   const readiness = new Readiness();
   followFailure(stores, readiness, core, log);
-  // What unknown clients may cause.
+  // Lines that unknown clients may cause.
   const limitedLog = new LimitedLog(log);
   const onFailure = (incident: string, error: CairnError) =>
     limitedLog.error({ incident, err: error }, "request failed");
   const stopping = new AbortController();
-  // One listener per open stream is no leak.
+  // One listener per open stream is not a leak.
   setMaxListeners(0, stopping.signal);
   const wire = connectWire({
     core,
@@ -150,7 +150,7 @@ async function serveStores(
     onFailure,
     connections: () => listening?.counts() ?? { open: 0, accepted: 0, refused: 0 },
   });
-  // The search is ready once it knows every run: asking for the tally waits for that.
+  // The search is ready once it has every run: the tally waits for that.
   await stores.search.tally();
   const opened = await openListening({ settings, certificate, log: limitedLog, wire, router });
   listening = opened;
@@ -194,12 +194,12 @@ async function openCertificate(
   return TlsCertificate.open({ cert, key }, clock, log);
 }
 
-/** A store that failed stays as it is until a restart, and the server says so. */
+/** A failed store stays failed until a restart, and the server reports it. */
 function followFailure(stores: Stores, readiness: Readiness, core: Core, log: Logger): void {
   void stores.failed.then((failure) => {
     log.error({ err: failure }, "nothing is stored until a restart");
     readiness.fail(failure);
-    // What the last write was to bring may be there at the next start, and its content must be, too.
+    // The last write may be stored at the next start, and then its content must be, too.
     void core.artifacts.sweep.stop();
   });
 }
@@ -261,7 +261,7 @@ function openRouter(parts: {
       enforce: async ({ request, response, route }) => {
         const sender = { ...senderOf(request), byBrowser: route.byBrowser === true };
         const { caller, account } = await identify({ authenticate, traffic }, route.permission, sender);
-        // Who calls may have taken a while to find out. Responses of HTTP/2 do not say themselves that they are closed.
+        // Authentication may have taken a while. Responses of HTTP/2 do not say themselves that they are closed.
         const isGone = "stream" in response ? response.stream.destroyed : response.destroyed;
         if (isGone) throw new CairnError("aborted", "cannot answer: the client disconnected");
         if (route.streams === true) response.once("close", account.openStream());

@@ -26,7 +26,7 @@ async function writeUntilRefused({ metrics }: Clients, id: string, writer: strin
     try {
       await metrics.writeEnvelope({ run: { id }, writer, seq: BigInt(seq), series });
     } catch (thrown) {
-      // Nothing but the end of the connection or a refusal that says to try again.
+      // Only the end of the connection or a retryable refusal.
       expect([Code.Unavailable, Code.Aborted, Code.Internal, Code.Canceled, Code.Unknown]).toContain(
         ConnectError.from(thrown).code,
       );
@@ -36,7 +36,7 @@ async function writeUntilRefused({ metrics }: Clients, id: string, writer: strin
 }
 
 it(
-  "B2, D5 R23 SIGTERM under load finishes what was accepted, exits with 0, and it is all there at the next start",
+  "B2, D5 R23 SIGTERM under load finishes what was accepted, exits with 0, and everything is there at the next start",
   { timeout: 300_000 },
   async () => {
     const folder = folderForTest();
@@ -48,7 +48,7 @@ it(
     // Under load: more than a hundred have been acknowledged.
     await expect.poll(async () => (await server.system.verifyRun({ run: { id } })).points > 300n).toBe(true);
     server.child.kill("SIGTERM");
-    // After 10 s it would give up and exit with 1.
+    // After 10 s it would time out and exit with 1.
     expect(await server.exited).toEqual({ code: 0, signal: null });
     const acknowledged = await Promise.all(writing);
 

@@ -10,16 +10,16 @@ import type { StartThread } from "#store/sqlite/thread.ts";
 import { MEMORY, type Settings } from "./settings/settings.ts";
 
 export interface Stores extends Ports {
-  /** What holds what, for people. */
+  /** Engine names, for display. */
   engines: Record<string, string>;
-  /** Resolves when one of them can write no more until a restart, with the reason; else never. */
+  /** Resolves when one of them cannot write any more until a restart, with the reason; else never. */
   failed: Promise<CairnError>;
-  /** Refuses every write from now on, with this error. Reads go on. */
+  /** Refuses every write from now on, with this error. Reads continue. */
   stopWriting(error: CairnError): void;
   close(): Promise<void>;
 }
 
-/** Opens what the settings choose. Each port has one engine so far; this is where others will join. */
+/** Opens the stores of the settings. Each port has one engine so far; others will be added here. */
 export async function openStores(settings: Settings, startThread?: StartThread): Promise<Stores> {
   const directory = settings.data === MEMORY ? undefined : settings.data;
   const columns = openColumns(

@@ -1,5 +1,5 @@
 /**
- * What must hold before a commit: `npm run check`. Give names to run only those steps, or leave some out:
+ * All checks before a commit: `npm run check`. Give names to run only those steps, or leave some out:
  * `npm run check -- lint types`, `npm run check -- --without unit`.
  */
 import { parseArgs } from "node:util";
@@ -48,7 +48,7 @@ function choose(): Step[] {
   });
   const names = new Set(steps.map((step) => step.name));
   for (const name of [...positionals, ...values.without]) {
-    if (!names.has(name)) throw new Error(`unknown step ${name}; there are ${[...names].join(", ")}`);
+    if (!names.has(name)) throw new Error(`unknown step ${name}; steps are ${[...names].join(", ")}`);
   }
   const wanted = positionals.length === 0 ? names : new Set(positionals);
   return steps.filter((step) => wanted.has(step.name) && !values.without.includes(step.name));

@@ -11,7 +11,7 @@ const PATH = [join(ROOT, "node_modules", ".bin"), process.env["PATH"] ?? ""].joi
 export interface CommandResult {
   /** undefined when the program could not be started or was killed. */
   code: number | undefined;
-  /** Standard output and standard error as they came; "" when they went to the terminal. */
+  /** Standard output and standard error in their order; "" when they were printed to the terminal. */
   output: string;
   seconds: number;
 }

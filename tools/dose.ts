@@ -13,7 +13,7 @@ export function dose(small: number, whole: number): number {
   return isLong ? whole : small;
 }
 
-/** Says how much a campaign has really tried, such as `tally("kills", 200)`; `npm run test:long` adds it up. */
+/** Reports how much a campaign has really tried, such as `tally("kills", 200)`; `npm run test:long` adds it up. */
 export function tally(unit: string, count: number): void {
   const file = process.env["CAIRN_TALLY"];
   if (file !== undefined) appendFileSync(file, `${JSON.stringify({ unit, count })}\n`);

@@ -20,7 +20,7 @@ it("S4 no code of the server opens a connection or looks a name up", async () =>
   expect(found).toEqual([]);
 });
 
-/** What turns bytes into objects by running them. */
+/** Functions that deserialize bytes by running code. */
 const UNPICKLING =
   /\bpickle\b|\bjoblib\b|\bdill\b|\bcloudpickle\b|\bmarshal\b|torch\.load|numpy\.load|np\.load|\bunpickl/i;
 

@@ -1,4 +1,4 @@
-/** Checks that proto/gen is what `npm run generate` makes of proto/. Run it with `node tools/generated.ts`. */
+/** Checks that proto/gen is the output of `npm run generate`. Run it with `node tools/generated.ts`. */
 import { glob, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -41,7 +41,7 @@ describe("findReferences", () => {
     ]);
   });
 
-  it("is not fooled by comments, strings and other URLs", () => {
+  it("ignores comments, strings and other URLs", () => {
     const text = [
       `// import { a } from "./a.ts";`,
       `const s = 'import "./b.ts"';`,
@@ -111,7 +111,7 @@ describe("checkFile", () => {
     ["server/a.ts", "../tools/check.ts", "server may import only"],
     ["store/contract/a.ts", "../sqlite/b.ts", "store/contract may import only"],
     ["blob/fs/a.test.ts", "../memory/b.ts", "blob/* may import only"],
-    ["server/a.test.ts", "./b.test.ts", "nobody imports a test"],
+    ["server/a.test.ts", "./b.test.ts", "tests must not be imported"],
     ["wire/mlflow/a.ts", "#server/main.ts", "wire/* may import only"],
     ["core/a.ts", "../vitest.config.ts", "core may import only"],
     ["web/src/pages/run/a.ts", "../runs/b.ts", "web/src/pages/* may import only"],
@@ -128,13 +128,13 @@ describe("checkFile", () => {
     expect(rules(file, specifier)).toEqual([expect.stringContaining(rule)]);
   });
 
-  it("does not take a folder for another that begins alike", () => {
+  it("does not confuse folders with a common prefix", () => {
     expect(rules("core/a.ts", "../base2/b.ts")).toHaveLength(1);
     expect(rules("wire/kitchen/a.ts", "../kit/b.ts")).toEqual([]);
     expect(rules("wire/kit/a.ts", "../kitchen/b.ts")).toHaveLength(1);
   });
 
-  it("says where", () => {
+  it("reports the line", () => {
     const text = `\n\nimport type { X } from "#server/x.ts";`;
     expect(checkFile("base/a.ts", text, ALIASES)).toEqual([
       { file: "base/a.ts", line: 3, rule: expect.stringContaining("imports server/x.ts") },

@@ -22,15 +22,15 @@ export interface Layer {
 const INNER = ["core", "lang", "base", "proto/gen"];
 const OUTER = ["wire", "store", "blob", "formats", "fleet", "sinks"];
 const EVERYTHING = [...INNER, ...OUTER, "server", "sdk", "cli", "web", "e2e", "bench", "tools"];
-/** What a page knows of the server. */
+/** What a page may use of the server. */
 const CLIENT = ["sdk/typescript", "proto/gen", "lang", "base"];
-/** What every page is made of. */
+/** What every page may use. */
 const PARTS = ["web/src/widgets", "web/src/charts", "web/src/prepare", "web/src/data"];
-/** Parts that are given what they show: they neither ask the server nor draw pages. */
+/** Parts that get their data from pages: they neither call the server nor draw pages. */
 const NO_QUESTIONS = ["react-dom", "@tanstack/react-query", "@connectrpc/connect"];
 const NO_TRANSPORT = ["node:http", "node:http2", "node:https", "node:net", "node:tls", "node:dgram"];
 
-/** The first row that fits a file holds for it. */
+/** The first row that matches a file applies to it. */
 const layers: readonly Layer[] = [
   { folder: "base", may: [], without: ["*"] },
   // Pages import it, so it does without Node.
@@ -50,7 +50,7 @@ const layers: readonly Layer[] = [
   { folder: "fleet/*", may: INNER },
   { folder: "sinks/*", may: INNER },
   { folder: "server", may: [...INNER, ...OUTER] },
-  // What is a secret is one list for both clients, and a Python package has its data inside.
+  // The rules of secrets are one list for both clients, and a Python package contains its data.
   {
     folder: "sdk/typescript",
     may: ["lang", "base", "proto/gen", "sdk/python/cairn/capture/secret-rules.json"],
@@ -99,7 +99,7 @@ export interface Breach {
   rule: string;
 }
 
-/** All that a file refers to: imports and exports, static or not, of types too, and files named by URL. */
+/** All references of a file: imports and exports, static or not, of types too, and files named by URL. */
 export function findReferences(file: string, text: string): Reference[] {
   const references: Reference[] = [];
   const add = (node: ESTree.Node | null | undefined) => {
@@ -157,7 +157,7 @@ export function checkFile(file: string, text: string, aliases: ReadonlyMap<strin
 }
 
 function fileBreach(file: string, layer: Layer, target: string): string | undefined {
-  if (target.endsWith(".test.ts")) return `imports ${target}, but nobody imports a test`;
+  if (target.endsWith(".test.ts")) return `imports ${target}, but tests must not be imported`;
   if (target === "package.json" && layer.folder !== "base" && layer.folder !== "core") return undefined;
   if (TEST_ONLY.test(target) && !isForTests(file)) return `imports ${target}, but that is for tests`;
   const allowed = [ownFolder(file, layer), ...layer.may, ...(TEST_CODE.test(file) ? TEST_MAY : [])];
@@ -180,7 +180,7 @@ function packageBreach(file: string, layer: Layer, specifier: string): string | 
   return refused ? `imports ${name}, but ${layer.folder} must do without it` : undefined;
 }
 
-/** Of what an import names. */
+/** The name of an imported package. */
 export function packageName(specifier: string): string {
   if (specifier.startsWith("node:")) return specifier;
   return specifier

@@ -20,11 +20,11 @@ type Versions = Readonly<Record<string, string>>;
 
 /** One package in package-lock.json. */
 export interface LockedPackage {
-  /** Only where the folder does not say it: an alias. */
+  /** Only if it differs from the folder: an alias. */
   name?: string;
   version?: string;
   integrity?: string;
-  /** Where it was fetched from. Ours has none: npm asks the registry it is set up with. */
+  /** Where it was fetched from. Ours has none: npm uses its configured registry. */
   resolved?: string;
   link?: boolean;
   license?: string;
@@ -56,7 +56,7 @@ export function packageNameOf(folder: string): string {
   return folder.slice(folder.lastIndexOf("node_modules/") + "node_modules/".length);
 }
 
-/** The folder in which Node finds a package that another one imports; undefined when it is not there. */
+/** The folder in which Node finds a package that another one imports; undefined when it does not exist. */
 export function locate({ packages }: Lock, from: string, name: string): string | undefined {
   for (let folder = from; ;) {
     const candidate = folder === "" ? `node_modules/${name}` : `${folder}/node_modules/${name}`;

@@ -5,7 +5,7 @@ import { delimiter, join } from "node:path";
 
 import { ROOT } from "./sources.ts";
 
-/** Something that a test cannot do without and a machine may lack. */
+/** A requirement of a test that a machine may lack. */
 export interface Need {
   name: string;
   /** Programs that only test files with this need may see (tools/runner/declared-programs.ts). */
@@ -14,7 +14,7 @@ export interface Need {
   hasPackages?: true;
   /** How to get it. */
   remedy: string;
-  /** Why it is not a failure when CI lacks it. */
+  /** Why it is not a failure if CI lacks it. */
   mayLack?: string;
   isMet(): boolean;
 }
@@ -111,7 +111,7 @@ export const TORCH: Need = {
     "python3 -m venv .venv/torch && .venv/torch/bin/pip install -r .ci/torch.txt",
   ),
   mayLack:
-    "torch takes 5 GB, most of it for graphics cards; without it e2e/python tries what merely looks like a metric",
+    "torch takes 5 GB, most of it for graphics cards; without it e2e/python only tests objects that behave like a metric",
 };
 export const TORCHX_NIGHTLY: Need = {
   name: "torchx-nightly",
@@ -142,7 +142,7 @@ export const OPENSSL: Need = program("openssl");
 export const SCRIPT: Need = program("script", "bsdutils");
 export const STRACE: Need = program("strace");
 
-/** A disk that is full must be a small one, mounted where no other process sees it. */
+/** A full disk must be a small one, mounted where no other process sees it. */
 export const OWN_MOUNTS: Need = {
   name: "the right to mount in a namespace of its own",
   programs: ["mount", "nsenter", "umount", "unshare"],

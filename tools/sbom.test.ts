@@ -56,7 +56,7 @@ describe("S21: npm run sbom", () => {
     }
   });
 
-  it("S21: has what is built into the pages, Node, and the Python client, but no tools", async () => {
+  it("S21: has packages of the pages, Node, and the Python client, but no tools", async () => {
     const { devDependencies } = await readManifest();
     const has = (name: string) => byPurl.has(`pkg:npm/${name.replace("@", "%40")}@${devDependencies[name]}`);
     for (const name of ["react", "react-dom", "marked", "@base-ui/react"]) expect(has(name), name).toBe(true);

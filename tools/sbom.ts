@@ -1,8 +1,10 @@
 /**
- * Writes what Cairn is made of as CycloneDX 1.6 (JSON), for scanners: `npm run sbom`, or `npm run sbom -- --out FILE`. The same tree gives the
+ * Writes the components of Cairn as CycloneDX 1.6 (JSON), for scanners: `npm run sbom`, or `npm run sbom -- --out
+ * FILE`. The same tree gives the
  * same bytes.
  *
- * In it is what runs where Cairn runs: packages of the server, of the command line and of the TypeScript client, those that are built into
+ * It has all runtime components: packages of the server, of the command line and of the TypeScript client, those that
+ * are built into
  * the pages, Node itself, and the Python client. Build and test tools are not.
  */
 import { execFileSync } from "node:child_process";
@@ -93,7 +95,7 @@ async function makeBom(): Promise<Bom> {
   return { bomFormat: "CycloneDX", specVersion: "1.6", serialNumber: serialOf(body), version: 1, ...body };
 }
 
-/** Packages that the pages import: they are built into what browsers get. */
+/** Packages that the pages import, which are part of the built pages. */
 async function packagesOfPages(): Promise<string[]> {
   const sources = await readSources(["web/src/**/*.{ts,tsx}"]);
   const names = [...sources]
@@ -127,7 +129,7 @@ function componentOf(folder: string, { version, integrity, license, optional }: 
   };
 }
 
-/** By this scanners find it: advisories are about Node, not about the package that carries it. */
+/** Scanners find it by this: advisories are about Node, not about the npm package. */
 function nodeBinary(carrier: string, sha256: string): Component {
   return {
     type: "platform",
@@ -177,7 +179,7 @@ function addPython(
   }
 }
 
-/** When the tree was committed, unless SOURCE_DATE_EPOCH says; nothing where neither is known. */
+/** SOURCE_DATE_EPOCH, or else the time of the commit; absent if both are unknown. */
 function timestamp(): { timestamp?: string } {
   try {
     const git = () => execFileSync("git", ["log", "-1", "--format=%ct"], { cwd: ROOT, stdio: "pipe" });
@@ -203,7 +205,7 @@ function compare(a: string, b: string): number {
 
 const { values } = parseArgs({ options: { out: { type: "string", default: "cairn.cdx.json" } } });
 const bom = await makeBom();
-// Where npm was called, not where it runs us.
+// The folder where npm was called.
 const file = resolve(process.env["INIT_CWD"] ?? process.cwd(), values.out);
 await writeFile(file, `${JSON.stringify(bom, undefined, 2)}\n`);
 console.log(`${bom.components.length} components in ${values.out}`);

@@ -17,7 +17,7 @@ const FOLDER = join(ROOT, "docs", "screens");
 const FOLDER_BYTES_MAX = 8_000_000;
 const PAGE_MS_MAX = 60_000;
 const AT_ONCE = 2;
-/** 1 is without loss, which is smaller where a page is mostly flat. The smallest of these is kept. */
+/** 1 is lossless, which is smaller where a page is mostly flat. The smallest of these is kept. */
 const QUALITIES = [1, 0.5];
 
 async function takeScene(browser: Browser, stages: Stages, encoder: Page, scene: Scene): Promise<void> {
@@ -46,7 +46,7 @@ async function takeScene(browser: Browser, stages: Stages, encoder: Page, scene:
   }
 }
 
-/** Much smaller than the PNG, and the browser has an encoder. */
+/** WebP is much smaller than PNG, and the browser has an encoder. */
 async function toWebp(encoder: Page, png: Buffer): Promise<Buffer> {
   const base64 = await encoder.evaluate<string>(
     `(async () => {
@@ -64,7 +64,7 @@ async function toWebp(encoder: Page, png: Buffer): Promise<Buffer> {
 function chosen(names: readonly string[]): readonly Scene[] {
   for (const name of names) {
     if (!scenes.some((scene) => scene.name === name)) {
-      throw new Error(`unknown scene "${name}"; there are ${scenes.map((scene) => scene.name).join(", ")}`);
+      throw new Error(`unknown scene "${name}"; scenes are ${scenes.map((scene) => scene.name).join(", ")}`);
     }
   }
   return names.length === 0 ? scenes : scenes.filter(({ name }) => names.includes(name));

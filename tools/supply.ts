@@ -1,6 +1,7 @@
 /**
- * Checks what this project takes from elsewhere: that each package in package-lock.json is fixed by its hash, that no package brings a
- * script or a native build that was not looked at, and that the Node in node_modules is the one we know. Run it with `node tools/supply.ts`.
+ * Checks the dependencies of this project: that each package in package-lock.json is fixed by its hash, that no package
+ * has a script or a native build that was not reviewed, and that the Node in node_modules is the known one. Run it with
+ * `node tools/supply.ts`.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +14,7 @@ const EXACT = /^\d+\.\d+\.\d+(?:-[\w.-]+)?$/;
 const SHA512 = /^sha512-[A-Za-z0-9+/]{86}==$/;
 const INSTALL_SCRIPTS = ["preinstall", "install", "postinstall"];
 
-/** What is wrong with the two files, each with the way out. */
+/** The problems of the two files, each with a hint. */
 export function checkLock(manifest: Manifest, lock: Lock): string[] {
   const complaints: string[] = [];
   const complain = (what: string, wayOut: string) => void complaints.push(`${what}: ${wayOut}`);
@@ -50,19 +51,19 @@ export function checkLock(manifest: Manifest, lock: Lock): string[] {
   }
   for (const name of Object.keys(manifest.allowScripts)) {
     if (!scripted.has(name))
-      complain(`allowScripts has ${name}, which has no script`, "take it out of package.json");
+      complain(`allowScripts has ${name}, which has no script`, "remove it from package.json");
   }
   return complaints;
 }
 
 const LOOK_AT_SCRIPT =
-  "do without the package, or read the script and put it into allowScripts of package.json, false if it need not run";
+  "remove the package, or read the script and put it into allowScripts of package.json, false if it need not run";
 
 function scriptOf(name: string): string {
   return `${name} runs a script when it is installed`;
 }
 
-/** What packages themselves say, whatever the lock says of them. Those for other platforms are not there. */
+/** The manifests of installed packages, independent of the lock file. Those for other platforms are not installed. */
 export function checkInstalled({ allowScripts }: Manifest, lock: Lock, root: string): string[] {
   const complaints: string[] = [];
   for (const folder of Object.keys(lock.packages)) {
@@ -82,7 +83,7 @@ export function checkInstalled({ allowScripts }: Manifest, lock: Lock, root: str
   return complaints;
 }
 
-/** Whether tools/node-binaries.ts is about the versions that package.json asks for. */
+/** Whether tools/node-binaries.ts has the versions of package.json. */
 export function checkNodeVersions({ optionalDependencies }: Manifest): string[] {
   const wanted = Object.entries(optionalDependencies).filter(([name]) => name.startsWith("node-"));
   const known = Object.keys(NODE_BINARIES).filter((name) => optionalDependencies[name] === undefined);
@@ -90,7 +91,7 @@ export function checkNodeVersions({ optionalDependencies }: Manifest): string[] 
     ...wanted
       .filter(([name, version]) => version !== NODE_VERSION || NODE_BINARIES[name] === undefined)
       .map(([name, version]) => `tools/node-binaries.ts does not have ${name} ${version}: ${NEW_NODE}`),
-    ...known.map((name) => `package.json does not have ${name}: take it out of tools/node-binaries.ts`),
+    ...known.map((name) => `package.json does not have ${name}: remove it from tools/node-binaries.ts`),
   ];
 }
 

@@ -28,7 +28,7 @@ interface Totals {
   seconds: number;
   passed: number;
   failed: number;
-  /** What was tried, by unit such as "kills". */
+  /** The counts by unit, such as "kills". */
   tried: Map<string, number>;
 }
 
@@ -37,7 +37,7 @@ async function chooseCampaigns(names: readonly string[]): Promise<Campaign[]> {
   const unknown = names.find((name) => !campaigns.some((campaign) => campaign.name === name));
   if (unknown !== undefined) {
     const known = campaigns.map((campaign) => campaign.name).join(", ");
-    throw new Error(`unknown campaign ${unknown}; there are ${known}`);
+    throw new Error(`unknown campaign ${unknown}; campaigns are ${known}`);
   }
   const chosen: Campaign[] = [];
   for (const campaign of campaigns) {
@@ -54,7 +54,7 @@ async function chooseCampaigns(names: readonly string[]): Promise<Campaign[]> {
 
 function readNumber(text: string, name: string, max: number): number {
   const value = Number(text);
-  if (!(value >= 0 && value <= max)) throw new Error(`--${name} ${text}: give a number from 0 to ${max}`);
+  if (!(value >= 0 && value <= max)) throw new Error(`--${name} ${text}: must be a number from 0 to ${max}`);
   return value;
 }
 
@@ -113,7 +113,7 @@ async function main(): Promise<void> {
     roundsMax === 1 || performance.now() + needed * 60_000 <= endMs;
   const totalsOf = new Map<Campaign, Totals>();
   console.log(`seed ${firstSeed}, ${minutes} minutes, ${chosen.length} campaigns`);
-  // Where it begins is by chance, so that short runs get to all of them in time.
+  // It begins at a random one, so that short runs cover all of them over time.
   const begin = firstSeed % Math.max(1, chosen.length);
   const inTurn = [...chosen.slice(begin), ...chosen.slice(0, begin)];
   for (let round = 0; round < roundsMax && inTurn.some(fits); round++) {

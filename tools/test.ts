@@ -50,7 +50,7 @@ async function main(): Promise<void> {
     const declarable = new Set(allNeeds().flatMap((need) => need.programs));
     makeProgramFolders(folder, process.env["PATH"] ?? "", declarable);
     const env = { CAIRN_TEST_PROGRAM_FOLDER: folder };
-    // Suites that run side by side would all begin with it.
+    // Concurrent suites would all begin with it.
     await runCommand(["node", "web/build.ts"], { show: true });
     const runs = await runPlan(plan, env);
     const all = [...runs.values()];
@@ -67,7 +67,7 @@ async function main(): Promise<void> {
     for (const failure of unsteady) console.log(`unsteady: ${nameOf(failure)}`);
     for (const failure of failed) console.log(`failed: ${nameOf(failure)}`);
     console.log(`CAIRN_SEED=${seed} generates the same cases again`);
-    // CI leaves nothing out, but for what the table allows.
+    // CI leaves nothing out, except what the table allows.
     const lacking = inCi ? plan.leftOut.filter(({ isAllowed }) => !isAllowed).length : 0;
     const skipped = inCi ? all.flatMap((run) => run.skipped).length : 0;
     const failedCount = failed.length + plan.stray.length + lacking + skipped;

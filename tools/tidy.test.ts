@@ -19,7 +19,7 @@ function problemsOf(path: string, text: string, listed: Record<string, number> =
 }
 
 describe("files", () => {
-  it("names a file over the limit, its lines and the way out", () => {
+  it("names a file over the limit, its lines and a hint", () => {
     expect(problemsOf("core/a.sql", `${filler(401)}\n`)).toEqual([
       "core/a.sql: 401 lines, but a file has at most 400: split it by subject",
     ]);
@@ -32,18 +32,18 @@ describe("files", () => {
   });
 
   it.each(["core/a.ts", "web/src/a.tsx", "cli/start.js", "sdk/python/cairn/a.py", "e2e/a.c", "web/a.css"])(
-    "takes %s for source",
+    "treats %s as source",
     (path) => expect(isSource(path)).toBe(true),
   );
 
   it.each(["proto/gen/cairn/v1/run_pb.ts", "docs/example.py", "README.md", "core/a.script", "web/a.webp"])(
-    "does not take %s for source",
+    "does not treat %s as source",
     (path) => expect(isSource(path)).toBe(false),
   );
 });
 
 describe("functions in TypeScript", () => {
-  it("names a function over the limit, its line, its lines and the way out", () => {
+  it("names a function over the limit, its line, its lines and a hint", () => {
     expect(problemsOf("core/a.ts", `\nexport function long() {\n${filler(79)}\n}\n`)).toEqual([
       "core/a.ts:2: long: 81 lines, but a function has at most 80: give a part of it a name and a function of its own",
     ]);
@@ -118,7 +118,7 @@ describe("functions in TypeScript", () => {
     expect(problemsOf("a.ts", text)).toHaveLength(2);
   });
 
-  it("does not take text for a function", () => {
+  it("does not treat text as a function", () => {
     const text = `// function comment() {\nconst text = \`\nfunction quoted() {\n\`;\n`;
     expect(measureTypeScript("a.ts", text)).toEqual([]);
   });
@@ -156,7 +156,7 @@ describe("functions in tests", () => {
     expect(lengths(measureTypeScript("a.test.ts", text))).toEqual({ open: 92, f: 4, 'it "b"': 6 });
   });
 
-  it("knows groups only where vitest is imported", () => {
+  it("detects groups only where vitest is imported", () => {
     expect(problemsOf("core/a.ts", `describe("a", () => {\n${filler(100)}\n});\n`)).toHaveLength(1);
   });
 });
@@ -188,7 +188,7 @@ class Store:
     expect(measurePython(text).map(({ line }) => line)).toEqual([5, 12, 16, 19]);
   });
 
-  it("goes on over signatures, brackets and strings that are indented less", () => {
+  it("continues over signatures, brackets and strings that are indented less", () => {
     const text = `
 def init(
     name: str,  # a ) in a comment \\
@@ -258,24 +258,24 @@ describe("exceptions", () => {
   const server: Measure = { kind: "folder", key: "server", place: "server", figure: 40 };
   const open: Measure = { kind: "function", key: "a.ts#open", place: "a.ts:7: open", figure: 90 };
 
-  it("lets what is listed have exactly its figure", () => {
+  it("allows a listed entry exactly its figure", () => {
     expect(findProblems([server, open], { server: 40, "a.ts#open": 90 })).toEqual([]);
   });
 
-  it("does not let it grow", () => {
+  it("does not allow it to grow", () => {
     expect(findProblems([server], { server: 39 })).toEqual([
       "server: 40 files, but tools/tidy-exceptions.json allows it 39: move files of one subject into a folder of their own",
     ]);
   });
 
-  it("wants the lower figure when it has shrunk", () => {
+  it("requires the lower figure when it has shrunk", () => {
     expect(findProblems([server, open], { server: 41, "a.ts#open": 95 })).toEqual([
       'tools/tidy-exceptions.json: "server" has 40 files now: write 40, not 41',
       'tools/tidy-exceptions.json: "a.ts#open" has 90 lines now: write 90, not 95',
     ]);
   });
 
-  it("wants an entry deleted that is not over the limit, or not there", () => {
+  it("requires that unneeded entries are deleted", () => {
     expect(findProblems([{ ...server, figure: 30 }], { server: 40, "gone.ts": 500 })).toEqual([
       'tools/tidy-exceptions.json: "server" is not over a limit: delete its entry',
       'tools/tidy-exceptions.json: "gone.ts" is not over a limit: delete its entry',

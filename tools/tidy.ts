@@ -1,13 +1,13 @@
 /**
  * Keeps the tail short: no source file over 400 lines, no function over 80, no folder over 30 files. Run it
- * with `node tools/tidy.ts`; each line it prints names a place, its figure, the limit and the way out.
+ * with `node tools/tidy.ts`; each line it prints names a place, its figure, the limit and a hint.
  *
  * Source is what git tracks or would add, without documents and generated code. Functions are measured in
  * TypeScript, JavaScript and Python. A folder is measured when source lies directly in it; every file in
  * it counts but pictures.
  *
  * What is over a limit is listed in tools/tidy-exceptions.json with the figure it has. The list may only
- * shrink: a figure that fell must be lowered there, and an entry that is not needed must go.
+ * shrink: a figure that fell must be lowered there, and an unneeded entry must be deleted.
  */
 import { execFileSync } from "node:child_process";
 import { lstatSync, readFileSync } from "node:fs";
@@ -85,7 +85,7 @@ export function isSource(path: string): boolean {
   return SOURCE.test(path) && !GENERATED.test(path) && !DOCUMENTS.test(path);
 }
 
-/** One line for each measure over its limit, and for each exception that the measures do not bear out. */
+/** One line for each measure over its limit, and for each exception that does not match its measure. */
 export function findProblems(
   measures: readonly Measure[],
   exceptions: Readonly<Record<string, number>>,

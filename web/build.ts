@@ -1,6 +1,6 @@
 /**
- * Builds the pages when their sources have changed since the last build, which a hash over all of them tells:
- * `node web/build.ts`. What is built carries the hash, so that nobody ever sees an old page.
+ * Builds the pages when their sources have changed since the last build, by a hash over all of them: `node
+ * web/build.ts`. The output contains the hash, so that outdated pages are never served.
  */
 import { createHash } from "node:crypto";
 import { globSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -42,10 +42,10 @@ function builtHash(): string | undefined {
   }
 }
 
-/** Builds into a folder that no one else uses. */
+/** Builds into a folder of this process. */
 async function buildInto(folder: string, hash: string): Promise<void> {
   const { build } = await import("vite");
-  // Whoever builds, such as a test, gets what people get: React would be the slower one for developers otherwise.
+  // Always the production build of React, also in tests, because the one for development is slower.
   const kind = process.env["NODE_ENV"];
   process.env["NODE_ENV"] = "production";
   try {
@@ -69,7 +69,7 @@ function moveAway(folder: string): void {
   }
 }
 
-/** Processes may build at the same time: each builds beside, and what is complete takes its place at once. */
+/** Processes may build at the same time: each builds in its own folder, which then replaces the old one atomically. */
 export async function buildWeb(): Promise<void> {
   const hash = sourceHash();
   if (builtHash() === hash) return;
@@ -85,7 +85,7 @@ export async function buildWeb(): Promise<void> {
     }
   } catch (thrown) {
     if (builtHash() === hash) return;
-    // Old pages are none.
+    // Outdated pages are not used.
     rmSync(join(DIST, STAMP), { force: true });
     throw thrown;
   } finally {

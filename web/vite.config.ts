@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
 
-/** Stands where the server puts the nonce of an answer. */
+/** A placeholder for the nonce that the server inserts. */
 export const NONCE_MARK = "CAIRN-NONCE";
 
 export default defineConfig({

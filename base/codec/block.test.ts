@@ -106,7 +106,7 @@ describe("refused", () => {
     expect(() => toBytes({ ...numbers([1], [1], [1]), steps: new Float64Array(2) })).toThrow(CodecError);
   });
 
-  test("a bool that is none, and a nanosecond that is none", () => {
+  test("an invalid bool, and an invalid nanosecond", () => {
     const points = numbers([1], [1], [1]);
     expect(() => toBytes({ ...points, values: { kind: "bool", data: Uint8Array.of(2) } })).toThrow(
       CodecError,

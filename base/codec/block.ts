@@ -62,7 +62,7 @@ export function writeBlock(writer: ByteWriter, points: Points): void {
   }
 }
 
-/** The reader stands behind the block afterwards. The arrays belong to the caller, but short ones share a buffer. */
+/** Afterwards the reader is behind the block. The arrays belong to the caller, but short ones share a buffer. */
 export function readBlock(reader: ByteReader): Points {
   const end = readLength(reader);
   const head = reader.u8();
@@ -199,7 +199,7 @@ function readCount(reader: ByteReader, head: number, end: number): number {
 function readNanos(reader: ByteReader, count: number): Uint16Array {
   const nanos = new Uint16Array(count);
   new Uint8Array(nanos.buffer).set(reader.take(count * 2));
-  for (const nano of nanos) if (nano > NANOS_MAX) throw malformed(`"${nano}" is no nanosecond`);
+  for (const nano of nanos) if (nano > NANOS_MAX) throw malformed(`"${nano}" is not a nanosecond`);
   return nanos;
 }
 

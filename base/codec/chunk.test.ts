@@ -175,7 +175,7 @@ describe("wanted columns", () => {
 });
 
 describe("header", () => {
-  test("tells the kind, the count and the ranges", () => {
+  test("has the kind, the count and the ranges", () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...kinds).chain((kind) => pointsOfUpTo(kind, 20)),
@@ -212,7 +212,7 @@ describe("layout", () => {
 });
 
 describe("refused", () => {
-  test("too many points, too much text, steps that are no integers", () => {
+  test("too many points, too much text, steps that are not integers", () => {
     expect(() => encodeChunk(numbersOnly(new Float64Array(CHUNK_POINTS_MAX + 1)))).toThrow(CodecError);
     const text = "x".repeat(CHUNK_TEXT_BYTES_MAX / 4);
     expect(() => encodeChunk(valuesOnly({ kind: "text", data: [text, text, text, text, "x"] }))).toThrow(

@@ -53,7 +53,7 @@ const part = new ByteWriter(1 << 16);
 
 /**
  * The caller owns the result, which is all of its ArrayBuffer. Throws CodecError when the columns do
- * not fit each other, a step or time is no integer of at most 2^53, there are more than
+ * not fit each other, a step or time is not an integer of at most 2^53, there are more than
  * CHUNK_POINTS_MAX points or more than CHUNK_TEXT_BYTES_MAX bytes of text.
  */
 export function encodeChunk(points: Points): Uint8Array<ArrayBuffer> {
@@ -141,7 +141,8 @@ function decodeNanoPart(reader: ByteReader, count: number): Uint16Array {
   const nanos = new Uint16Array(count);
   for (let i = 0; i < count; i++) {
     const nano = words[i]!;
-    if (nano < 0 || nano > NANOS_MAX) throw new CodecError(`cannot decode chunk: "${nano}" is no nanosecond`);
+    if (nano < 0 || nano > NANOS_MAX)
+      throw new CodecError(`cannot decode chunk: "${nano}" is not a nanosecond`);
     nanos[i] = nano;
   }
   return nanos;

@@ -150,7 +150,7 @@ function divisorOf(column: Float64Array, count: number): number {
   let inverse = 0;
   for (let i = 1; i < count && divisor !== 1; i++) {
     const difference = Math.abs(column[i]! - column[i - 1]!);
-    // Whatever rounding does, this can only hold for a multiple.
+    // Despite rounding, this only holds for a multiple.
     if (Math.round(difference * inverse) * divisor === difference) continue;
     divisor = greatestCommonDivisor(divisor, difference);
     inverse = 1 / divisor;

@@ -26,6 +26,6 @@ export function checkColumns(points: Points): void {
   }
   if (nanos === undefined) return;
   for (const nano of nanos) {
-    if (nano > NANOS_MAX) throw new CodecError(`cannot encode points: "${nano}" is no nanosecond`);
+    if (nano > NANOS_MAX) throw new CodecError(`cannot encode points: "${nano}" is not a nanosecond`);
   }
 }

@@ -24,7 +24,7 @@ const SAMPLES_MAX = 2048;
 
 /** Collects the planes of one part. Reused; `flush` empties it. */
 export class PlaneWriter {
-  /** Whatever must stand in front of the planes. */
+  /** What comes before the planes. */
   readonly head = new ByteWriter(64);
   readonly #raw = new ByteWriter(1 << 16);
   readonly #packed = new ByteWriter(1 << 16);
@@ -102,7 +102,7 @@ export function joinPlanes(planes: Planes, words: Int32Array, count: number): vo
   else for (let i = 0; i < count; i++) words[i] = first[i]!;
 }
 
-// One function for each loop: the compiler then knows all about it, whichever way it came here.
+// One function for each loop: the compiler then knows all about it, whichever caller it has.
 
 function splitPlane(words: Int32Array, shift: number, plane: Uint8Array): void {
   for (let i = 0; i < plane.length; i++) plane[i] = words[i]! >>> shift;

@@ -2,8 +2,8 @@
 export const CHUNK_POINTS_MAX = 65_535;
 
 /**
- * Room for two columns of words while one column of values is encoded or decoded. Encoding and
- * decoding never wait, so nobody else can want them meanwhile.
+ * Room for two columns of words while one column of values is encoded or decoded. Encoding and decoding never wait, so
+ * no other code can use them meanwhile.
  */
 export const wordScratch: readonly [Int32Array, Int32Array] = [
   new Int32Array(CHUNK_POINTS_MAX),

@@ -104,7 +104,7 @@ function readHead(reader: ByteReader): WordsHead {
   const byte = reader.u8();
   const predictor = byte & 3;
   const base = predictor === NOTHING ? 0 : reader.zigzag();
-  if ((base | 0) !== base) throw new CodecError("cannot read words: the base is no word");
+  if ((base | 0) !== base) throw new CodecError("cannot read words: the base is not a word");
   const shift = (byte >> SHIFT_AT) & SHIFT_MASK;
   return { predictor, shift, folded: (byte & SIGN_FOLDED) !== 0, base, map: reader.u8() };
 }

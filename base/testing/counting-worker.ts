@@ -1,4 +1,4 @@
-/** A thread whose work goes on until it is cancelled. */
+/** A thread whose work continues until it is cancelled. */
 import { parentPort } from "node:worker_threads";
 import { throwIfCancelled } from "../threads/cancellation.ts";
 import { serveCalls } from "../threads/worker-call.ts";

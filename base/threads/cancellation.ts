@@ -1,10 +1,10 @@
 /**
  * Lets one thread stop what another is doing for it. A thread that works through a synchronous call sees no
- * message until it is done, so the wish to stop is a number in shared memory: the caller sets it, and the
+ * message until it is done, so the request to cancel is a number in shared memory: the caller sets it, and the
  * worker looks at it between two steps.
  *
- * Which call is being worked on is known by this module alone, since a thread works on one at a time. So code
- * in the middle of a loop only says `throwIfCancelled()`.
+ * This module keeps the current call, since a thread works on one at a time. So code in the middle of a loop only calls
+ * `throwIfCancelled()`.
  */
 export type CancelFlag = Int32Array<SharedArrayBuffer>;
 
@@ -16,7 +16,7 @@ export function setCancelled(flag: CancelFlag): void {
   Atomics.store(flag, 0, 1);
 }
 
-/** Thrown by work whose caller is gone; no one receives it. */
+/** Thrown by work whose caller is gone; nothing receives it. */
 class Cancelled extends Error {
   override readonly name = "Cancelled";
 

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 
-/** How long work goes on before others have their turn. */
+/** How long work runs before it yields to other work. */
 const SLICE_MS = 5;
 
 /**
@@ -19,7 +19,7 @@ export async function inSlices<T>(work: Generator<void, T>, check: () => void): 
       await setImmediate();
     }
   } finally {
-    // Given up in the middle, it must let go of what it holds.
+    // A generator that is abandoned must release what it holds.
     work.return(undefined as T);
   }
 }

@@ -20,7 +20,7 @@ interface Api {
 const toPlain = (thrown: unknown): { text: string } => ({
   text: thrown instanceof Error ? thrown.message : "not an error",
 });
-const fromPlain = (plain: { text: string }): Error => new Error(`told: ${plain.text}`);
+const fromPlain = (plain: { text: string }): Error => new Error(`received: ${plain.text}`);
 
 const ended = (cause: unknown): Error => new Error(cause instanceof Error ? cause.message : "ended");
 
@@ -70,16 +70,16 @@ describe("calls over a port", () => {
   });
 
   it("carries errors as the data the two ends agreed on", async () => {
-    await expect(caller.call("refuse", [])).rejects.toThrow("told: no");
-    await expect(caller.call("refuseLater", [])).rejects.toThrow("told: not now");
+    await expect(caller.call("refuse", [])).rejects.toThrow("received: no");
+    await expect(caller.call("refuseLater", [])).rejects.toThrow("received: not now");
   });
 
-  it("refuses the one call whose result cannot be cloned", async () => {
-    await expect(caller.call("unclonable", [])).rejects.toThrow(/told: .*could not be cloned/);
+  it("refuses a call whose result cannot be cloned", async () => {
+    await expect(caller.call("unclonable", [])).rejects.toThrow(/received: .*could not be cloned/);
     expect(await caller.call("add", [1, 1])).toBe(2);
   });
 
-  it("rejects the one call whose arguments cannot be cloned", async () => {
+  it("rejects a call whose arguments cannot be cloned", async () => {
     await expect(caller.call("echo", [() => {}])).rejects.toThrow(/could not be cloned/);
     expect(await caller.call("add", [1, 1])).toBe(2);
   });

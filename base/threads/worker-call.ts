@@ -9,8 +9,8 @@
  * Calls are handled in the order they were made, answers come when they are ready. Errors cross as
  * the data `toPlain` makes of them: structured clone would strip them of their class.
  *
- * A call with a signal can be given up: it is then rejected at once, and the other thread does not begin it, or
- * stops where it looks (`throwIfCancelled`).
+ * A call with a signal can be cancelled: it is then rejected at once, and the other thread does not begin it, or stops
+ * where it calls `throwIfCancelled`.
  */
 import type { MessagePort } from "node:worker_threads";
 import { type CancelFlag, newCancelFlag, setCancelled, whileNotCancelled } from "./cancellation.ts";
@@ -51,9 +51,9 @@ export type Handlers<Api> = {
 type Request = [id: number, method: string, args: never[], cancelled?: CancelFlag];
 
 export interface CallOptions {
-  /** What is inside the arguments and goes over for good. */
+  /** Buffers inside the arguments that are transferred, not copied. */
   transfer?: readonly Handed[] | undefined;
-  /** Gives the call up. Only for work that leaves no trace: how far it came is not known. */
+  /** Cancels the call. Only for work without side effects: how far it came is not known. */
   signal?: AbortSignal | undefined;
 }
 
@@ -147,7 +147,7 @@ export class Caller<Api> {
     });
   }
 
-  /** Rejects what waits and whatever is called from now on. The first failure stays. */
+  /** Rejects pending calls and all later ones. The first failure is kept. */
   fail(error: Error): void {
     this.#failure ??= error;
     for (const pending of this.#pending.values()) pending.reject(this.#failure);

@@ -16,9 +16,9 @@ const ROUNDS = 300;
 const WARM_UP = 100;
 
 /**
- * What it costs a search that its caller may not read everything: 100,000 runs in 10,000 namespaces, of
- * which one caller may read every second, and another has a thousand runs closed to it besides. They take
- * turns with the owner, who may read all, so that what slows the machine slows all three.
+ * The cost of access checks in a search: 100,000 runs in 10,000 namespaces, of
+ * which one caller may read every second, and another also has a thousand runs closed to it. They alternate with the
+ * owner, who may read all, so that load of the machine affects all three.
  */
 export async function benchAccess({ report, directory, scale }: Bench): Promise<void> {
   const namespaces = 10_000 * scale;

@@ -10,7 +10,7 @@ import { startServer } from "../server.ts";
 const SDK = new URL("../../sdk/typescript/index.ts", import.meta.url).href;
 const microseconds = (value: number) => `${value.toFixed(2)} µs`;
 
-/** What logging costs the job that logs, and how fast a spool gets empty. */
+/** The cost of logging for a job, and how fast a spool is delivered. */
 export async function benchClient({ report, directory, scale }: Bench): Promise<void> {
   const spool = join(directory, "spool");
   const server = await startServer(join(directory, "data"));
@@ -61,7 +61,7 @@ export async function benchClient({ report, directory, scale }: Bench): Promise<
   await server.stop();
 }
 
-/** A whole process: what a job waits for before its first step. */
+/** A whole process: how long a job waits before its first step. */
 function benchStart({ report }: Bench, url: string, spool: string): void {
   const code = `
     const { init } = await import("${SDK}");

@@ -77,7 +77,7 @@ export async function benchIngest({ report, directory, scale }: Bench): Promise<
   await benchMemory({ report, directory, scale });
 }
 
-/** One server, a thousand series, and nothing else before: the most it held at any moment of the load. */
+/** One server, a thousand series, and nothing else before: the peak memory during the load. */
 async function benchMemory({ report, directory, scale }: Bench): Promise<void> {
   const server = await startServer(`${directory}/memory`);
   let most = 0;

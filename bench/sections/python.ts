@@ -27,7 +27,7 @@ print((imported - begun) * 1e3, (first - imported) * 1e3, times[len(times) // 2]
 run.finish()
 `;
 
-/** What logging costs a job in Python, and how long it waits before it can. */
+/** The cost of logging for a job in Python, and of its start. */
 export async function benchPython({ report, directory, scale }: Bench): Promise<void> {
   const server = await startServer(join(directory, "data"));
   // The first one compiles.
@@ -39,7 +39,7 @@ export async function benchPython({ report, directory, scale }: Bench): Promise<
         ...process.env,
         PYTHONPATH: join(ROOT, "sdk", "python"),
         CAIRN_SPOOL: join(directory, "spool"),
-        // As pip leaves it: compiled.
+        // Compiled, as after pip install.
         PYTHONDONTWRITEBYTECODE: "",
         PYTHONPYCACHEPREFIX: join(directory, "compiled"),
       },

@@ -6,7 +6,7 @@ import type { Bench } from "../main.ts";
 import { bytesPerPoint } from "../report.ts";
 import { startServer } from "../server.ts";
 
-/** What a point costs on disk once the log is folded: the whole file, indexes and ledger included. */
+/** The size of a point on disk once the log is folded: the whole file, indexes and ledger included. */
 export async function benchSize({ report, directory, scale }: Bench): Promise<void> {
   const data = join(directory, "data");
   const server = await startServer(data);

@@ -3,7 +3,7 @@ import type { Bench } from "../main.ts";
 import { megabytes } from "../report.ts";
 import { startServer } from "../server.ts";
 
-/** From the command to the line that says it listens. */
+/** From the command to the line with its address. */
 export async function benchStart({ report, directory, scale }: Bench): Promise<void> {
   const seconds = (value: number) => `${value.toFixed(2)} s`;
   const empty = await startServer(`${directory}/empty`);

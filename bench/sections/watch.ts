@@ -12,7 +12,7 @@ import { startServer, type BenchServer } from "../server.ts";
 
 const WRITERS = 4;
 const SERIES = 10;
-/** Between two envelopes of a writer, so that the bench itself leaves room for what is measured. */
+/** Between two envelopes of a writer, so that the bench itself leaves processor time for the server. */
 const PAUSE_MS = 2;
 const STREAMS_PER_SESSION = 100;
 const BAR_MS = 300;
@@ -22,7 +22,7 @@ const MARK_BYTES = 16;
 type Asked = MessageInitShape<typeof WatchRequestSchema>;
 type Said = MessageInitShape<typeof EnvelopeSchema>;
 
-/** From the acknowledgement of a change to the event that tells of it, while other runs are being written. */
+/** From the acknowledgement of a change to its event, while other runs are being written. */
 export async function benchWatch({ report, directory, scale }: Bench): Promise<void> {
   const server = await startServer(`${directory}/data`);
   const run = { id: await createRun(server.url, "probe") };
@@ -78,7 +78,7 @@ async function measure(server: BenchServer, { watchers, asked, probes, said }: M
   const streams: ClientHttp2Stream[] = [];
   const seen = new Map<string, { at: number[]; all: PromiseWithResolvers<void> }>();
   const listener = (): ((chunk: Buffer) => void) => {
-    // A mark may come in two pieces; one that was whole is in no tail.
+    // A mark may arrive in two pieces; a complete one is not in a tail.
     let tail: Buffer = Buffer.alloc(0);
     return (chunk) => {
       const nowMs = performance.now();
@@ -97,18 +97,20 @@ async function measure(server: BenchServer, { watchers, asked, probes, said }: M
   const latencies: number[] = [];
   for (let i = 0; i < probes; i++) {
     const mark = randomBytes(MARK_BYTES / 2).toString("hex");
-    const told = { at: [] as number[], all: Promise.withResolvers<void>() };
-    seen.set(mark, told);
+    const received = { at: [] as number[], all: Promise.withResolvers<void>() };
+    seen.set(mark, received);
     await writer.send(toBinary(EnvelopeSchema, create(EnvelopeSchema, said(mark))));
     const ackMs = performance.now();
     const late = setTimeout(() => {
-      told.all.reject(new Error(`${told.at.length} of ${watchers} watchers heard of it in ${LATE_MS} ms`));
+      received.all.reject(
+        new Error(`${received.at.length} of ${watchers} watchers got the event in ${LATE_MS} ms`),
+      );
     }, LATE_MS);
-    await told.all.promise;
+    await received.all.promise;
     clearTimeout(late);
     seen.delete(mark);
-    latencies.push(...told.at.map((atMs) => Math.max(0, atMs - ackMs)));
-    // Probes must not fall into step with the waves.
+    latencies.push(...received.at.map((atMs) => Math.max(0, atMs - ackMs)));
+    // Probes must not synchronize with the waves.
     await pause(Math.random() * 30);
   }
   writer.close();
@@ -117,7 +119,7 @@ async function measure(server: BenchServer, { watchers, asked, probes, said }: M
   return latencies;
 }
 
-/** Over gRPC, and without decoding: a browser or a program has a machine of its own for that. */
+/** Over gRPC, and without decoding: a browser or a program does that on another machine. */
 async function watch(
   session: ClientHttp2Session,
   asked: Asked,
@@ -134,7 +136,7 @@ async function watch(
   head.writeUInt32BE(request.length, 1);
   stream.end(Buffer.concat([head, request]));
   stream.on("error", () => {});
-  // The first piece says that the watch stands.
+  // The first piece confirms the watch.
   await once(stream, "data");
   stream.on("data", onData);
   return stream;

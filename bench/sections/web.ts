@@ -19,7 +19,7 @@ export async function benchWeb({ report, directory, scale }: Bench): Promise<voi
     value: coreShare(),
     format: (value) => `${Math.round(100 * value)} %`,
     better: "higher",
-    notes: "less than 100 %: others work here, too, and waits are longer by as much",
+    notes: "less than 100 %: other programs are running, and waits are longer by as much",
   });
   const browser = await launchChromium();
   try {

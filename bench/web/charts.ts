@@ -12,7 +12,7 @@ const OPENINGS = 3;
 const MOVES_MS = 3_000;
 const ZOOMS = 6;
 const ZOOM_EVERY_MS = 500;
-/** Twelve charts are in sight at once. */
+/** Twelve charts are visible at once. */
 const WINDOW = { width: 1920, height: 1080 };
 const NAMESPACE = "charts";
 

@@ -3,14 +3,14 @@ import type { AddressInfo } from "node:net";
 
 export interface CountingProxy {
   url: string;
-  /** Bytes of the bodies of scripts and styles as they travelled, by path, since the last `reset`. */
+  /** Transferred bytes of scripts and styles, by path, since the last `reset`. */
   assets: Map<string, number>;
-  /** Those that were asked for and are still on their way. */
+  /** Pending requests. */
   waiting(): number;
   close(): void;
 }
 
-/** Stands before the server and counts, because a browser's tools leave out what its workers load. */
+/** A counting proxy, because a browser's tools leave out the requests of workers. */
 export async function startCountingProxy(port: number): Promise<CountingProxy> {
   const assets = new Map<string, number>();
   let waiting = 0;

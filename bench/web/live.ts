@@ -31,7 +31,7 @@ export async function measureLive(report: Report, browser: Browser, server: Benc
   for (let value = 1; value <= POINTS; value++) {
     await log(value);
     acked.push(Date.now());
-    // Points must not fall into step with what the page does by the clock.
+    // Points must not synchronize with timers of the page.
     await pause(EVERY_MS * (0.5 + Math.random()));
   }
   await ask(page, `probe.numbersPainted(drawn, ${POINTS})`);

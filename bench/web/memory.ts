@@ -13,10 +13,10 @@ const HOUR_MS = 60_000;
 const ROUNDS = 240;
 const NAMESPACE = "hour";
 const PROGRESS_EVERY = 40;
-/** Longer than the page rests between two reads. */
+/** Longer than the pause of the page between two reads. */
 const QUIET_MS = 2_000;
 const REST_MS_MAX = 15_000;
-/** What an hour may add, as a part of what there was. */
+/** The allowed growth in an hour, as a share. */
 const GROWTH_MAX = 0.1;
 
 interface Held {
@@ -80,10 +80,10 @@ export async function measureMemory(
   });
 }
 
-/** What is left when everything is thrown away that nobody holds. */
+/** The memory after garbage collection. */
 async function weigh({ debug }: OpenPage, rest: () => Promise<void>): Promise<Held> {
   await rest();
-  // What a finalizer lets go is collected by the next.
+  // Memory that a finalizer releases is collected by the next one.
   await debug.send("HeapProfiler.collectGarbage");
   await debug.send("HeapProfiler.collectGarbage");
   const { usedSize, backingStorageSize } = (await debug.send("Runtime.getHeapUsage")) as {
@@ -94,7 +94,7 @@ async function weigh({ debug }: OpenPage, rest: () => Promise<void>): Promise<He
   return { heapBytes: usedSize, arrayBytes: backingStorageSize, nodes };
 }
 
-/** Returns how to wait until no points are on their way, which would be weighed beside those they replace. */
+/** Returns a function that waits until no points are loading, which would count in addition to those they replace. */
 function watchReads(page: Page): () => Promise<void> {
   const waiting = new Set<Request>();
   let changedMs = performance.now();

@@ -5,7 +5,7 @@ import { quantile } from "../report.ts";
 const PROBE = fileURLToPath(new URL("probe.js", import.meta.url));
 const PAGE_MS_MAX = 60_000;
 
-/** A page in a browser that has seen nothing yet: no cache, no worker. */
+/** A page in a new browser: no cache, no worker. */
 export interface OpenPage {
   page: Page;
   context: BrowserContext;
@@ -25,7 +25,7 @@ export async function openPage(
   await context.addInitScript({ path: PROBE });
   const page = await context.newPage();
   const debug = await context.newCDPSession(page);
-  // Time that others took from a shared machine is not the page's.
+  // Time of other programs on a shared machine does not count.
   await debug.send("Performance.enable", { timeDomain: "threadTicks" });
   await page.goto(url, { waitUntil: "commit" });
   return {
@@ -40,12 +40,12 @@ export async function openPage(
   };
 }
 
-/** Calls something of probe.js, or anything else the page can work out. As text, because there is no page where this is checked. */
+/** Evaluates a function of probe.js, or any other expression. As text, because there is no page where this is checked. */
 export async function ask<T>(page: Page, script: string): Promise<T> {
   return await page.evaluate<T>(script);
 }
 
-/** What probe.js saw between `startFrames` and `endFrames`. */
+/** Measurements of probe.js between `startFrames` and `endFrames`. */
 export interface Frames {
   /** Milliseconds between frames. */
   frames: number[];

@@ -114,7 +114,7 @@ globalThis.probe = (() => {
     });
 
   const charts = () => [...document.querySelectorAll('[role="img"][aria-label*=" by step, "]')];
-  /** Lines are drawn where their number is told: in one commit. */
+  /** Lines are drawn in the same commit as their number. */
   const chartsOf = (count, lines) =>
     until(() => charts().filter(({ ariaLabel }) => ariaLabel.includes(`, ${lines} lines`)).length >= count);
   /** How many charts hold a pixel of a line. */

@@ -10,7 +10,7 @@ const COLD_STARTS = 5;
 
 const kilobytes = (value: number) => `${(value / 1_000).toFixed(0)} kB`;
 
-/** Pages, and what says that they are of use: the first thing on them that came from the API. */
+/** Pages, with the selector of the first content from the API, which makes them useful. */
 function pagesOf(runIds: readonly string[]): { name: string; path: string; useful: string }[] {
   const [id, other] = runIds.slice(-2);
   return [
@@ -24,7 +24,7 @@ function pagesOf(runIds: readonly string[]): { name: string; path: string; usefu
   ];
 }
 
-/** What a browser that has nothing loads, and when it shows something. */
+/** The bytes that a new browser loads, and its first paint. */
 export async function measureStartUp(
   report: Report,
   browser: Browser,

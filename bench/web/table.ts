@@ -9,10 +9,10 @@ const BLANK_FRAMES_MAX = 2;
 const ROUNDS = 8;
 const WARM_UP = 2;
 const SCROLL_MS = 5_000;
-/** A quick hand on a wheel: 250 rows a second. */
+/** Fast scrolling: 250 rows a second. */
 const WHEEL_PX_PER_MS = 7;
 const WHEEL_EVERY_MS = 16;
-/** Nothing must be under way of what was asked before. */
+/** No earlier requests must be pending. */
 const QUIET_MS = 250;
 const JUMPS = [0.5, 1, 0.25, 0.75, 0.1, 0.9, 0.33, 0.66];
 const COLUMNS = ["name", "status", "params.p0", "metrics.m1.last", "metrics.m2.last"];
@@ -108,7 +108,7 @@ async function measureScrolling(report: Report, { page }: OpenPage, total: strin
   await startFrames(page, true);
   const startMs = performance.now();
   for (let doneMs = 0; doneMs < SCROLL_MS;) {
-    // However long the browser took for the last turn: the hand does not wait for it.
+    // Scrolling does not wait for the browser to finish the last turn.
     const nowMs = performance.now() - startMs;
     await page.mouse.wheel(0, WHEEL_PX_PER_MS * (nowMs - doneMs));
     doneMs = nowMs;

@@ -7,9 +7,9 @@ import { dirname } from "node:path";
  * those of Node, with a `code`. Only `resolve` and `list` follow a symbolic link at the end of a path.
  */
 export interface Disk {
-  /** Creates the directory at an absolute path and its parents, durably. Existing ones are no error. */
+  /** Creates the directory at an absolute path and its parents, durably. Existing ones are not an error. */
   makeRoot(path: string): Promise<void>;
-  /** Creates one directory; an existing one is no error. */
+  /** Creates one directory; an existing one is not an error. */
   makeDirectory(path: string): Promise<void>;
   /** The path with every symbolic link in it followed. */
   resolve(path: string): Promise<string>;
@@ -109,7 +109,7 @@ export const nodeDisk: Disk = {
   },
 
   async openForReading(path) {
-    // Without O_NONBLOCK, opening a named pipe would wait for somebody to write to it.
+    // Without O_NONBLOCK, opening a named pipe would wait for a writer.
     const handle = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     return {
       stat: async () => entryFrom(await handle.stat()),

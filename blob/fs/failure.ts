@@ -45,7 +45,7 @@ export function failureFrom(task: string, error: unknown): CairnError {
       `${task}: a directory of the blob store is gone or replaced (${errno})`,
       {
         cause: error,
-        hint: "restore the folder of blobs, or restart the server to lay it out anew",
+        hint: "restore the folder of blobs, or restart the server to create it again",
       },
     );
   }

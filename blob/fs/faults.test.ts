@@ -148,7 +148,7 @@ describe("fs on a failing disk", () => {
     await store.close();
   });
 
-  it("stores nothing more after a failed sync, but goes on reading", async () => {
+  it("stores nothing more after a failed sync, but still reads", async () => {
     for (const sync of ["file.sync", "syncDirectory"] as const) {
       let broken = false;
       const disk = watchedDisk((call) => {

@@ -103,7 +103,7 @@ describe("fs", () => {
     expect(await store.find(digest)).toEqual({ digest, sizeBytes: 8 });
   });
 
-  it("removes what broken-off writes left behind", async () => {
+  it("removes the remains of interrupted writes", async () => {
     await writeFile(join(root(), "incoming", "stale"), "half a blob");
     await symlink("/etc/passwd", join(root(), "incoming", "planted"));
     await reopen();
@@ -144,7 +144,7 @@ describe("fs", () => {
       expect(await readdir(join(directory, "home"))).toEqual(["thesis.tex"]);
     });
 
-    it("goes on where the first start was broken off", async () => {
+    it("continues where the first start was interrupted", async () => {
       await mkdir(join(directory, "begun"));
       await writeFile(join(directory, "begun", "format.new"), "cairn-bl");
       await (await openFsBlobStore(join(directory, "begun"))).close();
@@ -157,7 +157,7 @@ describe("fs", () => {
     });
   });
 
-  describe("what somebody planted", () => {
+  describe("planted entry", () => {
     const digest = digestOf("the real thing");
     let secret: string;
 
@@ -201,7 +201,7 @@ describe("fs", () => {
       expect(await readdir(join(root(), "incoming"))).toEqual([]);
     });
 
-    it("is not followed when it stands in place of the directory for writing", async () => {
+    it("is not followed when it replaces the directory for writing", async () => {
       const outside = join(directory, "outside");
       await mkdir(outside);
       await writeFile(join(outside, "precious"), "");
@@ -211,7 +211,7 @@ describe("fs", () => {
       expect(await readdir(outside)).toEqual(["precious"]);
     });
 
-    it("is not followed when it stands in place of an upload or of their directory", async () => {
+    it("is not followed when it replaces an upload or their directory", async () => {
       const id = digestOf("an upload");
       await symlink(secret, join(root(), "uploads", id));
       expect(await store.findUpload(id)).toBeUndefined();
@@ -228,7 +228,7 @@ describe("fs", () => {
       expect(await readFile(secret, "utf8")).toBe("do not tell");
     });
 
-    it("is no blob when it is a directory or a pipe", async () => {
+    it("is not a blob when it is a directory or a pipe", async () => {
       await mkdir(fileOf(digest));
       await expect(store.get(digest)).rejects.toEqual(refused("not-found"));
       expect(await store.find(digest)).toBeUndefined();
@@ -240,7 +240,7 @@ describe("fs", () => {
       expect(await listed(store)).toEqual([]);
     });
 
-    it("is no blob when its name is no digest of that directory", async () => {
+    it("is not a blob when its name is not a digest of that directory", async () => {
       await writeFile(join(root(), digest.slice(0, 2), "notes.txt"), "");
       await mkdir(join(root(), "00"), { recursive: true });
       await writeFile(join(root(), "00", digest), "");

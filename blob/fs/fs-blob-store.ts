@@ -17,8 +17,8 @@ const NOTHING = new Uint8Array(0);
 
 /**
  * Opens a directory as a blob store, and makes it one when it is empty. One process at a time: the
- * server holds a lock on its data directory. What broken-off writes left behind is removed here.
- * `onFailure` is told once, when nothing can be stored any more.
+ * server holds a lock on its data directory. The remains of interrupted writes are removed here.
+ * `onFailure` is called once, when nothing can be stored any more.
  */
 export async function openFsBlobStore(
   directory: string,
@@ -35,16 +35,16 @@ export async function openFsBlobStore(
 /**
  * A blob is written to a file of its own in `incoming`, synced, renamed to its digest, and then the
  * directory is synced: at every moment the store holds a whole blob or none. Content that is there
- * already is written again all the same: that costs a little and repairs a damaged copy.
+ * already is written again: that costs a little and repairs a damaged copy.
  *
- * What is not a plain file (a link somebody planted) counts as absent: it is never followed, and a
+ * What is not a plain file (a planted link) counts as absent: it is never followed, and a
  * put of its digest replaces it. Reading a whole blob checks its digest before the last piece is
  * handed out and throws `corrupt`; a range is read unchecked.
  */
 class FsBlobStore implements BlobStore {
   readonly #root: Root;
   readonly #uploads: FsUploads;
-  /** What writes at this moment. */
+  /** The writes in progress. */
   readonly #writing = new Set<Promise<unknown>>();
   #closed = false;
 

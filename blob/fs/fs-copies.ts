@@ -30,7 +30,7 @@ export async function copyBlobs(root: Root, blobs: AsyncIterable<BlobInfo>, fold
   }
 }
 
-/** The other way, for what is missing. Each comes into its place as a whole, as an upload does. */
+/** Copies back the blobs that are missing. Each gets its name when it is complete, as an upload does. */
 export async function takeBlobs(root: Root, folder: string): Promise<void> {
   const task = "cannot take blobs back";
   const { disk, layout } = root;

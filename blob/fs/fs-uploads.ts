@@ -75,7 +75,7 @@ export class FsUploads {
     if (kind !== "file") throw gone(task);
     const progress = this.#progressAt(id, offset);
     let size = offset;
-    // A stream that breaks off is no reason to lose what came of it.
+    // What arrived before a stream broke off is kept.
     let broken: { error: unknown } | undefined;
     try {
       for await (const chunk of pieces(content, (error) => (broken = { error }))) {
@@ -144,7 +144,7 @@ export class FsUploads {
     }
   }
 
-  /** What an earlier process wrote and did not come to acknowledge may not be on the disk yet. */
+  /** What an earlier process wrote and did not acknowledge may not be on the disk yet. */
   async #syncFile(task: string, id: string): Promise<void> {
     const file = await this.#root.try(task, () => this.#root.disk.openForAppending(this.#fileOf(id), 0));
     try {
@@ -178,7 +178,7 @@ export class FsUploads {
   }
 }
 
-/** What comes until the end or until the stream breaks, of which `onBreak` is told. */
+/** The bytes until the stream ends or breaks off; then `onBreak` is called. */
 async function* pieces(
   content: AsyncIterable<Uint8Array>,
   onBreak: (error: unknown) => void,
@@ -211,7 +211,7 @@ function isFullFailure(error: unknown): boolean {
 }
 
 function gone(task: string): CairnError {
-  return new CairnError("unavailable", `${task}: something else stands in its place`, {
-    hint: "restart the server to lay its directory out anew",
+  return new CairnError("unavailable", `${task}: something else is in its place`, {
+    hint: "restart the server to create its directory again",
   });
 }

@@ -9,7 +9,7 @@ import type { Disk, ReadableFile } from "./disk.ts";
  * The directory of a blob store:
  *
  *     format              "cairn-blobs 1"
- *     incoming/<random>   being written; whatever is there at opening was broken off and is removed
+ *     incoming/<random>   being written; leftovers of interrupted writes are removed at opening
  *     uploads/<id>        content that comes in pieces, as far as it has come
  *     00/ … ff/           <digest>, in the directory of its first two digits
  */
@@ -44,7 +44,7 @@ export async function openLayout(disk: Disk, directory: string): Promise<Layout>
     if (found === undefined) await disk.makeDirectory(folder);
     else if (found.kind !== "directory") throw foreign(root, basename(folder));
   }
-  // The process that made a directory may have ended before it could say so to the disk.
+  // The process that made a directory may have ended before it synced it.
   await disk.syncDirectory(root);
   for await (const { name, kind } of disk.list(incoming)) {
     if (kind !== "directory") await disk.unlink(join(incoming, name));

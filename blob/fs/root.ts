@@ -11,12 +11,12 @@ import type { Layout } from "./layout.ts";
 export class Root {
   readonly disk: Disk;
   readonly layout: Layout;
-  /** Directories of which the disk is known to know. */
+  /** Directories that are known to be durable. */
   readonly #lastingFolders = new Set<string>();
   readonly #onFailure: (error: CairnError) => void;
   #syncFailed = false;
 
-  /** `onFailure` is told once, when nothing can be stored any more. */
+  /** `onFailure` is called once, when nothing can be stored any more. */
   constructor(disk: Disk, layout: Layout, onFailure: (error: CairnError) => void = () => {}) {
     this.disk = disk;
     this.layout = layout;
@@ -33,8 +33,8 @@ export class Root {
   }
 
   /**
-   * After a failed sync the system may have dropped data it will not mention again, so a later sync
-   * proves nothing and nothing is stored any more. A full disk is no such failure.
+   * After a failed sync the system may have dropped data without reporting it again, so a later sync proves nothing and
+   * nothing is stored any more. A full disk is not such a failure.
    */
   async sync(task: string, act: () => Promise<void>): Promise<void> {
     try {
@@ -86,7 +86,7 @@ export class Root {
     const entry = await this.try(task, () => this.disk.find(folder));
     if (entry === undefined || entry.kind === "directory") return entry !== undefined;
     throw new CairnError("unavailable", `${task}: its directory was replaced by something else`, {
-      hint: `remove what stands at ${basename(folder)} in the folder of blobs`,
+      hint: `remove the entry ${basename(folder)} in the folder of blobs`,
     });
   }
 }

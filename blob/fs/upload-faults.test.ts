@@ -78,7 +78,7 @@ describe("uploads in pieces on a failing disk", () => {
       else expect(outcome).toMatchObject({ name: "CairnError", code: "unavailable" });
       await store.close();
 
-      // Whatever it was, the client goes on where the server says, and it comes out whole.
+      // After any failure the client continues where the server says, and the upload is complete.
       const after = await openFsBlobStore(place);
       if ((await after.find(DIGEST)) === undefined) {
         const { sizeBytes } = (await after.findUpload(UPLOAD))!;

@@ -6,7 +6,7 @@ import { MemoryUploads } from "./memory-uploads.ts";
 
 const CHUNK_BYTES = 256 << 10;
 
-/** Keeps blobs in this process and nowhere else: they are gone when it ends, as is all of `memory:`. */
+/** Keeps blobs in memory only: they are gone when the process ends, as is all of `memory:`. */
 export function openMemoryBlobStore(): BlobStore {
   return new MemoryBlobStore();
 }
@@ -115,7 +115,7 @@ class MemoryBlobStore implements BlobStore {
   }
 }
 
-/** Copies: a reader may do with its bytes what it likes. */
+/** Copies, because a reader may change its bytes. */
 async function* pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {
   for (let at = 0; at < bytes.byteLength; at += CHUNK_BYTES) {
     yield new Uint8Array(bytes.subarray(at, at + CHUNK_BYTES));

@@ -28,15 +28,15 @@ Examples:
   audit
     .command("verify")
     .description(
-      "recompute the chain of hashes of an exported file, without a server; ends with 1 if it is broken",
+      "recompute the chain of hashes of an exported file, without a server; exits with 1 if it is broken",
     )
     .argument("<file>", "as `export` wrote it")
-    .option("--head <file>", "also: the file holds the entry that this head names")
+    .option("--head <file>", "also check that the file contains the entry of this head")
     .addHelpText("after", "\nExamples:\n  cairn access audit verify audit.jsonl --head head.json")
     .action((file: string, options: { head?: string }) => verifyFile(cli, file, options.head));
   audit
     .command("head")
-    .description("how long the audit is and its last hash, signed by the server, to be kept elsewhere")
+    .description("length and last hash of the audit, signed by the server, to be stored elsewhere")
     .addHelpText("after", "\nExamples:\n  cairn access audit head > head.json")
     .action(async () => {
       const { headLine } = await import("#server/audit/audit-file.ts");
@@ -44,7 +44,7 @@ Examples:
     });
   audit
     .command("check")
-    .description("whether the server's audit still holds a head that was kept; ends with 1 if not")
+    .description("check that the server's audit still contains a saved head; exits with 1 if not")
     .argument("<file>", "as `head` wrote it")
     .addHelpText("after", "\nExamples:\n  cairn access audit check head.json")
     .action((file: string) => checkHead(cli, file));
@@ -76,7 +76,7 @@ async function verifyFile(cli: Cli, file: string, headFile: string | undefined):
   if (cli.options.json === true) cli.printJson({ ok, first, last, problems });
   else if (!ok) for (const problem of problems) cli.print(printable(problem));
   else {
-    cli.print(`The file is whole: entries ${first} to ${last}, none altered or removed.`);
+    cli.print(`The file is intact: entries ${first} to ${last}, none altered or removed.`);
     if (first > 1) cli.note(`entry ${first} itself can be checked only with the entry before it`);
   }
 }

@@ -26,12 +26,10 @@ export function addAudit(command: Command, cli: Cli): void {
   const audit = command
     .command("audit")
     .helpCommand(false)
-    .description(
-      "who changed, replaced or deleted what, newest first; subcommands keep it outside the server",
-    )
-    .option("--by <principal>", "only what this one did")
-    .option("--action <word>", "only this, such as bind-role, log-in, purge-run")
-    .option("--target <text>", "only what was done to this")
+    .description("who changed, replaced or deleted what, newest first; subcommands export and verify it")
+    .option("--by <principal>", "only actions of this principal")
+    .option("--action <word>", "only this action, such as bind-role, log-in, purge-run")
+    .option("--target <text>", "only actions on this target")
     .option("--limit <n>", "how many", parseCount(1), LIMIT_DEFAULT)
     .addHelpText(
       "after",
@@ -77,7 +75,7 @@ Examples:
   addAuditAnchor(audit, cli);
   command
     .command("verify-audit")
-    .description("recompute the chain of hashes; ends with 1 if an entry was altered or removed")
+    .description("recompute the chain of hashes; exits with 1 if an entry was altered or removed")
     .addHelpText("after", "\nExamples:\n  cairn access verify-audit")
     .action(async () => {
       const server = await cli.connect();
@@ -85,7 +83,7 @@ Examples:
       if (!ok) cli.endWith(EXIT.failed);
       if (cli.options.json === true) cli.printJson({ ok, entries, problems });
       else if (ok)
-        cli.print(`The audit is whole: ${countOf(entries, "entry", "entries")}, none altered or removed.`);
+        cli.print(`The audit is intact: ${countOf(entries, "entry", "entries")}, none altered or removed.`);
       else for (const problem of problems) cli.print(printable(problem));
     });
 }

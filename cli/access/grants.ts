@@ -12,7 +12,7 @@ interface ScopeOptions {
 }
 
 export function addGrants(command: Command, cli: Cli): void {
-  withArtifact(command.command("grant").description("let somebody do something somewhere, and below it"))
+  withArtifact(command.command("grant").description("give a role on a scope and everything below it"))
     .argument("<role>", ROLE_WORDS.join(", "), parseRole)
     .argument("<principal>", "a user, service or group, or everyone")
     .argument("<scope>", SCOPE_HELP)
@@ -30,7 +30,9 @@ export function addGrants(command: Command, cli: Cli): void {
         cli.print(`${printable(principal)} is now ${wordOf(Role, binding.role)} of ${where}.`);
       }
     });
-  withArtifact(command.command("revoke").description("take the role away that somebody has right there"))
+  withArtifact(
+    command.command("revoke").description("take away the role that is bound on exactly this scope"),
+  )
     .argument("<principal>")
     .argument("<scope>", SCOPE_HELP)
     .addHelpText("after", "\nExamples:\n  cairn access revoke asr langtech/asr")
@@ -82,12 +84,14 @@ function addShow(command: Command, cli: Cli): void {
         const by = `by ${printable(createdBy)} ${formatAgo(createdUs)}`;
         cli.print(`  ${printable(principal)} is ${wordOf(Role, role)} (${by})`);
       }
-      if (found.bindings.length === 0) cli.print("  no role is bound right there");
+      if (found.bindings.length === 0) cli.print("  no role is bound on this scope");
     });
 }
 
 function addExplain(command: Command, cli: Cli): void {
-  withArtifact(command.command("explain").description("what somebody may do somewhere, and why"))
+  withArtifact(
+    command.command("explain").description("which permissions a principal has on a scope, and why"),
+  )
     .argument("<principal>", "a user, service or group; `-` for yourself")
     .argument("<scope>", SCOPE_HELP)
     .addHelpText(

@@ -22,10 +22,10 @@ interface AddOptions {
 export function addUsers(command: Command, cli: Cli): void {
   command
     .command("add")
-    .description("a person, or with --service a job or script")
+    .description("add a user, or with --service a job or script")
     .argument("<name>")
-    .option("--display <text>", "the name as people say it")
-    .option("--service", "something that is no person: it has tokens, never a password")
+    .option("--display <text>", "the display name")
+    .option("--service", "a service account: it has tokens, never a password")
     .option("--password", "ask for a password; without one it logs in by token alone")
     .option("--password-stdin", "read the password from standard input")
     .addHelpText(
@@ -41,18 +41,18 @@ export function addUsers(command: Command, cli: Cli): void {
       const made = await withOwnPassword(cli, server.url, (yourPassword) =>
         server.access.createPrincipal({ ...request, yourPassword }),
       );
-      tell(cli, made, `Added ${wordOf(PrincipalKind, kind)} ${printable(name)}.`);
+      report(cli, made, `Added ${wordOf(PrincipalKind, kind)} ${printable(name)}.`);
     });
   command
     .command("rm")
-    .description("with tokens, roles and memberships")
+    .description("remove a user with its tokens, roles and memberships")
     .argument("<name>")
     .option("--yes", "do not ask")
     .addHelpText("after", "\nExamples:\n  cairn access user rm ada")
     .action((name: string, { yes }: { yes?: boolean }) => removePrincipal(cli, name, yes === true));
   command
     .command("ls")
-    .description("everybody there is")
+    .description("list users and services")
     .addHelpText("after", "\nExamples:\n  cairn access user ls --json")
     .action(() => list(cli, (kind) => kind !== PrincipalKind.GROUP));
   for (const [word, disabled] of [
@@ -61,20 +61,22 @@ export function addUsers(command: Command, cli: Cli): void {
   ] as const) {
     command
       .command(word)
-      .description(disabled ? "nothing of it works any more, until it is enabled" : "let it in again")
+      .description(
+        disabled ? "disable its tokens and logins until it is enabled" : "enable a disabled user or service",
+      )
       .argument("<name>")
       .addHelpText("after", `\nExamples:\n  cairn access user ${word} ada`)
       .action(async (name: string) => {
         const changed = await (await cli.connect()).access.updatePrincipal({ name, disabled });
-        tell(cli, changed, `${disabled ? "Disabled" : "Enabled"} ${printable(name)}.`);
+        report(cli, changed, `${disabled ? "Disabled" : "Enabled"} ${printable(name)}.`);
       });
   }
   command
     .command("password")
-    .description("give a person a new password")
+    .description("set the password of a user")
     .argument("<name>")
     .option("--password-stdin", "read the password from standard input")
-    .option("--none", "take the password away")
+    .option("--none", "remove the password")
     .addHelpText("after", "\nExamples:\n  cairn access user password ada")
     .action(async (name: string, options: { passwordStdin?: boolean; none?: boolean }) => {
       const server = await cli.connect();
@@ -83,39 +85,39 @@ export function addUsers(command: Command, cli: Cli): void {
       const changed = await withOwnPassword(cli, server.url, (yourPassword) =>
         server.access.updatePrincipal({ name, password: password!, yourPassword }),
       );
-      tell(cli, changed, `${printable(name)} has ${password === "" ? "no" : "a new"} password.`);
+      report(cli, changed, `${printable(name)} has ${password === "" ? "no" : "a new"} password.`);
     });
 }
 
 export function addGroups(command: Command, cli: Cli): void {
   command
     .command("add")
-    .description("a group; roles bound to it hold for its members")
+    .description("add a group; roles bound to it apply to its members")
     .argument("<name>")
-    .option("--display <text>", "the name as people say it")
+    .option("--display <text>", "the display name")
     .addHelpText("after", "\nExamples:\n  cairn access group add asr")
     .action(async (name: string, { display = "" }: { display?: string }) => {
       const server = await cli.connect();
       const kind = PrincipalKind.GROUP;
       const made = await server.access.createPrincipal({ name, kind, displayName: display });
-      tell(cli, made, `Added group ${printable(name)}.`);
+      report(cli, made, `Added group ${printable(name)}.`);
     });
   command
     .command("rm")
-    .description("with its roles; its members stay")
+    .description("remove a group with its roles; its members stay")
     .argument("<name>")
     .option("--yes", "do not ask")
     .addHelpText("after", "\nExamples:\n  cairn access group rm asr")
     .action((name: string, { yes }: { yes?: boolean }) => removePrincipal(cli, name, yes === true));
   command
     .command("ls")
-    .description("groups and their members")
+    .description("list groups and their members")
     .addHelpText("after", "\nExamples:\n  cairn access group ls")
     .action(() => list(cli, (kind) => kind === PrincipalKind.GROUP));
   for (const word of ["join", "leave"] as const) {
     command
       .command(word)
-      .description(word === "join" ? "make somebody a member" : "end a membership")
+      .description(word === "join" ? "add members" : "remove members")
       .argument("<group>")
       .argument("<member...>")
       .addHelpText("after", `\nExamples:\n  cairn access group ${word} asr ada`)
@@ -160,7 +162,7 @@ async function list(cli: Cli, wanted: (kind: PrincipalKind) => boolean): Promise
     return;
   }
   if (found.length === 0) {
-    cli.note("There is nobody.");
+    cli.note("There are none.");
     return;
   }
   cli.print(
@@ -196,7 +198,7 @@ async function listPrincipals(server: Cairn): Promise<Principal[]> {
   }
 }
 
-function tell(cli: Cli, principal: Principal, words: string): void {
+function report(cli: Cli, principal: Principal, words: string): void {
   if (cli.options.json === true) cli.printJson(jsonPrincipal(principal));
   else cli.print(words);
 }

@@ -7,6 +7,6 @@ export const ROLE_WORDS = ["viewer", "writer", "maintainer", "admin"] as const;
 /** For an argument or option that is a role. */
 export function parseRole(word: string): Role {
   const role = valueOf(Role, word);
-  if (role === undefined) throw new InvalidArgumentError(`it is none of ${ROLE_WORDS.join(", ")}`);
+  if (role === undefined) throw new InvalidArgumentError(`must be one of ${ROLE_WORDS.join(", ")}`);
   return role;
 }

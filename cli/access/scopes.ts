@@ -8,8 +8,8 @@ import { printable } from "../output/text.ts";
 export const SCOPE_HELP = "a namespace, `/` for everything, or run:RUN";
 
 /**
- * The scope that a person means. The root has to be named as `/`: an empty word is more likely a variable that
- * was not set, and would give away everything.
+ * Parses a scope. The root must be written as `/`: an empty argument is more likely an unset variable, and would grant
+ * access to everything.
  */
 export async function findScope(
   server: Cairn,

@@ -46,8 +46,8 @@ export interface ChooseOptions {
 }
 
 /**
- * What `names` mean: an artifact of that very name, else everything below the folder of that name. Of one that has
- * several steps the one asked for, all of them, or the one the server gives: without a step, or else the last.
+ * What `names` mean: an artifact of that very name, else everything below the folder of that name. If it has several
+ * steps: the requested one, all of them, or the server's default: the one without a step, or else the last.
  */
 export async function chooseArtifacts(
   server: Cairn,
@@ -67,7 +67,7 @@ export async function chooseArtifacts(
         `cannot find artifact "${printable(cut(name, 200))}"${at}: the run has none of that name`,
         {
           exitCode: EXIT.notFound,
-          hint: `\`cairn artifacts ls ${runId}\` lists what there is`,
+          hint: `\`cairn artifacts ls ${runId}\` lists its artifacts`,
         },
       );
     }
@@ -103,7 +103,7 @@ async function called(
     return [{ artifact, named: true, fileName: name }];
   } catch (thrown) {
     const { code } = Failure.from(thrown);
-    // A name that no artifact can have may still be a folder as a person writes it.
+    // An invalid artifact name may still be a folder, such as one with "/" at its end.
     if (code === Code.NotFound || code === Code.InvalidArgument) return [];
     throw thrown;
   }

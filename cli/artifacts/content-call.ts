@@ -1,7 +1,7 @@
 import type { Cairn } from "#sdk/client.ts";
 import { httpFailure } from "#sdk/http-failure.ts";
 
-/** How long a transfer goes on without a single byte: longer than a restart, and than most quotas ask for. */
+/** How long a transfer may be idle: longer than a restart takes, and than most quotas make it wait. */
 export const TRANSFER_PATIENCE_MS = 60_000;
 
 /** Which content a request is about. */
@@ -32,7 +32,7 @@ export async function callContent(
 
 const ERROR_BYTES_MAX = 64 << 10;
 
-/** The text of an answer, or what of it is enough to be no error of ours. */
+/** The text of an answer, cut to a size that is enough for an error message. */
 async function shortText(response: Response): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";

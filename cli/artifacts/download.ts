@@ -23,8 +23,8 @@ export interface DownloadOptions {
 export type Downloaded = "fetched" | "resumed" | "same";
 
 /**
- * Brings the content of an artifact into `file`. It grows in a `.part` file beside it, which a later call goes on
- * with, and gets its name once its SHA-256 is what the server announced.
+ * Brings the content of an artifact into `file`. It is written to a `.part` file beside it, which a later call
+ * continues, and renamed once its SHA-256 is what the server announced.
  */
 export async function download(
   server: Cairn,
@@ -94,7 +94,7 @@ async function fill(
       throw new WrongContent(
         `cannot use the content of "${printable(cut(artifact.name, 200))}": its SHA-256 is not ${artifact.sha256}`,
         {
-          hint: "run the command again; if it stays so, `cairn verify --all` looks for damage on the server",
+          hint: "run the command again; if it fails again, `cairn verify --all` looks for damage on the server",
         },
       );
     }
@@ -104,7 +104,7 @@ async function fill(
   }
 }
 
-/** Whether the file has that very content. Throws when it has another one and must not be replaced. */
+/** Whether the file has the same content. Throws when it differs and must not be replaced. */
 async function holds(file: string, artifact: Artifact, { force }: DownloadOptions): Promise<boolean> {
   await requirePlain(file, artifact.name);
   const found = await open(file, "r").catch((thrown: NodeJS.ErrnoException) => {
@@ -124,7 +124,7 @@ async function holds(file: string, artifact: Artifact, { force }: DownloadOption
   }
   if (force) return false;
   throw new CommandError(`cannot write "${printable(file)}": a file of other content is there`, {
-    hint: "give another place with -o, or --force to replace it",
+    hint: "choose another path with -o, or --force to replace it",
   });
 }
 
@@ -132,7 +132,7 @@ async function hashFile(file: FileHandle, size: number, hash: Hash): Promise<voi
   const block = Buffer.allocUnsafe(BLOCK_BYTES);
   for (let at = 0; at < size;) {
     const { bytesRead } = await file.read(block, 0, Math.min(BLOCK_BYTES, size - at), at);
-    if (bytesRead === 0) throw new Error("cannot read a file: it became shorter meanwhile");
+    if (bytesRead === 0) throw new Error("cannot read a file: it was truncated while it was read");
     hash.update(block.subarray(0, bytesRead));
     at += bytesRead;
   }
@@ -144,7 +144,7 @@ async function writeAll(file: FileHandle, bytes: Uint8Array, at: number): Promis
       .write(bytes, done, bytes.length - done, at + done)
       .catch((thrown: Error) => {
         throw new CommandError(`cannot write the download: ${thrown.message}`, {
-          hint: "what came is kept; run the command again to go on",
+          hint: "what was downloaded is kept; run the command again to resume",
         });
       });
     done += bytesWritten;

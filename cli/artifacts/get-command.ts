@@ -41,7 +41,7 @@ interface Got {
 
 export function addGet(command: Command, cli: Cli): void {
   command
-    .description("download files of a run; an interrupted download goes on where it stopped")
+    .description("download files of a run; an interrupted download resumes where it stopped")
     .argument("<run>", "id, name, alias or path of a run")
     .argument("[names...]", "names of artifacts, or of folders of them")
     .option("-o, --output <place>", "a folder, a file, or - for standard output (default: this folder)")
@@ -62,9 +62,9 @@ Examples:
     )
     .action(async (runText: string, names: string[], options: Options) => {
       if (names.length === 0 && options.all !== true) {
-        throw new CommandError("cannot get artifacts: none is named", {
+        throw new CommandError("cannot get artifacts: no name given", {
           exitCode: EXIT.usage,
-          hint: "name some, or give --all",
+          hint: "give one or more names, or --all",
         });
       }
       const server = await cli.connect();
@@ -177,7 +177,7 @@ function report(cli: Cli, got: readonly Got[], references: readonly Choice[], ra
       references: references.map(({ artifact: { name, step, uri } }) => ({ name, step, uri })),
     });
   } else {
-    const words = { fetched: "", resumed: " (went on)", same: " (was there)", failed: "" };
+    const words = { fetched: "", resumed: " (resumed)", same: " (unchanged)", failed: "" };
     for (const { name, file, outcome, sizeBytes, error } of got) {
       const mark = outcome === "failed" ? paint(cli.colour, "red", "✗") : paint(cli.colour, "green", "✓");
       const said = outcome === "failed" ? `${printable(name)}: ${error}` : printable(join(file!));
@@ -197,7 +197,7 @@ function report(cli: Cli, got: readonly Got[], references: readonly Choice[], ra
   }
   if (failed.length > 0) {
     throw new CommandError(`cannot get ${failed.length} of ${countOf(got.length, "file")}`, {
-      hint: "run the command again: what came is kept",
+      hint: "run the command again: what was downloaded is kept",
     });
   }
   if (missed.length > 0) throw referenceError(missed[0]!.artifact);

@@ -46,11 +46,11 @@ interface Put {
 
 export function addPut(command: Command, cli: Cli): void {
   command
-    .description("upload files to a run, or record where they are; an interrupted upload goes on")
+    .description("upload files to a run, or record where they are; an interrupted upload resumes")
     .argument("<run>", "id, name, alias or path of a run")
     .argument("<files...>", "files, folders, or addresses such as s3://bucket/model, which become references")
     .option("--name <name>", "its name in the run (one file only; default: the file's own)")
-    .option("--prefix <path>", "put before every name")
+    .option("--prefix <path>", "prefix for every name")
     .option("-n, --namespace <path>", "where to look for the run")
     .option("--step <step>", "the step it belongs to", parseStep)
     .option("--kind <kind>", ARTIFACT_KINDS.join(", "), parseKind)
@@ -160,7 +160,7 @@ function report(cli: Cli, done: readonly Put[]): void {
       const more =
         outcome === "recorded"
           ? ` → ${printable(from)}`
-          : `  ${formatBytes(sizeBytes ?? 0)}${outcome === "resumed" ? " (went on)" : ""}`;
+          : `  ${formatBytes(sizeBytes ?? 0)}${outcome === "resumed" ? " (resumed)" : ""}`;
       cli.print(`${paint(cli.colour, "green", "✓")} ${printable(name)}${more}`);
     }
   }
@@ -171,7 +171,7 @@ function report(cli: Cli, done: readonly Put[]): void {
   }
 }
 
-/** What each word of the command line stands for. A folder stands for the plain files in it. */
+/** What each argument means. A folder means the plain files in it. */
 async function itemsOf(files: readonly string[], { name, prefix = "" }: Options): Promise<Item[]> {
   const items: Item[] = [];
   for (const from of files) {

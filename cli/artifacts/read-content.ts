@@ -8,7 +8,7 @@ import { callContent, contentPath, TRANSFER_PATIENCE_MS } from "./content-call.t
 export interface ReadContentOptions {
   /** Where to begin. */
   from: number;
-  /** Takes the next bytes; nothing more is read before it is done with them. */
+  /** Takes the next bytes; reading continues when it has returned. */
   take(bytes: Uint8Array): Promise<void>;
   signal: AbortSignal;
 }
@@ -29,7 +29,8 @@ export async function readContent(
       yield bytes;
       at += bytes.length;
     }
-    if (at < size) throw new Failure(Code.Unavailable, `cannot read all of "${artifact.name}": it broke off`);
+    if (at < size)
+      throw new Failure(Code.Unavailable, `cannot read all of "${artifact.name}": the connection was lost`);
   }
   const pieces = followStream(server.url, open, { signal, patienceMs: TRANSFER_PATIENCE_MS });
   for await (const bytes of pieces) await take(bytes);
@@ -39,7 +40,7 @@ async function ask(server: Cairn, artifact: Artifact, at: number, signal: AbortS
   const tag = `"${artifact.sha256}"`;
   const headers = at === 0 ? {} : { range: `bytes=${at}-`, "if-range": tag };
   const response = await callContent(server, contentPath(artifact), { headers, signal }, [200, 206]);
-  // Another content under the same name: what is there already is no part of it.
+  // The content changed under the same name: the bytes so far do not belong to it.
   const isOther = response.headers.get("etag") !== tag || (at > 0 && response.status !== 206);
   if (!isOther) return response;
   await response.body?.cancel();
@@ -47,7 +48,7 @@ async function ask(server: Cairn, artifact: Artifact, at: number, signal: AbortS
 }
 
 function replaced({ name }: Artifact): Failure {
-  return new Failure(Code.FailedPrecondition, `cannot read "${name}": it was replaced meanwhile`, {
+  return new Failure(Code.FailedPrecondition, `cannot read "${name}": it was replaced during the download`, {
     hint: "run the command again for the new content",
   });
 }

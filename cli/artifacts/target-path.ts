@@ -1,7 +1,7 @@
 /**
- * Where a downloaded artifact may be written. Names come from strangers and servers may be hostile, so everything is
- * checked here again: a name that passes is a relative path that stays below the folder, on any system, and no two
- * artifacts of one download meet in one file, also where capitals and small letters are the same.
+ * Where a downloaded artifact may be written. Names come from other users and servers may be hostile, so everything is
+ * checked here again: a valid name is a relative path that stays below the folder, on any system, and no two artifacts
+ * of one download have the same file, also on file systems that ignore case.
  */
 import { lstat, mkdir } from "node:fs/promises";
 import { join, sep } from "node:path";
@@ -18,7 +18,8 @@ export class UnsafeTarget extends Error {
 
 const SHOWN_MAX = 200;
 const PART_BYTES_MAX = 255;
-// Separators of lines and paragraphs break lines as control characters do; the bidirectional ones make a name lie.
+// Separators of lines and paragraphs break lines as control characters do; the bidirectional ones make a name look like
+// another one.
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u;
 const WINDOWS_DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(?:\.|$)/i;
 
@@ -57,7 +58,7 @@ export class Targets {
     const path = targetPath(name);
     const folded = fold(name);
     const twin = this.#files.get(folded);
-    if (twin === name) throw new UnsafeTarget(name, "another artifact of that name goes there");
+    if (twin === name) throw new UnsafeTarget(name, "another artifact already has that path");
     if (twin !== undefined)
       throw new UnsafeTarget(name, `"${printable(twin)}" differs from it only in capitals or accents`);
     const inside = this.#folders.get(folded);
@@ -99,7 +100,7 @@ export async function makeRoom(root: string, path: string, name: string): Promis
     });
     const found = await lstat(folder);
     if (found.isSymbolicLink()) throw new UnsafeTarget(name, `"${folder}" is a symbolic link`);
-    if (!found.isDirectory()) throw new UnsafeTarget(name, `"${folder}" is no folder`);
+    if (!found.isDirectory()) throw new UnsafeTarget(name, `"${folder}" is not a folder`);
   }
   const file = join(folder, parts.at(-1)!);
   await requirePlain(file, name);
@@ -117,6 +118,6 @@ export async function requirePlain(file: string, name: string): Promise<void> {
     ? "a symbolic link"
     : found.isDirectory()
       ? "a folder"
-      : "no plain file";
+      : "not a plain file";
   throw new UnsafeTarget(name, `"${file}" is ${what}`);
 }

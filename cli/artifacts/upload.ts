@@ -25,7 +25,7 @@ export interface UploadOptions {
   signal: AbortSignal;
 }
 
-/** Reads a file to its end. Throws CommandError for what is no file. */
+/** Reads a file to its end. Throws CommandError if it is not a file. */
 export async function measureFile(
   path: string,
   { onBytes, signal }: Pick<UploadOptions, "onBytes" | "signal">,
@@ -98,5 +98,5 @@ async function openFile(path: string): Promise<FileHandle> {
   });
   if ((await file.stat()).isFile()) return file;
   await file.close();
-  throw refuse("it is no plain file");
+  throw refuse("it is not a plain file");
 }

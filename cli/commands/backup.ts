@@ -11,7 +11,7 @@ import { tableWidth } from "../runs/table-width.ts";
 export default function add(command: Command, cli: Cli): void {
   command
     .argument("[name]", "letters, digits, `.`, `_` and `-`; without it the time")
-    .option("--list", "the backups that are there")
+    .option("--list", "list existing backups")
     .addHelpText(
       "after",
       `

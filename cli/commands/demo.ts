@@ -16,16 +16,16 @@ interface DemoOptions {
 
 export default function add(command: Command, cli: Cli): void {
   command
-    .option("-n, --namespace <path>", "where everything goes", "demo")
-    .option("--seed <number>", "another seed makes other curves", parseSeed, 42)
-    .option("--once", "write the history and end, without runs that go on")
-    .addOption(new Option("--scale <size>", "how much of it").choices(["small", "full"]).default("full"))
+    .option("-n, --namespace <path>", "the namespace to fill", "demo")
+    .option("--seed <number>", "seed of the generated curves", parseSeed, 42)
+    .option("--once", "write the history and end, without live runs")
+    .addOption(new Option("--scale <size>", "how much data").choices(["small", "full"]).default("full"))
     .addHelpText(
       "after",
       `
-Three teams that do not exist, with four weeks of runs: a sweep, a run of 8 ranks with a straggler, a crash and a
+Three fictional teams, with four weeks of runs: a sweep, a run of 8 ranks with a straggler, a crash and a
 restart, NaN bursts, one spike in 100,000 points, pictures by step, a failed run with its traceback, lineage over four
-generations, a closed namespace. A few runs go on logging until Ctrl-C. The same seed makes the same runs; starting it
+generations, a closed namespace. A few runs keep logging until Ctrl-C. The same seed makes the same runs; starting it
 again adds nothing twice.
 
 Examples:
@@ -36,7 +36,7 @@ Examples:
     .action(async (options: DemoOptions) => {
       const server = await cli.connect();
       const started = performance.now();
-      const progress = cli.progress("Telling the story");
+      const progress = cli.progress("Writing the demo");
       const filled = await fillDemo(server, {
         ...options,
         signal: cli.interrupted,
@@ -58,7 +58,7 @@ Examples:
         });
       } else {
         const already = filled.ids.size - filled.written;
-        const there = already === 0 ? "" : `, ${countOf(already, "run was", "runs were")} there already`;
+        const there = already === 0 ? "" : `, ${countOf(already, "run")} existed already`;
         cli.print(
           `${countOf(filled.written, "run")} with ${countOf(filled.points, "point")} in ${formatDuration(seconds)}${there}`,
         );
@@ -71,16 +71,16 @@ Examples:
 }
 
 async function goOn(cli: Cli, server: Cairn, options: DemoOptions): Promise<void> {
-  cli.note("\n3 runs go on logging; watch them with `cairn top` in another terminal. Ctrl-C ends them.");
+  cli.note("\n3 runs keep logging; watch them with `cairn top` in another terminal. Ctrl-C ends them.");
   const stop = new AbortController();
   const onTerminate = () => stop.abort();
   cli.surroundings.on("SIGTERM", onTerminate);
   const signal = AbortSignal.any([cli.interrupted, stop.signal]);
-  let told = "";
+  let reported = "";
   const onTrouble = (message: string) => {
-    // All of them meet the same trouble.
-    if (message !== told) cli.note(message);
-    told = message;
+    // All of them fail with the same error.
+    if (message !== reported) cli.note(message);
+    reported = message;
   };
   await logLive(server, { ...options, signal, onTrouble });
   cli.surroundings.off("SIGTERM", onTerminate);
@@ -135,6 +135,6 @@ async function commandsToTry(
 function parseSeed(text: string): number {
   const seed = Number(text);
   if (!Number.isSafeInteger(seed) || seed < 0)
-    throw new InvalidArgumentError("It is no whole number from 0 on.");
+    throw new InvalidArgumentError("It must be a whole number of at least 0.");
   return seed;
 }

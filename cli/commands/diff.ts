@@ -19,8 +19,8 @@ interface Options {
 export default function add(command: Command, cli: Cli): void {
   command
     .argument("<runs...>", "two or more: ids, names, aliases or paths")
-    .option("--all", "also what is the same, every statistic, and what the machine did")
-    .option("--exit-code", "end with 1 when they differ, as diff does")
+    .option("--all", "also what is the same, every statistic, and system metrics")
+    .option("--exit-code", "exit with 1 when they differ, like diff")
     .option("-n, --namespace <path>", "where to look for the runs")
     .addHelpText(
       "after",

@@ -25,8 +25,8 @@ export default function add(command: Command, cli: Cli): void {
     .addHelpText(
       "after",
       `
-Looks at this program, at the server that commands talk to, and, unless that is elsewhere, at what a server on this
-machine needs. Ends with 1 when something is bad.
+Checks this program, the server that commands talk to, and, unless that is on another machine, what a server on this
+machine needs. Exits with 1 when a check fails.
 
 Examples:
   cairn doctor
@@ -70,11 +70,11 @@ async function tryFindServer(cli: Cli): Promise<FoundServer | Finding> {
   try {
     return await findServer(cli.options, cli.env);
   } catch (thrown) {
-    return bad("server", (thrown as Error).message, "look at --server, CAIRN_SERVER and CAIRN_TOKEN_FILE");
+    return bad("server", (thrown as Error).message, "check --server, CAIRN_SERVER and CAIRN_TOKEN_FILE");
   }
 }
 
-/** What a server on this machine would meet with the settings that hold here. */
+/** Checks for a server on this machine with the current settings. */
 async function examineMachine(cli: Cli, { data, port }: DoctorOptions): Promise<Finding[]> {
   const [{ MEMORY, readSettings }, { checkData }, { checkPort }] = await Promise.all([
     import("#server/settings/settings.ts"),
@@ -107,7 +107,7 @@ function printFindings(cli: Cli, findings: readonly Finding[]): void {
   }
   const badCount = findings.filter(({ level }) => level === "bad").length;
   const warnCount = findings.filter(({ level }) => level === "warn").length;
-  if (badCount + warnCount === 0) cli.print("\nAll is well.");
+  if (badCount + warnCount === 0) cli.print("\nNo problems found.");
   else cli.print(`\n${countOf(badCount, "fault")}, ${countOf(warnCount, "warning")}.`);
 }
 

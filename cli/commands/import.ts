@@ -32,13 +32,13 @@ Examples:
 function addFsspec(command: Command, cli: Cli): void {
   command
     .argument("<dir>", "the root_path of the tracker's config")
-    .option("--namespace <namespace>", "where the runs go", "default")
-    .option("--dry-run", "say what is there, and send nothing")
+    .option("--namespace <namespace>", "the namespace to import into", "default")
+    .option("--dry-run", "only print what would be imported")
     .addHelpText(
       "after",
       `
 Run ids become aliases, metadata params, artifacts references, sources lineage. A run begins with its first entry and
-has ended with its last. What cannot be read is passed over and reported. Import again at any time: only what is
+has ended with its last. What cannot be read is skipped and reported. Import again at any time: only what is
 new or different is sent.
 
 Examples:
@@ -66,18 +66,18 @@ Examples:
         });
         progress.end();
         if (cli.interrupted.aborted) {
-          cli.note("Stopped before the end: import again to go on.");
+          cli.note("Stopped before the end. Import again to continue.");
           return;
         }
         report.skipped.unshift(...passedOver);
-        tell(cli, report, options.dryRun === true);
+        print(cli, report, options.dryRun === true);
       } finally {
         progress.end();
       }
     });
 }
 
-function tell(cli: Cli, report: ImportReport, isDry: boolean): void {
+function print(cli: Cli, report: ImportReport, isDry: boolean): void {
   if (report.failed > 0) cli.endWith(EXIT.failed);
   if (cli.options.json === true) {
     const { runs, params, artifacts, links, skipped, created, changed, failed } = report;
@@ -101,13 +101,13 @@ function tell(cli: Cli, report: ImportReport, isDry: boolean): void {
     const parts = [
       `${formatCount(created)} new`,
       `${formatCount(changed)} changed`,
-      `${formatCount(same)} as before`,
+      `${formatCount(same)} unchanged`,
     ];
     if (failed > 0) parts.push(`${formatCount(failed)} refused`);
     cli.print(`Imported ${countOf(runs, "run")}: ${parts.join(", ")}. Sent ${contents}.`);
   }
   if (report.skipped.length === 0) return;
-  cli.note(`Passed over ${countOf(report.skipped.length, "thing")}:`);
+  cli.note(`Skipped ${countOf(report.skipped.length, "entry", "entries")}:`);
   for (const { what, reason } of report.skipped.slice(0, SKIPPED_SHOWN)) {
     cli.note(`  ${printable(what)}: ${printable(reason)}`);
   }

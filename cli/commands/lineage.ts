@@ -40,9 +40,9 @@ Examples:
     )
     .action(async (text: string, options: Options) => {
       if (options.sources === true && options.children === true) {
-        throw new CommandError("cannot show only sources and only children at once", {
+        throw new CommandError("cannot combine --sources and --children", {
           exitCode: EXIT.usage,
-          hint: "leave both out for both sides",
+          hint: "leave out both to show both sides",
         });
       }
       const server = await cli.connect();
@@ -59,7 +59,7 @@ Examples:
       else {
         const tree = lineageTree(shown, { colour: cli.colour, namespace: run.namespace });
         for (const line of tree) cli.print(fitLine(line, tableWidth(cli)));
-        if (lineage.truncated) cli.note("there is more beyond; --depth shows it");
+        if (lineage.truncated) cli.note("not all links are shown; raise --depth");
       }
     });
 }
@@ -97,5 +97,5 @@ function jsonNode(node: LineageNode): Record<string, unknown> {
 
 function parseDepth(text: string): number {
   if (/^\d{1,3}$/.test(text) && Number(text) >= 1 && Number(text) <= DEPTH_MAX) return Number(text);
-  throw new InvalidArgumentError(`it is a whole number from 1 to ${DEPTH_MAX}.`);
+  throw new InvalidArgumentError(`must be a whole number from 1 to ${DEPTH_MAX}.`);
 }

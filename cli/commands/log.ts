@@ -33,25 +33,22 @@ const STATUSES = {
 export default function add(command: Command, cli: Cli): void {
   const more = (value: string, before: string[] = []) => [...before, value];
   command
-    .argument("<run>", "name, id or the beginning of one, path or alias")
+    .argument("<run>", "name, id or its beginning, path or alias")
     .argument("[metrics...]", "name=value: a number, true, false or a text")
     .option("--step <n>", "a whole number; by default one more than the last of these metrics")
     .option("--label <name=value>", "a label of the metrics; may be given again", more)
     .option("--param <name=value>", "a param, as JSON or as a text; may be given again", more)
     .option("--tag <name=value>", "a tag; may be given again", more)
     .option("--line <text>", "a line for the log; may be given again", more)
-    .addOption(new Option("--status <status>", "how the run is").choices(Object.keys(STATUSES)))
+    .addOption(new Option("--status <status>", "status of the run").choices(Object.keys(STATUSES)))
     .option("--create", "make the run when there is none, with this name and alias")
     .option("-n, --namespace <path>", "where to look for the run, or to make it")
-    .option("--katib-style", "read lines with name=value from standard input, and hand them on")
-    .option(
-      "--filter <pattern>",
-      "with --katib-style: what a metric looks like; name and value are its groups",
-    )
+    .option("--katib-style", "read lines with name=value from standard input, and pass them through")
+    .option("--filter <pattern>", "with --katib-style: pattern of a metric, with groups for name and value")
     .addHelpText(
       "after",
       `
-What is logged is durable when the command ends with 0. A call that gets no answer may have been stored all the same.
+What is logged is durable when the command ends with 0. A call without an answer may still have been stored.
 
 Examples:
   cairn log first-try loss=0.31 acc=0.9 --step 10
@@ -93,12 +90,12 @@ async function chooseRun(
     const isMissing = thrown instanceof CommandError && thrown.exitCode === EXIT.notFound;
     if (create !== true || !isMissing) throw thrown;
   }
-  // Two scripts that begin at once get the same run.
+  // Two scripts that begin at the same time get the same run.
   const { run } = await server.runs.createRun({ namespace, name, aliases: [name], getOrCreate: true });
   return run!.id;
 }
 
-/** One envelope without a number, so that calls from anywhere count as one writer and replace nothing of each other. */
+/** One envelope without a number, so that all calls count as one writer and do not replace each other's points. */
 async function write(
   cli: Cli,
   server: Cairn,
@@ -117,7 +114,7 @@ async function write(
     metrics.size + param.length + Object.keys(tags).length + line.length + (status === undefined ? 0 : 1);
   if (said === 0) {
     if (isQuiet) return;
-    throw usage("cannot log nothing: give metrics as name=value, --param, --tag, --line or --status");
+    throw usage("cannot log: nothing given; give metrics as name=value, --param, --tag, --line or --status");
   }
   const step =
     metrics.size === 0 ? undefined : await stepOf(server, runId, [...metrics.keys()], labels, options.step);
@@ -160,7 +157,7 @@ async function stepOf(
 ): Promise<bigint> {
   if (given !== undefined) {
     if (/^-?\d{1,16}$/.test(given) && Number.isSafeInteger(Number(given))) return BigInt(given);
-    throw usage(`cannot use step "${printable(given)}": it is no whole number up to 2^53`);
+    throw usage(`cannot use step "${printable(given)}": it must be a whole number up to 2^53`);
   }
   let next = 0n;
   for (const key of keys) {

@@ -31,13 +31,13 @@ export default function add(command: Command, cli: Cli): void {
     .option("--token-stdin", "read the token from standard input")
     .option("--user <name>", "log in with a password; the server gives a token for 12 hours")
     .option("--password-stdin", "with --user: read the password from standard input")
-    .option("--list", "the servers that are remembered")
-    .option("--forget", "forget the server, and end its token if it was given for a password")
+    .option("--list", "list saved servers")
+    .option("--forget", "remove the saved server, and end its token if it was made with a password")
     .addOption(command.createOption("--token [token]").hideHelp())
     .addHelpText(
       "after",
       `
-The token is checked and then kept in ${loginPath(cli.env)}, readable for you alone. The last server you logged in
+The token is checked and then saved in ${loginPath(cli.env)}, readable only by you. The last server you logged in
 to is the one that other commands talk to.
 
 Examples:
@@ -72,7 +72,7 @@ async function logIn(cli: Cli, url: string, options: LoginOptions): Promise<void
   const token = await obtainToken(cli, url, options);
   const who = await new Cairn(await withLocalSecret(cli, { url, token })).access.whoAmI({});
   if (token !== undefined && who.token === undefined) {
-    throw new CommandError(`cannot use the token: ${url} does not know it`, { exitCode: EXIT.refused });
+    throw new CommandError(`cannot use the token: ${url} rejects it as unknown`, { exitCode: EXIT.refused });
   }
   await keepLogin(cli, url, token);
   const name = who.principal?.name ?? "";
@@ -82,7 +82,7 @@ async function logIn(cli: Cli, url: string, options: LoginOptions): Promise<void
     return;
   }
   cli.print(`Logged in to ${url} as ${printable(name)} (${kind}).`);
-  if (who.token === undefined) cli.print("It asks for no token from here.");
+  if (who.token === undefined) cli.print("It needs no token from this machine.");
   else if (who.token.expiresUs !== 0n) {
     cli.print(`The token "${printable(who.token.name)}" expires ${formatAgo(who.token.expiresUs)}.`);
   }
@@ -92,7 +92,7 @@ function tokenJson({ token }: WhoAmIResponse) {
   return token && { token: { id: token.id, name: token.name, expires: isoTime(token.expiresUs) } };
 }
 
-/** undefined where the server asks for none. */
+/** undefined where the server requires none. */
 async function obtainToken(cli: Cli, url: string, options: LoginOptions): Promise<string | undefined> {
   if (options.user !== undefined) return passwordToken(cli, url, options.user, options);
   if (options.tokenStdin === true) return present(await readSecret(cli), "token");
@@ -107,7 +107,7 @@ async function obtainToken(cli: Cli, url: string, options: LoginOptions): Promis
   return present(await askSecret(cli, `Token for ${url} (not shown): `), "token");
 }
 
-/** What other commands find by themselves is not kept a second time. */
+/** A credential that other commands find without the login file is not saved. */
 async function withLocalSecret(cli: Cli, address: ServerAddress): Promise<ServerAddress> {
   if (address.token !== undefined) return address;
   return (await findLocalServer(address.url, dirname(loginPath(cli.env)))) ?? address;
@@ -134,7 +134,7 @@ function present(text: string, what: string): string {
 
 function warnOfPlainText(cli: Cli, url: string): void {
   if (url.startsWith("http:") && !isHere(url)) {
-    cli.note(`cairn: ${url} is not encrypted: whoever is on the way can read the token`);
+    cli.note(`cairn: ${url} is not encrypted: anyone on the network path can read the token`);
   }
 }
 
@@ -151,7 +151,7 @@ async function listLogins(cli: Cli): Promise<void> {
     return;
   }
   if (rows.length === 0) {
-    cli.note("No server is remembered. `cairn login URL` remembers one.");
+    cli.note("No server is saved. `cairn login URL` saves one.");
     return;
   }
   cli.print(
@@ -167,10 +167,10 @@ async function forget(cli: Cli, url: string): Promise<void> {
   const token = await forgetLogin(cli, url);
   const ended = token !== undefined && (await endPasswordToken(cli, { url, token }));
   if (cli.options.json === true) cli.printJson({ server: url, forgotten: true, tokenEnded: ended });
-  else cli.print(`Forgot ${url}.${ended ? " Its token has been ended." : ""}`);
+  else cli.print(`Removed ${url}.${ended ? " Its token was revoked." : ""}`);
 }
 
-/** A token that somebody made for a purpose may be in use elsewhere; one given for a password is this login's alone. */
+/** A token that was made with a name may be in use elsewhere; one made with a password belongs to this login only. */
 async function endPasswordToken(cli: Cli, login: { url: string; token: string }): Promise<boolean> {
   try {
     const { access } = new Cairn(login, { timeoutMs: LOG_OUT_MS_MAX });
@@ -178,7 +178,7 @@ async function endPasswordToken(cli: Cli, login: { url: string; token: string })
     await access.logOut({});
     return true;
   } catch (thrown) {
-    cli.note(`cairn: the token could not be ended: ${(await explain(thrown, login.url))?.message ?? ""}`);
+    cli.note(`cairn: the token could not be revoked: ${(await explain(thrown, login.url))?.message ?? ""}`);
     return false;
   }
 }

@@ -30,22 +30,22 @@ interface Options {
 export default function add(command: Command, cli: Cli): void {
   command
     .argument("<run>", "id, name, alias or path of a run")
-    .option("-f, --follow", "go on with lines as they arrive, until the run ends")
+    .option("-f, --follow", "print lines as they arrive, until the run ends")
     .option("--tail <n>", "only the last N lines", parseCount)
-    .option("--grep <text>", "only lines that hold this text")
+    .option("--grep <text>", "only lines that contain this text")
     .option("--regex <pattern>", "only lines that match (RE2)")
-    .option("-i, --ignore-case", "capitals and small letters are the same to --grep and --regex")
+    .option("-i, --ignore-case", "--grep and --regex ignore case")
     .option("--stream <name>", "only of this stream, such as stderr")
     .option("--rank <n>", "only of this rank", parseCount)
     .option("--origin <origin>", "only of the process or of the scheduler", parseOrigin)
-    .option("--since <time>", "only from then on: 10m, 2h, 2026-01-31, 2026-01-31T10:00:00Z", parseSince)
-    .option("--timestamps", "put the time in front of each line")
-    .option("--raw", "lines as they were logged, with the colours and controls they hold")
+    .option("--since <time>", "only newer lines: 10m, 2h, 2026-01-31, 2026-01-31T10:00:00Z", parseSince)
+    .option("--timestamps", "begin each line with its time")
+    .option("--raw", "lines as they were logged, with colours and control characters")
     .option("-n, --namespace <path>", "where to look for the run")
     .addHelpText(
       "after",
       `
-With several ranks, the rank stands in front of each line. With --json a document that has all lines; with --json -f
+With several ranks, each line begins with its rank. With --json a document that has all lines; with --json -f
 one document per line.
 
 Examples:
@@ -55,9 +55,9 @@ Examples:
     )
     .action(async (text: string, options: Options) => {
       if (options.grep !== undefined && options.regex !== undefined) {
-        throw new CommandError("cannot search for a text and a pattern at once", {
+        throw new CommandError("cannot combine --grep and --regex", {
           exitCode: EXIT.usage,
-          hint: "give --grep or --regex",
+          hint: "use one of them",
         });
       }
       const server = await cli.connect();
@@ -96,7 +96,7 @@ function selectionOf(
   };
 }
 
-/** What there is by now; returns the number to go on with. */
+/** Prints the lines so far; returns the number to continue from. */
 async function writeHistory(
   server: Cairn,
   selection: LineSelection,
@@ -127,8 +127,8 @@ async function follow(
   const pages = followLines(server, selection, {
     from,
     signal: cli.interrupted,
-    onBreak: (cause) => cli.note(`cairn: the connection is lost (${cause}); trying again`),
-    onResume: () => cli.note("cairn: connected again"),
+    onBreak: (cause) => cli.note(`cairn: connection lost (${cause}), retrying`),
+    onResume: () => cli.note("cairn: reconnected"),
   });
   for await (const page of pages) await write.lines(page.filter(({ text }) => matches(text)));
 }
@@ -181,13 +181,13 @@ function jsonLine({ number, timeUs, origin, stream, rank, text }: LogLine): Reco
 
 function parseCount(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("it is a whole number of 0 or more.");
+  throw new InvalidArgumentError("must be a whole number of 0 or more.");
 }
 
 function parseOrigin(word: string): LogOrigin {
   if (word === "process") return LogOrigin.PROCESS;
   if (word === "scheduler") return LogOrigin.SCHEDULER;
-  throw new InvalidArgumentError("origins are process and scheduler.");
+  throw new InvalidArgumentError("must be process or scheduler.");
 }
 
 function parseSince(text: string): bigint {

@@ -41,13 +41,13 @@ export default function add(command: Command, cli: Cli): void {
       `how many at most (default: ${LIMIT_DEFAULT}; with --csv and --json all)`,
       parseLimit,
     )
-    .option("--trash", "runs in the trash instead")
-    .option("--watch", "stay and show changes as they happen; q quits")
+    .option("--trash", "only runs in the trash")
+    .option("--watch", "show changes live; q quits")
     .option("--csv", "for spreadsheets: every param, numbers in full")
     .addHelpText(
       "after",
       `
-Without --columns: what tells the runs apart, the metric their namespace is judged by, and what the query asks about.
+Without --columns: fields that differ between the runs, the objective of their namespace, and the fields of the query.
 
 Examples:
   cairn ls
@@ -81,7 +81,7 @@ function isForProgram(cli: Cli, options: Options): boolean {
 async function printTable(cli: Cli, server: Cairn, search: RunSearch, options: Options): Promise<void> {
   const first = await searchRuns(server, search, ["params"]);
   if (first.runs.length === 0) {
-    // A namespace that is not there is another matter than one without such runs.
+    // An unknown namespace is an error; one without matching runs is not.
     if (search.namespace !== "") await server.namespaces.getNamespace({ path: search.namespace });
     cli.note(search.trashed ? "no runs in the trash match" : "no runs match");
     return;
@@ -165,7 +165,7 @@ async function printCsv(
   for (const run of runs) cli.print(csvRow(fields.map((field) => cellValue(run, field, nowMs))));
 }
 
-/** What the query asks about beyond what every run has. */
+/** Params, tags and metrics of the query. */
 function keyedFields(query: string): Field[] {
   return mentionedFields(query).filter(({ of }) => of !== "run");
 }
@@ -188,7 +188,7 @@ function everyKey(runs: readonly Run[]): Field[] {
 function sorted(query: string, sort: string | undefined): string {
   if (sort === undefined) return query;
   if (splitOrder(query).order !== "") {
-    throw new CommandError(`cannot sort by "${sort}": the query has an order already`, {
+    throw new CommandError(`cannot sort by "${sort}": the query already has an order`, {
       exitCode: EXIT.usage,
       hint: "leave out --sort, or `order by` in the query",
     });
@@ -208,11 +208,11 @@ function sorted(query: string, sort: string | undefined): string {
 
 function parseColumns(text: string): TableField[] {
   const fields = splitList(text).map(readTableField);
-  if (fields.length === 0) throw new InvalidArgumentError("it is a list such as name,params.lr.");
+  if (fields.length === 0) throw new InvalidArgumentError("must be a list such as name,params.lr.");
   return fields;
 }
 
 function parseLimit(text: string): number {
   if (/^\d{1,9}$/.test(text) && Number(text) > 0) return Number(text);
-  throw new InvalidArgumentError("it is a whole number of 1 or more.");
+  throw new InvalidArgumentError("must be a whole number of 1 or more.");
 }

@@ -50,7 +50,7 @@ Examples:
     .description("make a namespace, and its parents")
     .argument("<path>")
     .option("--description <text>", "what it is for")
-    .option("--objective <metric:max|min>", "what its runs are judged by", parseObjective)
+    .option("--objective <metric:max|min>", "the objective of its runs", parseObjective)
     .addHelpText("after", "\nExamples:\n  cairn ns create langtech/asr --objective wer:min")
     .action(async (path: string, { description = "", objective }: Described) => {
       const server = await cli.connect();
@@ -64,11 +64,11 @@ Examples:
     });
   command
     .command("describe")
-    .description("all about one namespace; with options, changes it")
+    .description("show one namespace; with options, change it")
     .argument("<path>")
     .option("--description <text>", "what it is for")
-    .option("--objective <metric:max|min>", "what its runs are judged by", parseObjective)
-    .option("--no-objective", "they are judged by nothing of its own")
+    .option("--objective <metric:max|min>", "the objective of its runs", parseObjective)
+    .option("--no-objective", "remove the objective")
     .addHelpText(
       "after",
       "\nExamples:\n  cairn ns describe langtech/asr\n  cairn ns describe langtech/asr --objective wer:min",
@@ -77,18 +77,16 @@ Examples:
   command
     .command("capture")
     .description(
-      "what clients may record by themselves in a namespace and below it; with options, changes it",
+      "what clients may capture automatically in a namespace and below it; with options, change it",
     )
     .argument("<path>")
     .addOption(new Option("--forbid <what...>", "what must not be captured").choices(CAPTURES).default([]))
-    .addOption(
-      new Option("--allow <what...>", "what this namespace forbids no more").choices(CAPTURES).default([]),
-    )
+    .addOption(new Option("--allow <what...>", "what may be captured again").choices(CAPTURES).default([]))
     .addHelpText(
       "after",
       `
 console is what a program prints; code is the archive of the working directory and the patch of
-uncommitted changes. To change it you must administer the namespace. What a namespace above forbids
+uncommitted changes. Changing it needs the role admin on the namespace. What a namespace above forbids
 stays forbidden, and what was stored before stays.
 
 Examples:
@@ -100,7 +98,7 @@ Examples:
   addTags(command, cli);
   command
     .command("rm")
-    .description("remove a namespace that holds nothing any more")
+    .description("remove an empty namespace")
     .argument("<path>")
     .addHelpText("after", "\nExamples:\n  cairn ns rm langtech/old")
     .action(async (path: string) => {
@@ -125,7 +123,9 @@ async function showTree(cli: Cli, path: string): Promise<void> {
     return;
   }
   if (namespaces.length === 0) {
-    cli.note("There are no namespaces yet. A run makes its own; `cairn ns create PATH` makes one.");
+    cli.note(
+      "There are no namespaces yet. Namespaces are made with their first run, or with `cairn ns create PATH`.",
+    );
     return;
   }
   const flat: (Namespace | undefined)[] = [];
@@ -138,7 +138,7 @@ async function showTree(cli: Cli, path: string): Promise<void> {
   for (const line of withColumns(cli, lines, flat)) cli.print(line);
 }
 
-/** The counts stand in columns beside the tree. */
+/** The counts are in columns beside the tree. */
 function withColumns(cli: Cli, lines: readonly string[], flat: readonly (Namespace | undefined)[]): string[] {
   const cells = flat.map((namespace) =>
     namespace === undefined
@@ -165,7 +165,7 @@ function withColumns(cli: Cli, lines: readonly string[], flat: readonly (Namespa
   });
 }
 
-/** What its runs are judged by where that is its own, and the best of them. */
+/** The objective if it is the namespace's own, and the best run. */
 function judgedWords(namespace: Namespace): string {
   const isOwn = namespace.heldObjective?.namespace === namespace.path;
   return [isOwn ? objectiveWords(namespace) : "", bestWords(namespace)]

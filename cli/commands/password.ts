@@ -13,8 +13,8 @@ export default function add(command: Command, cli: Cli): void {
     .addHelpText(
       "after",
       `
-Ends every other login, every session and every token that was made with the old password. The login that the
-change is made with goes on. An administrator sets that of another user: \`cairn access user password NAME\`.
+Ends every other login, session and token that was made with the old password. The login that is used for the
+change stays valid. An administrator sets the password of another user with \`cairn access user password NAME\`.
 
 Examples:
   cairn password                              asks for the old one, and twice for the new one
@@ -33,7 +33,9 @@ Examples:
       });
       if (cli.options.json === true) cli.printJson({ server: server.url, name, changed: true });
       else {
-        cli.print(`The password of ${printable(name)} is changed. What was made with the old one has ended.`);
+        cli.print(
+          `The password of ${printable(name)} is changed. Logins, sessions and tokens made with the old one have ended.`,
+        );
       }
     });
 }

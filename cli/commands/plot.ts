@@ -9,24 +9,26 @@ export default function add(command: Command, cli: Cli): void {
     .argument("<words...>", "runs, then metrics; metrics may be globs such as 'train/*'")
     .usage("RUN… METRIC… [options]")
     .addOption(
-      new Option("-x, --x <axis>", "the axis across").choices(["step", "time", "elapsed"]).default("step"),
+      new Option("-x, --x <axis>", "the horizontal axis")
+        .choices(["step", "time", "elapsed"])
+        .default("step"),
     )
     .option("--smooth <weight>", "draw a smoothed line; 0 to 1, the weight of the past", parseWeight)
     .option("--log", "a logarithmic axis for the values")
-    .option("--from <place>", "begin here: a step, a time, or a span such as 2h with --x elapsed")
-    .option("--to <place>", "end here")
+    .option("--from <place>", "beginning of the axis: a step, a time, or a span such as 2h with --x elapsed")
+    .option("--to <place>", "end of the axis")
     .option("--width <columns>", "of the whole picture (default: the terminal's)", parseSize)
     .option("--height <rows>", "of one chart", parseSize)
-    .option("-n, --namespace <path>", "with words that are all metrics: the runs in here")
-    .option("-q, --query <query>", "with words that are all metrics: the runs that match")
-    .option("--limit <count>", "of runs that a namespace or query chooses", parseSize, 8)
+    .option("-n, --namespace <path>", "plot the runs of this namespace; all arguments are metrics")
+    .option("-q, --query <query>", "plot the runs that match; all arguments are metrics")
+    .option("--limit <count>", "how many runs of a namespace or query", parseSize, 8)
     .option("-g, --group-by <columns>", "one line per value, such as params.lr, instead of one per run")
     .addOption(new Option("--band <what>", "around the mean of a group").choices(BANDS).default("std"))
-    .option("--ascii", "no braille, for terminals that have none")
+    .option("--ascii", "no braille, for terminals without it")
     .addHelpText(
       "after",
       `
-Every line says what it is: exact, or the band (least and largest value per dot) of so many points. No spike is
+The legend says what each line is: exact, or the band (least and largest value per dot) of so many points. No spike is
 lost, however many points there are.
 
 Examples:
@@ -38,7 +40,7 @@ Examples:
   cairn plot run-a val/acc --json`,
     )
     .action(async (words: string[], options: PlotOptions) => {
-      // Read early: a mistake in them is one whatever the server says.
+      // Checked before the server is asked: invalid values are a usage error.
       const range = {
         axis: options.x,
         from: parsePlace(options.from, options.x),
@@ -51,13 +53,13 @@ Examples:
 function parseWeight(text: string): number {
   const weight = Number(text);
   if (text.trim() === "" || !(weight >= 0 && weight < 1))
-    throw new InvalidArgumentError("It is no number from 0 to below 1.");
+    throw new InvalidArgumentError("It must be a number from 0 to below 1.");
   return weight;
 }
 
 function parseSize(text: string): number {
   const size = Number(text);
   if (!Number.isInteger(size) || size < 1 || size > 1_000)
-    throw new InvalidArgumentError("It is no number from 1 to 1000.");
+    throw new InvalidArgumentError("It must be a number from 1 to 1000.");
   return size;
 }

@@ -14,7 +14,7 @@ export default function add(command: Command, cli: Cli): void {
     .addHelpText(
       "after",
       `
-What the server holds now is first kept as a backup of its own, named before-restore-….
+What the server holds now is first saved as another backup, named before-restore-….
 
 Examples:
   cairn restore-backup before-upgrade
@@ -34,13 +34,13 @@ Examples:
           hint: near === undefined ? "`cairn backup --list` lists them" : `did you mean ${near}?`,
         });
       }
-      const question = `Put ${printable(name)} of ${formatAgo(found.createdUs)} in the place of everything ${server.url} holds now?`;
+      const question = `Replace everything that ${server.url} holds with ${printable(name)} of ${formatAgo(found.createdUs)}?`;
       await confirm(cli, question, options.yes === true);
       const { restored, keptAside } = await server.system.restoreBackup({ name }, LONG_CALL);
       if (cli.options.json === true) {
         cli.printJson({ restored: jsonBackup(restored!), keptAside: jsonBackup(keptAside!) });
         return;
       }
-      cli.print(`Restored ${printable(name)}. What was there is kept as ${printable(keptAside!.name)}.`);
+      cli.print(`Restored ${printable(name)}. The replaced state is saved as ${printable(keptAside!.name)}.`);
     });
 }

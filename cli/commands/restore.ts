@@ -4,7 +4,7 @@ import { chooseRuns, eachRun, tellBatch, type BatchOptions } from "../run-batch.
 
 export default function add(command: Command, cli: Cli): void {
   command
-    .argument("[runs...]", "name, id or the beginning of one, path or alias")
+    .argument("[runs...]", "name, id or its beginning, path or alias")
     .option("-n, --namespace <path>", "look only there and below")
     .option("--query <query>", "all runs in the trash that match, see docs/query.md")
     .addHelpText(

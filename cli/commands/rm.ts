@@ -6,10 +6,10 @@ import { chooseRuns, eachRun, nameOf, tellBatch, type BatchOptions } from "../ru
 
 export default function add(command: Command, cli: Cli): void {
   command
-    .argument("[runs...]", "name, id or the beginning of one, path or alias")
+    .argument("[runs...]", "name, id or its beginning, path or alias")
     .option("-n, --namespace <path>", "look only there and below")
     .option("--query <query>", "all runs that match, see docs/query.md")
-    .option("--purge", "destroy runs that are in the trash; there is no way back")
+    .option("--purge", "destroy runs that are in the trash; this cannot be undone")
     .option("--yes", "do not ask")
     .addHelpText(
       "after",
@@ -31,10 +31,10 @@ Examples:
           hint: `move it there first: \`cairn rm ${outside.id}\``,
         });
       }
-      // What was named one by one can be brought back one by one.
+      // Runs that were named one by one can be restored the same way.
       if (runs.length > 0 && (purge || options.query !== undefined)) {
         const what = runs.length === 1 ? nameOf(runs[0]!) : countOf(runs.length, "run");
-        const question = purge ? `Destroy ${what} for good?` : `Move ${what} to the trash?`;
+        const question = purge ? `Permanently destroy ${what}?` : `Move ${what} to the trash?`;
         await confirm(cli, question, options.yes === true);
       }
       const result = await eachRun(cli, purge ? "purging" : "moving to the trash", runs, (run) => {

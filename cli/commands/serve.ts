@@ -12,7 +12,7 @@ const BUILD = join(fileURLToPath(new URL("../..", import.meta.url)), "web", "bui
 /** What `npm start` gives to Node. */
 const NODE_FLAGS = ["--max-semi-space-size=8", "--initial-old-space-size=64"];
 
-/** The flags are the server's own; here they are only shown, and handed on as they were typed. */
+/** The server parses the flags; here they are only listed for the help, and passed on unchanged. */
 export default function add(command: Command, cli: Cli): void {
   for (const row of SETTING_ROWS) {
     const flags = row.value === undefined ? flagOf(row) : `${flagOf(row)} <${row.value.toLowerCase()}>`;
@@ -25,7 +25,7 @@ export default function add(command: Command, cli: Cli): void {
     .addHelpText(
       "after",
       `
-Flags win over variables, those over the file, that over the defaults; docs/operations.md has all of it.
+Flags override variables, variables the file, the file the defaults; see docs/operations.md.
 
 Examples:
   cairn serve                                  on this machine only, data in ~/.cairn
@@ -34,7 +34,7 @@ Examples:
     )
     .action(() => {
       const words = [...NODE_FLAGS, START, ...cli.words];
-      // The server takes the place of this process, so that signals, and whoever sends them, meet the server itself.
+      // The server takes the place of this process, so that signals reach the server itself.
       const { surroundings } = cli;
       if (surroundings.execve === undefined) throw cannotReplace();
       if (isStart(cli)) spawnSync(process.execPath, [BUILD], { stdio: ["ignore", "inherit", "inherit"] });
@@ -42,7 +42,7 @@ Examples:
     });
 }
 
-/** Whether a server will come of it; what is wrong with the flags it says itself. */
+/** Whether a server will start; it reports invalid flags itself. */
 function isStart({ words, env }: Cli): boolean {
   try {
     return readCommand([...words], env).do !== "print";

@@ -30,7 +30,7 @@ export default function add(command: Command, cli: Cli): void {
   command
     .argument("<run>", "id, name, alias or path of a run")
     .option("--metrics <glob>", "only metrics, those that match: 'train/*', or '**' for all")
-    .option("--params", "only params, all of them")
+    .option("--params", "only params, but all of them")
     .option("--provenance", "only what is needed to run it again: code, patch, command, environment")
     .option("-n, --namespace <path>", "where to look for the run")
     .addHelpText(
@@ -55,7 +55,7 @@ Examples:
     });
 }
 
-/** Everything a page or a document may need of a run. */
+/** Everything that the page or the JSON document shows of a run. */
 async function gather(server: Cairn, run: Run, glob: string, note: Cli["note"]): Promise<ShownRun> {
   const ref = { run: { id: run.id } };
   const [objective, artifacts, sources, log] = await Promise.all([
@@ -77,7 +77,7 @@ async function gather(server: Cairn, run: Run, glob: string, note: Cli["note"]):
   };
 }
 
-/** Why it ended is mostly in its last lines. */
+/** The reason for its end is mostly in the last lines. */
 async function lastLines(server: Cairn, run: Run, note: Cli["note"]): Promise<ShownRun["log"]> {
   const isBad = run.status === RunStatus.FAILED || run.status === RunStatus.LOST;
   if (!isBad) return [];

@@ -15,12 +15,12 @@ export default function add(command: Command, cli: Cli): void {
       "[dir]",
       "a spool, or the folder of one writer in it; by default CAIRN_SPOOL or ~/.local/state/cairn/spool",
     )
-    .option("--dry-run", "only say what is there")
+    .option("--dry-run", "only print what would be delivered")
     .addHelpText(
       "after",
       `
-Delivers what training jobs have left behind: each to the server it belongs to, unless --server names another. What
-belongs to a job that is still running is left to it. Ends with 0 only when everything else was delivered.
+Delivers what training jobs have left in the spool, each to its own server unless --server names another. Data that
+a running job is still writing is skipped. Exits with 0 only when everything else was delivered.
 
 Examples:
   cairn sync
@@ -83,7 +83,7 @@ async function connect(cli: Cli, server: string): Promise<Cairn> {
   return new Cairn(await findServer({ server: chosen }, cli.env));
 }
 
-/** Whether nothing of it is left to do or to worry about. */
+/** Whether everything of it was delivered. */
 function isWhole({ isDone, isAlive, refused, failure }: SyncReport): boolean {
   return failure === undefined && (isAlive || (isDone && refused === 0));
 }
@@ -102,7 +102,7 @@ function printReports(cli: Cli, reports: readonly SyncReport[], dir: string, dry
     cli.print(`${printable(report.runId ?? report.writer)}: ${describe(report, dryRun)}`);
     if (report.damages > 0) {
       cli.note(
-        `  ${countOf(report.damages, "place")} in ${report.folder} cannot be read any more; what was there is lost`,
+        `  ${countOf(report.damages, "place")} in ${report.folder} cannot be read; the data there is lost`,
       );
     }
   }

@@ -40,15 +40,15 @@ Examples:
 function addCreate(command: Command, cli: Cli): void {
   command
     .argument("[name]", "what it is for", "")
-    .option("--days <n>", "how long it works (90 unless given)", parseCount(1, DAYS_MAX))
-    .option("--role <role>", `the most it may do: ${ROLE_WORDS.join(", ")}`, parseRole)
+    .option("--days <n>", "days until it expires (default: 90)", parseCount(1, DAYS_MAX))
+    .option("--role <role>", `its highest role: ${ROLE_WORDS.join(", ")}`, parseRole)
     .option("--in <namespace>", "only there and below; may be repeated", collect)
-    .option("--for <principal>", "for somebody else; for administrators")
+    .option("--for <principal>", "for another principal (administrators only)")
     .option("--password-stdin", "read your password from standard input")
     .addHelpText(
       "after",
       `
-Only the secret goes to standard output, so that it can be kept without being seen.
+Only the secret goes to standard output, so that it can be saved without being shown.
 
 After \`cairn login --user\` your password is asked for again; such a token works until you change your password, at
 most 366 days. A token that is made with another token ends with it, and no later.
@@ -76,15 +76,13 @@ Examples:
       }
       cli.print(secret);
       const until = token!.expiresUs === 0n ? "never expires" : `expires ${formatAgo(token!.expiresUs)}`;
-      cli.note(
-        `The secret is shown only this once. The token is of ${printable(token!.principal)} and ${until}.`,
-      );
+      cli.note(`The secret is shown only once. The token is of ${printable(token!.principal)} and ${until}.`);
     });
 }
 
 function addList(command: Command, cli: Cli): void {
   command
-    .option("--of <principal>", "of somebody else; for administrators")
+    .option("--of <principal>", "of another principal (administrators only)")
     .addHelpText("after", "\nExamples:\n  cairn token ls\n  cairn token ls --of ada --json")
     .action(async ({ of = "" }: { of?: string }) => {
       const server = await cli.connect();
@@ -125,8 +123,8 @@ function addList(command: Command, cli: Cli): void {
 
 function addRevoke(command: Command, cli: Cli): void {
   command
-    .argument("<tokens...>", "id, the beginning of one, or a name")
-    .option("--of <principal>", "of somebody else; for administrators")
+    .argument("<tokens...>", "id, its beginning, or a name")
+    .option("--of <principal>", "of another principal (administrators only)")
     .addHelpText(
       "after",
       "\nExamples:\n  cairn token revoke cluster\n  cairn token revoke 01a1df26a731 --of ada",
@@ -140,7 +138,7 @@ function addRevoke(command: Command, cli: Cli): void {
     });
 }
 
-/** All of them are found before one is revoked. */
+/** All of them are looked up before one is revoked. */
 async function findTokens(server: Cairn, words: readonly string[], principal: string): Promise<Token[]> {
   const { tokens } = await server.access.listTokens({ principal });
   return words.map((word) => {
@@ -152,7 +150,7 @@ async function findTokens(server: Cairn, words: readonly string[], principal: st
     if (found.length === 0) {
       throw new CommandError(`cannot find token "${word}"${whose}`, {
         exitCode: EXIT.notFound,
-        hint: "`cairn token ls` lists them; --of names somebody else's",
+        hint: "`cairn token ls` lists them; --of names another principal",
       });
     }
     throw new CommandError(

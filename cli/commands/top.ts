@@ -18,7 +18,7 @@ export default function add(command: Command, cli: Cli): void {
       "after",
       `
 Keys: arrows or j k select, enter shows details, / filters, s sorts, ? explains all, q leaves.
-Where standard output is no terminal, what is running now is printed once.
+If standard output is not a terminal, the running runs are printed once.
 
 Examples:
   cairn top

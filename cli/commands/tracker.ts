@@ -85,9 +85,9 @@ export default function add(command: Command, cli: Cli): void {
     .addHelpText("after", help(LINEAGE_EXAMPLES))
     .action(async (runId: string, options: LineageOptions) => {
       if (options.sourcesOnly === true && options.descendantsOnly === true) {
-        throw new CommandError("--sources-only and --descendants-only leave nothing", {
+        throw new CommandError("cannot combine --sources-only and --descendants-only", {
           exitCode: EXIT.usage,
-          hint: "give one of them, or neither for both sides",
+          hint: "use one of them, or neither for both sides",
         });
       }
       printLineage(await (await findTracker(cli)).lineage(runId), options, cli);
@@ -112,7 +112,7 @@ async function findTracker(cli: Cli): Promise<TrackerBase> {
   }
   if (problems.length > 0) {
     throw new CommandError(printable(problems.join("\n  ")), {
-      hint: "mend .torchxconfig or TORCHX_TRACKERS, or name a server with --server",
+      hint: "fix .torchxconfig or TORCHX_TRACKERS, or name a server with --server",
     });
   }
   const { CairnTracker } = await import("#sdk/tracker/cairn/cairn-tracker.ts");
@@ -143,7 +143,7 @@ function printLineage(lineage: Lineage, options: LineageOptions, cli: Cli): void
   const cells = rows.map((row) => [row.relation, row.distance, row.runId, row.artifacts.join(", ")]);
   cli.print(tabulate(["RELATION", "DISTANCE", "RUN ID", "ARTIFACT"], cells));
   if (lineage.hiddenCount > 0) cli.note(`${lineage.hiddenCount} more that you may not see`);
-  if (lineage.truncated) cli.note("the lineage goes on beyond what is shown");
+  if (lineage.truncated) cli.note("the lineage has more links than are shown");
 }
 
 function lineageRows(lineage: Lineage, options: LineageOptions): LineageRow[] {

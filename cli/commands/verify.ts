@@ -15,14 +15,14 @@ const RANGES_SHOWN = 5;
 
 export default function add(command: Command, cli: Cli): void {
   command
-    .argument("[runs...]", "name, id or the beginning of one, path or alias")
+    .argument("[runs...]", "name, id or its beginning, path or alias")
     .option("-n, --namespace <path>", "look only there and below")
     .option("--query <query>", "all runs that match, see docs/query.md")
     .option("--all", "read everything the server holds and check every checksum; for administrators")
     .addHelpText(
       "after",
       `
-Ends with 1 when something is missing or damaged.
+Exits with 1 when something is missing or damaged.
 
 Examples:
   cairn verify first-try
@@ -61,12 +61,12 @@ async function verifyRuns(cli: Cli, words: readonly string[], options: BatchOpti
   if (cli.options.json === true) cli.printJson({ ok: badCount === 0, runs: results });
   else if (runs.length !== 1) {
     cli.print(
-      `${countOf(runs.length, "run")} checked, ${badCount === 0 ? "all whole" : `${badCount} not whole`}`,
+      `${countOf(runs.length, "run")} checked, ${badCount === 0 ? "all complete" : `${badCount} incomplete or damaged`}`,
     );
   }
 }
 
-/** What a writer declared lost is not there either. */
+/** Envelopes that a writer declared lost are missing, too. */
 function isWhole({ writers, problems }: VerifyRunResponse): boolean {
   return problems.length === 0 && writers.every(({ gaps, lost }) => gaps.length === 0 && lost.length === 0);
 }
@@ -137,7 +137,7 @@ function jsonWriter(writer: WriterLedger) {
 
 async function verifyAll(cli: Cli): Promise<void> {
   const server = await cli.connect();
-  cli.note("Reading everything; this takes as long as that takes. Others may go on meanwhile.");
+  cli.note("Reading everything. This may take long; the server stays usable.");
   const { ok, checkedPoints, checkedRuns, problems } = await server.system.checkIntegrity({}, LONG_CALL);
   if (!ok) cli.endWith(EXIT.failed);
   if (cli.options.json === true) {

@@ -34,12 +34,13 @@ Examples:
         const since = formatAgo(server.startedUs);
         cli.print(`server  ${printable(server.version)} at ${server.url}, started ${since}`);
         cli.print(`        ${printable(engines.join(", "))}, format ${server.formatVersion}`);
-        if (!server.compatible) cli.print("        it is of another generation: `cairn doctor` says more");
+        if (!server.compatible)
+          cli.print("        it is not compatible with this client: see `cairn doctor`");
       }
     });
 }
 
-/** The version of this program is worth knowing also when no server answers. */
+/** The version of this program is printed even if no server answers. */
 async function askServer(cli: Cli) {
   let url = "";
   try {

@@ -11,7 +11,7 @@ export default function add(command: Command, cli: Cli): void {
     .addHelpText(
       "after",
       `
-Ends with 4 when the server takes you for nobody.
+Exits with 4 if you are not logged in.
 
 Examples:
   cairn whoami

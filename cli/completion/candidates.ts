@@ -14,7 +14,7 @@ export interface Candidate {
   note?: string;
 }
 
-/** What kind of thing stands at a place of a command line. */
+/** What kind of value is expected at a position of a command line. */
 export type Kind =
   | "run"
   | "namespace"
@@ -27,7 +27,7 @@ export type Kind =
   | "backup"
   | "file";
 
-/** What has been typed so far, as far as the server has to know it. */
+/** What has been typed so far, as far as the server needs it. */
 export interface Typed {
   /** The word that is being typed. */
   word: string;
@@ -79,7 +79,7 @@ export async function candidatesOf(kind: Kind, server: Cairn, typed: Typed): Pro
   }
 }
 
-/** Newest first. A run comes by its name, or by the alias or id that begins with what was typed. */
+/** Newest first. A run is offered by its name, or by the alias or id that begins with what was typed. */
 async function runs(server: Cairn, { word, namespace, trashed }: Typed): Promise<Candidate[]> {
   const like = quoteText(`${escapeLike(word)}%`);
   const { runs: found } = await server.runs.searchRuns({
@@ -108,7 +108,7 @@ async function metrics(server: Cairn, { word, before, namespace }: Typed): Promi
   const run = await findRun(server, first, namespace);
   const { series } = await server.metrics.listSeries({
     run: { id: run.id },
-    // What is typed stands for itself, also where it holds a star.
+    // The typed text is literal, also where it contains a star.
     regex: `^${word.replaceAll(/[^\p{L}\p{N}]/gu, "\\$&")}`,
     pageSize: KEYS_MAX,
   });

@@ -17,12 +17,12 @@ const KINDS: readonly (readonly [name: RegExp, kinds: readonly Kind[]])[] = [
   [/^(?:files?|folder|dir|directory|target|out|output)$/, ["file"]],
 ];
 
-/** What may stand for an argument. */
+/** The candidates for an argument. */
 export function kindsOfArgument(argument: Argument): readonly Kind[] {
   return kindsOf(argument.name());
 }
 
-/** What may stand for the value of an option, by the word in its brackets. */
+/** The candidates for the value of an option, by the word in its brackets. */
 export function kindsOfOption(option: Option): readonly Kind[] {
   return kindsOf(/[<[]([^>\].]+)/.exec(option.flags)?.[1] ?? "");
 }

@@ -23,7 +23,7 @@ describe("lines of bash", () => {
     expect(readShellLine(line, BREAKS)).toEqual({ words, quote, keptLength });
   });
 
-  it("T15 writes within an open quote only what can stand there", () => {
+  it("T15 writes within an open quote only what is allowed there", () => {
     expect(writeForShell("it's", "'")).toBeUndefined();
     expect(writeForShell("a $b", "'")).toBe("a $b");
     expect(writeForShell('a "$b`\\', '"')).toBe('a \\"\\$b\\`\\\\');

@@ -1,4 +1,4 @@
-/** What bash has of a command line up to the cursor, cut into words as it would. */
+/** A bash command line up to the cursor, split into words as bash does. */
 export interface ShellLine {
   /** All of the last simple command; the last one is being typed and may be empty. */
   words: string[];
@@ -48,7 +48,7 @@ const SAFE_BARE = /^[\p{L}\p{N}_./:@%+=,-]+$/u;
 /** How a word has to be written so that bash takes it as it is. undefined when it cannot be within that quote. */
 export function writeForShell(text: string, quote: ShellLine["quote"]): string | undefined {
   if (quote === "'") return text.includes("'") ? undefined : text;
-  // History expansion works within double quotes and knows no escape there.
+  // History expansion works within double quotes and cannot be escaped there.
   if (quote === '"') return text.includes("!") ? undefined : text.replaceAll(/["\\$`]/g, "\\$&");
   return SAFE_BARE.test(text) ? text : text.replaceAll(/[^\p{L}\p{N}_./:@%+=,-]/gu, "\\$&");
 }

@@ -52,7 +52,7 @@ export interface DemoLog {
 }
 
 export interface DemoSource {
-  /** The key of another demo run, or something outside such as "s3://…". */
+  /** The key of another demo run, or an external id such as "s3://…". */
   run?: string;
   id?: string;
   artifact?: string;

@@ -63,7 +63,7 @@ function partEnvelopes(part: DemoPart, runId: string, beginUs: number, slices: n
   });
 }
 
-/** Neighbours of one origin, stream and rank travel together. */
+/** Adjacent lines of one origin, stream and rank are sent together. */
 function logGroups(lines: readonly DemoLog[], beginUs: number): LogLines[] {
   const groups: { about: DemoLog; lines: DemoLog[] }[] = [];
   for (const line of lines) {

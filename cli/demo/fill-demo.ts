@@ -9,7 +9,7 @@ import { envelopesOf, toUs } from "./envelopes.ts";
 import { tellStory } from "./story.ts";
 
 export interface FillOptions {
-  /** Where everything goes. */
+  /** The namespace to fill. */
   namespace?: string;
   seed?: number;
   scale?: DemoScaleName;
@@ -23,7 +23,7 @@ export interface Filled {
   /** How many runs were written now; the others were there already. */
   written: number;
   points: number;
-  /** What could not be done and does not matter much. */
+  /** Failures that do not matter much. */
   remarks: readonly string[];
 }
 
@@ -32,11 +32,11 @@ const PATIENCE_MS = 12_000;
 
 /**
  * Writes the history of the demo through the API. Everything has a fixed name (`demo:SEED:KEY` as its alias), so
- * that doing it again changes nothing, and goes on where an earlier attempt was interrupted.
+ * that doing it again changes nothing, and continues an interrupted attempt.
  */
 export async function fillDemo(cairn: Cairn, options: FillOptions = {}): Promise<Filled> {
   const { namespace = "demo", seed = 42, scale = "full", signal, onProgress } = options;
-  // Nobody waits for a server that is not there.
+  // Fail fast when no server answers.
   await cairn.system.getInfo({});
   const story = tellStory(seed, scale);
   const filling = new Filling(cairn, namespace, seed);
@@ -69,7 +69,7 @@ class Filling implements Filled {
     this.#seed = seed;
   }
 
-  /** One that is there already is left as it is; somebody may have changed it. */
+  /** An existing one is not changed; a user may have edited it. */
   async addNamespace({ path, description, objective, keys = [] }: DemoNamespace): Promise<void> {
     const whole = this.#path(path);
     try {
@@ -84,7 +84,7 @@ class Filling implements Filled {
     }
   }
 
-  /** The first run tells when the story began: now, or when the demo was started for the first time. */
+  /** The first run determines when the story began: now, or when the demo was started for the first time. */
   async begin(first: DemoRun): Promise<void> {
     this.#beginUs = Math.floor(Date.now() / 1000 - STORY_DAYS * DAY_S) * 1e6;
     const { run } = await this.#create(first);
@@ -149,7 +149,7 @@ export function jsonParams(params: Readonly<Record<string, unknown>>): Record<st
   return Object.fromEntries(Object.entries(params).map(([key, value]) => [key, JSON.stringify(value)]));
 }
 
-/** A server that is busy is asked again; every call of the demo may be repeated. */
+/** Retries when the server is busy; every call of the demo may be repeated. */
 function retried<T>(call: () => Promise<T>): Promise<T> {
   return retry(call, { patienceMs: PATIENCE_MS });
 }

@@ -62,7 +62,7 @@ const TICK_MS = 1_000;
 const HEARTBEAT_S = 10;
 /** How long they seem to have been running when they are first seen. */
 const BEFORE_S = 900;
-/** While the server is away, steps pass unseen beyond this. */
+/** While the server is unavailable, steps beyond this are dropped. */
 const STEPS_PER_ENVELOPE_MAX = 10_000;
 const CALL_MS_MAX = 5_000;
 
@@ -76,7 +76,7 @@ export interface LiveOptions {
   onTrouble?: (message: string) => void;
 }
 
-/** A few runs that go on logging until the signal says otherwise; then they are killed, as their names say. */
+/** A few runs that keep logging until the signal is aborted; then they get the status killed. */
 export async function logLive(cairn: Cairn, options: LiveOptions): Promise<void> {
   await Promise.all(RUNS.map((run) => keepLogging(cairn, run, options)));
 }
@@ -88,16 +88,16 @@ async function keepLogging(cairn: Cairn, live: LiveRun, options: LiveOptions): P
   const pause = () => sleep(tickMs, undefined, { signal: options.signal }).catch(() => {});
   // The same envelope until it is acknowledged: its number makes sure that it counts once.
   let pending: Envelope | undefined;
-  let told = false;
+  let reported = false;
   while (!options.signal.aborted) {
     pending ??= source.next(Date.now());
     try {
       await cairn.metrics.writeEnvelope(pending, { timeoutMs: CALL_MS_MAX });
       pending = undefined;
-      told = false;
+      reported = false;
     } catch (thrown) {
-      if (!told) options.onTrouble?.(Failure.from(thrown, cairn.url).message);
-      told = true;
+      if (!reported) options.onTrouble?.(Failure.from(thrown, cairn.url).message);
+      reported = true;
     }
     await pause();
   }
@@ -108,7 +108,7 @@ async function keepLogging(cairn: Cairn, live: LiveRun, options: LiveOptions): P
   await cairn.metrics.writeEnvelope(last, { timeoutMs: CALL_MS_MAX });
 }
 
-/** A run of an earlier demo goes on where it stopped. */
+/** A run of an earlier demo continues where it stopped. */
 async function start(
   cairn: Cairn,
   live: LiveRun,

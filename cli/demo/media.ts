@@ -7,7 +7,7 @@ const TILE = 32;
 const TILES_ACROSS = 4;
 const TILES_DOWN = 2;
 
-/** A grid of shapes that comes out of the noise as training goes on; `share` is how far it is, 0 to 1. */
+/** A grid of shapes that emerges from noise during training; `share` is the progress, 0 to 1. */
 export function sampleGrid(name: string, step: number, share: number, random: Random): ArtifactRecord {
   const shapes = Array.from({ length: TILES_ACROSS * TILES_DOWN }, (_, i) => {
     const own = random.fork(`tile/${i}`);

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 
 /**
  * Numbers that look random and are the same for the same seed. A named fork depends on the names alone, not on
- * what was drawn before, so that one run more or less changes no other.
+ * what was drawn before, so that adding or removing a run does not change the others.
  */
 export class Random {
   readonly #name: string;

@@ -13,7 +13,7 @@ const MACHINES: readonly Machine[] = [
   { host: "gpu-b07", gpu: "4 × NVIDIA A100 40GB", driver: "535.161.08" },
 ];
 
-/** A change that somebody forgot to commit: what `cairn diff` is for. */
+/** An uncommitted change, for `cairn diff` to show. */
 export const DIRTY_PATCH = `diff --git a/asr/schedule.py b/asr/schedule.py
 index 4c1d0aa..9e77b21 100644
 --- a/asr/schedule.py

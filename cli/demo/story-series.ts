@@ -1,7 +1,7 @@
 import type { DemoLog, DemoSeries } from "./demo-run.ts";
 import type { Random } from "./random.ts";
 
-/** Points at steps that take `stepSeconds` each, give or take. */
+/** Points at steps that take about `stepSeconds` each. */
 export function seriesOf(
   key: string,
   steps: readonly number[],
@@ -18,7 +18,7 @@ export function seriesOf(
   };
 }
 
-/** What a trainer prints as it goes: every n-th step of one series. */
+/** The console lines of a trainer: every n-th step of one series. */
 export function progressLines(series: DemoSeries, every: number, steps: number): DemoLog[] {
   const lines: DemoLog[] = [];
   for (let i = 0; i < series.steps.length; i += every) {

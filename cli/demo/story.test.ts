@@ -62,7 +62,7 @@ describe("tellStory", () => {
 });
 
 describe("Random", () => {
-  it("T52 forks by name alone", () => {
+  it("T52 forks by name only", () => {
     const one = new Random("a");
     one.next();
     expect(one.fork("b").next()).toBe(new Random("a").fork("b").next());

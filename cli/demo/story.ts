@@ -10,11 +10,11 @@ export interface Story {
   runs: readonly DemoRun[];
 }
 
-/** Everything the demo tells, as data; the same for the same seed. */
+/** The whole demo as data; the same for the same seed. */
 export function tellStory(seed: number, scale: DemoScaleName): Story {
   const options = { random: new Random(`cairn demo ${seed}`), scale: SCALES[scale] };
   const teams = [speechTeam(options), visionTeam(options), translationTeam(options)];
-  const root = { path: "", description: "Three teams that do not exist. Made by cairn demo." };
+  const root = { path: "", description: "Three fictional teams. Made by cairn demo." };
   return {
     namespaces: [root, ...teams.flatMap(({ namespaces }) => namespaces)],
     runs: teams.flatMap(({ runs }) => runs),

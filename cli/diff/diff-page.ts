@@ -65,7 +65,7 @@ export function diffPage(compared: CompareRunsResponse, options: DiffOptions): s
   return lines.map((line) => fitLine(line, options.columns));
 }
 
-/** Where it is known what is better, the best and the last value are what counts. */
+/** With a known objective, the best and the last value are shown. */
 function isTelling({ key, stat, direction }: ComparedMetric): boolean {
   if (isSystemMetric(key)) return false;
   if (direction === Direction.UNSPECIFIED || stat === "last") return true;
@@ -150,8 +150,8 @@ function patchLines(
 const PATCH_HEADS: Readonly<Record<How, string>> = {
   [How.UNSPECIFIED]: "uncommitted changes",
   [How.SAME]: "the same uncommitted changes",
-  [How.OWN]: "uncommitted changes of the second alone",
-  [How.MISSING]: "uncommitted changes of the first alone",
+  [How.OWN]: "uncommitted changes of the second only",
+  [How.MISSING]: "uncommitted changes of the first only",
   [How.BETWEEN]: "uncommitted changes",
   [How.TOO_DIFFERENT]: "uncommitted changes, too different to be compared line by line",
 };

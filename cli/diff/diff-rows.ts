@@ -8,7 +8,7 @@ import {
   type ComparedValue,
 } from "#proto/cairn/v1/explore_pb.ts";
 
-/** One thing that runs may have, with what each has; undefined where a run has none. */
+/** One property of runs, with the value of each run; undefined where a run has none. */
 export interface DiffRow {
   key: string;
   values: (string | undefined)[];
@@ -31,7 +31,7 @@ export function metricName({ key, labels }: ComparedMetric): string {
   return seriesName(key, Object.entries(labels));
 }
 
-/** undefined where nobody knows. */
+/** undefined if unknown. */
 export function verdictWord({ verdict }: ComparedValue): "better" | "worse" | undefined {
   if (verdict === Verdict.BETTER) return "better";
   return verdict === Verdict.WORSE ? "worse" : undefined;

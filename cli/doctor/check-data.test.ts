@@ -24,7 +24,7 @@ describe("checks", () => {
     expect(found.text).toContain(word);
   });
 
-  it("T14 knows no clock from no header", () => {
+  it("T14 reports an unknown clock without a header", () => {
     expect(checkClock(null, 0).level).toBe("ok");
     expect(checkClock("Thu, 01 Jan 1970 00:00:10 GMT", 10_900).level).toBe("ok");
     expect(checkClock("Thu, 01 Jan 1970 00:00:10 GMT", 17_000)).toMatchObject({ level: "warn" });

@@ -21,12 +21,12 @@ const OVER_A_NETWORK: ReadonlyMap<number, string> = new Map([
   [0x65735546, "FUSE"],
 ]);
 const PASSING: ReadonlyMap<number, string> = new Map([
-  [0x01021994, "tmpfs, in memory: all is gone when the machine stops"],
-  [0x858458f6, "ramfs, in memory: all is gone when the machine stops"],
-  [0x794c7630, "an overlay, as containers have: all is gone with the container"],
+  [0x01021994, "tmpfs, in memory: all data is lost when the machine stops"],
+  [0x858458f6, "ramfs, in memory: all data is lost when the machine stops"],
+  [0x794c7630, "a container's overlay: all data is lost with the container"],
 ]);
 
-/** Whether a server could keep its data there: the folder, or where it would be made. */
+/** Whether a server could store its data in the folder, or in the place where it would be made. */
 export async function checkData(data: string): Promise<Finding[]> {
   const existing = await nearestThing(data);
   const writable = await checkWritable(data, existing);
@@ -39,7 +39,7 @@ export async function checkData(data: string): Promise<Finding[]> {
 }
 
 async function checkWritable(data: string, existing: string): Promise<Finding> {
-  // The system is the only one who knows: rights, read-only mounts, quotas and containers all have a say.
+  // Only the system knows: permissions, read-only mounts, quotas and containers all matter.
   const probe = join(existing, `.cairn-doctor-${process.pid}`);
   try {
     if (existing === data) {
@@ -54,10 +54,10 @@ async function checkWritable(data: string, existing: string): Promise<Finding> {
     return bad(
       "data folder",
       `${data} cannot be written: ${message.replace(/,.*$/s, "")}`,
-      `mend its rights, or choose another with --data or CAIRN_DATA`,
+      `fix its permissions, or choose another with --data or CAIRN_DATA`,
     );
   }
-  return ok("data folder", existing === data ? data : `${data} will be made at the first start`);
+  return ok("data folder", existing === data ? data : `${data} will be created at the first start`);
 }
 
 async function checkMode(data: string): Promise<Finding> {
@@ -68,7 +68,7 @@ async function checkMode(data: string): Promise<Finding> {
   if (process.platform === "win32" || (mode & 0o077) === 0) return ok("data rights", "for this user alone");
   return warn(
     "data rights",
-    `others may look into ${data} (mode ${(mode & 0o777).toString(8)})`,
+    `other users can read ${data} (mode ${(mode & 0o777).toString(8)})`,
     `chmod 700 ${data}`,
   );
 }
@@ -107,7 +107,7 @@ async function nearestThing(path: string): Promise<string> {
   for (let at = path; ; at = dirname(at)) {
     const isThere = await stat(at).then(
       () => true,
-      // Below something that is no folder there is nothing either.
+      // There is nothing below a path that is not a folder.
       (thrown: NodeJS.ErrnoException) => thrown.code === "EACCES",
     );
     if (isThere || dirname(at) === at) return at;

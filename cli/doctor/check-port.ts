@@ -10,7 +10,7 @@ const BODY_BYTES_MAX = 4_096;
 
 /** Whether a server could listen there, or which one does. */
 export async function checkPort(host: string, port: number): Promise<Finding> {
-  // Whoever listens everywhere is met here.
+  // This also finds a server that listens on all addresses.
   const target = host === "::" || host === "0.0.0.0" ? "127.0.0.1" : host;
   if (port === 0 || !(await isTaken(target, port))) return ok("port", `${port} is free`);
   const owner = await findPortOwner(port);
@@ -18,7 +18,7 @@ export async function checkPort(host: string, port: number): Promise<Finding> {
   if (await isCairn(target, port)) return ok("port", `${port}: a Cairn listens there${by}`);
   return bad(
     "port",
-    `${port} is taken by something that is no Cairn${by}`,
+    `${port} is in use by another program${by}`,
     "stop it, or start the server on another: `cairn serve --port 4701`",
   );
 }
@@ -29,14 +29,14 @@ async function isTaken(host: string, port: number): Promise<boolean> {
     await once(socket, "connect", { signal: AbortSignal.timeout(CONNECT_MS_MAX) });
     return true;
   } catch (thrown) {
-    // Something that takes no connection in that time is there all the same.
+    // A port that accepts no connection in that time is still in use.
     return (thrown as Error).name === "AbortError";
   } finally {
     socket.destroy();
   }
 }
 
-/** Every Cairn has the same sign of life. One that speaks TLS is asked in that way. */
+/** Every Cairn server has the same health check. Also tried over TLS. */
 async function isCairn(host: string, port: number): Promise<boolean> {
   const name = host.includes(":") ? `[${host}]` : host;
   for (const scheme of ["http", "https"]) {
@@ -48,19 +48,19 @@ async function isCairn(host: string, port: number): Promise<boolean> {
       const text = (await answer.text()).slice(0, BODY_BYTES_MAX);
       if (text === '{"status":"alive"}') return true;
     } catch {
-      // Not in this way.
+      // Try the other scheme.
     }
   }
   return false;
 }
 
-/** A token that travels in the open. */
+/** Whether a token is sent unencrypted. */
 export function checkTransport(url: string): Finding {
   if (url.startsWith("https:")) return ok("transport", "encrypted");
   if (isHere(url)) return ok("transport", "does not leave this machine");
   return warn(
     "transport",
-    `${url} is not encrypted: tokens and data can be read on the way`,
+    `${url} is not encrypted: tokens and data can be read on the network`,
     "use https:// (docs/operations.md, TLS)",
   );
 }

@@ -16,7 +16,7 @@ export function checkNode(version: string = process.versions.node): Finding {
   return bad(
     "node",
     `${version} is too old: Node ${NODE_MAJOR_MIN} is needed`,
-    "`npm ci` in the checkout brings it along, and `npx cairn` uses it",
+    "`npm ci` in the checkout installs it, and `npx cairn` uses it",
   );
 }
 
@@ -43,13 +43,13 @@ export async function checkLoginFile(env: NodeJS.ProcessEnv): Promise<Finding> {
       "login file",
       message.replace(/; .*$/s, ""),
       isOpen
-        ? `chmod 600 ${path}; whoever read it has your tokens: \`cairn token revoke\` ends them`
+        ? `chmod 600 ${path}; if others have read it, revoke your tokens with \`cairn token revoke\``
         : "`cairn login` writes a new one",
     );
   }
 }
 
-/** What servers of this user keep for its programs; nothing is said of those that are in order. */
+/** Secrets that servers of this user keep for local programs; only problems are reported. */
 export async function checkLocalSecrets(env: NodeJS.ProcessEnv): Promise<Finding[]> {
   const folder = dirname(loginPath(env));
   const names = await readdir(folder).catch(() => []);
@@ -59,10 +59,10 @@ export async function checkLocalSecrets(env: NodeJS.ProcessEnv): Promise<Finding
     try {
       const entry = await readLocalSecret(path);
       if (entry !== undefined && isAlive(entry.pid)) continue;
-      const text = `${path} is of a server that does not run any more`;
+      const text = `${path} belongs to a server that is not running`;
       findings.push(warn("local secret", text, `rm ${path}; the next start on that port replaces it, too`));
     } catch (thrown) {
-      const mend = `rm ${path}, and restart the server on that port: a user who has read it is the owner until then`;
+      const mend = `rm ${path}, and restart the server on that port: until then, a user who has read it has the rights of the owner`;
       findings.push(bad("local secret", (thrown as Error).message.replace(/; .*$/s, ""), mend));
     }
   }
@@ -77,7 +77,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** What jobs that are gone have left behind. */
+/** Undelivered data of jobs that have ended. */
 export async function checkSpool(env: NodeJS.ProcessEnv): Promise<Finding> {
   const spool = spoolPath(env);
   let names: string[];
@@ -85,13 +85,16 @@ export async function checkSpool(env: NodeJS.ProcessEnv): Promise<Finding> {
     names = await readdir(spool);
   } catch (thrown) {
     const { code, message } = thrown as NodeJS.ErrnoException;
-    if (code === "ENOENT" || code === "ENOTDIR") return ok("spool", "nothing waits");
+    if (code === "ENOENT" || code === "ENOTDIR") return ok("spool", "nothing to deliver");
     return bad("spool", message, "set CAIRN_SPOOL to a folder that can be written");
   }
   const folders = names.map((name) => join(spool, name)).filter((folder) => readOwner(folder) !== undefined);
   const left = folders.filter((folder) => !isOwnerAlive(folder, readOwner(folder)));
   if (left.length === 0) {
-    return ok("spool", folders.length === 0 ? "nothing waits" : `${countOf(folders.length, "job")} at work`);
+    return ok(
+      "spool",
+      folders.length === 0 ? "nothing to deliver" : `${countOf(folders.length, "job")} at work`,
+    );
   }
   return warn(
     "spool",

@@ -17,7 +17,7 @@ const EXPIRES_WARN_S = 3 * 86_400;
 /** A token given for a password lives for 12 hours anyway. */
 const LOGIN_EXPIRES_WARN_S = 3_600;
 
-/** The server that commands would talk to. Nothing more is asked of one that does not answer. */
+/** The server that commands would talk to. The other checks are skipped when it does not answer. */
 export async function checkServer(server: Cairn): Promise<Finding[]> {
   const before = Date.now();
   let answer: Response;
@@ -37,15 +37,15 @@ export async function checkServer(server: Cairn): Promise<Finding[]> {
   }
   const now = (before + Date.now()) / 2;
   if (!body.startsWith('{"status":')) {
-    const what = `${server.url} answers, but it is no Cairn (HTTP ${answer.status})`;
-    return [bad("server", what, "look at the address: --server, CAIRN_SERVER, or `cairn login --list`")];
+    const what = `${server.url} answers, but it is not a Cairn server (HTTP ${answer.status})`;
+    return [bad("server", what, "check the address: --server, CAIRN_SERVER, or `cairn login --list`")];
   }
   const ready = answer.ok
     ? ok("server", `${server.url} is ready`)
     : bad(
         "server",
         `${server.url} is not ready: ${printable(body)}`,
-        "look at its log, check its disk, restart it",
+        "check its log and its disk, then restart it",
       );
   const clock = checkClock(answer.headers.get("date"), now);
   return [ready, clock, await checkCredential(server), await checkVersion(server)];
@@ -53,11 +53,11 @@ export async function checkServer(server: Cairn): Promise<Finding[]> {
 
 export function checkClock(dateHeader: string | null, nowMs: number): Finding {
   const theirs = Date.parse(dateHeader ?? "");
-  if (Number.isNaN(theirs)) return ok("clock", "the server does not tell the time");
+  if (Number.isNaN(theirs)) return ok("clock", "the server sends no Date header");
   // The header is cut to the second: on average half a second early.
   const ahead = (nowMs - (theirs + 500)) / 1000;
   const off = Math.abs(ahead);
-  if (off < CLOCK_WARN_S) return ok("clock", "as the server's");
+  if (off < CLOCK_WARN_S) return ok("clock", "in sync with the server");
   const text = `this machine is ${formatDuration(off)} ${ahead > 0 ? "ahead of" : "behind"} the server`;
   const mend = "set the clocks by NTP: `timedatectl set-ntp true`";
   return off < CLOCK_BAD_S ? warn("clock", text, mend) : bad("clock", text, mend);
@@ -69,7 +69,7 @@ async function checkCredential(server: Cairn): Promise<Finding> {
     who = await server.access.whoAmI({}, { timeoutMs: CALL_MS_MAX });
   } catch (thrown) {
     const { code, message } = Failure.from(thrown, server.url);
-    const mend = code === Code.Unauthenticated ? `cairn login ${server.url}` : "look at the server's log";
+    const mend = code === Code.Unauthenticated ? `cairn login ${server.url}` : "check the server's log";
     return bad("credential", printable(message), mend);
   }
   const { principal, token } = who;
@@ -92,14 +92,14 @@ async function checkCredential(server: Cairn): Promise<Finding> {
 async function checkVersion(server: Cairn): Promise<Finding> {
   try {
     const { version } = await server.system.getInfo({}, { timeoutMs: CALL_MS_MAX });
-    if (version === VERSION) return ok("version", `${VERSION}, as the server`);
+    if (version === VERSION) return ok("version", `${VERSION}, the same as the server`);
     const text = `this is ${VERSION}, the server ${printable(version)}`;
     const mend = "bring both to the same version: `git pull && npm ci` where it is older";
     return isCompatible(VERSION, version) ? warn("version", text, mend) : bad("version", text, mend);
   } catch (thrown) {
     const { code, message } = Failure.from(thrown, server.url);
-    // Who may not ask has been told so already.
+    // A missing permission has been reported already.
     if (code === Code.Unauthenticated || code === Code.PermissionDenied) return ok("version", VERSION);
-    return bad("version", printable(message), "look at the server's log");
+    return bad("version", printable(message), "check the server's log");
   }
 }

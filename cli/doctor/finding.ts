@@ -3,9 +3,9 @@ export interface Finding {
   /** What was looked at, such as "clock". */
   check: string;
   level: "ok" | "warn" | "bad";
-  /** In words, without the check's name. */
+  /** The result as text, without the check's name. */
   text: string;
-  /** What to do about it; where it can be, a command. */
+  /** How to fix it; a command where possible. */
   mend?: string;
 }
 

@@ -3,7 +3,7 @@ import { readdir, readFile, readlink } from "node:fs/promises";
 const LISTENING = "0A";
 const COMMAND_SHOWN = 60;
 
-/** Which process listens on a TCP port of this machine, where Linux tells it and this user may know. */
+/** Which process listens on a TCP port of this machine, where Linux shows it to this user. */
 export async function findPortOwner(port: number): Promise<{ pid: number; command: string } | undefined> {
   try {
     const inodes = await listeningInodes(port);
@@ -15,7 +15,7 @@ export async function findPortOwner(port: number): Promise<{ pid: number; comman
       }
     }
   } catch {
-    // No /proc: nobody can say.
+    // No /proc: unknown.
   }
   return undefined;
 }
@@ -35,7 +35,7 @@ async function listeningInodes(port: number): Promise<Set<string>> {
 }
 
 async function holdsSocket(pid: string, inodes: ReadonlySet<string>): Promise<boolean> {
-  // Of other users' processes nothing is told, and processes come and go.
+  // Processes of other users are not visible, and processes may end meanwhile.
   const descriptors = await readdir(`/proc/${pid}/fd`).catch(() => []);
   for (const descriptor of descriptors) {
     const target = await readlink(`/proc/${pid}/fd/${descriptor}`).catch(() => "");

@@ -17,15 +17,15 @@ interface Options {
 export function addImportance(parent: Command, cli: Cli): void {
   parent
     .command("importance")
-    .description("how much each param goes along with the objective")
+    .description("how strongly each param correlates with the objective")
     .argument("[query]", "only runs that match; see docs/query.md")
     .option("-n, --namespace <path>", "only runs in this namespace and below")
     .option("--objective <field>", "such as metrics.loss.min (default: the namespace's objective)")
     .addHelpText(
       "after",
       `
-A rank correlation, or for texts and bent curves how much groups differ; 1 is everything. It says what goes
-together, not what causes what.
+A rank correlation, or for texts and bent curves how much groups differ; 1 is the maximum. It shows
+correlation, not causation.
 
 Examples:
   cairn explore importance -n langtech/asr
@@ -71,15 +71,15 @@ function printImportance(cli: Cli, found: GetImportanceResponse): void {
       paint(colour, "dim", `${words}: ${names.slice(0, NAMES_SHOWN).map(printable).join(", ")}${more}`),
     );
   }
-  if (found.leftOut > 0n) cli.note(`${countOf(found.leftOut, "param")} that vary less were not looked at`);
+  if (found.leftOut > 0n) cli.note(`${countOf(found.leftOut, "param")} that vary less were left out`);
 }
 
 function remarksOn({ rho, isChance, isCurved, related }: ParamImportance): string {
   const words: string[] = [];
-  if (isChance) words.push("may be chance");
+  if (isChance) words.push("may be by chance");
   else if (isCurved) words.push("best in the middle or at the ends");
   else if (rho !== undefined) words.push(rho > 0 ? "rises with it" : "falls with it");
-  if (related.length > 0) words.push(`goes along with ${related.map(printable).join(", ")}`);
+  if (related.length > 0) words.push(`correlates with ${related.map(printable).join(", ")}`);
   return words.join("; ");
 }
 

@@ -37,7 +37,7 @@ export function addKeys(parent: Command, cli: Cli): void {
     .addHelpText(
       "after",
       `
-Params that differ between the runs come first, the most telling before others.
+Params that differ between the runs come first, the most distinctive before others.
 
 Examples:
   cairn explore keys

@@ -8,7 +8,7 @@ import { isFatal } from "./is-fatal.ts";
 import { isSame, paramTexts, record } from "./param-texts.ts";
 
 const AT_ONCE = 8;
-/** By which a later import knows that it may end a run: others may still be going on. */
+/** Marks runs that a later import may end; other runs may still be running. */
 const IMPORT_TAG = { imported: "fsspec" };
 
 export interface Skipped {
@@ -30,16 +30,16 @@ export interface ImportReport {
 
 export interface ImportOptions {
   namespace: string;
-  /** Counts what would be brought in; the server is not asked. */
+  /** Counts what would be imported, without calls to the server. */
   server: Cairn | undefined;
   interrupted: AbortSignal;
   onProgress(done: number, total: number, runId: string): void;
 }
 
 /**
- * Brings the runs of a directory into a server: ids become aliases, metadata params, artifacts references, sources
- * links. What is there already is compared and left alone when it is the same, so doing it again changes nothing. What the
- * server refuses is reported and the rest goes on; only a server that does not answer, or gives no right, ends it.
+ * Imports the runs of a directory: ids become aliases, metadata params, artifacts references, sources links. Existing
+ * entries are compared and only changed when they differ, so doing it again changes nothing. What the server refuses is
+ * reported and the rest continues; it only ends when the server does not answer or denies access.
  */
 export async function importFsspec(
   directory: FsspecDirectory,
@@ -149,7 +149,7 @@ class FsspecImport {
     }
   }
 
-  /** Those that are not as they should be. Returns how many were set. */
+  /** Sets params that differ. Returns how many were set. */
   async #setParams(
     server: Cairn,
     runId: string,
@@ -174,7 +174,7 @@ class FsspecImport {
     return count;
   }
 
-  /** TorchX never says that a run has ended. What is imported is history, and ended with its last entry. */
+  /** TorchX does not record the end of a run. An imported run ended with its last entry. */
   async #end(server: Cairn, runId: string, run: Run, read: FsspecRun): Promise<boolean> {
     if (run.tags["imported"] !== IMPORT_TAG.imported) return false;
     const isOver = run.status !== RunStatus.RUNNING;
@@ -196,7 +196,7 @@ class FsspecImport {
     let added = 0;
     for (const { sourceRunId, artifactName } of links) {
       const artifact = artifactName ?? "";
-      // One of this directory is meant, also when a run elsewhere has the same id.
+      // This means a run of this directory, also when a run elsewhere has the same id.
       const known = this.#imported.get(sourceRunId);
       const source =
         known === undefined ? { id: sourceRunId, artifact } : { run: { id: known.id }, artifact };

@@ -9,12 +9,12 @@ import { isSame, paramTexts } from "./param-texts.ts";
 const PAGE = 1_000;
 
 export interface ImportedArtifacts {
-  /** How many were not there, or not so. */
+  /** How many were missing or different. */
   recorded: number;
   skipped: { name: string; reason: string }[];
 }
 
-/** Records references; those the run has already are left alone. Nothing is looked up on a run that is new. */
+/** Records references that the run does not have yet. Nothing is looked up for a new run. */
 export async function importArtifacts(
   server: Cairn,
   runId: string,

@@ -1,9 +1,9 @@
 import { CommandError, EXIT } from "../cli.ts";
 import { explain } from "../explain.ts";
 
-/** Nobody there, or no right: everything else would fail just so. */
+/** No server, or no permission: everything else would fail in the same way. */
 export async function isFatal(thrown: unknown): Promise<boolean> {
-  const told = await explain(thrown, "");
-  if (!(told instanceof CommandError)) return true;
-  return told.exitCode === EXIT.unreachable || told.exitCode === EXIT.refused;
+  const failure = await explain(thrown, "");
+  if (!(failure instanceof CommandError)) return true;
+  return failure.exitCode === EXIT.unreachable || failure.exitCode === EXIT.refused;
 }

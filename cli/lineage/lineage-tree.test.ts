@@ -24,7 +24,7 @@ const draw = (lineage: Lineage) =>
   );
 
 describe("lineageTree", () => {
-  it("T28 draws both directions with what stands on the links", () => {
+  it("T28 draws both directions with the names on the links", () => {
     expect(
       draw(
         graph(
@@ -70,7 +70,7 @@ describe("lineageTree", () => {
     ]);
   });
 
-  it("T28 follows a thing once, however many ways lead there", () => {
+  it("T28 expands each node once, on however many paths it is reached", () => {
     const levels = 30;
     const names = ["me", ...Array.from({ length: 2 * levels }, (_, i) => `r${i}`)];
     const edges: Edge[] = [
@@ -118,7 +118,7 @@ describe("throughArtifact", () => {
 });
 
 describe("lineageDot", () => {
-  it("T28 quotes what strangers wrote", () => {
+  it("T28 quotes untrusted text", () => {
     const dot = lineageDot(graph(["me", 'a"];b\\'], [[1, 0, '"x']]));
     expect(dot).toContain('n1 [label="a\\"];b\\\\\\nn\\nfinished id-a\\"];b\\\\"];');
     expect(dot).toContain('n1 -> n0 [label="\\"x"];');

@@ -5,22 +5,22 @@ import { statusMark } from "../output/status-mark.ts";
 
 export interface TreeOptions {
   colour: boolean;
-  /** The namespace of the run itself need not be said again. */
+  /** The namespace of the run itself, which is not repeated. */
   namespace: string;
 }
 
-/** Lines are cut off there; a lineage has at most some thousand nodes, but one may be reached on many ways. */
+/** Lines are cut off there; a lineage has at most some thousand nodes, but each may be reached on many paths. */
 const LINES_MAX = 5_000;
 
-/** One link as seen from a node: to what lies beyond it, on one side. */
+/** One link as seen from a node: to the next node on one side. */
 interface Step {
   node: number;
   artifact: string;
 }
 
 /**
- * Everything a run came from and everything that came from it, as two trees with box characters. What was shown
- * before is named again but not followed: a diamond would double with every level, and a cycle would never end.
+ * Everything a run came from and everything that came from it, as two trees with box characters. A node that was shown
+ * before is named again but not expanded: a diamond would double with every level, and a cycle would never end.
  */
 export function lineageTree(lineage: Lineage, options: TreeOptions): string[] {
   const sources = new Map<number, Step[]>();
@@ -101,7 +101,7 @@ class Drawing {
 export function throughArtifact(lineage: Lineage, artifact: string): Lineage {
   const edges = lineage.edges.filter((edge) => edge.artifact === artifact);
   const reached = new Set([0]);
-  // A set goes on with what is added while it is walked.
+  // Iterating a Set includes entries that are added meanwhile.
   for (const side of [
     ["child", "source"],
     ["source", "child"],

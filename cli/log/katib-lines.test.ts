@@ -29,7 +29,7 @@ describe("lines of a pipe", () => {
     ["a==1", []],
     ["", []],
     ["loss=1.5.2", [["loss", 1.5]]],
-  ])("C13 %j says what Katib reads in it", (line, metrics) => {
+  ])("C13 %j has the metrics that Katib reads from it", (line, metrics) => {
     expect(parseKatibLine(line, filter)).toEqual({ timeUs: undefined, metrics });
   });
 
@@ -73,6 +73,6 @@ describe("lines of a pipe", () => {
       '"nan"',
     ]);
     expect(splitPair("a=b=c", "tag")).toEqual(["a", "b=c"]);
-    expect(() => splitPair("=b", "tag")).toThrow("it is no name=value");
+    expect(() => splitPair("=b", "tag")).toThrow("expected name=value");
   });
 });

@@ -11,12 +11,12 @@ export interface KatibLine {
   metrics: [name: string, value: number][];
 }
 
-/** What a line says. `filter` is global and has the name in its first group, the value in its second. */
+/** The metrics of a line. `filter` is global and has the name in its first group, the value in its second. */
 export function parseKatibLine(line: string, filter: RegExp): KatibLine {
   const time = TIME.exec(line);
   const metrics: [string, number][] = [];
   for (const [, name, value] of (time === null ? line : line.slice(time[0].length)).matchAll(filter)) {
-    // The pattern also fits a name without a number behind it.
+    // The pattern also matches a name without a number behind it.
     if (name === undefined || value === undefined || !/\d/.test(value)) continue;
     metrics.push([name.trim(), Number(value)]);
   }

@@ -8,7 +8,7 @@ export type MetricValue = number | boolean | string;
 export function splitPair(pair: string, what: string): [name: string, value: string] {
   const at = pair.indexOf("=");
   if (at > 0) return [pair.slice(0, at), pair.slice(at + 1)];
-  throw new CommandError(`cannot read ${what} "${printable(pair)}": it is no name=value`, {
+  throw new CommandError(`cannot read ${what} "${printable(pair)}": expected name=value`, {
     exitCode: EXIT.usage,
   });
 }
@@ -31,7 +31,7 @@ export function parseValue(text: string): MetricValue {
   return NAMED.get(text.toLowerCase()) ?? text;
 }
 
-/** JSON as it was written, so that 1 and 1.0 stay different; all else is a text. */
+/** JSON as it was written, so that 1 and 1.0 stay different; anything else is a text. */
 export function paramJson(text: string): string {
   return isJson(text) ? text : JSON.stringify(text);
 }

@@ -14,8 +14,8 @@ export interface PipeOptions {
 }
 
 /**
- * Takes metrics out of standard input and hands every line on, unless it prints JSON at the end. Lines without a
- * metric go to the log of the run, without secrets. A metric counts its own steps.
+ * Extracts metrics from standard input and passes every line through, unless it prints JSON at the end. Lines without a
+ * metric go to the log of the run, without secrets. Each metric counts its own steps.
  */
 export async function pipeRun(cli: Cli, { runId, filter, labels, status }: PipeOptions): Promise<void> {
   const server = await cli.connect();

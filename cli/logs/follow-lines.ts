@@ -3,7 +3,7 @@ import type { Cairn } from "#sdk/client.ts";
 import { followStream, type Connection } from "#sdk/follow-stream.ts";
 import { afterDamage, type LineSelection } from "./read-lines.ts";
 
-/** Who looks at a terminal for so long has noticed that the server is away. */
+/** After this long a user at a terminal should see that the server is unavailable. */
 const PATIENCE_MS = 15 * 60_000;
 
 export interface FollowLinesOptions {
@@ -16,8 +16,8 @@ export interface FollowLinesOptions {
 }
 
 /**
- * Lines as they arrive, until the run has ended and all of them have come. After a lost connection it goes on at the
- * very next number, so that no line is missing and none comes twice. Of a search only the filter holds here.
+ * Lines as they arrive, until the run has ended and all of them have come. After a lost connection it continues with
+ * the next number, so that no line is missing or repeated. Of a search only the filter applies here.
  */
 export async function* followLines(
   server: Cairn,

@@ -25,12 +25,12 @@ describe("LineText", () => {
     expect(new LineText({ ...plain, timestamps: true }).of(line("a"))).toBe("1970-01-01T00:00:01.000Z a");
   });
 
-  it("T16 lines of strangers do nothing to the terminal", () => {
+  it("T16 untrusted lines cannot control the terminal", () => {
     expect(readable("\u001b[31mred\u001b[0m \u001b]0;title\u0007x\u0008\u202e")).toBe("red x\\u0008\\u202e");
     expect(new LineText({ ...plain, raw: true }).of(line("\u001b[31mred"))).toBe("\u001b[31mred");
   });
 
-  it("T29 shows of a progress bar what was left at the end", () => {
+  it("T29 shows the final state of a progress bar", () => {
     expect(readable(" 10 %\r 50 %\r100 %\r")).toBe("100 %");
   });
 });

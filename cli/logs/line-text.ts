@@ -19,7 +19,7 @@ const RANK_STYLES: readonly Style[] = [
 export interface LineTextOptions {
   colour: boolean;
   timestamps: boolean;
-  /** As it was logged, with whatever it may do to a terminal. */
+  /** As it was logged, with its control sequences. */
   raw: boolean;
 }
 
@@ -65,7 +65,7 @@ export class LineText {
   }
 }
 
-/** Fit for a terminal: without its colours, and of a progress bar that drew over itself what was left at the end. */
+/** Safe for a terminal: without its colours, and with the final state of a progress bar that redrew itself. */
 export function readable(text: string): string {
   const bare = stripVTControlCharacters(text);
   const states = bare.split("\r").filter((state) => state !== "");

@@ -12,15 +12,15 @@ export interface LineSelection {
   text?: string | undefined;
   regex?: string | undefined;
   ignoreCase: boolean;
-  /** Says on standard error which lines are damaged. */
+  /** Reports damaged lines on standard error. */
   note(text: string): void;
 }
 
 const PAGE = 10_000;
-/** Numbers that are looked through for the last lines, at first. */
+/** How many lines are searched for the last ones at first. */
 const WINDOW = 2_000;
 
-/** Lines from number `from` up to what there is now, page by page; returns where to go on. */
+/** Lines from number `from` to the last one, page by page; returns where to continue. */
 export async function* readLines(
   server: Cairn,
   { runId, filter, text = "", regex = "", ignoreCase, note }: LineSelection,
@@ -43,7 +43,7 @@ export async function* readLines(
   }
 }
 
-/** Where to go on after lines that are damaged, which is said once, on standard error. Throws all other failures. */
+/** Where to continue after damaged lines, which are reported once on standard error. Throws all other failures. */
 export function afterDamage(thrown: unknown, at: bigint, note: LineSelection["note"]): bigint {
   const { reason, facts, message } = Failure.from(thrown);
   const next = /^\d{1,15}$/.test(facts["next"] ?? "") ? BigInt(facts["next"]!) : -1n;
@@ -65,7 +65,7 @@ export async function readLastLines(
   count: number,
 ): Promise<LastLines> {
   const isPlain = selection.text === undefined && selection.regex === undefined;
-  // A search cannot be told where to stop, so it is made once, over everything.
+  // A search has no end parameter, so it runs once, over everything.
   if (!isPlain) return collect(server, selection, 0n, count);
   const { total } = await server.logs.readLog({ run: { id: selection.runId }, from: -1n, limit: 1 });
   for (let window = BigInt(Math.max(count, WINDOW)); ; window *= 8n) {

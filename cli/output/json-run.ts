@@ -4,7 +4,7 @@ import { jsonValue, numberOf, type JsonValue } from "#lang/json/write.ts";
 import { isoTime } from "#lang/words/times.ts";
 import { wordOf } from "#lang/words/enums.ts";
 
-/** A run for `--json`: plain values, times as ISO text, params as what they were where JSON can say it. */
+/** A run for `--json`: plain values, times as ISO text, params with their types where JSON has them. */
 export function jsonRun(run: Run): Record<string, unknown> {
   const { provenance } = run;
   return {
@@ -43,14 +43,14 @@ export function jsonRun(run: Run): Record<string, unknown> {
   };
 }
 
-/** Params as they travel (JSON text per key), parsed. */
+/** Params as they are sent (JSON text per key), parsed. */
 export function jsonParams(params: Readonly<Record<string, string>>): Record<string, JsonValue> {
   return plainRecord(Object.entries(params).map(([key, text]) => [key, parseParam(text)]));
 }
 
 /**
- * The value of a param. What JavaScript cannot hold, NaN, infinities and integers beyond 2^53, is text; so is
- * what is no JSON at all.
+ * The value of a param. What JavaScript cannot hold, NaN, infinities and integers beyond 2^53, is text; so is what is
+ * not JSON at all.
  */
 export function parseParam(text: string): JsonValue {
   try {
@@ -66,7 +66,7 @@ function heldNumber(source: string): number | string {
   return typeof number === "number" && Number.isFinite(number) ? number : source;
 }
 
-/** Keys come from strangers: `__proto__` must be a key like any other. */
+/** Keys are untrusted: `__proto__` must be a key like any other. */
 function plainRecord<V>(entries: Iterable<readonly [string, V]>): Record<string, V> {
   const record: Record<string, V> = Object.create(null) as Record<string, V>;
   for (const [key, value] of entries) record[key] = value;

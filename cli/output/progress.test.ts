@@ -16,7 +16,7 @@ describe("Progress", () => {
     vi.useRealTimers();
   });
 
-  it("T17 says nothing of what is over soon, and nothing without a terminal", () => {
+  it("T17 prints nothing for short tasks, and nothing without a terminal", () => {
     const quick = new Progress("copying", 10, stream);
     quick.update(10);
     quick.end();

@@ -2,11 +2,11 @@ import type { Output } from "../surroundings.ts";
 import { cut, printable } from "./text.ts";
 
 const REDRAW_MS = 100;
-/** What is over sooner is not worth a line. */
+/** Shorter tasks show no progress. */
 const QUIET_MS = 500;
 const BAR_WIDTH = 24;
 
-/** One line on a terminal that says how far something is, and nothing elsewhere. */
+/** A progress line on a terminal, and nothing elsewhere. */
 export class Progress {
   readonly #title: string;
   #total: number | undefined;
@@ -22,7 +22,7 @@ export class Progress {
     this.#stream = stream;
   }
 
-  /** `done` of the total; `note` says more, such as the name of a file. */
+  /** `done` of the total; `note` adds a detail, such as the name of a file. */
   update(
     done: number,
     { total = this.#total, note = "" }: { total?: number | undefined; note?: string } = {},
@@ -32,7 +32,7 @@ export class Progress {
     const now = performance.now();
     if (this.#stream === undefined || now - this.#started < QUIET_MS || now - this.#drawn < REDRAW_MS) return;
     this.#drawn = now;
-    // Whoever ends the program meanwhile finds an empty line.
+    // So that the line is empty if the program ends now.
     if (!this.#shown) process.once("exit", this.#clear);
     this.#shown = true;
     const columns = this.#stream.columns || 80;

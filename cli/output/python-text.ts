@@ -1,4 +1,4 @@
-/** What Python prints of values, for tables that people compare with TorchX's own. */
+/** Values as Python prints them, for tables that are compared with TorchX's own. */
 export type PythonValue =
   | null
   | boolean

@@ -93,7 +93,7 @@ function numberText(value: PythonValue, type: "int" | "float"): string {
   if (value === null || value === "") return "";
   if (type === "int") return printable(pythonStr(value));
   if (typeof value !== "string") return formatG(Number(value));
-  // Unlike the value, the word is no number to Python.
+  // Unlike the value, Python does not treat the word as a number.
   return value === "True" || value === "False" ? value : formatG(asNumber(value));
 }
 

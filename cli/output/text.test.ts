@@ -3,7 +3,7 @@ import { cut, padEnd, printable, widthOf } from "./text.ts";
 import { table } from "./table.ts";
 import { treeLines } from "./tree.ts";
 
-describe("text of strangers", () => {
+describe("untrusted text", () => {
   it.each([
     ["\u001b[31mred", "\\u001b[31mred"],
     ["\u001b]0;title\u0007", "\\u001b]0;title\\u0007"],
@@ -22,7 +22,7 @@ describe("widths", () => {
     ["e\u0301", 1],
     ["👩‍👩‍👧", 2],
     ["\u001b[1mbold\u001b[22m", 4],
-  ])("T17 takes %j for %d columns", (text, columns) => expect(widthOf(text)).toBe(columns));
+  ])("T17 measures %j as %d columns", (text, columns) => expect(widthOf(text)).toBe(columns));
 
   it("T17 cuts between characters, never beyond the width", () => {
     expect(cut("日本語", 5)).toBe("日本…");

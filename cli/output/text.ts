@@ -8,8 +8,8 @@ export function paint(colour: boolean, style: Style, text: string): string {
 }
 
 /**
- * Text of strangers, fit for a terminal: control characters, which could move the cursor or change the title, are
- * shown as escapes, and a bidirectional override cannot reorder what stands beside it.
+ * Untrusted text, made safe for a terminal: control characters, which could move the cursor or change the title, are
+ * shown as escapes, and a bidirectional override cannot reorder the text beside it.
  */
 export function printable(text: string): string {
   // oxlint-disable-next-line no-misleading-character-class

@@ -4,7 +4,7 @@ export interface Branch {
   children: readonly Branch[];
 }
 
-/** Lines with box characters, such as "├─ asr"; the roots stand at the margin. */
+/** Lines with box characters, such as "├─ asr"; the roots are at the margin. */
 export function treeLines(roots: readonly Branch[]): string[] {
   return roots.flatMap((root) => [root.text, ...below(root, "")]);
 }

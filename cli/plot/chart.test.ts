@@ -18,7 +18,7 @@ function chartOf(...lines: Line[]): Chart {
 }
 
 describe("renderChart", () => {
-  it("T42 says in full what each line is, at any width", () => {
+  it("T42 describes each line in full, at any width", () => {
     const long = lineOf("a name that is much longer than there is room for beside the rest", Math.sqrt);
     for (const columns of [40, 60, 80, 200]) {
       const text = renderChart(
@@ -31,7 +31,7 @@ describe("renderChart", () => {
     }
   });
 
-  it("T43 tells lines apart by markers where there is no colour, and by colour where there is", () => {
+  it("T43 distinguishes lines by markers without colours, and by colour otherwise", () => {
     const chart = chartOf(
       lineOf("up", (x) => x),
       lineOf("down", (x) => 100 - x),
@@ -51,7 +51,7 @@ describe("renderChart", () => {
     expect(coloured).toContain("\u001b[38;5;208m━");
   });
 
-  it("T43 uses nothing but ASCII where the locale has no more", () => {
+  it("T43 uses only ASCII where the locale has no UTF-8", () => {
     const style = chartStyle({ unicode: false, colour: false });
     const text = renderChart(
       chartOf(
@@ -74,7 +74,7 @@ describe("renderChart", () => {
     [{ LC_ALL: "POSIX", LANG: "en_US.UTF-8" }, false],
     [{ LC_CTYPE: "de_DE.ISO-8859-1" }, false],
     [{ TERM: "linux", LANG: "C.UTF-8" }, false],
-  ])("T43 knows from %j whether there is UTF-8", (env, unicode) => {
+  ])("T43 detects UTF-8 from %j", (env, unicode) => {
     expect(hasUnicode(env)).toBe(unicode);
   });
 
@@ -88,7 +88,7 @@ describe("renderChart", () => {
     expect(dots(chartOf({ ...line, band }))).toBeGreaterThan(5 * dots(chartOf(line)));
   });
 
-  it("T45 has words where there is no number", () => {
+  it("T45 shows a text where there is no number", () => {
     expect(renderChart(chartOf(lineOf("nothing", () => NaN)), size, plain).join("\n")).toContain(
       "no number to draw",
     );

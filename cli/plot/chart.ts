@@ -35,7 +35,7 @@ const PLOT_COLUMNS_MIN = 10;
 /** Names in the legend are cut only when there is no other way, and never shorter than the second. */
 const NAME_MIN = 20;
 const SHORT_NAME = 8;
-/** Room for labels of values beside the plot, about; the exact width is known when the values are. */
+/** Approximate room for labels of values beside the plot; the exact width depends on the values. */
 const LABEL_COLUMNS = 10;
 
 /** How many columns of dots a picture has, about: what is read should have two buckets for each. */
@@ -88,7 +88,7 @@ function axesOf(
   return { x: positionScale(x.min, x.max, across, axis), y: valueScale(y.min, y.max, down, { log }) };
 }
 
-/** Without colours, a smoothed line and what lies behind it could not be told apart. */
+/** Without colours, a smoothed line looks the same as the line behind it. */
 function showsBehind(style: ChartStyle): boolean {
   return style.colours > 0;
 }
@@ -99,12 +99,12 @@ function titleLine({ title, remark }: Chart, { columns }: ChartSize, style: Char
   return bold(style, name) + (remark === "" || room < 8 ? "" : dimmed(style, `  ${cut(remark, room)}`));
 }
 
-/** Where colours cannot tell the lines apart. */
+/** Where lines do not differ in colour. */
 function needsMarkers({ lines }: Chart, style: ChartStyle): boolean {
   return lines.length > (style.colours === 0 ? 1 : COLOURS) && style.shape.down > 1;
 }
 
-/** Cells by their number, and whose marker is there; later ones give way. */
+/** Cells by their number, and whose marker is there; the first one wins. */
 function placeMarkers(
   markers: Map<number, number>,
   rows: ReadonlyMap<number, number>,
@@ -208,7 +208,7 @@ function legend(chart: Chart, { columns }: ChartSize, style: ChartStyle): string
   });
   const nameMax = Math.max(...cells.map(({ name }) => widthOf(name)));
   const formWidth = Math.max(...cells.map(({ form }) => form.length));
-  // What a line is must be read in full: the numbers give way first, then the name.
+  // The description of a line is never cut: the numbers are dropped first, then the name is cut.
   const widths = [0, 1, 2].map((i) => Math.max(...cells.map(({ numbers }) => numbers[i]?.length ?? 0)));
   const room = () => columns - widths.reduce((sum, width) => sum + width + 2, 5 + formWidth);
   while (widths.length > 1 && room() < Math.min(nameMax, NAME_MIN)) widths.pop();

@@ -1,6 +1,6 @@
 /**
  * Dots in the cells of a terminal. A braille character has 2 × 4 dots, so a chart of 80 × 20 cells has 160 × 80
- * of them; where there is no braille, a cell is one dot. Each cell remembers who drew most of it, for its colour.
+ * of them; where there is no braille, a cell is one dot. Each cell keeps which line drew most of it, for its colour.
  */
 export interface CellShape {
   readonly across: number;
@@ -17,14 +17,14 @@ const BITS: readonly (readonly number[])[] = [
   [0x40, 0x80],
 ];
 
-/** Nobody has drawn here. */
+/** The cell is empty. */
 const NOBODY = -1;
 
 export interface Cell {
   /** Bits of a braille character; 0 for an empty cell. */
   bits: number;
   owner: number;
-  /** Only faint dots are here: a band, or what lies behind a smoothed line. */
+  /** Only faint dots are here: a band, or the line behind a smoothed one. */
   faint: boolean;
 }
 
@@ -82,7 +82,7 @@ export class DotGrid {
     this.#bits[at]! |= bit;
   }
 
-  /** A cell has the colour of whoever has most of its dots; among equals, of who came last. */
+  /** A cell has the colour of the line with most of its dots; among equals, of the last one. */
   #vote(at: number, owner: number): void {
     if (this.#owners[at] === owner) this.#votes[at]!++;
     else if (--this.#votes[at]! <= 0) {
@@ -111,7 +111,7 @@ export class DotGrid {
     }
   }
 
-  /** A column of dots that lets others shine through: every fourth of the area. */
+  /** A transparent column of dots: every fourth of the area. */
   sparseColumn(x: number, y0: number, y1: number, owner: number): void {
     for (let y = Math.min(y0, y1); y <= Math.max(y0, y1); y++) {
       if ((x + 2 * y) % 4 === 0 || this.shape === WHOLE_CELL) this.set(x, y, owner, true);

@@ -108,7 +108,7 @@ describe("drawLine", () => {
 });
 
 describe("DotGrid", () => {
-  it("T43 gives a cell the colour of whoever has most of its dots, and keeps bands out of lines", () => {
+  it("T43 gives a cell the colour of the line with most of its dots, and keeps bands out of lines", () => {
     const grid = new DotGrid(2, 1);
     for (const y of [0, 1, 2]) grid.set(0, y, 1);
     grid.set(1, 0, 2);
@@ -124,7 +124,7 @@ describe("DotGrid", () => {
 });
 
 describe("smoothed", () => {
-  it("T45 keeps a constant, passes over NaN and weighs a bucket by its points", () => {
+  it("T45 keeps a constant, skips NaN and weighs a bucket by its points", () => {
     expect(smoothed(pointMarks([0, 1, 2, 3], [2, 2, NaN, 2]), 0.9)).toEqual([
       2,
       2,

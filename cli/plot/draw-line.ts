@@ -15,7 +15,8 @@ export interface Axes {
 /**
  * Draws a line into the grid. Of every mark the least and the largest value set a dot in its own column, so that
  * a single point that stands out is seen among any number of others. Marks are joined where nothing is missing
- * between them. What a smoothed line was made of is drawn faintly `behind` it. Returns the row each column of cells was last left at, for markers.
+ * between them. The unsmoothed line is drawn faintly `behind` a smoothed one. Returns the row each column of cells was
+ * last left at, for markers.
  */
 export function drawLine(
   grid: DotGrid,
@@ -72,7 +73,7 @@ function trace(grid: DotGrid, rows: Map<number, number>, from: Dot, to: Dot): vo
   }
 }
 
-/** On a log axis a bucket may reach from a number that has no place there to one that has. */
+/** On a log axis a bucket may begin with a number that cannot be shown and end with one that can. */
 function bottom(grid: DotGrid, high: number, { y }: Axes): number | undefined {
   return Number.isNaN(y.place(high)) ? undefined : grid.height - 1;
 }

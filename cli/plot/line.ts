@@ -1,4 +1,4 @@
-/** What a mark on a chart shows: one point, or the bucket of a band with all its points. */
+/** The marks of a line: each is one point, or the bucket of a band with all its points. */
 export interface Marks {
   /** Rising. All columns are equally long. */
   readonly x: readonly number[];
@@ -23,7 +23,7 @@ export interface Line {
   form: string;
   /** Around `marks.mean`, for groups of runs. */
   band?: { readonly low: readonly number[]; readonly high: readonly number[] } | undefined;
-  /** Drawn in place of the marks, which stay behind it. */
+  /** Drawn instead of the marks, which stay behind it. */
   smooth?: readonly number[] | undefined;
   /** Points that cannot be drawn, such as "3 NaN"; empty when all could. */
   missing: string;
@@ -44,7 +44,7 @@ export function pointMarks(x: readonly number[], values: readonly number[]): Mar
 
 /**
  * Exponential smoothing that begins at the first value and gives it no more weight than the others: `weight` of
- * the past per point, so that a bucket of n points counts as n of them. NaN stays NaN and is passed over.
+ * the past per point, so that a bucket of n points counts as n of them. NaN stays NaN and is skipped.
  */
 export function smoothed({ mean, count }: Marks, weight: number): number[] {
   let sum = 0;

@@ -54,9 +54,12 @@ const UNIT_US: Readonly<Record<string, number>> = {
 export function parsePlace(text: string | undefined, axis: AxisKind, nowMs = Date.now()): bigint | undefined {
   if (text === undefined) return undefined;
   const wrong = (wanted: string) =>
-    new CommandError(`cannot use "${printable(cut(text, 100))}" as a place on the axis: it is no ${wanted}`, {
-      exitCode: EXIT.usage,
-    });
+    new CommandError(
+      `cannot use "${printable(cut(text, 100))}" as a place on the axis: it is not a ${wanted}`,
+      {
+        exitCode: EXIT.usage,
+      },
+    );
   if (axis === "step") {
     if (!/^-?\d{1,16}$/.test(text)) throw wrong("step such as 1000");
     return BigInt(text);
@@ -92,16 +95,19 @@ export async function chooseRuns(
     if (runs.length === 0) {
       throw new CommandError("cannot plot: no run matches", {
         exitCode: EXIT.notFound,
-        hint: "`cairn ls` with the same query and namespace shows what there is",
+        hint: "`cairn ls` with the same query and namespace lists the runs",
       });
     }
     return { runs, named: false, matching: Number(totalCount), keys: await chooseKeys(server, runs, words) };
   }
   if (words.length < 2) {
-    throw new CommandError(`cannot plot "${printable(cut(words[0]!, 100))}": a run and a metric are needed`, {
-      exitCode: EXIT.usage,
-      hint: "such as `cairn plot RUN train/loss`; `cairn show RUN` lists its metrics",
-    });
+    throw new CommandError(
+      `cannot plot "${printable(cut(words[0]!, 100))}": a run and a metric are required`,
+      {
+        exitCode: EXIT.usage,
+        hint: "such as `cairn plot RUN train/loss`; `cairn show RUN` lists its metrics",
+      },
+    );
   }
   const runs = new Map<string, Run>();
   let firstMetric = words.length - 1;

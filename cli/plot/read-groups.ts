@@ -8,7 +8,7 @@ import { bucketCentre, numbers, spanOf, type Range } from "./read-lines.ts";
 export const BANDS = ["std", "stderr", "range", "none"] as const;
 export type Band = (typeof BANDS)[number];
 
-/** Which runs are grouped, and by what. */
+/** The runs to group, and the fields to group by. */
 export interface Grouping {
   query: string;
   namespace: string;
@@ -72,7 +72,7 @@ function toGroup(group: GroupData, gridStart: number, gridWidth: number): ReadGr
   };
 }
 
-/** The mean of each group with a band around it. A group without a point is no line. */
+/** The mean of each group with a band around it. A group without points has no line. */
 export function groupLines(groups: readonly ReadGroup[], band: Band): Line[] {
   return groups
     .filter(({ x }) => x.length > 0)

@@ -85,7 +85,7 @@ export function seriesMarks(data: SeriesData, axis: AxisKind, gridStart: number,
   }
   const places = numbers(axis === "step" ? data.steps : data.timesUs);
   const values = numbers(data.values);
-  // What has no place on this axis comes last and is left out; `Line.missing` says how many.
+  // Points that this axis cannot show come last and are left out; `Line.missing` says how many.
   const placed = places.findIndex((place) => Number.isNaN(place));
   const length = placed < 0 ? places.length : placed;
   return pointMarks(places.slice(0, length), values.slice(0, length));
@@ -127,7 +127,7 @@ export interface Wording {
   log: boolean;
 }
 
-/** Lines for a chart, each named by what tells it from the others. */
+/** Lines for a chart, each named by what distinguishes it. */
 export function toLines(read: readonly ReadLine[], { smooth, log }: Wording): Line[] {
   const names = namesOf(read);
   return read.map((each, i) => {
@@ -150,7 +150,7 @@ function missingOf({ marks, form, pointCount, nanCount }: ReadLine, log: boolean
   const below = log ? marks.low.filter((value) => value <= 0).length : 0;
   return [
     nanCount > 0 ? `${formatCount(nanCount)} NaN` : "",
-    unplaced > 0 ? `${formatCount(unplaced)} without a place on this axis` : "",
+    unplaced > 0 ? `${formatCount(unplaced)} not on this axis` : "",
     below > 0 ? `${countOf(below, form === "exact" ? "point" : "bucket")} at or below 0` : "",
   ]
     .filter((text) => text !== "")

@@ -11,7 +11,10 @@ export interface Scale {
   readonly min: number;
   readonly max: number;
   readonly ticks: readonly Tick[];
-  /** 0 to 1; what lies beyond the axis is at its edge. NaN for what has no place, such as -1 on a log axis. */
+  /**
+   * 0 to 1; values outside the axis are at its edge. NaN for a value that the axis cannot show, such as -1 on a log
+   * axis.
+   */
   place(value: number): number;
 }
 

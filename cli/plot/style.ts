@@ -11,7 +11,7 @@ export interface ChartStyle {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Whether the terminal shows characters beyond ASCII. Containers mostly set no locale at all and still have a
+ * Whether the terminal shows non-ASCII characters. Containers mostly set no locale at all and still have a
  * UTF-8 terminal around them; the console of Linux has no braille in its font.
  */
 export function hasUnicode(env: Environment): boolean {
@@ -39,7 +39,7 @@ export const COLOURS = COLOURS_256.length;
 const MARKERS = ["●", "▲", "■", "◆", "○", "△", "□", "◇"] as const;
 const LETTERS = ["*", "+", "x", "o", "#", "@", "%", "&"] as const;
 
-/** What stands for a line where its colour cannot. */
+/** Markers for lines where there are no colours. */
 export function markerOf(style: ChartStyle, owner: number): string {
   const markers = style.shape === BRAILLE ? MARKERS : LETTERS;
   return markers[owner % markers.length]!;

@@ -115,7 +115,7 @@ export function metricOf(run: Run, field: MetricField): number | undefined {
   return ownValue(run.metrics, `${field.key}.${field.stat}`);
 }
 
-/** Whether its values are numbers, which stand to the right. */
+/** Whether its values are numbers, which are aligned right. */
 export function isNumeric(runs: readonly Run[], field: TableField): boolean {
   if (field.of === "metric" || field.of === "age") return true;
   if (field.of === "run") return field.name === "duration";
@@ -129,7 +129,7 @@ function paramLeaf({ params }: Run, key: string): ParamLeaf | undefined {
   return text === undefined ? undefined : leafOf(text);
 }
 
-/** Keys are those of strangers: `constructor` is no param unless somebody logged it. */
+/** Keys are untrusted: `constructor` is only a param if it was logged. */
 function ownValue<V>(record: Readonly<Record<string, V>>, key: string): V | undefined {
   return Object.hasOwn(record, key) ? record[key] : undefined;
 }

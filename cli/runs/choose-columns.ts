@@ -1,6 +1,6 @@
 /**
- * Which columns a list of runs has when nobody says: what tells the rows apart. The namespace where it varies, the
- * metric the namespace is judged by, what the query talks about, and params that differ between the runs that match.
+ * The default columns of a list of runs: the namespace where it varies, the metric of the objective, the fields of the
+ * query, and params that differ between the runs that match.
  */
 import { isSystemMetric } from "#lang/metric-key.ts";
 import type { MetricField } from "#lang/query/ast.ts";
@@ -15,7 +15,7 @@ import { printTableField, type TableField } from "./table-field.ts";
 
 const PARAMS_MAX = 8;
 const WORD_LENGTH_MAX = 24;
-/** One number of many says little by itself. */
+/** A metric of many series is not useful as a single number. */
 const LIST_ITEM = /\.\d+(?:\.|$)/;
 
 export interface ChosenColumns {
@@ -23,7 +23,7 @@ export interface ChosenColumns {
   fields: TableField[];
   /** As many of them as there is room for, best first. */
   params: TableField[];
-  /** What all the rows are judged by, when it is the same for all. */
+  /** The objective, when it is the same for all rows. */
   objective: { field: MetricField; direction: Direction } | undefined;
 }
 
@@ -63,7 +63,7 @@ export async function chooseColumns(
   return { fields, params, objective };
 }
 
-/** Those that tell the runs apart, as far as their values are short. */
+/** Params that differ between the runs, as far as their values are short. */
 function varyingParams(known: readonly FieldInfo[]): TableField[] {
   return known
     .filter(({ kind, key, varies, values }) => {
@@ -78,7 +78,7 @@ function isSame(a: TableField, b: TableField): boolean {
   return printTableField(a) === printTableField(b);
 }
 
-/** Without an objective, the metric that people look at first. */
+/** Without an objective, the most common metric. */
 function likelyMetric(known: readonly FieldInfo[], asked: readonly TableField[]): TableField | undefined {
   if (asked.some(({ of }) => of === "metric")) return undefined;
   const best = known.find(({ kind, key }) => kind === FieldKind.METRIC && !isSystemMetric(key));

@@ -3,10 +3,10 @@ import { readField } from "#lang/query/field-text.ts";
 import type { HeldObjective } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
 
-/** Namespaces that are asked about in one call. */
+/** Namespaces per call. */
 const AT_ONCE = 1_000;
 
-/** The objectives that hold in these namespaces, by their paths; those without one are left out. */
+/** The effective objectives of these namespaces, by their paths; those without one are left out. */
 export async function findObjectives(
   server: Cairn,
   namespaces: Iterable<string>,

@@ -20,7 +20,7 @@ describe("parseTime", () => {
   it.each(["", "yesterday", "10", "10y", "2026-13-01", "2026-01-31T25:00", "-5m"])(
     "T29 refuses %j",
     (text) => {
-      expect(() => parseTime(text, NOW)).toThrow(/a time is such as/);
+      expect(() => parseTime(text, NOW)).toThrow(/must be a time such as/);
     },
   );
 });

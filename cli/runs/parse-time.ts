@@ -3,7 +3,7 @@ import { InvalidArgumentError } from "commander";
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
 
 /**
- * A moment as people type it, in microseconds: "10m" or "now-10m" before now, a date (midnight UTC), a date-time
+ * A time as users type it, in microseconds: "10m" or "now-10m" before now, a date (midnight UTC), a date-time
  * (UTC without an offset), as in the query language.
  */
 export function parseTime(text: string, nowMs: number = Date.now()): bigint {
@@ -16,5 +16,7 @@ export function parseTime(text: string, nowMs: number = Date.now()): bigint {
     const ms = Date.parse(/^\d{4}-\d{2}-\d{2}$|Z$|[+-]\d{2}:\d{2}$/.test(iso) ? iso : `${iso}Z`);
     if (!Number.isNaN(ms)) return BigInt(Math.round(ms * 1000));
   }
-  throw new InvalidArgumentError('a time is such as 10m, 2h, 3d, "2026-01-31" or "2026-01-31T10:00:00Z".');
+  throw new InvalidArgumentError(
+    'must be a time such as 10m, 2h, 3d, "2026-01-31" or "2026-01-31T10:00:00Z".',
+  );
 }

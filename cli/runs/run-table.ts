@@ -10,7 +10,7 @@ export interface RunTableOptions {
   colour: boolean;
   columns: number;
   nowMs: number;
-  /** The namespace that was asked for: it need not be said in every row. */
+  /** The requested namespace, which is not repeated in every row. */
   under: string;
 }
 
@@ -45,7 +45,7 @@ export function runTable(runs: readonly Run[], chosen: ChosenColumns, options: R
   );
 }
 
-/** Of a long namespace the end says more than the beginning. */
+/** The end of a long namespace is more useful than its beginning. */
 function shownText(run: Run, field: TableField, options: RunTableOptions): string {
   const text = cellText(run, field, options);
   if (field.of !== "run" || field.name !== "namespace") return text;

@@ -12,7 +12,7 @@ it.each([
   expect(readTableField(printTableField(readTableField(text)))).toEqual(field);
 });
 
-it("T21 a wrong column is a wrong command line, with what was probably meant and what there is", () => {
+it("T21 a wrong column is a wrong command line, with a suggestion and the valid columns", () => {
   const error = expect.objectContaining({
     exitCode: EXIT.usage,
     message: expect.stringContaining('unknown field "staus" (did you mean status?)'),

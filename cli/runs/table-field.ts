@@ -9,7 +9,7 @@ export type TableField =
   | Field
   /** How long ago the run started. */
   | { of: "age" }
-  /** Chosen, never asked for: of each run the metric its own namespace is judged by. */
+  /** Chosen automatically: the objective of each run's own namespace. */
   | { of: "best"; byNamespace: ReadonlyMap<string, MetricField> };
 
 /** Throws CommandError for a text that is not a column. */

@@ -10,11 +10,11 @@ import type { ChosenColumns } from "./choose-columns.ts";
 import { runTable } from "./run-table.ts";
 import { columnsFor, searchRuns, type FoundRuns, type RunSearch } from "./search-runs.ts";
 
-/** What happens meanwhile is read together. */
+/** Changes within this time are read together. */
 const REFRESH_MS_MIN = 250;
-/** Ages go on also when nothing happens. */
+/** Ages are updated also when nothing changes. */
 const REDRAW_MS = 1_000;
-/** Whoever watches the column of a metric is told of points, also of other metrics, such as the first of a new run. */
+/** With a metric column, the watch includes points, also of other metrics, such as the first of a new run. */
 const ANY_METRIC = "metrics.loss.last";
 /** Lines that are no rows: title, heads, an empty one, summary. */
 const OTHER_LINES = 5;
@@ -27,22 +27,22 @@ export interface WatchedColumns {
 
 export interface WatchRunsOptions {
   search: RunSearch;
-  /** Whether nobody has said which columns to show. */
+  /** Whether the columns are the default ones. */
   isFree: boolean;
   /** Chooses columns for runs that were found with all their params. */
   choose(found: FoundRuns, search: RunSearch): Promise<WatchedColumns>;
 }
 
-/** The list on a screen of its own. The Watch stream says when something has changed; nothing is asked in between. */
+/** The list on a screen of its own. It is read again when the Watch stream reports a change, and is not polled. */
 export async function watchRuns(cli: Cli, server: Cairn, options: WatchRunsOptions): Promise<void> {
   if (!cli.isTerminal) {
-    throw new CommandError("cannot watch: standard output is no terminal", {
+    throw new CommandError("cannot watch: standard output is not a terminal", {
       exitCode: EXIT.usage,
       hint: "leave out --watch, or use `cairn ls --json` in a script",
     });
   }
   const list = new WatchedList(cli, server, options);
-  // Before the screen is taken, so that a wrong query is said where it can be read.
+  // Before the screen is opened, so that a query error stays visible.
   await list.read();
   await list.run();
 }
@@ -69,7 +69,7 @@ class WatchedList {
     this.#options = options;
   }
 
-  /** Reads the list anew; columns are chosen again when other runs are in it, and until there is a metric to show. */
+  /** Reads the list again; columns are chosen again when its runs change, and until there is a metric to show. */
   async read(): Promise<void> {
     const room = (this.#screen?.rows ?? this.#cli.surroundings.stdout.rows ?? 0) - OTHER_LINES;
     const search = {
@@ -148,7 +148,7 @@ class WatchedList {
     }
   }
 
-  /** What is wrong is shown until it has passed. */
+  /** A failure is shown until it is over. */
   #complain(what: "read" | "stream", message: string): void {
     this.#troubles[what] = printable(message.split("\n")[0]!);
     this.#draw();

@@ -1,4 +1,4 @@
-/** A key as a person names it: "a", "/", "up", "enter", "ctrl-c". Unknown sequences are no key at all. */
+/** The name of a key: "a", "/", "up", "enter", "ctrl-c". Unknown sequences are ignored. */
 export type Key = string;
 
 const ESC = "\u001b";
@@ -33,9 +33,9 @@ const CONTROLS: Readonly<Record<string, Key>> = {
 
 /** CSI and SS3 sequences, whole; what follows ESC. */
 const SEQUENCE = /^(?:\[[0-?]*[ -/]*[@-~]|O[ -~])/;
-/** A sequence that may still go on in the next piece of input. */
+/** A sequence that may continue in the next piece of input. */
 const BEGUN = /^(?:$|\[[0-?]*[ -/]*$|O$)/;
-/** Longer than any sequence of a terminal: then it is none. */
+/** Longer than any sequence of a terminal; then it is not one. */
 const SEQUENCE_MAX = 32;
 
 export interface ParsedKeys {

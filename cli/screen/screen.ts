@@ -13,7 +13,7 @@ import { parseKeys, type Key } from "./keys.ts";
 
 const ENTER = "\u001b[?1049h\u001b[?25l\u001b[?7l\u001b[2J";
 const LEAVE = "\u001b[0m\u001b[?7h\u001b[?25h\u001b[?1049l";
-/** Terminals that know it show a frame as a whole; the others pass over it. */
+/** Terminals that support it show a frame as a whole; the others ignore it. */
 const FRAME_BEGIN = "\u001b[?2026h";
 const FRAME_END = "\u001b[?2026l";
 /** A lone escape byte is the key when nothing follows it for this long. */
@@ -22,7 +22,7 @@ const STDOUT = 1;
 
 export interface ScreenOptions {
   onKey?: (key: Key) => void;
-  /** Draw again: the size has changed, or the terminal was given to something else meanwhile. */
+  /** Draw again: the size has changed, or another program used the terminal meanwhile. */
   onResize?: () => void;
 }
 
@@ -31,13 +31,13 @@ export interface Screen extends Disposable {
   readonly rows: number;
   /** Shows these lines from the top, each cut to the width. Lines must be printable; they may be styled. */
   draw(lines: readonly string[]): void;
-  /** Gives the terminal back as it was. Calling it again does nothing. */
+  /** Restores the terminal. Calling it again does nothing. */
   close(): void;
 }
 
 /**
- * Takes the terminal. Ctrl-C becomes SIGINT of this process and is no key; Ctrl-Z stops it, with the terminal
- * given back meanwhile. SIGTERM and SIGHUP give the terminal back and end the process as they would have.
+ * Takes over the terminal. Ctrl-C becomes SIGINT of this process and is not a key; Ctrl-Z stops it, with the terminal
+ * restored meanwhile. SIGTERM and SIGHUP restore the terminal and then end the process as usual.
  */
 export function openScreen(options: ScreenOptions = {}): Screen {
   return new TerminalScreen(options);
@@ -62,7 +62,7 @@ class TerminalScreen implements Screen {
     this.#input?.on("data", this.#onData);
     this.#output.on("resize", this.#onResize);
     this.#output.on("drain", this.#onDrain);
-    // Also for what nobody caught: Node prints the error after this, where it can be read.
+    // Also for uncaught errors: Node prints them after this, where they are visible.
     process.on("exit", this.#leave);
     for (const signal of ["SIGTERM", "SIGHUP"] as const) process.on(signal, this.#onSignal);
     process.on("SIGCONT", this.#onContinue);
@@ -92,7 +92,7 @@ class TerminalScreen implements Screen {
     this.#leave();
     clearTimeout(this.#escape);
     this.#input?.off("data", this.#onData);
-    // Or the process would wait for more of it.
+    // Otherwise the process would wait for more input.
     this.#input?.pause();
     this.#output.off("resize", this.#onResize);
     this.#output.off("drain", this.#onDrain);
@@ -134,7 +134,7 @@ class TerminalScreen implements Screen {
       this.#input?.setRawMode(false);
       writeSync(STDOUT, LEAVE);
     } catch {
-      // The terminal has gone away: there is nothing to give back.
+      // The terminal is gone: there is nothing to restore.
     }
   };
 
@@ -181,7 +181,7 @@ class TerminalScreen implements Screen {
       this.#leave();
       // The whole group, as the terminal itself would do; also a pipeline and the launcher stop.
       process.kill(0, "SIGTSTP");
-      // Where nobody could make it go on, the system does not stop it.
+      // The system does not stop a process that no shell could continue.
       setImmediate(this.#onContinue);
     } else if (key === "ctrl-l") this.#onResize();
     else this.#options.onKey?.(key);

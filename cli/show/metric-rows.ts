@@ -8,13 +8,13 @@ import { wordOf } from "#lang/words/enums.ts";
 import { sparkline, sparkValues } from "./sparkline.ts";
 
 const PAGE = 1_000;
-/** A run may have a million series; nobody reads more than this. */
+/** A run may have a million series; more than this cannot be read. */
 const SERIES_MAX = 20_000;
 const SPARKLINES_MAX = 500;
 const AT_ONCE = 8;
 
 export interface RunSeries {
-  /** What people look at first comes first: the objective, then by key, what the machine did last. */
+  /** The objective comes first, then metrics by key, system metrics last. */
   series: SeriesInfo[];
   totalCount: number;
 }

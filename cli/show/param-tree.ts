@@ -5,7 +5,7 @@ import { paint, padEnd, printable, widthOf } from "../output/text.ts";
 const INDENT = "  ";
 const LIST_WIDTH_MAX = 60;
 
-/** Params as lines with nested ones below their key; values of one level stand in one column. */
+/** Params as lines with nested ones below their key; values of one level are in one column. */
 export function paramTree(params: Readonly<Record<string, string>>, colour: boolean): string[] {
   const entries = Object.keys(params)
     .sort()
@@ -13,7 +13,7 @@ export function paramTree(params: Readonly<Record<string, string>>, colour: bool
   return levelLines(entries, "", colour);
 }
 
-/** Text that is not JSON is a text. */
+/** A text that is not JSON is shown as text. */
 function parseParam(text: string): JsonNode {
   try {
     return parseJson(text);

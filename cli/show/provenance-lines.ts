@@ -2,14 +2,14 @@ import { describePatch, readPatch, type PatchLine } from "#lang/words/patch.ts";
 import type { Provenance, Run } from "#proto/cairn/v1/run_pb.ts";
 import { padEnd, paint, printable, widthOf } from "../output/text.ts";
 
-/** Names under which clients say what a machine is, in the order a person asks. */
+/** Names under which clients say what a machine is, in the order of interest. */
 const HOST_KEYS = ["host", "hostname", "node"];
 const GPU_KEYS = ["gpu", "gpus", "accelerator", "accelerators"];
 const PATCH_LINES_MAX = 400;
 
 export type Labelled = readonly [label: string, text: string];
 
-/** The most telling of where a run came from: code, data, machine. */
+/** The most important of its provenance: code, data, machine. */
 export function provenanceSummary(run: Run): Labelled[] {
   const { provenance } = run;
   if (provenance === undefined) return [];

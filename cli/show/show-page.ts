@@ -57,7 +57,7 @@ export interface ShowOptions {
   provenance?: boolean;
 }
 
-/** A run as a person wants to understand it: on one screen, the most telling first. */
+/** An overview of a run on one screen, the most important first. */
 export async function showPage(server: Cairn, shown: ShownRun, options: ShowOptions): Promise<string[]> {
   const { colour } = options;
   const isPart = options.metrics !== undefined || options.params === true || options.provenance === true;
@@ -138,7 +138,7 @@ async function metricLines(
   { colour, columns }: ShowOptions,
   isAll: boolean,
 ): Promise<string[]> {
-  // What the machine did is only in the way here, unless there is nothing else.
+  // System metrics are left out here, unless there are no others.
   const own = metrics.series.filter(({ key }) => !isSystem(key));
   const groups = isAll
     ? metrics.series.map((info) => [info])

@@ -17,12 +17,12 @@ export function sparkline(values: readonly number[]): string {
     .join("");
 }
 
-/** So many times as far from its mean as points of a bucket usually are apart, an extreme is worth being seen. */
+/** An extreme is shown when it is so many times as far from its mean as the usual spread of a bucket. */
 const OUTLIER = 3;
 
 /**
- * One value for each of `width` columns, from an answer in numbers. Of a band it is the mean, but an extreme far
- * beyond what is usual takes its place, so that a spike of a single point is seen. Columns without a point are NaN.
+ * One value for each of `width` columns, from an answer in numbers. Of a band it is the mean, but an outlier takes its
+ * place, so that a spike of a single point is seen. Columns without a point are NaN.
  */
 export function sparkValues(data: SeriesData, width: number): number[] {
   if (data.form !== Form.BAND) return exactValues(data, width);

@@ -6,7 +6,7 @@ import { History } from "./history.ts";
 const value = fc.double({ min: -1e9, max: 1e9 });
 
 describe("History", () => {
-  it("T51 keeps a bounded number of stretches with every extreme in them", () => {
+  it("T51 keeps a bounded number of buckets with every extreme in them", () => {
     fc.assert(
       fc.property(fc.array(value, { maxLength: 6_000, size: "max" }), fc.nat(1_000), (values, loaded) => {
         const before = values.slice(0, loaded);
@@ -30,7 +30,7 @@ describe("History", () => {
     );
   });
 
-  it("T51 shows a single point that stands out in a line of ten columns", () => {
+  it("T51 shows a single outlier in a line of ten columns", () => {
     const history = new History();
     for (let i = 0; i < 20_000; i++) history.add(i, i === 12_345 ? 50 : Math.sin(i));
     const columns = history.columns(10);

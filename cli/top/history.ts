@@ -15,8 +15,8 @@ interface Bucket {
 }
 
 /**
- * A series that grows for ever in bounded memory: the least, largest, first and last value of every stretch. When
- * there are too many stretches, each two become one, so no spike is lost and all stand for about equally many points.
+ * A growing series in bounded memory: the least, largest, first and last value of every bucket. When there are too many
+ * buckets, each two are merged, so no spike is lost and all have about equally many points.
  */
 export class History {
   #buckets: Bucket[] = [];
@@ -115,8 +115,8 @@ export class History {
   }
 
   /**
-   * One value for each of at most `width` columns: the mean, or the extreme that lies far beyond all means, so that a
-   * single point that stands out is seen.
+   * One value for each of at most `width` columns: the mean, or an extreme far from all means, so that a single outlier
+   * is visible.
    */
   columns(width: number): number[] {
     const buckets = this.#buckets;
@@ -140,7 +140,7 @@ function meanOf({ sum, numbers }: Bucket): number {
   return numbers === 0 ? NaN : sum / numbers;
 }
 
-/** Two neighbours as one. NaN takes no part in extremes. */
+/** Merges two neighbours. Extremes ignore NaN. */
 function merged(a: Bucket, b: Bucket): Bucket {
   return {
     x: a.x,

@@ -10,7 +10,7 @@ import type { TopRow } from "./top-row.ts";
 
 const PARAMS_SHOWN = 12;
 const CHART_ROWS_MIN = 4;
-/** Lines of a chart that are no dots: title, axis, its labels, legend. */
+/** Lines of a chart that are not dots: title, axis, its labels, legend. */
 const CHART_FRAME = 4;
 
 /** One run: who it is, what it was started with, its metrics, and a chart of one of them. */

@@ -71,7 +71,7 @@ describe("renderTop", () => {
     expect(state.press("q")).toBe("quit");
   });
 
-  it("T48 keeps the selected run in sight", () => {
+  it("T48 keeps the selected run visible", () => {
     const state = stateOf(...Array.from({ length: 40 }, (_, i) => `run-${String(i).padStart(2, "0")}`));
     state.press("G");
     expect(rowsOf(state).join("\n")).toContain(">● run-39");
@@ -80,7 +80,7 @@ describe("renderTop", () => {
     expect(rowsOf(state).at(-1)).toContain("and 32 more");
   });
 
-  it("T48 shows how a run ended, and forgets it after a while", () => {
+  it("T48 shows how a run ended, and removes it after a while", () => {
     const state = stateOf("brief");
     const ended = create(RunSchema, { ...state.rows.get("id-0")!.run, status: RunStatus.FAILED });
     state.rows.get("id-0")!.update(ended, NOW_MS);
@@ -109,7 +109,7 @@ describe("renderTop", () => {
     expect(row.pace).toBeCloseTo(1, 5);
   });
 
-  it("T56 shows what strangers wrote without obeying it, in every view", () => {
+  it("T56 escapes untrusted text in every view", () => {
     const state = stateOf("evil\u001b[2Jname\u202e\nline", "wide 日本語 name that goes on and on and on");
     const row = state.rows.get("id-0")!;
     row.run.tags["tag"] = "\u001b]0;title\u0007";

@@ -20,7 +20,7 @@ export interface TopLook {
 const TITLES = ["   run", "age", "step", "steps/s", "seen"] as const;
 /** Between two columns of a table. */
 const GAP = 2;
-/** What the columns that are no metrics take, about: beyond it there may be room for a second metric. */
+/** Approximate width of the columns that are not metrics; a wider terminal may have room for a second metric. */
 const FIXED_COLUMNS = 48;
 /** Longer names are cut before sparklines are. */
 const NAME_MAX = 32;
@@ -28,18 +28,18 @@ const SPARK_MAX = 40;
 const KEY_MAX = 24;
 const SPARK_MIN = 6;
 const METRIC_COLUMNS_MIN = 30;
-/** Silent for longer than this is worth a look. */
+/** Runs without a heartbeat for longer than this are highlighted. */
 const QUIET_MS = 60_000;
 
 const HELP: readonly string[] = [
   "  ↑ ↓  j k         select a run            g G  first, last",
   "  enter            its details; again: back to the list",
   "  tab  ← →  h l    in the details: another metric",
-  "  /                filter by name, namespace or tag; escape takes it away",
-  "  s                sort by age, name, step, pace, value, last sign of life",
+  "  /                filter by name, namespace or tag; escape clears it",
+  "  s                sort by age, name, step, pace, value, last activity",
   "  r                reverse the order",
-  "  ctrl-l           draw everything anew",
-  "  q                leave",
+  "  ctrl-l           redraw the screen",
+  "  q                quit",
 ];
 
 /** The whole screen, line by line. */
@@ -71,7 +71,7 @@ function titleLine(state: TopState, { columns, colour, nowMs }: TopLook): string
 function statusLine(state: TopState, { columns, colour }: TopLook): string {
   if (state.typing) return cut(`/${printable(state.filter)}▏`, columns);
   if (state.trouble !== "") {
-    return paint(colour, "yellow", cut(`connection lost, trying again: ${state.trouble}`, columns));
+    return paint(colour, "yellow", cut(`connection lost, retrying: ${state.trouble}`, columns));
   }
   const filter = state.filter === "" ? "" : `filter "${printable(state.filter)}" · `;
   const keys =
@@ -81,7 +81,7 @@ function statusLine(state: TopState, { columns, colour }: TopLook): string {
   return paint(colour, "dim", cut(filter + keys, columns));
 }
 
-/** Title and rows; the selected one is kept in sight. */
+/** Title and rows; the selected one stays visible. */
 function listLines(state: TopState, look: TopLook): string[] {
   const rows = state.visible();
   if (rows.length === 0) return ["", `  ${emptyText(state)}`];
@@ -98,8 +98,7 @@ function listLines(state: TopState, look: TopLook): string[] {
 }
 
 function emptyText(state: TopState): string {
-  if (state.filter !== "" && state.rows.size > 0)
-    return "no run matches the filter; / and escape take it away";
+  if (state.filter !== "" && state.rows.size > 0) return "no run matches the filter; / and escape clear it";
   return state.trouble === "" ? "nothing is running" : "";
 }
 
@@ -115,7 +114,7 @@ export function topTable(rows: readonly TopRow[], look: TopLook, selectedId?: st
     row.pace === undefined ? "-" : formatNumber(Number(row.pace.toPrecision(2))),
     seenCell(row, nowMs, colour),
   ]);
-  // What the others leave is for the sparklines.
+  // Sparklines get the remaining width.
   const wordWidths = metrics.map((column) => widest(column.map(({ words }) => words)));
   const taken = TITLES.reduce(
     (sum, title, i) => sum + Math.min(NAME_MAX, widest([title, ...cells.map((row) => row[i]!)])) + GAP,

@@ -16,21 +16,21 @@ import { findObjective } from "../runs/objectives.ts";
 import { labelText, type FollowedKey, type TopRow } from "./top-row.ts";
 import type { TopState } from "./top-state.ts";
 
-/** More would fit on no screen; the filter of the command finds the others. */
+/** More would not fit on a screen; the filter of the command finds the others. */
 const RUNS_MAX = 200;
 const SERIES_MAX = 500;
 const LOADED_AT_ONCE = 4;
-/** Metrics that have a history from the beginning on; the others from when they are looked at. */
+/** Metrics with a history from the beginning; the history of others begins when they are shown. */
 const LOADED_KEYS = 2;
 const DETAILED_KEYS = 24;
 const HISTORY_BUCKETS = 240;
-/** A wave of runs that start is taken together. */
+/** Runs that start within this time are handled together. */
 const REOPEN_MS_MIN = 500;
 
 export interface FeedOptions {
   query: string;
   namespace: string;
-  /** Metrics that the person asked for; else the objective of the namespace. */
+  /** Metrics that the user named; else the objective of the namespace. */
   metrics: readonly string[];
 }
 
@@ -40,13 +40,13 @@ export class TopFeed {
   readonly #state: TopState;
   readonly #options: FeedOptions;
   readonly #onChange: () => void;
-  /** Metrics that namespaces are judged by; each namespace is asked about once. */
+  /** Metrics of objectives; each namespace is looked up once. */
   readonly #objectives = new Map<string, Promise<string[]>>();
   /** Runs whose points the open stream brings. */
   #watched: ReadonlySet<string> = new Set();
   /** Why the stream is lost; undefined while it is not. */
   #lost: Failure | undefined;
-  /** Until then, what fails for the moment is read again; without it, at once an error. */
+  /** Until then, transient failures are retried; without it, they are errors at once. */
   #stop: AbortSignal | undefined;
 
   constructor(server: Cairn, state: TopState, options: FeedOptions, onChange: () => void) {
@@ -56,13 +56,13 @@ export class TopFeed {
     this.#onChange = onChange;
   }
 
-  /** What is running now, with histories. Throws what the server refuses. */
+  /** The running runs, with histories. Throws what the server refuses. */
   async read(): Promise<void> {
     await this.#search();
     await this.#load();
   }
 
-  /** Goes on until the signal says otherwise; a lost connection is told in the state and tried again. */
+  /** Runs until the signal is aborted; a lost connection is shown in the state and retried. */
   async run(stop: AbortSignal): Promise<void> {
     this.#stop = stop;
     try {
@@ -127,12 +127,12 @@ export class TopFeed {
       if (!call.signal.aborted && !(await this.#hasLeft(thrown))) throw thrown;
     } finally {
       clearTimeout(reopen);
-      // What is still being read must not open anything any more.
+      // Pending reads must not open a watch any more.
       call.abort();
     }
   }
 
-  /** Whether a run is gone that was watched, so that others can be watched without it. */
+  /** Whether a watched run is gone, so that it must be left out of the next watch. */
   async #hasLeft(thrown: unknown): Promise<boolean> {
     if (Failure.from(thrown).code !== Code.NotFound) return false;
     await this.#search();
@@ -150,7 +150,7 @@ export class TopFeed {
     const nowMs = Date.now();
     switch (event.case) {
       case "started":
-        // From here on everything is told, so what is read now and what is told together are all there is.
+        // From here on all changes are notified, so reading now misses nothing.
         void this.#catchUp(onSearched);
         return;
       case "runs":
@@ -182,22 +182,22 @@ export class TopFeed {
     try {
       row.update(await this.#ask(() => this.#server.runs.getRun({ run: { id } })), Date.now());
     } catch (thrown) {
-      // It was purged, or is out of sight: then there is nothing to show.
+      // It was purged, or is not visible any more: then there is nothing to show.
       if (Failure.from(thrown).code !== Code.NotFound) throw thrown;
       this.#state.rows.delete(id);
     }
-    // It runs, but is not among those that are asked for.
+    // It is running, but not among the requested ones.
     if (row.endedMs === undefined) this.#state.rows.delete(id);
   }
 
-  /** Of runs that started before the watch began, the search alone knows. */
+  /** Runs that started before the watch began are only found by the search. */
   async #catchUp(onSearched: () => void): Promise<void> {
     try {
       await this.#search();
       onSearched();
       await this.#load();
     } catch (thrown) {
-      // What the server refuses it refuses the watch as well, and that ends it.
+      // A call that is refused here is refused for the watch as well, which ends it.
       if (this.#stop?.aborted !== true && !(thrown instanceof Failure)) throw thrown;
     }
     this.#onChange();
@@ -232,7 +232,7 @@ export class TopFeed {
     row.describe(series);
     const first = firstLabelSets(series);
     const before = new Map(row.keys);
-    // Known first, so that the row itself says which matter.
+    // Read first, because the row decides which metrics matter.
     for (const [key, { labels, summary }] of first) {
       if (!row.keys.has(key)) row.keys.set(key, lastOnly(key, labels, summary?.last));
     }
@@ -301,7 +301,7 @@ function firstLabelSets(series: readonly SeriesInfo[]): Map<string, SeriesInfo> 
   return first;
 }
 
-/** A metric of which no more than its last value was asked for. */
+/** A metric of which only the last value was requested. */
 function lastOnly(
   key: string,
   labels: Readonly<Record<string, string>>,

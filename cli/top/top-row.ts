@@ -13,27 +13,27 @@ const KEYS_MAX = 64;
 const HELD_MAX = 10_000;
 const MACHINE = /^(?:system|perf)\//;
 
-/** Of one key, the label set that is shown: the first one met. */
+/** The label set that is shown of a key: the first one received. */
 export interface FollowedKey {
   readonly key: string;
   readonly labels: string;
   readonly history: History;
   /** Whether the history goes back to the first point, so that it may be drawn. */
   readonly isWhole: boolean;
-  /** The step up to which the history holds everything, where the server said so. */
+  /** The step up to which the history is complete, if the server sent it. */
   readonly reached?: number | undefined;
 }
 
-/** One run of the live view, with what has been heard of it. */
+/** One run of the live view, with the data received so far. */
 export class TopRow {
   run: Run;
   step: number | undefined;
-  /** The last sign of life, by the clock of whoever gave it. */
+  /** The last activity, by the clock of its sender. */
   seenMs: number;
   /** When it was seen to end; undefined while it runs. */
   endedMs: number | undefined;
   readonly keys = new Map<string, FollowedKey>();
-  /** Metrics to show first: the objective, then the loss or whatever there is. */
+  /** Metrics to show first: the objective, then the loss or any other. */
   favourites: readonly string[] = [];
   #samples: { ms: number; step: number }[] = [];
   #paceBefore: number | undefined;
@@ -60,8 +60,8 @@ export class TopRow {
   }
 
   /**
-   * From now on points are kept until the history has been read, because it may hold them, too. Give the number to
-   * `load`: of several that are being read, the last one counts.
+   * From now on points are buffered until the history has been read, because it may contain them, too. Pass the number
+   * to `load`: of several concurrent reads, the last one counts.
    */
   hold(): number {
     this.#held = [];
@@ -69,7 +69,7 @@ export class TopRow {
     return ++this.#holds;
   }
 
-  /** What the server says there is, before any point is heard. */
+  /** Series that the server lists, before any point is received. */
   describe(series: readonly SeriesInfo[]): void {
     for (const { summary } of series) {
       const { first, last } = summary ?? {};
@@ -82,7 +82,7 @@ export class TopRow {
     }
   }
 
-  /** The histories as they were read; points heard meanwhile are added where they are newer. */
+  /** The histories as they were read; points received meanwhile are added where they are newer. */
   load(read: readonly FollowedKey[], hold: number): void {
     if (hold !== this.#holds) return;
     this.keys.clear();
@@ -131,7 +131,7 @@ export class TopRow {
     }
   }
 
-  /** Some metrics lag behind others; only when nothing else comes for a while has the run gone back. */
+  /** Some metrics lag behind others; the run has only gone back when no higher step comes for a while. */
   #moveTo(step: number, nowMs: number): void {
     if (step < (this.step ?? -Infinity)) {
       if (++this.#lower < REWOUND_EVENTS) return;
@@ -153,7 +153,7 @@ export class TopRow {
     return this.#paceBefore;
   }
 
-  /** At most `count` metrics: favourites that are there, then losses, then others, and those about machines last. */
+  /** At most `count` metrics: existing favourites, then losses, then others, and system metrics last. */
   shown(count: number): readonly string[] {
     const rank = (key: string) => {
       const liked = this.favourites.indexOf(key);

@@ -5,15 +5,15 @@ import { TopRow } from "./top-row.ts";
 export const SORTS = ["age", "name", "step", "pace", "value", "seen"] as const;
 export type Sort = (typeof SORTS)[number];
 
-/** How long a run that has ended is still shown, so that one sees how. */
+/** How long a run is shown after its end, with its final status. */
 const ENDED_MS = 15_000;
 
 export type View = "list" | "details" | "help";
 
-/** What the live view knows and what the person has chosen. Draws nothing and asks nobody. */
+/** The state of the live view and the user's choices. Does not draw or make calls. */
 export class TopState {
   readonly rows = new Map<string, TopRow>();
-  /** All that match, also those beyond what is shown. */
+  /** The number of all matches, including those that are not shown. */
   matching = 0;
   sort: Sort = "age";
   reversed = false;
@@ -24,7 +24,7 @@ export class TopState {
   selectedId: string | undefined;
   /** Which metric of the run the details show. */
   metricAt = 0;
-  /** Why nothing is heard at the moment; empty when all is well. */
+  /** Why the connection is lost; empty when it is not. */
   trouble = "";
 
   putRun(run: Run, nowMs: number): TopRow {
@@ -37,7 +37,7 @@ export class TopState {
     return row;
   }
 
-  /** Forgets what has ended long enough ago, but not what somebody looks at. */
+  /** Removes runs that ended long enough ago, except the one whose details are open. */
   tidy(nowMs: number): void {
     for (const [id, { endedMs }] of this.rows) {
       const looked = this.view === "details" && id === this.selectedId;
@@ -66,7 +66,7 @@ export class TopState {
     return this.selectedId === undefined ? undefined : this.rows.get(this.selectedId);
   }
 
-  /** What a key does; "quit" when the person wants to leave. */
+  /** Handles a key; "quit" when the user quits. */
   press(key: Key): "quit" | "details" | undefined {
     if (this.typing) {
       this.#type(key);

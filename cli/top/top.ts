@@ -7,12 +7,12 @@ import { renderTop, topTable, type TopLook } from "./render-top.ts";
 import { TopFeed, type FeedOptions } from "./top-feed.ts";
 import { TopState } from "./top-state.ts";
 
-/** Ages go on also when nothing happens. */
+/** Ages are updated also when nothing changes. */
 const REDRAW_MS = 1_000;
-/** More often, nobody could read it. */
+/** More often would not be readable. */
 const FRAME_MS_MIN = 100;
 
-/** The live view, until the person leaves. */
+/** The live view, until the user quits. */
 export async function showTop(cli: Cli, options: FeedOptions): Promise<void> {
   const server = await cli.connect();
   const state = new TopState();
@@ -21,7 +21,7 @@ export async function showTop(cli: Cli, options: FeedOptions): Promise<void> {
   let frame: NodeJS.Timeout | undefined;
   const drawSoon = () => (frame ??= setTimeout(draw, FRAME_MS_MIN));
   const feed = new TopFeed(server, state, options, drawSoon);
-  // Before the screen is taken, so that a wrong query or token is told where it can be read.
+  // Before the screen is opened, so that an error of query or token stays visible.
   await feed.read();
   using screen = openScreen({
     onKey: (key) => {
@@ -49,7 +49,7 @@ export async function showTop(cli: Cli, options: FeedOptions): Promise<void> {
   }
 }
 
-/** What is running now, once. */
+/** The running runs, printed once. */
 export async function printTop(cli: Cli, options: FeedOptions): Promise<void> {
   const state = new TopState();
   const feed = new TopFeed(await cli.connect(), state, options, () => {});

@@ -100,12 +100,12 @@ describe("charts of odd data", () => {
     await page.goto(`${url}/r/${run!.id}?tab=charts&range=2..40`);
     await page.getByRole("img", { name: "loss by step, 1 line: restarted last 9" }).waitFor();
     await first.close();
-    await page.getByText("The connection to the server is lost").waitFor();
+    await page.getByText("Connection to the server lost").waitFor();
     expect(await isPainted(chartOf(page, "loss"))).toBe(true);
     const again = await startServer(["--data", folder, "--port", port], { web });
     onTestFinished(() => again.close());
     await log(20, 0.125);
-    await expect.poll(() => page.getByText("The connection to the server is lost").count()).toBe(0);
+    await expect.poll(() => page.getByText("Connection to the server lost").count()).toBe(0);
     await page.getByRole("img", { name: "loss by step, 1 line: restarted last 0.125" }).waitFor();
     expect(await page.getByText("not up to date").count()).toBe(0);
     expect(rangeOf(page)).toEqual([2, 40]);

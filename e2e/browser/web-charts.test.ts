@@ -27,7 +27,7 @@ describe("charts in a browser", () => {
     await page.mouse.up();
     const pinned = page.getByRole("dialog", { name: /^Values at step/ });
     await pinned.getByRole("searchbox", { name: "Find a run" }).fill("nothing like that");
-    await pinned.getByText("no run has that in its name").waitFor();
+    await pinned.getByText("No matches").waitFor();
     await expectAccessible(page);
     await page.keyboard.press("Escape");
     await pinned.waitFor({ state: "detached" });

@@ -59,7 +59,7 @@ describe("the compare page", () => {
     expect(await row(page, /^lr\b/).count()).toBe(0);
     await expectAccessible(page);
     await page.getByRole("searchbox", { name: "Find a key" }).fill("no such key");
-    await page.getByText("No key fits").waitFor();
+    await page.getByText("No matches").waitFor();
   });
 
   it("Z59 says how far metrics are from the baseline, which can be another run", async () => {

@@ -105,7 +105,7 @@ describe("the explore page", () => {
     await expect.poll(() => axisNames(page)).not.toEqual(before);
     const after = await axisNames(page);
     expect(after.indexOf("depth")).toBe(before.indexOf("depth") + 1);
-    await page.getByRole("button", { name: "Do not filter by depth" }).press("Enter");
+    await page.getByRole("button", { name: "Remove the filter by depth" }).press("Enter");
     await expect.poll(() => status(page).innerText()).toBe(`${await countOf("")} runs`);
     await depth.press("Enter");
     await page.getByRole("button", { name: "Remove" }).press("Enter");
@@ -189,7 +189,7 @@ describe("the explore page", () => {
       return keys.map((key, i) => [key, values[i]]);
     };
     await expect.poll(shown).toEqual(rowsOf(await answer("params.lr <= 0.0005")));
-    await page.getByRole("button", { name: "Do not filter by lr" }).click();
+    await page.getByRole("button", { name: "Remove the filter by lr" }).click();
     await expect.poll(shown).toEqual(rowsOf(await answer("")));
     await page.getByText("It is association, not cause").waitFor();
     await page.getByText(/^The same in all these runs: \d+ params?$/).click();
@@ -250,7 +250,7 @@ describe("answers of the server", () => {
     const importance = await openExplore(`/explore/${namespace}?tab=importance`);
     const panel = scatter.getByRole("region", { name: "Pareto frontier", exact: true });
     await expect.poll(() => panel.getByRole("link").count()).toBe(6);
-    const note = importance.getByText(/How much each param goes along with/);
+    const note = importance.getByText(/How strongly each param correlates with/);
     await expect.poll(() => note.innerText()).toContain("in 6 runs");
     const { run } = await cairn.runs.createRun({ namespace, name: "late", params: { size: "9" } });
     await loss(run!.id, -1);
@@ -263,11 +263,11 @@ describe("answers of the server", () => {
     const scatter = "x=params.size&y=metrics.loss.min&goalx=max&goaly=min";
     const page = await openExplore(`/explore/${namespace}?tab=scatter&${scatter}&brush=${filters}`);
     await expect.poll(() => status(page).innerText()).toContain("3 of");
-    await page.getByText(/The server cannot be asked about these filters/).waitFor();
+    await page.getByText(/These filters cannot be sent to the server/).waitFor();
     await tab(page, "Importance").click();
-    await page.getByText("The server cannot be asked about these filters").waitFor();
+    await page.getByText("These filters cannot be sent to the server").waitFor();
     await expectAccessible(page);
-    await page.getByRole("button", { name: "Do not filter by layers" }).click();
+    await page.getByRole("button", { name: "Remove the filter by layers" }).click();
     await page.getByRole("region", { name: "Importance of params" }).waitFor();
   });
 });
@@ -333,7 +333,7 @@ describe("runs that say little", () => {
 
   it("Z85 no runs, no namespace, a wrong query, no objective and equal values are said in place", async () => {
     const empty = await pages().open("/explore/odd/none");
-    await empty.getByText("There are no runs here yet").waitFor();
+    await empty.getByText("No runs yet").waitFor();
     const missing = await pages().open("/");
     let searches = 0;
     missing.on("requestfinished", (request) => {
@@ -342,14 +342,14 @@ describe("runs that say little", () => {
     await missing.goto(`${pages().url}/explore/odd/absent`);
     // For the runs themselves, of which there are none.
     await expect.poll(() => searches).toBeGreaterThanOrEqual(1);
-    await missing.getByText(/There is no namespace/).waitFor();
+    await missing.getByText(/Unknown namespace/).waitFor();
     const wrong = await pages().open("/explore/odd/one?q=%3D%3D");
     await wrong.getByRole("alert").waitFor();
     pages().forgive(/status of 40[04]/);
     const page = await openExplore("/explore/odd/equal?tab=importance&objective=metrics.loss.min");
     await page.getByText("The objective is the same in all runs").waitFor();
     const choose = await openExplore("/explore/odd/texts?tab=importance");
-    await choose.getByText("What are runs judged by?").waitFor();
+    await choose.getByText("An objective is required").waitFor();
     await choose.getByRole("tabpanel").getByRole("button", { name: "loss" }).click();
     await choose.getByText("differs between its values").waitFor();
   });

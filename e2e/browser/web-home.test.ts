@@ -106,7 +106,7 @@ describe("a server with runs", () => {
       .toBe("metrics.val/wer.count is not null");
     await page.keyboard.press("Control+k");
     await page.getByRole("combobox").fill("nothing has this name");
-    await page.getByText("Nothing has that name.").waitFor();
+    await page.getByText("No matches.").waitFor();
   });
 
   it("Z83 keys open the sheet, go to pages and change the colours; the focus is seen and comes back", async () => {
@@ -142,14 +142,14 @@ describe("a server with runs", () => {
     const info = await pages().cairn.system.getInfo({});
     await page.getByText(info.version, { exact: true }).waitFor();
     await page
-      .getByRole("region", { name: "What it holds" })
+      .getByRole("region", { name: "Contents" })
       .getByText(String(info.runCount), { exact: true })
       .waitFor();
     await page.getByRole("button", { name: "Check the data" }).click();
     await page.getByText(/^Whole: .* points of/).waitFor();
     await page.getByRole("button", { name: "Check the audit" }).click();
     await page.getByText(/^Whole: .* entries/).waitFor();
-    await page.getByText("there is nothing to back up").waitFor();
+    await page.getByText("cannot be backed up").waitFor();
     await expectAccessible(page);
   });
 
@@ -157,11 +157,11 @@ describe("a server with runs", () => {
     const page = await pages().open("/about");
     await page.evaluate("history.pushState({}, '', '/no/such/page')");
     await page.evaluate("dispatchEvent(new PopStateEvent('popstate'))");
-    await page.getByText("There is no such page").waitFor();
+    await page.getByText("Page not found").waitFor();
     await expectAccessible(page);
     pages().forgive(/status of 404/);
     const typed = await pages().open("/nowhere");
-    await typed.getByText("There is no such page").waitFor();
+    await typed.getByText("Page not found").waitFor();
     await typed.getByRole("link", { name: "Go home" }).click();
     await recent(typed).waitFor();
   });
@@ -193,13 +193,13 @@ describe("an empty server", () => {
     await recent(page).getByRole("link", { name: "before" }).waitFor();
     await waitLive(page);
     await server.close();
-    await page.getByText("The connection to the server is lost").waitFor();
+    await page.getByText("Connection to the server lost").waitFor();
     server = await start();
     onTestFinished(() => server.close());
     await cairn.runs.createRun({ name: "after" });
     await recent(page).getByRole("link", { name: "after" }).waitFor();
     await waitLive(page);
-    await expect.poll(() => page.getByText("The connection to the server is lost").count()).toBe(0);
+    await expect.poll(() => page.getByText("Connection to the server lost").count()).toBe(0);
     pages().forgive(/Failed to load resource|ERR_/);
   });
 });

@@ -22,10 +22,10 @@ describe("the page of a run", () => {
     await page.getByRole("heading", { name: "unet-wide" }).waitFor();
     await page.getByText("Twice the width is worth").waitFor();
     await tab(page, "Provenance").click();
-    await page.getByText("Do it again").waitFor();
+    await page.getByText("Run it again").waitFor();
     await expect.poll(() => new URL(page.url()).searchParams.get("tab")).toBe("provenance");
     await page.reload();
-    await page.getByText("Do it again").waitFor();
+    await page.getByText("Run it again").waitFor();
     await page.goBack();
     await page.getByRole("table", { name: "Metrics" }).waitFor();
   });
@@ -247,9 +247,9 @@ describe("the page of a run", () => {
 
   it("Z51 says that a run is unknown, and restores one from the trash", async () => {
     const unknown = await web().open(`/r/${"0".repeat(32)}?tab=logs`);
-    await unknown.getByText("There is no such run, or you may not read it").waitFor();
+    await unknown.getByText("Run not found, or you may not read it").waitFor();
     const strange = await web().open("/r/%3Cscript%3E");
-    await strange.getByText("There is no such run, or you may not read it").waitFor();
+    await strange.getByText("Run not found, or you may not read it").waitFor();
     web().forgive(/Failed to load resource: the server responded with a status of (?:404|400)/);
     const id = await newRun("thrown away");
     const page = await web().open(`/r/${id}`);
@@ -330,7 +330,7 @@ describe("the page of a run", () => {
       Artifacts: "eval/roc.json",
       Media: "samples/masks.png",
       Logs: "train/loss",
-      Provenance: "Do it again",
+      Provenance: "Run it again",
       Lineage: "s3://pictures/streets-2026",
     };
     for (const [name, words] of Object.entries(parts)) {

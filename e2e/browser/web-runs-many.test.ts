@@ -13,7 +13,7 @@ const ALL_RUNS = isLong ? "100,000" : "5,400";
 const grid = (page: Page) => page.locator('[aria-label="Runs"][aria-rowcount]');
 const queryBar = (page: Page) => page.getByRole("combobox", { name: "Query" });
 const nameAt = (page: Page, row: number) => page.locator(`#row-${row} a`).innerText();
-const status = (page: Page) => page.locator('footer[aria-label="What is shown"]');
+const status = (page: Page) => page.locator('footer[aria-label="Status of the table"]');
 
 /** Named by their place in the order of names. */
 const nameOf = (place: number) => `many-${String(place).padStart(5, "0")}`;
@@ -120,7 +120,7 @@ describe("a table of very many runs", () => {
   it("Z19 five thousand selected runs: what cannot take all says so, the file has all, tagging can be stopped", async () => {
     const page = await openRuns(`/n/${space}?q=order+by+name&cols=["status"]`);
     await page.getByRole("checkbox", { name: "Select all runs" }).click();
-    await status(page).getByText(`5,000 selected of ${ALL_RUNS}, the most at once`).waitFor();
+    await status(page).getByText(`5,000 selected of ${ALL_RUNS}, the maximum`).waitFor();
     // Too many for an address; the page is not told by it.
     expect(page.url()).not.toContain("sel=");
     await expectAccessible(page);
@@ -143,7 +143,7 @@ describe("a table of very many runs", () => {
     const dialog = page.getByRole("dialog");
     await dialog.getByText(/[1-9]\d* of 5,000/).waitFor();
     await dialog.getByRole("button", { name: "Stop" }).click();
-    await dialog.getByText(/runs? (was|were) tagged\. .*were left as they are\./).waitFor();
+    await dialog.getByText(/runs? (was|were) tagged\. .*were not changed\./).waitFor();
     const { totalCount } = await pages().cairn.runs.searchRuns({
       namespace: space,
       query: 'tags.bulk = "yes"',
@@ -194,7 +194,7 @@ describe("a table of very many runs", () => {
 });
 
 describe("one run among others", () => {
-  it("Z18 a running run says when it was heard, and calmly that it is late", async () => {
+  it("Z18 a running run shows its last activity, and that it is late", async () => {
     const { cairn, newContext } = pages();
     const { run } = await cairn.runs.createRun({ namespace: "beats", name: "silent" });
     await cairn.runs.createRun({ namespace: "beats", name: "never-heard" });
@@ -216,14 +216,14 @@ describe("one run among others", () => {
     await rowOf("silent")
       .getByText(/running/)
       .waitFor();
-    expect(await rowOf("silent").textContent()).toMatch(/runningheard \d+[sm] ago$/);
+    expect(await rowOf("silent").textContent()).toMatch(/runningactive \d+[sm] ago$/);
     expect(await rowOf("never-heard").textContent()).toMatch(/running$/);
-    await page.getByText(/^heard/).waitFor();
+    await page.getByText(/^active/).waitFor();
     const calls = rowCalls(table);
     await context.clock.fastForward("25:00");
-    await expect.poll(() => rowOf("silent").textContent()).toMatch(/heard \d+m ago, late$/);
+    await expect.poll(() => rowOf("silent").textContent()).toMatch(/active \d+m ago, late$/);
     await expect.poll(() => calls.length).toBeGreaterThan(0);
-    await page.getByText(/which is late: it counts as lost after 30m/).waitFor();
+    await page.getByText(/late, lost after 30m/).waitFor();
     for (const each of [table, page]) await expectAccessible(each);
   });
 
@@ -237,14 +237,14 @@ describe("one run among others", () => {
       const table = await pages().open('/n/clocks?split=100&cols=["status","duration"]', context);
       await expect
         .poll(() => table.locator("#row-0").textContent())
-        .toMatch(/heard \d+[sm] ago(\d+m )?\d+[sm]$/);
+        .toMatch(/active \d+[sm] ago(\d+m )?\d+[sm]$/);
       const page = await pages().open(`/r/${run!.id}`, context);
-      const heard = page.getByText(/^heard/).locator("..");
-      await expect.poll(() => heard.textContent()).toMatch(/heard\s*\d+[sm] ago/);
+      const active = page.getByText(/^active/).locator("..");
+      await expect.poll(() => active.textContent()).toMatch(/active\s*\d+[sm] ago/);
     }
   });
 
-  it("Z18 who is heard is not called late, also where the page is told of no points", async () => {
+  it("Z18 an active run is not called late, also where the page is not notified of points", async () => {
     const { cairn } = pages();
     const { run } = await cairn.runs.createRun({ namespace: "talks", name: "talking" });
     const { id } = run!;
@@ -264,7 +264,7 @@ describe("one run among others", () => {
       const ageOf = async () => {
         const text = (await page.locator("#row-0").textContent()) ?? "";
         expect(text).not.toContain("late");
-        return Number(/heard (\d+)s ago/.exec(text)?.[1]);
+        return Number(/active (\d+)s ago/.exec(text)?.[1]);
       };
       await expect.poll(ageOf, { timeout: 60_000 }).toBeLessThan(9);
     } finally {
@@ -287,7 +287,7 @@ describe("one run among others", () => {
     await many.goBack();
     await many.getByText(/runs have an id that begins with/).waitFor();
     const none = await pages().open("/r/0123456789ab");
-    await none.getByText("There is no such run, or you may not read it").waitFor();
+    await none.getByText("Run not found, or you may not read it").waitFor();
     // The search has it first, before a run that is called so.
     await page.keyboard.press("Control+k");
     await page.getByRole("combobox", { name: "Search everything" }).fill(id!.slice(0, 16));

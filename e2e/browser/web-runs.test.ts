@@ -225,12 +225,12 @@ describe("the runs page", () => {
 
   it("Z16 an unknown namespace and one without runs are useful screens", async () => {
     const page = await pages().open("/n/no/such/place");
-    await page.getByText(/There is no namespace/).waitFor();
+    await page.getByText(/Unknown namespace/).waitFor();
     pages().forgive(/status of 404/);
     const path = `demo/void-${Date.now()}`;
     await pages().cairn.namespaces.createNamespace({ path });
     const other = await pages().open(`/n/${path}`);
-    await other.getByText("There are no runs here yet").waitFor();
+    await other.getByText("No runs yet").waitFor();
     await pages().cairn.runs.createRun({ namespace: path, name: "first" });
     await expect.poll(() => names(other)).toEqual(["first"]);
   });

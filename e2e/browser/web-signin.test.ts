@@ -145,13 +145,13 @@ describe("the access page", () => {
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("textbox", { name: "Name", exact: true }).fill(job);
     await dialog.getByRole("textbox", { name: "Only in these namespaces" }).fill("demo/speech");
-    await dialog.getByRole("combobox", { name: "At most" }).click();
+    await dialog.getByRole("combobox", { name: "Highest role" }).click();
     await page.getByRole("option", { name: "writer" }).click();
     await expectAccessible(page);
     // What outlives the session is made with the password alone.
-    expect(await dialog.getByRole("button", { name: "Make it" }).isDisabled()).toBe(true);
+    expect(await dialog.getByRole("button", { name: "Create" }).isDisabled()).toBe(true);
     await dialog.getByRole("textbox", { name: "Your password" }).fill("correct horse battery");
-    await dialog.getByRole("button", { name: "Make it" }).click();
+    await dialog.getByRole("button", { name: "Create" }).click();
     const secret = await dialog.locator("code").innerText();
     await dialog.getByRole("button", { name: "Done" }).click();
     const held = new Cairn({ url: pages().url, token: secret });
@@ -186,9 +186,9 @@ describe("the access page", () => {
       dialog.getByRole("textbox", { name: label, exact: true }).fill(text);
     await type("Old password", "wrong");
     await type("New password", "another sentence");
-    await type("Once more", "another");
-    await dialog.getByText("It differs from the one above.").waitFor();
-    await type("Once more", "another sentence");
+    await type("Repeat it", "another");
+    await dialog.getByText("The passwords differ.").waitFor();
+    await type("Repeat it", "another sentence");
     await expectAccessible(page);
     await dialog.getByRole("button", { name: "Change it" }).click();
     await dialog.getByRole("alert").getByText("your password is wrong").waitFor();
@@ -223,7 +223,7 @@ describe("the access page", () => {
     await roles.getByText(/^Closed:/).waitFor();
     expect((await cairn.access.getScope({ scope: { namespace: "demo/translation" } })).closed).toBe(true);
     await expectAccessible(page);
-    await roles.getByRole("button", { name: new RegExp(`^Take away the role of ${ci}`) }).click();
+    await roles.getByRole("button", { name: new RegExp(`^Revoke the role of ${ci}`) }).click();
     await roles.getByRole("row", { name: new RegExp(ci) }).waitFor({ state: "detached" });
     const scope = { namespace: "demo/translation" };
     await expect.poll(async () => (await cairn.access.getScope({ scope })).bindings).toEqual([]);
@@ -257,8 +257,8 @@ describe("the access page", () => {
     await page.getByRole("combobox", { name: "Kind" }).click();
     await page.getByRole("option", { name: "group" }).click();
     await page.getByRole("dialog").getByRole("textbox", { name: "Name", exact: true }).fill(group);
-    await page.getByRole("button", { name: "Make it" }).click();
-    await page.getByRole("button", { name: `What to do with ${group}` }).click();
+    await page.getByRole("button", { name: "Create" }).click();
+    await page.getByRole("button", { name: `Actions for ${group}` }).click();
     await page.getByRole("menuitem", { name: "Members" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("combobox", { name: "Who" }).click();
@@ -290,11 +290,11 @@ describe("the access page", () => {
     await dialog.getByRole("textbox", { name: "Name", exact: true }).fill(name);
     await dialog.getByRole("textbox", { name: "Password", exact: true }).fill("another sentence");
     await dialog.getByRole("textbox", { name: "Your password" }).fill("wrong password");
-    await dialog.getByRole("button", { name: "Make it" }).click();
+    await dialog.getByRole("button", { name: "Create" }).click();
     await dialog.getByText("your password is wrong").waitFor();
     await dialog.getByRole("textbox", { name: "Your password" }).fill("correct horse battery");
     await expectAccessible(page);
-    await dialog.getByRole("button", { name: "Make it" }).click();
+    await dialog.getByRole("button", { name: "Create" }).click();
     await page.getByRole("row", { name: new RegExp(name) }).waitFor();
     await new Cairn({ url }).access.logIn({ name, password: "another sentence" });
     pages().forgive(REFUSED);

@@ -115,7 +115,7 @@ describe("cairn artifacts", () => {
     expect(folderGet).toMatchObject({ code: 0 });
     expect(readFileSync(join(target, "get/deep/two.txt"), "utf8")).toBe("two");
     const again = await cairn(["artifacts", "get", "holder", "get/", "-o", target]);
-    expect(again.stdout.match(/\(was there\)/g)).toHaveLength(2);
+    expect(again.stdout.match(/\(unchanged\)/g)).toHaveLength(2);
     writeFileSync(join(target, "get/one.txt"), "mine");
     const refused = await cairn(["artifacts", "get", "holder", "get/one.txt", "-o", target]);
     expect(refused).toMatchObject({ code: 1 });

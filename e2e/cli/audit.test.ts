@@ -63,12 +63,12 @@ describe("cairn access audit", () => {
     const offline = (...words: string[]) => runCairn(["access", "audit", "verify", ...words]);
     expect(await offline(file)).toMatchObject({
       code: 0,
-      stdout: "The file is whole: entries 1 to 6, none altered or removed.\n",
+      stdout: "The file is intact: entries 1 to 6, none altered or removed.\n",
     });
     expect(await offline(file, "--head", write("head.json", head))).toMatchObject({ code: 0 });
     const lines = exported.trimEnd().split("\n");
     for (const [what, broken, problem] of [
-      ["altered", exported.replace('"admin","token"', '"eve","token"'), "entry 2 is not as it was written"],
+      ["altered", exported.replace('"admin","token"', '"eve","token"'), "entry 2 was altered"],
       ["removed", lines.toSpliced(1, 1).join("\n"), "entry 2 is missing"],
       ["moved", [lines[1], lines[0]].join("\n"), "entry 1 comes after entry 2"],
       ["nonsense", `${exported}{}`, "line 7 is not an entry of an audit"],
@@ -98,7 +98,7 @@ describe("cairn access audit", () => {
     const forged = write("forged.json", head.replace('"count":6', '"count":5'));
     const refused = await audit("check", forged);
     expect(refused).toMatchObject({ code: 1 });
-    expect(refused.stderr).toContain("its signature does not hold");
+    expect(refused.stderr).toContain("its signature is invalid");
   });
 });
 

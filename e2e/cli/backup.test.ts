@@ -27,7 +27,7 @@ describe("cairn backup, cairn restore-backup", () => {
     expect(await runNames()).toEqual(["after", "before"]);
     const { code, stdout } = await cairn(["restore-backup", "before-upgrade", "--yes"]);
     expect(code).toBe(0);
-    const kept = /What was there is kept as (before-restore-\S+)\.\n$/.exec(stdout)?.[1];
+    const kept = /The replaced state is saved as (before-restore-\S+)\.\n$/.exec(stdout)?.[1];
     expect(await runNames()).toEqual(["before"]);
     const back = await cairn(["restore-backup", kept!, "--yes", "--json"]);
     expect(back.json()).toMatchObject({ restored: { name: kept } });

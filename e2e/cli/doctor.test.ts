@@ -68,7 +68,7 @@ describe("cairn doctor", () => {
     }
     const { stdout } = await runCairn(["doctor", "--port", String(freePort)], { env: environment() });
     expect(stdout).toMatch(/^✓ node +24\./);
-    expect(stdout).toMatch(/All is well\.\n$|0 faults, /);
+    expect(stdout).toMatch(/No problems found\.\n$|0 faults, /);
   });
 
   it("T14 finds a cache that cannot be written", async () => {
@@ -147,7 +147,7 @@ describe("cairn doctor", () => {
     const { port } = other.address() as AddressInfo;
     const taken = (await examine(["--port", String(port)]))("port");
     expect(taken).toMatchObject({ level: "bad" });
-    expect(taken?.text).toContain("is taken by something that is no Cairn");
+    expect(taken?.text).toContain("is in use by another program");
     if (process.platform === "linux") expect(taken?.text).toContain(`process ${process.pid}`);
     const ours = (await examine(["--port", new URL(terminal.server.url).port]))("port");
     expect(ours).toMatchObject({ level: "ok" });
@@ -159,7 +159,7 @@ describe("cairn doctor", () => {
     expect(away("server")).toMatchObject({ level: "bad", mend: expect.stringContaining("cairn serve") });
     const web = await serveHttp((_request, response) => response.end("<html>"));
     const other = (await examine([], { CAIRN_SERVER: web }))("server");
-    expect(other?.text).toContain("it is no Cairn");
+    expect(other?.text).toContain("it is not a Cairn server");
     expect(other?.level).toBe("bad");
     const wrong = (await examine([], { CAIRN_SERVER: "ftp://x" }))("server");
     expect(wrong).toMatchObject({ level: "bad" });

@@ -25,11 +25,11 @@ describe("the command line", () => {
   });
 
   it.each([
-    [["lss"], 'there is no command "lss"', "did you mean `cairn ls`?"],
-    [["qqqqqqq"], 'there is no command "qqqqqqq"', "`cairn --help` lists all commands"],
-    [["whoami", "--jsn"], 'cannot use option "--jsn": there is no such option', "did you mean --json?"],
-    [["token", "creat"], 'cannot use command "creat": there is no such command', "did you mean create?"],
-    [["--sever", "x", "ls"], 'cannot use option "--sever"', "did you mean --server?"],
+    [["lss"], 'unknown command "lss"', "did you mean `cairn ls`?"],
+    [["qqqqqqq"], 'unknown command "qqqqqqq"', "`cairn --help` lists all commands"],
+    [["whoami", "--jsn"], 'unknown option "--jsn"', "did you mean --json?"],
+    [["token", "creat"], 'unknown command "creat"', "did you mean create?"],
+    [["--sever", "x", "ls"], 'unknown option "--sever"', "did you mean --server?"],
     [["restore-backup"], 'missing required argument "backup"', "--help"],
     [["whoami", "too", "much"], "too many arguments", "--help"],
     [["whoami", "--server"], 'option "--server <url>" argument missing', "--help"],

@@ -209,9 +209,9 @@ describe("cairn import fsspec", () => {
 
     const { code, stdout, stderr } = await cairn(["import", "fsspec", root, "--namespace", "faulty"]);
     expect(stdout).toBe(
-      "Imported 1 run: 0 new, 0 changed, 1 as before. Sent 0 params, 0 artifacts, 0 links.\n",
+      "Imported 1 run: 0 new, 0 changed, 1 unchanged. Sent 0 params, 0 artifacts, 0 links.\n",
     );
-    expect(stderr).toContain("Passed over 4 things:\n");
+    expect(stderr).toContain("Skipped 4 entries:\n");
     expect(stderr).toContain(`  ${torn}: cannot read JSON`);
     expect(code).toBe(0);
   });

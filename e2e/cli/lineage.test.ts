@@ -29,7 +29,7 @@ describe("cairn lineage", () => {
     expect((await cairn(["lineage", "base", "--sources"])).stdout).toContain("no links");
     const near = await cairn(["lineage", "wider", "--depth", "1"]);
     expect(near.stdout).not.toContain("base");
-    expect(near.stderr).toContain("--depth shows it");
+    expect(near.stderr).toContain("raise --depth");
     const through = await cairn(["lineage", "tuned", "--artifact", "model.pt"]);
     expect(through.stdout).toContain("base");
     expect(through.stdout).not.toContain("librispeech");

@@ -146,9 +146,9 @@ describe("cairn log", () => {
 
   it.each<[string, string[], number, string]>([
     ["no such run", ["log", "nowhere-at-all", "a=1"], 3, "nowhere-at-all"],
-    ["no value", ["log", "steps", "a"], 2, 'cannot read metric "a": it is no name=value'],
+    ["no value", ["log", "steps", "a"], 2, 'cannot read metric "a": expected name=value'],
     ["no step", ["log", "steps", "a=1", "--step", "x"], 2, 'cannot use step "x"'],
-    ["nothing", ["log", "steps"], 2, "cannot log nothing"],
+    ["nothing", ["log", "steps"], 2, "cannot log: nothing given"],
     ["a filter without groups", ["log", "steps", "--katib-style", "--filter", "x"], 2, "cannot use filter"],
     ["a kind that differs", ["log", "steps", "a=text"], 1, "a"],
   ])("C13, T2: %s is an error that says so", async (_, words, exitCode, message) => {

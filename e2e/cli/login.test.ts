@@ -56,7 +56,7 @@ describe("cairn login", () => {
     };
     const { token } = kept.servers[terminal.server.url]!;
     const forgot = await cairn(["login", "--forget"]);
-    expect(forgot.stdout).toBe(`Forgot ${terminal.server.url}. Its token has been ended.\n`);
+    expect(forgot.stdout).toBe(`Removed ${terminal.server.url}. Its token was revoked.\n`);
     const after = await runCairn(["whoami"], {
       env: { HOME: "/nowhere", CAIRN_SERVER: terminal.server.url, CAIRN_TOKEN: token },
     });
@@ -86,7 +86,7 @@ describe("cairn login", () => {
     const open = await startServer();
     try {
       const { stdout } = await cairn(["login", open.listening.url]);
-      expect(stdout).toContain("as owner (owner).\nIt asks for no token from here.");
+      expect(stdout).toContain("as owner (owner).\nIt needs no token from this machine.");
       expect((await cairn(["whoami"])).stdout).toContain(`on ${open.listening.url}`);
     } finally {
       await open.close();

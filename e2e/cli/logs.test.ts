@@ -160,7 +160,7 @@ describe("cairn logs over a restart", () => {
     await write(5, RunStatus.FINISHED);
     expect(await following.ended).toBe(0);
     expect(following.stdout).toBe(expected());
-    expect(following.stderr).toMatch(/^cairn: the connection is lost .*\n(?:.*\n)*cairn: connected again\n$/);
+    expect(following.stderr).toMatch(/^cairn: connection lost .*\n(?:.*\n)*cairn: reconnected\n$/);
     await proxy.cut();
   });
 });

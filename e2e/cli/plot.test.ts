@@ -188,9 +188,9 @@ describe("cairn plot", () => {
   it.each([
     [["nothing-like-it", "loss"], 3, 'cannot find run "nothing-like-it"'],
     [["short", "train/los"], 3, "did you mean train/loss?"],
-    [["short"], 2, "a run and a metric are needed"],
+    [["short"], 2, "a run and a metric are required"],
     [["short", "train/loss", "--from", "soon"], 2, 'cannot use "soon" as a place on the axis'],
-    [["short", "train/loss", "--smooth", "1"], 2, "It is no number from 0 to below 1."],
+    [["short", "train/loss", "--smooth", "1"], 2, "It must be a number from 0 to below 1."],
     [["-n", "nowhere", "loss"], 3, "no run matches"],
     [["-n", "sweep", "loss", "-g", "params.lr", "--x", "elapsed"], 2, "use --x step"],
   ])("T2 explains what is wrong with %j", async (words, exit, message) => {

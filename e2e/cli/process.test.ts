@@ -15,7 +15,7 @@ describe("the program", () => {
   it.each([
     [["whoami"], 0, /^owner \(owner\) on http/, /^$/],
     [["--version"], 0, /^cairn {3}\d+\.\d+\.\d+ /, /^$/],
-    [["lss"], 2, /^$/, /^cairn: there is no command "lss"\n {2}did you mean/],
+    [["lss"], 2, /^$/, /^cairn: unknown command "lss"\n {2}did you mean/],
     [["verify", "nothing-there"], 3, /^$/, /^cairn: cannot find run "nothing-there"/],
     [["whoami", "--server", "127.0.0.1:1"], 5, /^$/, /^cairn: cannot reach/],
   ])("T2 ends as %j should: %d", async (words, exitCode, output, errors) => {

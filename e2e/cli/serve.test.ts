@@ -33,7 +33,7 @@ describe("cairn serve", () => {
 
   it("T5 refuses a wrong flag in the words of the server", async () => {
     const { code, stderr } = await startCairn(["serve", "--prot", "1"], { env: { HOME: home } });
-    expect(stderr).toBe('cairn: cannot use flag "--prot": there is no such flag\n  Did you mean --port?\n');
+    expect(stderr).toBe('cairn: cannot use flag "--prot": unknown flag\n  Did you mean --port?\n');
     expect(code).toBe(1);
   });
 

@@ -136,7 +136,7 @@ describe("makeRoom", () => {
     "T33, S12: %s is in the way",
     async (name) => {
       await expect(makeRoom(folder, name, name)).rejects.toThrow(
-        /symbolic link|is no folder|is a folder|is no plain/,
+        /symbolic link|is not a folder|is a folder|is not a plain/,
       );
       expect(readdirSync(join(root, "outside"))).toEqual([]);
     },

@@ -1,7 +1,7 @@
 /**
- * Params travel and rest as canonical JSON text: without whitespace, object keys rising by code point, strings
- * escaped as little as possible, and number literals exactly as they were written. Two texts are equal exactly when
- * the values are the same to the letter: 1 and 1.0 differ, and 9007199254740993 survives.
+ * Params are sent and stored as canonical JSON text: without whitespace, object keys rising by code point, strings
+ * escaped as little as possible, and number literals exactly as they were written. Two texts are equal exactly when the
+ * values are written the same: 1 and 1.0 differ, and 9007199254740993 keeps its digits.
  */
 import { byteLength } from "#base/byte-length.ts";
 import { compareCodePoints } from "../code-points.ts";
@@ -38,7 +38,7 @@ function checkSize(text: string, what: string): void {
   });
 }
 
-/** The one text of all texts that say the same, with numbers as they were written unless `numberText` says otherwise. */
+/** The same text for all equal values, with numbers as they were written unless `numberText` changes them. */
 export function canonicalText(node: JsonNode, numberText?: (source: string) => string): string {
   switch (node.type) {
     case "list":

@@ -32,7 +32,7 @@ describe("leafWord", () => {
 });
 
 describe("leafContent", () => {
-  test("is what a text says, and the literal of all else, broken ones too", () => {
+  test("is the content of a string, and the literal of anything else, broken ones too", () => {
     expect(["1.0", '"a\\u0041"', '"\\x"', "null"].map((source) => leafContent(leafOf(source)))).toEqual([
       "1.0",
       "aA",
@@ -60,7 +60,7 @@ describe("leafIdentity", () => {
     for (const other of others) expect(identity(other), other).toBe(identity(first));
   });
 
-  test("tells apart what is not the same", () => {
+  test("distinguishes different values", () => {
     const numbers =
       "0.0 -0.0 1 0.1 0.1000000000000000055511151231257827 9007199254740993 9007199254740992 NaN Infinity " +
       "-Infinity 1e999 1e-999 10 1e21 1e22 123e20";

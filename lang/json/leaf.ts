@@ -1,10 +1,10 @@
 import { canonicalText } from "./canonical.ts";
 import { JsonError, parseJson, unquoted, type JsonLeaf } from "./parse.ts";
 
-/** A value of params that is not taken apart. */
+/** A value of params that is not split further. */
 export interface ParamLeaf {
   readonly type: JsonLeaf["type"] | "list" | "object";
-  /** JSON text to the letter. */
+  /** JSON text as written. */
   readonly source: string;
 }
 
@@ -22,7 +22,7 @@ const TYPES: ReadonlyMap<string, ParamLeaf["type"]> = new Map([
   ["n", "null"],
 ]);
 
-/** Of a text what it says, of all else the JSON text. */
+/** The content of a string, otherwise the JSON text. */
 export function leafContent({ type, source }: ParamLeaf): string {
   if (type !== "text") return source;
   try {
@@ -42,8 +42,8 @@ const LOOKS_DIFFERENT =
   /^$|^\s|\s$|^["[{]|^(?:true|false|null|NaN|-?Infinity|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
 
 /**
- * JSON text that is equal exactly for values that mean the same: numbers by their exact decimal value, however they
- * were written (1, 1.0 and 1e0), texts by what they say. -0.0 differs from 0.0, NaN is the same as NaN.
+ * JSON text that is equal exactly for equal values: numbers by their exact decimal value, however they were written (1,
+ * 1.0 and 1e0), strings by their content. -0.0 differs from 0.0, NaN is the same as NaN.
  */
 export function leafIdentity({ type, source }: ParamLeaf): string {
   try {

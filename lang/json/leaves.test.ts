@@ -138,7 +138,7 @@ describe("leaves for people", () => {
   });
 
   test.each(["", "{", "[1,", "nope", "1 2", '{"a" 1}', '{"a":1}x', '{"\\x":1}', "[".repeat(100_000)])(
-    "T26 show %j, which is not JSON, as it is",
+    "T26 show %j, which is not JSON, unchanged",
     (text) => {
       const found = paramLeaves([
         ["a", text],

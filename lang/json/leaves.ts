@@ -33,8 +33,8 @@ export function leaves(objectText: string): Iterable<[path: string, scalar: Scal
 }
 
 /**
- * The same for people, of params as they travel: leaves as they were written, and empty lists and objects among
- * them. Of a text that is not canonical JSON nothing is taken apart.
+ * The same for display, from params as they are sent: leaves as they were written, including empty lists and objects. A
+ * text that is not canonical JSON is not split.
  */
 export function paramLeaves(params: Iterable<readonly [key: string, text: string]>): Map<string, ParamLeaf> {
   const walk = new LeafWalk((text, at, end) => leafOf(text.slice(at, end)), {
@@ -51,7 +51,7 @@ interface WalkOptions {
   withEmpty?: boolean;
 }
 
-/** Recursive, but no deeper than params may be nested. */
+/** Recursive, as deep as params may be nested. */
 class LeafWalk<Leaf> {
   readonly #leafOf: (text: string, at: number, end: number) => Leaf;
   readonly #pathLengthMax: number;

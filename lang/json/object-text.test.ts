@@ -20,7 +20,7 @@ describe("objects of params", () => {
     );
   });
 
-  test("split does not trip over quotes, brackets and backslashes in strings", () => {
+  test("split handles quotes, brackets and backslashes in strings", () => {
     const text = '{"a":"x\\\\","b\\"":"},]{","c":[{"d":"]\\""},2],"d":-1.50,"e":"\\\\\\""}';
     expect([...splitObject(text)]).toEqual([
       ["a", '"x\\\\"'],

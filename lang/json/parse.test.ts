@@ -64,11 +64,11 @@ describe("parseJson", () => {
   test("X20 the last of a key counts in text of another program, and half a surrogate pair may be escaped", () => {
     const text = '{"a": 1, "b": 2, "a": "\\ud800"}';
     expect(jsonValue(parseJson(text, { isForeign: true }))).toEqual({ a: "\ud800", b: 2 });
-    expect(refusal(text, {}).message).toContain('the key "a" is there twice at column 18');
+    expect(refusal(text, {}).message).toContain('duplicate key "a" at column 18');
     expect(refusal('"\\ud800"', {}).message).toContain("lone surrogate");
   });
 
-  test("what is broken, too deep and too large is told apart", () => {
+  test("broken, too deep and too large texts have different errors", () => {
     expect(refusal("[1", { what: "file.json" })).toMatchObject({
       code: "invalid",
       reason: "JSON_SYNTAX",

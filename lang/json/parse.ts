@@ -39,7 +39,7 @@ export interface JsonOptions {
   isForeign?: boolean;
 }
 
-/** Not JSON, nested deeper than it may be, or more than it may be. */
+/** Not JSON, nested too deep, or too large. */
 type JsonFault = "broken" | "deep" | "large";
 
 export class JsonError extends CairnError {
@@ -119,7 +119,7 @@ const FOREIGN_WORDS: ReadonlyMap<string, string> = new Map([
   ["infinity", "Infinity"],
 ]);
 
-/** Recursive, but no deeper than `depthMax`. */
+/** Recursive, at most `depthMax` deep. */
 class Parser {
   readonly #text: string;
   readonly #options: JsonOptions;
@@ -136,7 +136,7 @@ class Parser {
 
   read(): JsonNode {
     const lone = this.#options.isForeign === true ? -1 : loneSurrogateAt(this.#text);
-    if (lone >= 0) throw this.#error("a lone surrogate is no character", lone);
+    if (lone >= 0) throw this.#error("a lone surrogate is not a character", lone);
     this.#space();
     const node = this.#value(0);
     if (this.#at < this.#text.length) throw this.#unexpected("the end");
@@ -177,7 +177,7 @@ class Parser {
       if (this.#text.charCodeAt(keyAt) !== QUOTE) throw this.#unexpected('a key in double quotes or "}"');
       const key = unquoted(this.#string());
       if (entries.has(key) && this.#options.isForeign !== true) {
-        throw this.#error(`the key ${quote(key)} is there twice`, keyAt);
+        throw this.#error(`duplicate key ${quote(key)}`, keyAt);
       }
       this.#space();
       if (!this.#take(COLON)) throw this.#unexpected('":"');
@@ -220,7 +220,7 @@ class Parser {
     if (unit < 0xd800 || unit > 0xdfff || this.#options.isForeign === true) return at + 6;
     const next = this.#text.startsWith("\\u", at + 6) ? this.#hex(at + 6) : undefined;
     if (unit >= 0xdc00 || next === undefined || next < 0xdc00 || next > 0xdfff) {
-      throw this.#error("a lone surrogate is no character", at);
+      throw this.#error("a lone surrogate is not a character", at);
     }
     return at + 12;
   }
@@ -244,12 +244,12 @@ class Parser {
     if (word === undefined) throw this.#unexpected("a JSON value", this.#valueHint());
     const ours = FOREIGN_WORDS.get(word);
     const hint = ours === undefined ? `a string needs quotes: ${quote(quote(word))}` : `write ${ours}`;
-    throw this.#error(`${quote(word)} is no JSON value`, start, hint);
+    throw this.#error(`${quote(word)} is not a JSON value`, start, hint);
   }
 
   #valueHint(): string | undefined {
     const char = this.#text[this.#at];
-    if (char === "'") return "strings stand in double quotes";
+    if (char === "'") return "strings need double quotes";
     if (char === "+" || char === ".") return "a number begins with a digit or a minus";
     return undefined;
   }

@@ -1,6 +1,6 @@
 /**
- * Steps over canonical JSON text that was checked when it came in: each looks at no more than it must, answers where
- * the next thing begins, and throws `corrupt` where canonical text could not go on like that.
+ * Scanners for canonical JSON text that was checked when it was stored: each reads as little as possible, returns the
+ * index of what follows, and throws `corrupt` for text that is not canonical.
  */
 import { CairnError, quote } from "../errors.ts";
 

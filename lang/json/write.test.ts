@@ -40,7 +40,7 @@ describe("values as JSON text and back", () => {
     );
   });
 
-  test("X1 integers are numbers up to 2^53 and bigint beyond, and the integer -0 is 0", () => {
+  test("X1 integers are numbers up to 2^53 and bigint above, and the integer -0 is 0", () => {
     expect(["1.0", "-0", "9007199254740991", "9007199254740992", "1e3"].map(read)).toEqual([
       1,
       0,
@@ -52,12 +52,12 @@ describe("values as JSON text and back", () => {
     expect(write(2 ** 53)).toBe("9007199254740992.0");
   });
 
-  test("what says itself how it is written is asked first", () => {
+  test("toJSON comes first", () => {
     const list = Object.assign([1], { toJSON: () => ({ a: new Date(0) }) });
     expect(write(list)).toBe('{"a":"1970-01-01T00:00:00.000Z"}');
   });
 
-  test("of keys that are one text the first counts, and half a surrogate pair is U+FFFD", () => {
+  test("the first of equal keys counts, and half a surrogate pair is U+FFFD", () => {
     const keys = new Map<unknown, unknown>([
       [1, "a"],
       ["1", "b"],
@@ -66,7 +66,7 @@ describe("values as JSON text and back", () => {
     expect(write(keys)).toBe('{"1":"a","\ufffd":"\ufffd"}');
   });
 
-  test("what JSON has no word for is refused, or left out where that is asked for", () => {
+  test("a value without JSON form is refused, or left out on request", () => {
     for (const value of [
       undefined,
       () => 1,
@@ -82,7 +82,7 @@ describe("values as JSON text and back", () => {
     );
   });
 
-  test("what never ends is refused", () => {
+  test("cycles and deep nesting are refused", () => {
     const cycle: unknown[] = [];
     cycle.push({ cycle });
     expect(() => write(cycle)).toThrow("it contains itself");

@@ -1,6 +1,6 @@
 import { unquoted, type JsonNode } from "./parse.ts";
 
-/** What JSON can say. Integers beyond 2^53 are bigint. */
+/** Values with a JSON form. Integers above 2^53 are bigint. */
 export type JsonValue =
   | null
   | boolean
@@ -10,15 +10,15 @@ export type JsonValue =
   | readonly JsonValue[]
   | { readonly [key: string]: JsonValue };
 
-/** The value is nothing that JSON can say. */
+/** The value has no JSON form. */
 export class NotJson extends Error {}
 
 export interface WriteOptions {
   /** Lists and objects in each other. */
   depthMax: number;
   /**
-   * What JSON has no word for (undefined, functions, symbols) is left out of objects and is null in lists, as
-   * JSON.stringify does it, and not refused.
+   * Values without JSON form (undefined, functions, symbols) are left out of objects and are null in lists, as
+   * in JSON.stringify, and not refused.
    */
   omits?: boolean;
 }
@@ -26,12 +26,12 @@ export interface WriteOptions {
 /**
  * JSON text of a value as Python's json would write it, from which `jsonValue` makes the same value again: NaN and
  * the infinities by name, a bigint as an integer, a large number with a point (1e20 is `100000000000000000000.0`,
- * since without it would be an integer). Typed arrays and sets are lists, maps are objects, and toJSON is asked
- * first. Half a surrogate pair becomes U+FFFD. Throws NotJson, and what a getter or a toJSON throws.
+ * since without it would be an integer). Typed arrays and sets are lists, maps are objects, and toJSON is called first.
+ * Half a surrogate pair becomes U+FFFD. Throws NotJson, and what a getter or a toJSON throws.
  */
 export function writeJson(value: unknown, options: WriteOptions): string {
   const text = new Writer(options).write(value);
-  if (text === undefined) throw new NotJson(`a ${typeof value} is no value`);
+  if (text === undefined) throw new NotJson(`a ${typeof value} has no JSON form`);
   return text;
 }
 
@@ -44,7 +44,7 @@ class Writer {
     this.#options = options;
   }
 
-  /** undefined for what JSON has no word for. */
+  /** undefined for a value without JSON form. */
   write(value: unknown): string | undefined {
     switch (typeof value) {
       case "number":
@@ -76,7 +76,7 @@ class Writer {
     if ("toJSON" in value && typeof value.toJSON === "function") {
       return this.write((value.toJSON as (key: string) => unknown)(""));
     }
-    if (value instanceof DataView) throw new NotJson("a DataView is no list of values");
+    if (value instanceof DataView) throw new NotJson("a DataView is not a list of values");
     if (Array.isArray(value) || ArrayBuffer.isView(value) || value instanceof Set) {
       const items = Array.from(value as Iterable<unknown>, (item) => this.#member(item) ?? "null");
       return `[${items.join(",")}]`;

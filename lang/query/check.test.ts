@@ -116,7 +116,7 @@ describe("a query as a tree", () => {
     ],
     "a long path": [where({ op: "under", path: "x".repeat(16_385) }), "its texts have more than 16384 bytes"],
     "a path with slashes": [where({ op: "under", path: "/a" }), 'namespace "/a" begins or ends with a slash'],
-    "a lone surrogate": [where({ op: "under", path: "\ud800" }), "is no character"],
+    "a lone surrogate": [where({ op: "under", path: "\ud800" }), "is not a character"],
     "a literal of another type": [
       where({ op: "compare", field: LOSS, comparison: "=", value: "low" }),
       'metrics.loss.last does not compare with "low"',
@@ -137,7 +137,10 @@ describe("a query as a tree", () => {
       where({ op: "compare", field: PARAM, comparison: ">=", value: true }),
       "params.x does not compare by >= with true",
     ],
-    "a pattern for numbers": [where({ ...like("a"), field: LOSS } as Expression), "no pattern matches it"],
+    "a pattern for numbers": [
+      where({ ...like("a"), field: LOSS } as Expression),
+      "is not text, so patterns do not apply",
+    ],
     "a pattern with flags": [
       where({ op: "matches", field: NAME, pattern: RE2JS.compile("a", RE2JS.CASE_INSENSITIVE) }),
       "a pattern has flags",

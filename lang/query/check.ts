@@ -79,7 +79,7 @@ class TreeCheck {
       }
       case "matches": {
         const { pattern } = expression;
-        if (!mayBeText(field)) throw refusal(`${nameOf(field)} is no text, so no pattern matches it`);
+        if (!mayBeText(field)) throw refusal(`${nameOf(field)} is not text, so patterns do not apply`);
         if (pattern.flags() !== 0)
           throw refusal("a pattern has flags, which belong into its text, such as (?i)");
         this.#patterns.compile(pattern.pattern());
@@ -106,7 +106,7 @@ class TreeCheck {
   }
 
   #text(text: string): void {
-    if (!text.isWellFormed()) throw refusal(`a lone surrogate in ${quote(text)} is no character`);
+    if (!text.isWellFormed()) throw refusal(`a lone surrogate in ${quote(text)} is not a character`);
     this.#bytes += byteLength(text);
     if (this.#bytes > limits.queryBytesMax) {
       throw refusal(`its texts have more than ${limits.queryBytesMax} bytes together`);

@@ -3,7 +3,7 @@ import type { Keyword } from "./keywords.ts";
 import { type Segment, type Token, tokenize } from "./lexer.ts";
 import { type Noun, suggestion, syntaxError, type SyntaxErrorOptions } from "./syntax-error.ts";
 
-/** A place among the tokens of a query. The last token is the end, and nothing steps over it. */
+/** A place among the tokens of a query. The last token is the end, and the cursor stays on it. */
 export class Cursor {
   readonly #noun: Noun;
   readonly #text: string;

@@ -1,6 +1,6 @@
 /**
- * What a query means, run by run or model by model. Every engine is tested against this; docs/query.md says the same in
- * words. It favours plainness over speed.
+ * The semantics of a query, run by run or model by model. Every engine is tested against this; docs/query.md describes the
+ * same in words. Simple rather than fast.
  */
 import { isUnder } from "../namespace-path.ts";
 import { compareCodePoints } from "../code-points.ts";
@@ -9,8 +9,8 @@ import type { Comparison, Expression, Field, Literal, Order, QueryField } from "
 /** A run, or a model with its run, as a query sees it. */
 export interface RunView {
   /**
-   * None when missing; JSON's null, and a list or an object as a whole, count as missing. Only
-   * `alias` ever has more than one. NaN is a value.
+   * None when missing; JSON's null, and a list or an object as a whole, count as missing. Only `alias` may have more
+   * than one. NaN is a value.
    */
   values(field: QueryField): readonly Literal[];
 }

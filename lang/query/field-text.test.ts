@@ -37,7 +37,7 @@ describe("a field as text", () => {
     );
   });
 
-  test("is found exactly where it can be read", () => {
+  test("is found exactly where it can be parsed", () => {
     fc.assert(
       fc.property(arbitraryText(), (text) => {
         const found = findField(text);
@@ -72,12 +72,12 @@ describe("a field as text", () => {
     ["tags.a b", 'expected the end, found "b"'],
     ['params."x', 'expected a closing "'],
     ["name.x", "name has no parts"],
-  ])("T21, Z1: %j is refused with the words of the parser", (text, problem) => {
+  ])("T21, Z1: %j is refused with the message of the parser", (text, problem) => {
     expect(findField(text)).toBeUndefined();
     expect(() => readField(text)).toThrow(`cannot parse field: ${problem}`);
   });
 
-  it("Z1 a page may have words of its own with keys", () => {
+  it("Z1 a page may have its own words with keys", () => {
     fc.assert(
       fc.property(key, (one) => {
         expect(findPath(printPath("line", one))).toEqual({ root: "line", key: one });

@@ -5,7 +5,7 @@ import { BARE_SEGMENT, type DraftToken, tokenizeDraft } from "./lexer.ts";
 import { fieldOf, parseField } from "./parse-field.ts";
 import { quoteText } from "./quote.ts";
 
-/** Throws `invalid` (QUERY_SYNTAX) with the words of the parser for a text that is not exactly one field. */
+/** Throws `invalid` (QUERY_SYNTAX) with the message of the parser for a text that is not exactly one field. */
 export function readField(text: string): Field {
   const cursor = new Cursor(text, "field");
   const { field } = parseField(cursor);

@@ -50,7 +50,7 @@ export function findMetricStat(word: string): MetricStat | undefined {
   return METRIC_STATS.find((stat) => stat === word);
 }
 
-/** Whether there is an order by it: of many aliases none is the first. */
+/** Whether there is an order by it: a run may have many aliases, without an order. */
 export function isOrderable(field: QueryField): boolean {
   return field.of !== "run" || field.name !== "alias";
 }

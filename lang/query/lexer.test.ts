@@ -12,7 +12,7 @@ const DRAFT_BYTES = 256 << 10;
 const DRAFT_MS_MAX = 400;
 
 describe("the tokens of a draft", () => {
-  test("with the spaces between them they are the text, whatever it is", () => {
+  test("with the spaces between them they make up any text", () => {
     fc.assert(
       fc.property(arbitraryText(), (text) => {
         let done = 0;

@@ -24,7 +24,7 @@ type Content =
 
 export type Token = Span & Content;
 
-/** A piece that cannot be read, as far as it would reach: a string that is not closed reaches to the end. */
+/** A piece that is invalid, up to where it would end: an unclosed string ends with the text. */
 export interface InvalidToken extends Span {
   readonly kind: "invalid";
   /** What it began as. */
@@ -32,7 +32,7 @@ export interface InvalidToken extends Span {
   readonly text: string;
 }
 
-/** Of a query that somebody is still typing. */
+/** Of a query that is still being typed. */
 export type DraftToken = Token | InvalidToken;
 
 export interface Segment {
@@ -68,10 +68,10 @@ const FOREIGN_SYMBOLS: ReadonlyMap<string, string> = new Map([
   [".", "a key follows its kind at once: params.lr"],
 ]);
 
-/** Throws `invalid` (QUERY_SYNTAX) at the first piece that cannot be read. */
+/** Throws `invalid` (QUERY_SYNTAX) at the first invalid piece. */
 export function tokenize(text: string, noun: Noun): Token[] {
   const lone = loneSurrogateAt(text);
-  if (lone >= 0) throw syntaxError(noun, text, lone, "a lone surrogate is no character");
+  if (lone >= 0) throw syntaxError(noun, text, lone, "a lone surrogate is not a character");
   // With a noun none of them is invalid.
   return new Lexer(text, noun).tokens() as Token[];
 }
@@ -168,7 +168,7 @@ class Lexer {
     return { kind: "number", value, text: digits };
   }
 
-  /** Backticks hold their text as it stands; the other quotes know escapes. */
+  /** Text in backticks is literal; the other quotes allow escapes. */
   #string(): string {
     const text = this.#text;
     const start = this.#at;
@@ -203,7 +203,7 @@ class Lexer {
       this.#refuse(
         at,
         "unknown escape",
-        "write \\\\ for a backslash, or put the text in backticks, which know no escapes",
+        "write \\\\ for a backslash, or put the text in backticks, which have no escapes",
       );
     }
     return [plain ?? "", at + 2];
@@ -216,7 +216,7 @@ class Lexer {
     const isFirst = unit < 0xdc00 && this.#text.startsWith("\\u", at + 6);
     const next = (isFirst ? this.#hex(at + 6) : undefined) ?? 0;
     if (next >= 0xdc00 && next <= 0xdfff) return [String.fromCharCode(unit, next), at + 12];
-    this.#refuse(at, "a lone surrogate is no character");
+    this.#refuse(at, "a lone surrogate is not a character");
     return ["", at + 6];
   }
 

@@ -6,7 +6,7 @@ import type { NamedField } from "./parse-field.ts";
 import { suggestion } from "./syntax-error.ts";
 import { parseTimeUs } from "./time.ts";
 
-/** A literal that fits the field: what could never be true is refused here, not answered with nothing. */
+/** A literal that fits the field. A comparison that could never be true is refused here. */
 export function parseLiteral(cursor: Cursor, { field, name }: NamedField, nowUs: number): Literal {
   const token = cursor.peek();
   const type = fieldType(field);
@@ -14,7 +14,7 @@ export function parseLiteral(cursor: Cursor, { field, name }: NamedField, nowUs:
   const value = fit(type, written);
   if (value !== undefined) return value;
   if (written.kind === "string" && type === "status") {
-    const problem = `no status is called ${shown(written.value)}${suggestion(written.value, RUN_STATUSES)}`;
+    const problem = `unknown status ${shown(written.value)}${suggestion(written.value, RUN_STATUSES)}`;
     throw cursor.errorAt(token, problem, { hint: ADVICE.status });
   }
   throw cursor.errorAt(token, `${name} does not compare with ${DESCRIPTIONS[written.kind]}`, {
@@ -22,7 +22,7 @@ export function parseLiteral(cursor: Cursor, { field, name }: NamedField, nowUs:
   });
 }
 
-/** As it stands in the query; a time relative to now has become microseconds. */
+/** As written in the query; a time relative to now has become microseconds. */
 type Written =
   | { kind: "number"; value: number }
   | { kind: "string"; value: string }

@@ -84,7 +84,7 @@ describe("parseQuery", () => {
     ).toMatch(/^oops/);
   });
 
-  test("size, depth, list and patterns end at the limits", () => {
+  test("size, depth, lists and patterns have limits", () => {
     const padded = (bytes: number) =>
       `name = "${"é".repeat((bytes - 9) / 2)}"`.padEnd(bytes - (bytes - 9) / 2 + 0.5);
     expect(Buffer.byteLength(padded(limits.queryBytesMax))).toBe(limits.queryBytesMax);
@@ -148,7 +148,7 @@ describe("times", () => {
     "2026-00-01",
     "2026-01-01T24:00",
     "2026-01-01T1:00",
-  ])("%s is no time", (text) => {
+  ])("%s is not a time", (text) => {
     expect(parseTimeUs(text)).toBeUndefined();
   });
 

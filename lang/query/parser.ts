@@ -33,7 +33,7 @@ export interface ParseOptions {
   bytesMax?: number;
 }
 
-/** Throws `invalid` (QUERY_SYNTAX, fact column) for everything that is no query. "" selects all runs. */
+/** Throws `invalid` (QUERY_SYNTAX, fact column) for everything that is not a query. "" selects all runs. */
 export function parseQuery(text: string, options: ParseOptions): Query {
   const bytesMax = options.bytesMax ?? limits.queryBytesMax;
   const sizeBytes = byteLength(text);
@@ -196,7 +196,7 @@ class Parser {
 
   #matches({ field, name }: NamedField, operator: Token, toRegex: (text: string) => string): Expression {
     if (!mayBeText(field)) {
-      throw this.#cursor.errorAt(operator, `${name} is no text, so no pattern matches it`);
+      throw this.#cursor.errorAt(operator, `${name} is not text, so patterns do not apply`);
     }
     const token = this.#cursor.peek();
     const regex = toRegex(this.#cursor.takeString("a pattern in quotes"));
@@ -211,7 +211,9 @@ class Parser {
 
   #under({ field, name }: NamedField, operator: Token): Expression {
     if (field.of !== "run" || field.name !== "namespace") {
-      throw this.#cursor.errorAt(operator, `${name} knows no under`, { hint: 'write namespace under "a/b"' });
+      throw this.#cursor.errorAt(operator, `${name} does not support under`, {
+        hint: 'write namespace under "a/b"',
+      });
     }
     const path = this.#cursor.takeString("a namespace in quotes");
     let start = 0;
@@ -222,7 +224,7 @@ class Parser {
   }
 }
 
-/** Has a value, but not such a one: a missing value makes `not in` false as it does `!=`. */
+/** Has a value, but another one: a missing value makes `not in` false, like `!=`. */
 function butNot(field: QueryField, term: Expression): Expression {
   return {
     op: "and",

@@ -26,16 +26,16 @@ describe("a deadline for patterns", () => {
     }).toThrow("cannot list series: its patterns took longer than 1 ms");
   });
 
-  test("S11 does not count the time that a busy machine gives to others", () => {
+  test("S11 does not count the time that a busy machine gives to other threads", () => {
     const matches = new PatternDeadline("search runs", 300).test(compilePattern("(a?){300}b$", "p"));
     const begin = performance.now();
-    // Waits without computing, as a thread does that has no turn.
+    // Waits without computing, like a thread that is not scheduled.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
     expect(performance.now() - begin).toBeGreaterThan(400);
     expect(matches("a".repeat(20_000))).toBe(false);
   });
 
-  test("S11 does not begin what nothing could interrupt", () => {
+  test("S11 does not begin a match that could not be interrupted in time", () => {
     const matches = new PatternDeadline("search runs", 60_000).test(
       compilePattern("[a-z]{0,900}[0-9]$", "p"),
     );

@@ -13,7 +13,7 @@ const UNITS_PER_TEXT_MAX = 1 << 26;
 
 /**
  * Bounds the time that patterns of one request take together. Matching is linear, but a pattern of a
- * kilobyte against a million names is slow all the same, and other requests wait behind it. It is the time that this
+ * kilobyte against a million names is still slow, and other requests wait behind it. It is the time that this
  * thread computes: on a busy machine a cheap search may wait long for its turn.
  */
 export class PatternDeadline {
@@ -22,7 +22,7 @@ export class PatternDeadline {
   readonly #endMs: number;
   #units = 0;
 
-  /** `verb` stands in errors, such as "search runs". */
+  /** `verb` is used in errors, such as "search runs". */
   constructor(verb: string, limitMs: number = limits.patternMsMax) {
     this.#verb = verb;
     this.#limitMs = limitMs;

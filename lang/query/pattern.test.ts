@@ -82,7 +82,7 @@ describe("compilePattern", () => {
     );
   });
 
-  test("says what it is and shows no more than 200 bytes of it", () => {
+  test("names the pattern and shows at most 200 bytes of it", () => {
     expect(() => compilePattern("(", "key pattern")).toThrow(
       'cannot read key pattern "(": missing closing )',
     );
@@ -103,7 +103,7 @@ describe("compilePattern", () => {
     expect(compilePattern(text, "pattern").pattern()).toBe(text);
   });
 
-  test("the cost is never far below what RE2 makes of the pattern", () => {
+  test("the estimated cost is never far below the size that RE2 compiles", () => {
     const words = "{2} {3,} {5,9} {40} (a b) (a|b) (?: (?i) [^] [] [[:alpha:]] \\Q \\E \\pL \\]".split(" ");
     const piece = fc.constantFrom(...Array.from("ab()[]{}|*+?.^$\\-:,"), ...words);
     const text = fc.array(piece, { maxLength: 24 }).map((pieces) => pieces.join(""));
@@ -127,7 +127,7 @@ describe("compilePattern", () => {
 });
 
 describe("matching", () => {
-  test("Q5, S11: takes linear time where a backtracking engine takes for ever", () => {
+  test("Q5, S11: takes linear time where a backtracking engine takes exponential time", () => {
     const evil = ["^(a+)+$", "(a|aa)+$", "(a*)*b", "^(([a-z])+.)+[A-Z]([a-z])+$", "(x+x+)+y"];
     for (const text of evil) {
       const pattern = compilePattern(text, "pattern");

@@ -67,8 +67,8 @@ const META = /[\\.+*?()|[\]{}^$]/;
 const compiled = new BoundedMap<string, RE2JS>(4 * limits.matchersMax);
 
 /**
- * A checked regular expression in RE2 syntax, searched anywhere with `test`. `what` names it in
- * errors, such as `pattern`. Throws `invalid` for a bad one and beyond patternBytesMax and patternCostMax.
+ * A checked regular expression in RE2 syntax, searched anywhere with `test`. `what` names it in errors, such as
+ * `pattern`. Throws `invalid` for a bad one and above patternBytesMax and patternCostMax.
  */
 export function compilePattern(text: string, what: string): RE2JS {
   const refuse = (problem: string, hint: string, cause?: unknown) =>
@@ -79,14 +79,14 @@ export function compilePattern(text: string, what: string): RE2JS {
   }
   const known = compiled.get(text);
   if (known !== undefined) return known;
-  if (!text.isWellFormed()) throw refuse("a lone surrogate is no character", "remove it");
+  if (!text.isWellFormed()) throw refuse("a lone surrogate is not a character", "remove it");
   if (patternCost(text) > limits.patternCostMax) throw refuse("its repetitions are too large", SMALLER);
   let pattern: RE2JS;
   try {
     pattern = RE2JS.compile(text);
   } catch (thrown) {
     if (!(thrown instanceof RE2JSException)) throw thrown;
-    // It quotes the pattern as it is, and an error is said on one line.
+    // It quotes the pattern unchanged, and an error must be one line.
     const problem = thrown.message.replace("error parsing regexp: ", "").replaceAll(/\p{Cc}/gu, " ");
     throw refuse(problem, "patterns use RE2 syntax: no lookaround, no backreferences", thrown);
   }
@@ -114,7 +114,7 @@ export class PatternBudget {
 
 /** The same for a whole text, as Prometheus has it: "." is any character. */
 export function compileAnchored(text: string, what: string): RE2JS {
-  // Checked as it was given: what is wrong with it must not be hidden by what is put around it.
+  // Checked before it is wrapped, because the wrapper could hide an error.
   compilePattern(text, what);
   return compilePattern(`^(?s:${text})$`, what);
 }
@@ -122,9 +122,9 @@ export function compileAnchored(text: string, what: string): RE2JS {
 const SMALLER = "use smaller counts in {n,m}, or * and +";
 
 /**
- * About how much work a pattern makes when it is compiled: one for each character, times its
+ * An estimate of the work to compile a pattern: one for each character, times its
  * repetitions. RE2 expands (abc){100} a hundred times, so that 1 KiB of pattern can take seconds; this
- * looks at the text alone and is cheap. Two more things are dear: Unicode classes, and wide ranges
+ * looks at the text alone and is cheap. Two more things are expensive: Unicode classes, and wide ranges
  * where case is ignored.
  */
 export function patternCost(text: string): number {
@@ -182,7 +182,7 @@ function escapeCost(letter: string | undefined, ignoresCase: boolean): number {
   return 0;
 }
 
-/** Beyond the closing bracket, which is a plain character directly after the opening one. */
+/** The index after the closing bracket, which is a plain character directly after the opening one. */
 function classEnd(text: string, at: number): number {
   let end = at + 1;
   if (text[end] === "^") end++;
@@ -204,5 +204,5 @@ function classCost(charClass: string, ignoresCase: boolean): number {
   return cost;
 }
 
-/** Beyond it no character has two cases. */
+/** Above it no character has two cases. */
 const RANGE_MAX = 125_252;

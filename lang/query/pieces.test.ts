@@ -4,7 +4,7 @@ import { piecesOf } from "./pieces.ts";
 import { arbitraryText } from "./testing/arbitrary-text.ts";
 
 describe("the pieces of a query", () => {
-  it("Z6 lose no character of what was typed, however broken it is", () => {
+  it("Z6 keep every typed character of a broken query", () => {
     fc.assert(
       fc.property(arbitraryText(), (query) => {
         expect(

@@ -2,14 +2,14 @@ import { findKeyedField, findRunField } from "./fields.ts";
 import { isKeyword } from "./keywords.ts";
 import { type DraftToken, tokenizeDraft } from "./lexer.ts";
 
-/** A piece of a query as a reader sees it, for colours and completion. */
+/** A piece of a query, for highlighting and completion. */
 export interface Piece {
   kind: "field" | "keyword" | "operator" | "text" | "number" | "space" | "other";
   text: string;
   at: number;
 }
 
-/** The whole of a query, which may be half typed: what cannot be read is what it began as. */
+/** All pieces of a query, which may be incomplete. An invalid piece has the type that it began as. */
 export function piecesOf(query: string): Piece[] {
   const pieces: Piece[] = [];
   let done = 0;

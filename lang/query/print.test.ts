@@ -27,7 +27,7 @@ test("what is printed parses to the same query", () => {
   );
 });
 
-test("pages of a search join to the whole, whatever the query", async () => {
+test("the pages of any search join to the whole result", async () => {
   await fc.assert(
     fc.asyncProperty(arbitraryRuns(), arbitraryQuery(), async (runs, query) => {
       const engine = new ReferenceEngine();
@@ -83,7 +83,7 @@ test.each(CANONICAL)("%s prints as %s", (typed, printed) => {
   expect(printQuery(parseQuery(typed, { nowUs: 42 }))).toBe(printed);
 });
 
-test("quoted texts mean themselves", () => {
+test("a quoted text matches itself", () => {
   fc.assert(
     fc.property(fc.array(fc.string({ unit: "grapheme" }), { minLength: 1 }), (texts) => {
       const { where } = parseQuery(`name in ${quoteList(texts)}`, { nowUs: 0 });
@@ -93,7 +93,7 @@ test("quoted texts mean themselves", () => {
   expect(quoteText("\ud800")).toBe('"\ufffd"');
 });
 
-test("an escaped pattern means itself", () => {
+test("an escaped pattern matches its own text", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme" }), (text) => {
       const { pattern } = parseQuery(`name like ${quoteText(escapeLike(text))}`, { nowUs: 0 }).where as {

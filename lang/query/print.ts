@@ -1,6 +1,6 @@
 /**
- * A query as text in one fixed form. `parseQuery` reads it back into exactly the same query, whatever
- * `now` is then: this is how a query travels to another thread or process.
+ * A query as text in one canonical form. `parseQuery` reads it back into exactly the same query, at any `now`: this is
+ * how a query is sent to another thread or process.
  */
 import type { RE2JS } from "re2js";
 import type { Expression, Literal, Query, QueryField } from "./ast.ts";

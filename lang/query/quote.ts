@@ -1,4 +1,4 @@
-/** A text as a literal of the language, which knows the escapes of JSON and no lone surrogates. */
+/** A text as a literal of the language, with the escapes of JSON and without lone surrogates. */
 export function quoteText(text: string): string {
   return JSON.stringify(text.toWellFormed());
 }

@@ -5,7 +5,7 @@ import { columnAt } from "../code-points.ts";
 /** Code points of the query that an error shows on either side of the column. */
 const WINDOW = 30;
 
-/** What the text is that has the error. */
+/** What kind of text has the error, such as "query". */
 export type Noun = "query" | "field";
 
 export interface SyntaxErrorOptions {

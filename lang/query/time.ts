@@ -28,7 +28,7 @@ function parseOffsetMinutes(offset: string): number | undefined {
   return (offset.startsWith("-") ? -1 : 1) * (hours * 60 + minutes);
 }
 
-/** The shortest text that `parseTimeUs` reads back exactly; undefined for what is no such moment. */
+/** The shortest text that `parseTimeUs` reads back exactly; undefined for anything else. */
 export function formatTimeUs(timeUs: number): string | undefined {
   if (!Number.isSafeInteger(timeUs) || Object.is(timeUs, -0)) return undefined;
   const micros = ((timeUs % 1e6) + 1e6) % 1e6;

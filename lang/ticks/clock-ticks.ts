@@ -55,10 +55,10 @@ function* stepsFrom(least: number): Generator<number> {
   yield* yearsFrom(least / TWELVE_MONTHS_US, TWELVE_MONTHS_US);
 }
 
-/** May begin and end with one beyond the range. */
+/** May begin and end with one outside the range. */
 function timesEvery(step: number, min: number, max: number): number[] {
   if (step >= MONTH_US) return monthsEvery(Math.round(step / MONTH_US), min, max);
-  // What is even within the hour is so whatever the clock does; longer steps follow its changes.
+  // Steps within an hour do not depend on clock changes; longer steps follow them.
   const offset = zoneOffset(min);
   if (step <= HOUR_US) return multiples(step, min + offset, max + offset).map((value) => value - offset);
   const origin = step % (7 * DAY_US) === 0 ? FIRST_MONDAY_US : 0;
@@ -74,7 +74,7 @@ function monthsEvery(months: number, min: number, max: number): number[] {
   };
   return multiples(months, monthOf(min), monthOf(max)).map((month) => {
     const time = new Date(2_000, 0);
-    // Not the constructor: it takes the years 0 to 99 for those of another century.
+    // Not the constructor: it maps the years 0 to 99 to the 20th century.
     time.setFullYear(Math.floor(month / 12), month - Math.floor(month / 12) * 12);
     return time.getTime() * 1_000;
   });
@@ -88,12 +88,12 @@ function multiples(step: number, min: number, max: number): number[] {
   );
 }
 
-/** What the clock on the wall is ahead of UTC. */
+/** How far local time is ahead of UTC. */
 function zoneOffset(us: number): number {
   return -new Date(Math.floor(us / 1_000)).getTimezoneOffset() * MINUTE_US || 0;
 }
 
-/** When the clock on the wall shows this; the second look is for times just after it was changed. */
+/** The time at which a local clock shows this. The second pass is for times just after a clock change. */
 function fromLocal(local: number): number {
   return local - zoneOffset(local - zoneOffset(local));
 }

@@ -16,7 +16,7 @@ export const STEPS_WITHIN_DAY_US: readonly number[] = [
   ...[1, 2, 3, 6, 12].map((n) => n * HOUR_US),
 ];
 const STEPS_US = [...STEPS_WITHIN_DAY_US, ...[1, 2, 5, 10, 20, 50, 100].map((n) => n * DAY_US)];
-/** Of what is longer, only years are shown: microseconds are not whole numbers there. */
+/** Longer spans only show years: microseconds are not whole numbers there. */
 const EXACT_US_MAX = Number.MAX_SAFE_INTEGER;
 const STEP_SHARE_MIN = 1e-14;
 /** A pixel of a wide chart, about. */
@@ -42,7 +42,7 @@ export function durationTicks(minUs: number, maxUs: number, countMax: number): T
   return [];
 }
 
-/** No step below it can be the one: they would be too many, or not be told apart. */
+/** No smaller step fits: there would be too many ticks, or equal labels. */
 export function finestStepUs(minUs: number, maxUs: number, countMax: number): number {
   const size = Math.max(Math.abs(minUs), Math.abs(maxUs));
   // Halved first: the difference itself may overflow.

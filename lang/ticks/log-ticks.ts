@@ -3,7 +3,7 @@ import { decimal, floorExponent } from "./round-step.ts";
 import { labelled, type Tick } from "./tick-labels.ts";
 
 const VALUE_MIN = 1e-300;
-/** Where the ends differ by a smaller factor, evenly spaced ticks say more than powers. */
+/** Where the ends differ by a smaller factor, evenly spaced ticks are more useful than powers. */
 const NARROW = 10;
 /** How many powers of ten lie between two ticks. All divide 300: what covers the allowed range is in it, too. */
 const DECADES = [1, 2, 3, 5, 10, 20, 30, 50, 100, 300];
@@ -42,7 +42,7 @@ function finest(
   countMax: number,
   choose: (values: number[]) => number[],
 ): number[] {
-  // One more at each end, so that the range is covered whatever it begins and ends with.
+  // One more at each end, so that the range is always covered.
   const bottom = floorExponent(low) - 1;
   const top = floorExponent(high) + 2;
   if (top - bottom <= countMax + 3) {

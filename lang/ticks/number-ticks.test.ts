@@ -48,7 +48,7 @@ function expectEven(ticks: readonly Tick[]): void {
 }
 
 describe("ticks of numbers", () => {
-  it("Z21 those within a range are inside, round, evenly spaced and told apart, and never fewer than fit at half the size", () => {
+  it("Z21 those within a range are inside, round, evenly spaced and distinct, and never fewer than fit at half the size", () => {
     fc.assert(
       fc.property(range, fc.integer({ min: 1, max: 20 }), ([min, max], most) => {
         const ticks = ticksWithin(min, max, most);
@@ -63,7 +63,7 @@ describe("ticks of numbers", () => {
     );
   });
 
-  it("T41, Z21: those that cover a range begin and end beyond it, are round, evenly spaced and told apart", () => {
+  it("T41, Z21: those that cover a range begin and end outside it, are round, evenly spaced and distinct", () => {
     fc.assert(
       fc.property(range, countMax, ([min, max], most) => {
         const ticks = ticksCovering(min, max, most);
@@ -115,7 +115,7 @@ describe("ticks of numbers", () => {
     expect(labelsOf(ticksCovering(min, max, most))).toEqual(labels);
   });
 
-  it("Z21 there are none in what is no range", () => {
+  it("Z21 an invalid range has none", () => {
     for (const [min, max] of [
       [1, 1],
       [2, 1],
@@ -128,7 +128,7 @@ describe("ticks of numbers", () => {
 });
 
 describe("ticks of a log axis", () => {
-  it("Z21 those within a range are inside, round and told apart", () => {
+  it("Z21 those within a range are inside, round and distinct", () => {
     fc.assert(
       fc.property(positiveRange, fc.integer({ min: 2, max: 20 }), ([min, max], most) => {
         const ticks = logTicksWithin(min, max, most);
@@ -139,7 +139,7 @@ describe("ticks of a log axis", () => {
     );
   });
 
-  it("T41, Z21: those that cover a range begin and end beyond it, above 0, round and told apart", () => {
+  it("T41, Z21: those that cover a range begin and end outside it, above 0, round and distinct", () => {
     fc.assert(
       fc.property(positiveRange, countMax, ([min, max], most) => {
         const ticks = logTicksCovering(min, max, most);
@@ -171,7 +171,7 @@ describe("ticks of a log axis", () => {
 });
 
 describe("labels of values", () => {
-  it("Z21 tell all values apart, and are as short as they can be", () => {
+  it("Z21 differ for different values, and are as short as possible", () => {
     fc.assert(
       fc.property(fc.uniqueArray(value.map((one) => one + 0)), (values) => {
         expect(new Set(labelsOf(labelled(values))).size).toBe(values.length);

@@ -1,15 +1,18 @@
 import { floorExponent, nextStep, roundStepFrom, sizeOf, stepsUpTo, type RoundStep } from "./round-step.ts";
 import { labelledEvenly, type Tick } from "./tick-labels.ts";
 
-/** Larger numbers have no axis of their own: beyond them, sums overflow. */
+/** Larger numbers cannot be drawn on an axis, because sums of them overflow. */
 export const VALUE_MAX = 1e300;
 const STEP_EXPONENT_MIN = -300;
-/** Doubles hold all numbers of 15 digits; ticks that need more could not be told apart. */
+/** Doubles hold all numbers of 15 digits; ticks that need more could be equal. */
 const DIGITS_MAX = 15;
-/** Numbers on both sides of 0 are not covered by fewer. */
+/** A range with both signs cannot be covered by fewer. */
 const COVERING_MIN = 3;
 
-/** Round numbers from `min` to `max`, evenly spaced and as many as `countMax` permits; only `whole` ones, such as steps, if asked. */
+/**
+ * Round numbers from `min` to `max`, evenly spaced and as many as `countMax` permits; only integers, such as steps,
+ * with `whole`.
+ */
 export function ticksWithin(min: number, max: number, countMax: number, { whole = false } = {}): Tick[] {
   if (!(max > min) || !Number.isFinite(min) || !Number.isFinite(max) || countMax < 1) return [];
   let step = finestStep(min, max, countMax + 1, whole);
@@ -54,7 +57,7 @@ function clamped(value: number): number {
   return Math.min(VALUE_MAX, Math.max(-VALUE_MAX, value));
 }
 
-/** A range with room in it, also around a single value. */
+/** A range that is not empty, also around a single value. */
 function widened(min: number, max: number): [number, number] {
   if (max > min) return [min, max];
   const room = Math.abs(min) / 2 || 1;

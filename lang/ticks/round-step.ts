@@ -35,7 +35,7 @@ export function stepsUpTo(value: number, step: RoundStep): number {
   return count;
 }
 
-/** The power of ten a number begins with; logarithms alone are off by one now and then. */
+/** The power of ten a number begins with; logarithms alone are sometimes off by one. */
 export function floorExponent(value: number): number {
   return Number(value.toExponential().split("e")[1]);
 }

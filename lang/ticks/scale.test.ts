@@ -8,7 +8,7 @@ const positive = fc.double({ min: 1e-9, max: 1e12, noNaN: true });
 const isOnAxis = (place: number) => place >= 0 && place <= 100;
 
 describe("scales", () => {
-  it("Z20 a value and its place lead to each other, on both kinds of scale", () => {
+  it("Z20 values map to places and back, on both kinds of scale", () => {
     fc.assert(
       fc.property(positive, positive, fc.double({ min: 0, max: 1, noNaN: true }), (a, b, share) => {
         fc.pre(Math.max(a, b) / Math.min(a, b) > 1.001);
@@ -23,7 +23,7 @@ describe("scales", () => {
     );
   });
 
-  it("Z20 a range of nothing still has room around its one value", () => {
+  it("Z20 an empty range is widened around its one value", () => {
     fc.assert(
       fc.property(number, (value) => {
         const scale = linearScale(value, value, 0, 100);
@@ -37,7 +37,7 @@ describe("scales", () => {
     }
   });
 
-  it("Z20 what a log axis has no place for is NaN, and a range that begins at 0 is drawn all the same", () => {
+  it("Z20 a value that a log axis cannot show is NaN, and a range that begins at 0 is still drawn", () => {
     const scale = logScale(0, 100, 0, 100);
     expect(scale.toPlace(0)).toBeNaN();
     expect(scale.toPlace(-3)).toBeNaN();

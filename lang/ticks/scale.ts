@@ -48,10 +48,10 @@ export function logScale(from: number, to: number, start: number, end: number): 
 }
 
 const TINY = 1e-300;
-/** Twice this is still a number. */
+/** Twice this is still finite. */
 const HUGE = 8e307;
 
-/** A range of nothing gets some room, so that its one value is in the middle. */
+/** An empty range is widened, so that its one value is in the middle. */
 function spread(from: number, to: number): [number, number] {
   const [low, high] = [Math.max(-HUGE, from), Math.min(HUGE, to)];
   if (high - low > TINY) return [low, high];

@@ -14,7 +14,7 @@ const UNITS = [
 /** Below, all digits are as short as a unit. */
 const UNIT_FROM = 1e4;
 const UNIT_DECIMALS_MAX = 2;
-/** Beyond these, numbers are written with an exponent. */
+/** Outside of these, numbers are written with an exponent. */
 const LARGE = 1e15;
 const SMALL = 1e-4;
 const DIGITS = 6;
@@ -36,7 +36,7 @@ export function labelledEvenly(values: readonly number[], step: number): Tick[] 
   return values.map((at) => ({ at, label: at === 0 ? "0" : inUnit(at) }));
 }
 
-/** Labels for other values: each as short as it can be, with the digits it takes to tell them apart. */
+/** Labels for other values: each as short as possible, with enough digits to differ. */
 export function labelled(values: readonly number[]): Tick[] {
   const different = new Set(values).size;
   for (let digits = DIGITS; ; digits++) {

@@ -25,7 +25,7 @@ function expectTicks(ticks: readonly Tick[], min: number, max: number, most: num
 }
 
 describe("ticks of durations", () => {
-  it("Z21 are inside, told apart and few enough, whatever the span", () => {
+  it("Z21 are inside, distinct and few enough, for any span", () => {
     const from = fc.oneof(fc.constant(0), fc.integer(), fc.double({ min: -1e300, max: 1e300, noNaN: true }));
     fc.assert(
       fc.property(from, fc.oneof(spanUs, fc.constant(1e300)), countMax, (min, span, most) => {
@@ -52,7 +52,7 @@ describe("ticks of durations", () => {
     expect(labelsOf(durationTicks(min, max, most))).toEqual(labels);
   });
 
-  it("Z21, T18: say what durations say elsewhere", () => {
+  it("Z21, T18: have the same text as durations elsewhere", () => {
     for (const us of [30 * SECOND_US, 90 * MINUTE_US, 36 * HOUR_US, 20 * DAY_US])
       expect(durationText(us)).toBe(formatDuration(us / SECOND_US));
     expect([0, 1_500, -2.5e6, 5_430.7e6, 260_000e6, NaN].map(durationText)).toEqual([
@@ -69,7 +69,7 @@ describe("ticks of durations", () => {
 describe("ticks of times", () => {
   const zones = ["UTC", "Europe/Berlin", "America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe"];
 
-  it("Z21 are inside, rise, are few enough, and are told apart between one midnight and the next", () => {
+  it("Z21 are inside, rise, are few enough, and are distinct between one midnight and the next", () => {
     const from = fc.integer({ min: -(10 ** 15), max: 4 * 10 ** 15 });
     fc.assert(
       fc.property(fc.constantFrom(...zones), from, spanUs, countMax, (name, min, span, most) => {
@@ -88,7 +88,7 @@ describe("ticks of times", () => {
     );
   });
 
-  it("Z21 bear the ends of time and what is beyond", () => {
+  it("Z21 handle the largest and smallest dates and those outside", () => {
     for (const [min, max] of [
       [-1e300, 1e300],
       [1e22, 1e23],

@@ -1,6 +1,6 @@
 const { compare } = new Intl.Collator("en", { numeric: true });
 
-/** The order in which people look for names: digits as numbers, so that group2 comes before group10. */
+/** Natural order of names: digits as numbers, so that group2 comes before group10. */
 export function compareNames(a: string, b: string): number {
   return compare(a, b) || (a < b ? -1 : Number(a > b));
 }

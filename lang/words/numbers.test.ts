@@ -62,7 +62,7 @@ describe("formatBytes", () => {
   ])("T18 writes %d as %s", (bytes, text) => expect(formatBytes(bytes)).toBe(text));
 });
 
-it("T18 counts with the right word", () => {
+it("T18 uses singular and plural", () => {
   expect([0, 1, 2, 1204].map((count) => countOf(count, "run"))).toEqual([
     "0 runs",
     "1 run",

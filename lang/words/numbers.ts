@@ -12,7 +12,7 @@ export interface NumberFormat {
   even?: boolean;
 }
 
-/** 0.01235, 1.5, 12,346, 1.235e-7. Whole numbers in full; also takes integers beyond 2^53. */
+/** 0.01235, 1.5, 12,346, 1.235e-7. Integers in full; also takes a bigint. */
 export function formatNumber(
   value: number | bigint,
   { digits = DIGITS, even = false }: NumberFormat = {},

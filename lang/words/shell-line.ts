@@ -1,4 +1,7 @@
-/** A word of a command: to the letter, and nothing in it can begin another command or steer the terminal it is pasted into. */
+/**
+ * A word of a command, quoted so that it is exact and cannot begin another command or control the terminal it is pasted
+ * into.
+ */
 export function shellWord(word: string): string {
   if (/^[\w@%+=:,./-]+$/.test(word)) return word;
   // oxlint-disable-next-line no-control-regex -- Those are the ones.

@@ -44,12 +44,12 @@ describe("times", () => {
     expect(formatAgo(secondsAgo(seconds), NOW_MS)).toBe(text),
   );
 
-  it("T18 knows that 0 is no time", () => {
+  it("T18 treats 0 as no time", () => {
     expect([formatAgo(0n), formatTime(0n), isoTime(0n)]).toEqual(["never", "", undefined]);
     expect(isoTime(secondsAgo(0))).toBe("2026-11-15T12:00:00.000Z");
   });
 
-  it("T18, Z18: an age has one unit, and never 60 of what has a larger one", () => {
+  it("T18, Z18: an age has one unit, and never 60 of a unit that has a larger one", () => {
     const ages = [-5, 0, 3, 59.6, 60, 1_500, 3_599, 3_600, 86_399, 200_000, 800 * 86_400].map(formatAge);
     expect(ages).toEqual(["0s", "0s", "3s", "59s", "1m", "25m", "59m", "1h", "23h", "2d", "2y"]);
   });

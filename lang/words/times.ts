@@ -51,13 +51,13 @@ export function formatAge(seconds: number): string {
   return `${Math.floor(seconds / YEAR)}y`;
 }
 
-/** Time in microseconds, as "5m ago", "in 12d", or "never" for 0, which is what the API says for no time. */
+/** Time in microseconds, as "5m ago", "in 12d", or "never" for 0, which in the API means no time. */
 export function formatAgo(timeUs: bigint | number, nowMs: number = Date.now()): string {
   const us = Number(timeUs);
   if (us === 0) return "never";
   const seconds = (nowMs - us / 1000) / 1000;
   const size = Math.abs(seconds);
-  // Clocks differ a little; "in 0s" would only confuse.
+  // Clocks differ a little; "in 0s" would be confusing.
   if (size < 2) return "now";
   // Three days from now, asked a moment later, are still three.
   return seconds > 0 ? `${formatAge(size)} ago` : `in ${formatAge(size + size / 100)}`;

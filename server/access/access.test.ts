@@ -39,7 +39,7 @@ describe("permissions", () => {
   });
 
   it("A1 a service with a method that declares none cannot be served", () => {
-    // The health service is not ours and says nothing.
+    // The health service is not ours and declares nothing.
     expect(() => permissionTable([{ desc: Health }])).toThrow(
       'cannot serve "grpc.health.v1.Health/Check": it declares no permission',
     );
@@ -62,7 +62,7 @@ function withToken(token: string): Interceptor {
   };
 }
 
-describe("a server for everybody", () => {
+describe("a server that requires a token", () => {
   let folder: string;
   let server: Server;
   let url: string;
@@ -80,7 +80,7 @@ describe("a server for everybody", () => {
     rmSync(folder, { recursive: true });
   });
 
-  it("A3 shows a token once, long enough that nobody guesses it", () => {
+  it("A3 shows a token once, too long to be guessed", () => {
     expect(token).toMatch(/^cairn_[A-Za-z0-9_-]{40,}$/);
   });
 
@@ -91,7 +91,7 @@ describe("a server for everybody", () => {
         const unary = !/Watch|TailLog|ServerReflectionInfo|StreamEnvelopes/.test(name);
         // Streams need HTTP/2, and Connect has another content type for them.
         if (!unary && protocol !== "grpc") continue;
-        // Watching a service's health does not end by itself.
+        // Watching a service's health does not end.
         if (name.endsWith("Watch")) continue;
         const outcome = await callRaw(url, call);
         if (permission === "public") expect(reasonOf(outcome), name).not.toBe("NO_CREDENTIAL");
@@ -198,7 +198,7 @@ describe("a server for everybody", () => {
 });
 
 describe("a server for its own machine", () => {
-  it("A2 takes the caller at the machine for the owner, through a proxy it does not", async () => {
+  it("A2 a caller on the machine is the owner, one through a proxy is not", async () => {
     const { url } = local().listening;
     const path = "/cairn.v1.SystemService/GetInfo";
     for (const protocol of PROTOCOLS) {

@@ -1,6 +1,7 @@
 /**
- * What a caller may not see is answered as what is not there: every method and route is called while the thing is
- * there and hidden, and again, with the same words, once it is gone. The two answers must be the same to the byte.
+ * A caller gets the same answer for a hidden thing as for a missing one: every method and route is called while the
+ * thing exists and is hidden, and again, with the same arguments, once it is gone. The two answers must be equal byte
+ * for byte.
  */
 import { rmSync } from "node:fs";
 import type { JsonObject } from "@bufbuild/protobuf";
@@ -23,7 +24,7 @@ const onNamespace = (name: string, message: MethodRow["message"]): MethodRow => 
 
 const MISSING = "0".repeat(32);
 
-/** Further ways to name a thing, which who may see it need not be answered with OK. */
+/** Further ways to name a thing, which need not be answered with OK for callers that may see it. */
 const FURTHER: readonly MethodRow[] = [
   onNamespace("NamespaceService/ListNamespaces", (_, { namespace }) => ({ under: namespace })),
   onNamespace("NamespaceService/ListNamespaces", (_, { namespace }) => ({
@@ -35,7 +36,7 @@ const FURTHER: readonly MethodRow[] = [
     pageToken: "a",
   })),
   onNamespace("MetricService/ReadGroups", (_, { namespace }) => ({ namespace, query: "", key: "new" })),
-  // Behind one that is missing: the refusal must not tell which of them the server knew at once.
+  // After a missing one: the refusal must not disclose which of them the server found first.
   {
     name: "cairn.v1.MetricService/ReadGroups",
     about: "run",
@@ -76,7 +77,7 @@ const FURTHER: readonly MethodRow[] = [
     about: "artifact",
     message: (world, target) => ({ ...byName(world, target), step: 5 }),
   },
-  // Arguments that are refused only where the thing is known to be there.
+  // Arguments that are refused only where the thing is known to exist.
   ...[{ description: "x".repeat(70_000) }, { forbidConsole: true }, { objective: {} }].map((change) =>
     onNamespace("NamespaceService/UpdateNamespace", (_, { namespace }) => ({ path: namespace, ...change })),
   ),
@@ -92,8 +93,8 @@ const ROWS: readonly Row[] = [...METHOD_ROWS, ...FURTHER, ...ROUTE_ROWS].filter(
 );
 
 /**
- * What can be noticed, as docs/access.md says: that a path or a name cannot be used. All of these write, and only who
- * may write around the hidden thing gets another answer where it is not there.
+ * What can be noticed, as documented in docs/access.md: that a path or a name cannot be used. All of these write, and
+ * only callers that may write around the hidden thing get another answer where it is missing.
  */
 const TAKEN: Readonly<Record<"namespace" | "artifact", ReadonlySet<string>>> = {
   namespace: new Set([
@@ -128,7 +129,7 @@ async function ask(name: string, message: JsonObject, headers = world.headers.ad
   return answer.json;
 }
 
-/** A caller with what is hidden from it, and which rows it is asked about by. */
+/** A caller, the things that are hidden from it, and the rows to call. */
 interface Sight {
   headers: Record<string, string>;
   target: (row: Row) => WalkTarget | undefined;
@@ -165,7 +166,7 @@ function plain(text: string): string {
   return text.replaceAll(/^date: .*$/gm, "");
 }
 
-/** What a caller sees who links a run of its own to the id of another as a text. */
+/** What a caller sees that links its own run to the id of another as a text. */
 async function linkAsText(ownRun: string, runId: string): Promise<string> {
   const { outsider } = world.headers;
   const run = { id: ownRun };
@@ -245,7 +246,7 @@ async function purge(runId: string): Promise<void> {
 }
 
 describe("hidden and missing", () => {
-  it("A21, S1: every method and route answers for what is hidden as for what is not there", async () => {
+  it("A21, S1: every method and route answers for a hidden thing as for a missing one", async () => {
     const { shut, above } = await plantShut();
     const made = await ask(
       "RunService/CreateRun",
@@ -265,7 +266,7 @@ describe("hidden and missing", () => {
         target: ({ about }: Row) => (about === "artifact" ? world.closedArtifact : undefined),
         taken: TAKEN.artifact,
       },
-      // Who may only read must not learn it from what it is refused, either.
+      // A caller that may only read must not learn it from refusals, either.
       readArtifact: {
         headers: world.headers.reader,
         target: ({ about }: Row) => (about === "artifact" ? world.closedArtifact : undefined),
@@ -293,7 +294,7 @@ describe("hidden and missing", () => {
     await ask("NamespaceService/DeleteNamespace", { path: shut.namespace });
     const missing: Map<string, string>[] = [];
     for (const sight of Object.values(inside)) missing.push(await answersFor(sight));
-    // What was linked to a run while it could be seen outlives it.
+    // Links to a run from when it was visible outlive it.
     const source = { run: { id: world.open.runId }, artifact: world.open.artifact };
     await ask("LineageService/RemoveSource", { run: { id: world.otherRun }, source });
     for (const { runId: id } of [world.open, world.trashed]) await purge(id);

@@ -107,7 +107,7 @@ describe("rights while a stream is open", () => {
     }
   }
 
-  it("A26 a caller that lost its last role has no stream any more", async () => {
+  it("A26 the stream of a caller that lost its last role ends", async () => {
     for (const open of Object.values(STREAMS)) {
       const user = await newUser();
       const { next } = await open(user);
@@ -120,7 +120,7 @@ describe("rights while a stream is open", () => {
   it("A26 each envelope of a stream is judged by the rights of its moment", async () => {
     const user = await newUser();
     const { admin, name, runId } = user;
-    // Rights elsewhere keep the stream open.
+    // Other rights keep the stream open.
     await admin.bindRole({ principal: name, role: Role.WRITER, scope: { namespace: "elsewhere" } });
     const outbox = new Outbox<Partial<Envelope>>();
     const envelope = { run: { id: runId } } as Partial<Envelope>;
@@ -136,7 +136,7 @@ describe("rights while a stream is open", () => {
     expect(ledger.unnumberedEnvelopes).toBe(1n);
   });
 
-  it("A26 streams of others go on", async () => {
+  it("A26 streams of others continue", async () => {
     const [one, other] = [await newUser(), await newUser()];
     const events = createClient(WatchService, other.own).watch({ runs: {} })[Symbol.asyncIterator]();
     await events.next();

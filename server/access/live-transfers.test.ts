@@ -1,4 +1,4 @@
-/** Content on its way out and in, while the right to it ends. */
+/** Downloads and uploads while the right to them ends. */
 import { once } from "node:events";
 import { rmSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
@@ -73,7 +73,7 @@ async function newWriter(artifact: string) {
 }
 type Writer = Awaited<ReturnType<typeof newWriter>>;
 
-/** Each takes away from a writer what it needs to go on. */
+/** Each takes away a right that a writer needs to continue. */
 const ENDS: readonly (readonly [string, (writer: Writer) => Promise<unknown>])[] = [
   ["the token is revoked", ({ admin, tokenId }) => admin.revokeToken({ id: tokenId })],
   [
@@ -105,7 +105,7 @@ async function openAgain({ admin, artifact }: Writer): Promise<void> {
   for (const scope of [{ runId }, { runId, artifact }]) await admin.setClosed({ scope, closed: false });
 }
 
-/** How many bytes lie in the folder in files that are not content yet. */
+/** How many bytes the folder has in files that are not content yet. */
 async function arrivedBytes(): Promise<number> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   let bytes = 0;
@@ -156,7 +156,7 @@ const PROTOCOLS: readonly (readonly [string, Open])[] = [
   ],
 ];
 
-/** Takes what comes until it ends. Returns how much that was, and whether the end was a proper one. */
+/** Reads until the end. Returns how much that was, and whether the end was a regular one. */
 async function readOn(body: Readable): Promise<{ bytes: number; isWhole: boolean }> {
   let bytes = 0;
   try {
@@ -190,7 +190,7 @@ describe.each(PROTOCOLS)("content over %s", (protocol, open) => {
     await openAgain(writer);
   });
 
-  it("A42 a download goes on when something else changes", async () => {
+  it("A42 a download continues when something else changes", async () => {
     const [writer, other] = [await newWriter(MODEL), await newWriter("other.pt")];
     const { body, taken } = await beginDownload(writer);
     for (const [, end] of ENDS.slice(0, 4)) await end(other);

@@ -1,6 +1,6 @@
 /**
- * Walks every method and every route there is, as the server itself lists them, with every kind of caller
- * that must be refused, and looks for what must stay secret in every byte of every answer.
+ * Walks every method and every route, as the server itself lists them, with every kind of caller that must be refused,
+ * and searches every byte of every answer for secrets.
  */
 import { rmSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -65,7 +65,7 @@ interface Told {
   answer: WalkAnswer;
 }
 
-/** Calls the row as somebody, over every protocol it has. */
+/** Calls the row as a caller, over every protocol it has. */
 async function* calls(
   row: MethodRow | RouteRow,
   caller: WalkCaller,
@@ -88,7 +88,7 @@ async function* calls(
   }
 }
 
-/** Nothing of what is marked, but for what the caller said itself. */
+/** None of the marked texts, except those that the caller sent itself. */
 function expectNoTrace({ what, request, answer }: Told, of: readonly Marker["of"][]): void {
   for (const marker of world.markers) {
     if (!of.includes(marker.of) || request.includes(marker.text)) continue;
@@ -124,7 +124,7 @@ async function everything(): Promise<string> {
 }
 
 describe("S1: the walk", () => {
-  it("S1 has a row for every method and every route, and none for what is not there", () => {
+  it("S1 has a row for every method and every route, and no others", () => {
     const methods = [...server.wire.permissions.keys()];
     const routes = server.router.routes.map(({ method, path }) => `${method} ${path}`);
     expect([...new Set(METHOD_ROWS.map(({ name }) => name))].sort()).toEqual(methods.sort());
@@ -135,7 +135,7 @@ describe("S1: the walk", () => {
     }
   });
 
-  it("S1 knows nobody without a credential", async () => {
+  it("S1 refuses callers without a credential", async () => {
     for (const row of ROWS) {
       for await (const told of calls(row, "nobody")) {
         if (row.about === "public") expect(told.answer.code, told.what).not.toBe("PermissionDenied");
@@ -145,7 +145,7 @@ describe("S1: the walk", () => {
     }
   });
 
-  it.each(NOT_KNOWN)("S1 knows nobody by a token that does not count: %s", async (caller) => {
+  it.each(NOT_KNOWN)("S1 refuses an invalid token: %s", async (caller) => {
     for (const row of ROWS) {
       for await (const told of calls(row, caller)) {
         expect(told.answer.code, told.what).toBe("Unauthenticated");
@@ -154,7 +154,7 @@ describe("S1: the walk", () => {
     }
   });
 
-  it("S1 lets a reader write nothing", async () => {
+  it("S1 refuses writes of a reader", async () => {
     const before = await everything();
     for (const row of ROWS) {
       const permission = permissionOf(row);
@@ -169,7 +169,7 @@ describe("S1: the walk", () => {
   });
 
   it.each(["outsider", "narrow"] as const)(
-    "S1 shows and lets do nothing to somebody of another namespace: %s",
+    "S1 shows and allows nothing to a caller of another namespace: %s",
     async (caller) => {
       const before = await everything();
       for (const row of ROWS) {
@@ -197,7 +197,7 @@ describe("S1: the walk", () => {
       ];
       for (const target of targets) {
         for await (const told of calls(row, "member", target)) {
-          // A scope need not exist to be named: who looks at it finds nothing bound there, who changes it is refused.
+          // A scope need not exist to be named: reading it finds no bindings, changing it is refused.
           const scoped = row.about === "artifact" && row.name.includes("AccessService");
           const looks =
             scoped && target.closed === "artifact" && /(?:ExplainAccess|GetScope)$/.test(row.name);
@@ -219,7 +219,7 @@ describe("S1: the walk", () => {
     expect(await everything()).toBe(before);
   });
 
-  it("S1 counts for others only what they may read", async () => {
+  it("S1 counts for others only runs they may read", async () => {
     const count = async (caller: WalkCaller, message = {}) => {
       const { json } = await client.call({
         protocol: "json",
@@ -248,7 +248,7 @@ describe("S1: the walk", () => {
     ]);
   });
 
-  it("S1 shows where one's own run came from without a word about what is hidden", async () => {
+  it("S1 shows the lineage of an own run without hidden runs", async () => {
     const run = { id: world.otherRun };
     for (const [method, message] of [
       ["ListSources", { run }],
@@ -268,7 +268,7 @@ describe("S1: the walk", () => {
     }
   });
 
-  it("S1 tells who watches everything only of what it may read", async () => {
+  it("S1 notifies a watcher of everything only of what it may read", async () => {
     const change = async (run: string) => {
       const { code } = await client.call({
         protocol: "json",
@@ -300,7 +300,7 @@ describe("S1: the walk", () => {
     }
   });
 
-  it("S1 answers every row as it should for who may: the rows are true", async () => {
+  it("S1 answers every row as expected for allowed callers: the rows are correct", async () => {
     const rows = ROWS.toSorted((a, b) => (a.late ?? 0) - (b.late ?? 0));
     for (const row of rows) {
       if (row.spends === true) continue;

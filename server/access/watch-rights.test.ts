@@ -33,7 +33,7 @@ async function newUser() {
   return { name, access, runs, watch: clientsOf(withToken(secret)).watch };
 }
 
-it("H7 rights that change end a silent watch at once, and others go on", async () => {
+it("H7 changed rights end a silent watch at once, and others continue", async () => {
   const { name, access, runs, watch } = await newUser();
   const other = await newUser();
   const { run: mine } = await runs.createRun({ namespace: name });
@@ -56,7 +56,7 @@ it("H7 rights that change end a silent watch at once, and others go on", async (
   for (const watching of [again, undisturbed]) watching.stop();
 });
 
-it("H7 the id of a closed run is never told, also not when the run and with it the closing is gone", async () => {
+it("H7 the id of a closed run is never sent, also not when the run and with it the closing is gone", async () => {
   const { access, runs, watch } = await newUser();
   const { run: secret } = await runs.createRun({ namespace: "lab" });
   const { run: open } = await runs.createRun({ namespace: "lab" });

@@ -83,7 +83,7 @@ async function pong(client: RawClient, count: number): Promise<void> {
   await client.until(() => pongs().length >= count);
 }
 
-it("W4 clients that go away in the middle are not reported as failures of the server", async () => {
+it("W4 clients that disconnect in the middle are not reported as failures of the server", async () => {
   for (const fast of [true, false]) {
     const lines: string[] = [];
     const log = pino({ level: "info" }, { write: (line: string) => lines.push(line) });
@@ -96,7 +96,7 @@ it("W4 clients that go away in the middle are not reported as failures of the se
           await abandonHttp2(port, protocol, message, 8);
         else await abandonHttp1(url, protocol, message, 8);
       }
-      // One that goes while its answer is being made.
+      // One that disconnects while its answer is being made.
       const gone = new AbortController();
       const { system } = clientsOf(createConnectTransport({ baseUrl: url, httpVersion: "1.1" }));
       const calls = Array.from({ length: 20 }, () => system.checkIntegrity({}, { signal: gone.signal }));

@@ -22,7 +22,7 @@ const MANY = 10_000;
 const REQUEST_BYTES_MAX = 10 << 10;
 const REFUSED = { code: "ResourceExhausted", details: [{ reason: "LIMIT_EXCEEDED" }] };
 
-/** The most that a small request can ask for; and how much may come where that is not a page. */
+/** The largest answer to a small request; and the limit where that is not a page. */
 const ASKED: Readonly<
   Record<string, { ask: (rows: LargeRows) => JsonObject[]; bytesMax?: { binary: number; json: number } }>
 > = {
@@ -54,7 +54,7 @@ const ASKED: Readonly<
       { pageSize: MANY, columns: Array.from({ length: 450 }, (_, i) => `metrics.m${i}.max`) },
       { pageSize: MANY, offset: 1, columns: ["provenance"] },
     ],
-    // A single run goes beyond.
+    // A single run may be larger.
     bytesMax: both(36 << 20),
   },
   ListKeys: { ask: ({ namespace }) => [{ namespace }, { namespace, pageSize: MANY }] },
@@ -123,7 +123,7 @@ const ASKED: Readonly<
   CheckIntegrity: { ask: () => [{}] },
 };
 
-/** They answer with what was sent to them, with one run or with next to nothing, also for each of many. */
+/** They answer with what was sent to them, with one run or with very little, also for each of many. */
 const WRITING = new Set(
   `CreateNamespace UpdateNamespace DeleteNamespace CreateRun UpdateRun DeleteRun RestoreRun
    MoveRun PurgeRun DeleteSeries WriteEnvelope WriteEnvelopes DescribeKey RecordArtifact DeleteArtifact RestoreArtifact PurgeArtifacts AddSource RemoveSource LogIn
@@ -143,7 +143,7 @@ const methods = SERVICES.flatMap(({ methods: own }): readonly DescMethod[] => ow
 
 describe.each(["binary", "json"] as const)("as %s", (encoding) => {
   it.each(methods.filter(({ name }) => !WRITING.has(name)))(
-    "S27 W8 %s answers a small request within its bound, or refuses it",
+    "S27 W8 %s answers a small request within its limit, or refuses it",
     async (method) => {
       const { ask, bytesMax = PAGE_BYTES } = ASKED[method.name]!;
       for (const asked of ask(rows)) {
@@ -168,7 +168,7 @@ describe.each(["binary", "json"] as const)("as %s", (encoding) => {
   );
 });
 
-it("S27 W8 every method is asked, or is one that writes", () => {
+it("S27 W8 every method is called, or writes", () => {
   const names = methods.map(({ name }) => name);
   expect(names.filter((name) => !WRITING.has(name) && ASKED[name] === undefined)).toEqual([]);
   expect([...WRITING, ...Object.keys(ASKED)].filter((name) => !names.includes(name))).toEqual([]);
@@ -189,7 +189,7 @@ const GRPC_WEB = WAYS.find(({ name }) => name === "gRPC-Web")!;
 describe.each([...TWO_WAYS, GRPC_WEB])("$name", (way) => {
   const open = () => ({ ...clientsOf(way.transport(fast().listening.url)), rows });
 
-  it("P6 reads a series once, however often and in whatever way it is named", async () => {
+  it("P6 reads a series once, however often and in any form it is named", async () => {
     const {
       metrics,
       rows: { runId, namespace },
@@ -208,7 +208,7 @@ describe.each([...TWO_WAYS, GRPC_WEB])("$name", (way) => {
     ]);
   });
 
-  it("P5 allows text a fifth of what bytes may be, and says what to do", async () => {
+  it("P5 limits text to a fifth of the limit of bytes, with a hint", async () => {
     const {
       metrics,
       rows: { runId },

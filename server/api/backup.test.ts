@@ -71,11 +71,11 @@ it("B1 a backup made while writes go on is consistent, and restoring it brings e
   expect((await api.runs.searchRuns({ namespace: "b" })).totalCount).toBe(1n);
   expect(await errorOf(api.runs.getRun({ run: { alias: "later" } }))).toMatchObject({ code: "NotFound" });
   expect(await api.system.checkIntegrity({})).toMatchObject({ ok: true });
-  // The writer goes on from what the backup knows.
+  // The writer continues from the state of the backup.
   const next = { run: { id }, writer: "w", seq: BigInt(count + 1), series: [{ key: "k", values: [0] }] };
   expect(await api.metrics.writeEnvelope(next)).toMatchObject({ duplicate: false });
 
-  // What was there is kept aside, and comes back the same way.
+  // The replaced state is saved, and can be restored the same way.
   const listed = await api.system.listBackups({});
   expect(listed.backups.map(({ name }) => name).sort()).toEqual([keptAside!.name, "one"].sort());
   await api.system.restoreBackup({ name: keptAside!.name });
@@ -84,7 +84,7 @@ it("B1 a backup made while writes go on is consistent, and restoring it brings e
   expect((await api.runs.getRun({ run: { alias: "later" } })).aliases).toEqual(["later"]);
 });
 
-it("B1, W6 a backup that is not there, and a name that leads elsewhere, are refused", async () => {
+it("B1, W6 an unknown backup, and a name that leaves the folder, are refused", async () => {
   expect(await errorOf(api.system.restoreBackup({ name: "none" }))).toMatchObject({ code: "NotFound" });
   for (const name of ["../cairn", "a/b", "..", ".hidden", "a\u0000", "x".repeat(101)]) {
     expect(await errorOf(api.system.createBackup({ name }))).toMatchObject({ code: "InvalidArgument" });

@@ -24,7 +24,7 @@ const textsOf = async ({ logs }: Clients, id: string) =>
   (await logs.readLog({ run: { id } })).lines.map(({ text }) => text);
 
 describe.each(TWO_WAYS)("$name", (way) => {
-  it("N5 N7 N8 a client learns what a namespace forbids capturing, and what it sends of that is left out", async () => {
+  it("N5 N7 N8 a client gets what a namespace forbids to capture, and forbidden data is left out", async () => {
     const api = open(way);
     const lab = `capture-${TWO_WAYS.indexOf(way)}`;
     await forbidIn(api, lab, { forbidConsole: true, forbidCode: true });

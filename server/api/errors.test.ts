@@ -44,13 +44,13 @@ const REFUSED: [what: string, envelope: EnvelopeInit, code: string, reason: stri
   ["a namespace without an alias", { run: { id: "a", namespace: "n" } }, "InvalidArgument", ""],
   ["an unknown id", { run: { id: "f".repeat(32) }, series: one }, "NotFound", ""],
   ["an unknown path", { run: { path: `a/${"f".repeat(32)}` } }, "NotFound", ""],
-  ["a path that is none", { run: { path: "a/b" } }, "InvalidArgument", ""],
+  ["an invalid path", { run: { path: "a/b" } }, "InvalidArgument", ""],
   ["an unknown alias", { run: { alias: "nobody" } }, "NotFound", ""],
   ["an alias of 1,025 bytes", { run: { alias: "a".repeat(1025) } }, "ResourceExhausted", "LIMIT_EXCEEDED"],
   ["a seq without a writer", { run, seq: 1n }, "InvalidArgument", ""],
   ["a writer without a seq", { run, writer: "w" }, "InvalidArgument", ""],
   ["a writer of 257 bytes", { run, writer: "w".repeat(257), seq: 1n }, "ResourceExhausted", "LIMIT_EXCEEDED"],
-  ["a seq beyond 2^53", { run, writer: "w", seq: 2n ** 53n + 1n }, "InvalidArgument", "UNSAFE_INTEGER"],
+  ["a seq above 2^53", { run, writer: "w", seq: 2n ** 53n + 1n }, "InvalidArgument", "UNSAFE_INTEGER"],
   ["a number used before", { run, writer: "w", seq: 1n, series: one }, "AlreadyExists", "SEQ_REUSED"],
   ["a gap", { run, writer: "w", seq: 9n, series: one }, "FailedPrecondition", "SEQ_GAP"],
   [
@@ -74,7 +74,7 @@ const REFUSED: [what: string, envelope: EnvelopeInit, code: string, reason: stri
     "LIMIT_EXCEEDED",
   ],
   ["status 99", { run, status: 99 as RunStatus }, "InvalidArgument", ""],
-  ["an end beyond 2^53", { run, endedUs: -(2n ** 53n) - 1n }, "InvalidArgument", "UNSAFE_INTEGER"],
+  ["an end above 2^53", { run, endedUs: -(2n ** 53n) - 1n }, "InvalidArgument", "UNSAFE_INTEGER"],
   ["an empty key", { run, series: [{ key: "", values: [1] }] }, "InvalidArgument", ""],
   [
     "a key of 513 bytes",
@@ -163,7 +163,7 @@ const REFUSED: [what: string, envelope: EnvelopeInit, code: string, reason: stri
     "KIND_MISMATCH",
   ],
   [
-    "a step beyond 2^53",
+    "a step above 2^53",
     { run, series: [{ key: "k", values: [1], steps: [2n ** 53n + 1n] }] },
     "InvalidArgument",
     "UNSAFE_INTEGER",
@@ -283,7 +283,7 @@ describe("a message with", () => {
     },
   );
 
-  it("W2, W3, K9 more than 32 MiB is refused alike, with no time to wait, and the connection's other calls go on", async () => {
+  it("W2, W3, K9 more than 32 MiB is refused alike, without a time to wait, and the connection's other calls continue", async () => {
     const exact = Buffer.concat([RUN, field(20, Buffer.alloc(limits.messageBytesMax - RUN.length - 6))]);
     const over = Buffer.concat([exact, Buffer.alloc(1)]);
     expect(exact.length).toBe(limits.messageBytesMax);

@@ -66,13 +66,13 @@ describe.each(PROTOCOLS)("%s", (protocol) => {
     expect(await alike(plain)).toEqual({ ok: true });
   });
 
-  it("W3 what unfolds to more than a message may have is refused", async () => {
+  it("W3 a message that decompresses to more than the limit is refused", async () => {
     const message = gzipSync(Buffer.alloc(limits.messageBytesMax + 1));
     const outcome = await alike({ protocol, message, flags: 1, headers: { [header]: "gzip" } });
     expect(outcome).toMatchObject({ code: "ResourceExhausted", details: [{ reason: "LIMIT_EXCEEDED" }] });
   });
 
-  it("W3 sixteen million empty messages in a few kilobytes are refused and cost nobody anything", async () => {
+  it("W3 sixteen million empty messages in a few kilobytes are refused and do not affect others", async () => {
     const flood = gzipSync(Buffer.alloc(limits.messageBytesMax - 2, field(4)));
     expect(flood.length).toBeLessThan(64 << 10);
     const outcome = await alike({ protocol, message: flood, flags: 1, headers: { [header]: "gzip" } });
@@ -126,7 +126,7 @@ describe.each(PROTOCOLS)("%s", (protocol) => {
     });
   });
 
-  it("W4 a deadline that is none, or is too long, is refused", async () => {
+  it("W4 an invalid deadline, or one that is too long, is refused", async () => {
     const name = protocol.startsWith("connect") ? "connect-timeout-ms" : "grpc-timeout";
     for (const value of ["x", "-1", "1000000000000", "99999999H"]) {
       const outcome = await alike({ protocol, message: envelope(1), headers: { [name]: value } });
@@ -178,7 +178,7 @@ describe("frames", () => {
   });
 
   it.each(framed)(
-    "W2, W3 %s: a length that lies is refused before anything is kept for it",
+    "W2, W3 %s: a false length is refused before anything is allocated for it",
     async (protocol) => {
       for (const length of [limits.messageBytesMax + 1, 0x7fffffff, 0xffffffff]) {
         const lying = frame(envelope(1));
@@ -198,7 +198,7 @@ describe("frames", () => {
     expect(await alike({ protocol, message: envelope(1), flags: 1 })).toMatchObject({ code: "Internal" });
   });
 
-  it.each(PROTOCOLS)("W4 %s: an empty body is no envelope", async (protocol) => {
+  it.each(PROTOCOLS)("W4 %s: an empty body is not an envelope", async (protocol) => {
     const outcome = await alike({ protocol, message: Buffer.alloc(0) });
     expect(outcome).toMatchObject({
       code: "InvalidArgument",
@@ -275,7 +275,7 @@ describe("JSON", () => {
     details: { type: string; debug: { reason: string } }[];
   }
 
-  it("W4, W6 broken UTF-8 is refused by name, not mended", async () => {
+  it("W4, W6 broken UTF-8 is refused by name, not repaired", async () => {
     const body = Buffer.concat([Buffer.from('{"name": "a'), Buffer.from([0xff]), Buffer.from('b"}')]);
     const { status, error } = await post("RunService/CreateRun", body);
     expect([status, error.code, error.details[0]!.debug.reason]).toEqual([

@@ -75,7 +75,7 @@ describe.each(TWO_WAYS)("$name", (way) => {
     expect(timed.groups[0]).toMatchObject({ pointCount: 0n, mean: { numbers: [] } });
   });
 
-  it("G7 W1 lays runs of different days over each other", async () => {
+  it("G7 W1 aligns runs of different days", async () => {
     const { runs, metrics } = open(way);
     const { run: early } = await runs.createRun({ namespace: `g-${randomUUID()}` });
     const { run: late } = await runs.createRun({ namespace: `g-${randomUUID()}` });

@@ -17,7 +17,7 @@ async function* each<T>(...items: T[]): AsyncGenerator<T> {
 }
 
 describe.each(TWO_WAYS)("$name", (way) => {
-  it("W7 health says of the server and of each service whether it serves", async () => {
+  it("W7 health reports for the server and each service whether it serves", async () => {
     const client = createClient(Health, way.transport(open(way).url));
     for (const service of ["", "cairn.v1.RunService", "cairn.v1.MetricService"]) {
       expect((await client.check({ service })).status).toBe(Serving.SERVING);
@@ -79,7 +79,7 @@ describe.each(DUPLEX)("$name", (way) => {
   });
 });
 
-it("W7, B2 watchers hear that the server stops, and the stream ends", async () => {
+it("W7, B2 watchers are notified that the server stops, and the stream ends", async () => {
   const server = await startServer();
   const client = createClient(Health, TWO_WAYS[0]!.transport(server.listening.url));
   const seen: Serving[] = [];

@@ -78,7 +78,7 @@ describe.each(TWO_WAYS)("$name", (way) => {
     expect(down).toMatchObject({ truncated: false, nodes: { length: 1 } });
   });
 
-  it("I2 W6 refuses what names no source, or two", async () => {
+  it("I2 W6 refuses a request without a source, or with two", async () => {
     const { lineage } = open(way);
     const id = await make();
     const run = { id };

@@ -18,7 +18,7 @@ async function newRun({ runs }: WayIn): Promise<string> {
 const textsOf = (lines: readonly LogLine[]) => lines.map(({ text }) => text);
 
 describe.each(TWO_WAYS)("$name", (way) => {
-  it("L2, W1, D4 lines come back as they were sent, in the very next read", async () => {
+  it("L2, W1, D4 lines are returned as they were sent, in the next read", async () => {
     const api = open(way);
     const id = await newRun(api);
     const envelope: EnvelopeInit = {
@@ -82,7 +82,7 @@ describe.each(TWO_WAYS)("$name", (way) => {
     expect(await errorOf(api.logs.readLog({ run: unknown }))).toMatchObject({ code: "NotFound" });
   });
 
-  it("L10 a tail brings lines as they are acknowledged and ends with the run", async () => {
+  it("L10 a tail sends lines as they are acknowledged and ends with the run", async () => {
     const api = open(way);
     const id = await newRun(api);
     await api.metrics.writeEnvelope({ run: { id }, log: [{ lines: ["before"] }] });
@@ -100,7 +100,7 @@ describe.each(TWO_WAYS)("$name", (way) => {
     expect(next).toBe(4n);
   });
 
-  it("L10 a tail that nobody reads any more is given up", async () => {
+  it("L10 a tail without a reader is cancelled", async () => {
     const api = open(way);
     const id = await newRun(api);
     const abort = new AbortController();
@@ -125,7 +125,7 @@ describe.each(TWO_WAYS)("$name", (way) => {
     expect((await api.runs.getRun({ run: { id } })).tags).toEqual({});
   });
 
-  it("L12, W1 artifacts in an envelope are there with it, once", async () => {
+  it("L12, W1 artifacts in an envelope are stored with it, once", async () => {
     const api = open(way);
     const id = await newRun(api);
     const envelope: EnvelopeInit = {

@@ -49,7 +49,7 @@ const OVERLOADED = {
 };
 
 describe.each([true, false])("fast: %s", (fast) => {
-  it("K6 bodies in memory are bounded: one more is refused before it is read, and works later", async () => {
+  it("K6 bodies in memory are limited: one more is refused before it is read, and works later", async () => {
     const bodies = new ByteBudget("request bodies", 100_000, 100_000);
     const server = await open({ fast, budgets: { bodies } });
     const { url } = server.listening;
@@ -80,7 +80,7 @@ describe.each([true, false])("fast: %s", (fast) => {
     expect(await pointCount(server)).toBe(before + 12_400 + 100 + 4 * 2_000);
   });
 
-  it("K6 abandoned, refused and compressed bodies give back what they held", async () => {
+  it("K6 abandoned, refused and compressed bodies release their memory", async () => {
     const bodies = new ByteBudget("request bodies", 1 << 20);
     const server = await open({ fast, budgets: { bodies } });
     const { url } = server.listening;
@@ -101,7 +101,7 @@ describe.each([true, false])("fast: %s", (fast) => {
     await expect.poll(() => bodies.heldBytes).toBe(0);
   });
 
-  it("K7 answers nobody takes are bounded, and those who take theirs are served again", async () => {
+  it("K7 unread answers are limited, and clients that read theirs are served again", async () => {
     // Each answer has 800 kB: two of them fit.
     const answers = new ByteBudget("answers", 2_000_000, 2_000_000);
     const server = await open({ fast, budgets: { answers } });
@@ -130,7 +130,7 @@ describe.each([true, false])("fast: %s", (fast) => {
       const { metrics } = clientsOf(way.transport(url));
       expect(await errorOf(metrics.readSeries(ask)), way.name).toMatchObject(OVERLOADED);
     }
-    // Writes and small answers to what is no read go on.
+    // Writes and small answers of other methods continue.
     expect(await callRaw(url, { protocol: "grpc", message: envelope(10) })).toEqual({ ok: true });
     for (const stream of stalled) stream.close(8);
     await expect.poll(() => answers.heldBytes).toBe(0);
@@ -142,7 +142,7 @@ describe.each([true, false])("fast: %s", (fast) => {
     await expect.poll(() => answers.heldBytes).toBe(0);
   });
 
-  it("K8 envelopes beyond what may wait are refused as a whole, and taken when they come again", async () => {
+  it("K8 envelopes above the backlog limit are refused as a whole, and accepted on retry", async () => {
     const backlog = new Backlog({ itemsMax: 3, bytesMax: 1 << 20 });
     const server = await open({ fast, backlog });
     const { url } = server.listening;
@@ -203,7 +203,7 @@ it("K8 a full backlog refuses before the body is read", async () => {
 });
 
 // A message that is too long is in server/api/errors.test.ts.
-it("K9 limits that waiting does not help against name no time to wait", async () => {
+it("K9 limits that do not pass with time have no time to wait", async () => {
   const server = await open({});
   const message = envelope(1, "k".repeat(limits.keyBytesMax + 1));
   for (const protocol of PROTOCOLS) {

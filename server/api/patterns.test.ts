@@ -5,7 +5,7 @@ import { errorOf } from "#wire/connect/testing/raw-call.ts";
 import { clientsOf, type Clients } from "#wire/connect/testing/ways.ts";
 import { useServer } from "../testing/servers.ts";
 
-/** Patterns that take a backtracking engine for ever, and such that are as large as they may be. */
+/** Patterns that take exponential time in a backtracking engine, and patterns of the largest allowed size. */
 const EVIL = [
   "^(a+)+$",
   "(a|aa)+$",
@@ -20,10 +20,10 @@ const EVIL = [
   "(.{0,30}){20}$",
   `${"(a|".repeat(100)}b${")".repeat(100)}$`,
 ];
-/** Far more than any of it may take; whoever waits longer is waiting for ever. */
+/** Far more than any of it may take. */
 const HANGS = { timeoutMs: 20_000 };
 
-describe("S11 patterns of an evil client", () => {
+describe("S11 patterns of a hostile client", () => {
   const server = useServer();
   let clients: Clients;
   let run: { id: string };
@@ -53,7 +53,7 @@ describe("S11 patterns of an evil client", () => {
     });
   });
 
-  /** Either it works, or it is refused by name; and meanwhile others are served. */
+  /** Either it works, or it is refused with a reason; and meanwhile others are served. */
   async function isBounded(call: Promise<unknown>): Promise<void> {
     const healthy = clients.runs.getRun({ run }, HANGS);
     const outcome = await errorOf(call).catch(() => undefined);

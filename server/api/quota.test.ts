@@ -47,7 +47,7 @@ async function untilRefused(
   }
 }
 
-it("K1, K5 over the quota plain routes answer 429, and what is public goes on", async () => {
+it("K1, K5 over the quota plain routes answer 429, and public ones still work", async () => {
   const server = await open(["--quota-requests-per-second", "5"]);
   const { url } = server.listening;
   const route = await untilRefused(() => fetch(`${url}/metrics`));
@@ -118,7 +118,7 @@ it("K3 open streams are bounded, and one that ends makes room", async () => {
     code: "ResourceExhausted",
     details: [{ reason: "QUOTA", facts: { quota: "streams", limit: "2", retry_after_ms: "1000" } }],
   });
-  // Single calls need no place among the streams.
+  // Single calls do not count as streams.
   await metrics.writeEnvelope(envelope(id, 1));
   streams[0]!.held.resolve();
   expect((await streams[0]!.acks.next()).done).toBe(true);
@@ -127,7 +127,7 @@ it("K3 open streams are bounded, and one that ends makes room", async () => {
   expect((await streams[1]!.acks.next()).done).toBe(true);
 });
 
-it("K3 a stream whose client goes away makes room", async () => {
+it("K3 a stream whose client disconnects makes room", async () => {
   const server = await open(["--quota-streams", "1"]);
   const health = connect(server.listening.url);
   onTestFinished(() => health.destroy());
@@ -178,7 +178,7 @@ it("K4 a stream over its quota is slowed down and loses nothing", async () => {
   expect(performance.now() - startMs).toBeGreaterThan(900);
 });
 
-it("K4 an upload over its quota is slowed down and comes whole", async () => {
+it("K4 an upload over its quota is slowed down and arrives complete", async () => {
   const server = await open(["--quota-bytes-per-second", "40000"]);
   const { url } = server.listening;
   const id = await runIn(grpc(server));
@@ -215,7 +215,7 @@ it("K3 uploads count as streams", async () => {
   await expect.poll(async () => (await second()).status).toBe(201);
 });
 
-it("K1, K4 0 is no limit", async () => {
+it("K1, K4 0 means no limit", async () => {
   const server = await open([
     "--quota-requests-per-second",
     "0",

@@ -30,7 +30,7 @@ async function get(token: string, path: string): Promise<{ status: number; recor
 }
 
 let count = 0;
-/** A namespace of this test alone. */
+/** A namespace for this test only. */
 let lab: string;
 beforeEach(() => {
   lab = `lab-${++count}`;
@@ -48,14 +48,14 @@ async function newUser(roles: Record<string, Role>) {
   return { name, token };
 }
 
-/** What a job of the stock tracker does: it asks for its base before each record. */
+/** Like a job of the stock tracker: requests its base before each record. */
 async function track(token: string, base: string, key: string, record: string): Promise<number> {
   await get(token, base);
   return put(token, `${base}/${key}`, record);
 }
 
-describe("who decides where a record goes", () => {
-  it("X45 a run that another user made on the path catches no record, deeper or further up", async () => {
+describe("the target of a record", () => {
+  it("X45 a run that another user made on the path does not divert a record, deeper or further up", async () => {
     const ada = await (await newUser({ [lab]: Role.WRITER })).token();
     const eve = await (await newUser({ [lab]: Role.VIEWER, [`${lab}/exp`]: Role.WRITER })).token();
     const root = await (await newUser({ [lab]: Role.WRITER })).token();
@@ -63,7 +63,7 @@ describe("who decides where a record goes", () => {
     expect(await track(ada, `${lab}/exp`, "attempt_1/out", '{"v": 1}')).toBe(204);
     expect(await get(ada, `${lab}/exp`)).toEqual({ status: 200, record: { "attempt_1/out": { v: 1 } } });
     expect(await get(ada, `${lab}/exp/attempt_1`)).toEqual({ status: 200, record: {} });
-    // The other way round: a run above a closed namespace, by one who may not write in there.
+    // The reverse: a run above a closed namespace, by a user who may not write in there.
     await admin().setClosed({ scope: { namespace: `${lab}/secret` }, closed: true });
     const mia = await (await newUser({ [lab]: Role.VIEWER, [`${lab}/secret`]: Role.WRITER })).token();
     await clientsOf(withToken(root)).runs.createRun({ namespace: lab, aliases: ["secret"] });
@@ -72,7 +72,7 @@ describe("who decides where a record goes", () => {
     expect(await get(mia, `${lab}/secret/job`)).toEqual({ status: 200, record: { "0": { v: 2 } } });
   });
 
-  it("X45 what others ask for does not count, nor another token of the same principal", async () => {
+  it("X45 requests of others do not count, nor those of another token of the same principal", async () => {
     const ada = await newUser({ [lab]: Role.WRITER });
     const [job, notebook] = [await ada.token(), await ada.token({ role: Role.VIEWER })];
     const eve = await (await newUser({ [lab]: Role.VIEWER })).token();
@@ -80,7 +80,7 @@ describe("who decides where a record goes", () => {
     for (const other of [notebook, eve]) await get(other, `${lab}/exp/attempt_1`);
     expect(await put(job, `${lab}/exp/attempt_1/out`, '{"v": 1}')).toBe(204);
     expect((await get(job, `${lab}/exp`)).record).toEqual({ "attempt_1/out": { v: 1 } });
-    // However much they ask.
+    // Any number of requests.
     await get(job, `${lab}/deep/exp`);
     for (let i = 0; i < 300; i++) await get(eve, `${lab}/deep/exp/${i}`);
     expect(await put(job, `${lab}/deep/exp/attempt_1/out`, '{"v": 2}')).toBe(204);
@@ -95,7 +95,7 @@ describe("who decides where a record goes", () => {
     expect(await track(token, `${lab}/exp`, "out", '{"v": 1}')).toBe(403);
   });
 
-  it("X45 a record that two runs along the path have is that of the base, or refused", async () => {
+  it("X45 of a record that two runs along the path have, the one of the base is used, or it is refused", async () => {
     const ada = await (await newUser({ [lab]: Role.WRITER })).token();
     const eve = await (await newUser({ [lab]: Role.VIEWER, [`${lab}/exp`]: Role.WRITER })).token();
     expect(await track(ada, `${lab}/exp`, "attempt_1/out", '{"v": 1}')).toBe(204);

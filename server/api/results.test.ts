@@ -16,7 +16,7 @@ async function get(path: string): Promise<{ status: number; record: unknown }> {
 }
 
 describe("results over plain HTTP", () => {
-  it("X40 a record comes back as it was put, and is a param of a run in that namespace", async () => {
+  it("X40 a record is returned as it was put, and is a param of a run in that namespace", async () => {
     const record = '{"loss": 0.5, "l2norm/mean": 1e-3, "name": "x", "big": 9007199254740993}';
     expect((await put("langtech/asr/exp-1/0", record)).status).toBe(204);
     const { status } = await get("langtech/asr/exp-1/0");
@@ -39,20 +39,20 @@ describe("results over plain HTTP", () => {
     expect(await get("a/b/run")).toEqual({ status: 200, record: { "1": { y: 3 } } });
   });
 
-  it("X42 a key may hold slashes: the base that was asked for last says where it begins", async () => {
+  it("X42 a key may contain slashes: the base that was requested last decides where it begins", async () => {
     expect((await get("ns/deep/exp")).status).toBe(404);
     await put("ns/deep/exp/attempt_1/out", '{"v": 1}');
     expect(await get("ns/deep/exp")).toEqual({ status: 200, record: { "attempt_1/out": { v: 1 } } });
     await put("ns/deep/exp/attempt_2/out/more", '{"v": 2}');
     expect(await get("ns/deep/exp/attempt_2/out/more")).toEqual({ status: 200, record: { v: 2 } });
-    // Who asked for a record that is not there did not name a base.
+    // A request for a missing record does not set a base.
     expect((await get("ns/deep/exp/attempt_3")).status).toBe(404);
     expect((await get("ns/deep/exp")).status).toBe(200);
     await put("ns/deep/exp/attempt_3/out", '{"v": 3}');
     expect((await get("ns/deep/exp")).record).toMatchObject({ "attempt_3/out": { v: 3 } });
   });
 
-  it("X45 without a base that was asked for the key is the last segment, whatever runs there are", async () => {
+  it("X45 without a requested base the key is the last segment, for any existing runs", async () => {
     const { runs } = clientsOf(createGrpcTransport({ baseUrl: server().listening.url }));
     await runs.createRun({ namespace: "open/lab", aliases: ["exp"] });
     await put("open/lab/exp/attempt_1/out", '{"v": 1}');
@@ -65,8 +65,8 @@ describe("results over plain HTTP", () => {
     ["no object", "x/y/z", "[1]"],
     ["no key", "x/y", "{}"],
     ["too large", "x/y/z", JSON.stringify({ v: "x".repeat(70_000) })],
-    ["a namespace that is none", "x/../y/z", "{}"],
-  ])("X43 %s is refused in words and leaves nothing", async (_what, path, body) => {
+    ["an invalid namespace", "x/../y/z", "{}"],
+  ])("X43 %s is refused with a message and stores nothing", async (_what, path, body) => {
     const response = await put(path, body);
     expect(response.status).toBeGreaterThanOrEqual(400);
     expect(response.status).toBeLessThan(500);

@@ -8,7 +8,7 @@ import { useWays, TWO_WAYS } from "../testing/servers.ts";
 const open = useWays();
 
 describe.each(TWO_WAYS)("$name", (way) => {
-  it("V9 tells the keys of many runs together, and leaves out runs that are not there", async () => {
+  it("V9 lists the keys of many runs together, and leaves out missing runs", async () => {
     const { runs, metrics } = open(way);
     const namespace = `k-${randomUUID()}`;
     const newRun = async () => (await runs.createRun({ namespace })).run!.id;
@@ -42,7 +42,7 @@ describe.each(TWO_WAYS)("$name", (way) => {
     expect(await metrics.listRunKeys({})).toMatchObject({ keys: [], runs: [], truncated: false });
   });
 
-  it("V9 refuses more runs or series than it looks at", async () => {
+  it("V9 refuses more runs or series than the limit", async () => {
     const { metrics } = open(way);
     for (const seriesPerRun of [-1, limits.keySeriesPerRunMax + 1]) {
       expect(await errorOf(metrics.listRunKeys({ seriesPerRun }))).toMatchObject({ code: "InvalidArgument" });
@@ -51,7 +51,7 @@ describe.each(TWO_WAYS)("$name", (way) => {
     expect(await errorOf(metrics.listRunKeys({ runs: many }))).toMatchObject({ code: "ResourceExhausted" });
   });
 
-  it("V9 goes through all pages of a run with more series than a page holds", async () => {
+  it("V9 reads all pages of a run with more series than a page holds", async () => {
     const { runs, metrics } = open(way);
     const id = (await runs.createRun({ namespace: `k-${randomUUID()}` })).run!.id;
     const count = limits.pageSizeMax + 5;

@@ -119,7 +119,7 @@ describe.each(DUPLEX)("$name", (way) => {
     expect(error).toEqual(refused);
   });
 
-  it("W4 what is malformed in a stream is refused by name", async () => {
+  it("W4 malformed messages of a stream are refused by name", async () => {
     const { runs, metrics, url } = open(way);
     const { run } = await runs.createRun({});
     const { id } = run!;
@@ -138,7 +138,7 @@ describe.each(DUPLEX)("$name", (way) => {
     expect(await valuesOf(way.transport(url), id)).toEqual([1]);
   });
 
-  it("W4 abandoned streams lose nothing that was acknowledged, and others do not notice", async () => {
+  it("W4 abandoned streams lose nothing that was acknowledged, and do not affect others", async () => {
     const { runs, metrics, url } = open(way);
     const { run } = await runs.createRun({});
     const { id } = run!;
@@ -147,7 +147,7 @@ describe.each(DUPLEX)("$name", (way) => {
     const acks = metrics.streamEnvelopes(feed, { signal: stop.signal })[Symbol.asyncIterator]();
     feed.push(envelope(id, 1));
     await acks.next();
-    // Several on their way at the moment the client goes.
+    // Several are in flight when the client disconnects.
     for (let seq = 2; seq <= 20; seq++) feed.push(envelope(id, seq));
     stop.abort();
     await expect(acks.next()).rejects.toMatchObject({ code: Code.Canceled });
@@ -167,13 +167,13 @@ describe.each(DUPLEX)("$name", (way) => {
       quiet.abort();
       await ended;
     }
-    // The writer goes on where it stopped.
+    // The writer continues where it stopped.
     const next = (await valuesOf(way.transport(url), id)).length + 1;
     expect(await metrics.writeEnvelope(envelope(id, next))).toMatchObject({ seq: BigInt(next) });
   });
 });
 
-it("B2 open streams are told when the server stops, and do not hold it up", async () => {
+it("B2 open streams are notified when the server stops, and do not delay it", async () => {
   // A server that waited for its clients would not stop before the test ends.
   const server = await startServer([], { closeRequestsMs: 600_000 });
   const { url } = server.listening;

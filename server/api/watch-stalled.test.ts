@@ -13,7 +13,7 @@ const STALLED = 20;
 /** More than a client's window, so that the first event fills it. */
 const NOTES = "x".repeat(100_000);
 
-/** Watches over gRPC and reads nothing beyond the head of the answer. */
+/** Watches over gRPC and reads only the head of the answer. */
 async function stalledWatch(session: ClientHttp2Session): Promise<ClientHttp2Stream> {
   const stream = session.request({
     ":method": "POST",
@@ -33,7 +33,7 @@ async function gauge(name: string): Promise<number> {
   return Number(new RegExp(`^${name} (\\d+)$`, "m").exec(text)![1]);
 }
 
-it("H5, H6 a client that does not read stops what is made for it, and costs nothing when it is gone", async () => {
+it("H5, H6 a client that does not read pauses its watch, and costs nothing after it disconnects", async () => {
   const { url } = server().listening;
   const { runs, watch } = clientsOf(WAYS[0]!.transport(url));
   const { run } = await runs.createRun({});
@@ -48,7 +48,7 @@ it("H5, H6 a client that does not read stops what is made for it, and costs noth
     await runs.updateRun({ run: { id }, notes: `${i} ${NOTES}` });
     expect((await healthy.next("runs")).runs).toMatchObject([{ id, notes: `${i} ${NOTES}` }]);
   }
-  // One that is on its way to each, and one that waits for room.
+  // One in flight to each, and one that waits for the window.
   const made = (await gauge("cairn_watch_events")) - before;
   expect(made).toBeGreaterThanOrEqual(rounds);
   expect(made).toBeLessThanOrEqual(rounds + 3 * STALLED);

@@ -9,7 +9,7 @@ import { Watching } from "../testing/watching.ts";
 const open = useWays();
 
 describe.each(TWO_WAYS)("$name", (way) => {
-  it("H1, H2 runs that match come as they are, those that do not come as left", async () => {
+  it("H1, H2 matching runs are sent, runs that stop matching are sent as left", async () => {
     const { runs, watch, metrics } = open(way);
     const namespace = `h1-${TWO_WAYS.indexOf(way)}`;
     const watching = await Watching.open(watch, {
@@ -44,7 +44,7 @@ describe.each(TWO_WAYS)("$name", (way) => {
     watching.stop();
   });
 
-  it("H3 points and lines come as they were sent", async () => {
+  it("H3 points and lines are sent as they were logged", async () => {
     const { runs, watch, metrics } = open(way);
     const namespace = `h3-${TWO_WAYS.indexOf(way)}`;
     const { run } = await runs.createRun({ namespace, aliases: ["job"] });
@@ -87,7 +87,7 @@ describe.each(TWO_WAYS)("$name", (way) => {
     watching.stop();
   });
 
-  it("H4 goes on after the connection was lost", async () => {
+  it("H4 resumes after the connection was lost", async () => {
     const { runs, watch, metrics } = open(way);
     const { run } = await runs.createRun({ namespace: `h4-${TWO_WAYS.indexOf(way)}` });
     const { id } = run!;
@@ -103,7 +103,7 @@ describe.each(TWO_WAYS)("$name", (way) => {
         log: [{ lines: [`line ${i}`] }],
       });
       if (i % 3 === 2) {
-        // Whatever is on its way is lost.
+        // Data in flight is lost.
         watching.stop();
         watching = await Watching.open(watch, {
           ...request,
@@ -130,7 +130,7 @@ describe.each(TWO_WAYS)("$name", (way) => {
     watching.stop();
   });
 
-  it("H9, W6 what cannot be watched is refused by name", async () => {
+  it("H9, W6 invalid watches are refused by name", async () => {
     const { watch } = open(way);
     const refused = (request: object) => errorOf(new Watching(watch, request).any());
     expect(await refused({})).toMatchObject({ code: "InvalidArgument" });
@@ -143,7 +143,7 @@ describe.each(TWO_WAYS)("$name", (way) => {
   });
 });
 
-it("H10, B2 open watches are told when the server stops, and do not hold it up", async () => {
+it("H10, B2 open watches are notified when the server stops, and do not delay it", async () => {
   // A server that waited for its clients would not stop before the test ends.
   const server = await startServer([], { closeRequestsMs: 600_000 });
   const { url } = server.listening;

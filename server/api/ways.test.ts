@@ -1,6 +1,6 @@
 /**
- * Every kind of call and answer on every way to talk to a server. Tests of a feature try it on TWO_WAYS; what a
- * transport could get wrong by itself is tried here.
+ * Every kind of call and answer on every way to talk to a server. Tests of a feature try it on TWO_WAYS; properties of
+ * a transport are tested here.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
@@ -35,7 +35,7 @@ function numbered(id: string, seq: number): EnvelopeInit {
 }
 
 describe.each(WAYS)("$name", (way) => {
-  it("D4, W1 what was acknowledged is in the very next read, list, search and count", async () => {
+  it("D4, W1 acknowledged data is in the next read, list, search and count", async () => {
     const api = open(way);
     const { runs, metrics, namespaces } = api;
     const namespace = `d4/${randomUUID()}`;
@@ -54,7 +54,7 @@ describe.each(WAYS)("$name", (way) => {
     }
   });
 
-  it("V1 numbers come back bit for bit", async () => {
+  it("V1 numbers are exact to the bit", async () => {
     const api = open(way);
     const id = await newRun(api);
     const values = [NaN, Infinity, -Infinity, 5e-324, -5e-324, 1.7976931348623157e308, 0.1, -1 / 3, 0];
@@ -66,7 +66,7 @@ describe.each(WAYS)("$name", (way) => {
     expect(Buffer.from(series[0]!.values!.bytes)).toEqual(Buffer.from(Float64Array.from(values).buffer));
   });
 
-  it("V2 integers, booleans and texts come back as what they were", async () => {
+  it("V2 integers, booleans and texts keep their type", async () => {
     const api = open(way);
     const id = await newRun(api);
     const integers = [2n ** 63n - 1n, -(2n ** 63n), 9007199254740993n, 0n];
@@ -111,7 +111,7 @@ describe.each(WAYS)("$name", (way) => {
     }
   });
 
-  it("W1 a stream of answers comes while it is open, and ends when there is no more", async () => {
+  it("W1 a stream of answers arrives while it is open, and ends when complete", async () => {
     const api = open(way);
     const id = await newRun(api);
     const say = (text: string) => api.metrics.writeEnvelope({ run: { id }, log: [{ lines: [text] }] });
@@ -141,7 +141,7 @@ describe.each(WAYS)("$name", (way) => {
     expect(await errorOf(unknown.any())).toMatchObject({ code: "NotFound" });
   });
 
-  it("W4 calls and streams that are abandoned say so to the client alone", async () => {
+  it("W4 abandoned calls and streams are only reported to the client", async () => {
     const api = open(way);
     const id = await newRun(api);
     const gone = new AbortController();
@@ -228,7 +228,7 @@ describe("errors on every way", () => {
   /** One for each code, and for each kind of detail. */
   const REFUSED: { what: string; code: string; call: (api: Clients) => Promise<unknown> }[] = [
     {
-      what: "a query that is wrong",
+      what: "an invalid query",
       code: "InvalidArgument",
       call: ({ runs }) => runs.searchRuns({ query: "params.lr > 1 and and tags.x" }),
     },

@@ -31,7 +31,7 @@ function points(key: string, values: number[], steps: number[]): NonNullable<Env
 }
 
 describe.each(TWO_WAYS)("$name", (way) => {
-  it("D4, W1 what was acknowledged is in the very next read, list, search and count", async () => {
+  it("D4, W1 acknowledged data is in the next read, list, search and count", async () => {
     const api = open(way);
     const { runs, metrics, namespaces, system } = api;
     const namespace = `d4/${randomUUID()}`;
@@ -155,7 +155,7 @@ describe.each(TWO_WAYS)("$name", (way) => {
     expect((await api.system.verifyRun({ run: { id } })).writers).toEqual([]);
   });
 
-  it("V3 steps and times up to 2^53 are exact, beyond they are refused", async () => {
+  it("V3 steps and times up to 2^53 are exact, above they are refused", async () => {
     const api = open(way);
     const id = await newRun(api);
     const edge = 2n ** 53n;
@@ -227,7 +227,7 @@ describe.each(TWO_WAYS)("$name", (way) => {
     expect((await api.runs.getRun({ run: { id } })).params).toMatchObject(params);
   });
 
-  it("P1 a read says whether it is exact or a band and how many points it covers", async () => {
+  it("P1 a read reports whether it is exact or a band and how many points it covers", async () => {
     const api = open(way);
     const id = await newRun(api);
     const steps = Array.from({ length: 1000 }, (_, i) => i);

@@ -73,7 +73,7 @@ const calls = (
       }),
   ],
   [
-    "ask for the offset",
+    "request the offset",
     () =>
       on.artifacts.uploads.putPiece(as("write"), byId(run), head(name), {
         digest: sha256("ab"),
@@ -84,7 +84,7 @@ const calls = (
   ["delete", () => on.artifacts.delete(as("write"), asked(name))],
 ];
 
-it("F5 F10 an artifact that is closed to somebody is not found by any way, nor listed, nor counted", async () => {
+it("F5 F10 an artifact that is closed to a caller is not found in any way, listed, or counted", async () => {
   for (const name of ["a", "secret-1", "secret-2", "z"])
     await put({ ...OWNER, permission: "write" }, name, name);
   await close("secret-1");
@@ -102,7 +102,7 @@ it("F5 F10 an artifact that is closed to somebody is not found by any way, nor l
   expect(await textOf((await on.artifacts.open(owners, asked("secret-1"))).body)).toBe("secret-1");
 });
 
-it("F5 a closed artifact and one that is not there are refused with the same words", async () => {
+it("F5 a closed artifact and a missing one are refused with the same message", async () => {
   await put({ ...OWNER, permission: "write" }, "secret", "x");
   await close("secret");
   const ada = await on.somebody("ada", { role: "writer", namespace: "lab" });
@@ -111,7 +111,7 @@ it("F5 a closed artifact and one that is not there are refused with the same wor
   expect(await wordsOf("secret")).toBe(await wordsOf("nothing"));
 });
 
-it("F5 who may read may not write, and who is elsewhere finds no run", async () => {
+it("F5 a reader may not write, and a caller of another namespace finds no run", async () => {
   await put({ ...OWNER, permission: "write" }, "a", "content");
   const reader = await on.somebody("reader", { role: "viewer", namespace: "lab" });
   expect(await textOf((await on.artifacts.open(reader("read"), asked("a"))).body)).toBe("content");
@@ -127,7 +127,7 @@ it("F5 who may read may not write, and who is elsewhere finds no run", async () 
   expect(await textOf((await on.artifacts.open(reader("read"), asked("a"))).body)).toBe("content");
 });
 
-it("F5 one artifact can be opened to somebody who sees nothing else of the run", async () => {
+it("F5 one artifact can be opened to a user who sees nothing else of the run", async () => {
   await put({ ...OWNER, permission: "write" }, "shared", "for ada");
   await put({ ...OWNER, permission: "write" }, "private", "not for ada");
   const ada = await on.somebody("ada", { role: "viewer", runId: run, artifact: "shared" });
@@ -137,7 +137,7 @@ it("F5 one artifact can be opened to somebody who sees nothing else of the run",
   await expect(names(ada("read"))).rejects.toEqual(refused("not-found"));
 });
 
-it("F5 knowing the digest of content gives nobody the content", async () => {
+it("F5 knowing the digest does not give access to the content", async () => {
   await put({ ...OWNER, permission: "write" }, "secret", "the secret content");
   await close("secret");
   const ada = await on.somebody("ada", { role: "writer", namespace: "lab" });
@@ -158,7 +158,7 @@ it("F5 knowing the digest of content gives nobody the content", async () => {
   await expect(on.artifacts.open(ada("read"), mine)).rejects.toEqual(refused("precondition", "NOT_STORED"));
 });
 
-it("F3 F5 who loses the right while the upload comes keeps nothing", async () => {
+it("F3 F5 an upload whose caller loses the right meanwhile stores nothing", async () => {
   const ada = await on.somebody("ada", { role: "writer", namespace: "lab" });
   async function* slow() {
     yield Buffer.from("first half, ");
@@ -174,7 +174,7 @@ it("F3 F5 who loses the right while the upload comes keeps nothing", async () =>
   expect(await names({ ...OWNER, permission: "read" })).toEqual([]);
 });
 
-it("F11 a deletion says who deleted what, and what was closed stays closed until its last version is gone", async () => {
+it("F11 a deletion records who deleted what, and what was closed stays closed until its last version is gone", async () => {
   await put({ ...OWNER, permission: "write" }, "model.pt", "one");
   await close("model.pt");
   await on.artifacts.delete({ ...OWNER, permission: "write" }, asked("model.pt"));

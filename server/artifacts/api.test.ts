@@ -13,7 +13,7 @@ describe.each(TWO_WAYS.map((way) => [way.name, way] as const))("artifacts by %s"
     return { id: run!.id };
   };
 
-  it("F1 W1 records a reference with everything that is said about it, and gives it back", async () => {
+  it("F1 W1 records a reference with all its metadata, and returns it", async () => {
     const run = await newRun();
     const artifact = await api().artifacts.recordArtifact({
       run,
@@ -45,7 +45,7 @@ describe.each(TWO_WAYS.map((way) => [way.name, way] as const))("artifacts by %s"
     expect(found).toEqual(artifact);
   });
 
-  it("F13 records content that travels in the message", async () => {
+  it("F13 records content that is sent in the message", async () => {
     const run = await newRun();
     for (const content of [new Uint8Array(), Buffer.from([0, 255, 128, 10])]) {
       const artifact = await api().artifacts.recordArtifact({ run, artifact: { name: "x.png", content } });
@@ -119,10 +119,10 @@ describe.each(TWO_WAYS.map((way) => [way.name, way] as const))("artifacts by %s"
     ["neither", { name: "x" }, "InvalidArgument"],
     ["an unknown kind", { name: "x", uri: "a:b", kind: 99 as ArtifactKind }, "InvalidArgument"],
     ["a wrong digest", { name: "x", content: Buffer.from("a"), sha256: sha256("b") }, "InvalidArgument"],
-    ["a digest that is none", { name: "x", uri: "a:b", sha256: "abc" }, "InvalidArgument"],
+    ["an invalid digest", { name: "x", uri: "a:b", sha256: "abc" }, "InvalidArgument"],
     ["a negative size", { name: "x", uri: "a:b", sizeBytes: -1n }, "InvalidArgument"],
-    ["metadata that is no JSON", { name: "x", uri: "a:b", metadata: { a: "{" } }, "InvalidArgument"],
-    ["a step beyond 2^53", { name: "x", uri: "a:b", step: 2n ** 53n + 1n }, "InvalidArgument"],
+    ["metadata that is not JSON", { name: "x", uri: "a:b", metadata: { a: "{" } }, "InvalidArgument"],
+    ["a step above 2^53", { name: "x", uri: "a:b", step: 2n ** 53n + 1n }, "InvalidArgument"],
     ["too much content", { name: "x", content: new Uint8Array((256 << 10) + 1) }, "ResourceExhausted"],
     ["a name that climbs", { name: "../x", uri: "a:b" }, "InvalidArgument"],
     ["a URI that is too long", { name: "x", uri: "a".repeat(9000) }, "ResourceExhausted"],
@@ -138,7 +138,7 @@ describe.each(TWO_WAYS.map((way) => [way.name, way] as const))("artifacts by %s"
     expect((await api().artifacts.listArtifacts({ run })).artifacts).toEqual([]);
   });
 
-  it("F10 refuses a page token that is none", async () => {
+  it("F10 refuses an invalid page token", async () => {
     const run = await newRun();
     for (const pageToken of ["x", "bm9uZQ", Buffer.from("[1,2]").toString("base64url")]) {
       expect((await errorOf(api().artifacts.listArtifacts({ run, pageToken }))).code).toBe("InvalidArgument");

@@ -36,7 +36,7 @@ const remove = (name: string) => http.call("DELETE", `/artifacts/${run}/${name}`
 const isStored = (content: string) =>
   existsSync(join(folder, "blobs", sha256(content).slice(0, 2), sha256(content)));
 
-it("F15 B1 a backup holds the content of artifacts, and restoring it brings that back", async () => {
+it("F15 B1 a backup has the content of artifacts, and restoring it restores that", async () => {
   await put("kept", "kept");
   await put("lost", "to be lost");
   await put("replaced", "first");
@@ -71,7 +71,7 @@ it("F15 B1 a backup holds the content of artifacts, and restoring it brings that
   expect((await api.system.checkIntegrity({})).problems).toEqual([]);
 });
 
-it("F15 what a backup holds outlives the store it is of", async () => {
+it("F15 the content of a backup outlives its store", async () => {
   await put("a", "only in the backup");
   await api.system.createBackup({ name: "one" });
   await remove("a");
@@ -80,7 +80,7 @@ it("F15 what a backup holds outlives the store it is of", async () => {
   const copy = join(folder, "backups", "one.blobs", digest.slice(0, 2), digest);
   expect(existsSync(copy)).toBe(true);
   expect(isStored("only in the backup")).toBe(false);
-  // Damage there is found here: it is not served as good.
+  // Damage in the backup is detected: it is not served.
   writeFileSync(copy, "damaged in the backup");
   await api.system.restoreBackup({ name: "one" });
   expect(await get("a")).toBe(500);

@@ -44,7 +44,7 @@ describe("content that artifacts share", () => {
     on = await openArtifactCore();
   });
 
-  it("F4 is kept once and destroyed with the last artifact or version that has it", async () => {
+  it("F4 is stored once and destroyed with the last artifact or version that has it", async () => {
     const [run, other] = [await on.newRun(), await on.newRun("elsewhere")];
     await put(run, "a", "shared");
     await put(run, "b", "shared");
@@ -79,7 +79,7 @@ describe("content that artifacts share", () => {
     expect(await read(other, "b")).toBe("shared");
   });
 
-  it("F4 stays as long as somebody reads it, and is gone then", async () => {
+  it("F4 stays until its last reader is done, and is then destroyed", async () => {
     const run = await on.newRun();
     await put(run, "a", "long story");
     const { body } = await on.artifacts.open(READER, { run: byId(run), name: "a", step: undefined });
@@ -111,7 +111,7 @@ describe("content that artifacts share", () => {
     expect(await on.digests()).toEqual([sha256("used")]);
   });
 
-  it("F3 F14 is not kept when the run is purged while it comes", async () => {
+  it("F3 F14 is not stored when the run is purged during the upload", async () => {
     const run = await on.newRun();
     async function* slow() {
       yield Buffer.from("too ");
@@ -136,7 +136,7 @@ describe("content that artifacts share", () => {
     expect(await on.digests()).toEqual([]);
   });
 
-  it("F4 is destroyed later when it cannot be destroyed now, and the delete succeeds all the same", async () => {
+  it("F4 is destroyed later when it cannot be destroyed now, and the delete still succeeds", async () => {
     await on.discard();
     let broken = true;
     on = await openArtifactCore((blobs) => ({
@@ -153,7 +153,7 @@ describe("content that artifacts share", () => {
     expect(await on.digests()).toEqual([]);
   });
 
-  it("F4 that is being destroyed comes anew when it is uploaded at that moment", async () => {
+  it("F4 that is being destroyed is stored again when it is uploaded at that moment", async () => {
     await on.discard();
     const gate = Promise.withResolvers<void>();
     const reached = Promise.withResolvers<void>();
@@ -170,14 +170,14 @@ describe("content that artifacts share", () => {
     const removing = remove(run, "a");
     await reached.promise;
     const putting = put(run, "b", "phoenix");
-    // It has everything but the place, for which it waits.
+    // It has everything but the final name, for which it waits.
     for (let i = 0; i < 20; i++) await on.under.blobLedger.listUnusedBlobs(1);
     gate.resolve();
     await Promise.all([removing, putting]);
     expect(await read(run, "b")).toBe("phoenix");
   });
 
-  it("F2 that is lost is reported", async () => {
+  it("F2 that is missing is reported", async () => {
     const run = await on.newRun();
     await put(run, "a", "lost");
     await on.blobs.delete(sha256("lost"));
@@ -208,9 +208,9 @@ function through(blobs: BlobStore): BlobStore {
 }
 
 describe("many at once", () => {
-  it("F4 no artifact loses its content, and nothing is left over, whoever puts and deletes the same", async () => {
-    // Every step of the blob store takes about as long as some calls of the other store, at random, so that
-    // what one does comes between the steps of another.
+  it("F4 no artifact loses its content, and nothing is left over, with concurrent puts and deletes of the same", async () => {
+    // Every step of the blob store takes about as long as some calls of the other store, at random, so that the steps
+    // of concurrent calls interleave.
     let random = () => 0;
     const turns = async () => {
       for (let n = random(); n > 0; n--) await on.under.blobLedger.listUnusedBlobs(1);
@@ -298,7 +298,7 @@ describe("uploads in pieces", () => {
     return count;
   };
 
-  it("F5 F6 belong to who began them", async () => {
+  it("F5 F6 belong to the principal that began them", async () => {
     const run = await on.newRun();
     const ada = await on.somebody("ada", { role: "writer", namespace: "lab" });
     const bob = await on.somebody("bob", { role: "writer", namespace: "lab" });
@@ -325,7 +325,7 @@ describe("uploads in pieces", () => {
     expect(await piece(run, "kept", "0123456789", undefined)).toEqual({ done: false, offset: 4 });
   });
 
-  it("F7 are limited for one principal, and others go on", async () => {
+  it("F7 are limited for one principal, and others continue", async () => {
     const run = await on.newRun();
     for (let i = 0; i < limits.uploadsPerPrincipalMax; i++) await piece(run, `f${i}`, "ab", [0, "a"]);
     await expect(piece(run, "one more", "ab", [0, "a"])).rejects.toEqual(
@@ -355,7 +355,7 @@ describe("uploads in pieces", () => {
     expect(await read(run, "f")).toBe("whole");
   });
 
-  it("F14 come to nothing when the run is purged", async () => {
+  it("F14 are dropped when the run is purged", async () => {
     const run = await on.newRun();
     await piece(run, "f", "whole", [0, "who"]);
     await on.under.runs.setDeleted(run, 1, AUDIT);

@@ -38,7 +38,7 @@ describe.each(VERSIONS)("over %s", (version) => {
 
   const name = (text: string) => path(`${version.replaceAll(/\W/g, "")}/${text}`);
 
-  it("F1 F2 puts a file and gives it back byte for byte", async () => {
+  it("F1 F2 puts a file and returns it byte for byte", async () => {
     const content = Buffer.from(Array.from({ length: 300_000 }, (_, i) => (i * i) % 251));
     const put = await http.call("PUT", `${name("a/b.bin")}?kind=model&step=-3`, {}, content);
     expect(put.status).toBe(201);
@@ -75,7 +75,7 @@ describe.each(VERSIONS)("over %s", (version) => {
     expect(range.status).toBe(416);
   });
 
-  it("F1 says about it what was said, and the RPC says the same as the route", async () => {
+  it("F1 returns its metadata, the same by RPC and by route", async () => {
     const headers = {
       "content-type": "image/png; q=1",
       "x-cairn-metadata": '{ "epoch": 1.0, "note": "\\u00e9", "__proto__": {"x": 1} }',
@@ -97,7 +97,7 @@ describe.each(VERSIONS)("over %s", (version) => {
     );
   });
 
-  it("F9 serves it as a download that a browser neither runs nor guesses about", async () => {
+  it("F9 serves it as a download that a browser neither runs nor sniffs", async () => {
     for (const [file, type] of [
       ["page.html", "text/html; charset=utf-8"],
       ["picture.svg", "image/svg+xml"],
@@ -123,7 +123,7 @@ describe.each(VERSIONS)("over %s", (version) => {
     }
   });
 
-  it("F9 names the file in ASCII and in UTF-8, and lets no name out of its quotes", async () => {
+  it("F9 names the file in ASCII and in UTF-8, and escapes quotes in names", async () => {
     const file = "a \"quoted' \u202e\u00fc;%.txt";
     await http.call("PUT", name(encodeURIComponent(file)), {}, "x");
     const { headers } = await http.call("HEAD", name(encodeURIComponent(file)));
@@ -171,7 +171,7 @@ describe.each(VERSIONS)("over %s", (version) => {
     },
   );
 
-  it("F9 keeps to If-Range and If-None-Match", async () => {
+  it("F9 honours If-Range and If-None-Match", async () => {
     await http.call("PUT", name("conditions"), {}, "0123456789");
     const tag = `"${sha256("0123456789")}"`;
     const get = async (headers: Record<string, string>) => {
@@ -194,7 +194,7 @@ describe.each(VERSIONS)("over %s", (version) => {
     expect(headers["etag"]).toBe(tag);
   });
 
-  it("F3 keeps nothing of what is not what was announced", async () => {
+  it("F3 stores nothing of content that differs from the announced one", async () => {
     const wrong = await http.call("PUT", name("wrong"), { "x-cairn-sha256": sha256("right") }, "wrong!");
     expect(wrong.status).toBe(422);
     expect(jsonOf(wrong)).toMatchObject({ code: "invalid", reason: "DIGEST_MISMATCH" });
@@ -212,7 +212,7 @@ describe.each(VERSIONS)("over %s", (version) => {
     expect(right.status).toBe(201);
   });
 
-  it("F3 keeps nothing of what is too large, whether it says so or not", async () => {
+  it("F3 stores nothing of too large content, whether it is announced or not", async () => {
     const large = Buffer.alloc(5_000_001, version);
     const announced = await http.call("PUT", name("large"), { "content-length": "5000001" }, large);
     expect(announced.status).toBe(413);
@@ -238,13 +238,13 @@ describe.each(VERSIONS)("over %s", (version) => {
     expect(existsSync(blobFile(sha256(Buffer.alloc(100_000))))).toBe(false);
   });
 
-  it("F2 reports damage and never serves it as good", async () => {
+  it("F2 reports damage and never serves it", async () => {
     const content = Buffer.alloc(1_000_000, `damage ${version}`);
     await http.call("PUT", name("damaged"), {}, content);
     writeFileSync(blobFile(sha256(content)), Buffer.alloc(content.length, "x"));
     await expect(http.call("GET", name("damaged"))).rejects.toThrow();
     expect((await api.system.checkIntegrity({})).problems).toEqual([expect.stringContaining("damaged")]);
-    // Longer or shorter than its head would say: nothing of it is sent.
+    // Longer or shorter than its head: nothing of it is sent.
     for (const length of [content.length + 1_000_000, 10, 0]) {
       writeFileSync(blobFile(sha256(content)), Buffer.alloc(length, "x"));
       for (const headers of [{}, { range: "bytes=5-9" }, { range: "bytes=900000-" }]) {
@@ -278,7 +278,7 @@ describe.each(VERSIONS)("over %s", (version) => {
     expect([part.status, part.body.toString()]).toEqual([206, '"a"']);
   });
 
-  it("F5 has no bytes of a reference, and says where they are", async () => {
+  it("F5 has no bytes of a reference, and returns its location", async () => {
     const file = `${version.replaceAll(/\W/g, "")}/reference`;
     const uri = `${server.listening.url}/healthz`;
     await api.artifacts.recordArtifact({ run: { id: run }, artifact: { name: file, uri } });
@@ -288,7 +288,7 @@ describe.each(VERSIONS)("over %s", (version) => {
     expect(got.headers["location"]).toBeUndefined();
   });
 
-  it("F1 deletes one step, or all, and says when there is none", async () => {
+  it("F1 deletes one step, or all, and reports when there is none", async () => {
     for (const step of ["?step=1", "?step=2", ""])
       await http.call("PUT", name("many") + step, {}, `many${step}`);
     const remove = async (query: string) => {
@@ -324,7 +324,7 @@ describe.each(VERSIONS)("over %s", (version) => {
     expect((await http.call("GET", name("refused"))).status).toBe(404);
   });
 
-  it("A4 takes no body that a form or a foreign page could send", async () => {
+  it("A4 refuses a body that a form or a foreign page could send", async () => {
     for (const type of ["multipart/form-data; boundary=x", "application/x-www-form-urlencoded"]) {
       expect((await http.call("PUT", name("form"), { "content-type": type }, "ab")).status).toBe(415);
     }
@@ -342,7 +342,7 @@ describe.each(VERSIONS)("over %s", (version) => {
     expect((await http.call("PUT", name("text"), { "content-type": "text/plain" }, "ab")).status).toBe(201);
   });
 
-  it("says what is not there", async () => {
+  it("reports what is missing", async () => {
     const nobody = "0".repeat(32);
     for (const [method, target, status] of [
       ["GET", path("unknown"), 404],

@@ -67,7 +67,7 @@ describe.each(VERSIONS)("over %s", (version) => {
     };
   };
 
-  it("F6 takes pieces in order, says how much has come, and the last one makes the artifact", async () => {
+  it("F6 takes pieces in order, returns the offset, and the last one makes the artifact", async () => {
     const { piece, ask, get, content, digest } = upload("ordered");
     expect(offsetOf(await ask())).toEqual([202, "0"]);
     expect(uploads()).toEqual([]);
@@ -83,7 +83,7 @@ describe.each(VERSIONS)("over %s", (version) => {
     expect(uploads()).toEqual([]);
   });
 
-  it("F6 refuses a piece at another place, and says where to go on", async () => {
+  it("F6 refuses a piece at another offset, and returns the right one", async () => {
     const { piece, get, content } = upload("places");
     expect(offsetOf(await piece(300, 400))).toEqual([409, "0"]);
     await piece(0, 300);
@@ -96,7 +96,7 @@ describe.each(VERSIONS)("over %s", (version) => {
     expect((await get()).body.equals(content)).toBe(true);
   });
 
-  it("F6 keeps what came of a piece that was cut, and goes on from there", async () => {
+  it("F6 keeps the received part of a piece that was cut, and continues from there", async () => {
     const { content, headers, path, ask, piece, get } = upload("cut", 1_000_000);
     const cut = http.open("PUT", path, headers("0-999999/1000000"));
     await cut.write(content.subarray(0, 300_000));
@@ -123,7 +123,7 @@ describe.each(VERSIONS)("over %s", (version) => {
     hanging.cut();
   });
 
-  it("F6 goes on after a restart", async () => {
+  it("F6 continues after a restart", async () => {
     const first = upload("restart");
     await first.piece(0, 700);
     await restart();
@@ -142,7 +142,7 @@ describe.each(VERSIONS)("over %s", (version) => {
     expect((await get()).body.equals(content)).toBe(true);
   });
 
-  it("F3 F6 keeps nothing of an upload whose whole is not what was announced", async () => {
+  it("F3 F6 stores nothing of an upload that differs from the announced content", async () => {
     const { piece, path, headers, ask, digest } = upload("lie");
     await piece(0, 999);
     const lie = await http.call("PUT", path, headers("999-999/1000"), "?");
@@ -154,20 +154,20 @@ describe.each(VERSIONS)("over %s", (version) => {
     expect((await http.call("GET", path)).status).toBe(404);
   });
 
-  it("F6 refuses a piece that has not the bytes it announces", async () => {
+  it("F6 refuses a piece that does not have the bytes it announces", async () => {
     const { path, headers, ask, piece } = upload("length");
     const short = await http.call("PUT", path, headers("0-99/1000"), "short");
     expect([short.status, jsonOf(short)["reason"]]).toEqual([400, "BODY_LENGTH"]);
     const long = await http.call("PUT", path, headers("5-6/1000"), "much too long");
     expect(long.status).toBe(400);
     const [, offset] = offsetOf(await ask());
-    // What came in its place may stay: the digest decides at the end.
+    // What was received may stay: the digest decides at the end.
     expect(["0", "5"]).toContain(offset);
     await http.call("PUT", path, headers(`${Number(offset)}-999/1000`), Buffer.alloc(1000 - Number(offset)));
     expect((await piece(0, 1000)).status).toBe(201);
   });
 
-  it("F6 is another upload for another name, step, digest or size", async () => {
+  it("F6 is a different upload for another name, step, digest or size", async () => {
     const { piece, content, digest } = upload("mine");
     await piece(0, 600);
     const ask = async (name: string, total = 1000, sum = digest) => {

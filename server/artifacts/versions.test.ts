@@ -81,7 +81,7 @@ it("A37 A39 S22 a PUT over an artifact leaves its author, its content and an aud
   ]);
 });
 
-it("A39 S22 a writer cannot destroy what is kept; who maintains the run can", async () => {
+it("A39 S22 a writer cannot destroy kept versions; a maintainer of the run can", async () => {
   await http("ada", "PUT", "notes.txt", "of ada");
   await http("ben", "DELETE", "notes.txt");
   const ref = { run: { id: run } };

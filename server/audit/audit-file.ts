@@ -30,7 +30,7 @@ export interface CheckedFile {
   /** Numbers of the first and the last entry; 0 when there is none. */
   first: number;
   last: number;
-  /** In words; the first names the first line that is not as it was written. */
+  /** As texts; the first one names the first altered line. */
   problems: string[];
 }
 
@@ -42,7 +42,7 @@ export function parseHead(text: string): SignedAuditHead {
   if (!parsed.success) throw new Error("it is not a head of an audit");
   const { time_us: timeUs, public_key: publicKey, ...rest } = parsed.data;
   const head = { ...rest, timeUs, publicKey };
-  if (!isSigned(head)) throw new Error("its signature does not hold");
+  if (!isSigned(head)) throw new Error("its signature is invalid");
   return head;
 }
 
@@ -78,7 +78,7 @@ export async function checkAuditFile(
       } else {
         const before = number === 1 ? CHAIN_START : previous;
         if (before !== undefined && chainHash(before, number, { ...record, timeUs }) !== hash) {
-          problems.push(`entry ${number} is not as it was written`);
+          problems.push(`entry ${number} was altered`);
         }
       }
       if (number === head?.count) atHead = hash;

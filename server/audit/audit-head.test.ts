@@ -40,7 +40,7 @@ const plain = ({ count, hash, timeUs, server: id, publicKey, signature }: AuditH
   signature,
 });
 
-it("A40 S22 signs how long the audit is and its last hash, with a key that stays", async () => {
+it("A40 S22 signs the length of the audit and its last hash, with a persistent key", async () => {
   const empty = plain(await access.getAuditHead({}));
   expect(empty).toMatchObject({ count: 0, hash: CHAIN_START });
   await api.namespaces.createNamespace({ path: "lab" });
@@ -64,7 +64,7 @@ it("A40 S22 signs how long the audit is and its last hash, with a key that stays
   }
 });
 
-it("A40 S22 keeps the key to the owner of the process, and out of backups", async () => {
+it("A40 S22 keeps the key readable only by the owner of the process, and out of backups", async () => {
   await access.getAuditHead({});
   const file = join(folder, "audit-key.pem");
   expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -77,7 +77,7 @@ it("A40 S22 keeps the key to the owner of the process, and out of backups", asyn
   expect((await api.system.listBackups({})).backups).toHaveLength(1);
 });
 
-it("A40 refuses to sign with a file that is not a key, and makes no other", async () => {
+it("A40 refuses to sign with a file that is not a key, and does not replace it", async () => {
   writeFileSync(join(folder, "audit-key.pem"), "nonsense");
   await expect(access.getAuditHead({})).rejects.toThrow(/cannot read .*audit-key\.pem/);
   expect(readFileSync(join(folder, "audit-key.pem"), "utf8")).toBe("nonsense");

@@ -3,12 +3,12 @@ import { closeSync, fsyncSync, openSync, readFileSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { CairnError, quote } from "#lang/errors.ts";
 
-/** In the data folder, beside the store; no backup holds it. */
+/** In the data folder, beside the store; it is not in backups. */
 const FILE = "audit-key.pem";
 
 /**
- * The key that heads of the audit are signed with, read or made when it is first asked for. Without a folder
- * it lives as long as the process.
+ * The key that heads of the audit are signed with, read or made when it is first used. Without a folder it lives as
+ * long as the process.
  */
 export function auditSigner(directory: string | undefined): () => KeyObject {
   let key: KeyObject | undefined;

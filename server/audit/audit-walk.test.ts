@@ -1,6 +1,6 @@
 /**
- * Goes through every method and every route there is, as the server itself lists them: each is audited, only reads,
- * or has a reason why it leaves no entry.
+ * Walks every method and every route, as the server itself lists them: each is audited, only reads, or has a reason why
+ * it leaves no entry.
  */
 import { rmSync } from "node:fs";
 import type { JsonObject } from "@bufbuild/protobuf";
@@ -172,7 +172,7 @@ function step(
 }
 
 describe("S22: the audit of every write", () => {
-  it("A38 S22 has a decision for every method and every route, and none for what is not there", () => {
+  it("A38 S22 has a decision for every method and every route, and no others", () => {
     const routes = server.router.routes;
     const methods = [...server.wire.permissions.keys()];
     const writing = routes
@@ -204,7 +204,7 @@ describe("S22: the audit of every write", () => {
     expect(await entriesAfter(before)).toEqual([]);
   });
 
-  it.each(STEPS)("A37 A38 S22 writes down %s with principal, token and address", async (name, act) => {
+  it.each(STEPS)("A37 A38 S22 records %s with principal, token and address", async (name, act) => {
     const before = await count();
     await act();
     const entry = (await entriesAfter(before)).at(-1)!;
@@ -215,7 +215,7 @@ describe("S22: the audit of every write", () => {
     if (!BEFORE_LOGIN.has(name)) expect(entry.token).toMatch(/^[0-9a-f]{32}$/);
   });
 
-  it("A38 S22 says which fields of a run were changed, not their values, and nothing where nothing was", async () => {
+  it("A38 S22 records which fields of a run were changed, not their values, and nothing without a change", async () => {
     const made = await call("RunService/CreateRun", { namespace: "lab", params: { a: "1" }, name: "x" });
     const target = { run: { id: (made["run"] as { id: string }).id } };
     const before = await count();
@@ -231,7 +231,7 @@ describe("S22: the audit of every write", () => {
     expect(await call("AccessService/VerifyAudit", {})).toMatchObject({ ok: true });
   });
 
-  it("A38 S22 writes down what an envelope overwrites of a run that has ended, and not what it adds", async () => {
+  it("A38 S22 records what an envelope overwrites of a run that has ended, and not what it adds", async () => {
     const made = await call("RunService/CreateRun", {
       namespace: "lab",
       params: { a: "1" },

@@ -15,15 +15,15 @@ import type { Settings } from "../settings/settings.ts";
 export interface Authentication {
   /** As Admission.authenticate; without a credential the sender may be the owner. */
   authenticate(sender: Sender): Identity | Promise<Identity>;
-  /** Whether everybody must show something, also the user who started the server. */
+  /** Whether a credential is always required, also of the user who started the server. */
   needsCredential: boolean;
-  /** What the owner shows, where the system does not tell whose process called; undefined elsewhere. */
+  /** The secret of the owner, where the system does not tell whose process called; undefined elsewhere. */
   localSecret: LocalSecret | undefined;
   /** Sessions of the owner in a browser. */
   ownerSessions: OwnerSessions;
   /** The admin's first token in clear, only on the start that made it. */
   newToken: string | undefined;
-  /** Who administers already, where that is to be told at this start. */
+  /** The existing administrators, if this start must list them. */
   administrators: readonly Administrator[];
 }
 
@@ -45,16 +45,15 @@ const NOT_NEEDED = {
 const NO_SESSIONS: OwnerSessions = { open: () => undefined, end: () => false };
 
 /**
- * Who a caller is. A caller that shows a credential is judged by it. Without one, a server that listens to its own
- * machine only takes processes of the user who started it for its owner, and any other server knows no one. One that
- * is known under a name of its own counts as any other: a proxy on this machine may stand before it and pass on the
- * whole world.
+ * Authenticates callers. A caller with a credential is authenticated by it. Without one, a server that only listens on
+ * its own machine treats processes of the user who started it as its owner, and any other server refuses the call. A
+ * server with a public name counts as any other: a proxy on this machine may forward requests from anywhere.
  *
  * Whose process calls is in the kernel's table of sockets (peer-uid.ts). Where there is none, or with
- * `--local-secret`, the owner shows a secret that only this user can read (local-secret-file.ts).
+ * `--local-secret`, the owner sends a secret that only this user can read (local-secret-file.ts).
  *
- * A browser shows the cookie of its session with whatever it asks for, also when that session is long over: a
- * cookie that does not count is none.
+ * A browser sends the cookie of its session with every request, also when that session has ended: an invalid cookie is
+ * ignored.
  */
 export async function openAuthentication(
   settings: Door,
@@ -93,7 +92,7 @@ export async function openAuthentication(
   };
 }
 
-/** `otherwise` for a session that does not count. */
+/** `otherwise` for an invalid session. */
 function holderOf(
   access: Pick<Access, "identifySession">,
   session: ShownSession,
@@ -118,8 +117,8 @@ function isForThisMachine({ host, publicUrl, allowedHosts }: Door): boolean {
 }
 
 /**
- * The token in `Bearer TOKEN`, or in `Basic` as the password, for programs that only know names and
- * passwords: whom it belongs to is the token's own matter, so the name is not looked at.
+ * The token in `Bearer TOKEN`, or in `Basic` as the password, for programs that only support names and passwords. The
+ * token identifies its principal, so the name is ignored.
  */
 function secretOf(header: string | readonly string[]): string {
   const given = typeof header === "string" ? /^(Bearer|Basic) +(\S+)$/i.exec(header) : null;
@@ -127,7 +126,7 @@ function secretOf(header: string | readonly string[]): string {
   const pair = given === null ? "" : Buffer.from(given[2]!, "base64").toString();
   const colon = pair.indexOf(":");
   if (colon >= 0) return pair.slice(colon + 1);
-  throw new CairnError("unauthenticated", "cannot accept the credential: it is no token", {
+  throw new CairnError("unauthenticated", "cannot accept the credential: it is not a token", {
     reason: "BAD_CREDENTIAL",
     hint: "send the header `authorization: Bearer TOKEN`",
   });

@@ -78,10 +78,10 @@ describe("S26: the first start with --auth", () => {
     }
   });
 
-  it("S26 A31 comes again after a caller has acted as the owner, also on another address", async () => {
+  it("S26 A31 is repeated after a caller has acted as the owner, also on another address", async () => {
     const folder = folderForTest();
     // The first admin is made and shown by this start: there is no other to list.
-    expect(await visit(["--auth"], folder)).toMatch(/Admin token, shown only this once: cairn_/);
+    expect(await visit(["--auth"], folder)).toMatch(/Admin token, shown only once: cairn_/);
     expect(await visit(["--auth"], folder)).not.toContain("administer");
     await visit([], folder, async (post) => {
       await post("AccessService/CreateToken", { principal: "admin", days: 3_650 });
@@ -92,7 +92,7 @@ describe("S26: the first start with --auth", () => {
     expect(await visit(["--host", "0.0.0.0"], folder)).not.toContain("administer");
   });
 
-  it("S26 A31 says it in the audit, which stays whole", async () => {
+  it("S26 A31 is in the audit, which stays intact", async () => {
     const folder = folderForTest();
     await visit([], folder, async (post) => {
       await post("AccessService/CreatePrincipal", { name: "ada", kind: "PRINCIPAL_KIND_USER" });

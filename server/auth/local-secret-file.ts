@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { CairnError, quote } from "#lang/errors.ts";
 import type { Environment } from "../settings/settings.ts";
 
-/** What clients find there; sdk/typescript/local-secret.ts and sdk/python/cairn/local_secret.py read it. */
+/** The content for clients; sdk/typescript/local-secret.ts and sdk/python/cairn/local_secret.py read it. */
 export interface LocalSecretEntry {
   /** The one address that is bound: another user may listen on the same port of another loopback address. */
   address: string;
@@ -41,7 +41,7 @@ export class LocalSecretFile {
   }
 
   /**
-   * Makes the file new, for this user alone, in a folder where no other user can put one in its place. Throws
+   * Creates the file, readable only by this user, in a folder where no other user can replace it. Throws
    * `precondition` for a folder that others own or may write.
    */
   write(entry: LocalSecretEntry): void {
@@ -65,7 +65,7 @@ export class LocalSecretFile {
     this.#written = text;
   }
 
-  /** What an earlier server on this port left behind is worth nothing, and clients would show it in vain. */
+  /** The file of an earlier server on this port is invalid, and clients would send it in vain. */
   remove(): void {
     try {
       rmSync(this.#path, { force: true });
@@ -74,7 +74,7 @@ export class LocalSecretFile {
     }
   }
 
-  /** Leaves the one of a server that was started meanwhile. */
+  /** Keeps the one of a server that was started meanwhile. */
   removeOwn(): void {
     try {
       if (this.#written !== "" && readFileSync(this.#path, "utf8") === this.#written) this.remove();

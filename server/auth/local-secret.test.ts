@@ -76,7 +76,7 @@ async function signIn(url: string, token: string, headers: Record<string, string
 }
 
 describe("S26: the local secret", () => {
-  it("S26 A30 is in a file for this user alone, and makes the owner of a caller that shows it", async () => {
+  it("S26 A30 is in a file that only this user can read, and makes a caller that sends it the owner", async () => {
     const { url, secret, path } = await start();
     expect(secret).toMatch(/^cairn_local_[\w-]{37}$/);
     expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -86,7 +86,7 @@ describe("S26: the local secret", () => {
       secret,
       pid: process.pid,
     });
-    // Without it not even a process of the same user is.
+    // Without it not even a process of the same user is the owner.
     expect(await whoAmI(url)).toBe("ANONYMOUS");
     expect((await fetch(`${url}/metrics`)).status).toBe(401);
     const right = { authorization: `Bearer ${secret}` };
@@ -101,7 +101,7 @@ describe("S26: the local secret", () => {
     }
   });
 
-  it("S26 A30 a wrong one, one of another start and one that comes through a proxy are worth nothing", async () => {
+  it("S26 A30 a wrong one, one of another start and one through a proxy are invalid", async () => {
     const { url, secret } = await start();
     const other = await start();
     for (const wrong of [
@@ -119,7 +119,7 @@ describe("S26: the local secret", () => {
     }
   });
 
-  it("S26 A30 counts on no server that has no owner: with --auth, --public-url and on other addresses", async () => {
+  it("S26 A30 is not accepted by a server without an owner: with --auth, --public-url and on other addresses", async () => {
     for (const argv of [["--auth"], ["--public-url", "https://cairn.example.org"], ["--host", "0.0.0.0"]]) {
       const { server, folder } = await start([...argv, "--local-secret"]);
       expect(server.localSecret).toBeUndefined();
@@ -135,7 +135,7 @@ describe("S26: the local secret", () => {
     const { cookie } = first.shown;
     expect(cookie).not.toContain(secret);
     expect(await whoAmI(url, first.shown)).toBe("OWNER");
-    // What listens on another port gets the cookie, but not the key of the page.
+    // A server on another port gets the cookie, but not the key of the page.
     expect(await whoAmI(url, { cookie })).toBe("ANONYMOUS");
     expect(await whoAmI(url, { cookie, "x-cairn-page": "cairn_page_of_another" })).toBe("ANONYMOUS");
     expect(await whoAmI(url, { ...first.shown, "x-forwarded-for": "10.0.0.1" })).toBe("ANONYMOUS");
@@ -151,7 +151,7 @@ describe("S26: the local secret", () => {
     expect(await whoAmI(url, second.shown)).toBe("ANONYMOUS");
   });
 
-  it("S26 A26 A30 what a session may do ends in the middle of a stream when the session is over", async () => {
+  it("S26 A26 A30 the rights of a session end in the middle of a stream when the session ends", async () => {
     const { url, secret } = await start();
     const { shown } = await signIn(url, secret);
     const { cookie } = shown;
@@ -169,7 +169,7 @@ describe("S26: the local secret", () => {
     expect(await ended).toMatchObject({ code: "Unauthenticated", details: [{ reason: "CREDENTIAL_ENDED" }] });
   });
 
-  it("S26 A30 the file goes with a stop, and the next start on the port replaces or removes what a crash left", async () => {
+  it("S26 A30 a stop removes the file, and the next start on the port replaces or removes that of a crash", async () => {
     const { server, folder, path, secret } = await start();
     const left = readFileSync(path, "utf8");
     await server.close();
@@ -211,7 +211,7 @@ describe("S26: the local secret", () => {
     await (await startServer(["--port", String(port)])).close();
   });
 
-  it("S14 S26 A28 A30 it is refused in a URL, and in nothing that the server writes but its greeting", async () => {
+  it("S14 S26 A28 A30 it is refused in a URL, and the server writes it only in its greeting", async () => {
     const home = folderForTest();
     mkdirSync(join(home, "data"));
     const child = await startChild(["--local-secret", "--data", join(home, "data"), "--log-level", "debug"], {

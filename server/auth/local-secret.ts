@@ -6,22 +6,22 @@ import { credentialEnded } from "#core/access/book.ts";
 import { OWNER, type Identity } from "#core/access/caller.ts";
 import type { CreatedSession, ShownSession } from "#core/access/views.ts";
 
-/** Tokens have the same length, so that whatever looks for those finds this, too. */
+/** As long as a token, so that scanners for tokens find this, too. */
 const PREFIX = "cairn_local_";
 const PAGE_PREFIX = "cairn_page_";
 const LENGTH = "cairn_".length + 43;
 const SESSION_US = 86_400_000_000;
 const SESSIONS_MAX = 1_000;
 
-/** What a cookie holds, and the key of the page that must come with it. */
+/** The content of a cookie, and the key of the page that must be sent with it. */
 export type OwnerSession = Pick<CreatedSession, "secret" | "pageKey">;
 
 /**
- * What shows that a caller can read the files of the user who started the server, where the system does not say
- * whose process called. Made at the start and worth nothing after the stop.
+ * Proves that a caller can read the files of the user who started the server, where the system does not tell whose
+ * process called. Made at the start and invalid after the stop.
  *
- * The owner is not a principal of the store, so that a browser which showed the secret gets a cookie that is known
- * here alone.
+ * The owner is not a principal of the store, so that a browser with the secret gets a cookie that only this process
+ * knows.
  */
 export class LocalSecret {
   readonly text: string = newToken(PREFIX).slice(0, LENGTH);

@@ -12,8 +12,8 @@ const server = useServer(["--auth"]);
 const LOG_INS = dose(5, 33);
 const PASSWORD = "correct horse battery";
 
-describe("S29: signing in while others guess", () => {
-  it("S29 A35 made-up names from other addresses keep no right password out", async () => {
+describe("S29: signing in during guessing attacks", () => {
+  it("S29 A35 made-up names from other addresses do not block a right password", async () => {
     const { url } = server().listening;
     const authorization = `Bearer ${server().newToken}`;
     const access = createClient(AccessService, createConnectTransport({ baseUrl: url, httpVersion: "1.1" }));
@@ -44,7 +44,7 @@ describe("S29: signing in while others guess", () => {
     expect(new Set(statuses.keys())).toEqual(new Set([401, 429]));
   }, 600_000);
 
-  it("S29 A35 checks whose clients have hung up are not made", async () => {
+  it("S29 A35 checks of clients that disconnected are skipped", async () => {
     const { url, port } = server().listening;
     const headers = { authorization: `Bearer ${server().newToken}` };
     const access = createClient(AccessService, createConnectTransport({ baseUrl: url, httpVersion: "1.1" }));
@@ -58,10 +58,10 @@ describe("S29: signing in while others guess", () => {
         `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
       );
     }
-    // What came before this has been read by now.
+    // Everything sent before this has been read by now.
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
     for (const { socket } of clients) socket.destroy();
-    // From the same address, and so after all of those that wait.
+    // From the same address, and so after all waiting ones.
     expect(await logInFrom("127.0.0.1", url, { name: "eve", password: PASSWORD })).toBe(200);
     const { entries } = await access.listAudit({ pageSize: 100 }, { headers });
     const since = entries.filter(({ number }) => number > before[0]!.number);

@@ -68,7 +68,7 @@ function everyCall(url: string): (UserCall & { name: string })[] {
   ];
 }
 
-/** What came of each: "200", "401", or the status of gRPC. */
+/** The outcome of each: "200", "401", or the status of gRPC. */
 async function outcomesAs(uid: number, url: string): Promise<Record<string, string>> {
   const calls = everyCall(url);
   const answers = await callAs(uid, calls);
@@ -103,7 +103,7 @@ async function principals(url: string): Promise<string[]> {
 }
 
 describe("S26: other users of the machine", () => {
-  it("S26 A2 A29 another user is not the owner on loopback, by any way in; the server's own user is", async () => {
+  it("S26 A2 A29 another user is not the owner on loopback, by any protocol; the server's own user is", async () => {
     const { url } = (await start()).listening;
     for (const [name, outcome] of Object.entries(await outcomesAs(OTHER_UID, url))) {
       expect(REFUSED, `${name}: ${outcome}`).toContain(outcome);
@@ -127,7 +127,7 @@ describe("S26: other users of the machine", () => {
     }
   });
 
-  it("S26 A29 the refusal says what to do, and not who runs the server", async () => {
+  it("S26 A29 the refusal has a hint, and does not name the user of the server", async () => {
     const { url } = (await start()).listening;
     const call = { url: `${url}/metrics`, method: "GET" };
     const [answer] = await callAs(OTHER_UID, [call]);
@@ -157,12 +157,12 @@ describe("S26: other users of the machine", () => {
     expect((await callAs(OTHER_UID, calls)).map(({ status }) => status)).toEqual([200, 403]);
   });
 
-  it("S26 A29 a caller that hangs up before it is looked at has done nothing", async () => {
+  it("S26 A29 a caller that disconnects before it is identified has changed nothing", async () => {
     const { url, port } = (await start()).listening;
     const body = JSON.stringify(ADMIN);
     const head = `POST /cairn.v1.AccessService/CreatePrincipal HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
     await strikeAs(OTHER_UID, { port, text: head + body, times: 60 });
-    // The server has looked at all of them when it answers one that came later.
+    // The server has checked all of them when it answers a later one.
     expect(await principals(url)).toEqual([]);
   });
 
@@ -181,7 +181,7 @@ describe("S26: other users of the machine", () => {
         200,
       );
       reset();
-      // From the same port, before the server has looked at the rest.
+      // From the same port, before the server has read the rest.
       const own = connect({ port, host: "127.0.0.1", localPort, localAddress: "127.0.0.1" });
       onTestFinished(() => void own.destroy());
       await once(own, "connect");
@@ -200,7 +200,7 @@ describe("S26: other users of the machine", () => {
     }
   });
 
-  it("S26 A2 no caller is the owner through a proxy that says so, whichever header it adds", async () => {
+  it("S26 A2 no caller is the owner through a proxy, whichever forwarding header it adds", async () => {
     const { url, port } = (await start()).listening;
     const added = [
       "forwarded",
@@ -228,7 +228,7 @@ describe("S26: other users of the machine", () => {
     expect((await postJson(url, "RunService/SearchRuns")).status).toBe(200);
   });
 
-  it("S26 A2 no caller is the owner of a server that answers to another name, by whichever name", async () => {
+  it("S26 A2 no caller is the owner of a server with a public name, by any name", async () => {
     const { port } = (await start(["--allow-host", "box.example"])).listening;
     for (const host of ["box.example", `box.example:${port}`, "localhost", `127.0.0.1:${port}`]) {
       const sent = requestHttp({ port, host: "127.0.0.1", path: "/metrics", headers: { host } });
@@ -241,7 +241,7 @@ describe("S26: other users of the machine", () => {
     }
   });
 
-  it("S26 A29 a server of another user has that user for its owner and no one else, root included", async () => {
+  it("S26 A29 the owner of a server of another user is only that user, not even root", async () => {
     const folder = folderForTest();
     chmodSync(folder, 0o777);
     const become = `import { isMainThread } from "node:worker_threads";

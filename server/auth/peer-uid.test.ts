@@ -46,7 +46,7 @@ describe("sample tables", () => {
     expect(findPeer(table([line(PEER, facts)]), PEER)).toEqual({ uid });
   });
 
-  it("A29 an entry is found wherever in a large table it is, also across reads", () => {
+  it("A29 an entry is found anywhere in a large table, also across reads", () => {
     const others = Array.from({ length: 4_000 }, (_, i) =>
       line(`0100007F:${(i + 4096).toString(16).toUpperCase()} 0100007F:0050`, { uid: i }),
     );
@@ -58,7 +58,7 @@ describe("sample tables", () => {
     expect(findPeer(table(others), PEER)).toBeUndefined();
   });
 
-  it("A29 what cannot be read, or is cut off, names no one", () => {
+  it("A29 an unreadable or truncated entry identifies no user", () => {
     expect(findPeer("/nonexistent/tcp", PEER)).toBeUndefined();
     expect(findPeer("/", PEER)).toBeUndefined();
     expect(findPeer(table([`  12: ${PEER}`]), PEER)).toBeUndefined();
@@ -90,14 +90,14 @@ describe("real sockets", () => {
     ["::1", "::1"],
     ["::", "127.0.0.1"],
     ["::", "::1"],
-  ])("A29 own sockets are seen: bound to %s, called at %s", async (bound, called) => {
+  ])("A29 own sockets are found: bound to %s, called at %s", async (bound, called) => {
     expect(canSeePeers()).toBe(true);
     const { near } = await join2(await listen(bound), called);
     expect(peerUid(near)).toBe(process.getuid!());
     expect(new OwnPeers().has(near)).toBe(true);
   });
 
-  it("A29 a peer that has hung up is not the owner, and what was seen before stays", async () => {
+  it("A29 a peer that has disconnected is not the owner, and earlier results stay", async () => {
     const server = await listen("127.0.0.1");
     const { near, far } = await join2(server, "127.0.0.1");
     const { remoteAddress, remotePort, localAddress, localPort } = near;

@@ -7,7 +7,7 @@ import type { Connection } from "#wire/kit/sender.ts";
  * Whose process is at the other end of a connection within this machine.
  *
  * Linux lists every TCP socket in /proc/net/tcp and tcp6 with the user who opened it. The peer's socket is the
- * entry whose local end is our remote one, and the other way round:
+ * entry whose local end is our remote one, and vice versa:
  *
  *     sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
  *     12: 0100007F:A353 0100007F:125C 01 00000000:00000000 00:00000000 00000000  1000        0 48213 …
@@ -15,8 +15,9 @@ import type { Connection } from "#wire/kit/sender.ts";
  * An address is printed as 32-bit words of this machine, so that 127.0.0.1 is 0100007F where the lowest byte comes
  * first. A program may reach an IPv4 address through an IPv6 socket, which is then in tcp6 as ::ffff:127.0.0.1.
  *
- * What a peer has sent is read also after it has reset the connection, and by then another process may call from the
- * same port: the entry is that one's. So an entry counts only when our end is still connected after it was read. As
+ * Data of a peer is read also after it has reset the connection, and by then another process may call from the same
+ * port: then the entry belongs to that process. So an entry counts only when our end is still connected after it was
+ * read. As
  * long as it is, the kernel gives packets from that port to our end, and no other process can be connected from it.
  */
 const TABLES = { v4: "/proc/net/tcp", v6: "/proc/net/tcp6" } as const;
@@ -29,8 +30,8 @@ const NEWLINE = 10;
 const buffer = Buffer.allocUnsafeSlow(64 << 10);
 
 /**
- * Whether the table can answer at all: on Linux, and unless this process has the one id that stands for every user
- * of another user namespace.
+ * Whether the table is usable: on Linux, and unless this process has the overflow id, which means any user of another
+ * user namespace.
  */
 export function canSeePeers(): boolean {
   if (process.platform !== "linux") return false;
@@ -42,7 +43,7 @@ export function canSeePeers(): boolean {
   }
 }
 
-/** True for a process of this server's own user. What cannot be seen is not. Looks once per connection. */
+/** True for a process of this server's own user; false if unknown. Checked once per connection. */
 export class OwnPeers {
   readonly #known = new WeakMap<Connection, boolean>();
 
@@ -57,7 +58,7 @@ export class OwnPeers {
   }
 }
 
-/** undefined when the peer is not in the tables, because it is elsewhere, or gone by now. */
+/** undefined when the peer is not in the tables, because it is on another machine, or gone. */
 export function peerUid(connection: Connection): number | undefined {
   const uid = uidAtOtherEnd(connection);
   // Not before the table is read: the port could change hands in between.
@@ -159,7 +160,7 @@ function portOf(port: number): string {
   return port.toString(16).padStart(4, "0").toUpperCase();
 }
 
-/** The kernel notes the effective one with a socket. */
+/** The kernel stores the effective one with a socket. */
 function ownUid(): number | undefined {
   return process.geteuid?.();
 }

@@ -26,8 +26,8 @@ function urlsWith(token: string): string[] {
   ];
 }
 
-describe("S14: tokens stay where they belong", () => {
-  it("S14 A28 a token in a URL is refused, whatever it is worth, and not repeated", async () => {
+describe("S14: tokens do not leak", () => {
+  it("S14 A28 a token in a URL is refused, valid or not, and not repeated", async () => {
     const { url } = server().listening;
     const right = server().newToken!;
     const client = session(url);
@@ -49,7 +49,7 @@ describe("S14: tokens stay where they belong", () => {
     }
   });
 
-  it("S14 A28 what only looks a little like a token is no matter", () => {
+  it("S14 A28 a text that is only similar to a token is allowed", () => {
     for (const path of [
       "/",
       "/cairn.v1.RunService/SearchRuns",
@@ -61,15 +61,15 @@ describe("S14: tokens stay where they belong", () => {
     }
   });
 
-  it("S14 no token and no password is in what the server says, at any level", async () => {
+  it("S14 no token and no password is in the output of the server, at any level", async () => {
     const folder = makeFolder();
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const child = await startChild(["--auth", "--data", folder, "--log-level", "debug"]);
     onTestFinished(() => void child.child.kill("SIGKILL"));
-    const token = /shown only this once: (cairn_\S+)/.exec(child.greeting.join("\n"))?.[1];
-    // The greeting goes on after the line that says where it listens.
+    const token = /shown only once: (cairn_\S+)/.exec(child.greeting.join("\n"))?.[1];
+    // The greeting continues after the line with the address.
     await expect.poll(() => child.greeting.join("\n")).toContain("Admin token");
-    const right = token ?? /shown only this once: (cairn_\S+)/.exec(child.greeting.join("\n"))![1]!;
+    const right = token ?? /shown only once: (cairn_\S+)/.exec(child.greeting.join("\n"))![1]!;
     const password = "Planted-password-9f3c1";
     const wrong = `cairn_${"w".repeat(43)}`;
     const secrets = [right, wrong, password];
@@ -99,7 +99,7 @@ describe("S14: tokens stay where they belong", () => {
       expect(refused.text).not.toContain(password);
     }
     for (const path of urlsWith(right)) await (await fetch(child.url + path)).text();
-    // Things that the parser of HTTP does not take.
+    // Requests that the parser of HTTP refuses.
     for (const text of [
       `GET /?${right} HTTP/9.9\r\n\r\n`,
       `GET / HTTP/1.1\r\nauthorization: Bearer ${right}\r\nbad header\r\n\r\n`,

@@ -6,18 +6,21 @@ type Headers = Sender["headers"];
 
 const NAME = "cairn_session";
 
-/** The header with the key of the page, in an answer that begins a session and in what the page asks for. */
+/** The header with the key of the page, in an answer that begins a session and in requests of the page. */
 export const PAGE_HEADER = "x-cairn-page";
 
 /**
- * The cookie of a user who has signed in with a browser. It holds the secret of a session that ends soon, never the token that was typed in.
+ * The cookie of a user who has signed in with a browser. It has the secret of a session that ends soon, never the token
+ * that was typed in.
  *
- * - No script can read it (HttpOnly), and no page of another site makes the browser send it (SameSite=Strict). A link from elsewhere still works: the page it
- *   leads to is public, and asks for its data itself.
- * - Where people use TLS it has the prefix `__Host-`, so that no neighbour under the same domain can plant one, and is never sent in clear.
- * - Browsers do not tell ports apart. The port is part of the name, so that two servers on one machine do not sign each other's people out. What listens on
- *   another port still gets the cookie, so it is not worth a token: it counts together with the key that the page keeps in its own storage, which is
- *   bound to the port, and sends as a header. A cookie alone reads the content of artifacts, because a browser adds no header to what an image or a link
+ * - No script can read it (HttpOnly), and no page of another site makes the browser send it (SameSite=Strict). A link
+ * from another site still works: the page is public, and requests its data itself.
+ * - With TLS it has the prefix `__Host-`, so that no neighbour under the same domain can plant one, and is never sent
+ * in clear.
+ * - Browsers send cookies to all ports of a host. The port is part of the name, so that two servers on one machine do
+ * not sign out each other's users. A server on another port still gets the cookie, so it is less than a token: it is
+ * only valid together with the key that the page keeps in its own storage, which is bound to the port, and sends as a
+ * header. A cookie alone reads the content of artifacts, because a browser adds no header to what an image or a link
  *   leads to. The path is `/`, because the API and the pages share no other.
  */
 export class SessionCookie {
@@ -27,7 +30,7 @@ export class SessionCookie {
     this.#isSecure = isHttps(settings);
   }
 
-  /** What the request shows of a session; undefined when it is not enough for what is asked. */
+  /** The session credential of a request; undefined when it is not sufficient for the request. */
   sessionOf({ headers, byBrowser }: Pick<Sender, "headers" | "byBrowser">): ShownSession | undefined {
     const secret = this.secretOf(headers);
     if (secret === undefined) return undefined;
@@ -37,8 +40,8 @@ export class SessionCookie {
   }
 
   /**
-   * The secret in the cookie. None in a request that another page caused: a browser that says so need not be believed to have kept
-   * to SameSite, which takes all ports of a machine for one site.
+   * The secret in the cookie. None in a request that another page caused: SameSite is not sufficient, because it treats
+   * all ports of a machine as one site.
    */
   secretOf(headers: Headers): string | undefined {
     const site = headers["sec-fetch-site"];
@@ -54,8 +57,8 @@ export class SessionCookie {
   }
 
   /**
-   * True for a visit that would have shown the cookie if there were one. A link on another site leads here without it, whoever is
-   * signed in, and so says nothing.
+   * True for a visit that would have sent the cookie if there were one. A link on another site is opened without it
+   * even if the user is signed in.
    */
   isMissing(headers: Headers): boolean {
     const site = headers["sec-fetch-site"];
@@ -67,7 +70,7 @@ export class SessionCookie {
     return this.#header(headers, secret, "");
   }
 
-  /** The header that makes a browser forget it. */
+  /** The header that makes a browser delete it. */
   clear(headers: Headers): string {
     return this.#header(headers, "", "; Max-Age=0");
   }

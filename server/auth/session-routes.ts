@@ -20,16 +20,16 @@ const Credential = z.union([
 ]);
 
 /**
- * Signing in and out with a browser. POST exchanges a token, or a name and a password, for a cookie that no script can read, and a key for the page that is worth
- * nothing without it; DELETE ends both.
+ * Signing in and out with a browser. POST exchanges a token, or a name and a password, for a cookie that no script can
+ * read, and a key for the page that is useless without it; DELETE ends both.
  */
 export function sessionRoutes(access: Access, cookie: SessionCookie, owner: OwnerSessions): Route[] {
-  /** Ends the session that the browser had before; one that does not count any more is no matter. */
+  /** Ends the session that the browser had before; an invalid one is ignored. */
   const end = async ({ request: { headers }, caller: { address } }: Call): Promise<void> => {
     const secret = cookie.secretOf(headers);
     if (secret === undefined || owner.end(secret)) return;
     try {
-      // Also when the page has lost its key: nothing but this session is at stake.
+      // Also when the page has lost its key: this only affects the session itself.
       const holder = await access.identifySession({ secret, onlyReads: true });
       await access.logOut({ ...holder, permission: "public", address });
     } catch (thrown) {
@@ -66,14 +66,14 @@ export function sessionRoutes(access: Access, cookie: SessionCookie, owner: Owne
   ];
 }
 
-/** Aborted when the browser has hung up, or is answered. */
+/** Aborted when the browser has disconnected, or is answered. */
 function untilClosed(response: HttpResponse): AbortSignal {
   const closed = new AbortController();
   response.once("close", () => closed.abort());
   return closed.signal;
 }
 
-/** A session that is worth no more than the credential. */
+/** A session with at most the rights of the credential. */
 async function begin(
   access: Access,
   caller: Caller,
@@ -96,8 +96,8 @@ async function readCredential(
   });
   const parsed = Credential.safeParse(parseJson(body.toString()));
   if (parsed.success) return parsed.data;
-  // Without a word of what came: it may be a password.
-  throw new CairnError("invalid", "cannot sign in: the body is no credential", {
+  // Without quoting the body: it may be a password.
+  throw new CairnError("invalid", "cannot sign in: the body is not a credential", {
     hint: 'send {"token": …} or {"name": …, "password": …}',
   });
 }

@@ -89,7 +89,7 @@ describe("S14: signing in with a browser", () => {
     expect(await call(url, session, {}, "RunService/CreateRun")).toMatchObject({ status: 403 });
   });
 
-  it("S14 Z77 a name and its password do as well, wrong ones do not and may not be tried often", async () => {
+  it("S14 Z77 a name and its password also work; wrong ones are refused and limited", async () => {
     const { url, admin } = at();
     await admin.access.createPrincipal({ name: "ada", kind: 1, password: "correct horse battery" });
     const { session } = await signIn(url, { name: "ada", password: "correct horse battery" });
@@ -107,12 +107,12 @@ describe("S14: signing in with a browser", () => {
     const ofBen = await wrong("ben");
     expect(ofBen.slice(0, 2)).toEqual([401, 401]);
     expect(ofBen.at(-1)).toBe(429);
-    // Who has signed in from there is not locked out by a few.
+    // A user who has signed in from there is not locked out by a few.
     expect(new Set(await wrong("ada"))).toEqual(new Set([401]));
     expect((await signIn(url, { name: "ada", password: "correct horse battery" })).header).not.toBe("");
   });
 
-  it("S14 a wrong token and what is no credential are refused without a word of it", async () => {
+  it("S14 a wrong token and an invalid body are refused without quoting them", async () => {
     const { url, token } = at();
     for (const wrong of [`${token}x`, token.slice(0, -1), `cairn_${"a".repeat(43)}`, ""]) {
       const { response, header } = await signIn(url, { token: wrong });
@@ -155,7 +155,7 @@ describe("S14: signing in with a browser", () => {
     expect((await call(url, child.session, {}, "SystemService/GetInfo")).status).toBe(200);
     await admin.access.revokeToken({ id: made.token!.id });
     expect((await call(url, child.session, {}, "SystemService/GetInfo")).status).toBe(401);
-    // The token that was typed in is somebody's own: it stays, also when it is sent along.
+    // The token that was typed in stays valid, also when it is sent along.
     const both = await signIn(url, { token });
     const headers = { cookie: both.cookie, authorization: `Bearer ${token}` };
     await fetch(`${url}/session`, { method: "DELETE", headers });
@@ -163,7 +163,7 @@ describe("S14: signing in with a browser", () => {
     expect((await call(url, both.session, {}, "SystemService/GetInfo")).status).toBe(401);
   });
 
-  it("S14 Z77 a session that has ended shows the pages, so that one can sign in again", async () => {
+  it("S14 Z77 a session that has ended still shows the pages, to sign in again", async () => {
     const clock = forwardClock();
     const late = await startServer(["--auth"], { clock });
     onTestFinished(() => late.close());
@@ -179,7 +179,7 @@ describe("S14: signing in with a browser", () => {
     expect((await signIn(url, { token: late.newToken! }, { cookie })).response.status).toBe(204);
   });
 
-  it("S14 where people use TLS the cookie is for this host alone and never sent in clear", async () => {
+  it("S14 with TLS the cookie is for this host only and never sent in clear", async () => {
     const folder = makeFolder();
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const safe = await startServer(["--auth", ...writeCertificate(folder).argv]);
@@ -203,15 +203,15 @@ describe("S14: signing in with a browser", () => {
     onTestFinished(() => proxied.close());
     const signed = await signIn(proxied.listening.url, { token: proxied.newToken! });
     expect(signed.header).toMatch(/^__Host-cairn_session_\d+=.*; Secure$/);
-    // Planted by a neighbour that has no right to the prefix.
+    // Planted by another host, which may not use the prefix.
     const planted = { ...signed.session, cookie: signed.cookie.replace("__Host-", "") };
     expect((await call(proxied.listening.url, planted, {}, "SystemService/GetInfo")).status).toBe(401);
     expect((await call(proxied.listening.url, signed.session, {}, "SystemService/GetInfo")).status).toBe(200);
   });
 });
 
-describe("S5: a cookie is no way in for other pages", () => {
-  it("S5 counts only in what our own page asks for", async () => {
+describe("S5: other pages cannot use a cookie", () => {
+  it("S5 is valid only in requests of our own page", async () => {
     const { url, token } = at();
     const { cookie, session } = await signIn(url, { token });
     const { origin } = new URL(url);
@@ -245,7 +245,7 @@ describe("S5: a cookie is no way in for other pages", () => {
     expect((await call(url, session, own, "SystemService/GetInfo")).status).toBe(200);
   });
 
-  it("S5 S3 content of artifacts is read with it by our own page alone, and cannot act", async () => {
+  it("S5 S3 content of artifacts is read with it by our own page only, and cannot run", async () => {
     const { url, token, admin } = at();
     const { cookie } = await signIn(url, { token });
     const { run } = await admin.runs.createRun({ namespace: "files" });
@@ -265,7 +265,7 @@ describe("S5: a cookie is no way in for other pages", () => {
     expect((await read({ "sec-fetch-site": "same-site" })).status).toBe(401);
   });
 
-  it("S5 a credential in the header is judged alone, whatever the cookie is worth", async () => {
+  it("S5 a credential in the header is checked alone, and the cookie ignored", async () => {
     const { url, token } = at();
     const { cookie, session } = await signIn(url, { token });
     const wrong = { authorization: `Bearer cairn_${"c".repeat(43)}` };
@@ -277,7 +277,7 @@ describe("S5: a cookie is no way in for other pages", () => {
   });
 });
 
-describe("S14: a cookie goes to every port of the host", () => {
+describe("S14: a cookie is sent to every port of the host", () => {
   it("S14 A36 its value is not a token: not as Bearer, not as Basic, not for another session", async () => {
     const { url, token } = at();
     const { cookie, session } = await signIn(url, { token });
@@ -296,7 +296,7 @@ describe("S14: a cookie goes to every port of the host", () => {
     }
   });
 
-  it("S14 A36 it counts with the key of its page alone, but to read content and to sign out", async () => {
+  it("S14 A36 it is only valid with the key of its page, except to read content and to sign out", async () => {
     const { url, token, admin } = at();
     const { cookie, session } = await signIn(url, { token });
     const other = await signIn(url, { token });

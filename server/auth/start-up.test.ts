@@ -7,7 +7,7 @@ interface Caller {
   headers: Record<string, string>;
 }
 
-/** Who the caller is taken for, and whether it may write. */
+/** The kind of the caller, and whether it may write. */
 async function standingOf(port: number, { headers }: Caller): Promise<string> {
   const post = (path: string, body: object) =>
     fetch(`http://127.0.0.1:${port}/cairn.v1.${path}`, {
@@ -37,7 +37,7 @@ const matrix = HOSTS.flatMap((host) =>
   ),
 );
 
-describe("S15: who may do what after a start", () => {
+describe("S15: permissions after a start", () => {
   it.each(matrix)("S15 A27 $title", async ({ argv, host, name, mode }) => {
     const server = await startServer(argv);
     try {
@@ -45,7 +45,7 @@ describe("S15: who may do what after a start", () => {
       const known = name.includes("https://cairn.example.org");
       const hasOwner = !insecure && mode.length === 0 && host !== "0.0.0.0" && !known;
       const { newToken, listening } = server;
-      // Nobody gets a credential that is not asked for, and nobody is left without a way in.
+      // A credential is only made when required, and there is always a way to sign in.
       expect(newToken === undefined).toBe(insecure || hasOwner);
       const proxied = { "x-forwarded-for": "10.0.0.1" };
       const wrong = { authorization: `Bearer cairn_${"a".repeat(43)}` };
@@ -60,7 +60,7 @@ describe("S15: who may do what after a start", () => {
       if (newToken !== undefined) {
         const right = { authorization: `Bearer ${newToken}` };
         callers.push({ name: "right", headers: right, is: "user 200" });
-        callers.push({ name: "right by a proxy", headers: { ...right, ...proxied }, is: "user 200" });
+        callers.push({ name: "right through a proxy", headers: { ...right, ...proxied }, is: "user 200" });
         callers.push({ name: "right as a password", headers: basic(`x:${newToken}`), is: "user 200" });
       }
       for (const caller of callers) {
@@ -72,11 +72,11 @@ describe("S15: who may do what after a start", () => {
     }
   });
 
-  it("S15 asking everybody and letting everybody in do not go together", () => {
-    expect(() => readSettings(["--auth", "--insecure"], {})).toThrow("asks everybody for a credential");
+  it("S15 --auth and --insecure cannot be combined", () => {
+    expect(() => readSettings(["--auth", "--insecure"], {})).toThrow("requires a credential of everybody");
   });
 
-  it("A27 the owner can make users, and a token of theirs is no more than theirs on the owner's machine", async () => {
+  it("A27 the owner can make users, and their tokens have only their rights on the owner's machine", async () => {
     const server = await startServer();
     const post = async (path: string, body: object, headers: Record<string, string> = {}) => {
       const answer = await fetch(`${server.listening.url}/cairn.v1.${path}`, {

@@ -1,11 +1,11 @@
 import { CairnError } from "#lang/errors.ts";
 
-/** What our tokens look like, also with their "_" and "-" written as in a URL. */
+/** The form of our tokens, also with "_" and "-" percent-encoded. */
 const TOKEN = /cairn(?:_|%5f)(?:[\w-]|%5f|%2d){43}/i;
 
 /**
- * A token in a URL ends up in the logs of proxies and in the history of browsers, so that it must be taken
- * for known: it is refused, wherever in the URL it is, and not repeated in the refusal.
+ * A token in a URL ends up in the logs of proxies and in the history of browsers, so it must be considered leaked: it
+ * is refused, anywhere in the URL, and not repeated in the refusal.
  */
 export function checkUrl(url: string): CairnError | undefined {
   if (url.length < 43 || !TOKEN.test(url)) return undefined;

@@ -8,7 +8,7 @@ import { RawClient } from "../testing/raw-client.ts";
 import { startServer } from "../testing/servers.ts";
 import type { Server } from "../serve.ts";
 
-/** What ends a line of a header or of a log, plain and encoded. */
+/** Line breaks of headers and logs, plain and encoded. */
 const BREAKS = ["%0d%0a", "%0a", "%0d", "%250d%250a", "%E2%80%A8", "%C2%85", "%00"];
 const PLANTED = "x-planted: yes";
 
@@ -68,7 +68,7 @@ describe("S9 line breaks in what a client names", () => {
     }
   });
 
-  it("S9 what is logged stays one line for one event", async () => {
+  it("S9 a log event stays one line", async () => {
     await answerTo(`GET /nothing HTTP/1.1\r\nuser-agent: a\tb\r\nx-forwarded-for: {"level":60}`);
     await answerTo(`GET /%0a{"level":60,"msg":"planted"} HTTP/1.1`);
     await answerTo('\x16\x03\x01 not HTTP at all\n{"level":60,"msg":"planted"}');

@@ -8,7 +8,7 @@ import { clientsOf, type Clients } from "#wire/connect/testing/ways.ts";
 import { dose, seed, tally } from "../../tools/dose.ts";
 import { useServer } from "../testing/servers.ts";
 
-/** What has broken out of quotes, comments, patterns or paths somewhere. */
+/** Known payloads that break out of quotes, comments, patterns or paths. */
 const HOSTILE = [
   "' OR '1'='1",
   "' OR 1=1 --",
@@ -114,7 +114,7 @@ describe(`S10 any text, with seed ${seed}`, () => {
     const { run } = await clients.runs
       .createRun({ tags: Object.fromEntries(TEXTS.map((text) => [`k${text}`, text])) })
       .catch(async () => {
-        // Control characters are no part of a key.
+        // Keys must not contain control characters.
         const keys = TEXTS.filter((text) => !/\p{Cc}/u.test(text));
         return clients.runs.createRun({ tags: Object.fromEntries(keys.map((text) => [`k${text}`, text])) });
       });
@@ -135,7 +135,7 @@ describe(`S10 any text, with seed ${seed}`, () => {
     }
   });
 
-  it("S10 as a metric key, an artifact's name and a source is only that", async () => {
+  it("S10 as a metric key, an artifact's name and a source is only text", async () => {
     const { run } = await clients.runs.createRun({});
     const ref = { id: run!.id };
     const kept = { series: [] as string[], artifacts: [] as string[], sources: [] as string[] };
@@ -183,7 +183,7 @@ describe(`S10 any text, with seed ${seed}`, () => {
     }
   });
 
-  it("S10 left everything as it was", async () => {
+  it("S10 left everything unchanged", async () => {
     tally("hostile texts", TEXTS.length);
     expect((await clients.system.checkIntegrity({})).problems).toEqual([]);
     const { totalCount } = await clients.runs.searchRuns({

@@ -45,7 +45,7 @@ function spellings(): string[] {
   return schemes.flatMap((scheme) => hosts.map((host) => `${scheme}://${host}:${port}/latest/meta-data`));
 }
 
-it("S4 opens no connection for any location that a user names, whatever is then asked of it", async () => {
+it("S4 opens no connection for any location that a user names, in any later call", async () => {
   const { url } = server().listening;
   const { runs, artifacts, lineage } = clientsOf(
     createConnectTransport({ baseUrl: url, httpVersion: "1.1" }),

@@ -55,7 +55,7 @@ describe("S13 keys that are names of properties", () => {
     return { status: answer.status, json: (await answer.json()) as Record<string, unknown> };
   }
 
-  /** What every thread of the server finds in its prototypes that was not there when it began. */
+  /** Members in the prototypes of every thread of the server that were not there at its start. */
   async function polluted(): Promise<string[]> {
     const from = server.greeting.length;
     server.child.kill("SIGUSR2");
@@ -68,7 +68,7 @@ describe("S13 keys that are names of properties", () => {
   const run = { run: { alias: "__proto__" } };
   const evilText = JSON.stringify(EVIL);
 
-  it("S13 come back as data from params, tags, labels and metadata", async () => {
+  it("S13 are returned as data from params, tags, labels and metadata", async () => {
     const params = keyed(evilText);
     const tags = keyed("tag");
     const made = await call("RunService/CreateRun", {
@@ -117,7 +117,7 @@ describe("S13 keys that are names of properties", () => {
     expect(new Set(await polluted())).toEqual(new Set(["[]"]));
   });
 
-  it("S13 come back as data from binary envelopes", async () => {
+  it("S13 are returned as data from binary envelopes", async () => {
     const envelope = create(EnvelopeSchema, { run: { alias: "constructor" }, tags: keyed("binary") });
     const message = toBinary(EnvelopeSchema, envelope);
     for (const protocol of ["grpc", "connect", "grpc-web"] as const) {
@@ -149,7 +149,7 @@ describe("S13 keys that are names of properties", () => {
     }
   });
 
-  it("S13 are no fields of messages, headers or paths", async () => {
+  it("S13 are not fields of messages, headers or paths", async () => {
     for (const name of NAMES) {
       const body = `{${JSON.stringify(name)}: ${evilText}, "namespace": "x"}`;
       expect((await call("RunService/CreateRun", body)).status, name).toBe(400);
@@ -162,7 +162,7 @@ describe("S13 keys that are names of properties", () => {
   });
 });
 
-it("S13 a server whose settings hold such keys says so and does not start", async () => {
+it("S13 a server whose settings contain such keys reports it and does not start", async () => {
   const folder = makeFolder();
   try {
     for (const line of [
@@ -172,7 +172,7 @@ it("S13 a server whose settings hold such keys says so and does not start", asyn
     ]) {
       writeFileSync(join(folder, "cairn.toml"), `${line}\n`);
       await expect(startChild(["--data", folder])).rejects.toThrow(
-        /there is no such setting|cannot read settings file/,
+        /unknown setting|cannot read settings file/,
       );
     }
   } finally {

@@ -30,7 +30,7 @@ function goawayOf(client: RawClient): number | undefined {
   return goaway?.payload.readUInt32BE(4);
 }
 
-test("S19: headers that come too slowly are cut off", async () => {
+test("S19: too slow headers are cut off", async () => {
   const { url, port } = await open({ limits: { headersMs: 60 } });
   const client = await RawClient.connect(port);
   await client.send(`GET / HTTP/1.1\r\n${HEAD}X-Slow: `);
@@ -39,7 +39,7 @@ test("S19: headers that come too slowly are cut off", async () => {
   expect((await fetch(url)).status).toBe(200);
 });
 
-test("S19: a body that stops coming is cut off, over both protocols", async () => {
+test("S19: a stalled body is cut off, over both protocols", async () => {
   const { url, port } = await open({ limits: { exchangeIdleMs: 60 } });
   const client = await RawClient.connect(port);
   await client.send(`POST / HTTP/1.1\r\n${HEAD}Content-Length: 10\r\n\r\nabc`);
@@ -67,7 +67,7 @@ test("S19: a client that does not read its answer is cut off, over both protocol
   expect(client.received.length).toBeLessThan(64 << 20);
 });
 
-test("an answer that takes its time, and a stream whose client may be silent, are left alone", async () => {
+test("a slow answer, and a stream whose client may be silent, are not cut off", async () => {
   const finish = Promise.withResolvers<void>();
   const { url, port } = await open({
     limits: { exchangeIdleMs: 40 },
@@ -82,7 +82,7 @@ test("an answer that takes its time, and a stream whose client may be silent, ar
   const http2 = session(url);
   const quiet = http2.request({ ":path": "/stream", ":method": "POST" });
   const patient = callHttp2(http2, {});
-  // A stream that owes its body is cut off later than any of the others could be.
+  // A stream with an incomplete body is cut off later than any of the others could be.
   for (let round = 0; round < 3; round += 1) {
     const silent = session(url).request({ ":path": "/", ":method": "POST" });
     silent.on("error", () => {});
@@ -106,7 +106,7 @@ test("S19: idle connections are closed, those of HTTP/2 with GOAWAY", async () =
   await client.closed();
 });
 
-test("S19: connections are capped for one address and in all", async () => {
+test("S19: connections are limited for one address and in total", async () => {
   for (const limits of [{ connectionsPerAddressMax: 3 }, { connectionsMax: 3 }]) {
     const listening = await open({ limits });
     const kept = await Promise.all([1, 2, 3].map(() => RawClient.connect(listening.port)));
@@ -150,7 +150,7 @@ test("S6: 500 rapid resets end in GOAWAY while another client is served", async 
   expect((await callHttp2(healthy, {})).body).toBe("ok");
 });
 
-test("S6: pings whose answers nobody reads close the connection", async () => {
+test("S6: pings with unread answers close the connection", async () => {
   const listening = await open();
   const attacker = await rawSession(listening.port);
   attacker.socket.pause();
@@ -186,7 +186,7 @@ test("S6: header lists that are too long or too many are refused", async () => {
   expect((await fetch(url)).status).toBe(200);
 });
 
-test("S6: streams beyond the cap wait or are refused", async () => {
+test("S6: streams above the limit wait or are refused", async () => {
   const finish = Promise.withResolvers<void>();
   let running = 0;
   let peak = 0;

@@ -1,13 +1,13 @@
 import type { ListenLimits } from "#server/listen/limits.ts";
 
-/** Tells a body that comes slowly from one that only pretends to come. */
+/** Distinguishes a slow body from one that only holds the connection. */
 export class BodyPace {
   #sinceMs: number | undefined;
   #bytes = 0;
 
   /**
-   * To be asked now and then. `bytes` counts what has come so far, from any origin; time in which nobody
-   * wanted to read more is not held against the client.
+   * To be called repeatedly. `bytes` counts what has arrived so far, from any origin; time in which the server did not
+   * read does not count.
    */
   isSlow(
     bytes: number,

@@ -65,7 +65,7 @@ test("close is quick over TLS too, also with a handshake begun", async () => {
   await silent.closed();
 });
 
-test("close lets an HTTP/1 request in flight finish and says that it was the last", async () => {
+test("close lets an HTTP/1 request in flight finish and announces that it was the last", async () => {
   const { onRequest, next } = held();
   const listening = await open({ onRequest });
   const client = await RawClient.connect(listening.port);
@@ -73,9 +73,9 @@ test("close lets an HTTP/1 request in flight finish and says that it was the las
   const response = await next();
   const closed = listening.close(LONG_MS);
   await expect(fetch(listening.url)).rejects.toThrow();
-  response.end("late but whole");
+  response.end("late but complete");
   await client.closed();
-  expect(client.text).toContain("late but whole");
+  expect(client.text).toContain("late but complete");
   expect(client.text.toLowerCase()).toContain("connection: close");
   expect(await elapsed(closed)).toBeLessThan(QUICK_MS);
 });
@@ -99,7 +99,7 @@ test("close lets an HTTP/1 answer that has begun come to its end", async () => {
   expect(performance.now() - start).toBeLessThan(QUICK_MS);
 });
 
-test("a request that comes behind an answer already begun is the last one", async () => {
+test("a request after an answer has begun is the last one", async () => {
   const { onRequest, next } = held();
   const listening = await open({ onRequest });
   const client = await RawClient.connect(listening.port);
@@ -128,12 +128,12 @@ test("close sends GOAWAY and lets HTTP/2 streams in flight finish", async () => 
   const closed = listening.close(LONG_MS);
   const [code] = (await goaway) as [number];
   expect(code).toBe(0);
-  response.end("late but whole");
-  expect(await text(stream)).toBe("late but whole");
+  response.end("late but complete");
+  expect(await text(stream)).toBe("late but complete");
   expect(await elapsed(closed)).toBeLessThan(QUICK_MS);
 });
 
-test("close cuts off what is not done by the deadline", async () => {
+test("close cuts off requests that are not done by the deadline", async () => {
   const { onRequest, next } = held();
   const listening = await open({ onRequest });
   const client = await RawClient.connect(listening.port);
@@ -157,7 +157,7 @@ test("a second close brings the deadline forward", async () => {
   expect(await elapsed(first)).toBeLessThan(QUICK_MS);
 });
 
-test("a peer that never closes its half does not hold up the close", async () => {
+test("a peer that never closes its half does not delay the close", async () => {
   const listening = await open();
   const client = await RawClient.connect(listening.port, { allowHalfOpen: true });
   await client.send(Buffer.concat([PREFACE, frame(FRAME.settings, 0, 0)]));

@@ -1,7 +1,7 @@
-/** How long one turn of the event loop may be spent on beginning what waits. */
+/** How long one turn of the event loop may be spent on beginning waiting requests. */
 const TURN_MS = 0.5;
 
-/** What one connection has waiting, oldest first. */
+/** The waiting requests of one connection, oldest first. */
 export interface Waiting {
   /** Begins the oldest. False: nothing is left to begin now. */
   beginNext(): boolean;
@@ -9,9 +9,9 @@ export interface Waiting {
 
 /**
  * Lets connections take turns. A client that sends a thousand requests in one packet has them all parsed at
- * once, and beginning them at once would make everybody else wait for all of them. So a connection begins
- * one request when it comes and puts the others in line here: each time around every connection begins one,
- * and after a short time the event loop gets to see what the other sockets have.
+ * once, and beginning them at once would make all other clients wait for them. So a connection begins one request when
+ * it arrives and queues the others here: in each round every connection begins one, and after a short time the event
+ * loop handles the other sockets.
  */
 export class ConnectionTurns {
   #line: Waiting[] = [];
@@ -31,7 +31,7 @@ export class ConnectionTurns {
     return this.#turn;
   }
 
-  /** A connection is in line at most once; it says so itself. */
+  /** A connection is queued at most once; it checks that itself. */
   push(connection: Waiting): void {
     this.#line.push(connection);
     if (this.#scheduled) return;
@@ -42,7 +42,7 @@ export class ConnectionTurns {
   readonly #run = (): void => {
     const endMs = performance.now() + TURN_MS;
     let next = 0;
-    // One that began something goes to the end of the line, and is reached again when there is time.
+    // A connection that began a request goes to the end of the queue.
     do {
       const connection = this.#line[next++]!;
       if (connection.beginNext()) this.#line.push(connection);

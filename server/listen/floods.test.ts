@@ -21,17 +21,20 @@ async function attack(port: number): Promise<RawClient> {
   return attacker;
 }
 
-test.each(FLOODS)("S6: %s: the connection is closed and nobody else is hurt", async (_name, bytes) => {
-  const { url, port } = await open({ onRequest: (_request, response) => void response.end("ok") });
-  const healthy = session(url);
-  await callHttp2(healthy, {});
-  const attacker = await attack(port);
-  attacker.socket.write(bytes());
-  await attacker.closed();
-  expect((await callHttp2(healthy, {})).body).toBe("ok");
-});
+test.each(FLOODS)(
+  "S6: %s: the connection is closed and no other client is affected",
+  async (_name, bytes) => {
+    const { url, port } = await open({ onRequest: (_request, response) => void response.end("ok") });
+    const healthy = session(url);
+    await callHttp2(healthy, {});
+    const attacker = await attack(port);
+    attacker.socket.write(bytes());
+    await attacker.closed();
+    expect((await callHttp2(healthy, {})).body).toBe("ok");
+  },
+);
 
-test("S6: a few kilobytes of HPACK that unfold to megabytes are refused before they are unfolded", async () => {
+test("S6: a few kilobytes of HPACK that decompress to megabytes are refused before they are decompressed", async () => {
   const { url, port } = await open();
   const attacker = await attack(port);
   // One long value, remembered by the decoder, and then named thousands of times with one byte each.

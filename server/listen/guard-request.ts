@@ -7,7 +7,7 @@ import { sendError } from "#wire/kit/respond.ts";
 
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** Answers a request the guard refuses. True: it may go on. */
+/** Answers a request the guard refuses. True: it is allowed. */
 export function guardRequest(guard: Guard, request: HttpRequest, response: HttpResponse): boolean {
   const refusal =
     checkOneHost(request.rawHeaders) ?? guard(factsOf(request.headers, request.method, request.url));
@@ -16,7 +16,7 @@ export function guardRequest(guard: Guard, request: HttpRequest, response: HttpR
   return false;
 }
 
-/** The same for a raw HTTP/2 stream, whose parser refuses a second host by itself. */
+/** The same for a raw HTTP/2 stream, whose parser refuses a second host itself. */
 export function guardStream(guard: Guard, stream: ServerHttp2Stream, headers: IncomingHttpHeaders): boolean {
   const refusal = guard(factsOf(headers, headers[":method"], headers[":path"]));
   if (refusal === undefined) return true;
@@ -25,8 +25,8 @@ export function guardStream(guard: Guard, stream: ServerHttp2Stream, headers: In
 }
 
 /**
- * Whether a request comes from this very machine: a loopback socket, a loopback name in Host, and no sign of a proxy
- * that passes on what came from elsewhere. Only such a caller may be the owner.
+ * Whether a request comes from this machine: a loopback socket, a loopback name in Host, and no header of a proxy that
+ * forwards remote requests. Only such a caller may be the owner.
  */
 export function isLocalCaller(address: string | undefined, headers: Headers): boolean {
   if (!isLoopback(address) || !isLoopbackAuthority(single(headers[":authority"] ?? headers["host"])))
@@ -48,7 +48,7 @@ const PROXY_HEADERS: ReadonlySet<string> = new Set([
   "cf-connecting-ip",
 ]);
 
-/** Of several Node shows the first, and a proxy may have looked at another. */
+/** Of several Node returns the first, and a proxy may have checked another one. */
 function checkOneHost(rawHeaders: readonly string[]): CairnError | undefined {
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -73,7 +73,7 @@ function factsOf(headers: Headers, method: string | undefined, path: string | un
   };
 }
 
-/** Two values where one is due match nothing, and so are refused. */
+/** Duplicate values do not match anything, and so are refused. */
 function single(value: string | readonly string[] | undefined): string | undefined {
   return typeof value === "string" || value === undefined ? value : value.join(", ");
 }

@@ -128,7 +128,7 @@ test.each(ORIGINS)("S5: %j, host %j, origin %j counts as own: %s", (settings, ho
     expect(judge(settings, { ...json, method, path: "/api/x" })).toBe(verdict);
     expect(judge(settings, { ...json, method, path: RPC })).toBe(verdict);
   }
-  // An RPC by GET is an RPC; any other reading is open to all who know the host.
+  // An RPC by GET is an RPC; any other read is allowed with the right host.
   expect(judge(settings, { host, origin, path: `${RPC}?encoding=json&message=%7B%7D` })).toBe(verdict);
   for (const method of ["GET", "HEAD", "OPTIONS"]) {
     expect(judge(settings, { host, origin, method, path: "/runs" })).toBe("pass");
@@ -178,7 +178,7 @@ test.each(TYPES)("S5: content type %j for an RPC: %s", (contentType, verdict) =>
   expect(judge(LOCAL, { method: "POST", path: "/write", contentType })).toBe("pass");
 });
 
-test("S5: the whole matrix holds: only known host, own origin and right type pass together", () => {
+test("S5: over the whole matrix only a known host, own origin and valid type pass together", () => {
   for (const host of ["localhost:4700", "evil.example"]) {
     for (const [settings, ownHost, origin, same] of ORIGINS) {
       if (settings !== LOCAL || ownHost !== "localhost:4700") continue;
@@ -200,7 +200,7 @@ test("S5: the whole matrix holds: only known host, own origin and right type pas
   }
 });
 
-test("a refusal tells what to do", () => {
+test("a refusal has a hint", () => {
   const refusal = buildGuard(LOCAL)({
     method: "GET",
     path: "/",
@@ -231,7 +231,7 @@ test.each([
   expect(isLoopback(address)).toBe(loopback);
 });
 
-test("a caller behind a proxy, or one that asks for another name, is not local", () => {
+test("a caller behind a proxy, or with another host name, is not local", () => {
   const host = "127.0.0.1:4700";
   expect(isLocalCaller("127.0.0.1", { host })).toBe(true);
   expect(isLocalCaller("10.0.0.1", { host })).toBe(false);

@@ -3,15 +3,15 @@ import { CairnError, quote } from "#lang/errors.ts";
 import { checkUrl } from "#server/auth/url-token.ts";
 
 /**
- * Keeps web pages of strangers away from a server that trusts its own machine.
+ * Protects a server that trusts its own machine from foreign web pages.
  *
  * A page on evil.example can make a browser send requests to 127.0.0.1 in two ways. It can let its own
- * name resolve to 127.0.0.1 (DNS rebinding): then Host says evil.example, and the host check refuses. Or it
+ * name resolve to 127.0.0.1 (DNS rebinding): then Host is evil.example, and the host check refuses it. Or it
  * can post to http://127.0.0.1:4700 directly (CSRF): then Host is fine, but Origin and Sec-Fetch-Site
- * say where the page came from, and a form cannot choose a content type that our RPCs take.
+ * show the origin of the page, and a form cannot choose a content type that our RPCs accept.
  *
  * Reading by GET needs no origin check: without CORS headers, which this server never sends, a
- * page cannot see the answer, and no GET changes anything. RPCs by GET are checked all the same.
+ * page cannot see the answer, and no GET changes anything. RPCs by GET are still checked.
  */
 export interface GuardSettings {
   /** What the port is bound to, such as "127.0.0.1" or "::". */
@@ -21,14 +21,14 @@ export interface GuardSettings {
   allowedHosts?: readonly string[] | undefined;
 }
 
-/** What the guard looks at. Header values as they came; absent is undefined. */
+/** The input of the guard. Header values are unchanged; undefined if absent. */
 export interface GuardFacts {
   method: string;
   /** With or without query. */
   path: string;
   /** `:authority` in HTTP/2. */
   authority: string | undefined;
-  /** The Host header; in HTTP/2 it may stand beside `:authority` and must then say the same. */
+  /** The Host header; in HTTP/2 it may be sent beside `:authority` and must then be equal. */
   host: string | undefined;
   origin: string | undefined;
   secFetchSite: string | undefined;
@@ -46,7 +46,7 @@ interface HostPort {
 
 const READING = new Set(["GET", "HEAD", "OPTIONS"]);
 /**
- * What the end of a path of a gRPC or Connect method looks like: /cairn.v1.RunService/GetRun. Names of
+ * The end of a path of a gRPC or Connect method: /cairn.v1.RunService/GetRun. Names of
  * artifacts may look like anything.
  */
 const RPC_PATH = /^(?!\/artifacts\/).*\/[A-Za-z_]\w*(?:\.\w+)+\/\w+$/;
@@ -64,7 +64,7 @@ export function buildGuard(settings: GuardSettings): Guard {
     const given = facts.authority ?? facts.host;
     if (given === undefined) return hostRefusal("", "it is missing");
     const host = parseHostPort(given);
-    if (host === undefined) return hostRefusal(given, "it is no host name");
+    if (host === undefined) return hostRefusal(given, "it is not a host name");
     if (facts.authority !== undefined && facts.host !== undefined) {
       const other = parseHostPort(facts.host);
       if (other?.name !== host.name || other.port !== host.port) {
@@ -96,7 +96,7 @@ export function isLoopbackHost(host: string): boolean {
   return host.toLowerCase() === "localhost" || isLoopback(host);
 }
 
-/** Whether a Host header or `:authority` names this machine as only its own programs do. */
+/** Whether a Host header or `:authority` is a loopback name of this machine. */
 export function isLoopbackAuthority(authority: string | undefined): boolean {
   const host = authority === undefined ? undefined : parseHostPort(authority);
   return host !== undefined && isLoopbackHost(host.name);
@@ -111,8 +111,8 @@ function knownHosts(settings: GuardSettings): ReadonlySet<string> {
 }
 
 /**
- * On a wildcard bind any IP address will do: rebinding needs a name, and who reads an address in the
- * address bar is talking to that machine.
+ * On a wildcard bind any IP address is accepted: rebinding needs a name, and a browser that shows an address is
+ * connected to that machine.
  */
 function isKnownHost(name: string, hosts: ReadonlySet<string>, anyAddress: boolean): boolean {
   const version = isIP(name);
@@ -136,7 +136,7 @@ function checkOrigin(
   if (origin === undefined || origin === publicOrigin) return undefined;
   const url = /^https?:\/\/[^/?#@\\\s]+$/.test(origin) && URL.canParse(origin) ? new URL(origin) : undefined;
   if (url !== undefined) {
-    // The server cannot know whether a proxy in front speaks TLS: either default port counts as none.
+    // The server cannot know whether a proxy in front speaks TLS: both default ports count as none.
     const defaultPort = url.protocol === "https:" ? "443" : "80";
     const port = host.port === defaultPort ? "" : host.port;
     if (plainName(url.hostname) === host.name && url.port === port) return undefined;
@@ -167,7 +167,7 @@ function parseHostPort(text: string): HostPort | undefined {
   return name === "" ? undefined : { name, port: match[3] ?? "" };
 }
 
-/** IPv6 comes in many spellings; the URL parser knows the one right one. */
+/** IPv6 addresses have many spellings; the URL parser normalizes them. */
 function plainName(host: string): string {
   const bare = host
     .toLowerCase()

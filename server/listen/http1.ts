@@ -4,10 +4,10 @@ import { BodyPace } from "#server/listen/body-pace.ts";
 import type { ConnectionTurns } from "#server/listen/connection-turns.ts";
 import { type ListenLimits, sweepMs } from "#server/listen/limits.ts";
 
-/** A server that listens nowhere: it serves the sockets it is given. */
+/** A server without a port of its own: it serves the sockets it is given. */
 export interface ProtocolServer {
   take(socket: Socket): void;
-  /** Closes what is idle now, and the rest as soon as it is. */
+  /** Closes idle connections now, and the others when they are idle. */
   drain(): void;
   /** Ends its timers. To be called when all sockets are closed. */
   close(): void;
@@ -19,7 +19,7 @@ interface Exchange {
   pace: BodyPace;
 }
 
-/** How long a client may go on to send a body after it was answered. */
+/** How long a client may continue to send a body after it was answered. */
 const DISCARD_MS_MAX = 10_000;
 
 /** With so many requests waiting on one connection nothing more is read from it until all are answered. */
@@ -38,7 +38,7 @@ export function openHttp1(
   const server = createHttp1(limits);
 
   server.on("request", (request, response) => {
-    // Node may report that the client disconnected after everybody else has stopped listening.
+    // Node may report that the client disconnected after all other listeners were removed.
     request.on("error", ignore);
     response.on("error", ignore);
     const { socket } = request;
@@ -114,9 +114,8 @@ function createHttp1(limits: ListenLimits): Server {
 }
 
 /**
- * What is going on on one socket. Answers to pipelined requests must go out in the order of the requests, so
- * one is worked on at a time; the next begins when the one before is answered and other connections had
- * their turn.
+ * The state of one socket. Answers to pipelined requests must be sent in the order of the requests, so one is processed
+ * at a time; the next begins when the one before is answered and other connections had their turn.
  */
 class Connection {
   readonly #socket: Socket;
@@ -154,10 +153,10 @@ class Connection {
   add(exchange: Exchange): void {
     this.#exchanges.push(exchange);
     if (this.#exchanges.length > 1) {
-      // The parser goes through all of the packet first, and lets the socket go on after every request.
+      // The parser reads the whole packet first, and resumes the socket after every request.
       if (this.#exchanges.length === WAITING_MAX) process.nextTick(() => this.#hold());
     } else if (this.#begunIn === this.#turns.turn) {
-      // An answer may be out before the parser has come to the next request of the same packet.
+      // An answer may be sent before the parser has reached the next request of the same packet.
       this.#turns.push(this);
     } else this.beginNext();
   }
@@ -173,7 +172,7 @@ class Connection {
     if (this.#held || this.#exchanges.length < WAITING_MAX) return;
     this.#held = true;
     this.#socket.pause();
-    // Node would let it go on as soon as a handler reads the body of the current request, which is here already.
+    // Node would resume it as soon as a handler reads the body of the current request, which is here already.
     this.#socket.resume = () => this.#socket;
   }
 
@@ -193,25 +192,25 @@ class Connection {
     return false;
   }
 
-  /** The socket is closed: what was not begun never is. */
+  /** The socket is closed: waiting requests are dropped. */
   close(): void {
     const response = this.current?.response;
     this.#exchanges = [];
-    // Node tells only the response that has the socket. Before this one Node answered a request by itself.
+    // Node only notifies the response that has the socket. Before this one Node answered a request itself.
     if (response?.socket === null) response.emit("close");
   }
 }
 
 function ignore(): void {}
 
-/** The answer is out, but not all of the body is in. The handler may have stopped reading. */
+/** The answer is sent, but the body is incomplete. The handler may have stopped reading. */
 function discardRest(request: IncomingMessage, socket: Socket): void {
   const timer = setTimeout(() => socket.destroy(), DISCARD_MS_MAX);
   request.once("close", () => clearTimeout(timer));
   request.resume();
 }
 
-/** True when the client owes something: a body it does not send, or an answer it does not read. */
+/** True when the client is stalled: it does not send its body, or does not read its answer. */
 function isStalled({ request }: Exchange, socket: Socket): boolean {
   const silent = !request.complete && request.readableLength === 0;
   return silent || socket.writableLength > 0;

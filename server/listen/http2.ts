@@ -23,9 +23,9 @@ const RESETS_AT_ONCE_MAX = 16;
 
 export interface Http2Hooks {
   onRequest: (request: Http2ServerRequest, response: Http2ServerResponse) => void;
-  /** Sees every stream first. True: it is taken care of. */
+  /** Gets every stream first. True: it was handled. */
   onStream: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => boolean;
-  /** Whether the client may rightly be silent in the middle of a body sent to this path. */
+  /** Whether the client may be idle in the middle of a body sent to this path. */
   isClientStream: (path: string) => boolean;
   /** A connection or stream failed, which ends it. */
   onError: (error: Error) => void;
@@ -41,7 +41,7 @@ export function openHttp2(
 ): ProtocolServer {
   const hasAnswerHeaders = Object.keys(answerHeaders).length > 0;
   const sessions = new Map<ServerHttp2Session, Activity>();
-  /** Those whose clients must not be silent until they have sent all. */
+  /** Those whose clients must not be idle until their body is complete. */
   const bodies = new Map<ServerHttp2Stream, IncomingBody>();
   const server = createHttp2(limits);
 
@@ -53,11 +53,11 @@ export function openHttp2(
   });
   server.on("sessionError", hooks.onError);
 
-  // Listening to "request" makes Node listen to "stream" itself. That listener is taken off and called only
-  // for what the hook leaves over.
+  // Listening to "request" makes Node listen to "stream" itself. That listener is removed and called only for streams
+  // that the hook declines.
   server.on("request", hooks.onRequest);
   server.on("checkContinue", (request: Http2ServerRequest, response: Http2ServerResponse) => {
-    // Node itself would throw where the stream is over by now.
+    // Node itself would throw if the stream has ended by now.
     if (!response.stream.destroyed && !response.stream.closed) response.writeContinue();
     hooks.onRequest(request, response);
   });
@@ -98,7 +98,7 @@ export function openHttp2(
   return {
     take(socket) {
       closeBothHalves(socket);
-      // Not resumed: the session reads from the handle itself, and takes what was put back.
+      // Not resumed: the session reads from the handle itself, and gets the bytes that were put back.
       server.emit("connection", socket);
     },
     drain() {
@@ -145,7 +145,7 @@ interface Activity {
 
 interface IncomingBody {
   pace: BodyPace;
-  /** undefined until somebody counts. */
+  /** undefined until it is measured. */
   bytes: number | undefined;
 }
 
@@ -170,11 +170,11 @@ function followActivity(session: ServerHttp2Session, limits: ListenLimits, turns
   return activity;
 }
 
-/** What bytes a client sends without a stream is of no interest: they may be half a header. */
+/** Bytes without a stream do not count: they may be half a header. */
 function closeIdle(session: ServerHttp2Session, activity: Activity, nowMs: number): void {
   destroyStuck(activity);
   if (activity.streams.size > 0 || nowMs - activity.sinceMs <= activity.idleMsMax) return;
-  // The first time it says goodbye. In the middle of a header it would then wait for the rest of it.
+  // The first time it sends GOAWAY. In the middle of a header it would then wait for the rest of it.
   if (session.closed) session.destroy();
   else session.close();
 }
@@ -250,8 +250,8 @@ class StreamStarts {
 }
 
 /**
- * False when the connection is over: its client resets streams as fast as it begins them. Node has a limit for
- * that, too, but looks only after it has made a stream of everything that came.
+ * False when the connection is closed: its client resets streams as fast as it begins them. Node has a limit for that,
+ * too, but checks it only after it has made a stream of everything that arrived.
  */
 function mayBegin(stream: ServerHttp2Stream, activity: Activity): boolean {
   if (activity.lastBegun === undefined) {
@@ -273,7 +273,7 @@ function addToAnswer(stream: ServerHttp2Stream, more: Readonly<Record<string, st
   stream.respond = (headers, options) => respond({ ...(headers as OutgoingHttpHeaders), ...more }, options);
 }
 
-/** From now on. Most bodies are whole long before anybody looks, and nothing is counted for them. */
+/** From now on. Most bodies are complete long before the first check, and are not counted. */
 function countBytes(stream: ServerHttp2Stream, body: IncomingBody): void {
   body.bytes = 0;
   const push = stream.push.bind(stream);
@@ -290,7 +290,7 @@ function isSending({ state }: ServerHttp2Stream): boolean {
   );
 }
 
-/** Cancels a stream whose client owes something and does nothing: neither sends nor reads. */
+/** Cancels a stream whose client is stalled: it neither sends nor reads. */
 function watchProgress(stream: ServerHttp2Stream, maySayNothing: boolean, idleMs: number): void {
   stream.setTimeout(idleMs);
   // Node forgets the timer of a stream that ends with its session, and the timer holds the stream.

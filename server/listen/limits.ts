@@ -1,6 +1,6 @@
 import { limits } from "#lang/limits.ts";
 
-/** What one port takes from its clients before it closes on them. */
+/** Limits of one port for its clients. */
 export interface ListenLimits {
   connectionsMax: number;
   connectionsPerAddressMax: number;
@@ -13,14 +13,14 @@ export interface ListenLimits {
   headerBytesMax: number;
   headersMax: number;
   /**
-   * How long a client in the middle of an exchange may neither send what it owes nor read what it
-   * gets. There is no limit on the whole exchange: uploads and streams may last for days. A bit more
+   * How long a client in the middle of an exchange may neither send its body nor read its answer. There is no limit on
+   * the whole exchange: uploads and streams may last for days. A bit more
    * than the readers of bodies allow, so that their answer comes first.
    */
   exchangeIdleMs: number;
   /**
-   * Over this time a body must have come at this rate, as far as the server was willing to read it: a client
-   * that sends one byte now and then only holds a place.
+   * Over this time a body must arrive at this rate, as far as the server reads it: a client that sends single bytes
+   * only holds the connection.
    */
   slowBodyMs: number;
   bodyBytesPerSecondMin: number;
@@ -28,7 +28,7 @@ export interface ListenLimits {
   keepAliveMs: number;
   /** An HTTP/2 connection without open streams. */
   sessionIdleMs: number;
-  /** Until the first stream of an HTTP/2 connection, whose headers may come one byte at a time. */
+  /** Until the first stream of an HTTP/2 connection, whose headers may arrive one byte at a time. */
   firstStreamMs: number;
   requestsPerConnectionMax: number;
   streamsPerConnectionMax: number;

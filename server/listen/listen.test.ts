@@ -58,7 +58,7 @@ test("an HTTP/1 request that comes byte by byte is understood, and the connectio
 });
 
 test.each(["PROPFIND / HTTP/1.1", "PRI * HTTP/2.1", "PRI * HTTP/2.0\r\n\r\nXX"])(
-  "%j begins like the preface and is HTTP/1 all the same",
+  "%j begins like the preface but is HTTP/1",
   async (start) => {
     const { port } = await open();
     const client = await RawClient.connect(port);
@@ -72,7 +72,7 @@ test.each([
   ["binary", Buffer.from([0, 1, 2, 3, 255, 254, 0, 0])],
   ["a TLS hello", Buffer.from("16030100a5010000a10303", "hex")],
   ["an SSH banner", Buffer.from("SSH-2.0-OpenSSH_9.9\r\n")],
-])("%s as first bytes is refused and harms nobody", async (_name, bytes) => {
+])("%s as first bytes is refused and does not affect others", async (_name, bytes) => {
   const { url, port } = await open();
   const client = await RawClient.connect(port);
   await client.send(bytes);
@@ -81,7 +81,7 @@ test.each([
   expect((await fetch(url)).status).toBe(200);
 });
 
-test("a socket that says nothing, or half a preface, is closed at the deadline", async () => {
+test("a socket that sends nothing, or half a preface, is closed at the deadline", async () => {
   const listening = await open({ limits: { sniffMs: 50 } });
   const silent = await RawClient.connect(listening.port);
   const half = await RawClient.connect(listening.port);
@@ -109,7 +109,7 @@ test("a client that closes its half in the middle of the preface is dropped", as
   await client.closed();
 });
 
-test("the hook sees streams first and leaves over what it declines", async () => {
+test("the hook gets streams first and may decline them", async () => {
   const { url } = await open({
     onStream(stream, headers) {
       if (headers[":path"] !== "/fast") return false;
@@ -123,7 +123,7 @@ test("the hook sees streams first and leaves over what it declines", async () =>
   expect((await callHttp2(client, { ":path": "/other" })).body).toBe("2.0 GET /other ");
 });
 
-test("a hook that throws ends its stream and nothing else", async () => {
+test("a hook that throws ends only its stream", async () => {
   const { url } = await open({
     onStream(_stream, headers) {
       if (headers[":path"] === "/bad") throw new Error("broken hook");
@@ -136,7 +136,7 @@ test("a hook that throws ends its stream and nothing else", async () => {
 });
 
 test.each(["throws", "rejects"])(
-  "a handler that %s is answered with an error that tells no secret",
+  "a handler that %s is answered with an error without secrets",
   async (how) => {
     const seen: object[] = [];
     const { url } = await open({
@@ -178,7 +178,7 @@ test("TLS: ALPN chooses HTTP/2 or HTTP/1, and no ALPN means HTTP/1", async () =>
   }
 });
 
-test("TLS: a handshake that does not come, or is none, ends the connection", async () => {
+test("TLS: a missing or invalid handshake ends the connection", async () => {
   const listening = await open({ tls: makeCertificate(), limits: { sniffMs: 50 } });
   const silent = await RawClient.connect(listening.port);
   const plain = await RawClient.connect(listening.port);
@@ -186,21 +186,21 @@ test("TLS: a handshake that does not come, or is none, ends the connection", asy
   await Promise.all([silent.closed(), plain.closed()]);
 });
 
-test("a certificate that is none is refused with a hint", async () => {
+test("an invalid certificate is refused with a hint", async () => {
   const error: unknown = await open({ tls: { cert: "x", key: "y" } }).catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(CairnError);
   expect((error as CairnError).hint).toContain("--tls-cert");
 });
 
-test("a taken port is named, with the way out", async () => {
+test("a port in use is named, with a hint", async () => {
   const { port } = await open();
   const error: unknown = await open({ port }).catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ code: "precondition" });
-  expect((error as CairnError).message).toContain(`port ${port} is taken`);
+  expect((error as CairnError).message).toContain(`port ${port} is in use`);
   expect((error as CairnError).hint).toContain("--port");
 });
 
-test("an address this machine has not is refused", async () => {
+test("an address that is not of this machine is refused", async () => {
   await expect(open({ host: "192.0.2.1" })).rejects.toMatchObject({ code: "invalid" });
 });
 
@@ -215,7 +215,7 @@ test("a wildcard bind gives an address that can be opened", async () => {
   expect(url).toBe(`http://localhost:${port}`);
 });
 
-test("an upgrade to h2c or WebSocket is not taken up", async () => {
+test("an upgrade to h2c or WebSocket is ignored", async () => {
   const { port } = await open();
   const client = await RawClient.connect(port);
   const upgrade = "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n";
@@ -225,7 +225,7 @@ test("an upgrade to h2c or WebSocket is not taken up", async () => {
   client.socket.destroy();
 });
 
-test("a connection reset in the middle of a request does not hurt the server", async () => {
+test("a connection reset in the middle of a request does not affect the server", async () => {
   const { url, port } = await open();
   const socket = connectTcp(port, "127.0.0.1");
   await once(socket, "connect");

@@ -16,7 +16,7 @@ import { sendError } from "#wire/kit/respond.ts";
 /** As many connections may wait to be accepted; the kernel may allow fewer. */
 const BACKLOG = 4096;
 const TCP_KEEP_ALIVE_MS = 60_000;
-/** What Node makes of it: the name, and the keys for encryption and check of session tickets. */
+/** As Node defines it: the name, and the keys for encryption and check of session tickets. */
 const TICKET_KEYS_BYTES = 48;
 
 /** The part of a pino logger that is used. */
@@ -34,21 +34,21 @@ export interface ListenOptions {
   tls?: TlsPair | undefined;
   /** Headers of every answer, but for what Node itself refuses over HTTP/1 (400, 408, 417, 431). */
   answerHeaders?: Readonly<Record<string, string>> | undefined;
-  /** Called for HTTP/1 and HTTP/2 alike. What it throws is answered with an error. */
+  /** Called for HTTP/1 and HTTP/2. If it throws, the request is answered with an error. */
   onRequest: (request: HttpRequest, response: HttpResponse) => void | Promise<void>;
   /**
-   * Sees every HTTP/2 stream before it is made into a request. True: it is taken care of, and `onRequest`
-   * will not see it. It must answer its own errors; what it throws is logged and ends the stream.
+   * Gets every HTTP/2 stream before it is made into a request. True: it was handled, and `onRequest` is not called. It
+   * must answer its own errors; if it throws, that is logged and ends the stream.
    */
   onStream?: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => boolean;
-  /** Whether clients stream to this path, and so may be silent for long in the middle of a body. */
+  /** Whether clients stream to this path, and so may be idle for long in the middle of a body. */
   isClientStream?: (path: string) => boolean;
   limits?: Partial<ListenLimits>;
   log: ListenLog;
 }
 
 export interface Listening {
-  /** An address a person can open; "localhost" where the port is bound to every address. */
+  /** An address that can be opened; "localhost" where the port is bound to every address. */
   url: string;
   port: number;
   address: string;
@@ -56,14 +56,14 @@ export interface Listening {
   /** For connections from now on. Throws `invalid` and changes nothing when the two do not belong together. */
   useCertificate(pair: TlsPair): void;
   /**
-   * Accepts no more, tells every client so (GOAWAY, "connection: close"), lets what is in flight finish until
-   * the deadline and then cuts it off. Resolves when the last socket is closed; at once when all are
+   * Stops accepting, notifies every client (GOAWAY, "connection: close"), lets requests in flight finish until the
+   * deadline and then cuts them off. Resolves when the last socket is closed; at once when all are
    * idle. A second call can bring the deadline forward.
    */
   close(deadlineMs: number): Promise<void>;
 }
 
-/** Opens the one port. Throws `precondition` when it is taken, `invalid` for a bad host or certificate. */
+/** Opens the port. Throws `precondition` when it is in use, `invalid` for a bad host or certificate. */
 export async function listen(options: ListenOptions): Promise<Listening> {
   const port = new Port(options, { ...listenLimits, ...options.limits });
   await port.open();
@@ -76,7 +76,7 @@ class Port implements Listening {
   readonly #front: Server;
   readonly #tls: TlsServer | undefined;
   readonly #protocols: Readonly<Record<Protocol, ProtocolServer>>;
-  /** What was accepted, with what is to be destroyed to end it: a TLS socket instead of the one below it. */
+  /** Accepted sockets, with the one to destroy to end each: a TLS socket instead of the one below it. */
   readonly #sockets = new Map<Socket, Socket>();
   /** Those whose protocol is not known yet, by peer: a TLS socket and the one below it have the same. */
   readonly #undecided = new Map<string, Socket>();
@@ -128,7 +128,7 @@ class Port implements Listening {
     }
     this.#bound = this.#front.address() as AddressInfo;
     this.#front.off("error", reject);
-    // Such as no more file descriptors: the connection is lost, the port is not.
+    // Such as no more file descriptors: the connection is lost, the port stays open.
     this.#front.on("error", (error) => log.warn({ error: error.message }, "cannot accept connection"));
   }
 
@@ -173,7 +173,7 @@ class Port implements Listening {
     for (const socket of this.#undecided.values()) socket.destroy();
     for (const protocol of Object.values(this.#protocols)) protocol.drain();
     await promise;
-    // The last sockets are gone, but have not said so yet.
+    // The last sockets are gone, but their events are still pending.
     await Promise.all([...this.#sockets.keys()].map((socket) => once(socket, "close")));
     clearInterval(this.#sweep);
     clearInterval(this.#ticketKeys);
@@ -237,7 +237,7 @@ class Port implements Listening {
       this.#hand(socket, socket.alpnProtocol === "h2" ? "http2" : "http1");
     });
     this.#sweep = setInterval(() => this.#endDead(), sweepMs(this.#limits.sniffMs)).unref();
-    // They open every TLS 1.2 connection that was resumed with them, so they must not live as long as the process.
+    // They decrypt every TLS 1.2 connection that was resumed with them, so they must not live as long as the process.
     this.#ticketKeys = setInterval(() => {
       server.setTicketKeys(randomBytes(TICKET_KEYS_BYTES));
     }, this.#limits.ticketKeysMs).unref();
@@ -245,9 +245,9 @@ class Port implements Listening {
   }
 
   /**
-   * A client that resets its connection while TLS writes by itself (the end of the handshake, an answer) goes
-   * unnoticed: Node drops the error of that write and looks at the socket no more, as of 24.21. The system
-   * knows that the peer is gone.
+   * A client that resets its connection while TLS writes internally (the end of the handshake, an answer) is not
+   * noticed: Node drops the error of that write and does not check the socket again, as of 24.21. The system knows that
+   * the peer is gone.
    */
   #endDead(): void {
     for (const [socket, top] of this.#sockets) {
@@ -293,7 +293,7 @@ function listenRefusal(host: string, port: number, cause: unknown): CairnError {
     case "EADDRINUSE":
       return refuse(
         "precondition",
-        `port ${port} is taken`,
+        `port ${port} is in use`,
         `Stop the program that uses port ${port}, or choose another with --port.`,
       );
     case "EACCES":
@@ -301,7 +301,7 @@ function listenRefusal(host: string, port: number, cause: unknown): CairnError {
     case "EADDRNOTAVAIL":
     case "ENOTFOUND":
     case "EAI_AGAIN":
-      return refuse("invalid", "this machine has no such address", "Choose another with --host.");
+      return refuse("invalid", "it is not an address of this machine", "Choose another with --host.");
     default:
       return refuse("precondition", (cause as Error).message, "Choose others with --host and --port.");
   }

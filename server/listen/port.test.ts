@@ -15,7 +15,7 @@ import { useServer } from "../testing/servers.ts";
 const server = useServer();
 const { open } = usePorts();
 
-it("W5 first bytes that come one at a time are put together", async () => {
+it("W5 first bytes that arrive one at a time are joined", async () => {
   const { port } = server().listening;
   const first = await RawClient.connect(port);
   await first.sendByteByByte(
@@ -33,7 +33,7 @@ it("W5 first bytes that come one at a time are put together", async () => {
   second.socket.destroy();
 });
 
-it("W5 garbage is answered or closed, and others do not notice", async () => {
+it("W5 invalid bytes are answered or closed, and do not affect others", async () => {
   const { port, url } = server().listening;
   const garbage = [
     Buffer.from("\u0000\u0001\u0002\u0003".repeat(50)),
@@ -52,7 +52,7 @@ it("W5 garbage is answered or closed, and others do not notice", async () => {
   }
 });
 
-it("W5 a socket that says nothing, or not enough, is closed in time", async () => {
+it("W5 a socket that sends nothing, or not enough, is closed in time", async () => {
   const { port } = await open({ limits: { sniffMs: 50 } });
   for (const start of ["", "P", "PRI * HTTP/2.0\r\n"]) {
     const client = await RawClient.connect(port);

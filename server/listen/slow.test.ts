@@ -16,7 +16,7 @@ const { open, session } = usePorts();
 const LIMITS = { slowBodyMs: 400, bodyBytesPerSecondMin: 1_000 };
 const HEAD = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n";
 
-/** Sends one byte every few milliseconds until it is told to stop. */
+/** Sends one byte every few milliseconds until it is stopped. */
 function dribble(send: () => void): void {
   const timer = setInterval(send, 5);
   onTestFinished(() => clearInterval(timer));
@@ -26,7 +26,7 @@ function silent(stream: ClientHttp2Stream): ClientHttp2Stream {
   return stream.on("error", () => {});
 }
 
-test("K10, S19: a body that comes one byte at a time is cut off over HTTP/1, with and without TLS", async () => {
+test("K10, S19: a body that arrives one byte at a time is cut off over HTTP/1, with and without TLS", async () => {
   const plain = await open({ limits: LIMITS });
   const client = await RawClient.connect(plain.port);
   await client.send(HEAD);
@@ -41,7 +41,7 @@ test("K10, S19: a body that comes one byte at a time is cut off over HTTP/1, wit
   expect((await fetch(plain.url)).status).toBe(200);
 });
 
-test("K10, S19: a body that comes one byte at a time is cut off over HTTP/2, and only its stream", async () => {
+test("K10, S19: a body that arrives one byte at a time is cut off over HTTP/2, and only its stream", async () => {
   const { url } = await open({ limits: LIMITS });
   const client = session(url);
   const slow = silent(client.request({ ":path": "/", ":method": "POST" }));
@@ -51,13 +51,13 @@ test("K10, S19: a body that comes one byte at a time is cut off over HTTP/2, and
   expect((await callHttp2(client, {})).body).toBe("2.0 GET / ");
 });
 
-test("K10: a body that comes steadily may take as long as it likes, with and without TLS", async () => {
+test("K10: a body that arrives steadily may take any time, with and without TLS", async () => {
   const { promise: read, resolve: readOn } = Promise.withResolvers<void>();
   const onRequest = async (incoming: AsyncIterable<Uint8Array>, response: { end(text: string): void }) => {
     let bytes = 0;
     for await (const chunk of incoming) {
       bytes += chunk.length;
-      // A server that does not want to read for a while cannot blame its client.
+      // A client is not cut off while the server does not read.
       await read;
     }
     response.end(String(bytes));
@@ -85,7 +85,7 @@ test("K10: a body that comes steadily may take as long as it likes, with and wit
   expect(await Promise.all(answers)).toEqual([956_000, 956_000, 956_000, 956_000]);
 });
 
-test("K10, S19: HTTP/2 headers that come one byte at a time end in GOAWAY", async () => {
+test("K10, S19: HTTP/2 headers that arrive one byte at a time end in GOAWAY", async () => {
   const { port, url } = await open({ limits: { firstStreamMs: 150 } });
   const client = await RawClient.connect(port);
   await client.send(Buffer.concat([PREFACE, frame(FRAME.settings, 0, 0)]));

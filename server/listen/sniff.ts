@@ -1,9 +1,9 @@
 import type { Socket } from "node:net";
 
 /**
- * Tells HTTP/2 from everything else on one cleartext port. An HTTP/2 client speaks first and always says
- * the same 24 bytes; the first byte that differs means HTTP/1, or rubbish, which the HTTP/1 parser
- * refuses with a proper 400. A client may send one byte at a time, so what came is held until it is plain.
+ * Distinguishes HTTP/2 from HTTP/1 on one cleartext port. An HTTP/2 client sends first, always the same 24 bytes; the
+ * first byte that differs means HTTP/1, or invalid data, which the HTTP/1 parser refuses with a proper 400. A client
+ * may send one byte at a time, so the bytes are held until the protocol is known.
  */
 export type Protocol = "http1" | "http2";
 
@@ -17,9 +17,9 @@ function protocolOf(bytes: Uint8Array): Protocol | undefined {
 }
 
 /**
- * Reads from the socket until its protocol is known, puts back what it read and hands the socket over
- * without a trace of its own listeners. A socket that has not made up its mind in time, or closes
- * before, is destroyed and never handed over.
+ * Reads from the socket until its protocol is known, puts back the bytes it read, removes its listeners and hands the
+ * socket over. A socket whose protocol is not known in time, or that closes before, is
+ * destroyed and never handed over.
  */
 export function sniff(socket: Socket, deadlineMs: number, onKnown: (protocol: Protocol) => void): void {
   let held: Buffer = Buffer.alloc(0);

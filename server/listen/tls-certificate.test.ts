@@ -54,7 +54,7 @@ describe("B8 the key's file", () => {
   });
 
   it.each([0o600, 0o400, 0o640, 0o440, 0o660])(
-    "B8 S14: is taken with mode %o from the server's user",
+    "B8 S14: is accepted with mode %o from the server's user",
     async (mode) => {
       const files = writeCertificate(folderForTest());
       chmodSync(files.keyFile, mode);
@@ -74,7 +74,7 @@ describe("B8 the key's file", () => {
     },
   );
 
-  it("B8 S14: counts, not the link to it", async () => {
+  it("B8 S14: is checked, not the link to it", async () => {
     const folder = folderForTest();
     const files = writeCertificate(folder);
     const link = join(folder, "link.pem");
@@ -84,7 +84,7 @@ describe("B8 the key's file", () => {
     await expect(open({ ...files, keyFile: link })).rejects.toThrow("with mode 644");
   });
 
-  it("B8 S14: that is refused does not cost the token that is shown once", async () => {
+  it("B8 S14: that is refused does not use up the token that is shown once", async () => {
     const folder = folderForTest();
     const { argv, keyFile } = writeCertificate(folder);
     const start = () => startServer([...argv, "--auth", "--data", join(folder, "data")]);
@@ -98,7 +98,7 @@ describe("B8 the key's file", () => {
 });
 
 describe("B9 a certificate that is replaced", () => {
-  it("B9 S14: is used for new connections after SIGHUP, while open ones go on", async () => {
+  it("B9 S14: is used for new connections after SIGHUP, while open ones continue", async () => {
     const folder = folderForTest();
     const { cert, argv } = writeCertificate(folder);
     const server = await startChild(["--data", "memory:", "--log-level", "info", ...argv]);
@@ -122,7 +122,7 @@ describe("B9 a certificate that is replaced", () => {
     expect((await server.exited).code).toBe(0);
   });
 
-  it("B9 S14: changes nothing until both files fit, and says so once", async () => {
+  it("B9 S14: changes nothing until both files match, and logs it once", async () => {
     const folder = folderForTest();
     const files = writeCertificate(folder);
     const { log, lines } = record();
@@ -134,7 +134,9 @@ describe("B9 a certificate that is replaced", () => {
     writeFileSync(files.certFile, renewed.cert);
     await server.reloadCertificate!();
     await server.reloadCertificate!();
-    expect(lines).toMatchObject([{ level: 50, msg: expect.stringContaining("the one before stays in use") }]);
+    expect(lines).toMatchObject([
+      { level: 50, msg: expect.stringContaining("the previous one stays in use") },
+    ]);
     expect(await shownAt(port)).toBe(files.cert);
 
     writeFileSync(files.certFile, "half a certif");
@@ -159,7 +161,7 @@ describe("B9 a certificate that is replaced", () => {
     expect(lines.at(-1)).toMatchObject({ level: 30, msg: "TLS certificate reloaded" });
   });
 
-  it("B9 S14: is found without a signal, also when another file takes its place", async () => {
+  it("B9 S14: is found without a signal, also when the file is replaced", async () => {
     const folder = folderForTest();
     const { certFile: cert, keyFile: key } = writeCertificate(folder);
     const { log, lines } = record();
@@ -176,7 +178,7 @@ describe("B9 a certificate that is replaced", () => {
     renameSync(third.keyFile, key);
     await expect.poll(() => used.at(-1)).toBe(third.cert);
     expect(readFileSync(cert, "utf8")).toBe(third.cert);
-    // Files that are as they were are left alone: no line for each look.
+    // Unchanged files are not read: no line for each check.
     const settled = lines.length;
     const looks = used.length;
     rmSync(key);

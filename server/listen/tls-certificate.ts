@@ -9,7 +9,7 @@ import { tlsOptions, type TlsPair } from "./tls-options.ts";
 const DAY_MS = 86_400_000;
 const WARN_BEFORE_MS = 14 * DAY_MS;
 
-/** How often to look whether a file has changed. */
+/** How often to check whether a file has changed. */
 const LOOK_MS = 60_000;
 
 const GROUP_READS = 0o040;
@@ -30,8 +30,8 @@ interface Loaded {
 /**
  * The certificate of the port, kept up to date with its files: programs that renew certificates write new ones while the server runs.
  *
- * The two files are rarely replaced at the same moment. A pair that does not fit, or a file that cannot be used, is logged once and
- * changes nothing: the pair that was read last stays, and the next look tries again.
+ * The two files are rarely replaced at the same moment. A pair that does not match, or an invalid file, is logged once
+ * and ignored: the pair that was read last stays, and the next check tries again.
  */
 export class TlsCertificate {
   readonly #files: TlsFiles;
@@ -39,13 +39,13 @@ export class TlsCertificate {
   readonly #log: Logger;
   #loaded: Loaded;
   #use: (pair: TlsPair) => void = () => {};
-  /** What the log has about the files as they are now. */
+  /** The logged state of the files. */
   #failure: string | undefined;
   #said: "good" | "ending" | "expired" = "good";
   #working: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
 
-  /** Throws `invalid`, with the file and the way out, for what cannot be used. */
+  /** Throws `invalid`, with the file and a hint, if they cannot be used. */
   static async open(files: TlsFiles, clock: Clock, log: Logger): Promise<TlsCertificate> {
     return new TlsCertificate(files, await load(files), clock, log);
   }
@@ -67,7 +67,7 @@ export class TlsCertificate {
     return (this.#loaded.expiresMs - this.#clock.nowUs() / 1000) / 1000;
   }
 
-  /** Looks at the files every minute from now on, and hands over each new pair. */
+  /** Checks the files every minute from now on, and passes on each new pair. */
   follow(use: (pair: TlsPair) => void, lookMs = LOOK_MS): void {
     this.#use = use;
     this.#timer = setInterval(() => void this.#next(() => this.#look()), lookMs).unref();
@@ -107,7 +107,7 @@ export class TlsCertificate {
     const { message, hint } = CairnError.from(thrown);
     if (message === this.#failure) return;
     this.#failure = message;
-    this.#log.error({ error: message, hint }, "cannot reload TLS certificate; the one before stays in use");
+    this.#log.error({ error: message, hint }, "cannot reload TLS certificate; the previous one stays in use");
   }
 
   #warnOfEnd(): void {
@@ -122,7 +122,7 @@ export class TlsCertificate {
 }
 
 async function load(files: TlsFiles): Promise<Loaded> {
-  // First: what is written while it is read is found by the next look.
+  // First, so that a write during the read is found by the next check.
   const identity = await identityOf(files);
   const cert = await readPem(files.cert, () => {});
   const key = await readPem(files.key, (stats) => checkMode(files.key, stats));
@@ -162,7 +162,8 @@ function unreadable(file: string, cause: unknown): CairnError {
 }
 
 /**
- * A key that every user of the machine may read is not a secret any more. Its group may read it when root or the server's own user has chosen
+ * A key that every user of the machine may read is not a secret. Its group may read it when root or the server's own
+ * user has chosen
  * that group: so do Debian (root:ssl-cert, 640) and Kubernetes (fsGroup, 440).
  */
 function checkMode(file: string, { mode, uid }: Stats): void {

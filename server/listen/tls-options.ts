@@ -9,8 +9,8 @@ export interface TlsPair {
 }
 
 /**
- * All of TLS 1.3, and of TLS 1.2 only what agrees on a new key for every connection (ECDHE) and encrypts with a check (AEAD): with the certificate's
- * key, if it is ever stolen, what was recorded before can still not be read.
+ * All of TLS 1.3, and of TLS 1.2 only ciphers with forward secrecy (ECDHE) and authenticated encryption (AEAD): if the
+ * certificate's key is ever stolen, recorded traffic still cannot be decrypted.
  */
 const CIPHERS = [
   "TLS_AES_128_GCM_SHA256",
@@ -24,7 +24,7 @@ const CIPHERS = [
   "ECDHE-RSA-CHACHA20-POLY1305",
 ];
 
-/** How the port speaks TLS. Throws `invalid` when the two are not a certificate and its key. */
+/** The TLS options of the port. Throws `invalid` when the two are not a certificate and its key. */
 export function tlsOptions({ cert, key }: TlsPair): SecureContextOptions {
   const options: SecureContextOptions = { cert, key, minVersion: "TLSv1.2", ciphers: CIPHERS.join(":") };
   try {

@@ -10,7 +10,7 @@ import { makeCertificate, writeCertificate } from "../testing/certificate.ts";
 import { callHttp2, usePorts } from "../testing/port.ts";
 import { makeFolder, startServer } from "../testing/servers.ts";
 
-/** What openssl, as a client, makes of the port: the cipher, or why there is none. */
+/** The result of openssl as a client: the cipher, or the refusal. */
 function shakeHands(port: number, options: string): Promise<string> {
   return new Promise((resolve) => {
     const argv = ["s_client", "-connect", `127.0.0.1:${port}`, ...options.split(" ")];
@@ -82,11 +82,11 @@ describe("B6 a TLS session", () => {
 const HSTS = "strict-transport-security";
 const JSON_TYPE = { "content-type": "application/json" };
 
-/** Of every maker of answers one: routes, pages, the guard, the wires and their errors. */
+/** One for every source of answers: routes, pages, the guard, the wires and their errors. */
 const ASKS: [name: string, headers: Record<string, string>, body?: Buffer][] = [
   ["a route", { ":path": "/healthz" }],
   ["a page", { ":path": "/", accept: "text/html" }],
-  ["no such route", { ":path": "/nothing" }],
+  ["unknown route", { ":path": "/nothing" }],
   ["a route without a right", { ":path": "/metrics" }],
   ["another host", { ":path": "/healthz", ":authority": "evil.example" }],
   [

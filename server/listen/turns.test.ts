@@ -10,7 +10,7 @@ const { open } = usePorts();
 
 const MANY = 200;
 
-/** Keeps the thread busy, as making an answer does. */
+/** Keeps the thread busy, like making an answer. */
 function work(ms: number): void {
   const endMs = performance.now() + ms;
   while (performance.now() < endMs);
@@ -49,7 +49,7 @@ test.each([
   const { port } = await open({ onRequest });
   const other = await RawClient.connect(port);
   const greedy = await RawClient.connect(port);
-  // What comes behind the first request of a connection takes another way through Node.
+  // Requests after the first one of a connection take another path through Node.
   await greedy.send(get("/first"));
   await greedy.until(({ text }) => text.includes("ok"));
   begun.splice(0);
@@ -79,7 +79,7 @@ test("K13, S28: one connection with many streams takes turns with others", async
   await expect.poll(() => begun.filter((path) => path === "/greedy").length).toBe(MANY);
 });
 
-test("K13 answers to pipelined requests come in their order, however long each takes", async () => {
+test("K13 answers to pipelined requests are in their order, for any duration of each", async () => {
   const waiting: HttpResponse[] = [];
   const { port } = await open({
     onRequest(request, response) {
@@ -104,7 +104,7 @@ test("K13, S28: a connection with many requests waiting is not read from until t
     },
   });
   const client = await RawClient.connect(port);
-  // More than any socket buffers hold: what is not read stays with the client.
+  // More than any socket buffers hold, so that the client must wait.
   const bytes = Buffer.from(get(`/${"x".repeat(4_000)}`).repeat(4_000));
   client.socket.write(bytes);
   await expect.poll(() => held.length).toBe(1);
@@ -126,7 +126,7 @@ test("K13, S28: a connection with many requests waiting is not read from until t
 });
 
 test.each(["http", "https"])(
-  "S25 a client that goes away while its requests wait leaves nothing behind (%s)",
+  "S25 the waiting requests of a client that disconnects are dropped (%s)",
   async (scheme) => {
     const closed: string[] = [];
     let begun = 0;

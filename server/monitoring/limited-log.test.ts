@@ -38,14 +38,14 @@ function counted(lines: readonly Line[]): number {
 describe("B11 lines that unknown clients cause", () => {
   const { open, session } = usePorts();
 
-  it("B11 are limited by kind, and the next one says how many were left out", async () => {
+  it("B11 are limited by kind, and the next one has the number of those left out", async () => {
     const { log, lines } = record();
     const limited = new LimitedLog(log, { burst: 3, everyMs: 50 });
     for (let n = 0; n < 1000; n++) limited.debug({ n }, "one");
     limited.error({ n: 0 }, "another");
     expect(lines).toMatchObject([{ n: 0 }, { n: 1 }, { n: 2 }, { n: 0, msg: "another" }]);
     await expect.poll(() => lines.length).toBe(5);
-    // The newest of them, though nothing more has come.
+    // The newest of them, although no other followed.
     expect(lines[4]).toMatchObject({ msg: "one", n: 999, leftOut: 996 });
     expect(counted(lines)).toBe(1001);
     await expect.poll(() => (limited.debug({ n: 5 }, "one"), lines.at(-1))).toMatchObject({ n: 5 });

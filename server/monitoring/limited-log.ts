@@ -12,8 +12,9 @@ interface Kind {
 }
 
 /**
- * For lines that unknown clients can cause: of each kind ten at once, then one every ten seconds. A line that comes after others were left
- * out is the newest of them and says how many (`leftOut`), so that no client can fill the disk, and all are counted. The message is the
+ * For lines that unknown clients can cause: of each kind ten at once, then one every ten seconds. A line after others
+ * were left out is the newest of them and has their number (`leftOut`), so that no client can fill the disk, and all
+ * are counted. The message is the
  * kind: it must be fixed text of ours.
  */
 export class LimitedLog implements ListenLog {
@@ -38,7 +39,7 @@ export class LimitedLog implements ListenLog {
     this.#write("error", facts, message);
   }
 
-  /** Writes what is held back. */
+  /** Writes held back lines. */
   flush(): void {
     for (const [message, kind] of this.#kinds) this.#release(kind, message);
   }

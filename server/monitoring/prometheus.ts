@@ -5,7 +5,7 @@ import type { Traffic } from "#wire/kit/traffic.ts";
 import type { Listening } from "../listen/listen.ts";
 import type { TlsCertificate } from "../listen/tls-certificate.ts";
 
-/** What /metrics says. Values are read when asked for, so that nothing is counted twice. */
+/** The metrics of /metrics. Values are read on request, so that nothing is counted twice. */
 export function buildMetrics(parts: {
   ingest: Ingest;
   watches: Watches;
@@ -57,7 +57,7 @@ export function buildMetrics(parts: {
   gauge("cairn_quota_refused", "Requests over a quota since the start.", () => quotas.refused);
   gauge("cairn_bodies_bytes", "Request bodies in memory now.", () => bodies.heldBytes);
   gauge("cairn_answers_bytes", "Answers in memory now.", () => answers.heldBytes);
-  gauge("cairn_work_running", "Expensive reads that are worked on now.", () => work.running);
+  gauge("cairn_work_running", "Expensive reads that are running now.", () => work.running);
   gauge("cairn_work_waiting", "Expensive reads that wait for their turn.", () => work.waiting);
   gauge("cairn_backlog_envelopes", "Envelopes waiting for the storage.", () => parts.ingest.backlog.items);
   gauge(

@@ -13,12 +13,12 @@ export class Readiness implements HealthSource {
     return this.#ready && this.#failure === undefined;
   }
 
-  /** Why the server will not be ready again. */
+  /** Why the server is permanently not ready. */
   get failure(): CairnError | undefined {
     return this.#failure;
   }
 
-  /** It takes requests as before, but cannot do all of its work until it is restarted. */
+  /** It accepts requests, but cannot do all of its work until it is restarted. */
   fail(failure: CairnError): void {
     this.#failure ??= failure;
     for (const listener of this.#listeners) listener();

@@ -70,25 +70,20 @@ describe("an uncaught error", { timeout: 300_000 }, () => {
 
   const ready = async (): Promise<number> => (await fetch(`${server!.url}/readyz`)).status;
 
-  it.each(["", "&reject"])(
-    "B5, S25: fails the one request that only reads, and nothing else%s",
-    async (how) => {
-      const { url } = server ?? (await start());
-      expect(await write()).toBe(200);
-      // The route streams what it does not have yet, so the error comes before its answer.
-      const run = "00000000000000000000000000";
-      const failed = await fetch(`${url}/artifacts/${run}/a?throw-later=E_DEFECT${how}`).catch(
-        () => undefined,
-      );
-      expect(failed === undefined || failed.status >= 400).toBe(true);
-      const [line] = await errors(1);
-      expect(line).toMatchObject({ msg: "uncaught error", err: { message: "planted" } });
-      expect(line!.incident).toMatch(/^[0-9a-f-]{36}$/);
-      expect([await ready(), await read(), await write()]).toEqual([200, 200, 200]);
-    },
-  );
+  it.each(["", "&reject"])("B5, S25: fails only the request that reads%s", async (how) => {
+    const { url } = server ?? (await start());
+    expect(await write()).toBe(200);
+    // The route streams what it does not have yet, so the error comes before its answer.
+    const run = "00000000000000000000000000";
+    const failed = await fetch(`${url}/artifacts/${run}/a?throw-later=E_DEFECT${how}`).catch(() => undefined);
+    expect(failed === undefined || failed.status >= 400).toBe(true);
+    const [line] = await errors(1);
+    expect(line).toMatchObject({ msg: "uncaught error", err: { message: "planted" } });
+    expect(line!.incident).toMatch(/^[0-9a-f-]{36}$/);
+    expect([await ready(), await read(), await write()]).toEqual([200, 200, 200]);
+  });
 
-  it("B5, S25: of a connection leaves the server as it was", async () => {
+  it("B5, S25: of a connection does not change the server", async () => {
     const { url } = server ?? (await start());
     expect((await fetch(`${url}/healthz?throw-later=ECONNRESET&outside`)).status).toBe(200);
     expect(await errors(1)).toMatchObject([{ msg: "uncaught error" }]);
@@ -106,7 +101,7 @@ describe("an uncaught error", { timeout: 300_000 }, () => {
   });
 
   it.each(["outside of requests", "in a request that writes"])(
-    "B5, S25: %s stops all writing until a restart, and reads go on",
+    "B5, S25: %s stops all writing until a restart, and reads continue",
     async (where) => {
       const { url, child, exited } = await start();
       expect(await write()).toBe(200);
@@ -124,7 +119,7 @@ describe("an uncaught error", { timeout: 300_000 }, () => {
       expect(why).toMatchObject({ reason: "STATE_IN_DOUBT" });
       expect(why.message).toContain(lines[0]!.incident);
       expect([await read(), await write()]).toEqual([200, 503]);
-      // It stops as any other server does, and what it had is there at the next start.
+      // It stops like any other server, and its data is there at the next start.
       child.kill("SIGTERM");
       expect(await exited).toEqual({ code: 0, signal: null });
       await start();
@@ -136,7 +131,7 @@ describe("an uncaught error", { timeout: 300_000 }, () => {
 describe("a server of a test", () => {
   afterAll(() => void uncaughtLines.splice(0));
 
-  it("S25 that is ended by a signal which the test did not send is noted", async () => {
+  it("S25 that is ended by a signal which the test did not send is reported", async () => {
     for (const end of [
       (pid: number) => process.kill(pid, "SIGABRT"),
       (pid: number) => process.kill(pid, "SIGKILL"),
@@ -152,7 +147,7 @@ describe("a server of a test", () => {
     expect(uncaughtLines).toEqual([]);
   });
 
-  it("S25 that has no memory left is noted", () => {
+  it("S25 that has no memory left is reported", () => {
     for (const line of [
       "FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory",
       "Error [ERR_WORKER_OUT_OF_MEMORY]: Worker terminated due to reaching memory limit: JS heap out of memory",

@@ -4,23 +4,23 @@ import { CairnError } from "#lang/errors.ts";
 import { answering } from "#wire/kit/answering.ts";
 import { LimitedLog } from "./limited-log.ts";
 
-/** Codes of what Node says about connections: they are over, and nothing that is stored depends on them. */
+/** Codes of Node for failed connections, which do not affect stored data. */
 const OF_CONNECTIONS =
   /^(?:ECONN|EPIPE$|ENOTCONN$|ETIMEDOUT$|EHOSTUNREACH$|ABORT_ERR$|HPE_|ERR_(?:STREAM|HTTP2?|SSL|TLS|SOCKET)_)/;
 
 export interface UncaughtOptions {
   log: Pick<Logger, "debug" | "warn" | "error">;
-  /** The state in memory may be wrong: nothing may be stored any more. */
+  /** The state in memory may be inconsistent: nothing may be stored any more. */
   onDoubt(error: CairnError): void;
 }
 
 /**
- * The last net under everything. An error that reaches it is a defect: it is logged with an incident number and
- * fails the request it belongs to. The process goes on, since ending it would let one request stop the
- * server for everybody. What is in doubt afterwards is what was being changed: when the error comes neither
- * from a connection nor from a request that only reads, writing stops until a restart.
+ * The handler of uncaught errors. An error that reaches it is a defect: it is logged with an incident number and fails
+ * the request it belongs to. The process continues, since ending it would let one request stop the server for all
+ * clients. Changes in progress may be inconsistent: when the error comes neither from a connection nor from a request
+ * that only reads, writing stops until a restart.
  *
- * Returns how to take the net away.
+ * Returns the function that removes the handler.
  */
 export function catchUncaught({ log, onDoubt }: UncaughtOptions): () => void {
   // An error that comes with every packet must not fill the disk.
@@ -29,7 +29,7 @@ export function catchUncaught({ log, onDoubt }: UncaughtOptions): () => void {
     const incident = randomUUID();
     const request = answering.getStore();
     const isHarmless = isOfConnection(thrown) || request?.writes === false;
-    // Stopping to write is said in any case: that happens once.
+    // The stop of writing is always logged: it happens once.
     (isHarmless ? limited : log).error({ incident, origin, err: thrown }, "uncaught error");
     try {
       request?.fail(incident);
@@ -48,7 +48,7 @@ function isOfConnection(thrown: unknown): boolean {
 }
 
 function doubt(incident: string, cause: unknown): CairnError {
-  const message = `cannot store anything until a restart: the server met an error that it did not expect (incident ${incident})`;
+  const message = `cannot store anything until a restart: the server had an unexpected error (incident ${incident})`;
   return new CairnError("unavailable", message, {
     cause,
     reason: "STATE_IN_DOUBT",

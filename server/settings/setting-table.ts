@@ -9,9 +9,9 @@ export interface SettingRow {
   key: string;
   /** Where the flag is not simply the key. */
   flag?: string;
-  /** What stands for the value in the help; a switch has none. */
+  /** The placeholder for the value in the help; a switch has none. */
   value?: string;
-  /** How text from a flag or a variable becomes what the file would hold. */
+  /** Converts text from a flag or a variable to the type in the file. */
   kind: "text" | "integer" | "switch" | "list";
   check: z.ZodType;
   /** As the help shows it. */
@@ -60,27 +60,27 @@ export const SETTING_ROWS: readonly SettingRow[] = [
   define("host", "ADDRESS", "text", "127.0.0.1", "Address to listen on; :: or 0.0.0.0 for all."),
   define("port", "PORT", "integer", "4700", "Port to listen on; 0 takes a free one."),
   define("data", "FOLDER", "text", "~/.cairn", "Where everything is kept; memory: keeps nothing on disk."),
-  define("publicUrl", "URL", "text", "none", "Address under which people reach this server."),
+  define("publicUrl", "URL", "text", "none", "Address under which clients reach this server."),
   {
     ...define("allowedHosts", "NAME", "list", "none", "Further name the server answers to; may be repeated."),
     flag: "allow-host",
   },
   define("tlsCert", "FILE", "text", "none", "Certificate chain (PEM). With --tls-key, the port speaks TLS."),
   define("tlsKey", "FILE", "text", "none", "Private key (PEM) of the certificate."),
-  define("auth", undefined, "switch", "false", "Ask everybody for a credential, also on this machine."),
+  define("auth", undefined, "switch", "false", "Require a credential, also on this machine."),
   define(
     "insecure",
     undefined,
     "switch",
     "false",
-    "Let everybody in without a credential, also from elsewhere.",
+    "Allow everything without a credential, also from other machines.",
   ),
   define(
     "localSecret",
     undefined,
     "switch",
-    "false; true where the system does not tell who calls",
-    "Ask also programs of this user for the secret that the start writes for them.",
+    "false; true where the system does not identify callers",
+    "Require the local secret also of programs of this user.",
   ),
   define("logLevel", "LEVEL", "text", "info", `One of ${LOG_LEVELS.join(", ")}.`),
   define("store", "ENGINE", "text", "sqlite", "What keeps runs and points: sqlite."),

@@ -8,7 +8,7 @@ const EXAMPLES = `Examples:
   npm start -- --host :: --tls-cert c.pem --tls-key k.pem --public-url https://cairn.example.org
   CAIRN_DATA=/var/lib/cairn npm start -- --config /etc/cairn.toml`;
 
-const ORDER = `Flags win over the environment, that over the file, that over the defaults. The file is TOML: the one
+const ORDER = `Flags override the environment, the environment the file, the file the defaults. The file is TOML: the one
 named by --config or CAIRN_CONFIG, else cairn.toml in the data folder if it is there.`;
 
 export function helpText(): string {
@@ -37,7 +37,7 @@ export function versionText(): string {
   return `cairn ${String(version)} (node ${process.versions.node})\n`;
 }
 
-/** Ready to stand behind an error; undefined when nothing is close. */
+/** A hint for an error; undefined when nothing is close. */
 export function didYouMean(written: string, known: readonly string[]): string | undefined {
   const word = nearest(written, known);
   return word === undefined ? undefined : `Did you mean ${word}?`;

@@ -70,7 +70,7 @@ test.each([
   [["--public-url", "https://cairn.example.org"], false],
   [["--host", "0.0.0.0", "--public-url", "HTTPS://cairn.example.org"], false],
   [["--host", "0.0.0.0", "--tls-cert", "a", "--tls-key", "b"], false],
-])("B10 S15: whether %j is in clear is known: %j", (argv, inClear) => {
+])("B10 S15: %j is detected as unencrypted: %j", (argv, inClear) => {
   expect(isInClear(readSettings(argv, env))).toBe(inClear);
 });
 
@@ -79,7 +79,7 @@ test("memory: keeps blobs in memory too", () => {
   expect(refusal(["--data=memory:", "--blobs=fs"]).message).toContain('--blobs with "fs"');
 });
 
-test("flags win over variables, those over the file, that over the defaults", () => {
+test("flags override variables, variables the file, the file the defaults", () => {
   const config = file("order.toml", 'port = 1\nhost = "::1"\nlog_level = "warn"\n');
   const argv = ["--config", config, "--port=3"];
   const variables = { ...env, CAIRN_PORT: "2", CAIRN_HOST: "::" };
@@ -93,7 +93,7 @@ test("the file in the data folder is found, and may not move it", () => {
   expect(readSettings(["--data", join(home, "data")], env).port).toBe(9);
   expect(readSettings(["--data", "~/data"], env).port).toBe(9);
   file("moved/cairn.toml", 'data = "/elsewhere"\n');
-  expect(refusal(["--data", join(home, "moved")]).message).toContain("in the data folder already");
+  expect(refusal(["--data", join(home, "moved")]).message).toContain("already in the data folder");
   const config = file("named.toml", 'data = "~/there"\n');
   expect(readSettings(["--config", config], env).data).toBe(join(home, "there"));
 });
@@ -121,7 +121,7 @@ test("lists grow by repeating and by commas", () => {
   expect(readSettings(["--config", config], env).allowedHosts).toEqual(["one", "two"]);
 });
 
-test("switches need no value and take one", () => {
+test("switches need no value but accept one", () => {
   expect(readSettings(["--insecure", "--port", "1"], env)).toMatchObject({ insecure: true, port: 1 });
   expect(readSettings(["--insecure=false"], { ...env, CAIRN_INSECURE: "1" }).insecure).toBe(false);
   expect(refusal(["--insecure=maybe"]).message).toContain("expected true or false");
@@ -148,8 +148,12 @@ test.each([
   [["--connections-max", "0"], {}, "expected a whole number of at least 1"],
   [["--tls-cert", "c.pem"], {}, "cannot use --tls-cert: TLS needs a certificate and its key"],
   [[], { CAIRN_TLS_KEY: "k.pem" }, "cannot use CAIRN_TLS_KEY: TLS needs a certificate and its key"],
-  [["--auth", "--insecure"], {}, "cannot use --insecure: --auth asks everybody for a credential"],
-  [["--insecure"], { CAIRN_AUTH: "1" }, "cannot use --insecure: CAIRN_AUTH asks everybody for a credential"],
+  [["--auth", "--insecure"], {}, "cannot use --insecure: --auth requires a credential of everybody"],
+  [
+    ["--insecure"],
+    { CAIRN_AUTH: "1" },
+    "cannot use --insecure: CAIRN_AUTH requires a credential of everybody",
+  ],
   [["--port"], {}, "cannot use --port: its value is missing"],
   [["--port", "--host", "x"], {}, "cannot use --port: its value is missing"],
   [["serve"], {}, 'cannot use argument "serve": only flags are taken'],
@@ -166,14 +170,14 @@ test.each([
   ["--zzzzzzzz", "See --help for all settings."],
 ])("unknown flag %s: %s", (flag, hint) => {
   const error = refusal([flag, "1"]);
-  expect(error.message).toBe(`cannot use flag "${flag}": there is no such flag`);
+  expect(error.message).toBe(`cannot use flag "${flag}": unknown flag`);
   expect(error.hint).toBe(hint);
 });
 
-test("the file's mistakes are named with file, key, value and place", () => {
+test("errors in the file are named with file, key, value and position", () => {
   const unknown = file("unknown.toml", "prot = 1\n");
   expect(refusal(["--config", unknown])).toMatchObject({
-    message: `cannot use key "prot" in "${unknown}": there is no such setting`,
+    message: `cannot use key "prot" in "${unknown}": unknown setting`,
     hint: "Did you mean port?",
   });
   const wrong = file("wrong.toml", 'port = "4700"\n');
@@ -190,21 +194,21 @@ test("S13: __proto__ in the file is an unknown key like any other", () => {
   expect(({} as { port?: number }).port).toBeUndefined();
 });
 
-test("what Kubernetes sets for a service named cairn is not taken for a port", () => {
+test("the variable of Kubernetes for a service named cairn is not used as a port", () => {
   expect(readSettings([], { ...env, CAIRN_PORT: "tcp://10.0.0.1:4700" }).port).toBe(4700);
 });
 
-test("an empty variable is as good as none", () => {
+test("an empty variable counts as unset", () => {
   expect(readSettings([], { ...env, CAIRN_HOST: "", CAIRN_CONFIG: "" }).host).toBe("127.0.0.1");
 });
 
-test("--version and --help print, whatever else is there", () => {
+test("--version and --help print, with any other arguments", () => {
   expect(readCommand(["--version"], env)).toMatchObject({ do: "print" });
   expect(readCommand(["--port", "x", "--help"], env)).toMatchObject({ do: "print" });
   expect(readCommand([], env)).toMatchObject({ do: "serve", settings: { port: 4700 } });
 });
 
-test("the entry tells a Node too old what to do", () => {
+test("the entry shows a hint for an old Node", () => {
   const start = fileURLToPath(new URL("../start.js", import.meta.url));
   const old = "Object.defineProperty(process.versions,'node',{value:'20.11.0'})";
   const preload = file("old-node.mjs", old);

@@ -23,12 +23,12 @@ export type Settings = z.infer<typeof schema>;
 /** `data` of a server that writes no file at all. */
 export const MEMORY = "memory:";
 
-/** Whether people reach the server by https: it speaks TLS itself, or a proxy does before it. */
+/** Whether clients reach the server by https: it speaks TLS itself, or a proxy in front does. */
 export function isHttps({ publicUrl, tlsCert }: Pick<Settings, "publicUrl" | "tlsCert">): boolean {
   return tlsCert !== undefined || (publicUrl !== undefined && new URL(publicUrl).protocol === "https:");
 }
 
-/** Whether what people send, tokens too, crosses a network without TLS. */
+/** Whether data and tokens are sent over a network without TLS. */
 export function isInClear(settings: Pick<Settings, "host" | "publicUrl" | "tlsCert">): boolean {
   if (isHttps(settings)) return false;
   const { host, publicUrl } = settings;
@@ -45,14 +45,14 @@ interface Given {
   origin: string;
 }
 
-/** What the command line asks for. Throws `invalid` naming the flag, variable or key at fault. */
+/** Parses the command line. Throws `invalid` naming the invalid flag, variable or key. */
 export function readCommand(argv: readonly string[], env: Environment): Command {
   if (argv.includes("--help") || argv.includes("-h")) return { do: "print", text: helpText() };
   if (argv.includes("--version")) return { do: "print", text: versionText() };
   return { do: "serve", settings: readSettings(argv, env) };
 }
 
-/** Flags win over the environment, that over the file, that over the defaults. */
+/** Flags override the environment, the environment the file, the file the defaults. */
 export function readSettings(argv: readonly string[], env: Environment): Settings {
   const flags = readFlags(argv);
   const variables = readVariables(env);
@@ -152,7 +152,7 @@ function isServiceLink(name: string, text: string): boolean {
   return name === "CAIRN_PORT" && text.startsWith("tcp://");
 }
 
-/** Text that is none of the kind is left as it is, for the check to refuse. */
+/** Invalid text is returned unchanged, for the check to refuse. */
 function fromText(row: SettingRow, text: string): unknown {
   switch (row.kind) {
     case "text":
@@ -174,12 +174,12 @@ function readFile(config: Given | undefined, data: Given | undefined, home: stri
   for (const [key, value] of Object.entries(table)) {
     const row = SETTING_ROWS.find((known) => fileKeyOf(known) === key);
     if (row === undefined) {
-      throw refusal(`cannot use key ${quote(key)} in ${quote(path)}: there is no such setting`, {
+      throw refusal(`cannot use key ${quote(key)} in ${quote(path)}: unknown setting`, {
         hint: didYouMean(key, SETTING_ROWS.map(fileKeyOf)),
       });
     }
     if (config === undefined && row.key === "data") {
-      throw refusal(`cannot use key "data" in ${quote(path)}: this file is in the data folder already`);
+      throw refusal(`cannot use key "data" in ${quote(path)}: this file is already in the data folder`);
     }
     given.set(row.key, { value, origin: `key ${quote(key)} in ${quote(path)}` });
   }
@@ -227,7 +227,7 @@ function checkTogether(settings: Settings, given: ReadonlyMap<string, Given>): v
     });
   }
   if (settings.auth && settings.insecure) {
-    throw refusal(`cannot use ${origin("insecure")}: ${origin("auth")} asks everybody for a credential`);
+    throw refusal(`cannot use ${origin("insecure")}: ${origin("auth")} requires a credential of everybody`);
   }
   if (settings.data === MEMORY && settings.blobs === "fs") {
     throw refusal(`cannot use ${origin("blobs")} with "fs": ${origin("data")} "memory:" writes no file`);
@@ -236,7 +236,7 @@ function checkTogether(settings: Settings, given: ReadonlyMap<string, Given>): v
 
 function unknownFlag(flag: string): CairnError {
   const known = [...SETTING_ROWS.map(flagOf), "--config", "--help", "--version"];
-  return refusal(`cannot use flag ${quote(flag)}: there is no such flag`, { hint: didYouMean(flag, known) });
+  return refusal(`cannot use flag ${quote(flag)}: unknown flag`, { hint: didYouMean(flag, known) });
 }
 
 function refusal(message: string, more: { cause?: unknown; hint?: string | undefined } = {}): CairnError {

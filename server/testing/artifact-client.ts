@@ -10,16 +10,16 @@ export interface HttpAnswer {
   body: Buffer;
 }
 
-/** One request whose body the test sends as it likes. */
+/** One request whose body the test sends itself. */
 export interface OpenRequest {
   write(bytes: Uint8Array | string): Promise<void>;
   end(): void;
-  /** As a process that dies does. */
+  /** Like a process that dies. */
   cut(): void;
   answer: Promise<HttpAnswer>;
 }
 
-/** Plain HTTP by one of its versions; paths are sent as they are given, without being made decent first. */
+/** Plain HTTP by one of its versions; paths are sent unchanged, without normalization. */
 export interface HttpClient {
   version: string;
   open(method: string, path: string, headers?: Record<string, string>): OpenRequest;
@@ -42,7 +42,7 @@ export function httpClient(url: string, version: (typeof VERSIONS)[number]): Htt
     async call(method, path, headers = {}, body) {
       const request = client.open(method, path, headers);
       if (body !== undefined) {
-        // A server that refuses early may not read on: then there is no room to write, but an answer.
+        // A server that refuses early may stop reading: then writing blocks, but there is an answer.
         await Promise.race([request.write(body), request.answer]).catch(() => undefined);
       }
       request.end();

@@ -20,10 +20,10 @@ export interface ArtifactCore {
   access: Access;
   artifacts: Artifacts;
   blobs: BlobStore;
-  /** What could not be destroyed. */
+  /** Content that could not be destroyed. */
   failures: unknown[];
   newRun(namespace?: string): Promise<string>;
-  /** Somebody with a role in a namespace, or with none. */
+  /** A caller with a role in a namespace, or with none. */
   somebody(
     name: string,
     bound?: { role: Role; namespace?: string; runId?: string; artifact?: string },

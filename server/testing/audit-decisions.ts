@@ -1,6 +1,6 @@
 /**
- * What the audit has of every method and route: the action it is written down with, that it only reads, or why it
- * leaves no entry. A new one needs a decision here.
+ * The audit decision of every method and route: its action, that it only reads, or why it leaves no entry. A new one
+ * needs a decision here.
  */
 export const AUDITED: Readonly<Record<string, string>> = {
   "cairn.v1.NamespaceService/CreateNamespace": "create-namespace",
@@ -42,7 +42,7 @@ export const AUDITED: Readonly<Record<string, string>> = {
 };
 
 export const ORDINARY: Readonly<Record<string, string>> = {
-  "cairn.v1.RunService/CreateRun": "a new run changes nothing that was there, and is itself the record of it",
+  "cairn.v1.RunService/CreateRun": "a new run does not change existing data, and is itself the record of it",
   "cairn.v1.MetricService/WriteEnvelope":
     "logging; but what overwrites a run that has ended, or an artifact of another principal, is audited",
   "cairn.v1.MetricService/WriteEnvelopes": "as WriteEnvelope",

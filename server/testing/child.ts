@@ -3,16 +3,16 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
-/** What servers said about uncaught errors; tools/no-uncaught.ts fails the test file for it. */
+/** Output of servers about uncaught errors; tools/no-uncaught.ts fails the test file for it. */
 export const uncaughtLines: string[] = [];
 
-/** Of our own net under everything, of Node when it ends a process or a thread, and of V8 when it has no memory. */
+/** From our handler of uncaught errors, from Node when it ends a process or a thread, and from V8 without memory. */
 const UNCAUGHT =
   /"msg":"uncaught error"|^Node\.js v\d|Unhandled 'error' event|UnhandledPromiseRejection|FATAL ERROR:|heap out of memory/;
-/** How a process ends itself, or is ended for what it did. */
+/** Signals of a process that crashed. */
 const CRASHES: ReadonlySet<string> = new Set(["SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSEGV", "SIGTRAP"]);
 
-/** Of what a server says on standard error. */
+/** Finds them in standard error of a server. */
 export function noteUncaught(line: string): void {
   if (UNCAUGHT.test(line)) uncaughtLines.push(line);
 }
@@ -28,9 +28,9 @@ const START = fileURLToPath(new URL("../start.js", import.meta.url));
 export interface ChildServer {
   url: string;
   child: ChildProcess;
-  /** What it said on standard output until it was ready. */
+  /** Its standard output until it was ready. */
   greeting: string[];
-  /** What it has said on standard error. */
+  /** Its standard error. */
   log: string[];
   /** From the start of the process until it listened. */
   readyMs: number;
@@ -42,13 +42,13 @@ export interface ChildOptions {
   cwd?: string;
   /** A command that runs the server, with its arguments: strace, or a shell that sets limits. */
   through?: readonly string[];
-  /** Uncaught errors are what the test is about; else they fail the test file. */
+  /** The test expects uncaught errors; else they fail the test file. */
   mayFail?: boolean;
-  /** Sees the process at once, also one that never gets ready. */
+  /** Gets the process at once, also one that never gets ready. */
   onSpawn?: (child: ChildProcess) => void;
 }
 
-/** A server in a process of its own, as `npm start` runs it. Resolves once it listens. */
+/** A server in its own process, as `npm start` runs it. Resolves once it listens. */
 export async function startChild(argv: readonly string[], options: ChildOptions = {}): Promise<ChildServer> {
   const started = performance.now();
   const node = [process.execPath, START, "--port", "0", "--log-level", "warn", ...argv];

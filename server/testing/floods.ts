@@ -21,7 +21,7 @@ const SETTINGS_ENTRIES = Buffer.concat(
 );
 const ACK = 1;
 
-/** What a client of HTTP/2 may send to wear a server out, by name. Each ends in a closed connection. */
+/** Floods that an HTTP/2 client may send, by name. Each ends in a closed connection. */
 export const FLOODS: readonly (readonly [name: string, bytes: () => Buffer])[] = [
   [
     "streams that are reset as soon as they have begun",
@@ -43,10 +43,10 @@ export const FLOODS: readonly (readonly [name: string, bytes: () => Buffer])[] =
   ],
   ["SETTINGS with many entries", () => many(1_000, () => frame(FRAME.settings, 0, 0, SETTINGS_ENTRIES))],
   ["empty SETTINGS", () => many(20_000, () => frame(FRAME.settings, 0, 0))],
-  ["acknowledgements of SETTINGS nobody sent", () => many(1_000, () => frame(FRAME.settings, ACK, 0))],
+  ["acknowledgements of SETTINGS that were not sent", () => many(1_000, () => frame(FRAME.settings, ACK, 0))],
   ["PING frames", () => many(20_000, () => frame(FRAME.ping, 0, 0, Buffer.alloc(8)))],
   [
-    "PRIORITY frames of streams that are not there",
+    "PRIORITY frames of unknown streams",
     () => many(20_000, (at) => frame(FRAME.priority, 0, 2 * at + 1, Buffer.alloc(5))),
   ],
   [
@@ -57,18 +57,18 @@ export const FLOODS: readonly (readonly [name: string, bytes: () => Buffer])[] =
     },
   ],
   [
-    "a window of the connection beyond all bounds",
+    "a window of the connection above all limits",
     () => many(2, () => frame(FRAME.windowUpdate, 0, 0, uint32(WINDOW_MAX))),
   ],
   // Each makes the server reset a stream that it has begun to work on.
   [
-    "windows of streams beyond all bounds",
+    "windows of streams above all limits",
     () => onStreams(500, (stream) => frame(FRAME.windowUpdate, 0, stream, uint32(WINDOW_MAX))),
   ],
   [
-    "windows that grow by nothing",
+    "window updates of zero",
     () => onStreams(500, (stream) => frame(FRAME.windowUpdate, 0, stream, uint32(0))),
   ],
   ["a frame larger than allowed", () => frame(FRAME.data, 0, 1, Buffer.alloc(1 << 20))],
-  ["a frame of a stream that never was", () => frame(FRAME.data, END_STREAM, 7, Buffer.from("x"))],
+  ["a frame of a stream that was never opened", () => frame(FRAME.data, END_STREAM, 7, Buffer.from("x"))],
 ];

@@ -1,4 +1,4 @@
-/** HTTP/2 written and read by hand, for clients that do what no library would. */
+/** HTTP/2 written and read by hand, for clients that libraries do not allow. */
 export const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 
 export const FRAME = {
@@ -43,7 +43,7 @@ export function field(name: string, value: string): Buffer {
   return Buffer.concat([Buffer.from([0]), text(name), text(value)]);
 }
 
-/** The same, to be remembered by whoever decodes it: under 62 until the next one. */
+/** The same, added to the decoder's dynamic table: index 62 until the next one. */
 export function indexedField(name: string, value: string): Buffer {
   const text = (part: string): Buffer => Buffer.concat([hpackLength(part.length), Buffer.from(part)]);
   return Buffer.concat([Buffer.from([0x40]), text(name), text(value)]);
@@ -74,7 +74,7 @@ export interface Frame {
   payload: Buffer;
 }
 
-/** The whole frames in what came so far. */
+/** The complete frames received so far. */
 export function parseFrames(bytes: Buffer): Frame[] {
   const frames: Frame[] = [];
   let at = 0;

@@ -7,13 +7,13 @@ import { AccessService, PrincipalKind } from "#proto/cairn/v1/access_pb.ts";
 import { SeriesKind, SeriesPointsSchema } from "#proto/cairn/v1/metric_pb.ts";
 import { clientsOf } from "#wire/connect/testing/ways.ts";
 
-/** All at once are more than the server holds for one caller. */
+/** All together are more than the server holds for one caller. */
 const AT_ONCE = 10;
 const LONG = "x".repeat(65_000);
 /** With a long text each they are a little more than a page. */
 export const LONG_ROWS = 265;
 
-/** What is there to be asked for: of everything more than fits into one answer. */
+/** Data to request: of everything more than fits into one answer. */
 export interface LargeRows {
   namespace: string;
   /** It has long params, notes, provenance, artifacts, series, log lines and sources. */

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { findPeer } from "#server/auth/peer-uid.ts";
 
-/** Neither the user of the tests nor one that this machine has. */
+/** Neither the user of the tests nor one of this machine. */
 export const OTHER_UID = 54_321;
 
 const PROBE = fileURLToPath(new URL("user-probe.js", import.meta.url));
@@ -12,7 +12,7 @@ const PROBE = fileURLToPath(new URL("user-probe.js", import.meta.url));
 export interface UserCall {
   url: string;
   http2?: boolean;
-  /** POST unless said otherwise. */
+  /** POST by default. */
   method?: string;
   headers?: Record<string, string>;
   /** Each character is a byte. */
@@ -31,7 +31,7 @@ export async function callAs(uid: number, calls: readonly UserCall[]): Promise<U
   return JSON.parse(await probe({ uid, calls })) as UserAnswer[];
 }
 
-/** Sends the text many times as another user who hangs up at once. */
+/** Sends the text many times as another user who disconnects at once. */
 export async function strikeAs(
   uid: number,
   strikes: { port: number; text: string; times: number },
@@ -50,8 +50,8 @@ export async function proxyAs(uid: number, proxyTo: number): Promise<number> {
 }
 
 /**
- * Another user's connection, over TLS where a protocol is to be agreed on, that has sent `first`. `reset` sends the rest and resets it, without a turn of the event
- * loop of this process, which so looks at it only afterwards.
+ * Another user's connection, over TLS where a protocol is to be agreed on, that has sent `first`. `reset` sends the
+ * rest and resets it, without a turn of the event loop of this process, which therefore checks it only afterwards.
  */
 export async function abandonAs(
   uid: number,

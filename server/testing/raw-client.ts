@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
-/** A socket that remembers what came and can be waited on. */
+/** A socket that collects the received bytes and can be waited on. */
 export class RawClient {
   readonly socket: Socket;
   #received: Buffer = Buffer.alloc(0);

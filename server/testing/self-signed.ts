@@ -33,7 +33,7 @@ const SIGNED_WITH = {
 };
 const TRUE = der(0x01, Buffer.from([0xff]));
 const EXTENSIONS = sequence(
-  // It signs itself, so that whatever trusts it takes it for an authority.
+  // It is self-signed, so that clients that trust it treat it as an authority.
   sequence(objectId("2.5.29.19"), TRUE, octets(sequence(TRUE))),
   sequence(
     objectId("2.5.29.17"),
@@ -47,7 +47,7 @@ function newKeys(kind: "ec" | "rsa"): { publicKey: KeyObject; privateKey: KeyObj
     : generateKeyPairSync("rsa", { modulusLength: 2048 });
 }
 
-/** A new certificate for localhost that signs itself, and its key, as PEM. X.509 is RFC 5280. */
+/** A new self-signed certificate for localhost, and its key, as PEM. X.509 is RFC 5280. */
 export function selfSigned(kind: "ec" | "rsa", from: Date, until: Date): { cert: string; key: string } {
   const { publicKey, privateKey } = newKeys(kind);
   const serial = randomBytes(8);

@@ -7,11 +7,11 @@ import { ServerReflection, ServerReflectionAlpha } from "#wire/connect/services/
 import { SERVICES } from "#wire/connect/services/services.ts";
 import { frame } from "#wire/connect/testing/raw-call.ts";
 
-/** How an answer looks to somebody who searches all of it. */
+/** An answer, as text to be searched. */
 export interface WalkAnswer {
-  /** "OK", or the code as gRPC calls it, such as "PermissionDenied". */
+  /** "OK", or the name of the code in gRPC, such as "PermissionDenied". */
   code: string;
-  /** Headers, trailers and body, and whatever is encoded in them. */
+  /** Headers, trailers and body, also decoded. */
   text: string;
   /** Of a method that answered in JSON. */
   json: JsonObject;
@@ -25,7 +25,7 @@ export interface MethodCall {
   name: string;
   message: JsonObject;
   headers: Record<string, string>;
-  /** Go away after the first message: the stream does not end by itself. */
+  /** Disconnect after the first message, because the stream does not end. */
   endless?: boolean;
 }
 
@@ -58,7 +58,7 @@ export class WalkClient {
 
   async call({ protocol, name, message, headers, endless = false }: MethodCall): Promise<WalkAnswer> {
     const method = METHODS.get(name);
-    if (method === undefined) throw new Error(`there is no method ${name}`);
+    if (method === undefined) throw new Error(`unknown method ${name}`);
     const streams = method.methodKind !== "unary";
     const grpc = protocol === "grpc";
     const bytes = grpc
@@ -81,7 +81,7 @@ export class WalkClient {
     return { code, text: textOf(raw), json };
   }
 
-  /** Listens to a stream in JSON: each step waits for what it wants to see and then acts. Returns all that came. */
+  /** Reads a stream in JSON: each step waits for a text and then acts. Returns everything received. */
   async listen(
     call: Omit<MethodCall, "protocol" | "endless">,
     steps: readonly { until: (text: string) => boolean; act: () => Promise<void> }[],
@@ -147,7 +147,7 @@ function unaryCode({ head, body }: Raw): string {
   return pascal((JSON.parse(body.toString()) as { code: string }).code);
 }
 
-/** What the last frame says. */
+/** The status in the last frame. */
 function streamCode(raw: Raw, endless: boolean): string {
   const { head, body } = raw;
   if (Number(head[":status"]) !== 200) return unaryCode(raw);
@@ -173,7 +173,7 @@ function pascal(code: string): string {
   return code.replace(/(?:^|[_-])([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Also what is wrapped up in base64 or percent signs, twice over: details of errors, tokens of pages. */
+/** Also decodes base64 and percent-encoding, twice: details of errors, tokens of pages. */
 function textOf({ head, trailers, body }: Raw): string {
   const headers = [head, trailers].flatMap((some) => Object.entries(some).map((pair) => pair.join(": ")));
   let text = [...headers, body.toString("latin1")].join("\n");

@@ -2,24 +2,24 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import type { Marker, WalkTarget, World } from "./walk-world.ts";
 
 /**
- * What a call is about, and so who is refused:
- * - `run`, `artifact`, `namespace`: the target. Others find nothing there.
+ * The target of a call, which decides who is refused:
+ * - `run`, `artifact`, `namespace`: the target. Other callers get not found.
  * - `list`: everything, of which each caller gets what it may read.
- * - `server`: the whole server, or somebody else. Only administrators of the root.
- * - `public`: nothing; no credential is needed, and `why` says why that is right.
+ * - `server`: the whole server, or another principal. Only administrators of the root.
+ * - `public`: nothing; no credential is required, and `why` is the reason.
  */
 export type About = "run" | "artifact" | "namespace" | "list" | "server" | "public";
 
 interface Row {
   about: About;
   why?: string;
-  /** What it is called on when it is to succeed, where that is not the plain run. */
+  /** The target of the successful call, if that is not the plain run. */
   on?: (world: World) => WalkTarget;
   /** Kinds of markers that are shown to others on purpose. */
   shows?: readonly Marker["of"][];
-  /** Ends what the call was made with. */
+  /** Ends the credential of the call. */
   spends?: boolean;
-  /** Of those that succeed: higher for what destroys something the ones before it need. */
+  /** The order of the successful calls: higher for those that destroy something the others need. */
   late?: number;
 }
 

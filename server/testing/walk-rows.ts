@@ -96,7 +96,7 @@ const SERVICES: Readonly<Record<string, Readonly<Record<string, Omit<MethodRow, 
     ListArtifacts: { about: "run", message: byId },
     SearchModels: { about: "list", message: nothing },
     DeleteArtifact: { about: "artifact", message: byName, late: 2 },
-    // What RecordArtifact has replaced.
+    // The version that RecordArtifact has replaced.
     RestoreArtifact: {
       about: "artifact",
       message: (world, target) => ({ ...byName(world, target), version: "1" }),
@@ -137,21 +137,25 @@ const SERVICES: Readonly<Record<string, Readonly<Record<string, Omit<MethodRow, 
     CheckIntegrity: { about: "server", message: nothing },
   },
   "cairn.v1.AccessService": {
-    WhoAmI: { about: "public", why: "it tells callers who they are, nobody included", message: nothing },
+    WhoAmI: {
+      about: "public",
+      why: "it tells callers who they are, also without a credential",
+      message: nothing,
+    },
     LogIn: {
       about: "public",
-      why: "it is the way to a credential",
+      why: "it is how to get a credential",
       message: ({ user, password }) => ({ name: user, password }),
     },
     LogOut: {
       about: "public",
-      why: "whoever has a token may end it",
+      why: "the holder of a token may end it",
       message: nothing,
       spends: true,
     },
     ChangePassword: {
       about: "public",
-      why: "it asks for the old password, and is refused to a caller who has none",
+      why: "it requires the old password, and is refused to a caller who has none",
       message: () => ({ oldPassword: "not the old one", newPassword: "another sentence" }),
       spends: true,
     },
@@ -163,7 +167,7 @@ const SERVICES: Readonly<Record<string, Readonly<Record<string, Omit<MethodRow, 
       about: "server",
       message: () => ({ name: "walker", kind: "PRINCIPAL_KIND_SERVICE" }),
     },
-    // Who maintains something must know whom to bind to it.
+    // Maintainers must know whom to bind.
     ListPrincipals: { about: "list", message: nothing, shows: ["principal"] },
     UpdatePrincipal: { about: "server", message: ({ user }) => ({ name: user, displayName: "changed" }) },
     DeletePrincipal: { about: "server", message: ({ spareUser }) => ({ name: spareUser }), late: 1 },
@@ -180,7 +184,7 @@ const SERVICES: Readonly<Record<string, Readonly<Record<string, Omit<MethodRow, 
     },
     SetClosed: { about: "run", message: (_, target) => ({ scope: scopeOf(target), closed: false }) },
     GetScope: { about: "run", message: (_, target) => ({ scope: scopeOf(target) }) },
-    // One's own are everybody's to manage; these are somebody else's.
+    // Callers may manage their own; these belong to another principal.
     CreateToken: { about: "server", message: ({ user }) => ({ principal: user }) },
     ListTokens: { about: "server", message: ({ user }) => ({ principal: user }) },
     RevokeToken: { about: "server", message: ({ tokenId }) => ({ id: tokenId }) },
@@ -227,7 +231,7 @@ export const ROUTE_ROWS: readonly RouteRow[] = [
     body: "new",
   },
   {
-    // How far is an upload that was broken off?
+    // The offset of an interrupted upload.
     name: "PUT /artifacts/:run/*name",
     about: "artifact",
     path: contentOf,
@@ -250,7 +254,7 @@ export const ROUTE_ROWS: readonly RouteRow[] = [
   {
     name: "POST /session",
     about: "public",
-    why: "it is the way to a credential",
+    why: "it is how to get a credential",
     path: () => "/session",
     headers: { "content-type": "application/json" },
     body: ({ user, password }) => JSON.stringify({ name: user, password }),
@@ -258,7 +262,7 @@ export const ROUTE_ROWS: readonly RouteRow[] = [
   {
     name: "DELETE /session",
     about: "public",
-    why: "whoever has a session may end it",
+    why: "the holder of a session may end it",
     path: () => "/session",
   },
   {
@@ -276,7 +280,7 @@ export const ROUTE_ROWS: readonly RouteRow[] = [
   ...PAGE_PATHS.map((path): RouteRow => ({
     name: `GET ${path}`,
     about: "public",
-    why: "a page holds no data: that comes by the API",
+    why: "a page has no data: that comes from the API",
     path: ({ open }) => path.replace(":run", open.runId).replace("*namespace", open.namespace),
   })),
   {

@@ -3,10 +3,10 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { systemClock, type Clock } from "#base/clock.ts";
 import type { WalkClient } from "./walk-call.ts";
 
-/** Who calls. All but the first two have a token. */
+/** The callers. All but the first two have a token. */
 export type WalkCaller =
-  | "nobody" // shows nothing
-  | "guesser" // a token that never was
+  | "nobody" // no credential
+  | "guesser" // an unknown token
   | "expired"
   | "revoked"
   | "disabled" // its principal is
@@ -15,7 +15,7 @@ export type WalkCaller =
   | "reader" // viewer of the namespace
   | "member" // maintainer of the namespace
   | "outsider" // admin of another namespace
-  | "narrow"; // admin of the root, by a token for the other namespace alone
+  | "narrow"; // admin of the root, by a token for the other namespace only
 
 /** What a method or route is called on. */
 export interface WalkTarget {
@@ -24,14 +24,14 @@ export interface WalkTarget {
   alias: string;
   /** The name of an artifact of the run. */
   artifact: string;
-  /** Of the whole run or artifact: nobody but those named sees it. */
+  /** The whole run or artifact: only those named see it. */
   closed: "run" | "artifact" | undefined;
 }
 
-/** A text that nobody may see who may not read what it is part of. */
+/** A text that only callers may see who may read the thing it is part of. */
 export interface Marker {
   text: string;
-  /** `namespace`: only members; `run`, `artifact`: not even those; `principal`: only who manages access. */
+  /** `namespace`: only members; `run`, `artifact`: not even those; `principal`: only callers that manage access. */
   of: "namespace" | "run" | "artifact" | "principal";
 }
 
@@ -63,7 +63,7 @@ export function forwardClock(): Clock & { addUs: number } {
   return clock;
 }
 
-/** Calls as the administrator, and remembers every text that is to stay secret. */
+/** Calls as the administrator, and collects every text that must stay secret. */
 class Planter {
   readonly markers: Marker[] = [];
   readonly #client: WalkClient;
@@ -144,7 +144,7 @@ interface NewToken {
   token: { id: string };
 }
 
-/** Fills a new server with what is to stay secret, and makes callers of every kind. */
+/** Fills a new server with secret data, and makes callers of every kind. */
 export async function plantWorld(
   client: WalkClient,
   adminToken: string,

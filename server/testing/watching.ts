@@ -7,7 +7,7 @@ export type WatchInit = MessageInitShape<typeof WatchRequestSchema>;
 type News = WatchEvent["event"];
 type NewsOf<C extends News["case"]> = Extract<News, { case: C }>["value"];
 
-/** An open watch. Events are taken one at a time; signs of life are passed over. */
+/** An open watch. Events are taken one at a time; heartbeats are skipped. */
 export class Watching {
   readonly #stop = new AbortController();
   readonly #events: AsyncIterator<WatchEvent>;
@@ -17,7 +17,7 @@ export class Watching {
     this.#events = client.watch(request, { ...options, signal: this.#stop.signal })[Symbol.asyncIterator]();
   }
 
-  /** Once the server has said that the watch stands. */
+  /** Resolves when the server has confirmed the watch. */
   static async open(
     client: Clients["watch"],
     request: WatchInit,
@@ -46,7 +46,7 @@ export class Watching {
     }
   }
 
-  /** The client goes away. */
+  /** Disconnects the client. */
   stop(): void {
     this.#stop.abort();
   }

@@ -1,4 +1,4 @@
-/** What a browser sees until the web UI exists: that it runs, and how to talk to it. */
+/** The page of a server without web pages: its status, and how to call the API. */
 export function homePage(facts: {
   version: string;
   url: string;

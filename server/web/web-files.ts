@@ -20,12 +20,12 @@ export interface WebAsset {
 
 /** The pages as they were built, read once. */
 export interface WebFiles {
-  /** The document of every page. It knows nothing but that nobody is signed in, where that is so. */
+  /** The document of every page. Its only data is whether no user is signed in. */
   page(nonce: string, visitor?: { isSignedOut: boolean }): Buffer;
   asset(name: string): WebAsset | undefined;
 }
 
-/** undefined when the pages were not built: then the API is all there is. */
+/** undefined when the pages were not built: then there is only the API. */
 export function openWebFiles(folder = DIST): WebFiles | undefined {
   let page: string;
   try {
@@ -35,7 +35,7 @@ export function openWebFiles(folder = DIST): WebFiles | undefined {
   } catch {
     return undefined;
   }
-  // Only names that are there are ever opened.
+  // Only existing names are ever opened.
   const names = new Set(globSync("assets/*", { cwd: folder }).map((path) => path.slice("assets/".length)));
   const assets = new Map<string, WebAsset>();
   return {
@@ -55,7 +55,7 @@ export function openWebFiles(folder = DIST): WebFiles | undefined {
   };
 }
 
-/** undefined when somebody has built other pages since the server started. */
+/** undefined when the pages were built again since the server started. */
 function readAsset(file: string, contentType: string, isGzipped: boolean): WebAsset | undefined {
   try {
     return {

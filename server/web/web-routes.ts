@@ -7,7 +7,7 @@ import { homePage } from "./home-page.ts";
 import type { SessionCookie } from "../auth/session-cookie.ts";
 import type { WebFiles } from "./web-files.ts";
 
-/** Addresses of pages. All get the same document, which finds out by itself what to show. */
+/** Addresses of pages. All get the same document, which renders the page of its address. */
 export const PAGE_PATHS = [
   "/",
   "/n",
@@ -31,7 +31,7 @@ export interface WebParts {
   cookie: Pick<SessionCookie, "isMissing">;
 }
 
-/** The pages and what they are made of. They hold no data: that comes by the API, to whoever may read it. */
+/** The pages and their assets. They have no data: that comes from the API, with its access checks. */
 export function webRoutes(parts: WebParts): Route[] {
   return [
     ...PAGE_PATHS.map((path): Route => ({
@@ -49,17 +49,17 @@ export function webRoutes(parts: WebParts): Route[] {
   ];
 }
 
-/** For addresses that lead nowhere: a browser that asks for a page gets the one that says so. False for all others. */
+/** For unknown addresses: a browser that requests a page gets the not-found page. False for all others. */
 export function sendMissingPage(parts: WebParts, request: HttpRequest, response: HttpResponse): boolean {
   const isReading = request.method === "GET" || request.method === "HEAD";
   if (parts.files === undefined || !isReading || !takesHtml(request.headers.accept)) return false;
-  // A service or a file, whoever asks for it.
+  // A service or a file, for any client.
   if (/^\/[^/?]*\./.test(request.url ?? "")) return false;
   sendPage(parts, request, response, 404);
   return true;
 }
 
-/** By name: what takes anything is no browser that opens a page. */
+/** By name: a client that accepts anything is not a browser that opens a page. */
 function takesHtml(accept = ""): boolean {
   return accept.split(",").some((type) => contentTypeOf(type) === "text/html");
 }
@@ -67,7 +67,7 @@ function takesHtml(accept = ""): boolean {
 function sendPage(parts: WebParts, request: HttpRequest, response: HttpResponse, status: 200 | 404): void {
   const nonce = randomBytes(16).toString("base64");
   response.setHeader("content-security-policy", policy(nonce));
-  // Then the page need not ask to be told so.
+  // Then the page need not make a call to find out.
   const isSignedOut = parts.needsToken && parts.cookie.isMissing(request.headers);
   const page = parts.files?.page(nonce, { isSignedOut }) ?? plainPage(parts, request, nonce);
   sendBytes(response, status, "text/html; charset=utf-8", page);
@@ -82,7 +82,7 @@ function plainPage({ version, needsToken }: WebParts, request: HttpRequest, nonc
 function policy(nonce: string): string {
   return [
     "default-src 'none'",
-    // Not 'self': what users uploaded comes from here, too.
+    // Not 'self', because uploads of users have the same origin.
     `script-src 'nonce-${nonce}'`,
     `style-src 'nonce-${nonce}'`,
     "connect-src 'self'",
@@ -104,7 +104,7 @@ function sendAsset(files: WebFiles | undefined, { request, response, params }: C
   // Its name changes with its content.
   response.setHeader("cache-control", `public, max-age=${YEAR_S}, immutable`);
   response.setHeader("vary", "accept-encoding");
-  // A worker keeps the policy of its own file, and the one that listens for news must be able to ask for them.
+  // A worker has the policy of its own file, and the one for the watch must be able to call the API.
   response.setHeader("content-security-policy", "default-src 'none'; connect-src 'self'");
   const takesGzip = /\bgzip\b/.test(request.headers["accept-encoding"] ?? "");
   if (asset.gzipped === undefined || !takesGzip) {

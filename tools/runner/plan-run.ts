@@ -23,7 +23,7 @@ function chooseSuites(names: readonly string[]): readonly Suite[] {
   const unknown = names.find((name) => !suites.some((suite) => suite.name === name));
   if (unknown !== undefined) {
     const known = suites.map((suite) => suite.name).join(", ");
-    throw new Error(`unknown suite ${unknown}; there are ${known}`);
+    throw new Error(`unknown suite ${unknown}; suites are ${known}`);
   }
   return names.length === 0 ? suites : suites.filter((suite) => names.includes(suite.name));
 }
@@ -64,7 +64,7 @@ function leaveOut(plan: Plan, suite: Suite, file: string, missing: Need[]): void
   } else same.files.push(file);
 }
 
-/** Asking starts programs; one answer per need is enough. */
+/** Checks start programs, so their results are cached. */
 function askOnce(): (need: Need) => boolean {
   const answers = new Map<Need, boolean>();
   return (need) => {

@@ -1,7 +1,7 @@
 /**
  * Folders of links to this machine's programs: one with those that every test may use, and one for each of the
- * programs that only some may. A test file gets a PATH of those it declares (tools/runner/declared-programs.ts), so that one
- * that uses a program without saying so fails here, and not on the machine that lacks it.
+ * programs that only some may. A test file gets a PATH of those it declares (tools/runner/declared-programs.ts), so
+ * that one that uses an undeclared program fails here, and not on the machine that lacks it.
  */
 import { readdirSync, symlinkSync, mkdirSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";

@@ -6,13 +6,13 @@ export const UNSTEADY_MAX = 3;
 
 export interface Verdict {
   failed: Failure[];
-  /** Failed beside others, passed alone: a defect of the test or of the product, to be looked for. */
+  /** Failed beside others, passed alone: a defect of the test or of the product. */
   unsteady: Failure[];
 }
 
 /**
- * Runs the files of failed tests once more with `runAlone`, which answers with what failed then, where the suite is
- * one that starts processes and where it can change the verdict.
+ * Runs the files of failed tests once more with `runAlone`, which returns the failures, if the suite starts processes
+ * and the result can change.
  */
 export async function repeatFailed(
   failures: readonly Failure[],

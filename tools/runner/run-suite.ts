@@ -7,12 +7,12 @@ import { ROOT } from "../sources.ts";
 import type { Suite } from "../suites.ts";
 import { readReport, type Report } from "./test-report.ts";
 
-/** Servers and commands that tests start find themselves compiled. */
+/** A compile cache for servers and commands that tests start. */
 const COMPILE_CACHE = join(ROOT, "node_modules", ".cache", "cairn-test");
 
 export interface SuiteRun extends Report {
   seconds: number;
-  /** Of all its processes; undefined where the system does not tell. */
+  /** Of all its processes; undefined where the system does not report it. */
   cpuSeconds: number | undefined;
 }
 
@@ -22,7 +22,7 @@ export interface RunOptions {
   alone?: boolean;
 }
 
-/** Runs files of a suite and waits for their end; what they print is shown as it comes. */
+/** Runs files of a suite and waits for their end; their output is shown live. */
 export async function runFiles(
   suite: Suite,
   files: readonly string[],
@@ -69,7 +69,7 @@ function readIfThere(file: string): string {
 function childrenCpuSeconds(): number | undefined {
   const stat = readIfThere("/proc/self/stat");
   if (stat === "") return undefined;
-  // Fields are counted from behind the name, which may hold anything.
+  // Fields are counted after the name, which may contain anything.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [user, system] = [fields[13], fields[14]];
   return (Number(user) + Number(system)) / 100;

@@ -18,7 +18,7 @@ function pathWith(...names: string[]): string {
 }
 
 describe("npm test", () => {
-  it("on a machine without any other program names what it leaves out, and how to get it", () => {
+  it("on a machine without any other program names the tests it leaves out, and how to get their needs", () => {
     const listed = execFileSync(process.execPath, ["tools/test.ts", "--list"], {
       cwd: ROOT,
       env: { PATH: pathWith("sh") },
@@ -37,11 +37,11 @@ describe("npm test", () => {
     expect(files.filter((file) => suitesOf(file).length !== 1)).toEqual([]);
   });
 
-  it("refuses a suite that is not there", async () => {
-    await expect(planRun(["unti"])).rejects.toThrow("unknown suite unti; there are unit, server");
+  it("refuses an unknown suite", async () => {
+    await expect(planRun(["unti"])).rejects.toThrow("unknown suite unti; suites are unit, server");
   });
 
-  it("every need says how to get it", async () => {
+  it("every need documents how to get it", async () => {
     const missing = allNeeds();
     const plan = await planRun(["unit"]);
     const suite = suitesOf("tools/runner/test-list.test.ts")[0]!;

@@ -41,7 +41,7 @@ describe("readReport", () => {
     expect(readReport(json, 1).failures.map(nameOf)).toEqual(["b"]);
   });
 
-  it("counts a run that ended badly with all tests passed as a failure", () => {
+  it("counts a run that failed with all tests passed as a failure", () => {
     expect(readReport(report({ a: ["passed"] }), 1).failures).toHaveLength(1);
     expect(readReport(report({ a: ["passed"] }), undefined).failures).toHaveLength(1);
   });

@@ -33,7 +33,7 @@ interface VitestReport {
   }[];
 }
 
-/** A failure of no file: the run itself went wrong. */
+/** A failure of the run itself, without a file. */
 const WHOLE_RUN = "";
 
 export function nameOf({ file, title }: { file: string; title: string }): string {
@@ -41,8 +41,8 @@ export function nameOf({ file, title }: { file: string; title: string }): string
 }
 
 /**
- * What a vitest JSON report says. A file that failed without a failed test counts as one failure, and so does a
- * run that ended badly for any other reason or left no report.
+ * Parses a vitest JSON report. A file that failed without a failed test counts as one failure, and so does a run that
+ * failed for any other reason or left no report.
  */
 export function readReport(json: string, exitCode: number | undefined): Report {
   const report: Report = { passed: 0, skipped: [], failures: [], files: [] };

@@ -39,7 +39,7 @@ function row(name: string, ...cells: string[]): string {
   return name.padEnd(14) + cells.map((cell) => cell.padStart(9)).join("");
 }
 
-/** What a run leaves out, and how to get what it needs. */
+/** The tests that a run leaves out, and how to get their needs. */
 export function leftOutLines({ leftOut }: Plan): string[] {
   if (leftOut.length === 0) return [];
   const lines = ["left out, since this machine lacks what they need:"];

@@ -1,28 +1,31 @@
 import type { Page } from "playwright-core";
 
-/** Where a scene plays: with the data of the demo, without any run, where everybody has to sign in, or on a server of its own that it stops. */
+/**
+ * The server of a scene: with the data of the demo, without runs, with a required sign-in, or a separate one that the
+ * scene stops.
+ */
 type Stage = "demo" | "empty" | "closed" | "leaving";
 
 /** The server of a scene. */
 export interface Visit {
   /** The whole address at which it begins. */
   address: string;
-  /** Of the administrator, where one is needed. */
+  /** Of the administrator, if one is required. */
   token: string;
   stop(): Promise<void>;
 }
 
-/** What somebody sees after a few steps. The pictures in docs/screens and the test of the layout go through all of them. */
+/** A page after a few steps. The pictures in docs/screens and the test of the layout use all of them. */
 export interface Scene {
   /** Of the file, too. */
   name: string;
-  /** What there is to see, for the table of pictures. */
+  /** A description, for the table of pictures. */
   about: string;
   stage?: Stage;
   path: string | ((id: (key: string) => string) => string);
-  /** Only this is in the picture; the page around it is in others. */
+  /** Only this element is in the picture. */
   part?: "dialog";
-  /** From the page as it opens to what is shown. */
+  /** The steps from the opened page to the scene. */
   act?: (page: Page, visit: Visit) => Promise<void>;
 }
 
@@ -316,13 +319,13 @@ const OTHERS: readonly Scene[] = [
     name: "not-found",
     about: "A namespace that does not exist, or is not for everybody",
     path: "/n/demo/nowhere",
-    act: (page) => page.getByText(/There is no namespace/).waitFor(),
+    act: (page) => page.getByText(/Unknown namespace/).waitFor(),
   },
   {
     name: "no-such-run",
     about: "A run that does not exist, or is not for everybody",
     path: "/r/0",
-    act: (page) => page.getByText(/There is no such run/).waitFor(),
+    act: (page) => page.getByText(/Run not found/).waitFor(),
   },
   {
     name: "offline",
@@ -333,7 +336,7 @@ const OTHERS: readonly Scene[] = [
       await chartOf(page, "train/loss").waitFor();
       await page.getByRole("banner").getByText("live", { exact: true }).waitFor();
       await stop();
-      await page.getByText("The connection to the server is lost").waitFor();
+      await page.getByText("Connection to the server lost").waitFor();
     },
   },
 ];

@@ -8,9 +8,9 @@ interface Asked {
   changedMs: number;
 }
 
-/** What a page has asked for and not got yet. */
+/** Pending requests of a page. */
 const asked = new WeakMap<Page, Asked>();
-/** Scripts are there when the page is; that of the worker is never said to be. */
+/** Scripts are loaded with the page; that of the worker is never reported as loaded. */
 const TYPES = new Set(["fetch", "image", "media"]);
 
 export function countRequests(page: Page): void {
@@ -28,7 +28,7 @@ export function countRequests(page: Page): void {
   page.on("requestfailed", done);
 }
 
-/** Nothing is asked for, nothing holds the place of something else, nothing moves but what always does, and it is painted. */
+/** No pending requests, no placeholders, no finite animations, and it is painted. */
 export async function waitUntilStill(page: Page): Promise<void> {
   const state = asked.get(page)!;
   const endMs = performance.now() + STILL_MS_MAX;
@@ -42,7 +42,7 @@ export async function waitUntilStill(page: Page): Promise<void> {
     );
     const quietMs = performance.now() - state.changedMs;
     if (waits === 0 && state.open.size === 0 && quietMs >= QUIET_MS) return;
-    if (performance.now() > endMs) throw new Error(`${page.url()} does not come to rest`);
+    if (performance.now() > endMs) throw new Error(`${page.url()} does not become idle`);
     await page.waitForTimeout(QUIET_MS / 5);
   }
 }

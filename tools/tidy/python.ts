@@ -9,7 +9,7 @@ interface Statement {
 }
 
 const DEFINITION = /^(?:async\s+)?def\s+(\w+)/;
-/** What can change how a line goes on: strings, comments, brackets, a line end that does not count. */
+/** Tokens that affect the continuation of a line: strings, comments, brackets, an escaped line end. */
 const TOKEN = /"""|'''|["'#()[\]{}\n]|\\[^]/g;
 
 /**
@@ -30,7 +30,7 @@ export function measurePython(text: string): FunctionLength[] {
   return found;
 }
 
-/** Statements in their order; one may go over several lines. Blank lines and comments belong to none. */
+/** Statements in their order; one may span several lines. Blank lines and comments belong to none. */
 function splitStatements(text: string): Statement[] {
   const lines = text.split("\n");
   const continued = continuedLines(text);

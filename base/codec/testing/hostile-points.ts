@@ -45,7 +45,7 @@ const sorts = [anyBits, specialBits, nanBits, float32, float16, counter, small].
   [1e3, 1e5].map(narrowDecimal),
 );
 
-/** Mostly of one sort, so that every form of a chunk comes up, sometimes with a stranger among them. */
+/** Mostly of one sort, so that every form of a chunk comes up, sometimes with an outlier among them. */
 const numberBits = (count: number): fc.Arbitrary<Bits[]> =>
   fc
     .tuple(

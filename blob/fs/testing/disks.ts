@@ -35,7 +35,7 @@ export function watchedDisk(before: (call: Call, path: string, from?: string) =>
         // Never more than 5 bytes at a time, so that a fault may come in the middle of a chunk.
         write: (bytes) => through("file.write", path, () => file.write(bytes.subarray(0, 5))),
         sync: () => through("file.sync", path, () => file.sync()),
-        // A close that reports an error has closed the file all the same.
+        // A close that reports an error has still closed the file.
         close: async () => {
           await file.close();
           before("file.close", path);
@@ -100,7 +100,7 @@ export function losingDisk(nth: number) {
   const unsyncedFiles = new Map<string, number>();
   const unsyncedNames = new Map<string, { path: string; from: string | undefined }[]>();
   const addName = (path: string, from?: string) => {
-    // A name that was there before stays whatever happens: with the old file or with the new one.
+    // A name that was there before always stays: with the old file or with the new one.
     if (existsSync(path)) return;
     unsyncedNames.set(dirname(path), [...(unsyncedNames.get(dirname(path)) ?? []), { path, from }]);
   };

@@ -62,7 +62,7 @@ function sweepRun(number: number, setting: Setting, random: Random, story: Rando
   const failed = diverges(setting);
   const ranSteps = failed ? Math.floor(steps * random.between(0.3, 0.6)) : steps;
   const { lr, depth, dropout, warmup, batch, seed } = setting;
-  // Half way through, somebody updated PyTorch on one machine and began to edit the schedule.
+  // Half way through, PyTorch was updated on one machine and the schedule was edited.
   const late = number > 36;
   return {
     key: `sweep-${number}`,

@@ -17,7 +17,7 @@ export function speechTeam(options: StoryOptions): DemoTeam {
     namespaces: [
       {
         path: "speech",
-        description: "Speech recognition. What counts is the word error rate on dev-other.",
+        description: "Speech recognition. The objective is the word error rate on dev-other.",
         objective: { metric: "val/wer", direction: Direction.MINIMIZE },
         keys: [
           {

@@ -41,10 +41,10 @@ export function translationTeam(options: StoryOptions): DemoTeam {
           },
         ],
       },
-      { path: "translation/nightly", description: "What runs every night, for better or worse." },
+      { path: "translation/nightly", description: "Nightly runs." },
       {
         path: "translation/confidential",
-        description: "Customer data. Closed to all but those who are named on it.",
+        description: "Customer data. Closed: only principals with a role on it have access.",
         closed: true,
       },
     ],
@@ -58,7 +58,7 @@ export function translationTeam(options: StoryOptions): DemoTeam {
   };
 }
 
-/** Out of memory after a bit more than half; the second attempt began again at the last checkpoint. */
+/** Out of memory after a bit more than half; the second attempt resumed from the last checkpoint. */
 function restartedRun({ random, scale }: StoryOptions): DemoRun {
   const startS = daysAgo(4);
   const steps = scale.restartSteps;
@@ -78,7 +78,7 @@ function restartedRun({ random, scale }: StoryOptions): DemoRun {
       checkpoint_every: Math.floor(steps * 0.15),
     },
     tags: { team: "translation", owner: "olu", retries: "1" },
-    notes: `Ran out of memory at step ${crashedAt} and went on from the checkpoint at ${resumedAt}. What it logged between the two was replaced.`,
+    notes: `Ran out of memory at step ${crashedAt} and resumed from the checkpoint at ${resumedAt}. What it logged between the two was replaced.`,
     status: RunStatus.FINISHED,
     startS,
     endS: resumedS + (steps - resumedAt) * stepSeconds,
@@ -267,7 +267,7 @@ function confidentialRun({ random }: StoryOptions): DemoRun {
     name: "mt-contracts",
     params: { source: "de", target: "en", lr: 0.0001, adapter: "lora", rank: 16 },
     tags: { team: "translation", owner: "olu", customer: "under contract" },
-    notes: "Nobody outside the team may see that this exists.",
+    notes: "Only the team may see that this exists.",
     status: RunStatus.FINISHED,
     startS,
     endS: startS + 200 * 20,

@@ -18,7 +18,7 @@ import { progressLines, seriesOf } from "../story-series.ts";
 
 const REPOSITORY = "https://git.example.org/vision/segment.git";
 const RANKS = 8;
-/** One of its memory modules is bad; everybody waits for it. */
+/** One of its memory modules is bad; all other ranks wait for it. */
 const STRAGGLER = 5;
 const CLASSES = ["road", "car", "person", "bicycle", "sign", "tree"] as const;
 
@@ -204,8 +204,8 @@ function rankPart(
     ),
   ];
   series.push(...hostSeries(random.fork("system"), rank, busy / stepSeconds, steps, clock, labels));
-  const told = stepsOf(20, Math.max(1, Math.floor(steps / 20)));
-  const log = told.map((step) => ({
+  const logged = stepsOf(20, Math.max(1, Math.floor(steps / 20)));
+  const log = logged.map((step) => ({
     timeS: startS + step * stepSeconds,
     rank,
     text: `[rank ${rank}] step ${step} loss ${series[2]!.values[step]!.toFixed(3)}`,

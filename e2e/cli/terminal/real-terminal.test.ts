@@ -71,7 +71,7 @@ describe("a command on a real terminal", () => {
     await terminal.client.system.createBackup({ name: "before-upgrade" });
     await terminal.client.runs.createRun({ namespace: "backup", name: "after" });
     const pty = onTerminal("restore-backup before-upgrade");
-    await pty.shows("in the place of everything");
+    await pty.shows("Replace everything that");
     pty.type("no\r");
     expect(await pty.ended).toBe(1);
     expect(await namesIn("backup", false)).toBe("after");
@@ -111,7 +111,7 @@ describe("a command on a real terminal", () => {
       await terminal.client.runs.deleteRun({ run: { id: run!.id } });
     }
     const pty = onTerminal(`rm --purge -n ${namespace} --query ''`);
-    await pty.shows("Destroy 3 runs for good? [y/N] ");
+    await pty.shows("Permanently destroy 3 runs? [y/N] ");
     pty.type(keys);
     expect(await pty.ended).toBe(code);
     expect(await namesIn(namespace, true)).toBe(left);

@@ -66,7 +66,7 @@ export function viewScriptRun(run: ScriptRun, nowUs: number): RunView {
   return viewRun(run, (key, stat) => statOf(run.metrics.get(key) ?? [], stat), nowUs);
 }
 
-/** NaN counts, but takes no part in min, max and mean. */
+/** NaN counts as a value, but min, max and mean ignore it. */
 export function statOf(points: readonly number[], stat: MetricStat): number | undefined {
   if (points.length === 0) return undefined;
   const numbers = points.filter((value) => !Number.isNaN(value));

@@ -32,7 +32,7 @@ describe("a script fails", () => {
     ["on another error", "query params.x =\n  error 11 nonsense", /with "nonsense"/],
     ["on an unknown command", "qurey params.x = 1\n  a", /unknown command "qurey"/],
     ["on an unknown field of a run", "load\n  a parms.x=1", /unknown field "parms"/],
-    ["on a run with a bad value", "load\n  a params.x=resnet", /"resnet" is no JSON value/],
+    ["on a run with a bad value", "load\n  a params.x=resnet", /"resnet" is not a JSON value/],
     ["on a run with a bad time", "load\n  a created=yesterday", /cannot read time "yesterday"/],
   ])("%s", async (_when, text, message) => {
     await expect(run(text)).rejects.toThrow(message);

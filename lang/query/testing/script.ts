@@ -14,8 +14,8 @@
  *   query params.lr <
  *     error 12 expected a value
  *
- * `load` replaces all runs (see script-run.ts for its lines). Below `query` stand the names of the
- * runs found, in order, or `none`; before them may stand `limit N` (ask for the first N only),
+ * `load` replaces all runs (see script-run.ts for its lines). Below `query` are the names of the runs found, in order,
+ * or `none`; before them there may be `limit N` (ask for the first N only),
  * `total N` (how many match; by default as many as are named) and `pages N` (walk through all pages of
  * N). `models` in the place of `query` searches models, which are named RUN:NAME@STEP. `error COLUMN TEXT` expects a syntax error whose message or hint holds the text.
  */
@@ -213,6 +213,6 @@ function checkError(error: CairnError, expected: { column: string; text: string 
 
 function expectTime(text: string): number {
   const timeUs = parseTimeUs(text);
-  if (timeUs === undefined) throw new Error(`"${text}" is no time`);
+  if (timeUs === undefined) throw new Error(`"${text}" is not a time`);
   return timeUs;
 }

@@ -10,7 +10,7 @@ import { Menu, MenuItem } from "../widgets/popups/menu.tsx";
 import { cutText, visibleText } from "../prepare/visible-text.ts";
 import { PasswordDialog } from "./password-dialog.tsx";
 
-/** Who is signed in. On one's own machine nobody needs to be. */
+/** Who is signed in. On the own machine signing in is not needed. */
 export function AccountMenu() {
   const { data } = useQuery(whoAmI);
   const navigate = useNavigate();

@@ -5,10 +5,10 @@ import { Button } from "../widgets/button.tsx";
 import { formatDuration } from "#lang/words/times.ts";
 import styles from "./connection-banner.module.css";
 
-/** A stream that is opened anew is no reason to alarm anybody. */
+/** Shorter interruptions, such as a reconnect, show no banner. */
 const PATIENCE_MS = 1_500;
 
-/** Says that what is shown may be old, until the server is heard again. */
+/** Shows that the page may be outdated, until data arrives again. */
 export function ConnectionBanner() {
   const { state, heardMs } = useConnection();
   const [nowMs, setNowMs] = useState(0);
@@ -27,23 +27,25 @@ export function ConnectionBanner() {
   return (
     <div className={styles.banner} role="status">
       <span>
-        The connection to the server is lost
-        {heardMs > 0 && `; what you see is ${formatDuration(silentMs / 1_000)} old`}. It is tried again by
-        itself.
+        Connection to the server lost
+        {heardMs > 0 && `. This page is ${formatDuration(silentMs / 1_000)} old`}. Reconnecting automatically.
       </span>
       <Button onClick={connectAgain}>Try now</Button>
     </div>
   );
 }
 
-/** A dot in the head: whether what happens is seen as it happens. */
+/** A dot in the head: whether the page is live. */
 export function ConnectionDot() {
   const { state } = useConnection();
   const words = { live: "live", connecting: "connecting", lost: "offline", "signed-out": "signed out" }[
     state
   ];
   return (
-    <span className={styles.dot} title={state === "live" ? "What happens is shown as it happens" : undefined}>
+    <span
+      className={styles.dot}
+      title={state === "live" ? "Live: changes are shown as they happen" : undefined}
+    >
       <span className={`${styles.mark} ${styles[state]}`} aria-hidden />
       {words}
     </span>

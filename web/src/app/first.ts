@@ -1,4 +1,4 @@
-/** Comes before all else of the application: while that is compiled and set up, the page is on its way. */
+/** Loaded before the rest of the application: the page is fetched while that is compiled and set up. */
 import { holdLinkSecret } from "../data/link-secret.ts";
 import { sendForPage } from "./pages.ts";
 

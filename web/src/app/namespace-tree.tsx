@@ -9,7 +9,7 @@ import styles from "./namespace-tree.module.css";
 import { treeRows } from "../data/namespace-tree.ts";
 
 const INDENT_PX = 14;
-/** More than anybody scrolls through; there is the search for the rest. */
+/** More than users scroll through; the search finds the rest. */
 const ROWS_MAX = 500;
 
 /** The readable tree, indented by depth, with the number of runs in each subtree. */

@@ -3,9 +3,9 @@ import { Notice } from "../widgets/notices/notice.tsx";
 
 export function NotFound() {
   return (
-    <Notice title="There is no such page">
+    <Notice title="Page not found">
       <p>
-        The address may be mistyped, or from another version. <Link to="/">Go home</Link>.
+        Check the address. It may be mistyped, or from another version. <Link to="/">Go home</Link>.
       </p>
     </Notice>
   );

@@ -8,10 +8,12 @@ export function PageError({ error }: { error: unknown }) {
   const router = useRouter();
   if (isOldPage(error)) {
     return (
-      <Notice title="These pages are of an earlier version">
-        <p>The server has a new one since they were opened. Nothing is lost by loading them again.</p>
+      <Notice title="A new version is available">
+        <p>
+          The server was updated since this page was opened. Reload to use the new version; no data is lost.
+        </p>
         <Button primary onClick={() => location.reload()}>
-          Load again
+          Reload
         </Button>
       </Notice>
     );
@@ -26,7 +28,7 @@ export function PageError({ error }: { error: unknown }) {
   );
 }
 
-/** How browsers, and our loader of styles, say that a part of the pages is not there any more. */
+/** The errors of browsers, and of our loader of styles, for a part of the pages that does not exist any more. */
 function isOldPage(error: unknown): boolean {
   return (
     error instanceof Error &&

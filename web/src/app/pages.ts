@@ -10,7 +10,7 @@ export const pages = {
   login: () => import("../pages/login/login-page.tsx"),
 };
 
-/** Sends for the page of an address; the router asks again when it gets there, and tells of what failed. */
+/** Preloads the page of an address; the router requests it again when it gets there, and reports failures. */
 export function sendForPage(pathname: string): void {
   const [, first = ""] = pathname.split("/");
   if (Object.hasOwn(pages, first)) pages[first as keyof typeof pages]().catch(() => undefined);

@@ -16,7 +16,7 @@ const tree = ["demo", "demo/speech", "demo/speech/sweep", "vision/sweep-2", "oth
   (path) => ({ path, subtreeRunCount: 3n }) as Namespace,
 );
 
-it("Z75 the search puts first what begins with the text, then what has a word that does", () => {
+it("Z75 the search ranks names that begin with the text first, then names with a word that does", () => {
   expect(fitOf("demo/speech", "demo/speech")).toBe(0);
   expect(fitOf("demo/speech", "de")).toBe(1);
   expect(fitOf("demo/speech", "SPE")).toBe(2);
@@ -30,7 +30,7 @@ it("Z75 the search puts first what begins with the text, then what has a word th
   expect(localEntries("", tree).every(({ kind }) => kind === "page")).toBe(true);
 });
 
-it("Z75 what is typed is text, never a part of the query", () => {
+it("Z75 the typed text is never part of the query", () => {
   expect(runsQuery('50%_" or name like "')).toBe(
     'name ilike "%50\\\\%\\\\_\\" or name like \\"%" or id ilike "50\\\\%\\\\_\\" or name like \\"%" or alias ilike "%50\\\\%\\\\_\\" or name like \\"%" order by updated desc',
   );
@@ -39,13 +39,13 @@ it("Z75 what is typed is text, never a part of the query", () => {
 
 const runOf = (id: string, name: string, aliases: string[] = []) => create(RunSchema, { id, name, aliases });
 
-it("Z86 a run whose id begins with the text comes before those that are called so", () => {
+it("Z86 a run whose id begins with the text comes before those with that name", () => {
   const runs = [runOf("01aa", "like 01bbcc"), runOf("01bbcc77", "meant")];
   expect(idsFirst(runs, " 01BBCC").map(({ name }) => name)).toEqual(["meant", "like 01bbcc"]);
   expect(idsFirst(runs, "like")).toEqual(runs);
 });
 
-it("Z87 of what another text found only what this text would find stays", () => {
+it("Z87 of the results of another text only those that match this text stay", () => {
   const entries: PaletteEntry[] = [
     { kind: "metric", title: "val", query: "", runCount: 1 },
     ...[runOf("01aa", "Valid"), runOf("01bb", "other", ["eVALuated"]), runOf("0valid", "x")].map(

@@ -4,7 +4,7 @@ import type { Namespace } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { readShortId } from "../data/runs/short-id.ts";
 
-/** Something one can go to from the search. */
+/** A result of the search. */
 export type PaletteEntry =
   | { kind: "page"; title: string; to: "/" | "/about" | "/access" | "/explore" | "/n" }
   | { kind: "namespace"; title: string; path: string; runCount: number }
@@ -26,7 +26,7 @@ export function fitOf(text: string, typed: string): number | undefined {
   if (at < 0) return undefined;
   if (text.length === typed.length) return 0;
   if (at === 0) return 1;
-  // The beginning of a word is what people type.
+  // Users type the beginning of a word.
   return /[\s/_.:-]/.test(text[at - 1]!) ? 2 : 3;
 }
 
@@ -39,7 +39,7 @@ function best<T>(all: readonly T[], textOf: (one: T) => string, typed: string, c
     .map(({ one }) => one);
 }
 
-/** What can be found without the server: pages, and the tree that is here already. */
+/** Results without a call: pages, and the loaded tree of namespaces. */
 export function localEntries(typed: string, namespaces: readonly Namespace[]): PaletteEntry[] {
   const text = typed.trim();
   if (text === "") return [...PAGES];
@@ -69,12 +69,12 @@ export function metricQuery(typed: string): string {
   return `${printField({ of: "metric", key: typed.trim(), stat: "count" })} is not null`;
 }
 
-/** What tells an entry from all others. */
+/** The unique key of an entry. */
 export function entryKey(entry: PaletteEntry): string {
   return `${entry.kind} ${entry.kind === "run" ? entry.run.id : entry.title}`;
 }
 
-/** The first with an id that begins with the text, which says exactly which run is meant; the others as they are. */
+/** The first with an id that begins with the text, which identifies the run; the others unchanged. */
 export function idsFirst(runs: readonly Run[], typed: string): Run[] {
   const text = typed.trim().toLowerCase();
   const isMeant = ({ id }: Run) => id.startsWith(text);
@@ -83,7 +83,7 @@ export function idsFirst(runs: readonly Run[], typed: string): Run[] {
     : [...runs.filter(isMeant), ...runs.filter((run) => !isMeant(run))];
 }
 
-/** Of what was found for another text, what this text would find, too: shown until its own answer is there. */
+/** Results of an earlier text that also match this one, shown until its own answer arrives. */
 export function stillFitting(entries: readonly PaletteEntry[], typed: string): PaletteEntry[] {
   const text = typed.trim().toLowerCase();
   return entries.filter((entry) => {

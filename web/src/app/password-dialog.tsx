@@ -66,20 +66,20 @@ export function PasswordDialog({
           value={newPassword}
           onChange={setNew}
           autoComplete="new-password"
-          hint="At least 8 characters; a sentence is a good one."
+          hint="At least 8 characters; a sentence works well."
         />
         <TextField
-          label="Once more"
+          label="Repeat it"
           type="password"
           value={again}
           onChange={setAgain}
           autoComplete="new-password"
-          {...(differs && { error: "It differs from the one above." })}
+          {...(differs && { error: "The passwords differ." })}
         />
         <p className={styles.note}>
           {hasPassword
             ? "Ends your other sessions and every token that was made with the old password."
-            : "If you signed in with the first admin token, that ends: sign in again with the password."}
+            : "This ends the first admin token: if you signed in with it, sign in again with the password."}
         </p>
         {change.error !== null && <ErrorNote error={change.error} />}
       </div>

@@ -17,7 +17,7 @@ import { readRunSearch } from "../pages/run/search.ts";
 import { readRunsSearch } from "../pages/runs/search.ts";
 import { Shell } from "./shell.tsx";
 
-/** The router keeps what a page's function leaves out; here it is left out for good. */
+/** The router keeps parameters that a page's function leaves out; here they are removed. */
 function only<T extends object>(read: (given: Record<string, unknown>) => T) {
   return (given: Record<string, unknown>): T => ({
     ...Object.fromEntries(Object.keys(given).map((key) => [key, undefined])),
@@ -26,8 +26,8 @@ function only<T extends object>(read: (given: Record<string, unknown>) => T) {
 }
 
 /**
- * All addresses. What a page shows is in its address, so that a link shows the same elsewhere; each page reads its part of the query with a function of its own,
- * which forgives whatever somebody typed.
+ * All addresses. What a page shows is in its address, so that a link shows the same elsewhere; each page reads its part
+ * of the query with its own function, which ignores invalid values.
  */
 const root = createRootRoute({
   component: Shell,
@@ -35,7 +35,7 @@ const root = createRootRoute({
   errorComponent: PageError,
   beforeLoad: ({ location: { pathname, href } }) => {
     if (!isSignedOut() || pathname === "/login") return;
-    // The router's way to say where to go instead.
+    // The router's way to redirect.
     // oxlint-disable-next-line only-throw-error
     throw redirect({ to: "/login", search: href === "/" ? {} : { next: href }, replace: true });
   },
@@ -97,7 +97,7 @@ const login = createRoute({
 
 export const router = createRouter({
   routeTree: root.addChildren([home, runs, run, compare, explore, about, access, login]),
-  // Within the frame: from a page that failed one can go elsewhere.
+  // Within the frame, so that a user can leave a page that failed.
   defaultErrorComponent: PageError,
   defaultPreload: "intent",
   scrollRestoration: true,

@@ -25,7 +25,7 @@ import styles from "./search-palette.module.css";
 const RUNS_MAX = 8;
 const DEBOUNCE_MS = 120;
 
-/** Search everything: where to go is chosen by arrows and Enter. */
+/** Search everything: arrows select a result, Enter opens it. */
 export function SearchPalette({ open, onClose }: { open: boolean; onClose: () => void }) {
   const focus = useFieldFocus();
   return (
@@ -49,7 +49,7 @@ function Finder({ onClose }: { onClose: () => void }) {
   const [typed, setTyped] = useState("");
   /** Chosen by an arrow or the pointer; undefined for the first. */
   const [key, setKey] = useState<string>();
-  /** Enter was pressed before the answer to what is typed was there. */
+  /** Enter was pressed before the results of the typed text arrived. */
   const [isWaiting, setWaiting] = useState(false);
   const id = useId();
   const go = useGo();
@@ -63,7 +63,7 @@ function Finder({ onClose }: { onClose: () => void }) {
   };
   const chooseNow = useEffectEvent(() => {
     setWaiting(false);
-    // What was chosen by hand and is not found any more is not replaced by something else.
+    // A selected result that is not found any more is not replaced by another one.
     if (known >= 0) choose(entries[chosen]);
   });
   useEffect(() => {
@@ -111,10 +111,10 @@ function Finder({ onClose }: { onClose: () => void }) {
       />
       <p className={styles.foot} role="status">
         {error
-          ? "The server could not be asked."
+          ? "The search failed."
           : entries.length === 0
             ? isCurrent
-              ? "Nothing has that name."
+              ? "No matches."
               : "Searching …"
             : ""}
         {entries.length > 0 && "↑ ↓ to choose, Enter to go, Esc to close"}
@@ -212,7 +212,7 @@ function runsWords(count: number): string {
   return count === 1 ? "1 run" : `${formatCount(count)} runs`;
 }
 
-/** `isCurrent`: they are all there is for what is typed. */
+/** `isCurrent`: they are the complete results of the typed text. */
 function useEntries(typed: string): { entries: PaletteEntry[]; isCurrent: boolean; error: unknown } {
   const { data: tree = [] } = useQuery(namespaces);
   const text = typed.trim();
@@ -222,7 +222,7 @@ function useEntries(typed: string): { entries: PaletteEntry[]; isCurrent: boolea
     staleTime: 5_000,
     placeholderData: keepPreviousData,
     queryFn: async ({ signal }) => {
-      // Most keys are followed by another one.
+      // Debounce: most keys are followed by another one.
       await new Promise((resolve) => setTimeout(resolve, DEBOUNCE_MS));
       signal.throwIfAborted();
       return findRemote(text, signal);

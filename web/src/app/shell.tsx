@@ -16,7 +16,7 @@ import { useControlKey, useGoKeys, useKey } from "../widgets/use-keys.ts";
 import { isDark, setTheme } from "../widgets/theme.ts";
 import { useSignedOut } from "./use-signed-out.ts";
 
-/** What stays when the page changes: the head, and the tree of namespaces. Who is not signed in sees only the page. */
+/** The frame of all pages: the head, and the tree of namespaces. Users who are not signed in see only the page. */
 export function Shell() {
   const isBare = useLocation().pathname === "/login";
   useSignedOut();
@@ -40,7 +40,7 @@ function FullShell() {
   const client = useQueryClient();
   useRunChanges(namespaces.queryKey, () => void client.invalidateQueries({ queryKey: namespaces.queryKey }));
   useShellKeys(setOpened);
-  // On a narrow screen the tree lies over the page; whoever has chosen wants to see the page.
+  // On a narrow screen the tree covers the page, so it closes after a selection.
   useEffect(() => setNavOpen(false), [href]);
   const total = tree?.reduce((sum, { runCount }) => sum + Number(runCount), 0);
   return (
@@ -98,7 +98,7 @@ function NavLink({
   to: "/" | "/n/$" | "/explore/$" | "/access" | "/about";
   icon: ReactNode;
   count?: number | undefined;
-  /** The namespace that is looked at, where the page has one, too. */
+  /** The current namespace, if the page has one. */
   splat?: string;
   children: string;
 }) {

@@ -1,4 +1,4 @@
-/** What a key does, for the sheet that `?` opens. */
+/** A keyboard shortcut, for the sheet that `?` opens. */
 interface Shortcut {
   /** As it is written on the keys: "Ctrl K", "g then h". */
   keys: string;
@@ -19,7 +19,7 @@ const EVERYWHERE: ShortcutGroup = {
     { keys: "g e", does: "Explore the runs of the namespace" },
     { keys: "t", does: "Light or dark colours" },
     { keys: "?", does: "This sheet" },
-    { keys: "Esc", does: "Close what is open" },
+    { keys: "Esc", does: "Close dialog or menu" },
   ],
 };
 
@@ -33,10 +33,10 @@ const OF_PAGES: readonly (ShortcutGroup & { path: RegExp })[] = [
       { keys: "j k", does: "Next and previous run, also by arrows" },
       { keys: "Space", does: "Select the run" },
       { keys: "e", does: "Show or hide the run in charts" },
-      { keys: "x", does: "Compare what is selected" },
+      { keys: "x", does: "Compare the selected runs" },
       { keys: "Enter", does: "Open the run" },
       { keys: "Home End", does: "First and last run" },
-      { keys: "Ctrl Z", does: "Take back the last change of columns, order, groups or charts" },
+      { keys: "Ctrl Z", does: "Undo the last change of columns, order, groups or charts" },
     ],
   },
   {
@@ -44,7 +44,7 @@ const OF_PAGES: readonly (ShortcutGroup & { path: RegExp })[] = [
     title: "In a chart",
     shortcuts: [
       { keys: "← →", does: "Move the crosshair" },
-      { keys: "Enter", does: "Pin the values, or let them go" },
+      { keys: "Enter", does: "Pin or unpin the values" },
       { keys: "+ -", does: "Zoom in and out, also by wheel with Ctrl" },
       { keys: "[ ]", does: "Move left and right, also by drag or wheel with Shift" },
       { keys: "0", does: "Show everything, also by double click" },
@@ -65,7 +65,7 @@ const OF_PAGES: readonly (ShortcutGroup & { path: RegExp })[] = [
   },
 ];
 
-/** What the keys do on the page with this address. */
+/** The shortcuts of the page with this address. */
 export function shortcutGroups(pathname: string): ShortcutGroup[] {
   return [...OF_PAGES.filter(({ path }) => path.test(pathname)), EVERYWHERE];
 }

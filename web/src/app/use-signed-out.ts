@@ -3,7 +3,7 @@ import { useEffect, useEffectEvent } from "react";
 import { useConnection } from "../data/live/hooks.ts";
 import { onSignedOut } from "../data/signed-out.ts";
 
-/** To the sign-in when the server wants to know who asks, and from there back to where one was. */
+/** Redirects to the sign-in when the server requires a credential, and from there back. */
 export function useSignedOut(): void {
   const { state } = useConnection();
   const { pathname, href } = useLocation();

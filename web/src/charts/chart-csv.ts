@@ -3,8 +3,8 @@ import type { XKind } from "./paint/frame.ts";
 import type { Line } from "./lines/line.ts";
 
 /**
- * What a chart draws, one row per point: exact points have a value alone, buckets also their smallest and largest. A
- * text that a spreadsheet would take for a formula gets an apostrophe in front.
+ * The data of a chart, one row per point: exact points have only a value, buckets also their smallest and largest. A
+ * text that a spreadsheet would treat as a formula gets an apostrophe in front.
  */
 export function chartCsv(key: string, lines: readonly Line[], xKind: XKind, xName = "x"): string {
   const ranged = lines.some(({ low }) => low !== undefined);

@@ -6,15 +6,15 @@ import { smooth, type Smoothing } from "./lines/smooth.ts";
 
 export interface PictureOptions {
   xKind: XKind;
-  /** What the metric along x is called; only for that kind. */
+  /** The name of the metric along x; only for that kind. */
   xName?: string | undefined;
   log: boolean;
   clip: boolean;
   smoothing: Smoothing;
-  /** The part of x that is shown; everything without it. */
+  /** The visible range of x; undefined for everything. */
   zoom?: readonly [number, number] | undefined;
   zoomY?: readonly [number, number] | undefined;
-  /** Where y always reaches from and to, such as 0 to 1. */
+  /** The range that y always includes, such as 0 to 1. */
   fixedY?: readonly [number, number] | undefined;
 }
 
@@ -36,11 +36,11 @@ function inUnitsOf({ x }: Line, smoothing: Smoothing): Smoothing {
 
 export interface Picture {
   readonly frame: Frame;
-  /** Outliers are beyond the frame. */
+  /** Outliers are clipped. */
   readonly clipped: boolean;
 }
 
-/** Where everything stands; undefined when no line has a number or word to show. */
+/** The layout; undefined when no line has a number or word to show. */
 export function pictureOf(
   lines: readonly Line[],
   width: number,

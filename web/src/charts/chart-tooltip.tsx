@@ -6,7 +6,7 @@ import { rowsAround } from "./tooltip-rows.ts";
 import { formatNumber } from "#lang/words/numbers.ts";
 import type { Watched } from "./watched.ts";
 
-/** What the pointer is at. */
+/** The position of the pointer. */
 export interface Pointed {
   x: number;
   clientX: number;
@@ -33,7 +33,7 @@ const PINNED_ROWS_MAX = 500;
 const WIDTH_PX = 288;
 const AWAY_PX = 16;
 
-/** Values at the crosshair, sorted. Pinned it stays, can be searched, and lights up the run of a row. */
+/** Values at the crosshair, sorted. Pinned it stays, can be searched, and highlights the run of a row. */
 export function ChartTooltip(props: ChartTooltipProps) {
   const { id, pinned, xKind, xName, smoothed, baseline, lit, onUnpin } = props;
   const pointed = useSyncExternalStore(props.pointed.subscribe, props.pointed.get);
@@ -89,7 +89,7 @@ export function ChartTooltip(props: ChartTooltipProps) {
           type="search"
           placeholder="Find a run"
           aria-label="Find a run"
-          // It was opened by a click or a key, to read in it.
+          // It was pinned by a click or a key, to be read.
           autoFocus
           value={search}
           onChange={(event) => setSearch(event.target.value)}
@@ -109,7 +109,7 @@ export function ChartTooltip(props: ChartTooltipProps) {
           />
         ))}
         {after > 0 && <div className={styles.more}>{after} more</div>}
-        {rows.length === 0 && <div className={styles.more}>no run has that in its name</div>}
+        {rows.length === 0 && <div className={styles.more}>No matches</div>}
       </div>
     </div>
   );
@@ -168,7 +168,7 @@ function matches(name: string, search: string): boolean {
 function placeNear(clientX: number, clientY: number, rows: number) {
   const right = clientX + AWAY_PX + WIDTH_PX < innerWidth;
   const left = right ? clientX + AWAY_PX : Math.max(4, clientX - AWAY_PX - WIDTH_PX);
-  // Head, search, and a line on either side for what is left out.
+  // Head, search, and a line on either side for the rows left out.
   const heightPx = 108 + Math.min(rows, 14) * 22;
   const top = Math.max(4, Math.min(clientY - AWAY_PX, innerHeight - heightPx - 8));
   return { left, top, width: WIDTH_PX };

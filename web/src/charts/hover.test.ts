@@ -22,7 +22,7 @@ function line(id: string, y: readonly number[], more: Partial<Line> = {}): Line 
     y: Float64Array.from(y),
     exact: true,
     pointCount: y.length,
-    homelessCount: 0,
+    unplacedCount: 0,
     ...more,
   };
 }
@@ -37,12 +37,12 @@ const ink = {
   font: "11px sans-serif",
 };
 
-describe("what stands under the crosshair", () => {
+describe("readings at the crosshair", () => {
   const drawn = drawnOf([line("a", [1, 2, 3]), line("b", [9, Number.NaN, 7]), line("c", [4, 5, 6])], {
     kind: "none",
   });
 
-  it("Z28 readings are sorted by value, what is no number comes last, lines that ended say nothing", () => {
+  it("Z28 readings are sorted by value, other than numbers come last, lines that ended have none", () => {
     expect(readingsAt(drawn, 20, 1, "falling").map(({ drawn: { line: each } }) => each.id)).toEqual([
       "b",
       "c",
@@ -67,7 +67,7 @@ describe("what stands under the crosshair", () => {
     expect(nearestReading(readings, frame, 4, frame.y.toPlace(95), 20)).toBeUndefined();
   });
 
-  it("Z28 of many rows those around the nearest are shown, and how many are not", () => {
+  it("Z28 of many rows those around the nearest are shown, with the number of the others", () => {
     const all = Array.from({ length: 50 }, (_, i) => i);
     expect(rowsAround(all, 25, 10)).toEqual({ rows: all.slice(20, 30), before: 20, after: 20 });
     expect(rowsAround(all, -1, 10)).toMatchObject({ before: 0, after: 40 });
@@ -102,7 +102,7 @@ describe("a heat map", () => {
 });
 
 describe("the rows and colours of a heat map", () => {
-  it("Z93 rows are named by the last labels that tell them apart, and there is room for the names", () => {
+  it("Z93 rows are named by the last labels that distinguish them, and there is room for the names", () => {
     const labelsOf = (names: readonly string[]) =>
       heatOf(
         names.map((name) => line(name, [1, 2])),
@@ -141,7 +141,7 @@ describe("a range that is always shown", () => {
 });
 
 describe("a heat map as a sheet", () => {
-  it("Z93 says which value has which colour, and names its rows", () => {
+  it("Z93 has a legend of its colours, and names its rows", () => {
     const lines = [line("rank=0", [0.25, 0.5]), line("rank=1<b>", [1, 4])];
     const pen = new SvgPen();
     paintHeatSheet(pen, "wait", lines, { ...options, dark: false }, ink);
@@ -153,7 +153,7 @@ describe("a heat map as a sheet", () => {
 });
 
 describe("what a restart replaced", () => {
-  it("Z92 is painted faded, before the lines it stands behind", () => {
+  it("Z92 is painted faded, behind its lines", () => {
     const lines = [line("now", [1, 2]), { ...line("then", [2, 1]), colour: "#123456", faded: true }];
     const { frame } = pictureOf(lines, 400, 200, options)!;
     const pen = new SvgPen();
@@ -165,23 +165,23 @@ describe("what a restart replaced", () => {
 });
 
 describe("a chart in words and files", () => {
-  it("Z91 the badge of a metric over another says how points are joined, and how many have no partner", () => {
+  it("Z91 the badge of a metric over another shows how points are joined, and how many have no partner", () => {
     const whole = line("a", [1, 2]);
     expect(badgeOf([whole], "tokens")).toEqual({
       text: "exact",
-      detail: "Each point stands at what tokens was at the same step.",
+      detail: "Each point is at the value of tokens at the same step.",
     });
-    expect(badgeOf([{ ...whole, homelessCount: 1200 }], "tokens").text).toBe("exact, 1,200 unmatched");
+    expect(badgeOf([{ ...whole, unplacedCount: 1200 }], "tokens").text).toBe("exact, 1,200 unmatched");
     expect(badgeOf([{ ...whole, exact: false }], "tokens").detail).toContain("at the mean of tokens there");
     const csv = chartCsv("loss", [whole], "metric", "=tokens");
     expect(csv.split("\r\n")[0]).toBe("run,'=tokens,loss");
   });
 
-  it("Z29 the badge says exact only when every point is drawn, and counts what has no place", () => {
+  it("Z29 the badge says exact only when every point is drawn, and counts points that are not on the axis", () => {
     expect(badgeOf([line("a", [1, 2])]).text).toBe("exact");
-    const band = line("b", [1], { exact: false, pointCount: 412_000, homelessCount: 3 });
+    const band = line("b", [1], { exact: false, pointCount: 412_000, unplacedCount: 3 });
     expect(badgeOf([line("a", [1, 2]), band]).text).toBe("band of 412,002");
-    expect(badgeOf([band]).detail).toContain("3 have no place on this axis");
+    expect(badgeOf([band]).detail).toContain("3 cannot be shown on this axis");
   });
 
   it("Z29 a chart has a sentence and a row of figures per line", () => {
@@ -196,7 +196,7 @@ describe("a chart in words and files", () => {
     expect(factsOf(line("t", [0, 1], { words: ["warm", "hot"] }))).toMatchObject({ last: "hot", min: "–" });
   });
 
-  it("Z29 CSV has every point, quotes what needs it, and no cell is a formula", () => {
+  it("Z29 CSV has every point, quotes where needed, and no cell is a formula", () => {
     const hostile = line('=HYPERLINK("x"),a', [1.5, Number.NaN]);
     expect(chartCsv("train/loss", [hostile], "step")).toBe(
       'run,step,train/loss\r\n"\'=HYPERLINK(""x""),a",0,1.5\r\n"\'=HYPERLINK(""x""),a",10,NaN\r\n',
@@ -205,7 +205,7 @@ describe("a chart in words and files", () => {
     expect(chartCsv("k", [bucket], "time")).toBe("run,time_us,k,min,max\r\nb,0,2,1,3\r\n");
   });
 
-  it("Z29 an SVG holds names of strangers as text, and every line as a path", () => {
+  it("Z29 an SVG has untrusted names as text, and every line as a path", () => {
     const pen = new SvgPen();
     const lines = [
       line("</text><script>alert(1)</script>\u0001", [1, 2, 3]),
@@ -220,7 +220,7 @@ describe("a chart in words and files", () => {
     expect(svg).toContain('stroke-dasharray="6 3"');
   });
 
-  it("Z22 a wild point in one bucket reaches the top of the picture, among few lines and among many", () => {
+  it("Z22 an outlier in one bucket reaches the top of the picture, among few lines and among many", () => {
     const low = new Float64Array(50);
     const wild = line(
       "wild",
@@ -245,7 +245,7 @@ describe("a chart in words and files", () => {
     }
   });
 
-  it("Z24 a chart of only NaN, of one point and of nothing is drawn without a fault", () => {
+  it("Z24 a chart of only NaN, of one point and of nothing is drawn without an error", () => {
     for (const y of [[Number.NaN, Number.NaN], [5], [Infinity], [1e308, -1e308], [0, 0]]) {
       for (const log of [false, true]) {
         const pen = new SvgPen();

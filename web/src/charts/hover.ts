@@ -2,7 +2,7 @@ import type { Frame } from "./paint/frame.ts";
 import { nearestIndex } from "./lines/line.ts";
 import type { Drawn } from "./paint/paint.ts";
 
-/** What a line says at the crosshair. */
+/** The value of a line at the crosshair. */
 export interface Reading {
   readonly drawn: Drawn;
   readonly index: number;
@@ -16,7 +16,7 @@ export interface Reading {
 
 export type Order = "falling" | "rising";
 
-/** One reading per line that reaches that x, sorted by value; what is no number comes last. */
+/** One reading per line that reaches that x, sorted by value; other than numbers come last. */
 export function readingsAt(drawn: readonly Drawn[], x: number, slackX: number, order: Order): Reading[] {
   const readings: Reading[] = [];
   for (const each of drawn) {
@@ -24,7 +24,7 @@ export function readingsAt(drawn: readonly Drawn[], x: number, slackX: number, o
     const index = nearestIndex(line.x, x);
     if (index < 0) continue;
     const at = line.x[index]!;
-    // A line that ended long before says nothing here. One of texts holds on.
+    // A line that ended long before has no reading here. A line of texts keeps its last one.
     const inside = x >= line.x[0]! - slackX && x <= line.x[line.x.length - 1]! + slackX;
     if (!inside && line.words === undefined) continue;
     const raw = line.y[index]!;
@@ -67,7 +67,7 @@ export function nearestReading(
   return best;
 }
 
-/** Where the line itself passes: between two points it is on the way from one to the other. */
+/** The height of the drawn line: interpolated between two points. */
 function heightAt({ drawn: { line, calm }, index }: Reading, { y }: Frame, x: number): number {
   const values = calm ?? line.y;
   const here = y.toPlace(values[index]!);

@@ -1,4 +1,6 @@
 import { Watched } from "./watched.ts";
 
-/** The run under the pointer, wherever that is: its line in every chart and its row in every table light up. */
+/**
+ * The highlighted run, which is under the pointer: its line in every chart and its row in every table are highlighted.
+ */
 export const litRun = new Watched<string | undefined>(undefined);

@@ -2,16 +2,16 @@ import type { Scale } from "#lang/ticks/scale.ts";
 
 export type XRange = readonly [number, number];
 
-/** How far beyond the points one may go, in lengths of all of them. */
+/** How far a user may pan away from the points, in lengths of their range. */
 const BEYOND = 1;
-/** A share of all points that fills the picture at most; less could not be told apart. */
+/** The smallest share of the whole range that may fill the picture; a smaller one has no distinct values. */
 const CLOSEST = 1e-9;
 
-/** The range after a move by so many pixels to the right of the picture; some of the points stay in sight. */
+/** The range after a move by so many pixels to the right of the picture; some of the points stay visible. */
 export function panned({ from, to, start, end }: Scale, byPx: number, extent: XRange): XRange {
   const width = to - from;
   const by = (byPx * width) / (end - start);
-  // Where the range is already further out, it may only come back.
+  // A range that is already further out may only move back.
   const low = Math.min(from, extent[0] - width / 2);
   const high = Math.max(to, extent[1] + width / 2) - width;
   const moved = Math.min(high, Math.max(low, from + by));
@@ -30,7 +30,7 @@ export function zoomed({ from, to }: Scale, around: number, factor: number, exte
   return [low, low + next];
 }
 
-/** Stretched further than this a picture is too coarse to look at. */
+/** A picture that is stretched more than this is too coarse. */
 const STRETCH_MAX = 4;
 
 /** The picture lacks something of the range, or shows too little of it. */
@@ -39,7 +39,7 @@ export function isWorn(drawn: Scale, [from, to]: XRange): boolean {
   return drawn.to - drawn.from > STRETCH_MAX * (to - from);
 }
 
-/** How a picture that was drawn for one range is shifted and stretched to stand for another. */
+/** How a picture that was drawn for one range is shifted and stretched to show another. */
 export function shiftOf(drawn: Scale, [from, to]: XRange): { shiftPx: number; stretch: number } {
   const room = drawn.end - drawn.start;
   return {

@@ -13,21 +13,21 @@ import { useChartPointer, type PointerActions } from "./use-chart-pointer.ts";
 import { Watched } from "./watched.ts";
 
 export interface SeriesChartProps extends PictureOptions {
-  /** What is drawn, for people who do not see it. */
+  /** A description of the chart for screen readers. */
   title: string;
   lines: readonly Line[];
   height: number;
   /** Repaints when the colours of the page change. */
   dark: boolean;
-  /** Which values stand first in the tooltip. */
+  /** Which values come first in the tooltip. */
   order: Order;
-  /** Shared by the charts of a page: where the crosshair stands. */
+  /** Shared by the charts of a page: the position of the crosshair. */
   cursor: Watched<number | undefined>;
   /** Shared by the charts of a page: the range of x while it is being moved. */
   moving: Watched<XRange | undefined>;
-  /** Shared by everything on a page: the run that is lit. */
+  /** Shared by everything on a page: the highlighted run. */
   lit: Watched<string | undefined>;
-  /** Values in the tooltip are held against the line of this run. */
+  /** Values in the tooltip are compared with the line of this run. */
   baseline?: string | undefined;
   /** A row of colours per line instead of its height. */
   heat?: boolean;
@@ -35,15 +35,15 @@ export interface SeriesChartProps extends PictureOptions {
   counts?: boolean;
   onZoom(range: XRange): void;
   onZoomY(range: XRange): void;
-  /** Everything is to be shown. */
+  /** Called to show everything. */
   onReset(): void;
-  /** Where `width` is told, for reads at the right resolution. */
+  /** Receives the width, for reads at the right resolution. */
   onWidth?(width: number): void;
 }
 
 const REACH_PX = 28;
 
-/** Lines on a canvas, over one with the grid, which stays when lines step back, and under one for what follows the pointer. */
+/** Lines on a canvas, over one with the grid, which stays when lines are dimmed, and under one for the crosshair. */
 export function SeriesChart(props: SeriesChartProps) {
   const { title, lines, height, dark, order, cursor, lit, xKind, xName, log, smoothing, zoom } = props;
   const box = useRef<HTMLDivElement>(null);
@@ -125,7 +125,7 @@ export function SeriesChart(props: SeriesChartProps) {
   );
 }
 
-/** What the pointer and the keys do to everything that charts of a page share. */
+/** Applies pointer and keys to the state that charts of a page share. */
 function pointerActions(
   { cursor, lit, moving, onZoom, onReset }: SeriesChartProps,
   pointed: Watched<Pointed | undefined>,
@@ -164,7 +164,7 @@ function pointerActions(
   };
 }
 
-/** The values at a place of the plot, and the one that is meant; undefined where nothing is drawn. */
+/** The values at a place of the plot, and the nearest one; undefined where nothing is drawn. */
 function readAt(
   frame: Frame | undefined,
   drawn: ReturnType<typeof drawnOf>,
@@ -200,7 +200,7 @@ function useMeasured(box: RefObject<HTMLElement | null>, onWidth: SeriesChartPro
   return width;
 }
 
-/** What is to be drawn at this width: lines, or rows of colours. */
+/** The data to draw at this width: lines, or rows of colours. */
 function useChartPicture(props: SeriesChartProps, width: number) {
   const { lines, height, xKind, log, clip, smoothing, zoom, zoomY, fixedY } = props;
   const drawn = useMemo(() => drawnOf(lines, smoothing), [lines, smoothing]);

@@ -12,7 +12,7 @@ import type { Watched } from "./watched.ts";
 
 interface ChartPaint {
   box: RefObject<HTMLDivElement | null>;
-  /** From the bottom: grid and labels, lines, and what follows the pointer. */
+  /** From the bottom: grid and labels, lines, and the crosshair. */
   grid: RefObject<HTMLCanvasElement | null>;
   base: RefObject<HTMLCanvasElement | null>;
   over: RefObject<HTMLCanvasElement | null>;
@@ -25,25 +25,25 @@ interface ChartPaint {
   log: boolean;
   dark: boolean;
   zoom: XRange | undefined;
-  /** The range while it is being moved; then `zoom` says it. */
+  /** The range while it is being moved; afterwards it is in `zoom`. */
   moving: Watched<XRange | undefined>;
   cursor: Watched<number | undefined>;
   lit: Watched<string | undefined>;
 }
 
-/** Charts that are moved together are drawn anew in turns. */
+/** Charts that are moved together are redrawn in turns. */
 const queue = new PaintQueue();
 
 /**
- * Draws a chart when something of it changes. While it is moved along x, the lines that are there are shifted with every
- * frame; those that do not reach as far are drawn anew when their turn comes.
+ * Draws a chart when something of it changes. While it is moved along x, the drawn lines are shifted with every frame,
+ * and redrawn in turns where they do not reach far enough.
  */
 export function useChartPaint(parts: ChartPaint) {
   const { box, grid, base, frame, heat, drawn, width, height, xKind, log, dark, zoom } = parts;
   const { moving } = parts;
   const lastZoom = useRef(zoom);
 
-  /** Where everything stands at this moment. */
+  /** The current layout. */
   const frameNow = useCallback((): Frame | undefined => {
     const range = moving.get();
     return frame === undefined || range === undefined ? frame : movedTo(frame, xKind, range);
@@ -51,7 +51,7 @@ export function useChartPaint(parts: ChartPaint) {
 
   useLayoutEffect(() => {
     if (lastZoom.current === zoom) return;
-    // The move has arrived.
+    // The move has ended.
     lastZoom.current = zoom;
     moving.set(undefined);
   }, [zoom, moving]);
@@ -97,14 +97,14 @@ export function useChartPaint(parts: ChartPaint) {
       cancelAnimationFrame(asked);
       queue.remove(owner);
     };
-    // The theme changes what the variables say, not what they are called.
+    // The theme changes the values of the variables, not their names.
   }, [box, grid, base, frame, frameNow, heat, drawn, log, width, height, dark, moving]);
 
   const setDrag = useOverlay(parts, frameNow);
   return { frameNow, setDrag };
 }
 
-/** What follows the pointer, over the lines. Returns what shows a drag. */
+/** The overlay that follows the pointer. Returns the function that shows a drag. */
 function useOverlay(parts: ChartPaint, frameNow: () => Frame | undefined) {
   const { box, base, over, heat, drawn, width, height, dark, moving, cursor, lit } = parts;
   const drag = useRef<Overlay["drag"]>(undefined);

@@ -5,12 +5,12 @@ import type { Overlay } from "./paint/overlay.ts";
 import type { Scale } from "#lang/ticks/scale.ts";
 
 export interface PointerActions {
-  /** Where the pointer is listened to. */
+  /** The element with the listeners. */
   plot: RefObject<HTMLElement | null>;
   frameNow(): Frame | undefined;
   /** From the first to the last point. */
   extent: XRange | undefined;
-  /** There is something to the left or to the right. */
+  /** Whether there are points to the left or to the right. */
   isZoomed: boolean;
   /** The pointer is over the plot, or a key moved the crosshair. */
   onPoint(at: { x: number; y: number; clientX: number; clientY: number }): void;
@@ -19,9 +19,9 @@ export interface PointerActions {
   onDrag(drag: Overlay["drag"]): void;
   onZoomX(range: XRange): void;
   onZoomY(range: XRange): void;
-  /** Everything moves along x; undefined goes back to where it was. */
+  /** Moves everything along x; undefined resets it. */
   onMove(range: XRange | undefined): void;
-  /** The move has come to rest. */
+  /** The move has ended. */
   onRest(): void;
   onReset(): void;
 }
@@ -31,7 +31,7 @@ interface Down {
   y: number;
   shift: boolean;
   scale: Scale;
-  /** What the drag has turned out to be; a click until then. */
+  /** The kind of the drag; a click until it is known. */
   way?: "x" | "y" | "pan" | undefined;
 }
 
@@ -42,7 +42,7 @@ const KEY_ZOOM = 0.25;
 const KEY_PAN = 0.25;
 const WHEEL_ZOOM = 0.002;
 const WHEEL_LINE_PX = 32;
-/** A wheel does not say when it stops. */
+/** A wheel has no end event. */
 const WHEEL_REST_MS = 180;
 
 /**
@@ -115,7 +115,7 @@ export function useChartPointer(actions: PointerActions) {
       actions.onZoomX(range);
     }
     event.preventDefault();
-    // Pages have arrows of their own.
+    // Pages have their own arrow keys.
     event.stopPropagation();
   }
 
@@ -153,7 +153,7 @@ function middleAt(x: number, frame: Frame, element: HTMLElement) {
   return { x, y, clientX: left + x, clientY: top + y };
 }
 
-/** Moves with the wheel, and says when it rests. */
+/** Moves with the wheel, and detects when it stops. */
 function useWheel(plot: PointerActions["plot"], latest: { current: PointerActions }): void {
   useEffect(() => {
     const element = plot.current;
@@ -170,7 +170,7 @@ function useWheel(plot: PointerActions["plot"], latest: { current: PointerAction
         latest.current.onRest();
       }, WHEEL_REST_MS);
     };
-    // A listener of React's could not keep the page from scrolling.
+    // React's listeners are passive and cannot prevent scrolling.
     element.addEventListener("wheel", onWheel, { passive: false });
     return () => {
       element.removeEventListener("wheel", onWheel);
@@ -180,7 +180,7 @@ function useWheel(plot: PointerActions["plot"], latest: { current: PointerAction
   }, [plot]);
 }
 
-/** What a key asks for along x; undefined for other keys. */
+/** The new range for a key; undefined for other keys. */
 function keyRange(pressed: string, frame: Frame, at: number, extent: XRange | undefined): XRange | undefined {
   const whole = extent ?? [frame.x.from, frame.x.to];
   switch (pressed) {
@@ -200,7 +200,7 @@ function keyRange(pressed: string, frame: Frame, at: number, extent: XRange | un
   }
 }
 
-/** What the wheel asks for; undefined when it is the page that scrolls. */
+/** The new range for the wheel; undefined when the page scrolls. */
 function wheelRange(event: WheelEvent, element: HTMLElement, actions: PointerActions): XRange | undefined {
   const frame = actions.frameNow();
   if (frame === undefined) return undefined;
@@ -225,7 +225,7 @@ function wayOf(start: Down, at: { x: number; y: number }): Down["way"] {
   return alongY > alongX ? "y" : "pan";
 }
 
-/** By what the pointer has gone since it went down: what was under it stays under it. */
+/** By the distance since the pointer went down, so that the content follows it. */
 function pannedBy({ scale, x }: Down, atX: number, extent: XRange | undefined): XRange {
   return panned(scale, x - atX, extent ?? [scale.from, scale.to]);
 }

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { XRange } from "./motion.ts";
 
-/** The parts of x and y that a chart shows which is alone, and so keeps them itself. */
+/** The visible ranges of x and y of a single chart, which keeps them itself. */
 export function useZooms() {
   const [zoom, onZoom] = useState<XRange>();
   const [zoomY, onZoomY] = useState<XRange>();

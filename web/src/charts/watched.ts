@@ -1,4 +1,4 @@
-/** A value that others want to hear of when it changes. Setting the same value again tells nobody. */
+/** An observable value. Setting the same value again does not notify subscribers. */
 export class Watched<T> {
   #value: T;
   readonly #listeners = new Set<() => void>();
@@ -15,7 +15,7 @@ export class Watched<T> {
     for (const listener of this.#listeners) listener();
   };
 
-  /** Returns how to stop it. */
+  /** Returns the function that unsubscribes. */
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -1,7 +1,7 @@
 import { ELEMENTS_MAX, NESTING_MAX } from "./limits.ts";
 import { TooMuch } from "./prepared.ts";
 
-/** Counts what is made of a text, and ends the work where it becomes too much to show. */
+/** Counts the elements made of a text, and ends the work above the limit. */
 export class Budget {
   #elements = 0;
 

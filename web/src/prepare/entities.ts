@@ -1,4 +1,4 @@
-/** Characters by name, as HTML has them: those of HTML 4 that people write. Others stay as they were written. */
+/** Characters by name, as HTML has them: those of HTML 4 that people write. Others are unchanged. */
 const LATIN_FIRST = 160;
 const LATIN =
   "nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest " +

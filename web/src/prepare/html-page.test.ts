@@ -4,7 +4,7 @@ import { htmlPage } from "./html-page.ts";
 import { EMPTY_TAGS, TAGS } from "./html-rules.ts";
 import { frameDocument } from "./page-styles.ts";
 
-describe("a page of a user", () => {
+describe("an HTML page of a user", () => {
   it.each([
     ['<p class="a" onclick=x()>x</p>', '<p class="a">x</p>'],
     ["<IMG SRC=x ALT='far' ONERROR=alert(1)>", "<span>[picture: far]</span>"],
@@ -18,7 +18,7 @@ describe("a page of a user", () => {
     ["1 < 2 &amp;&eacute;&nosuch; <form><p>kept", "1 &lt; 2 &amp;é&amp;nosuch; <p>kept</p>"],
     ['a\u0000\ud800"\ufffe', "a\ufffd\ufffd&quot;\ufffd"],
     ["a <b", "a "],
-  ])("Z101 is written again from what is known of it: %j", (page, markup) => {
+  ])("Z101 is serialized from known tags and attributes: %j", (page, markup) => {
     expect(htmlPage(page).markup).toBe(markup);
   });
 
@@ -27,11 +27,11 @@ describe("a page of a user", () => {
     "<a href='&#106;avascript:x()'>",
     "<a href=//elsewhere>",
     "<a href=data:text/html,x>",
-  ])("Z84 leads nowhere that runs: %s", (page) => {
+  ])("Z84 has no link that runs code: %s", (page) => {
     expect(htmlPage(page).markup).toBe('<a target="_blank" rel="noopener noreferrer nofollow"></a>');
   });
 
-  it("Z98 has one style sheet, which asks for nothing and cannot end its element", () => {
+  it("Z98 has one style sheet, which loads nothing and cannot end its element", () => {
     const { markup, sheet } = htmlPage(
       `<style>a { content: "</b>" }</style><p style="color:red">x<STYLE media='>'>@import "http://evil.example/a;b"; @IMPORT url(//evil.example);
        q { background: url( "http://evil.example/)" ) } r { background: URL(data:image/png;base64,AA) }</STYLE>`,
@@ -56,12 +56,12 @@ describe("a page of a user", () => {
     expect(() => htmlPage(page)).toThrow(`too ${refusal}`);
   });
 
-  it("Z99 reads a page in proportion to its length, however few of its tags end", () => {
+  it("Z99 reads a page in linear time, even with unclosed tags", () => {
     for (const part of ["<script>", "<a", "<a b='", "<!--", "</", "<style>", "<p =", "<a b ="])
       expect(() => htmlPage(part.repeat(100_000))).not.toThrow(RangeError);
   });
 
-  it("Z101 is well-formed, whatever it was", () => {
+  it("Z101 is well-formed for any input", () => {
     const tags = [
       "b",
       "p",
@@ -103,7 +103,7 @@ describe("a page of a user", () => {
   });
 });
 
-/** Tags in order, known names, attributes in quotes, and nothing in between that XML has no place for. */
+/** Tags in order, known names, attributes in quotes, and nothing in between that XML does not allow. */
 function expectWellFormed(markup: string): void {
   const open: string[] = [];
   const rest = markup.replaceAll(

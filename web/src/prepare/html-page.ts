@@ -9,8 +9,9 @@ import { STYLE_KEPT, styleRule, withoutAddresses } from "./page-styles.ts";
 import { TooMuch, type FramePage } from "./prepared.ts";
 
 /**
- * A page of a user without anything that runs or loads, and with its styles apart. It is written again as XML from what is known of it (html-rules.ts): so a browser makes
- * exactly the elements that were counted here, where it would make millions of a few thousand tags in HTML. Throws TooMuch.
+ * A page of a user without anything that runs or loads, and with separate styles. It is serialized as XML from known
+ * tags and attributes (html-rules.ts), so that a browser makes exactly the elements that were counted here; from HTML
+ * it could make millions of a few thousand tags. Throws TooMuch.
  */
 export function htmlPage(text: string): FramePage {
   const writer = new PageWriter();
@@ -112,7 +113,7 @@ function attribute(name: string, value: string): string {
   return ` ${name}="${escaped(value)}"`;
 }
 
-/** What XML has no way to write; with `u`, half a character is one of them. */
+/** Characters that XML does not allow; with `u`, also half a surrogate pair. */
 const NOT_IN_XML = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 
 function escaped(text: string): string {

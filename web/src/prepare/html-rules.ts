@@ -1,4 +1,4 @@
-/** What of a page a preview keeps. Whatever is not here is left out; what is between its tags stays. */
+/** The tags and attributes that a preview keeps. Others are left out; their content stays. */
 export const TAGS: ReadonlySet<string> = new Set(
   (
     "a abbr address article aside b bdi bdo big blockquote br caption center cite code col colgroup dd del dfn div dl dt em fieldset figcaption figure font footer " +
@@ -25,7 +25,7 @@ const CELLS = ["td", "th", "caption"];
 const SECTIONS = ["thead", "tbody", "tfoot", "colgroup", "caption"];
 const PARAGRAPH: Ending = { ends: ["p"], within: ["table", ...CELLS] };
 
-/** What a start tag ends although no end tag says so, the innermost first. */
+/** Elements that a start tag closes implicitly, the innermost first. */
 export const ENDINGS: ReadonlyMap<string, readonly Ending[]> = new Map<string, readonly Ending[]>([
   ["li", [{ ends: ["li"], within: ["ul", "ol", "menu"] }, PARAGRAPH]],
   ...["dt", "dd"].map((tag) => [tag, [{ ends: ["dt", "dd"], within: ["dl"] }, PARAGRAPH]] as const),
@@ -38,7 +38,10 @@ export const ENDINGS: ReadonlyMap<string, readonly Ending[]> = new Map<string, r
     .map((tag) => [tag, [PARAGRAPH]] as const),
 ]);
 
-/** An end tag ends nothing beyond these: one of a table, nothing beyond its table; any other, nothing beyond its cell. */
+/**
+ * An end tag closes nothing outside of these: one of a table, nothing outside its table; any other, nothing outside its
+ * cell.
+ */
 export function endsWithin(tag: string): readonly string[] {
   if (tag === "table") return [];
   return tag === "tr" || CELLS.includes(tag) || SECTIONS.includes(tag) ? ["table"] : ["table", ...CELLS];

@@ -1,6 +1,6 @@
 /**
- * The tags and texts of a page, as far as a preview needs them. It need not read a page as a browser does: what is shown is written again from what was read here. Takes
- * time in proportion to the text, whatever is in it: a search that finds nothing ends the page.
+ * The tags and texts of a page, as far as a preview needs them. It need not parse like a browser, because the preview
+ * is serialized from these tokens. Takes linear time for any text: a search without a match ends the page.
  */
 export type HtmlToken =
   | { kind: "text"; text: string }
@@ -9,7 +9,7 @@ export type HtmlToken =
   /** What is between the tags of an element whose content is not markup, such as a style sheet. */
   | { kind: "content"; name: string; text: string };
 
-/** Elements whose content is not markup, or has no place in a preview. */
+/** Elements whose content is not markup, or not shown in a preview. */
 const OPAQUE = new Set([
   "script",
   "style",

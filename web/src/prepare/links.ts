@@ -1,12 +1,12 @@
 const PICTURES = /^data:image\/(?:png|jpeg|gif|webp);base64,/i;
 const LINKS = /^(?:https?:|mailto:|#|\/(?![/\\]))/i;
 
-/** A link of a user leads to a page, and never runs anything. */
+/** A link of a user opens a page, and never runs code. */
 export function isSafeLink(address: string): boolean {
   return LINKS.test(address);
 }
 
-/** Only a picture that is in the text itself: any other would let its server know who looks at the page. */
+/** Only an embedded picture: any other would reveal the reader to its server. */
 export function isSafePicture(address: string): boolean {
   return PICTURES.test(address);
 }

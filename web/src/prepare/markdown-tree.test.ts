@@ -36,7 +36,7 @@ describe("Markdown as elements", () => {
     ["[x](data:text/html,x)", "p(a(x))"],
     ["![p](http://elsewhere/p.png)", "p([picture: p])"],
     ["![](data:image/svg+xml,x)", "p([picture: data:image/svg+xml,x])"],
-  ])("Z84 makes nothing that acts of %j", (text, tree) => {
+  ])("Z84 makes no active content from %j", (text, tree) => {
     expect(drawn(markdownTree(text))).toBe(tree);
   });
 
@@ -51,7 +51,7 @@ describe("Markdown as elements", () => {
     expect(() => markdownTree(text)).toThrow(`too ${refusal}`);
   });
 
-  it("Z99 takes what people write, and many signs as one text", () => {
+  it("Z99 accepts usual texts, and merges many tokens into one text", () => {
     expect(drawn(markdownTree("> ".repeat(20) + "a"))).toContain("blockquote(p(a))");
     expect(markdownTree("\\*".repeat(50_000))).toEqual([
       { tag: "p", attributes: {}, children: ["*".repeat(50_000)] },

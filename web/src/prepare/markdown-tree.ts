@@ -8,13 +8,13 @@ import { TooMuch, type MarkupAttributes, type MarkupNode, type MarkupTag } from 
 
 const marked = new Marked({ gfm: true, breaks: true });
 
-/** Markdown as elements of a page. Markup inside of it is text, as it was typed. Throws TooMuch. */
+/** Markdown as elements of a page. HTML inside of it is text. Throws TooMuch. */
 export function markdownTree(text: string): MarkupNode[] {
   if (text.length > TEXT_LENGTH_MAX) throw new TooMuch("large");
   try {
     return new TreeMaker().nodes(marked.lexer(text), 0);
   } catch (thrown) {
-    // The lexer calls itself for every level: the stack ends where nothing else does.
+    // The lexer recurses for every level: its only limit is the stack.
     if (thrown instanceof RangeError) throw new TooMuch("deep");
     throw thrown;
   }
@@ -28,7 +28,7 @@ class TreeMaker {
     for (const token of tokens) {
       for (const node of [this.#node(token as MarkedToken, depth)].flat()) {
         const last = nodes.at(-1);
-        // One piece of text for many tokens of it, so that to count elements is to count everything.
+        // Merges adjacent text tokens, so that counting elements counts everything.
         if (typeof node === "string" && typeof last === "string") nodes[nodes.length - 1] = last + node;
         else nodes.push(node);
       }

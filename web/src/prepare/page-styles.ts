@@ -1,8 +1,8 @@
 import type { FramePage } from "./prepared.ts";
 
 /**
- * The styles of a page of a user, as one sheet. What the page may load does not depend on this: that is for the frame and its policy. But a browser complains about each
- * address that the policy stops.
+ * The styles of a page of a user, as one sheet. This is not for security, which the policy of the frame provides, but
+ * browsers log each address that the policy blocks.
  */
 const IMPORT = /@import\b(?:"[^"]*"|'[^']*'|[^;"'])*;?/gi;
 const ADDRESS = /url\(\s*(?!["']?data:)(?:"[^"]*"|'[^']*'|[^)]*)\s*\)/gi;
@@ -15,7 +15,7 @@ export function styleRule(place: number, declarations: string): string {
   return `[${STYLE_KEPT}="${place}"]:not(#_):not(#_) { ${declarations} }`;
 }
 
-/** The style sheet without what it would load; the policy of the frame stops what is written so that it is not seen here. */
+/** The style sheet without what it would load; the policy of the frame blocks what is not recognized here. */
 export function withoutAddresses(sheet: string): string {
   return sheet.replace(IMPORT, "").replace(ADDRESS, "none");
 }

@@ -1,4 +1,7 @@
-/** What is made of texts of users, in a thread of its own (worker.ts): only what is known here, counted, and nothing that acts. */
+/**
+ * The results of preparing texts of users, in a worker thread (worker.ts): only known elements, counted, without active
+ * content.
+ */
 export interface Preparations {
   markdown: readonly MarkupNode[];
   html: FramePage;
@@ -54,7 +57,7 @@ export interface FramePage {
   sheet: string;
 }
 
-/** Why a text is shown as it is. */
+/** Why a text is shown as plain text. */
 export type Refusal = "large" | "deep" | "slow" | "broken";
 export type Outcome<V> = { value: V } | { refused: Refusal };
 

@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads";
 import { afterEach, describe, expect, it } from "vitest";
 import { Preparer, type Thread } from "./preparer.ts";
 
-/** Real threads. One that is given "forever" never comes back; one that is given anything else says how many it was given. */
+/** Real threads. The text "forever" never returns; any other returns the count of texts. */
 const CODE = `
   const { parentPort } = require("node:worker_threads");
   let count = 0;
@@ -13,7 +13,7 @@ const CODE = `
   parentPort.postMessage("ready");
 `;
 
-describe("texts prepared in a thread of their own", () => {
+describe("texts prepared in a worker thread", () => {
   const workers: Worker[] = [];
   afterEach(async () => {
     for (const worker of workers.splice(0)) await worker.terminate();
@@ -35,7 +35,7 @@ describe("texts prepared in a thread of their own", () => {
     };
   }
 
-  it("Z100 gives up what takes too long, and prepares the next in a new thread", async () => {
+  it("Z100 cancels a text that takes too long, and prepares the next in a new thread", async () => {
     const preparer = new Preparer(() => start(), 2_000);
     const outcomes = ["a", "b", "forever", "c"].map((text) => preparer.prepare("markdown", text));
     expect(await Promise.all(outcomes)).toEqual([
@@ -48,7 +48,7 @@ describe("texts prepared in a thread of their own", () => {
     await expect.poll(() => workers.at(0)?.threadId).toBe(-1);
   });
 
-  it("Z100 does not begin what nothing waits for", async () => {
+  it("Z100 does not begin a cancelled text", async () => {
     const preparer = new Preparer(() => start());
     const left = new AbortController();
     left.abort();
@@ -56,7 +56,7 @@ describe("texts prepared in a thread of their own", () => {
     expect(await preparer.prepare("markdown", "a")).toEqual({ value: ["a 1"] });
   });
 
-  it("Z100 says when there is no thread to be had, and tries again the next time", async () => {
+  it("Z100 reports when no thread can be started, and retries with the next text", async () => {
     let isBroken = true;
     const preparer = new Preparer(() => {
       if (isBroken) throw new Error("no workers here");

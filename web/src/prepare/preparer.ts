@@ -7,7 +7,7 @@ export interface ToWorker {
 }
 export type FromWorker = "ready" | Outcome<Preparations[keyof Preparations]>;
 
-/** What of a Worker is needed here. */
+/** The part of Worker that is used here. */
 export interface Thread {
   postMessage(message: ToWorker): void;
   addEventListener(type: "message" | "error", listener: (event: { data?: unknown }) => void): void;
@@ -16,7 +16,8 @@ export interface Thread {
 }
 
 /**
- * Has texts prepared in a thread of its own, one after the other. A text that takes too long is refused and its thread ended; the next text gets a new one. Never rejects.
+ * Prepares texts in a worker thread, one after the other. A text that takes too long is refused and its thread ended;
+ * the next text gets a new one. Never rejects.
  */
 export class Preparer {
   readonly #start: () => Thread;
@@ -57,7 +58,7 @@ export class Preparer {
     return { refused: "slow" };
   }
 
-  /** undefined when no thread can be had. */
+  /** undefined when no thread can be started. */
   async #open(): Promise<Thread | undefined> {
     let thread: Thread | undefined;
     try {
@@ -71,7 +72,7 @@ export class Preparer {
   }
 }
 
-/** undefined when the thread fails or says nothing for so long. */
+/** undefined when the thread fails or times out. */
 function nextMessage(thread: Thread, limitMs: number): Promise<unknown> {
   return new Promise((resolve) => {
     const end = (data?: unknown) => {
@@ -82,7 +83,7 @@ function nextMessage(thread: Thread, limitMs: number): Promise<unknown> {
     };
     const onMessage = ({ data }: { data?: unknown }) => end(data);
     const onError = () => end();
-    // A page that was busy itself finds the time over and the answer there: the answer counts.
+    // If the page itself was busy, both the timeout and the answer are due: the answer counts.
     let timer = setTimeout(() => (timer = setTimeout(end, 20)), limitMs);
     thread.addEventListener("message", onMessage);
     thread.addEventListener("error", onError);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { svgCost } from "./svg-cost.ts";
 
-describe("how much is drawn for a picture", () => {
+describe("the drawing cost of an SVG", () => {
   it.each([
     ["<svg><g><path/><path></path></g></svg>", 5],
     ['<svg><path id="a"/><use href="#a"/><use xlink:href="&#35;a"/></svg>', 7],

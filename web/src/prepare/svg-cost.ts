@@ -7,18 +7,19 @@ interface Element {
   children: Element[];
   /** Ids it draws: copies, patterns, masks, gradients. */
   refs: readonly string[];
-  /** Whether a style sheet can make it draw what has an id, too. */
+  /** Whether a style sheet can make it draw elements with ids, too. */
   isStyled: boolean;
   cost?: number;
 }
 
 const OPAQUE = new Set(["style"]);
 const REF = /#([^\s"'()]+)/g;
-/** A picture inside that is drawn as elements again. */
+/** An embedded SVG. */
 const NESTED = /data:[^,]*(?:xml|html)/i;
 
 /**
- * How many elements a browser draws for an SVG: copies of copies, and patterns in patterns, are ten lines of text and a billion shapes. Throws TooMuch beyond the limit.
+ * How many elements a browser draws for an SVG: with copies of copies and patterns in patterns, ten lines of text can
+ * be a billion shapes. Throws TooMuch above the limit.
  */
 export function svgCost(text: string): number {
   // An entity may stand for any text, also for others.
@@ -26,7 +27,7 @@ export function svgCost(text: string): number {
   const { root, byId, sheetRefs } = readSvg(text);
   const costOf = (element: Element): number => {
     if (element.cost !== undefined) return element.cost;
-    // A browser draws nothing that is drawn inside of itself.
+    // Browsers do not draw cycles.
     element.cost = 0;
     let cost = 1;
     for (const child of element.children) cost += costOf(child);
@@ -54,7 +55,7 @@ function readSvg(text: string): { root: Element; byId: Map<string, Element>; she
   let count = 0;
   for (const token of htmlTokens(text, OPAQUE)) {
     if (token.kind === "content") {
-      // A backslash can write any address in a way that is not seen here.
+      // With backslash escapes an address could not be recognized here.
       if (token.text.includes("\\") || NESTED.test(token.text)) throw new TooMuch("large");
       for (const address of token.text.matchAll(/url\([^)]*\)/gi)) sheetRefs.push(...refsIn(address[0]));
     } else if (token.kind === "end") {

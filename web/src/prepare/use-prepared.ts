@@ -8,14 +8,14 @@ type Remembered = { [K in keyof Preparations]: Map<string, Outcome<Preparations[
 const REMEMBERED_MAX = 16;
 
 const preparer = new Preparer(() => new Worker(new URL("./worker.ts", import.meta.url), { type: "module" }));
-/** The last outcomes by their texts, so that a page that is looked at again shows them at once. */
+/** A cache of the last results, so that a page that is opened again shows them at once. */
 const remembered: Remembered = {
   markdown: new BoundedMap(REMEMBERED_MAX),
   html: new BoundedMap(REMEMBERED_MAX),
   svg: new BoundedMap(REMEMBERED_MAX),
 };
 
-/** What is made of the text; undefined while it is being prepared. */
+/** The prepared text; undefined while it is being prepared. */
 export function usePrepared<K extends keyof Preparations>(
   kind: K,
   text: string,

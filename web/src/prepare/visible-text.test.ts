@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { cutText, visibleLines, visibleText } from "./visible-text.ts";
 
-describe("text of strangers", () => {
-  it("Z70 shows what cannot be seen, and leaves the rest as it is", () => {
+describe("untrusted text", () => {
+  it("Z70 shows invisible characters, and does not change the rest", () => {
     expect(visibleText("evil\u202Egpj.exe")).toBe("evil⟨U+202E⟩gpj.exe");
     expect(visibleText("a\u0000b\u001b[2Jc\u009b")).toBe("a⟨U+0000⟩b⟨U+001B⟩[2Jc⟨U+009B⟩");
     expect(visibleText("two\nlines\there")).toBe("two↵lines⇥here");
@@ -16,7 +16,7 @@ describe("text of strangers", () => {
     expect(visibleLines("a\n\tb\u202e\r")).toBe("a\n\tb⟨U+202E⟩⟨U+000D⟩");
   });
 
-  it("Z70 shows as many marks on a letter as letters have", () => {
+  it("Z70 limits the marks on a letter", () => {
     const marks = "\u0301".repeat(16);
     expect(visibleText(`a${marks}b`)).toBe(`a${marks}b`);
     expect(visibleLines(`a${"\u0301".repeat(1_016)}b`)).toBe(`a${marks}⟨1000 more marks⟩b`);

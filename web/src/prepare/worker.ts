@@ -1,4 +1,4 @@
-/** Prepares texts of users for the pages, so that a page does something else meanwhile and can end the work (preparer.ts). */
+/** Prepares texts of users for the pages, so that a page stays responsive and can cancel the work (preparer.ts). */
 import { htmlPage } from "./html-page.ts";
 import { markdownTree } from "./markdown-tree.ts";
 import { TooMuch, type Outcome, type Preparations } from "./prepared.ts";

@@ -3,10 +3,10 @@ import styles from "./button.module.css";
 
 interface ButtonProps extends Omit<ComponentProps<"button">, "children"> {
   children: ReactNode;
-  /** What a picture without words means. */
+  /** The meaning of an icon without text. */
   label?: string;
   primary?: boolean;
-  /** Without a frame, for bars full of pictures. */
+  /** Without a frame, for bars full of icons. */
   quiet?: boolean;
 }
 

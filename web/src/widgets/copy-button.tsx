@@ -5,7 +5,7 @@ import { copyText } from "./copy-text.ts";
 
 const TOLD_MS = 1_500;
 
-/** Puts a text on the clipboard and says for a moment that it has. */
+/** Copies a text to the clipboard and confirms it for a moment. */
 export function CopyButton({
   text,
   label = "Copy",

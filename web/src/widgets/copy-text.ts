@@ -1,4 +1,4 @@
-/** Puts a text on the clipboard. False where the browser does not let us. */
+/** Copies a text to the clipboard. False if the browser does not allow it. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     // Absent on pages without TLS that are not on this machine.

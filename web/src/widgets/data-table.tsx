@@ -3,13 +3,13 @@ import styles from "./data-table.module.css";
 
 export interface Column<T> {
   title: string;
-  /** The title is said, not shown: for a column of buttons. */
+  /** The title is only for screen readers: for a column of buttons. */
   isUntitled?: boolean;
   isNumber?: boolean;
   cell: (row: T) => ReactNode;
 }
 
-/** A table of a few dozen rows. For thousands there is the virtual one. */
+/** A table of a few dozen rows. For thousands use the virtual one. */
 export function DataTable<T>({
   label,
   columns,

@@ -1,7 +1,7 @@
 import { useId, type ReactNode } from "react";
 import styles from "./panel.module.css";
 
-/** A framed part of a page with a title, and what can be done with it on the right. */
+/** A framed part of a page with a title, and actions on the right. */
 export function Panel({
   title,
   actions,

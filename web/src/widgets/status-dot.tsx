@@ -2,7 +2,10 @@ import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
 import styles from "./status-dot.module.css";
 import { wordOf } from "#lang/words/enums.ts";
 
-/** A dot in the colour of the status, with its word beside it or, with `bare`, in its title. One whose heartbeat is late is not lost yet, but no longer well. */
+/**
+ * A dot in the colour of the status, with its word beside it or, with `bare`, in its title. A run with a late heartbeat
+ * is not lost yet, but has another colour.
+ */
 export function StatusDot({
   status,
   bare = false,

@@ -8,7 +8,7 @@ export interface TabChoice {
   count?: number;
 }
 
-/** Parts of a page of which one is shown; which one belongs in the address. Children are TabPanels. */
+/** Tabs; the current one belongs in the address. Children are TabPanels. */
 export function Tabs({
   label,
   value,

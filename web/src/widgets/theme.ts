@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 
-/** Light, dark, or what the system says. Kept per browser. */
+/** Light, dark, or the setting of the system. Stored per browser. */
 export type Theme = "light" | "dark" | "system";
 
 const KEY = "cairn.theme";
@@ -17,7 +17,7 @@ export function isDark(): boolean {
 
 const listeners = new Set<() => void>();
 
-/** Returns how to stop it. */
+/** Returns the function that unsubscribes. */
 function onThemeChange(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);

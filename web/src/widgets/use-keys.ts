@@ -2,7 +2,7 @@ import { useEffectEvent, useLayoutEffect } from "react";
 
 const TYPED_INTO = "input:not([type=checkbox]), textarea, select";
 
-/** Whether somebody is typing there, so that letters are letters. */
+/** Whether it is a text field, so that letters are not shortcuts. */
 function isTyping({ target }: KeyboardEvent): boolean {
   return target instanceof HTMLElement && (target.isContentEditable || target.matches(TYPED_INTO));
 }
@@ -11,7 +11,7 @@ function isInDialog({ target }: KeyboardEvent): boolean {
   return target instanceof HTMLElement && target.closest("[role=dialog]") !== null;
 }
 
-// Key presses count from the moment the page is there, and by the time of the press: a busy machine loses none.
+// Key presses count as soon as the page is shown, by the time of the press, so that a busy machine loses none.
 
 /** Calls for a key that is pressed anywhere outside a text field or dialog and without Ctrl, Alt or Meta. */
 export function useKey(key: string, onPress: () => void): void {

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useState } from "react";
 
-/** The width inside an element, whenever that changes; 0 while there is none. */
+/** The inner width of an element, updated when it changes; 0 without an element. */
 export function useWidth(element: HTMLElement | null): number {
   const [width, setWidth] = useState(0);
   useLayoutEffect(() => {

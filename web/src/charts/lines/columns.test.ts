@@ -34,7 +34,7 @@ describe("columns of pixels", () => {
     expect(Math.min(...columns.low.subarray(0, columns.size))).toBe(-1e9);
   });
 
-  it("Z22 lowest and highest number of any line survive, and columns stay in order", () => {
+  it("Z22 lowest and highest number of any line are kept, and columns stay in order", () => {
     fc.assert(
       fc.property(series, ({ x, y }) => {
         const { size, low, high, pixel, first } = columnsOf(x, y, scale);
@@ -60,7 +60,7 @@ describe("columns of pixels", () => {
     expect([...first.subarray(0, size)]).toEqual([1, Number.NaN, 2]);
   });
 
-  it("Z22 buckets bring their own lowest and highest, and an infinite one does not break the line", () => {
+  it("Z22 buckets have their own lowest and highest, and an infinite one does not break the line", () => {
     const columns = columnsOf(
       Float64Array.of(0, 250, 500),
       Float64Array.of(1, 2, 3),
@@ -101,7 +101,7 @@ describe("places", () => {
     );
   });
 
-  it("Z23 the bound is the first place at or beyond a value", () => {
+  it("Z23 the bound is the first index at or above a value", () => {
     fc.assert(
       fc.property(series, fc.integer({ min: -1, max: 501 }), ({ x }, at) => {
         const found = [...x].findIndex((each) => each >= at);
@@ -113,7 +113,7 @@ describe("places", () => {
 });
 
 describe("marks", () => {
-  const points = { exact: true, pointCount: 0, homelessCount: 0 };
+  const points = { exact: true, pointCount: 0, unplacedCount: 0 };
 
   it("Z24 NaN and infinities are marked at the edges, a row of them not as a bar", () => {
     const x = Float64Array.of(0, 100, 200, 300);
@@ -132,7 +132,7 @@ describe("marks", () => {
 });
 
 describe("sparkline", () => {
-  it("Z22 a sparkline keeps its spike and its gaps, and of nothing there is nothing", () => {
+  it("Z22 a sparkline keeps its spike and its gaps, and is empty without points", () => {
     expect(sparklinePath([], 80, 20)).toBe("");
     expect(sparklinePath([Number.NaN, Infinity], 80, 20)).toBe("");
     const values = Array.from({ length: 5000 }, (_, i) => (i === 2500 ? 100 : 0));

@@ -22,7 +22,7 @@ export function columnsOf(
   lows: Float64Array = y,
   highs: Float64Array = y,
 ): Columns {
-  // One neighbour on either side, so that lines go on to the edge.
+  // One neighbour on either side, so that lines reach the edge.
   const begin = Math.max(0, lowerBound(x, scale.from) - 1);
   const beyond = lowerBound(x, scale.to);
   let end = beyond;
@@ -40,7 +40,7 @@ export function columnsOf(
   for (let i = begin; i < end; i++) {
     const value = y[i]!;
     if (!Number.isFinite(value)) {
-      // The column goes on: only a gap between columns is seen.
+      // Still the same column: only gaps between columns are visible.
       gap = true;
       continue;
     }
@@ -73,7 +73,7 @@ export function columnsOf(
   return { size, pixel, first, low, high, last };
 }
 
-/** Neighbours far outside would make coordinates that a canvas draws wrongly; one screen beyond is enough. */
+/** Far coordinates are drawn wrongly by a canvas; one screen outside is enough. */
 function clamp(pixel: number, { start, end }: Scale): number {
   const room = Math.abs(end - start) + 1;
   return Math.min(Math.max(start, end) + room, Math.max(Math.min(start, end) - room, pixel));

@@ -15,7 +15,7 @@ const histogram = fc
   }));
 
 describe("histograms over steps", () => {
-  it("Z27 every step keeps all its counts, whatever its edges are, and steps rise", () => {
+  it("Z27 every step keeps all its counts, for any edges, and steps rise", () => {
     fc.assert(
       fc.property(fc.array(histogram, { minLength: 1, maxLength: 6 }), (histograms) => {
         const lines = histogramLines(histograms);
@@ -30,7 +30,7 @@ describe("histograms over steps", () => {
     );
   });
 
-  it("Z27 the highest values are the top row, and edges that are the same need no sharing out", () => {
+  it("Z27 the highest values are the top row, and equal edges need no redistribution", () => {
     const lines = histogramLines([{ step: 1, edges: [0, 1, 2], counts: [7, 3] }]);
     expect(lines.map(({ name, y }) => [name, y[0]])).toEqual([
       ["1", 3],

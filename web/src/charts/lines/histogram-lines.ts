@@ -10,8 +10,8 @@ export interface StepHistogram {
 const BINS_MAX = 48;
 
 /**
- * Histograms of many steps as rows of a heat map, the highest values on top. Steps may have edges of their own: all
- * are laid on one grid, and a bin that covers several cells is shared out among them, so that no count is lost.
+ * Histograms of many steps as rows of a heat map, the highest values on top. Steps may have different edges: all are
+ * mapped to one grid, and a bin that covers several cells is distributed among them, so that no count is lost.
  */
 export function histogramLines(histograms: readonly StepHistogram[]): Line[] {
   const rows = histograms.toSorted((a, b) => a.step - b.step);
@@ -35,7 +35,7 @@ export function histogramLines(histograms: readonly StepHistogram[]): Line[] {
       y: Float64Array.from(laid, (counts) => counts[bin]!),
       exact: true,
       pointCount: rows.length,
-      homelessCount: 0,
+      unplacedCount: 0,
     };
   });
 }

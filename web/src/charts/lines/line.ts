@@ -1,5 +1,5 @@
 /**
- * Points of one line by rising x. Exact: `y` is what was logged. An band: `y` is the mean of a bucket, and `low`
+ * Points of one line by rising x. Exact: `y` is what was logged. A band: `y` is the mean of a bucket, and `low`
  * and `high` are the smallest and largest number in it, so that no spike is lost.
  */
 export interface Points {
@@ -7,31 +7,31 @@ export interface Points {
   readonly y: Float64Array;
   readonly low?: Float64Array;
   readonly high?: Float64Array;
-  /** Where something that is not a number was logged: 1. Only for bands; else `y` says it. */
+  /** 1 where a bucket contains values that are not numbers. Only for bands; exact points have it in `y`. */
   readonly nan?: Uint8Array;
-  /** For a series of texts: what stands at each x; `y` is then its place in `words`. */
+  /** For a series of texts: the text at each x; `y` is then its index in `words`. */
   readonly words?: readonly string[];
   readonly exact: boolean;
   /** How many points this stands for. */
   readonly pointCount: number;
-  /** Points that have no place on this axis, for example without a step. */
-  readonly homelessCount: number;
+  /** Points that cannot be shown on this axis, for example without a step. */
+  readonly unplacedCount: number;
 }
 
 export interface Line extends Points {
   /** Unique in the chart. */
   readonly id: string;
-  /** Lines of one run light up together. */
+  /** Lines of one run are highlighted together. */
   readonly runId: string;
   readonly name: string;
   readonly colour: string;
   readonly dash: readonly number[];
   readonly bold?: boolean;
-  /** What a restart replaced: it stands behind the others. */
+  /** Points that a restart replaced, drawn behind the others. */
   readonly faded?: boolean;
 }
 
-/** The first place whose x is at or beyond `value`; the length when there is none. */
+/** The first index whose x is at least `value`; the length when there is none. */
 export function lowerBound(x: Float64Array, value: number): number {
   let low = 0;
   let high = x.length;
@@ -43,7 +43,7 @@ export function lowerBound(x: Float64Array, value: number): number {
   return low;
 }
 
-/** The place whose x is nearest; -1 for no points at all. Of two at the same distance the earlier one. */
+/** The index whose x is nearest; -1 without points. Of two at the same distance the earlier one. */
 export function nearestIndex(x: Float64Array, value: number): number {
   if (x.length === 0) return -1;
   const right = lowerBound(x, value);

@@ -10,14 +10,14 @@ function points(y: readonly number[], x: readonly number[] = y.map((_, i) => i))
     y: Float64Array.from(y),
     exact: true,
     pointCount: y.length,
-    homelessCount: 0,
+    unplacedCount: 0,
   };
 }
 
 const open = { from: -Infinity, to: Infinity, log: false, clip: false };
 
 describe("the range of values", () => {
-  it("Z26 every number shown is inside, infinities and NaN do not count", () => {
+  it("Z26 every number shown is inside, infinities and NaN are ignored", () => {
     const value = fc.oneof(
       fc.double({ min: -1e9, max: 1e9, noNaN: true }),
       fc.constantFrom(Number.NaN, Infinity),
@@ -40,7 +40,7 @@ describe("the range of values", () => {
     expect(range.to).toBeLessThan(4);
   });
 
-  it("Z26 clipping leaves out the few that push all others together, and only those", () => {
+  it("Z26 clipping leaves out outliers, and only those", () => {
     const calm = Array.from({ length: 1000 }, (_, i) => Math.sin(i));
     const wild = calm.with(500, 1e6);
     expect(valueRange([points(wild)], { ...open, clip: true })).toMatchObject({ clipped: true });
@@ -49,7 +49,7 @@ describe("the range of values", () => {
     expect(valueRange([points(calm)], { ...open, clip: true })).toMatchObject({ clipped: false });
   });
 
-  it("Z26 on a log axis what is not above 0 does not count", () => {
+  it("Z26 a log axis ignores values that are not above 0", () => {
     const range = valueRange([points([-5, 0, 0.01, 10])], { ...open, log: true })!;
     expect(range.from).toBeGreaterThan(0.005);
     expect(range.from).toBeLessThanOrEqual(0.01);
@@ -89,13 +89,13 @@ describe("many lines as one", () => {
         const [low, mean, high] = (["min", "mean", "max"] as const).map((how) => reduceLines(lines, how).y);
         for (let i = 0; i < mean.length; i++)
           expect(low[i] <= mean[i] + 1e-6 && mean[i] <= high[i] + 1e-6).toBe(true);
-        // Sums know no -0.
+        // A sum is never -0.
         expect([...reduceLines([lines[0]], "mean").y]).toEqual([...lines[0].y].map((each) => each + 0));
       }),
     );
   });
 
-  it("Z27 bands of a group are what they are called, and a single run has none", () => {
+  it("Z27 bands of a group have the statistics of their names, and a single run has none", () => {
     const group = {
       count: Float64Array.of(4, 1),
       middle: Float64Array.of(10, 7),

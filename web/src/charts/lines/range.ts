@@ -1,27 +1,27 @@
 import { lowerBound, type Points } from "./line.ts";
 
 const ROOM = 0.04;
-/** What lies beyond these shares of all values may be an outlier. */
+/** Values outside of these quantiles may be outliers. */
 const CLIP_SHARE = 0.01;
 /** Clipping begins where outliers would make the rest this much smaller. */
 const CLIP_FACTOR = 2;
 const SAMPLE_MAX = 20_000;
 
 export interface RangeOptions {
-  /** Only what is shown counts. */
+  /** Only the visible part counts. */
   from: number;
   to: number;
   log: boolean;
-  /** Leave the few values out that push all others together. */
+  /** Leave out outliers. */
   clip: boolean;
-  /** Nothing beyond the lowest and the highest value: where they are said in numbers. */
+  /** No margin beyond the lowest and the highest value, where they are shown as numbers. */
   tight?: boolean;
 }
 
 export interface ValueRange {
   from: number;
   to: number;
-  /** Values are beyond the range on purpose. */
+  /** Values were clipped. */
   clipped: boolean;
 }
 

@@ -3,8 +3,9 @@ import type { Points } from "./line.ts";
 export type Reduction = "mean" | "min" | "max" | "p95";
 
 /**
- * Many lines as one, on the x they share: where several stand at the same x, the mean, smallest, largest or 95th
- * percentile of their numbers (of buckets: of their means). A line without a number there takes no part; where none has one the result is NaN.
+ * Many lines as one, on the x they share: of several at the same x, the mean, smallest, largest or 95th
+ * percentile of their numbers (of buckets: of their means). A line without a number there is ignored; where none has
+ * one the result is NaN.
  */
 export function reduceLines(lines: readonly Points[], how: Reduction): Points {
   const places = new Map<number, number>();
@@ -41,11 +42,11 @@ export function reduceLines(lines: readonly Points[], how: Reduction): Points {
     high,
     exact: false,
     pointCount: lines.reduce((sum, line) => sum + line.pointCount, 0),
-    homelessCount: lines.reduce((sum, line) => sum + line.homelessCount, 0),
+    unplacedCount: lines.reduce((sum, line) => sum + line.unplacedCount, 0),
   };
 }
 
-/** Linear between neighbours, as the server's quantiles are. */
+/** Linear between neighbours, like the server's quantiles. */
 function percentile(values: number[], share: number): number {
   values.sort((a, b) => a - b);
   const place = share * (values.length - 1);
@@ -56,7 +57,7 @@ function percentile(values: number[], share: number): number {
 export type Spread = "std" | "stderr" | "minmax" | "ci95";
 export type Middle = "mean" | "median";
 
-/** Quantiles of Student's t at 97.5 % for 1 to 30 degrees of freedom; beyond that a normal one is near enough. */
+/** Quantiles of Student's t at 97.5 % for 1 to 30 degrees of freedom; above that a normal one is close enough. */
 const T_975 = [
   12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145, 2.131,
   2.12, 2.11, 2.101, 2.093, 2.086, 2.08, 2.074, 2.069, 2.064, 2.06, 2.056, 2.052, 2.048, 2.045, 2.042,

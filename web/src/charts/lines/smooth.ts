@@ -1,9 +1,9 @@
-/** Lines made calmer. NaN stays NaN and does not spread; the result is as long as the input. */
+/** Smoothed lines. NaN stays NaN and does not spread; the result is as long as the input. */
 export type Smoothing =
   | { kind: "none" }
-  /** Exponential: 0 is the line itself, 0.99 very calm. */
+  /** Exponential: 0 is the line itself, 0.99 very smooth. */
   | { kind: "ema"; weight: number }
-  /** The same by distance on the x axis, so that a gap counts as one; `weight` is for one `unit` of x. */
+  /** The same by distance on the x axis, so that a gap counts by its length; `weight` is for one `unit` of x. */
   | { kind: "time-ema"; weight: number; unit: number }
   | { kind: "mean"; window: number }
   | { kind: "gaussian"; sigma: number };

@@ -1,7 +1,7 @@
 import type { Line } from "./line.ts";
 import { formatNumber } from "#lang/words/numbers.ts";
 
-/** One row per line, for people who do not see the picture and for those who want figures. */
+/** One row per line, for screen readers and for users who need figures. */
 export interface LineFacts {
   readonly line: Line;
   readonly first: string;
@@ -34,26 +34,28 @@ export function factsOf(line: Line): LineFacts {
   };
 }
 
-/** "exact", "band of 412,000 points", and what is not shown. `xName` is the metric along x, if there is one. */
+/**
+ * "exact", "band of 412,000 points", and the points that are not shown. `xName` is the metric along x, if there is one.
+ */
 export function badgeOf(lines: readonly Line[], xName?: string): { text: string; detail: string } {
   const points = lines.reduce((sum, line) => sum + line.pointCount, 0);
-  const homeless = lines.reduce((sum, line) => sum + line.homelessCount, 0);
+  const unplaced = lines.reduce((sum, line) => sum + line.unplacedCount, 0);
   const exact = lines.every((line) => line.exact);
   const count = points.toLocaleString("en");
   const text = exact ? "exact" : `band of ${count}`;
   const detail = exact
     ? `All ${count} points are drawn as they were logged.`
     : `Minimum, maximum and mean of all ${count} points: no spike is lost. Zoom in to see single points.`;
-  const lost = homeless.toLocaleString("en");
+  const lost = unplaced.toLocaleString("en");
   if (xName === undefined) {
-    return { text, detail: detail + (homeless > 0 ? ` ${lost} have no place on this axis.` : "") };
+    return { text, detail: detail + (unplaced > 0 ? ` ${lost} cannot be shown on this axis.` : "") };
   }
   const joined = exact
-    ? `Each point stands at what ${xName} was at the same step.`
-    : `Too many points to join one by one: mean, smallest and largest of stretches of steps, at the mean of ${xName} there.`;
+    ? `Each point is at the value of ${xName} at the same step.`
+    : `Too many points to join one by one: mean, smallest and largest of buckets of steps, at the mean of ${xName} there.`;
   return {
-    text: homeless > 0 ? `${text}, ${lost} unmatched` : text,
-    detail: homeless > 0 ? `${joined} ${lost} points have no ${xName} at their step.` : joined,
+    text: unplaced > 0 ? `${text}, ${lost} unmatched` : text,
+    detail: unplaced > 0 ? `${joined} ${lost} points have no ${xName} at their step.` : joined,
   };
 }
 

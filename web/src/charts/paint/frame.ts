@@ -7,7 +7,10 @@ import type { Tick } from "#lang/ticks/tick-labels.ts";
 import { formatNumber } from "#lang/words/numbers.ts";
 import { formatTime } from "#lang/words/times.ts";
 
-/** What x is: a number of steps, a wall time, the time since the run began, or another metric; times in microseconds. */
+/**
+ * The kind of x: a number of steps, a wall time, the time since the run began, or another metric; times in
+ * microseconds.
+ */
 export type XKind = "step" | "time" | "relative" | "metric";
 
 export interface View {
@@ -19,7 +22,7 @@ export interface View {
   x: readonly [number, number];
   y: readonly [number, number];
   log: boolean;
-  /** For texts: what stands at 0, 1, 2 … */
+  /** For texts: the text at 0, 1, 2 … */
   words?: readonly string[];
 }
 
@@ -49,7 +52,7 @@ const Y_TICK_PX = 34;
 const WORD_MAX = 11;
 const WORD_TICK_PX = 15;
 
-/** Where everything stands. The left margin is as wide as the longest label needs. */
+/** The layout. The left margin is as wide as the longest label needs. */
 export function frameOf(view: View): Frame {
   const { width, log, words, headPx = 0 } = view;
   const top = headPx + TOP;
@@ -97,11 +100,11 @@ function cut(word: string): string {
 function xTicksOf(kind: XKind, { from, to }: Scale, countMax: number): Tick[] {
   if (kind === "time") return clockTicks(from, to, countMax);
   if (kind === "relative") return durationTicks(from, to, countMax);
-  // There is no half a step.
+  // Steps are integers.
   return ticksWithin(from, to, countMax, { whole: kind === "step" });
 }
 
-/** One x in words, as precise as a pixel of the chart. `name` is that of the metric along x. */
+/** One x as text, as precise as a pixel of the chart. `name` is that of the metric along x. */
 export function xText(kind: XKind, at: number, name = "x"): string {
   if (kind === "metric") return `${name} ${formatNumber(at, { digits: 5 })}`;
   if (kind === "step") return `step ${formatNumber(Math.round(at))}`;

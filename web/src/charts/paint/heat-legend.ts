@@ -11,7 +11,7 @@ const CELL_PX = 3;
 const LABEL_PX = 6.4;
 const GAP_PX = 6;
 
-/** Which value has which colour, from the lowest to the highest, above the right end of the rows. */
+/** The legend of the colours, from the lowest to the highest value, above the right end of the rows. */
 export function paintHeatLegend(
   pen: Pen,
   { frame, from, to }: { frame: Frame; from: number; to: number },

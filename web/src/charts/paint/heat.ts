@@ -56,7 +56,7 @@ export function heatOf(
 
 const LABEL = /^[^=\s]+=\S*$/;
 
-/** Of names with labels only the last of these, as many as tell the rows apart: "rank=3" of "host=a01 rank=3". */
+/** Of names with labels only the last of these, as many as distinguish the rows: "rank=3" of "host=a01 rank=3". */
 function rowNames(names: readonly string[]): readonly string[] {
   const words = names.map((name) => name.split(" "));
   const labels = words.map((each) => each.length - 1 - each.findLastIndex((word) => !LABEL.test(word)));
@@ -69,7 +69,7 @@ function rowNames(names: readonly string[]): readonly string[] {
 
 const NAME_MAX = 10;
 
-/** Names of rows differ in their last label: that is what is kept. */
+/** Names of rows differ in their last label, which is kept. */
 function endOf(name: string): string {
   const signs = Array.from(name);
   return signs.length > NAME_MAX ? `…${signs.slice(1 - NAME_MAX).join("")}` : name;

@@ -1,7 +1,7 @@
 import { lowerBound, type Points } from "../lines/line.ts";
 import type { Scale } from "#lang/ticks/scale.ts";
 
-/** A place where something was logged that has no height. */
+/** The position of a logged value without a height. */
 export interface Mark {
   readonly pixel: number;
   readonly kind: "nan" | "up" | "down";

@@ -3,11 +3,11 @@ import { nearestIndex } from "../lines/line.ts";
 import { clipped, type Drawn, paintLine, widthOf } from "./paint.ts";
 import type { Ink, Pen } from "./pen.ts";
 
-/** What lies over the lines and changes with every move of the pointer. */
+/** The layer over the lines, which changes with every move of the pointer. */
 export interface Overlay {
-  /** Where the crosshair stands, on the x axis. */
+  /** The position of the crosshair on the x axis. */
   cursor?: number | undefined;
-  /** The run that is lit. */
+  /** The highlighted run. */
   lit?: string | undefined;
   /** The part that is being dragged over, in pixels. */
   drag?: { fromX: number; toX: number; fromY: number; toY: number } | undefined;
@@ -15,7 +15,7 @@ export interface Overlay {
 
 const DOT = 3;
 
-/** True when some line of the lit run is in this chart, so that the others step back. */
+/** True when a line of the highlighted run is in this chart, so that the others are dimmed. */
 export function isLit(drawn: readonly Drawn[], lit: string | undefined): boolean {
   return lit !== undefined && drawn.some(({ line }) => line.runId === lit);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { PaintQueue } from "./paint-queue.ts";
 
-describe("pictures in turns", () => {
+describe("the paint queue", () => {
   it("Z95 every picture is drawn, the latest of each owner, a few milliseconds per frame", () => {
     const frames: (() => void)[] = [];
     let nowMs = 0;

@@ -1,8 +1,8 @@
 const BUDGET_MS = 6;
 
 /**
- * Pictures that are waiting to be drawn anew, a few milliseconds of them per frame and in turns, so that many charts
- * never hold up the screen together. Each owner has one picture: the latest.
+ * Pictures that wait to be redrawn, a few milliseconds of them per frame and in turns, so that many charts do not block
+ * the screen. Each owner has one picture: the latest.
  */
 export class PaintQueue {
   readonly #waiting = new Map<object, () => void>();

@@ -4,7 +4,7 @@ import type { Line } from "../lines/line.ts";
 import type { Ink, Pen } from "./pen.ts";
 import { marksOf } from "./marks.ts";
 
-/** A line with its calm version, where smoothing is on. */
+/** A line with its smoothed version, if smoothing is on. */
 export interface Drawn {
   readonly line: Line;
   readonly calm?: Float64Array;
@@ -13,11 +13,11 @@ export interface Drawn {
 const BAND_ALPHA = 0.16;
 const EDGE_ALPHA = 0.3;
 const RAW_ALPHA = 0.28;
-/** With more lines than this bands would only be mud: then what stands out of a line is drawn as a spike. */
+/** With more lines than this bands would overlap too much: then only outliers of a line are drawn, as spikes. */
 const BANDS_MAX = 10;
-/** Nobody tells so many lines apart by their dashes, and dashes take most of the time it takes to draw them. */
+/** So many lines cannot be distinguished by their dashes, which take most of the drawing time. */
 const DASHED_MAX = 40;
-/** What a restart replaced. */
+/** The opacity of points that a restart replaced. */
 const FADED_ALPHA = 0.45;
 const DOT_ROOM_PX = 8;
 const DOT = 1.8;
@@ -107,7 +107,7 @@ function strokeValues(pen: Pen, frame: Frame, line: Line, values: Float64Array, 
   const { words } = line;
   const columns = columnsOf(line.x, values, frame.x);
   const { size, pixel, first, last } = columns;
-  // Dots only where they stand apart.
+  // Dots only where there is room between them.
   const dots = words === undefined && size > 0 && pixel[size - 1]! - pixel[0]! >= (size - 1) * DOT_ROOM_PX;
   pen.strokeStyle = line.colour;
   pen.fillStyle = line.colour;
@@ -130,7 +130,7 @@ function strokeValues(pen: Pen, frame: Frame, line: Line, values: Float64Array, 
       if (i + 1 >= size || Number.isNaN(place(frame, first[i + 1]!))) lonely.push(i);
     } else if (words === undefined) pen.lineTo(x, y);
     else {
-      // Something that is said holds until something else is said.
+      // A text is valid until the next one.
       pen.lineTo(x, lastY);
       pen.lineTo(x, y);
     }
@@ -143,7 +143,7 @@ function strokeValues(pen: Pen, frame: Frame, line: Line, values: Float64Array, 
     lastY = place(frame, last[i]!);
     down = true;
   }
-  // What was said last holds on; where it was said beyond the edge, there is nothing to add.
+  // The last text stays valid; if it is outside the edge, there is nothing to add.
   if (words !== undefined && down && pixel[size - 1]! < frame.right) pen.lineTo(frame.right, lastY);
   pen.stroke();
   pen.setLineDash([]);
@@ -157,10 +157,10 @@ function strokeValues(pen: Pen, frame: Frame, line: Line, values: Float64Array, 
   }
 }
 
-/** Far outside is as good as one screen outside, and safer to draw. NaN for what has no place. */
+/** Clamped to one screen outside, which is safer to draw. NaN for values that cannot be shown. */
 function place({ y, height }: Frame, value: number): number {
   const at = y.toPlace(value);
-  // On a log axis 0 lies infinitely far below.
+  // On a log axis 0 is infinitely far below.
   if (Number.isNaN(at)) return Number.NaN;
   return Math.min(2 * height, Math.max(-height, at));
 }
@@ -185,7 +185,7 @@ function paintBand(pen: Pen, frame: Frame, line: Line): void {
       pen.closePath();
       pen.globalAlpha = BAND_ALPHA;
       pen.fill();
-      // A spike is narrower than a pixel: its outline is what is seen of it.
+      // A spike is narrower than a pixel: only its outline is visible.
       pen.globalAlpha = EDGE_ALPHA;
       pen.stroke();
     }
@@ -194,11 +194,11 @@ function paintBand(pen: Pen, frame: Frame, line: Line): void {
   pen.globalAlpha = 1;
 }
 
-/** The part of a column that stands out by this many usual heights of the line is a spike. */
+/** The part of a column that exceeds this many usual heights of the line is a spike. */
 const SPIKE_FACTOR = 4;
 const SPIKE_ALPHA = 0.55;
 
-/** What stands out of a line among many: without it a single wild point would vanish in the mean of its bucket. */
+/** Outliers of a line among many: without them a single one would disappear in the mean of its bucket. */
 function paintSpikes(pen: Pen, frame: Frame, line: Line): void {
   const { size, pixel, low, high } = columnsOf(line.x, line.y, frame.x, line.low, line.high);
   const usual = usualHeight(low, high, size);
@@ -218,7 +218,7 @@ function paintSpikes(pen: Pen, frame: Frame, line: Line): void {
 
 const SAMPLES = 64;
 
-/** The middle of a few heights: enough to know what is usual. */
+/** The median of a few heights, as the usual height. */
 function usualHeight(low: Float64Array, high: Float64Array, size: number): number {
   const every = Math.max(1, Math.floor(size / SAMPLES));
   const heights: number[] = [];
@@ -226,7 +226,7 @@ function usualHeight(low: Float64Array, high: Float64Array, size: number): numbe
   return heights.sort((a, b) => a - b)[heights.length >> 1] ?? 0;
 }
 
-/** A band that reaches down to 0 or below goes to the floor of a log axis. */
+/** A band that reaches 0 or below ends at the bottom of a log axis. */
 function bandPlace(frame: Frame, value: number): number {
   const at = place(frame, value);
   return Number.isNaN(at) ? frame.bottom : at;
@@ -234,7 +234,7 @@ function bandPlace(frame: Frame, value: number): number {
 
 const MARK = 4;
 
-/** Where no number was logged: crosses at the floor for NaN, arrows at the edges for infinities. */
+/** Values that are not numbers: crosses at the bottom for NaN, arrows at the edges for infinities. */
 function paintMarks(pen: Pen, frame: Frame, line: Line, ink: Ink): void {
   const marks = marksOf(line, frame.x);
   pen.setLineDash([]);

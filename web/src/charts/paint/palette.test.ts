@@ -30,7 +30,7 @@ describe("colours of runs", () => {
     }
   });
 
-  it("Z30 heat grows away from the background, evenly enough to be read, and ends at its ends", () => {
+  it("Z30 heat colours contrast increasingly with the background, evenly enough to be read", () => {
     for (const [dark, background] of [
       [false, "#ffffff"],
       [true, "#161b20"],
@@ -59,7 +59,7 @@ describe("colours of runs", () => {
     }
   });
 
-  it("Z30 forty runs have forty pairs of colour and dash; a run without a place has always the same", () => {
+  it("Z30 forty runs have forty pairs of colour and dash; a run without a place always has the same", () => {
     for (const dark of [false, true]) {
       const pairs = Array.from({ length: 40 }, (_, i) => `${colourAt(i, dark)} ${dashAt(i).join()}`);
       expect(new Set(pairs).size).toBe(40);

@@ -1,5 +1,5 @@
 /**
- * Colours of runs. The first ten are told apart by people who see colours differently, on both backgrounds; the
+ * Colours of runs. The first ten can be distinguished by colour-blind users, on both backgrounds; the
  * second ten are the same with a dash, so that twenty lines stay apart. Order: neighbours in a legend differ most.
  */
 const LIGHT = [
@@ -39,31 +39,31 @@ export function dashAt(index: number): readonly number[] {
   return DASHES[Math.floor(index / PALETTE_SIZE) % DASHES.length]!;
 }
 
-/** Always the same place in the palette for a run that nobody gave one: a hash of its id. */
+/** The default place of a run in the palette: a hash of its id. */
 export function placeOf(id: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < id.length; i++) hash = Math.imul(hash ^ id.charCodeAt(i), 0x01000193);
   return (hash >>> 0) % (PALETTE_SIZE * DASHES.length);
 }
 
-/** The place of a run: where it stands in the order given, or else the one its id says. */
+/** The place of a run: its position in the given order, or else the default of its id. */
 export function colourOfRun(id: string, order: readonly string[]): number {
   const place = order.indexOf(id);
   return place < 0 ? placeOf(id) : place;
 }
 
-/** From little to much, dark on light and light on dark, so that much always stands out. */
+/** From low to high, dark on light and light on dark, so that high values always have contrast. */
 const HEAT_LIGHT = ["#edf4f6", "#9fd0d0", "#2f8f9d", "#1d4e7a", "#1c1d4d"] as const;
 const HEAT_DARK = ["#1b2430", "#1d4e7a", "#2f8f9d", "#8fd3b6", "#f4f3c2"] as const;
 
 /**
- * For lines and points from worst to best: every step stands out from its background, and lightness alone tells the order, so that
- * it can be read without telling hues apart.
+ * For lines and points from worst to best: every step stands out from its background, and lightness alone gives the
+ * order, so that it can be read without distinguishing hues.
  */
 const RAMP_LIGHT = ["#b8860b", "#5d8a1f", "#1f7a6e", "#2a5a94", "#2e1f66"] as const;
 const RAMP_DARK = ["#6a6fc8", "#4b93c9", "#3fb8a8", "#8fd26b", "#f7e463"] as const;
 
-/** `share` is 0 to 1; what is beyond counts as the end. */
+/** `share` is 0 to 1; values outside count as the end. */
 export function heatColour(share: number, dark: boolean): string {
   return mix(dark ? HEAT_DARK : HEAT_LIGHT, share);
 }

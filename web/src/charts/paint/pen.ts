@@ -1,4 +1,4 @@
-/** What charts are drawn with: a canvas, or something that writes down the same strokes as SVG. */
+/** The drawing interface of charts: a canvas, or a writer of the same strokes as SVG. */
 export type Pen = Pick<
   CanvasRenderingContext2D,
   | "beginPath"
@@ -24,7 +24,7 @@ export type Pen = Pick<
   | "lineJoin"
 >;
 
-/** The colours of everything that is no run. */
+/** The colours of everything except runs. */
 export interface Ink {
   panel: string;
   grid: string;

@@ -1,6 +1,6 @@
 import type { Pen } from "./pen.ts";
 
-/** Writes down what is drawn as SVG. Texts of strangers are escaped; nothing in it can run. */
+/** Records the drawing as SVG. Untrusted texts are escaped, so that it cannot run code. */
 export class SvgPen implements Pen {
   strokeStyle = "#000";
   fillStyle = "#000";
@@ -100,7 +100,7 @@ function short(value: number): string {
   return String(Math.round(value * 100) / 100);
 }
 
-/** Also without what XML cannot hold at all. */
+/** Also removes characters that XML does not allow. */
 function escapeXml(text: string): string {
   return text
     .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, "\ufffd")

@@ -10,7 +10,7 @@ import { BackupPanel } from "./backup-panel.tsx";
 import { HealthPanel } from "./health-panel.tsx";
 import { IntegrityPanel } from "./integrity-panel.tsx";
 
-/** What this server is, holds and does. */
+/** Version, contents and load of this server. */
 export function AboutPage() {
   const info = useQuery(serverInfo);
   return (
@@ -41,13 +41,11 @@ export function AboutPage() {
             <HealthPanel />
           </div>
           <div className={styles.column}>
-            <Panel title="What it holds">
+            <Panel title="Contents">
               {info.data === undefined ? (
                 <Skeleton lines={4} />
               ) : info.data.sizeBytes === 0n && info.data.runCount === 0n ? (
-                <p className={styles.quiet}>
-                  Counts are for those who administer the whole server, and there may be none.
-                </p>
+                <p className={styles.quiet}>No counts. They require the role admin on everything.</p>
               ) : (
                 <Facts
                   facts={[

@@ -11,7 +11,7 @@ import { Panel } from "../../widgets/panel.tsx";
 import { Skeleton } from "../../widgets/notices/skeleton.tsx";
 import styles from "./about.module.css";
 
-/** A copy of everything takes a while. */
+/** A copy of everything may take long. */
 const LONG = { timeoutMs: 600_000 };
 
 export function BackupPanel({ isInMemory }: { isInMemory: boolean | undefined }) {
@@ -39,9 +39,9 @@ export function BackupPanel({ isInMemory }: { isInMemory: boolean | undefined })
     >
       {create.error !== null && <ErrorNote error={create.error} />}
       {isInMemory === true ? (
-        <p className={styles.quiet}>This server keeps everything in memory: there is nothing to back up.</p>
+        <p className={styles.quiet}>This server keeps everything in memory and cannot be backed up.</p>
       ) : reason?.code === Code.PermissionDenied ? (
-        <p className={styles.quiet}>Backups are for those who administer the whole server.</p>
+        <p className={styles.quiet}>Backups require the role admin on everything.</p>
       ) : backups.error !== null ? (
         <ErrorNote error={backups.error} />
       ) : backups.data === undefined ? (
@@ -51,7 +51,7 @@ export function BackupPanel({ isInMemory }: { isInMemory: boolean | undefined })
           label="Backups"
           rows={backups.data}
           keyOf={({ name }) => name}
-          empty="None yet. A backup is written while the server goes on; `cairn restore-backup` brings one back."
+          empty="None yet. A backup is written while the server is running; `cairn restore-backup` restores one."
           columns={[
             { title: "Name", cell: ({ name }) => name },
             { title: "Written", cell: ({ createdUs }) => formatAgo(Number(createdUs)) },

@@ -11,7 +11,7 @@ import { Skeleton } from "../../widgets/notices/skeleton.tsx";
 import styles from "./about.module.css";
 import { parseMetrics, rateBetween, type Sample } from "./metrics-text.ts";
 
-/** How it is: what comes in, what waits, what it takes. Read again when something changes. */
+/** Load of the server: ingest, backlog, memory. Read again on request. */
 export function HealthPanel() {
   const before = useRef<Sample | undefined>(undefined);
   const health = useQuery({
@@ -31,10 +31,10 @@ export function HealthPanel() {
   useRunChanges(["metrics"], () => void health.refetch());
   return (
     <Panel
-      title="How it does"
+      title="Load"
       actions={
         <Button onClick={() => void health.refetch()} disabled={health.isFetching}>
-          Look again
+          Refresh
         </Button>
       }
     >
@@ -43,7 +43,7 @@ export function HealthPanel() {
       ) : health.data === undefined ? (
         <Skeleton lines={5} />
       ) : health.data === "refused" ? (
-        <p className={styles.quiet}>This is for those who may read the whole server.</p>
+        <p className={styles.quiet}>This requires a role on everything.</p>
       ) : (
         <Facts facts={factsOf(health.data.values, health.data.rate)} />
       )}
@@ -54,7 +54,7 @@ export function HealthPanel() {
 function factsOf(values: ReadonlyMap<string, number>, rate: number | undefined) {
   const count = (name: string) => formatCount(values.get(name) ?? 0);
   return [
-    ["Points per second", rate === undefined ? "known after a second look" : formatNumber(rate)],
+    ["Points per second", rate === undefined ? "shown after a refresh" : formatNumber(rate)],
     ["Points since the start", count("cairn_ingested_points")],
     ["Envelopes since the start", count("cairn_ingested_envelopes")],
     ["Waiting for the storage", `${count("cairn_backlog_envelopes")} envelopes`],

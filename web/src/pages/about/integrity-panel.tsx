@@ -15,7 +15,7 @@ export function IntegrityPanel() {
   const data = useMutation({ mutationFn: () => cairn.system.checkIntegrity({}, LONG) });
   const audit = useMutation({ mutationFn: () => cairn.access.verifyAudit({}, LONG) });
   return (
-    <Panel title="Can it be trusted?">
+    <Panel title="Integrity">
       <div className={styles.checks}>
         <Check
           title="Data"

@@ -1,4 +1,4 @@
-/** Values by name out of what /metrics answers; of those with labels the first. */
+/** Values by name from /metrics; of metrics with labels the first. */
 export function parseMetrics(text: string): Map<string, number> {
   const values = new Map<string, number>();
   for (const line of text.split("\n")) {
@@ -15,7 +15,7 @@ export interface Sample {
   points: number;
 }
 
-/** Points per second between two looks; undefined before the second, and when the server was started anew between them. */
+/** Points per second between two samples; undefined before the second, and when the server was restarted between them. */
 export function rateBetween(before: Sample | undefined, now: Sample): number | undefined {
   if (before === undefined || now.atMs <= before.atMs || now.points < before.points) return undefined;
   return ((now.points - before.points) * 1_000) / (now.atMs - before.atMs);

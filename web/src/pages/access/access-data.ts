@@ -33,7 +33,7 @@ export function kindWord(kind: PrincipalKind): string {
   return words[kind] ?? "unknown";
 }
 
-/** Everybody the server knows, for who maintains anything. */
+/** All principals, for maintainers. */
 export const principals = queryOptions({
   queryKey: ["access", "principals"],
   queryFn: async ({ signal }) => {

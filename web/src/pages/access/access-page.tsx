@@ -21,7 +21,7 @@ const TABS: readonly { value: AccessTab; label: string }[] = [
   { value: "audit", label: "Audit" },
 ];
 
-/** Who may do what, and with which tokens. */
+/** Roles and tokens. */
 export function AccessPage() {
   const search = useSearch({ from: "/access" });
   const navigate = useNavigate({ from: "/access" });
@@ -71,8 +71,8 @@ function Me({ who }: { who: WhoAmIResponse }) {
   if (principal.kind === PrincipalKind.OWNER) {
     return (
       <p>
-        You are <b>the owner of this machine</b>: the server runs under your user and listens to this machine
-        alone, so that you may do everything.
+        You are <b>the owner of this machine</b>: the server runs under your user and is only reachable from
+        this machine, so you have all permissions.
       </p>
     );
   }

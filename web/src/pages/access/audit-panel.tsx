@@ -12,7 +12,7 @@ import { TextField } from "../../widgets/fields/text-field.tsx";
 import styles from "./access.module.css";
 
 const PAGE = 50;
-/** Enough to tell tokens apart. */
+/** Enough to distinguish tokens. */
 const TOKEN_DIGITS = 16;
 
 /** Who changed, replaced or deleted what, and every sign-in, newest first. */
@@ -51,7 +51,7 @@ export function AuditPanel() {
               label="Audit"
               rows={audit.data.pages.flatMap(({ entries }) => entries)}
               keyOf={({ number }) => String(number)}
-              empty="Nothing of that kind."
+              empty="No matches."
               columns={[
                 { title: "No.", isNumber: true, cell: ({ number }) => String(number) },
                 { title: "When", cell: ({ timeUs }) => formatAgo(Number(timeUs)) },
@@ -76,7 +76,7 @@ export function AuditPanel() {
             {audit.hasNextPage && (
               <div className={styles.bind}>
                 <Button onClick={() => void audit.fetchNextPage()} disabled={audit.isFetchingNextPage}>
-                  Earlier ones
+                  Earlier entries
                 </Button>
               </div>
             )}

@@ -12,7 +12,7 @@ const PARTS = [
   { what: "code", title: "Code: archives of working directories, patches of uncommitted changes" },
 ] as const;
 
-/** What clients may record by themselves in a namespace and below it. The root has no such policy. */
+/** What clients may capture automatically in a namespace and below it. The root has no such policy. */
 export function CapturePanel({ path }: { path: string }) {
   const { data: tree = [] } = useQuery(namespaces);
   const client = useQueryClient();

@@ -9,7 +9,7 @@ import { visibleText } from "../../prepare/visible-text.ts";
 import { principals, roleWord } from "./access-data.ts";
 import styles from "./access.module.css";
 
-/** What somebody may do on the namespace, and which roles say so. */
+/** The permissions of a principal on the namespace, and the roles they come from. */
 export function ExplainPanel({ path }: { path: string }) {
   const everybody = useQuery({ ...principals, retry: false });
   const [who, setWho] = useState("");

@@ -11,7 +11,7 @@ import { Select } from "../../widgets/fields/select.tsx";
 import { visibleText } from "../../prepare/visible-text.ts";
 import styles from "./access.module.css";
 
-/** Who is in a group, and who is to be. */
+/** The members of a group, to add and remove. */
 export function MembersDialog({
   group,
   everybody,
@@ -46,16 +46,16 @@ export function MembersDialog({
         label="Members"
         rows={group.members}
         keyOf={(name) => name}
-        empty="Nobody yet."
+        empty="No members yet."
         columns={[
           { title: "Name", cell: (name) => <Name text={name} /> },
           {
-            title: "Take out",
+            title: "Remove",
             isUntitled: true,
             isNumber: true,
             cell: (name) => (
-              <Button label={`Take out ${visibleText(name)}`} onClick={() => remove.mutate(name)}>
-                Take out
+              <Button label={`Remove ${visibleText(name)}`} onClick={() => remove.mutate(name)}>
+                Remove
               </Button>
             ),
           },

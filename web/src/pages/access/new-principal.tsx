@@ -62,7 +62,7 @@ export function NewPrincipal({
         <>
           <Button onClick={close}>Cancel</Button>
           <Button primary onClick={() => create.mutate()} disabled={name.trim() === "" || create.isPending}>
-            Make it
+            Create
           </Button>
         </>
       }
@@ -72,7 +72,7 @@ export function NewPrincipal({
           <Select label="Kind" value={kind} choices={KINDS} onChange={setKind} />
         </div>
         <TextField label="Name" value={name} onChange={setName} hint="Such as ada or ci-nightly." />
-        <TextField label="Shown as" value={displayName} onChange={setDisplayName} />
+        <TextField label="Display name" value={displayName} onChange={setDisplayName} />
         {isUser && (
           <PasswordFields
             password={password}
@@ -101,13 +101,13 @@ function PasswordFields(fields: {
         value={fields.password}
         onChange={fields.onPassword}
         autoComplete="new-password"
-        hint="May be left empty for a person who uses tokens alone."
+        hint="May be empty for a person who only uses tokens."
       />
       {fields.password !== "" && (
         <OwnPassword
           makes="a person who can log in"
           without="cairn access user add"
-          hint="Asked again, because a new person can log in after this session has ended."
+          hint="Required again, because a new person can log in after this session has ended."
           value={fields.yourPassword}
           onChange={fields.onYourPassword}
         />

@@ -11,7 +11,7 @@ import { ROLE_CHOICES, roleOf, type RoleChoice } from "./access-data.ts";
 import styles from "./access.module.css";
 import { OwnPassword, useOwnPasswordNeed } from "./own-password.tsx";
 
-const ROLES = [{ value: "0", label: "all its principal may" }, ...ROLE_CHOICES] as const;
+const ROLES = [{ value: "0", label: "same as its principal" }, ...ROLE_CHOICES] as const;
 const DAYS = [
   { value: "1", label: "1 day" },
   { value: "30", label: "30 days" },
@@ -25,7 +25,7 @@ interface NewTokenProps {
   onClose: () => void;
 }
 
-/** Asks what a new token may do, makes it, and shows its secret once. */
+/** A form for a new token; shows its secret once. */
 export function NewToken({ principal, open, onClose }: NewTokenProps) {
   const [name, setName] = useState("");
   const [namespaces, setNamespaces] = useState("");
@@ -50,7 +50,7 @@ export function NewToken({ principal, open, onClose }: NewTokenProps) {
   const lacksPassword = useOwnPasswordNeed() !== "not needed" && password === "";
   return (
     <Dialog
-      title={secret === undefined ? "New token" : "Copy it now"}
+      title={secret === undefined ? "New token" : "Copy the token now"}
       open={open}
       onClose={close}
       actions={
@@ -58,7 +58,7 @@ export function NewToken({ principal, open, onClose }: NewTokenProps) {
           <>
             <Button onClick={close}>Cancel</Button>
             <Button primary onClick={() => create.mutate()} disabled={create.isPending || lacksPassword}>
-              Make it
+              Create
             </Button>
           </>
         ) : (
@@ -74,7 +74,7 @@ export function NewToken({ principal, open, onClose }: NewTokenProps) {
             label="Name"
             value={name}
             onChange={setName}
-            hint="What it is for, such as “nightly job”."
+            hint="Its purpose, such as “nightly job”."
             maxLength={200}
           />
           <TextField
@@ -85,13 +85,13 @@ export function NewToken({ principal, open, onClose }: NewTokenProps) {
             mono
           />
           <div className={styles.actions}>
-            <Select label="At most" value={role} choices={ROLES} onChange={setRole} />
+            <Select label="Highest role" value={role} choices={ROLES} onChange={setRole} />
             <Select label="For" value={days} choices={DAYS} onChange={setDays} />
           </div>
           <OwnPassword
             makes="a token"
             without="cairn token create"
-            hint="Asked again, because the token may outlive this session. It ends when you change your password."
+            hint="Required again, because the token may outlive this session. It ends when you change your password."
             value={password}
             onChange={setPassword}
           />
@@ -115,9 +115,7 @@ function useCreateToken(wanted: Parameters<typeof cairn.access.createToken>[0]) 
 function Secret({ text }: { text: string }) {
   return (
     <div className={styles.form}>
-      <p className={styles.warn}>
-        This is the only time it is shown. The server keeps no more than a hash of it.
-      </p>
+      <p className={styles.warn}>It is shown only once. The server stores only its hash.</p>
       <div className={styles.secret}>
         <code>{text}</code>
         <CopyButton text={text} label="Copy the token" />

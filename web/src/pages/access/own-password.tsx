@@ -3,7 +3,7 @@ import { whoAmI } from "../../data/queries.ts";
 import { TextField } from "../../widgets/fields/text-field.tsx";
 import styles from "./access.module.css";
 
-/** The page has a session, which makes nothing that outlives it without the password; the owner of the machine has none. */
+/** A session requires the password to make something that outlives it; the owner of the machine has no session. */
 type OwnPasswordNeed = "needed" | "missing" | "not needed";
 
 export function useOwnPasswordNeed(): OwnPasswordNeed {
@@ -12,7 +12,7 @@ export function useOwnPasswordNeed(): OwnPasswordNeed {
   return me.principal?.hasPassword === true ? "needed" : "missing";
 }
 
-/** Asks for the password where the session needs it. */
+/** A password field, if the session requires it. */
 export function OwnPassword({
   makes,
   without,
@@ -20,7 +20,7 @@ export function OwnPassword({
   value,
   onChange,
 }: {
-  /** What the session makes with it. */
+  /** What is made with it. */
   makes: string;
   /** The command that does the same with a token. */
   without: string;
@@ -33,8 +33,8 @@ export function OwnPassword({
   if (need === "missing") {
     return (
       <p className={styles.warn}>
-        A session makes {makes} only with your password, and you have none. Use the token you signed in with:{" "}
-        <code>{without}</code>.
+        A session can make {makes} only with your password, and you have none. Use the token you signed in
+        with: <code>{without}</code>.
       </p>
     );
   }

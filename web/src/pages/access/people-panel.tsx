@@ -43,14 +43,14 @@ export function PeoplePanel({ onTokens }: { onTokens: (name: string) => void }) 
             label="People"
             rows={everybody.data}
             keyOf={({ name }) => name}
-            empty="Nobody yet."
+            empty="No users, services or groups yet."
             columns={[
               { title: "Name", cell: ({ name }) => <Name text={name} /> },
               {
                 title: "Kind",
                 cell: ({ kind, disabled }) => `${kindWord(kind)}${disabled ? ", disabled" : ""}`,
               },
-              { title: "Shown as", cell: ({ displayName }) => <Name text={displayName} /> },
+              { title: "Display name", cell: ({ displayName }) => <Name text={displayName} /> },
               {
                 title: "Groups, members",
                 cell: ({ groups, members: all, kind }) => (
@@ -58,7 +58,7 @@ export function PeoplePanel({ onTokens }: { onTokens: (name: string) => void }) 
                 ),
               },
               {
-                title: "What to do",
+                title: "Actions",
                 isUntitled: true,
                 isNumber: true,
                 cell: (principal) => (
@@ -117,7 +117,7 @@ function PrincipalMenu({
   onDelete: () => void;
 }) {
   return (
-    <Menu align="end" trigger={<Button aria-label={`What to do with ${visibleText(name)}`}>…</Button>}>
+    <Menu align="end" trigger={<Button aria-label={`Actions for ${visibleText(name)}`}>…</Button>}>
       {kind === PrincipalKind.GROUP ? (
         <MenuItem onClick={onMembers}>Members …</MenuItem>
       ) : (

@@ -17,7 +17,7 @@ import styles from "./access.module.css";
 import { CapturePanel } from "./capture-panel.tsx";
 import { ExplainPanel } from "./explain-panel.tsx";
 
-/** Who has which role on a namespace, and whether it is closed to everybody else. */
+/** The roles on a namespace, and whether it is closed. */
 export function ScopePanel({ path, onChoose }: { path: string; onChoose: (path: string) => void }) {
   const { data: tree = [] } = useQuery(namespaces);
   const access = useQuery({ ...scopeAccess(path), retry: false });
@@ -81,22 +81,22 @@ function Bindings({
       label="Roles"
       rows={bindings}
       keyOf={({ principal }) => principal}
-      empty="No role is bound right here; those of the namespaces above may count."
+      empty="No role is bound here; those of the namespaces above may count."
       columns={[
         { title: "Who", cell: ({ principal }) => <Name text={principal} /> },
         { title: "Role", cell: ({ role }) => roleWord(role) },
         { title: "Given by", cell: ({ createdBy }) => <Name text={createdBy} /> },
         { title: "When", cell: ({ createdUs }) => formatAgo(Number(createdUs)) },
         {
-          title: "Take away",
+          title: "Revoke",
           isUntitled: true,
           isNumber: true,
           cell: ({ principal }) => (
             <Button
-              label={`Take away the role of ${visibleText(principal)}`}
+              label={`Revoke the role of ${visibleText(principal)}`}
               onClick={() => onUnbind(principal)}
             >
-              Take away
+              Revoke
             </Button>
           ),
         },

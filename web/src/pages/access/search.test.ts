@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { readAccessSearch } from "./search.ts";
 
-it("Z79 the address of the access page forgives whatever somebody typed", () => {
+it("Z79 the address of the access page ignores invalid values", () => {
   expect(readAccessSearch({ tab: "people", scope: "a/b", of: "ada" })).toEqual({
     tab: "people",
     scope: "a/b",

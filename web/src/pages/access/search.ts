@@ -1,12 +1,12 @@
 export const ACCESS_TABS = ["tokens", "scopes", "people", "audit"] as const;
 export type AccessTab = (typeof ACCESS_TABS)[number];
 
-/** What the address of the access page says. */
+/** The parameters of the address of the access page. */
 export interface AccessSearch {
   tab?: AccessTab;
   /** The namespace whose roles are shown; absent for the root of everything. */
   scope?: string;
-  /** Whose tokens are shown; absent for one's own. */
+  /** The owner of the listed tokens; absent for the own ones. */
   of?: string;
 }
 

@@ -15,7 +15,7 @@ import { principals, roleWord, tokensOf } from "./access-data.ts";
 import styles from "./access.module.css";
 import { NewToken } from "./new-token.tsx";
 
-/** Tokens of oneself or, for administrators, of anybody: made here, shown once, revoked at once. */
+/** The own tokens or, for administrators, those of others: made here, shown once, revoked at once. */
 export function TokensPanel({
   of,
   hasOwn,
@@ -106,8 +106,8 @@ function TokenTable({
           cell: ({ name, id }) => <Name text={id === ownId ? `${name} (this session)` : name || "unnamed"} />,
         },
         {
-          title: "At most",
-          cell: ({ role }) => (role === Role.UNSPECIFIED ? "all its principal may" : roleWord(role)),
+          title: "Highest role",
+          cell: ({ role }) => (role === Role.UNSPECIFIED ? "same as its principal" : roleWord(role)),
         },
         { title: "Where", cell: ({ namespaces }) => <Name text={namespaces.join(", ") || "everywhere"} /> },
         { title: "Made", cell: ({ createdUs }) => formatAgo(Number(createdUs)) },

@@ -15,9 +15,9 @@ import styles from "./compare-page.module.css";
 const RESULTS_MAX = 50;
 
 interface AddRunProps {
-  /** Where to look first. */
+  /** The namespace to search first. */
   namespace: string;
-  /** Ids that are there already. */
+  /** Ids of the compared runs. */
   taken: readonly string[];
   onAdd: (id: string) => void;
 }
@@ -70,7 +70,7 @@ function RunFinder({ namespace, taken, onAdd }: AddRunProps) {
               <Skeleton lines={6} />
             </li>
           )}
-          {data?.runs.length === 0 && <li className={styles.result}>No run fits.</li>}
+          {data?.runs.length === 0 && <li className={styles.result}>No matches.</li>}
           {data?.runs.map((run) => (
             <li key={run.id}>
               <button
@@ -93,7 +93,7 @@ function RunFinder({ namespace, taken, onAdd }: AddRunProps) {
   );
 }
 
-/** Whatever somebody types means itself. */
+/** The typed text is literal. */
 function queryFor(text: string): string {
   if (text === "") return "order by started desc";
   const part = quoteText(`%${escapeLike(text)}%`);

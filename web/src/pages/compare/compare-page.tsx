@@ -23,7 +23,7 @@ const TABS = [
   { value: "media", label: "Media" },
 ];
 
-/** Two runs or many, side by side: what differs, how they went, and what they made. */
+/** Two or more runs, side by side: differences, curves, and media. */
 export function ComparePage() {
   const search = useSearch({ from: "/compare" });
   const navigate = useNavigate({ from: "/compare" });

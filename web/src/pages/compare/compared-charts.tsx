@@ -8,7 +8,7 @@ import styles from "./run-legend.module.css";
 import { readCompareSearch } from "./search.ts";
 import { useDark } from "../../widgets/theme.ts";
 
-/** The curves of all runs over one another, the baseline bold. */
+/** The curves of all runs in the same charts, the baseline bold. */
 export function ComparedCharts({ runs, order, search, onChange }: PanelProps) {
   const dark = useDark();
   const lines = useMemo(

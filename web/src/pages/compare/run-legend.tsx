@@ -4,7 +4,7 @@ import { Name } from "../../widgets/name.tsx";
 import type { ChartRun } from "../../panels/charts/lines/chart-lines.ts";
 import styles from "./run-legend.module.css";
 
-/** Which line is which run; the one under the pointer, or in focus, lights up in every chart. */
+/** The legend of the runs; the one under the pointer, or in focus, is highlighted in every chart. */
 export function RunLegend({ runs }: { runs: readonly ChartRun[] }) {
   return (
     <ul className={styles.legend} aria-label="Runs">

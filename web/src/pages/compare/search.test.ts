@@ -11,7 +11,7 @@ import {
 } from "./search.ts";
 
 describe("the address of the compare page", () => {
-  it("Z55 forgives whatever somebody typed", () => {
+  it("Z55 ignores invalid values", () => {
     expect(
       readCompareSearch({ runs: 7, base: null, tab: "nonsense", stat: {}, step: "x", find: [], open: true }),
     ).toEqual({

@@ -4,23 +4,23 @@ import { METRIC_STATS, type MetricStat } from "./differences/metric-stat.ts";
 export const COMPARE_TABS = ["differences", "charts", "media"] as const;
 type CompareTab = (typeof COMPARE_TABS)[number];
 
-/** What the address of the compare page says. What is left out is as by default. */
+/** The parameters of the address of the compare page. Missing ones have their default. */
 export interface CompareSearch extends ChartSearch {
   /** Ids of runs, joined by commas. */
   runs?: string;
-  /** The id of the run the others are held against; the first unless given. */
+  /** The id of the baseline; by default the first. */
   base?: string;
   tab?: CompareTab;
   /** Parts that show their equal rows, too, or "all" of them, or "patch"; joined by commas. */
   open?: string;
-  /** Only rows whose key holds this. */
+  /** Only rows whose key contains this. */
   find?: string;
   stat?: MetricStat;
-  /** Where media are looked at. */
+  /** The step of the media. */
   step?: number;
 }
 
-/** More columns than this are of no use to anybody, and each costs two calls. */
+/** More columns than this are not useful, and each costs two calls. */
 export const RUNS_MAX = 100;
 const ID_LENGTH_MAX = 200;
 const FIND_LENGTH_MAX = 200;

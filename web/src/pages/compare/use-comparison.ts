@@ -11,14 +11,14 @@ import { throttle } from "../../data/throttle.ts";
 import type { MetricStat } from "./differences/metric-stat.ts";
 
 export interface Comparison {
-  /** Undefined until it is there. */
+  /** Undefined until it is loaded. */
   compared: CompareRunsResponse | undefined;
-  /** Ids of runs that are not there, or not to be seen. */
+  /** Ids of runs that do not exist or may not be read. */
   missing: readonly string[];
   error: unknown;
 }
 
-/** Not polled: asked again only after something has happened to the runs, and no faster than a person reads. */
+/** Not polled: read again only after the runs have changed, and not faster than a user reads. */
 const REFRESH_MS = 2_000;
 
 /** The runs of the address, kept current. */
@@ -40,7 +40,7 @@ const comparisonOf = (ids: readonly string[], stat: MetricStat) =>
       try {
         return await cairn.explore.compareRuns(request, { signal });
       } catch (thrown) {
-        // Runs that are too large to be shown whole may still differ in little.
+        // Runs that are too large to be shown completely may still have few differences.
         if (Failure.from(thrown).reason !== "LIMIT_EXCEEDED") throw thrown;
         return cairn.explore.compareRuns({ ...request, onlyDifferent: true }, { signal });
       }
@@ -62,7 +62,7 @@ function useComparisonLive(ids: readonly string[], data: CompareRunsResponse | u
     ids.length === 0 ? undefined : { kind: "runs", query, namespace: "", columns: ["notes"] },
     askedMs,
     (event) => {
-      // Other runs that changed come, too.
+      // Changes of other runs arrive, too.
       const isOurs =
         event.kind === "stale" ||
         (event.kind === "runs" &&

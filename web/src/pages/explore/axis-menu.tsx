@@ -21,7 +21,7 @@ export interface AxisMenuProps {
 
 const CATEGORIES_MAX = 100;
 
-/** Everything one can do with an axis, without a pointer: filter by it, change its scale, move it. */
+/** All actions of an axis without a pointer: filter by it, change its scale, move it. */
 export function AxisMenu({ axis, brush, trigger, onBrush, onScale, onMove, onRemove }: AxisMenuProps) {
   const { column } = axis;
   const name = visibleText(column.label);
@@ -144,7 +144,7 @@ function Values({
       </ul>
       {categories.length > CATEGORIES_MAX && (
         <p className={styles.quiet}>
-          {categories.length - CATEGORIES_MAX} more values: ask for them in the query.
+          {categories.length - CATEGORIES_MAX} more values: use the query to select them.
         </p>
       )}
     </>

@@ -5,7 +5,7 @@ import styles from "./picture.module.css";
 
 export type Paint = (pen: CanvasRenderingContext2D, ink: Ink) => void;
 
-/** A canvas of a given size that is painted when `paint` is another one. Several of them lie upon each other. */
+/** A canvas of a given size that is painted when `paint` changes. Several of them are stacked. */
 export function CanvasLayer({
   width,
   height,
@@ -32,7 +32,7 @@ export function CanvasLayer({
   );
 }
 
-/** The room there is for a picture, whenever that changes. */
+/** The size available for a picture, updated when it changes. */
 export function useRoom(box: RefObject<HTMLElement | null>): { width: number; height: number } {
   const [room, setRoom] = useState({ width: 0, height: 0 });
   useLayoutEffect(() => {

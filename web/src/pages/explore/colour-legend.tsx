@@ -9,7 +9,7 @@ import type { Goal } from "./search.ts";
 
 const STEPS = 24;
 
-/** What the colours of lines and points mean, from the worst on the left to the best on the right. */
+/** The legend of the colours of lines and points, from the worst on the left to the best on the right. */
 export function ColourLegend({
   column,
   goal,

@@ -6,7 +6,7 @@ import { NO_FIELD, type ExploreSearch, type FieldName } from "./search.ts";
 
 const PARAM_AXES = 6;
 
-/** The params that vary most, and what they are for. */
+/** The params that vary most, and the objective. */
 export function defaultAxes(
   { params }: RunFields,
   objective: Objective | undefined,
@@ -18,7 +18,7 @@ export function defaultAxes(
   const others = (known?.metrics ?? [])
     .filter((key) => key !== objective?.key && !key.startsWith("system/"))
     .map((key) => printField({ of: "metric", key, stat: bestStat(key, known) }));
-  // Where hardly a param varies, metrics against each other are what there is to see.
+  // Where hardly any param varies, metrics are shown against each other.
   return [...new Set([...texts, ...others.slice(0, Math.max(0, 3 - texts.length))])];
 }
 

@@ -38,10 +38,10 @@ const LABELS = {
 } as const;
 const TABS = EXPLORE_TABS.map((value) => ({ value, label: LABELS[value] }));
 
-/** What many runs have to do with each other, and with what they are judged by. */
+/** Relations between many runs and their objective. */
 export function ExplorePage() {
   const { _splat: namespace = "" } = useParams({ from: "/explore/$" });
-  // Another namespace is another page: nothing of the last one stays.
+  // Another namespace is another page, without state of the last one.
   return <Explore key={namespace} namespace={namespace} />;
 }
 
@@ -183,13 +183,13 @@ function Views({ total, ...given }: ViewsProps) {
 function Nothing({ query, onClear }: { query: string; onClear: () => void }) {
   if (query === "") {
     return (
-      <EmptyState title="There are no runs here yet">
-        <p>A run appears here the moment a job creates one; the page need not be loaded again.</p>
+      <EmptyState title="No runs yet">
+        <p>Runs appear here as soon as a job creates one, without a reload.</p>
       </EmptyState>
     );
   }
   return (
-    <EmptyState title="No run matches">
+    <EmptyState title="No matches">
       <p>
         <Button onClick={onClear}>Explore all runs</Button>
       </p>

@@ -11,7 +11,7 @@ function columnOf(values: readonly number[]) {
 }
 
 describe("colours of runs by how good they are", () => {
-  it("Z65 go from 0 to 1 in the order of the values, whatever these are", () => {
+  it("Z65 go from 0 to 1 in the order of any values", () => {
     const value = fc.oneof(
       fc.double({ noNaN: true, noDefaultInfinity: true }),
       fc.double({ noNaN: true, min: 0, max: 1 }),
@@ -31,7 +31,7 @@ describe("colours of runs by how good they are", () => {
     );
   });
 
-  it("Z65 are not taken from all runs by one that went astray, which has the colour of the end", () => {
+  it("Z65 are not dominated by an outlier, which has the colour of the end", () => {
     const calm = Array.from({ length: 30 }, (_, i) => 0.1 + i / 300);
     for (const astray of [[1e6], [-1e6], [1e6, -1e6]]) {
       const values = [...calm, ...astray];
@@ -43,7 +43,7 @@ describe("colours of runs by how good they are", () => {
       for (const [i, value] of astray.entries()) expect(shares[calm.length + i]).toBe(value > 0 ? 1 : 0);
       expect(sharesOf(column, "min", values.length)[0]).toBeCloseTo(1 - shares[0], 12);
     }
-    // Where nothing is squeezed, or too little is known, all values count.
+    // Without outliers, or with few values, all values count.
     for (const values of [calm, [...calm.slice(0, 5), 1e6]]) {
       const { low, high } = columnOf(values);
       expect(colourEnds(columnOf(values))).toEqual({ low, high });

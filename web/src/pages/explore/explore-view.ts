@@ -9,7 +9,7 @@ import type { ExploredTable } from "./columns/explored-table.ts";
 import type { Objective } from "./objective/objective.ts";
 import type { ExplorePatch, ExploreSearch } from "./search.ts";
 
-/** What every view of the page is given. */
+/** The properties of every view of the page. */
 export interface ExploreViewProps {
   readonly namespace: string;
   /** The runs that were read, which are drawn. */
@@ -25,7 +25,7 @@ export interface ExploreViewProps {
   /** Which runs remain: 1 for each that does. */
   readonly mask: Uint8Array;
   readonly remaining: number;
-  /** What selects them on the server; without the brush that is being drawn. */
+  /** The query that selects them on the server; without the brush that is being drawn. */
   readonly asked: BrushQuery;
   readonly dark: boolean;
   onSearch(patch: ExplorePatch, how?: "push" | "replace"): void;
@@ -40,13 +40,13 @@ export interface ColourEnds {
   readonly high: number;
 }
 
-/** So many values at either end may be left out of the colours. */
+/** The most outliers at either end that are ignored for the colours. */
 const OUTLYING_SHARE = 0.05;
-/** They are where the others would have a smaller share of all colours to themselves. */
+/** They are ignored if the others would otherwise have a smaller share of the colours. */
 const SQUEEZED_SHARE = 0.5;
 const OUTLYING_COUNT_MIN = 12;
 
-/** The lowest and the highest value, without the few that would leave all others in one colour. */
+/** The lowest and the highest value, without outliers that would leave all others in one colour. */
 export function colourEnds(column: ExploredColumn): ColourEnds {
   const { values, count, low, high } = column;
   if (column.kind !== "number" || count < OUTLYING_COUNT_MIN) return { low, high };
@@ -58,8 +58,8 @@ export function colourEnds(column: ExploredColumn): ColourEnds {
 }
 
 /**
- * From 0 for the worst to 1 for the best among all runs, along the axis of the column; NaN without a value. Outliers have the colour of the end they are
- * beyond.
+ * From 0 for the worst to 1 for the best among all runs, along the axis of the column; NaN without a value. Outliers
+ * have the colour of the nearest end.
  */
 export function sharesOf(
   judged: ExploredColumn | undefined,

@@ -22,7 +22,7 @@ interface Offer {
 }
 
 interface FieldPickerProps {
-  /** What is chosen, such as "Colour". */
+  /** What the field is for, such as "Colour". */
   label: string;
   /** The field, or NO_FIELD. */
   value?: string | undefined;
@@ -32,7 +32,7 @@ interface FieldPickerProps {
   metricsOnly?: boolean;
   /** Whether there may be none. */
   optional?: boolean;
-  /** In place of a button that names what is chosen. */
+  /** Replaces the default button with the chosen field. */
   trigger?: ReactElement;
   onChange: (text: string) => void;
 }
@@ -41,7 +41,7 @@ const OFFERED_MAX = 200;
 const BEST = "best";
 const STATS = [BEST, ...METRIC_STATS] as const;
 
-/** One property of runs out of all there are, found by typing a part of its name. */
+/** Chooses one property of runs, with a search by a part of its name. */
 export function FieldPicker(props: FieldPickerProps) {
   const { label, value, trigger, onChange } = props;
   const [isOpen, setOpen] = useState(false);
@@ -124,7 +124,7 @@ function Offers({ label, value, listed, known, metricsOnly, optional, onChange }
       {found.length > OFFERED_MAX && (
         <p className={styles.quiet}>{found.length - OFFERED_MAX} more: type a part of the name.</p>
       )}
-      {found.length === 0 && <p className={styles.quiet}>Nothing is called so.</p>}
+      {found.length === 0 && <p className={styles.quiet}>No matches.</p>}
     </div>
   );
 }

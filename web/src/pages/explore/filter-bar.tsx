@@ -8,7 +8,7 @@ import { brushWords } from "./columns/brush-words.ts";
 import styles from "./explore.module.css";
 import type { ExploreViewProps } from "./explore-view.ts";
 
-/** How many runs remain and why, and what to do with them. */
+/** How many runs remain, the filters, and actions. */
 export function FilterBar({
   total,
   view,
@@ -41,7 +41,7 @@ export function FilterBar({
             <Name text={`${column.label}: ${brushWords(column, brushes[text]!)}`} />
             <button
               type="button"
-              aria-label={`Do not filter by ${visibleText(column.label)}`}
+              aria-label={`Remove the filter by ${visibleText(column.label)}`}
               onClick={() => onBrush({ [text]: undefined })}
             >
               <X size={12} aria-hidden />

@@ -9,7 +9,7 @@ import styles from "./picture.module.css";
 const NAMED_MAX = 10;
 const CARD_PX = 220;
 
-/** Finds the place of a run; undefined for none of these. */
+/** Finds the index of a run; undefined if it is none of these. */
 export function useRowOf(table: ExploredTable): (runId: string) => number | undefined {
   return useMemo(() => {
     const places = new Map(table.runs.map(({ id }, i) => [id, i]));
@@ -17,14 +17,14 @@ export function useRowOf(table: ExploredTable): (runId: string) => number | unde
   }, [table]);
 }
 
-/** The place of the run that is lit anywhere on the page; -1 for none of these. */
+/** The index of the highlighted run; -1 if it is none of these. */
 export function useLitRow(table: ExploredTable): number {
   const rowOf = useRowOf(table);
   const id = useSyncExternalStore(litRun.subscribe, litRun.get);
   return id === undefined ? -1 : (rowOf(id) ?? -1);
 }
 
-/** Names the run under the pointer and says what it has. */
+/** Shows the name and values of the run under the pointer. */
 export function LitCard({
   table,
   row,
@@ -38,7 +38,7 @@ export function LitCard({
   columns: readonly ExploredColumn[];
   x: number;
   y: number;
-  /** Of the picture: near its right edge the card stands on the other side. */
+  /** The width of the picture: near its right edge the card is on the other side. */
   width: number;
 }) {
   const run = table.runs[row]!;

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { readExploreSearch, withPatch } from "./search.ts";
 
 describe("the address of the explore page", () => {
-  it("Z64 what was chosen is read back the same", () => {
+  it("Z64 chosen values are read back the same", () => {
     const search = {
       q: 'status = "finished"',
       tab: "scatter" as const,
@@ -23,7 +23,7 @@ describe("the address of the explore page", () => {
     expect(readExploreSearch(JSON.parse(JSON.stringify(search)))).toEqual(search);
   });
 
-  it("Z64 whatever somebody typed is forgiven, and what is read is read the same again", () => {
+  it("Z64 invalid values are ignored, and values that were read are read the same again", () => {
     const anything = fc.dictionary(
       fc.constantFrom(
         "q",
@@ -63,7 +63,7 @@ describe("the address of the explore page", () => {
     });
   });
 
-  it("Z64 what becomes empty leaves the address", () => {
+  it("Z64 empty values are removed from the address", () => {
     expect(withPatch({ q: "a", axes: ["name"], brush: {} }, { q: "", axes: [] })).toEqual({});
   });
 });

@@ -10,24 +10,24 @@ export type Goal = (typeof GOALS)[number];
 export const EXPLORE_TABS = ["parallel", "scatter", "importance", "facets"] as const;
 export type ExploreTab = (typeof EXPLORE_TABS)[number];
 
-/** Fields that a view has one of. "none" is a choice, too: absent is what the page chooses. */
+/** Fields that a view has one of. "none" is a choice, too: absent means the default of the page. */
 export const FIELD_NAMES = ["x", "y", "colour", "size", "rows", "cols", "hue", "dash"] as const;
 export type FieldName = (typeof FIELD_NAMES)[number];
 export const NO_FIELD = "none";
 
-/** What the address of the explore page says. Everything is optional; what makes no sense is left out. */
+/** The parameters of the address of the explore page. Everything is optional; invalid values are ignored. */
 export interface ExploreSearch extends Partial<Record<FieldName, string>> {
   /** In the query language. */
   q?: string;
   tab?: ExploreTab;
-  /** The field runs are judged by, and which way is better; absent for the namespace's. */
+  /** The field of the objective, and its direction; absent for the namespace's. */
   objective?: string;
   goal?: Goal;
   /** Axes of the parallel coordinates, from left to right. */
   axes?: string[];
-  /** Axes that are not as the page would choose, by field. */
+  /** Axes that differ from the default, by field. */
   scale?: Record<string, ScaleKind>;
-  /** What is asked of the runs that remain, by field. */
+  /** The filters, by field. */
   brush?: Record<string, Brush>;
   /** Which way x and y of the scatter are better. */
   goalx?: Goal | "none";
@@ -39,7 +39,7 @@ export interface ExploreSearch extends Partial<Record<FieldName, string>> {
   table?: true;
 }
 
-/** Undefined takes something out of the address. */
+/** Undefined removes a parameter. */
 export type ExplorePatch = { [Name in keyof ExploreSearch]?: ExploreSearch[Name] | undefined };
 
 const TEXT_MAX = 2_000;
@@ -49,7 +49,7 @@ const KEYS_MAX = 1_000;
 
 export function readExploreSearch(given: Record<string, unknown>): ExploreSearch {
   const search: ExploreSearch = {};
-  // A query that looks like a number or a word of JSON was read as one.
+  // The router parses a query that looks like JSON.
   const typed = given["q"];
   const q = ["string", "number", "boolean"].includes(typeof typed) ? String(typed) : "";
   if (q.trim() !== "") search.q = q.slice(0, limits.queryBytesMax);
@@ -118,7 +118,7 @@ function readBrush(given: unknown): Brush | undefined {
   return isEmptyBrush(brush) ? undefined : brush;
 }
 
-/** What is undefined or empty is left out of the address. */
+/** Undefined and empty values are left out of the address. */
 export function withPatch(before: ExploreSearch, patch: ExplorePatch): ExploreSearch {
   const after: Record<string, unknown> = { ...before, ...patch };
   for (const [name, value] of Object.entries(after)) {

@@ -11,14 +11,14 @@ import { ExploredTable } from "./columns/explored-table.ts";
 import { bestStat, type Objective } from "./objective/objective.ts";
 import { FIELD_NAMES, NO_FIELD, type ExploreSearch } from "./search.ts";
 
-/** More runs than these are not read to be drawn; the page says so. */
+/** The most runs that are read to be drawn; the page shows it. */
 export const EXPLORED_MAX = 10_000;
-/** Metrics that come along without being asked for, so that the first picks cost no reading. */
+/** Metrics that are read in advance, so that the first picks need no read. */
 const METRICS_AT_HAND = 8;
 const REDRAW_MS = 1_000;
 
 export interface Explored {
-  /** Undefined until the first runs are all there. */
+  /** Undefined until the first runs are loaded. */
   shown: { table: ExploredTable; listed: RunFields } | undefined;
   /** How many match. */
   total: number;
@@ -27,7 +27,7 @@ export interface Explored {
   refresh: () => void;
 }
 
-/** The runs a query selects, with what the views need of them; read once and then kept current. */
+/** The runs that a query selects, with the fields of the views; read once and then kept current. */
 export function useExplored(
   namespace: string,
   search: ExploreSearch,
@@ -59,10 +59,10 @@ export function useExplored(
   const table = useMemo(() => {
     if (drawn === undefined || list === undefined || !isThere) return undefined;
     return new ExploredTable(list.rows.slice(0, EXPLORED_MAX), serverClock.now());
-    // What is drawn stands for the rows of the list.
+    // The drawn runs replace the rows of the list.
   }, [list, drawn, isThere]);
   const listed = [fields.data, kept.current?.listed].find((each) => each?.query === list?.view.query);
-  // While other columns, the next rows or their fields are on their way, the last picture stays.
+  // While other columns, the next rows or their fields are loading, the last picture stays.
   if (table !== undefined && listed !== undefined) kept.current = { table, listed };
   return {
     shown: kept.current,
@@ -76,7 +76,7 @@ export function useExplored(
   };
 }
 
-/** Changes of a run that goes on come many times a second; a picture of thousands is made once. */
+/** A running run changes many times a second; the picture of thousands is redrawn less often. */
 function useCalm(value: string | undefined): string | undefined {
   const [calm, setCalm] = useState(value);
   const changedMs = useRef(0);

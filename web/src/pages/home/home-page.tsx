@@ -11,13 +11,13 @@ import { NamespaceTable } from "./namespace-table.tsx";
 import { RunPanel } from "./run-panel.tsx";
 import { Welcome } from "./welcome.tsx";
 
-/** As many as fit below each other. */
+/** As many as fit on the page. */
 const RECENT = 24;
 const RUNNING = 10;
 const BEST_EVERY_MS = 5_000;
 const IS_RUNNING = 'status = "running"';
 
-/** Where one arrives: what there is, what is going on, and what is best. */
+/** The home page: namespaces, running and recent runs, and best values. */
 export function HomePage() {
   const tree = useQuery(namespaces);
   const client = useQueryClient();
@@ -29,7 +29,7 @@ export function HomePage() {
         { signal },
       ),
   });
-  // By start: they do not change places while they run.
+  // By start, so that the order does not change while they run.
   const running = useQuery({
     queryKey: ["home", "running"],
     queryFn: ({ signal }) =>
@@ -72,7 +72,7 @@ export function HomePage() {
           <RunPanel
             title="Running now"
             runs={running.data.runs}
-            none="Nothing is running."
+            none="No runs are running."
             all={`All ${formatCount(Number(running.data.totalCount))} running`}
             query={IS_RUNNING}
             isWide
@@ -86,7 +86,7 @@ export function HomePage() {
         <RunPanel
           title="Recent runs"
           runs={recent.data.runs}
-          none="Nothing has happened yet."
+          none="No runs yet."
           all="All runs"
           timeOf={({ updatedUs }) => formatAgo(Number(updatedUs))}
         />

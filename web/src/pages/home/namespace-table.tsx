@@ -13,7 +13,7 @@ const INDENT_PX = 16;
 const ROWS_MAX = 200;
 const ALL_OPEN = new Map<string, boolean>();
 
-/** The tree as a table: how much is there, what runs, since when nothing has happened, and the best value. */
+/** The tree as a table: counts, running runs, last change, and the best value. */
 export function NamespaceTable({
   namespaces,
   best,
@@ -109,7 +109,7 @@ function Row({
   );
 }
 
-/** What is set right here stands out from what is set further up. */
+/** An own objective is distinguished from an inherited one. */
 function Objective({
   objective: { metric, direction, namespace },
   path,

@@ -8,9 +8,9 @@ import styles from "./home.module.css";
 interface RunPanelProps {
   title: string;
   runs: readonly Run[];
-  /** What is said where there are none. */
+  /** The text if there are none. */
   none: string;
-  /** The words of the link to all of them, and the query it leads to. */
+  /** The text of the link to all of them, and its query. */
   all: string;
   query?: string;
   /** Whether there is room for the whole path of a namespace. */
@@ -18,7 +18,7 @@ interface RunPanelProps {
   timeOf: (run: Run) => string;
 }
 
-/** A few runs, one below the other, and the way to all of them. */
+/** A list of a few runs, with a link to all of them. */
 export function RunPanel({ title, runs, none, all, query, isWide = false, timeOf }: RunPanelProps) {
   const id = title.toLowerCase().replaceAll(" ", "-");
   return (

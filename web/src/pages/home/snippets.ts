@@ -1,11 +1,11 @@
 export interface Snippet {
   title: string;
-  /** What must be there before. */
+  /** What must be installed before. */
   needs: string;
   text: string;
 }
 
-/** First lines of code that work against the server at this address, in three ways in. */
+/** First lines of code that work against the server at this address, for three clients. */
 export function snippets(url: string, needsToken: boolean): Snippet[] {
   return [pythonSnippet(url, needsToken), torchxSnippet(url, needsToken), curlSnippet(url, needsToken)];
 }

@@ -7,7 +7,7 @@ import { TabPanel, Tabs } from "../../widgets/tabs.tsx";
 import { demoCommand, snippets } from "./snippets.ts";
 import styles from "./welcome.module.css";
 
-/** What a newcomer sees: how the first run gets here. The page changes by itself when it does. */
+/** The page of an empty server: how to log a first run. It is updated when that arrives. */
 export function Welcome() {
   const { data } = useQuery(whoAmI);
   const [shown, setShown] = useState("Python");
@@ -20,7 +20,7 @@ export function Welcome() {
         <Logo size={40} />
         <div>
           <h1 className={styles.title}>No runs yet</h1>
-          <p>This page changes by itself as soon as the first one arrives.</p>
+          <p>This page is updated as soon as the first one arrives.</p>
         </div>
       </header>
       <section className={styles.card} aria-label="Log a first run">
@@ -51,9 +51,7 @@ export function Welcome() {
         <h2 id="demo" className={styles.subtitle}>
           Or look around first
         </h2>
-        <p className={styles.needs}>
-          Four weeks of three teams that do not exist, and a few runs that go on:
-        </p>
+        <p className={styles.needs}>Four weeks of three fictional teams, and a few live runs:</p>
         <div className={styles.code}>
           <pre tabIndex={0} aria-label="Demo command">
             {demo}
@@ -63,7 +61,7 @@ export function Welcome() {
       </section>
       {needsToken && (
         <p className={styles.note}>
-          Put a token of yours in the place of <code>TOKEN</code>: <a href="/access">make one</a>.
+          Put one of your tokens in place of <code>TOKEN</code>: <a href="/access">make one</a>.
         </p>
       )}
     </div>

@@ -14,7 +14,7 @@ const WAYS = [
   { value: "password", label: "Password" },
 ] as const;
 
-/** Signing in, and then back to where one was. */
+/** Signs in, and then redirects back. */
 export function LoginPage() {
   const { next = "/" } = useSearch({ from: "/login" });
   const navigate = useNavigate();
@@ -45,7 +45,7 @@ export function LoginPage() {
   });
   useEffect(() => {
     followLink();
-    // The link may be opened where this page is open already, which loads nothing again.
+    // The link may be opened where this page is open already, which does not reload it.
     const onChange = () => followLink();
     addEventListener("hashchange", onChange);
     return () => removeEventListener("hashchange", onChange);

@@ -3,11 +3,11 @@ export interface LoginSearch {
   next?: string;
 }
 
-/** Takes no address of another server, however it is written: a link to the sign-in must not lead away. */
+/** Accepts no address of another server, in any spelling: a link to the sign-in must not redirect elsewhere. */
 export function readLoginSearch(given: Record<string, unknown>): LoginSearch {
   const { next } = given;
   if (typeof next !== "string" || !/^\/(?![/\\])/.test(next) || next.startsWith("/login")) return {};
-  // Browsers leave out tabs and line ends, so that "/\t/evil.example" is another server.
+  // Browsers remove tabs and line ends, so that "/\t/evil.example" is another server.
   if (/[\u0000-\u001f\\]/.test(next)) return {};
   return { next };
 }

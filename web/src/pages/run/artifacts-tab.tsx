@@ -74,7 +74,7 @@ export function ArtifactsTab({ run }: { run: Run }) {
           </span>
         </div>
         {rows.length === 0 ? (
-          <p className={styles.none}>Nothing is named like “{visibleText(search.files ?? "")}”.</p>
+          <p className={styles.none}>No matches for “{visibleText(search.files ?? "")}”.</p>
         ) : (
           <ArtifactRows rows={rows} at={at} onChoose={choose} />
         )}
@@ -84,8 +84,8 @@ export function ArtifactsTab({ run }: { run: Run }) {
           <EmptyState
             title={
               search.artifact === undefined
-                ? "Choose a file to look at it"
-                : "There is no such artifact any more"
+                ? "Select a file to preview it"
+                : "This artifact does not exist any more"
             }
           />
         ) : (

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import styles from "./run.module.css";
 
-/** A part of a page with a name; `tools` stand on the right of it. */
+/** A part of a page with a name; `tools` are on the right of it. */
 export function Card({
   title,
   count,

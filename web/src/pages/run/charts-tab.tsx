@@ -10,7 +10,7 @@ import type { RunSearch } from "./search.ts";
 
 const route = getRouteApi("/r/$run");
 
-/** All metrics of the run. `given` stands where the address says nothing. */
+/** All metrics of the run. `given` is used where the address has no value. */
 export function ChartsTab({ run, given }: { run: Run; given?: ChartSearch }) {
   const search = route.useSearch();
   const navigate = route.useNavigate();

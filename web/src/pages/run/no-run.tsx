@@ -5,7 +5,7 @@ import { ErrorNote } from "../../widgets/notices/error-note.tsx";
 import { Notice } from "../../widgets/notices/notice.tsx";
 import styles from "./run.module.css";
 
-/** Where a run should be. `error` undefined when the server answered that there is none. */
+/** Shown instead of a run. `error` is undefined when the run does not exist. */
 export function NoRun({ id, error, onRetry }: { id: string; error: unknown; onRetry: () => void }) {
   const code = error === undefined ? Code.NotFound : Failure.from(error).code;
   const isUnknown = code === Code.NotFound || code === Code.InvalidArgument || code === Code.PermissionDenied;
@@ -17,11 +17,11 @@ export function NoRun({ id, error, onRetry }: { id: string; error: unknown; onRe
     );
   }
   return (
-    <Notice title="There is no such run, or you may not read it">
+    <Notice title="Run not found, or you may not read it">
       <p>
-        Nothing here answers to <code className={styles.breaking}>{id.slice(0, 200)}</code>. The address may
-        be mistyped, the run may have been purged, or its namespace is closed to you: whoever maintains it can
-        let you in.
+        Unknown run <code className={styles.breaking}>{id.slice(0, 200)}</code>. The address may be mistyped,
+        the run may have been purged, or you have no access to its namespace: ask one of its maintainers for a
+        role.
       </p>
       <Link to="/">Go home</Link>
     </Notice>

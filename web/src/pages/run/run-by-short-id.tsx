@@ -14,13 +14,13 @@ import styles from "./run.module.css";
 
 const route = getRouteApi("/r/$run");
 
-/** The beginning of an id leads to its run; where several begin so, to a choice. */
+/** The beginning of an id opens its run, or a choice of several. */
 export function RunByShortId({ text, waiting }: { text: string; waiting: ReactNode }) {
   const { data: found, error, refetch } = useQuery(runsByShortId(text));
   const navigate = route.useNavigate();
   const only = found?.length === 1 ? found[0]!.id : undefined;
   useEffect(() => {
-    // Back leads to where one came from, not here again.
+    // Back must not lead here again.
     if (only !== undefined) {
       void navigate({ params: { run: only }, search: (now) => now, replace: true });
     }

@@ -23,7 +23,7 @@ const SECOND_MS = 1_000;
 const CALM_MS = 30_000;
 const ASK_MS = 5_000;
 
-/** Which run this is, how it is, and what can be done with it. `heardMs`: when something of it last came, by the clock of the server. */
+/** Name, status and actions of the run. `heardMs`: the last activity, by the clock of the server. */
 export function RunHeader({ run, heardMs }: { run: Run; heardMs: number }) {
   const isRunning = isGoingOn(run);
   const nowMs = useNow(isRunning ? SECOND_MS : CALM_MS);
@@ -103,15 +103,16 @@ function Heard({ run, heartbeat, nowMs }: { run: Run; heartbeat: Heartbeat; nowM
   const client = useQueryClient();
   const { heardUs, isOverdue, isLate } = heartbeat;
   const every = run.heartbeatSeconds;
-  // It may have said something that no page hears of, such as a line of its log: asked before it is called late, and now and then after that.
+  // Some activity does not notify pages, such as log lines: the server is queried before the run is called late, and
+  // repeatedly after that.
   const question = isOverdue ? Math.floor(nowMs / ASK_MS) : 0;
   useEffect(() => {
     if (question !== 0) void client.invalidateQueries({ queryKey: runById(run.id).queryKey, exact: true });
   }, [client, question, run.id]);
-  if (!isLate) return <Fact label="heard">{formatAgo(heardUs, nowMs)}</Fact>;
+  if (!isLate) return <Fact label="active">{formatAgo(heardUs, nowMs)}</Fact>;
   return (
-    <span className={styles.late} title={`It promised to be heard every ${every} s.`}>
-      heard {formatAgo(heardUs, nowMs)}, which is late: it counts as lost after {formatAge(3 * every)}
+    <span className={styles.late} title={`A heartbeat is expected every ${every} s.`}>
+      active {formatAgo(heardUs, nowMs)}: late, lost after {formatAge(3 * every)}
     </span>
   );
 }
@@ -134,8 +135,7 @@ function TrashBanner({ run, nowMs }: { run: Run; nowMs: number }) {
     <div className={styles.banner} role="status">
       <Trash2 size={15} aria-hidden />
       <span>
-        In the trash since {formatAgo(Number(run.deletedUs), nowMs)}. Nothing is lost until somebody purges
-        it.
+        In the trash since {formatAgo(Number(run.deletedUs), nowMs)}. It can be restored until it is purged.
       </span>
       <Button onClick={() => restore.mutate()} disabled={restore.isPending}>
         <RotateCcw size={14} aria-hidden /> Restore

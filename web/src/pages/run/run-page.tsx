@@ -18,7 +18,7 @@ import { RUN_TABS, type RunTab } from "./search.ts";
 import { useAtMostEvery } from "./use-at-most-every.ts";
 
 const route = getRouteApi("/r/$run");
-/** Summaries are read again at most this often while points come. */
+/** Summaries are read again at most this often while points arrive. */
 const SERIES_EVERY_MS = 800;
 const RUN_EVERY_MS = 250;
 const TITLE_LENGTH_MAX = 80;
@@ -44,7 +44,7 @@ const ProvenanceTab = lazy(async () => ({
 }));
 const LineageTab = lazy(async () => ({ default: (await import("./lineage/lineage-tab.tsx")).LineageTab }));
 
-/** One run: who it is above, its parts below. */
+/** One run: its head above, its tabs below. */
 export function RunPage() {
   const { run: id } = route.useParams();
   const short = readShortId(id);
@@ -121,7 +121,7 @@ function LoadedRun({ run }: { run: Run }) {
   );
 }
 
-/** Everything about the run is read again when it changes. Returns when the server last said something about it. */
+/** Everything about the run is read again when it changes. Returns the time of its last activity. */
 function useRunChanges(id: string): number {
   const client = useQueryClient();
   const [heardMs, setHeardMs] = useState(0);

@@ -20,7 +20,7 @@ describe("the address of a run", () => {
     });
   });
 
-  it("Z40 forgives what cannot be meant", () => {
+  it("Z40 ignores invalid values", () => {
     const given = {
       tab: "<script>",
       rank: -1,

@@ -12,19 +12,19 @@ export const RUN_TABS = [
 ] as const;
 export type RunTab = (typeof RUN_TABS)[number];
 
-/** What the address of the run page says. What is as it would be anyway is left out. */
+/** The parameters of the address of the run page. Defaults are left out. */
 export interface RunSearch extends ChartSearch {
   tab?: Exclude<RunTab, "overview">;
-  /** Overview: what is looked for among the params. */
+  /** Overview: the search in params. */
   params?: string;
-  /** Overview: what is looked for among the metrics. */
+  /** Overview: the search in metrics. */
   metrics?: string;
-  /** Artifacts: what is looked for among their names. */
+  /** Artifacts: the search in names. */
   files?: string;
   /** The artifact that is shown, and the step of it, or the step of all media. */
   artifact?: string;
   step?: number;
-  /** Logs: what is looked for, as a pattern if `re` says so; which rank, which stream; the number of a line. */
+  /** Logs: the search, as a pattern with `re`; rank, stream; the number of a line. */
   find?: string;
   re?: true;
   rank?: number;
@@ -41,14 +41,14 @@ const NUMBERS = ["step", "rank", "line"] as const;
 const FLAGS = ["re", "wrap", "pipeline"] as const;
 const TEXT_LENGTH_MAX = 2_000;
 
-/** Forgives: what cannot be meant is left out. */
+/** Invalid values are ignored. */
 export function readRunSearch(given: Record<string, unknown>): RunSearch {
   const search: RunSearch = readChartSearch(given);
   const tab = given["tab"];
   if (RUN_TABS.some((known) => known === tab) && tab !== "overview")
     search.tab = tab as Exclude<RunTab, "overview">;
   for (const key of TEXTS) {
-    // Addresses are typed by hand, too, and there 7 may be the text "7".
+    // In an address typed by hand 7 may be the text "7".
     const value = typeof given[key] === "number" ? String(given[key]) : given[key];
     if (typeof value === "string" && value !== "") search[key] = value.slice(0, TEXT_LENGTH_MAX);
   }

@@ -9,7 +9,7 @@ import { seriesOfRun } from "../../data/runs/run-queries.ts";
 
 const SYSTEM_BY_TIME = { keys: "system/**", x: "time" } as const;
 
-/** What the machine reports, over time. */
+/** System metrics over time. */
 export function SystemTab({ run }: { run: Run }) {
   const { data, error, refetch } = useQuery(seriesOfRun(run.id));
   if (error !== null) return <ErrorNote error={error} onRetry={() => void refetch()} />;
@@ -17,7 +17,7 @@ export function SystemTab({ run }: { run: Run }) {
   if (!data.items.some(({ key }) => isSystemKey(key))) {
     return (
       <EmptyState title="No system metrics">
-        Whatever is logged under <code>system/</code> appears here: load, memory, temperature of accelerators.
+        Metrics under <code>system/</code> appear here: load, memory, temperature of accelerators.
       </EmptyState>
     );
   }

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 
-/** Calls at once, and then at most every so often; what is called for meanwhile is done once, at the end. */
+/** Throttle: calls at once, then at most every so often; calls meanwhile are merged into one at the end. */
 export function useAtMostEvery(waitMs: number, act: () => void): () => void {
   const latest = useRef(act);
   useEffect(() => {

@@ -11,7 +11,7 @@ import styles from "./runs-page.module.css";
 
 interface BulkActionsProps {
   runIds: readonly string[];
-  /** Something has changed that the table shows. */
+  /** Called when runs of the table have changed. */
   onDone: () => void;
   onGone: () => void;
 }
@@ -25,7 +25,7 @@ const RESTORE = {
   act: (id: string) => cairn.runs.restoreRun({ run: { id } }),
 };
 
-/** What can be done with many runs at once: tag them, or put them into the trash and take them out again. */
+/** Actions on many runs: tag them, or move them to the trash and restore them. */
 export function BulkActions({ runIds, onDone, onGone }: BulkActionsProps) {
   const [open, setOpen] = useState<"tag" | "delete">();
   const [work, setWork] = useState<{ done: number; total: number; stop: AbortController }>();
@@ -92,7 +92,9 @@ export function BulkActions({ runIds, onDone, onGone }: BulkActionsProps) {
           />
         ) : (
           <>
-            <p>They go to the trash with their points, logs and files, and can be restored from there.</p>
+            <p>
+              They are moved to the trash with their points, logs and files, and can be restored from there.
+            </p>
             <Button primary onClick={() => void start(runIds, TRASH.word, TRASH.act)}>
               Delete {count}
             </Button>
@@ -115,7 +117,7 @@ function TagForm({ onTag }: { onTag: (key: string, value: string) => void }) {
       }}
     >
       <TextField label="Tag" value={key} onChange={setKey} placeholder="team" />
-      <TextField label="Value" value={value} onChange={setValue} hint="Empty takes the tag away." />
+      <TextField label="Value" value={value} onChange={setValue} hint="Empty removes the tag." />
       <Button primary type="submit" disabled={key.trim() === ""}>
         {value === "" ? "Remove the tag" : "Set the tag"}
       </Button>
@@ -138,11 +140,11 @@ function Outcome({
     <div role="status">
       <p>
         {formatCount(done.length)} {done.length === 1 ? "run was" : "runs were"} {word}.
-        {left > 0 && ` ${formatCount(left)} were left as they are.`}
+        {left > 0 && ` ${formatCount(left)} were not changed.`}
       </p>
       {first !== undefined && (
         <p className={styles.bad}>
-          {formatCount(failed.length)} could not be: {visibleText(Failure.from(first.error).message)}
+          {formatCount(failed.length)} failed: {visibleText(Failure.from(first.error).message)}
         </p>
       )}
       <div className={styles.buttons}>

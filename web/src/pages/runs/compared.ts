@@ -1,2 +1,2 @@
-/** More columns side by side help nobody, and their ids would not fit into an address. */
+/** More columns are not useful, and their ids would not fit into an address. */
 export const COMPARED_MAX = 50;

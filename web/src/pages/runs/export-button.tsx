@@ -37,7 +37,7 @@ export function ExportButton({ rows }: { rows: RunRows }) {
   const words = `Save ${isPart ? "the first " : ""}${formatCount(count)} ${count === 1 ? "run" : "runs"} as CSV`;
   return (
     <>
-      {isFailed && <span role="alert">The runs could not be read: try again</span>}
+      {isFailed && <span role="alert">The runs could not be read. Try again.</span>}
       <Button quiet label={words} onClick={() => void onClick()} disabled={isReading || count === 0}>
         <Download size={14} aria-hidden />
       </Button>
@@ -45,7 +45,7 @@ export function ExportButton({ rows }: { rows: RunRows }) {
   );
 }
 
-/** In the order of the ids. Those that are not in the table are asked for; those that match no more are left out. */
+/** In the order of the ids. Those that are not in the table are read; those that do not match any more are left out. */
 async function readRuns(list: RunList, ids: readonly string[]): Promise<Run[]> {
   const found = new Map<string, Run>();
   for (const id of ids) {
@@ -71,6 +71,6 @@ function save(csv: string): void {
   link.href = url;
   link.download = "runs.csv";
   link.click();
-  // The browser has taken it by then.
+  // The browser has read it by then.
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }

@@ -19,17 +19,17 @@ const WORDS = {
   "signed-out": "signed out",
 } as const;
 
-/** How many match, how many are selected and what to do with them, and whether what is seen is current. */
+/** How many runs match, how many are selected with their actions, and whether the page is live. */
 export function FooterBar({ rows, onCompare }: { rows: RunRows; onCompare: () => void }) {
   const { list, selected } = rows;
   const { state } = useConnection();
   const isMost = selected.size >= SELECTED_MAX && list !== undefined && list.total > SELECTED_MAX;
   return (
-    <footer className={styles.foot} aria-label="What is shown">
+    <footer className={styles.foot} aria-label="Status of the table">
       <span role="status">
         {list !== undefined &&
           (selected.size > 0
-            ? `${formatCount(selected.size)} selected of ${formatCount(list.total)}${isMost ? ", the most at once" : ""}`
+            ? `${formatCount(selected.size)} selected of ${formatCount(list.total)}${isMost ? ", the maximum" : ""}`
             : `${formatCount(list.total)} ${list.total === 1 ? "run matches" : "runs match"}`)}
       </span>
       {selected.size > 0 && <SelectionActions rows={rows} onCompare={onCompare} />}

@@ -27,7 +27,7 @@ describe("many runs at once", () => {
     });
   });
 
-  it("Z13 one that fails is named and the others go on", async () => {
+  it("Z13 a failure is named and the others continue", async () => {
     const fault = new Error("no");
     const result = await inBulk(
       IDS.slice(0, 50),
@@ -38,7 +38,7 @@ describe("many runs at once", () => {
     expect(result.done).toHaveLength(49);
   });
 
-  it("Z13 where everything fails it gives up soon, and says so for all", async () => {
+  it("Z13 it stops early when everything fails, and reports that for all", async () => {
     let calls = 0;
     const act = () => {
       calls++;
@@ -49,7 +49,7 @@ describe("many runs at once", () => {
     expect(result.failed).toHaveLength(IDS.length);
   });
 
-  it("Z19 it can be stopped: what is under way is finished, the rest is left", async () => {
+  it("Z19 it can be stopped: started calls are finished, the rest is not changed", async () => {
     const stop = new AbortController();
     const onProgress = (done: number) => {
       if (done >= 10) stop.abort();

@@ -7,7 +7,7 @@ import { innermost } from "./table/grouping.ts";
 import styles from "./runs-page.module.css";
 import type { RunRows } from "./use-run-rows.ts";
 
-/** The table is there first; what draws charts is on its way meanwhile. */
+/** The table is shown first, while the code of the charts is loading. */
 const panel = import("../../panels/charts/charts-panel.tsx");
 const ChartsPanel = lazy(async () => ({ default: (await panel).ChartsPanel }));
 
@@ -59,7 +59,7 @@ export function RunCharts({
   );
 }
 
-/** The last value while the next has the same content, so that what is drawn of it stays. */
+/** The last value while the next has the same content, so that nothing is redrawn. */
 function useSame<T>(value: T): T {
   const kept = useRef({ value, text: "" });
   const text = JSON.stringify(value);

@@ -30,7 +30,7 @@ import { useUndo } from "./use-undo.ts";
 /** The runs of a namespace and below it. */
 export function RunsPage() {
   const { _splat: namespace = "" } = useParams({ from: "/n/$" });
-  // Another namespace is another page: nothing of the last one stays.
+  // Another namespace is another page, without state of the last one.
   return <Runs key={namespace} namespace={namespace} />;
 }
 
@@ -137,7 +137,7 @@ function RunsBar({
   onSearch: SetSearch;
 }) {
   const query = search.q ?? "";
-  // Groups in the table are groups in the charts, unless the address says how to draw them.
+  // Groups in the table are groups in the charts, unless the address sets something else.
   const setGroup = (group: string[]) => {
     const charts = { ...search.charts };
     if (group.length === 0) delete charts.group;
@@ -187,7 +187,7 @@ function comparisonOf(selected: ReadonlySet<string>): { runs: string } {
   return { runs: [...selected].slice(0, COMPARED_MAX).join(",") };
 }
 
-/** The table, or why there is none. */
+/** The table, or the reason for its absence. */
 function Listed({
   rows,
   tableRef,
@@ -254,7 +254,7 @@ function headActions(
   };
 }
 
-/** What is undefined or empty is left out of the address. */
+/** Undefined and empty values are left out of the address. */
 function withPatch(before: RunsSearch, patch: SearchPatch): RunsSearch {
   const after: Record<string, unknown> = { ...before, ...patch };
   for (const [name, value] of Object.entries(after)) {
@@ -262,7 +262,7 @@ function withPatch(before: RunsSearch, patch: SearchPatch): RunsSearch {
       value === undefined ||
       value === "" ||
       (typeof value === "object" && Object.keys(value as object).length === 0);
-    // No column at all is a choice.
+    // An empty list of columns is valid.
     if (isEmpty && !(name === "cols" && value !== undefined)) delete after[name];
   }
   return after;
@@ -271,13 +271,13 @@ function withPatch(before: RunsSearch, patch: SearchPatch): RunsSearch {
 function Nothing({ query, onClear }: { query: string; onClear: () => void }) {
   if (query === "") {
     return (
-      <EmptyState title="There are no runs here yet">
-        <p>A run appears here the moment a job creates one; the page need not be loaded again.</p>
+      <EmptyState title="No runs yet">
+        <p>Runs appear here as soon as a job creates one, without a reload.</p>
       </EmptyState>
     );
   }
   return (
-    <EmptyState title="No run matches">
+    <EmptyState title="No matches">
       <p>
         <Button onClick={onClear}>Show all runs</Button>
       </p>

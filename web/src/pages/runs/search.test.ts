@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { readRunsSearch } from "./search.ts";
 
 describe("the address of the runs page", () => {
-  it("Z3 what it reads, it reads again as the same", () => {
+  it("Z3 values that were read are read the same again", () => {
     fc.assert(
       fc.property(
         fc.dictionary(
@@ -18,7 +18,7 @@ describe("the address of the runs page", () => {
     );
   });
 
-  it("Z3 nonsense is left out and everything has a bound", () => {
+  it("Z3 invalid values are ignored and everything has a limit", () => {
     const ids = Array.from({ length: 5_000 }, (_, i) => `run-${i}`);
     const read = readRunsSearch({
       q: { $: 1 },

@@ -1,13 +1,13 @@
 import { limits } from "#lang/limits.ts";
 import { readChartSearch, type ChartSearch } from "../../panels/charts/search.ts";
 
-/** What the address of the runs page says. Everything is optional; what makes no sense is left out. */
+/** The parameters of the address of the runs page. Everything is optional; invalid values are ignored. */
 export interface RunsSearch {
   /** In the query language. */
   q?: string;
-  /** Fields of the columns, in their order; absent for those the page chooses. */
+  /** Fields of the columns, in their order; absent for the default. */
   cols?: string[];
-  /** Those of them that stay when the table is scrolled sideways. */
+  /** The pinned ones, which stay when the table is scrolled sideways. */
   pin?: string[];
   /** Widths in pixels, by field. */
   w?: Record<string, number>;
@@ -17,16 +17,19 @@ export interface RunsSearch {
   shut?: string[];
   /** Selected runs. */
   sel?: string[];
-  /** Runs the charts leave out although they are among the first, and runs they show although they are not. */
+  /**
+   * Runs that are hidden from the charts although they are among the first, and runs that are shown although they are
+   * not.
+   */
   hide?: string[];
   show?: string[];
   /** How much of the width the table takes, in percent; 100 is all of it. */
   split?: number;
-  /** What the charts beside the table look like, as they write it. */
+  /** The settings of the charts beside the table. */
   charts?: ChartSearch;
 }
 
-/** Undefined takes something out of the address. */
+/** Undefined removes a parameter. */
 export type SearchPatch = { [Name in keyof RunsSearch]?: RunsSearch[Name] | undefined };
 
 export const SELECTED_IN_ADDRESS_MAX = 50;
@@ -43,7 +46,7 @@ export const ALL_BUT = "allbut:";
 
 export function readRunsSearch(given: Record<string, unknown>): RunsSearch {
   const search: RunsSearch = {};
-  // A query that looks like a number or a word of JSON was read as one.
+  // The router parses a query that looks like JSON.
   const typed: unknown = given["q"];
   const q = ["string", "number", "boolean"].includes(typeof typed) ? String(typed) : "";
   if (q.trim() !== "") search.q = q.slice(0, limits.queryBytesMax);
@@ -77,7 +80,7 @@ export function readRunsSearch(given: Record<string, unknown>): RunsSearch {
   return search;
 }
 
-/** One value stands for a list of one; values twice are there once. */
+/** One value means a list of one; duplicates are removed. */
 function readList(given: unknown, max: number): string[] {
   const list: unknown[] = Array.isArray(given) ? given : given === undefined ? [] : [given];
   const texts = list.filter((each) => typeof each === "string" || typeof each === "number").map(String);

@@ -3,7 +3,7 @@ import styles from "./runs-page.module.css";
 import { SPLIT_MAX, SPLIT_MIN } from "./search.ts";
 
 interface SplitViewProps {
-  /** How much of the width the left side takes; at 100 the right one is not there. */
+  /** The width of the left side in percent; at 100 the right one is hidden. */
   percent: number;
   onPercent: (percent: number) => void;
   left: ReactNode;
@@ -11,10 +11,10 @@ interface SplitViewProps {
 }
 
 const KEY_STEP = 4;
-/** A right side that is narrower than this shows nothing. */
+/** A right side that is narrower than this is hidden. */
 const RIGHT_MIN = 15;
 
-/** Two sides and an edge between them that can be pulled. */
+/** Two sides with a resizable divider. */
 export function SplitView({ percent, onPercent, left, right }: SplitViewProps) {
   const whole = useRef<HTMLDivElement>(null);
   const [pulled, setPulled] = useState<number>();

@@ -9,7 +9,7 @@ import { SHOWN_MAX } from "./table/shown-runs.ts";
 
 const NONE: ReadonlyMap<string, Run> = new Map();
 
-/** Those of the given runs that belong to the table and stand where it was not read, such as runs that a link shows. */
+/** The given runs that belong to the table but are in a part that was not read, such as runs of a link. */
 export function useFarRuns(
   list: RunList | undefined,
   runIds: readonly string[] = [],

@@ -5,8 +5,8 @@ import type { RunList } from "../../data/runs/run-list.ts";
 import { cairn } from "../../data/server.ts";
 
 /**
- * Asks again about runs in sight whose heartbeat is overdue: points of a run are no change of a view without metrics, so it may have been heard long since. Whoever
- * is heard in time costs no question.
+ * Reads visible runs again whose heartbeat is overdue: points do not change a view without metrics, so there may have
+ * been activity. Runs with heartbeats in time cost no call.
  */
 export function useHeartbeats(
   list: RunList | undefined,
@@ -31,7 +31,7 @@ export function useHeartbeats(
       )
       .then(
         ({ runs }) => list.patch(runs),
-        // The page says by itself that the server is away; it is asked again in a few seconds.
+        // The page already shows a lost connection; this is retried in a few seconds.
         () => undefined,
       );
     return () => stop.abort();

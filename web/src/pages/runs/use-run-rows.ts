@@ -53,11 +53,11 @@ export interface RunRows {
   actions: Omit<RowActions, "open" | "compare" | "focusQuery">;
   isMoreBetter: (column: Column) => boolean;
   split: number;
-  /** Something to know about what is shown; empty for nothing. */
+  /** A notice about the table; empty for none. */
   remark: string;
 }
 
-/** At 1280 pixels the columns up to the objective are seen whole. */
+/** At 1280 pixels the columns up to the objective are not cut. */
 const SPLIT = 62;
 const NOW_EVERY_MS = 5_000;
 const NO_GROUPS: readonly string[] = [];
@@ -143,7 +143,7 @@ export function useRunRows(
   };
 }
 
-/** The columns, and what is asked of the server for them; nothing until the keys are known. */
+/** The columns, and the fields to read for them; nothing until the keys are known. */
 function useView(
   namespace: string,
   search: RunsSearch,
@@ -198,7 +198,7 @@ function selectActions({
   onFailure,
 }: Pick<RunRows, "list" | "itemAt" | "selected" | "select"> & {
   items: readonly Item[] | undefined;
-  /** Where a range begins. */
+  /** The start of a range. */
   anchor: { current: number };
   onFailure: (failure: unknown) => void;
 }): Pick<RowActions, "select" | "selectGroup"> {
@@ -207,7 +207,7 @@ function selectActions({
       const [from, to] = isRange
         ? [Math.min(anchor.current, index), Math.max(anchor.current, index)]
         : [index, index];
-      // What lies between was perhaps never scrolled to.
+      // The rows between may not be loaded.
       if (isRange && items === undefined && list?.isThere(from, to + 1) === false) {
         return void list
           .range(from, Math.min(to + 1, from + SELECTED_MAX))
@@ -257,7 +257,7 @@ function viewActions(
 
 function remarkOf(isGrouped: boolean, total: number): string {
   if (!isGrouped || total <= GROUPED_MAX) return "";
-  return `Groups are made of the first ${formatCount(GROUPED_MAX)} of ${formatCount(total)} runs: narrow the query to see all.`;
+  return `Only the first ${formatCount(GROUPED_MAX)} of ${formatCount(total)} runs are grouped. Narrow the query to see all.`;
 }
 
 function isMoreBetter(field: Column["field"], known: KnownKeys | undefined): boolean {
@@ -268,7 +268,7 @@ function isMoreBetter(field: Column["field"], known: KnownKeys | undefined): boo
   return field.stat === "max" || directionOf(field.key, known) === Direction.MAXIMIZE;
 }
 
-/** What the columns and groups need of each run; the cheapest when they need nothing, for no column means all params. */
+/** The fields that the columns and groups need; a cheap one when they need none, because no field means all params. */
 function columnsToAsk(texts: readonly string[], group: readonly string[]): string[] {
   const asked = new Set<string>();
   for (const text of [...texts, ...group]) {
@@ -284,7 +284,7 @@ function lineKeys(columns: readonly Column[]): string[] {
   return columns.flatMap(({ field }) => (field.of === "line" ? [field.key] : []));
 }
 
-/** Which runs the charts show, and in which colours: each its own, or all of a group the same. */
+/** The runs in the charts and their colours: one per run, or one per group. */
 function useShown(
   rows: readonly Run[],
   groups: readonly Group[],

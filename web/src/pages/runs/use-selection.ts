@@ -1,10 +1,10 @@
 import { useState } from "react";
 import { SELECTED_IN_ADDRESS_MAX, type SearchPatch } from "./search.ts";
 
-/** More could not be acted on in one go. */
+/** The most runs for one action. */
 export const SELECTED_MAX = 5_000;
 
-/** The selected runs. A few are in the address; very many are only remembered while the page is there. */
+/** The selected runs. A few are in the address; very many are only kept while the page is open. */
 export function useSelection(
   inAddress: readonly string[] | undefined,
   setSearch: (patch: SearchPatch) => void,

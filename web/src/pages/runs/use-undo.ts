@@ -3,12 +3,15 @@ import { useEffect } from "react";
 
 declare module "@tanstack/react-router" {
   interface HistoryState {
-    /** This address came about by a change of the view that can be undone: the one before it shows the same page. */
+    /** Marks an address that was set by a change of the view, which can be undone: the one before it is the same page. */
     isChange?: boolean;
   }
 }
 
-/** Ctrl Z takes back the last change of columns, order, groups or charts, as Back does, but never leaves the page. Where somebody types it is theirs. */
+/**
+ * Ctrl Z undoes the last change of columns, order, groups or charts, like Back, but never leaves the page. Text fields
+ * handle it themselves.
+ */
 export function useUndo(): void {
   const router = useRouter();
   useEffect(() => {

@@ -16,10 +16,10 @@ export function kindWord(kind: ArtifactKind): string {
   return WORDS[kind] ?? "file";
 }
 
-/** Formats that are pickled inside: loading one runs whatever code is in it. */
+/** Formats based on pickle: loading one may run its code. */
 const PICKLED = /\.(?:pkl|pickle|pt|pth|ckpt|joblib|dill|cloudpickle)$/i;
 
-/** Whether opening it with the usual library may run code that is in it. By its name: the server never looks inside. */
+/** Whether loading it with the usual library may run its code. By its name: the server does not inspect the content. */
 export function mayRunCode({ name, uri }: { name: string; uri: string }): boolean {
   return PICKLED.test(name) || PICKLED.test(uri);
 }

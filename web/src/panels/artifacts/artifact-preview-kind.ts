@@ -15,14 +15,14 @@ export type PreviewKind =
 
 /** More of a text than this is not fetched. */
 export const TEXT_BYTES_MAX = 1_000_000;
-/** A larger picture is only for download: a tab must not die of it. */
+/** A larger picture is only for download, because it could crash the tab. */
 const MEDIA_BYTES_MAX = 64_000_000;
 
 const IMAGES = /^image\/(?:png|jpeg|gif|webp|avif|bmp|x-icon)$/;
 const TEXT_NAMES =
   /\.(?:txt|log|ya?ml|toml|ini|cfg|conf|py|js|ts|sh|sql|xml|patch|diff|rst|tex|env|lock|ipynb)$/i;
 
-/** How an artifact is shown, by what it says it is and, where that says nothing, by its name. */
+/** How an artifact is shown, by its media type or else by its name. */
 export function previewKind({ name, mediaType, place, sizeBytes }: Artifact): PreviewKind {
   if (place === ArtifactPlace.REFERENCE) return "reference";
   const type = mediaType.split(";")[0]!.trim().toLowerCase();
@@ -38,7 +38,7 @@ export function previewKind({ name, mediaType, place, sizeBytes }: Artifact): Pr
   return type.startsWith("text/") || TEXT_NAMES.test(name) ? "text" : "none";
 }
 
-/** Where its content is. Each part of the name is encoded: it is somebody's text. */
+/** The URL of its content. Each part of the name is encoded, because it is untrusted. */
 export function contentPath({ runId, name, step }: Pick<Artifact, "runId" | "name" | "step">): string {
   const path = name.split("/").map(encodeURIComponent).join("/");
   return `/artifacts/${runId}/${path}${step === undefined ? "" : `?step=${step}`}`;

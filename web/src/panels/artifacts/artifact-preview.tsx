@@ -17,7 +17,7 @@ import { TextPreview } from "./text-preview.tsx";
 
 const METADATA_MAX = 200;
 
-/** One artifact: what is known of it, and a look at it. */
+/** One artifact: its metadata, and a preview. */
 export function ArtifactPreview({ artifact }: { artifact: Artifact }) {
   const kind = previewKind(artifact);
   const metadata = Object.entries(artifact.metadata).slice(0, METADATA_MAX);
@@ -68,14 +68,14 @@ export function ArtifactPreview({ artifact }: { artifact: Artifact }) {
       </dl>
       {mayRunCode(artifact) && (
         <p className={styles.caution}>
-          <TriangleAlert size={14} aria-hidden /> Loading this file can run code that is in it: load it only
-          if you trust who wrote it.
+          <TriangleAlert size={14} aria-hidden /> Loading this file can run code in it. Load it only if you
+          trust its author.
         </p>
       )}
       <div className={styles.body}>
         {kind === "reference" && <Reference uri={artifact.uri} />}
         {kind === "none" && (
-          <EmptyState title="No preview of this type">Download it to look inside.</EmptyState>
+          <EmptyState title="No preview of this type">Download it to see its content.</EmptyState>
         )}
         {kind !== "reference" && kind !== "none" && <ArtifactContent artifact={artifact} />}
       </div>
@@ -92,13 +92,11 @@ function Fact({ name, children }: { name: string; children: React.ReactNode }) {
   );
 }
 
-/** Never opened from here: whoever wrote it could send people anywhere. */
+/** Not a link, because the address is untrusted. */
 function Reference({ uri }: { uri: string }) {
   return (
     <div className={styles.reference}>
-      <p className={styles.quiet}>
-        Kept elsewhere; this server only knows the address and never looks there.
-      </p>
+      <p className={styles.quiet}>Stored elsewhere; this server only has its address.</p>
       <code>{visibleText(uri)}</code>
       <CopyButton text={uri} label="Copy the address">
         Copy the address
@@ -107,7 +105,7 @@ function Reference({ uri }: { uri: string }) {
   );
 }
 
-/** What is inside, as what it is. */
+/** The content, shown by its type. */
 export function ArtifactContent({ artifact }: { artifact: Artifact }) {
   const kind = previewKind(artifact);
   const path = contentPath(artifact);

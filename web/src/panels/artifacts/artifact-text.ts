@@ -5,7 +5,7 @@ import { Failure } from "#sdk/failure.ts";
 import { cairn } from "../../data/server.ts";
 import { contentPath, TEXT_BYTES_MAX } from "./artifact-preview-kind.ts";
 
-/** The beginning of what is inside, as text. Content never changes under a digest. */
+/** The beginning of the content, as text. Content never changes under a digest. */
 export const artifactText = (artifact: Artifact) =>
   queryOptions({
     queryKey: ["artifact-text", artifact.runId, artifact.name, String(artifact.step), artifact.sha256],

@@ -7,7 +7,7 @@ import { Skeleton } from "../../widgets/notices/skeleton.tsx";
 import styles from "./artifact-preview.module.css";
 import { useBlobUrl } from "./use-blob-url.ts";
 
-/** A page of a user, in a frame that may do nothing, with what is left when everything that runs or loads is taken out. */
+/** An HTML page of a user, in a frame without permissions, after everything that runs or loads was removed. */
 export function HtmlPreview({ text }: { text: string }) {
   const outcome = usePrepared("html", text);
   if (outcome === undefined) return <Skeleton lines={10} />;
@@ -15,7 +15,10 @@ export function HtmlPreview({ text }: { text: string }) {
   return <PageFrame page={outcome.value} />;
 }
 
-/** Its styles go by the nonce of our own page, whose policy the frame inherits; what they may load, the frame says itself. */
+/**
+ * Its styles need the nonce of our page, whose policy the frame inherits; the frame's own policy limits what they may
+ * load.
+ */
 function PageFrame({ page }: { page: FramePage }) {
   const content = useMemo(() => {
     const nonce = document.querySelector<HTMLScriptElement>("script[nonce]")?.nonce ?? "";
@@ -25,7 +28,7 @@ function PageFrame({ page }: { page: FramePage }) {
   return (
     <>
       <p className={styles.quiet}>
-        Shown without scripts and anything from elsewhere. Download it to see the page as it was meant.
+        Shown without scripts and external content. Download it to see the original page.
       </p>
       {url !== undefined && (
         <iframe

@@ -16,7 +16,7 @@ export function MediaPicture({ picture }: { picture: Picture }) {
   }
 }
 
-/** Rows are what it was, columns what the model said; the shade is the share of the row. */
+/** Rows are actual classes, columns predicted ones; the shade is the share of the row. */
 function Confusion({ classes, counts }: Extract<Picture, { kind: "confusion" }>) {
   return (
     <div className={styles.confusionBox} tabIndex={0} role="group" aria-label="Confusion matrix">

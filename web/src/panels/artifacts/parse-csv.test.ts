@@ -18,7 +18,7 @@ describe("artifacts", () => {
     expect(parseCsv(text).rows).toEqual(rows);
   });
 
-  it("Z43 cuts a long or wide table and says so", () => {
+  it("Z43 cuts a long or wide table and marks it as cut", () => {
     const long = parseCsv(`n\n${Array.from({ length: 5_000 }, (_, i) => i).join("\n")}`);
     expect([long.rows.length, long.isCut, long.rows[999]]).toEqual([1_000, true, ["999"]]);
     const wide = parseCsv(`${Array.from({ length: 500 }, (_, i) => `c${i}`).join(",")}\n`);
@@ -27,7 +27,7 @@ describe("artifacts", () => {
     expect([both.rows.length, both.isCut]).toEqual([49, true]);
   });
 
-  it("Z43 fetches nothing of a reference", () => {
+  it("Z43 does not fetch a reference", () => {
     expect(
       previewKind(
         create(ArtifactSchema, { name: "x.png", mediaType: "image/png", place: ArtifactPlace.REFERENCE }),

@@ -7,7 +7,7 @@ export interface CsvTable {
 
 const ROWS_MAX = 1_000;
 const COLUMNS_MAX = 100;
-/** A wide table has fewer rows: what a browser lays out at once is cells. */
+/** A wide table has fewer rows, because the limit is for cells. */
 const CELLS_MAX = 5_000;
 
 /** A table as text: fields in quotes may hold separators, line ends and doubled quotes. Tabs separate if the first line has any. */

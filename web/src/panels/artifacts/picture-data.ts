@@ -15,7 +15,7 @@ export type Picture =
 const CLASSES_MAX = 40;
 const POINTS_MAX = 10_000;
 
-/** undefined when the text is none of these, or not whole. */
+/** undefined when the text is none of these, or incomplete. */
 export function readPicture(text: string): Picture | undefined {
   let given: unknown;
   try {

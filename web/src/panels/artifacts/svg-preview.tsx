@@ -4,7 +4,7 @@ import { Skeleton } from "../../widgets/notices/skeleton.tsx";
 import styles from "./artifact-preview.module.css";
 import { useBlobUrl } from "./use-blob-url.ts";
 
-/** A picture made of elements: shown once it is known how many, and exactly the text of which that is known. */
+/** An SVG picture, shown once its elements are counted, from exactly the text that was counted. */
 export function SvgPreview({ text, name }: { text: string; name: string }) {
   const outcome = usePrepared("svg", text);
   const isShown = outcome !== undefined && "value" in outcome;

@@ -11,12 +11,12 @@ import { HtmlPreview } from "./html-preview.tsx";
 import { parseCsv } from "./parse-csv.ts";
 import { SvgPreview } from "./svg-preview.tsx";
 
-/** Cut as text: a browser that cuts thousands of cells itself takes seconds to paint them. */
+/** Cut as text, because browsers take seconds to clip thousands of cells. */
 const CELL_MAX = 48;
 const CELL_TITLE_MAX = 1_000;
 const TREE_ROWS = 24;
 
-/** A text as a tree, a table, a page, a picture, or as it is. */
+/** A text as a tree, a table, a page, a picture, or as plain text. */
 export function TextPreview({
   kind,
   text,
@@ -88,12 +88,12 @@ function CsvPreview({ text }: { text: string }) {
           ))}
         </tbody>
       </table>
-      {isCut && <p className={styles.quiet}>There is more: download it to see all.</p>}
+      {isCut && <p className={styles.quiet}>Download it to see all.</p>}
     </div>
   );
 }
 
-/** All of a long cell, as far as a title can show it. */
+/** The text of a long cell, as long as a title may be. */
 function cellTitle(cell: string): string | undefined {
   return cell.length > CELL_MAX ? visibleText(cutText(cell, CELL_TITLE_MAX)) : undefined;
 }

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-/** An address of the text for as long as the component is there. */
+/** A blob URL of the text while the component is mounted. */
 export function useBlobUrl(text: string | undefined, type: string): string | undefined {
   const [url, setUrl] = useState<string>();
   useEffect(() => {

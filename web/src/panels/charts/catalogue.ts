@@ -4,7 +4,7 @@ import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
 import { listKeys } from "#sdk/pages.ts";
 import { cairn } from "../../data/server.ts";
 
-/** What is known of one metric key over the runs that are shown. */
+/** Summary of one metric key over the runs that are shown. */
 export interface KeyEntry {
   readonly key: string;
   /** How many series of it there are in all runs: more than runs where there are labels. */
@@ -18,13 +18,13 @@ export interface Catalogue {
   readonly entries: ReadonlyMap<string, KeyEntry>;
   /** When each run logged its first point, for times relative to it. */
   readonly startsUs: ReadonlyMap<string, number>;
-  /** Runs that are gone, or that the caller may not see. */
+  /** Runs that do not exist, or that the caller may not see. */
   readonly missing: ReadonlySet<string>;
-  /** Some run has more series than are looked at. */
+  /** A run has more series than are read. */
   readonly isCut: boolean;
 }
 
-/** The keys of all these runs together, in one call. A new key is heard of with its first point. */
+/** The keys of all these runs together, in one call. A new key appears with its first point. */
 export const catalogueOf = (runIds: readonly string[]) =>
   queryOptions({
     queryKey: ["catalogue", runIds],
@@ -56,7 +56,7 @@ export const catalogueOf = (runIds: readonly string[]) =>
 
 const NOTHING: Catalogue = { entries: new Map(), startsUs: new Map(), missing: new Set(), isCut: false };
 
-/** What keys mean in a namespace. One that the caller may not read has none. */
+/** Descriptions of keys in a namespace; empty for one that the caller may not read. */
 export const keyDescriptions = (namespace: string) =>
   queryOptions({
     queryKey: ["key-descriptions", namespace],
@@ -67,7 +67,7 @@ export const keyDescriptions = (namespace: string) =>
     enabled: namespace !== "",
   });
 
-/** What a description says about how a key is drawn. */
+/** How a key is drawn, from its description. */
 export function drawingOf(description: KeyDescription | undefined) {
   return {
     unit: description?.unit ?? "",

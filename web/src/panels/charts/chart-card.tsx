@@ -18,7 +18,7 @@ import { useChartLines, type ChartLines } from "./use-chart-lines.ts";
 
 export const CHART_HEIGHT_PX = 192;
 
-/** One metric: its name, what is drawn, and what can be done with it. */
+/** One metric: its name, chart and actions. */
 export const ChartCard = memo(function ChartCard({ entry, view }: { entry: KeyEntry; view: PanelView }) {
   const { key } = entry;
   const [asTable, setAsTable] = useState(false);
@@ -108,12 +108,12 @@ function CardBody({
       </div>
     );
   }
-  const homeless = lines.reduce((sum, line) => sum + line.homelessCount, 0);
+  const unplaced = lines.reduce((sum, line) => sum + line.unplacedCount, 0);
   if (lines.every((line) => line.x.length === 0)) {
     return (
       <div className={styles.nothing}>
         <p>
-          {homeless > 0 ? `${formatCount(homeless)} points, none` : "No points"} with a{" "}
+          {unplaced > 0 ? `${formatCount(unplaced)} points, none` : "No points"} with a{" "}
           {view.xKind === "metric" ? (
             <>
               value of <Name text={view.xKey ?? ""} /> at the same step

@@ -4,7 +4,7 @@ import { Menu, MenuItem, MenuLine } from "../../widgets/popups/menu.tsx";
 import { visibleText } from "../../prepare/visible-text.ts";
 import { exportCsv, exportPng, exportSvg, type ShownChart } from "./export-chart.ts";
 
-/** What can be done with one chart. */
+/** Actions of one chart. */
 export function ChartMenu(props: { shown: ShownChart; isTable: boolean; onTable: () => void }) {
   const { shown } = props;
   const { key, lines, view } = shown;

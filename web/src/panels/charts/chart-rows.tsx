@@ -11,7 +11,7 @@ const TITLE_PX = 32;
 export const GAP_PX = 8;
 export const CARD_PX = CHART_HEIGHT_PX + 44;
 
-/** Titles and charts, of which only those are there that are seen, or nearly. */
+/** Virtual list of titles and charts: only visible and nearby ones exist. */
 export function ChartRows({
   rows,
   columns,
@@ -31,7 +31,7 @@ export function ChartRows({
     estimateSize: (index) => (rows[index]!.kind === "title" ? TITLE_PX : CARD_PX + GAP_PX),
     overscan: 1,
   });
-  // Sizes are known, not measured: they change only with the rows.
+  // Sizes are computed, not measured: they change only with the rows.
   useLayoutEffect(() => virtual.measure(), [rows, virtual]);
   return (
     <div className={styles.rows} style={{ height: virtual.getTotalSize() }}>

@@ -5,7 +5,7 @@ import styles from "./charts.module.css";
 /** The figures behind a chart, one row per line. */
 export function ChartTable({ title, lines }: { title: string; lines: readonly Line[] }) {
   return (
-    // It scrolls, so it can have the focus.
+    // It scrolls, so it must be focusable.
     <div className={styles.table} tabIndex={0} role="region" aria-label={title}>
       <table>
         <thead>

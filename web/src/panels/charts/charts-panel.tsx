@@ -18,14 +18,14 @@ import { RUNS_MAX, useChartedRuns, usePanelView } from "./use-panel-view.ts";
 export interface ChartsPanelProps {
   /** In the order of their lines. Of more than 100 the first 100 are drawn. */
   runs: readonly ChartRun[];
-  /** Where descriptions of keys hold; without it charts have no units. */
+  /** The namespace of the descriptions of keys; without it charts have no units. */
   namespace?: string;
-  /** The page's address, as far as it is about charts; `onSearch` changes it. */
+  /** The chart parameters of the page's address; `onSearch` changes it. */
   search: ChartSearch;
   onSearch(patch: ChartSearchPatch, how?: "push" | "replace"): void;
   /** What "groups" means here; without it all runs are one. */
   groups?: readonly ChartGroup[];
-  /** The id of the run that the others are held against. */
+  /** The id of the baseline. */
   baseline?: string;
 }
 
@@ -34,8 +34,8 @@ const COLUMNS_MAX = 4;
 const NARROW_PX = 760;
 
 /**
- * One chart per metric of the runs given. It scrolls by itself, so give it a height; only charts that are seen are read
- * and drawn.
+ * One chart per metric of the runs given. It scrolls itself, so give it a height; only visible charts are read and
+ * drawn.
  */
 export function ChartsPanel(props: ChartsPanelProps) {
   const { search, onSearch } = props;
@@ -66,7 +66,7 @@ export function ChartsPanel(props: ChartsPanelProps) {
   const count = sections.reduce((sum, { keys }) => sum + keys.length, 0);
   return (
     <div className={styles.panel}>
-      {/* Titles of sections come and go with scrolling; headings of charts always stand below this one. */}
+      {/* Titles of sections are virtual; headings of charts are always below this one. */}
       <h2 className={styles.unseen}>Charts</h2>
       <ChartsToolbar
         search={search}
@@ -104,15 +104,15 @@ export function ChartsPanel(props: ChartsPanelProps) {
 
 function NothingToDraw(props: { runs: number; filtered: boolean; onSearch: ChartsPanelProps["onSearch"] }) {
   if (props.runs === 0)
-    return <EmptyState title="No run is chosen">Choose runs to see their charts.</EmptyState>;
+    return <EmptyState title="No run selected">Select runs to see their charts.</EmptyState>;
   return props.filtered ? (
-    <EmptyState title="No metric fits the filter">
+    <EmptyState title="No matches">
       <button type="button" className={styles.link} onClick={() => props.onSearch({ keys: undefined })}>
         Show all metrics
       </button>
     </EmptyState>
   ) : (
-    <EmptyState title="Nothing was logged yet">Charts appear with the first point.</EmptyState>
+    <EmptyState title="No metrics yet">Charts appear with the first point.</EmptyState>
   );
 }
 

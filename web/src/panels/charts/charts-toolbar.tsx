@@ -17,14 +17,14 @@ import {
 interface ToolbarProps {
   search: ChartSearch;
   onSearch(patch: ChartSearchPatch, how?: "push" | "replace"): void;
-  /** What is wrong with the filter. */
+  /** The error of the filter. */
   error: string | undefined;
   hasLabels: boolean;
-  /** Some restart replaced points. */
+  /** A restart replaced points. */
   hasRewound: boolean;
   /** All metrics there are, in order. */
   keys: readonly string[];
-  /** Beside a table: what is less often changed is behind a button. */
+  /** Beside a table: rarely used controls are behind a button. */
   isNarrow: boolean;
   /** Such as "12 charts". */
   words: string;
@@ -125,7 +125,7 @@ function DrawingFields({ search, onSearch, hasLabels, hasRewound }: ToolbarProps
 
 const TYPING_MS = 250;
 
-/** What is typed is in the address once typing rests. */
+/** The typed text is written to the address when typing stops. */
 function KeyField({
   value,
   error,

@@ -17,7 +17,7 @@ import { axisOf, type PanelView } from "./panel-view.ts";
 
 const PNG_RATIO = 2;
 
-/** What is saved: a heat map when that is what is shown. */
+/** The picture to save: a heat map if that is shown. */
 export interface ShownChart {
   readonly key: string;
   readonly lines: readonly Line[];

@@ -11,7 +11,7 @@ function fitting(text: string): string[] {
   return keys.filter((key) => filter.fits(key));
 }
 
-describe("which keys are shown", () => {
+describe("the filter of keys", () => {
   it.each([
     ["", keys],
     ["loss", ["train/loss", "val/loss"]],
@@ -28,7 +28,7 @@ describe("which keys are shown", () => {
     expect(fitting(text)).toEqual(want);
   });
 
-  it("Z32 a pattern that is wrong or could run for ever is refused with a reason", () => {
+  it("Z32 a pattern that is invalid or could run too long is refused with a reason", () => {
     for (const text of [
       "/(/",
       "/[z-a]/",
@@ -42,7 +42,7 @@ describe("which keys are shown", () => {
     }
   });
 
-  it("Z32 a glob takes its time from the lengths alone", () => {
+  it("Z32 the time of a glob depends only on the lengths", () => {
     const filter = parseKeyFilter("*a*a*a*a*a*a*a*a*a*a*a*a*b");
     if (filter.error !== undefined) throw new Error(filter.error);
     const started = cpuMs();
@@ -52,7 +52,7 @@ describe("which keys are shown", () => {
 });
 
 describe("sections", () => {
-  it("Z33 keys stand under their prefix, numbers as numbers, the machine's own last", () => {
+  it("Z33 keys are under their prefix, numbers as numbers, system metrics last", () => {
     const sections = sectionsOf(["system/cpu", "val/b", "layer10", "layer2", "train/a"]);
     expect(sections).toEqual([
       { name: "", keys: ["layer2", "layer10"] },
@@ -62,7 +62,7 @@ describe("sections", () => {
     ]);
   });
 
-  it("Z33 a few charts stand together without titles, folded or not", () => {
+  it("Z33 a few charts are shown together without titles, folded or not", () => {
     const rows = rowsOf(sectionsOf(["train/a", "val/b", "val/c"]), 2, new Set(["val"]));
     expect(rows).toEqual([
       { kind: "charts", keys: ["train/a", "val/b"] },

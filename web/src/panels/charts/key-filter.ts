@@ -1,8 +1,8 @@
-/** Which keys are shown, or what is wrong with the text that says it. */
+/** The filter of keys, or the error of its text. */
 export type KeyFilter = { fits(key: string): boolean; error?: undefined } | { error: string };
 
 const PATTERN_MAX = 200;
-/** A repeated group that repeats or chooses within: such patterns can take for ever on a hostile name. */
+/** Nested repetition, or alternatives in a repeated group: such patterns can take exponential time. */
 const COSTLY =
   /\((?:[^()\\]|\\.)*(?:[*+}|])(?:[^()\\]|\\.)*\)\s*[*+{]|\(.*\(.*\)\s*[*+{?].*\)\s*[*+{]|\\[1-9]/;
 
@@ -28,7 +28,7 @@ function patternFilter(text: string): KeyFilter {
     const pattern = new RegExp(body, "iu");
     return { fits: (key) => pattern.test(key) };
   } catch {
-    return { error: "this is no pattern: something is missing or too much" };
+    return { error: "invalid pattern" };
   }
 }
 
@@ -37,7 +37,7 @@ function partTest(part: string): (key: string) => boolean {
   return (key) => key.toLowerCase().includes(wanted);
 }
 
-/** Without a pattern of the engine: matched sign by sign in time that grows with both lengths, never faster. */
+/** Without a regular expression: matched by character, in time proportional to both lengths. */
 function globTest(glob: string): (key: string) => boolean {
   const signs = glob.toLowerCase();
   return (key) => {

@@ -6,12 +6,12 @@ import type { Watched } from "../../charts/watched.ts";
 import type { ChartGroup, ChartRun } from "./lines/chart-lines.ts";
 import type { Grouping } from "./search.ts";
 
-/** What all charts of a panel have in common. Made anew only when something of it changes. */
+/** The shared settings of all charts of a panel. Replaced only when they change. */
 export interface PanelView {
   readonly runs: readonly ChartRun[];
-  /** Sorted, so that another order of the same runs is no other question. */
+  /** Sorted, so that another order of the same runs is the same query. */
   readonly runIds: readonly string[];
-  /** Everything is known that a read needs, such as when each run began. */
+  /** Whether everything is loaded that a read needs, such as the start of each run. */
   readonly isReady: boolean;
   readonly groups: readonly ChartGroup[];
   readonly grouping: Grouping | undefined;
@@ -24,7 +24,7 @@ export interface PanelView {
   readonly yRanges: ReadonlyMap<string, readonly [number, number]>;
   readonly log: boolean;
   readonly clip: boolean;
-  /** What restarts replaced is drawn, too. */
+  /** Whether points that restarts replaced are drawn, too. */
   readonly rewound: boolean;
   readonly smoothing: Smoothing;
   readonly baseline: string | undefined;
@@ -32,7 +32,7 @@ export interface PanelView {
   readonly startsUs: ReadonlyMap<string, number>;
   readonly descriptions: ReadonlyMap<string, KeyDescription> | undefined;
   readonly cursor: Watched<number | undefined>;
-  /** Where all charts are while one of them is moved. */
+  /** The range of all charts while one of them is moved. */
   readonly moving: Watched<readonly [number, number] | undefined>;
   /** Of a chart, in pixels. */
   readonly chartWidth: number;
@@ -44,8 +44,8 @@ export interface PanelView {
 }
 
 /**
- * What charts have along x. Groups are made by the server, which knows no other metric there: they are by step then,
- * from end to end.
+ * The x axis of charts. Groups are computed by the server, which does not support another metric as x: they use steps
+ * then, unzoomed.
  */
 export function axisOf({ xKind, range, grouping }: PanelView): Pick<PanelView, "xKind" | "range"> {
   if (xKind === "metric" && grouping !== undefined) return { xKind: "step", range: undefined };
@@ -54,9 +54,9 @@ export function axisOf({ xKind, range, grouping }: PanelView): Pick<PanelView, "
 
 const BUCKETS_PER_PIXEL = 2;
 const BUCKETS_MIN = 100;
-/** Of all lines of one chart together: what a browser still draws without being noticed. */
+/** Of all lines of one chart together: what a browser still draws without a noticeable delay. */
 const BUCKETS_TOTAL_MAX = 12_000;
-/** Charts that are a little wider or narrower ask the same. */
+/** Rounds the width, so that slightly different charts make the same query. */
 const WIDTH_STEP_PX = 64;
 
 export function bucketsFor(widthPx: number, lineCount: number): number {

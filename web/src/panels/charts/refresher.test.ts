@@ -29,7 +29,7 @@ describe("reading again", () => {
     expect(most).toBe(1);
   });
 
-  it("Z36 a chart asks for two buckets per pixel, for fewer when it has very many lines", () => {
+  it("Z36 a chart requests two buckets per pixel, fewer with very many lines", () => {
     expect(bucketsFor(640, 1)).toBe(1280);
     expect(bucketsFor(610, 1)).toBe(1280);
     expect(bucketsFor(640, 100)).toBe(120);

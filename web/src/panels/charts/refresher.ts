@@ -3,8 +3,8 @@ type Refetch = (keys: ReadonlySet<string>, runIds: ReadonlySet<string>) => Promi
 const REST_MS = 400;
 
 /**
- * Gathers what has changed and has it read again: one read at a time, with a rest after each that is as long as the
- * read took, so that a slow server is never asked faster than it answers, and the last change is never left out.
+ * Collects changes and reads again: one read at a time, with a pause after each that is as long as the read took, so
+ * that a slow server is not overloaded, and the last change is never missed.
  */
 export class Refresher {
   readonly #refetch: Refetch;

@@ -11,8 +11,8 @@ import {
   yRangesOf,
 } from "./search.ts";
 
-describe("what an address says about charts", () => {
-  it("Z31 what is right is read, whatever else is there is passed over", () => {
+describe("chart parameters of an address", () => {
+  it("Z31 valid values are read, others are ignored", () => {
     const right = {
       x: "metric",
       xkey: "train/tokens",
@@ -46,7 +46,7 @@ describe("what an address says about charts", () => {
     expect(readChartSearch({ keys: 5, logy: "1" })).toEqual({ keys: "5", logy: true });
   });
 
-  it("Z31 nothing that somebody types is an error, and what is read is read the same again", () => {
+  it("Z31 invalid input is not an error, and values that were read are read the same again", () => {
     fc.assert(
       fc.property(
         fc.dictionary(
@@ -87,7 +87,7 @@ describe("what an address says about charts", () => {
     );
   });
 
-  it("Z31 a part of y is kept by key, whatever the key and however small the part, the latest ones of many", () => {
+  it("Z31 a range of y is kept by key, for any key and range, the latest ones of many", () => {
     const range = fc
       .tuple(
         fc.double({ noNaN: true, min: -1e300, max: 1e300 }),

@@ -3,8 +3,8 @@ import type { Middle, Reduction, Spread } from "../../charts/lines/reduce.ts";
 import type { Smoothing } from "../../charts/lines/smooth.ts";
 
 /**
- * What an address says about charts. Every page with charts has these beside its own: spread what `readChartSearch`
- * gives into what the page reads.
+ * The chart parameters of an address. Every page with charts has these beside its own: spread the result of
+ * `readChartSearch` into its parameters.
  */
 export interface ChartSearch {
   /** Without it, steps. */
@@ -13,15 +13,15 @@ export interface ChartSearch {
   xkey?: string;
   logy?: true;
   clip?: true;
-  /** What restarts replaced is drawn faded. */
+  /** Points that restarts replaced are drawn faded. */
   rewound?: true;
   /** Kind and amount, such as ema-0.6. */
   smooth?: string;
   /** Which keys: part of a name, a glob, or /a pattern/. */
   keys?: string;
-  /** The part of x that is shown: 100..2000, in steps or microseconds. */
+  /** The visible range of x: 100..2000, in steps or microseconds. */
   range?: string;
-  /** The part of y that is shown, of single charts: loss:0.1..0.5,val%2Facc:0.9..1 */
+  /** The visible range of y of single charts: loss:0.1..0.5,val%2Facc:0.9..1 */
   yrange?: string;
   /** Groups instead of runs: mean-std, median-minmax and so on. */
   group?: string;
@@ -31,12 +31,12 @@ export interface ChartSearch {
   shut?: string;
 }
 
-/** Undefined takes something out of the address. */
+/** Undefined removes a parameter. */
 export type ChartSearchPatch = { [Name in keyof ChartSearch]: ChartSearch[Name] | undefined };
 
 const TEXT_MAX = 500;
 const Y_TEXT_MAX = 4_000;
-/** Of more charts than that, the part of y that was chosen first is forgotten. */
+/** With more charts than that, the oldest range of y is dropped. */
 const Y_RANGES_MAX = 12;
 const LABEL_WAYS = ["mean", "min", "max", "p95", "heat"] as const;
 
@@ -88,7 +88,7 @@ export const SMOOTHINGS = {
 
 export type SmoothingName = keyof typeof SMOOTHINGS;
 
-/** Name and amount; none for what is no smoothing. */
+/** Name and amount; none for an invalid text. */
 export function smoothingParts(text: string | undefined): { name: SmoothingName; amount: number } {
   const [name = "", number = ""] = (text ?? "").split("-", 2);
   if (!(Object.hasOwn(SMOOTHINGS, name) && name !== "none" && number !== ""))
@@ -124,14 +124,14 @@ export function rangeOf(text: string | undefined): readonly [number, number] | u
 
 const FIXED_MAX = 20;
 
-/** As few digits as tell the pixels of a chart apart. */
+/** As few digits as distinguish the pixels of a chart. */
 export function rangeText([from, to]: readonly [number, number]): string {
   const digits = Math.max(0, 3 - Math.floor(Math.log10(to - from)));
   const text = (value: number): string => String(digits > FIXED_MAX ? value : Number(value.toFixed(digits)));
   return `${text(from)}..${text(to)}`;
 }
 
-/** By key. Whatever is no range of a key is passed over. */
+/** By key. Invalid ranges are ignored. */
 export function yRangesOf(text: string | undefined): ReadonlyMap<string, readonly [number, number]> {
   const ranges = new Map<string, readonly [number, number]>();
   for (const part of (text ?? "").split(",")) {
@@ -156,7 +156,7 @@ export function withYRange(
   return parts.join() || undefined;
 }
 
-/** What was encoded, or what is there when it was not. */
+/** The decoded text, or the text itself if it is invalid. */
 export function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

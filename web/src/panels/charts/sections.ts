@@ -9,7 +9,7 @@ export interface Section {
 
 const SYSTEM = "system";
 
-/** Sections by name, those without a prefix first, the machine's own last; keys by name with numbers as numbers. */
+/** Sections by name, those without a prefix first, system metrics last; keys by name with numbers as numbers. */
 export function sectionsOf(keys: Iterable<string>): Section[] {
   const sections = new Map<string, string[]>();
   for (const key of keys) {
@@ -33,10 +33,10 @@ export type Row =
   | { readonly kind: "title"; readonly section: Section; readonly shut: boolean }
   | { readonly kind: "charts"; readonly keys: readonly string[] };
 
-/** So few charts are found without titles, and fill their rows better. */
+/** So few charts need no titles, and fill their rows better. */
 const UNTITLED_MAX = 6;
 
-/** Titles and rows of charts, top to bottom. A few charts stand together without titles. */
+/** Titles and rows of charts, top to bottom. A few charts are shown together without titles. */
 export function rowsOf(sections: readonly Section[], columns: number, shut: ReadonlySet<string>): Row[] {
   const rows: Row[] = [];
   const count = sections.reduce((sum, { keys }) => sum + keys.length, 0);

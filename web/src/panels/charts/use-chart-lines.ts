@@ -10,10 +10,10 @@ import { readJoined } from "./lines/read-joined.ts";
 import { readLines } from "./lines/read-lines.ts";
 
 export interface ChartLines {
-  /** Undefined until something has come. */
+  /** Undefined until the first answer. */
   lines: readonly Line[] | undefined;
   error: unknown;
-  /** Labels were put together because there would be too many lines. */
+  /** Labels were merged because there would be too many lines. */
   tooMany: boolean;
   retry(): void;
 }
@@ -21,8 +21,8 @@ export interface ChartLines {
 const LINES_MAX = 300;
 
 /**
- * What a chart draws. Everything is read once at the resolution of the chart; while a part is zoomed, that part is
- * read again at its own, and drawn from the whole until it is there.
+ * The lines of a chart. Everything is read once at the resolution of the chart; a zoomed part is read again at its own
+ * resolution, and drawn from the whole until it is loaded.
  */
 export function useChartLines(entry: KeyEntry, view: PanelView): ChartLines {
   const { grouping } = view;
@@ -41,7 +41,7 @@ function useRunLines(entry: KeyEntry, view: PanelView, enabled: boolean): ChartL
   const buckets = bucketsFor(chartWidth, lineCount);
   const request = { key, runIds, hasLabels, xKind, buckets, startsUs };
   const isReady = enabled && view.isReady;
-  // The key along x stands where the live charts look for it.
+  // The key along x is where the live charts look for it.
   const question = ["chart", key, xKind, xKey, runIds, hasLabels, buckets] as const;
   const whole = useQuery({
     queryKey: question,
@@ -49,7 +49,7 @@ function useRunLines(entry: KeyEntry, view: PanelView, enabled: boolean): ChartL
       xKey === undefined
         ? readLines({ ...request, range: undefined }, signal)
         : readJoined({ key, xKey, runIds, seriesCount: lineCount }, signal),
-    // Other runs or another width: the lines that are there stay until the new ones come.
+    // Other runs or another width: the old lines stay until the new ones are loaded.
     placeholderData: (last, query) =>
       query?.queryKey[2] === xKind && query.queryKey[3] === xKey ? last : undefined,
     enabled: isReady,
@@ -57,7 +57,7 @@ function useRunLines(entry: KeyEntry, view: PanelView, enabled: boolean): ChartL
   const part = useQuery({
     queryKey: [...question, range],
     queryFn: ({ signal }) => readLines({ ...request, range }, signal),
-    // A range of another metric is no range of steps: there the whole is all there is.
+    // A range of another metric is not a range of steps, so only the whole is read.
     enabled: isReady && range !== undefined && xKey === undefined,
   });
   const replaced = useQuery({

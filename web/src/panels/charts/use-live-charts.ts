@@ -4,7 +4,7 @@ import { askedTimes, queryClient } from "../../data/queries.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { Refresher } from "./refresher.ts";
 
-/** Charts that are seen are read again when points of their key come; new keys get charts. */
+/** Visible charts are read again when points of their key arrive; new keys get charts. */
 export function useLiveCharts(runIds: readonly string[], catalogue: Catalogue | undefined): void {
   const refresher = useMemo(() => new Refresher(refetch), []);
   useEffect(() => {

@@ -23,12 +23,12 @@ const NO_STARTS: ReadonlyMap<string, number> = new Map();
 
 export interface ChartedRuns {
   readonly runs: readonly ChartRun[];
-  /** Those that are there and may be read, sorted. */
+  /** Existing, readable ones, sorted. */
   readonly runIds: readonly string[];
   readonly catalogue: UseQueryResult<Catalogue>;
 }
 
-/** The runs that are drawn, and what they logged. While other runs are on their way the last answer stays. */
+/** The runs that are drawn, and their keys. While other runs are loading the last answer stays. */
 export function useChartedRuns(given: readonly ChartRun[]): ChartedRuns {
   const runs = useMemo(() => given.slice(0, RUNS_MAX), [given]);
   const wanted = useMemo(() => runs.map(({ id }) => id).toSorted(), [runs]);
@@ -38,7 +38,7 @@ export function useChartedRuns(given: readonly ChartRun[]): ChartedRuns {
   return { runs, runIds, catalogue };
 }
 
-/** What all charts of the panel have in common, charts being so many pixels wide. */
+/** The shared settings of all charts of the panel, which are so many pixels wide. */
 export function usePanelView(
   { search, onSearch, baseline, namespace = "", groups }: ChartsPanelProps,
   { runs, runIds, catalogue }: ChartedRuns,
@@ -84,7 +84,7 @@ export function usePanelView(
   );
 }
 
-/** As the address says. */
+/** From the address. */
 function viewOf(search: ChartSearch) {
   return {
     grouping: groupOf(search.group),
@@ -102,7 +102,7 @@ function viewOf(search: ChartSearch) {
 
 type Moves = Pick<PanelView, "onZoom" | "onZoomY" | "onReset" | "onX">;
 
-/** Ways to change the address that stay the same functions. */
+/** Stable callbacks that change the address. */
 function useMoves(onSearch: ChartsPanelProps["onSearch"], yrange: string | undefined): Moves {
   const latest = useRef({ onSearch, yrange });
   latest.current = { onSearch, yrange };
@@ -118,7 +118,7 @@ function useMoves(onSearch: ChartsPanelProps["onSearch"], yrange: string | undef
   }, []);
 }
 
-/** Without groups all runs are one. Runs that are gone take no part: one of them would spoil the read. */
+/** Without groups all runs are one. Missing runs are left out: one of them would fail the read. */
 function groupsOf(
   given: readonly ChartGroup[] | undefined,
   runIds: readonly string[],

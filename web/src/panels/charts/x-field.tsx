@@ -15,7 +15,7 @@ const CHOICES = [
 const NAME_MAX = 24;
 const OFFERED_MAX = 100;
 
-/** What stands along x: a kind of time, or a metric that is looked for by its name. */
+/** Chooses the x axis: a kind of time, or a metric by its name. */
 export function XField({
   search,
   keys,
@@ -72,7 +72,7 @@ function KeyList({ keys, onChoose }: { keys: readonly string[]; onChoose: (key: 
         onKeyDown={(event) => {
           if (event.key === "Enter" && first !== undefined) onChoose(first);
         }}
-        hint="Points stand at what it was at the same step."
+        hint="Points are at its value at the same step."
       />
       <ul className={styles.keys} aria-label="Metrics">
         {offered.map((key) => (
@@ -85,7 +85,7 @@ function KeyList({ keys, onChoose }: { keys: readonly string[]; onChoose: (key: 
       </ul>
       <p className={styles.rest} role="status">
         {found.length === 0
-          ? "No metric has that in its name."
+          ? "No matches."
           : found.length > OFFERED_MAX
             ? `${(found.length - OFFERED_MAX).toLocaleString("en")} more: type a part of the name.`
             : ""}

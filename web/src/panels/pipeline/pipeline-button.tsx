@@ -2,7 +2,7 @@ import { Route } from "lucide-react";
 import { Button } from "../../widgets/button.tsx";
 import { PipelineDialog } from "./pipeline-dialog.tsx";
 
-/** Shows where runs came from and what they were made with: of one run, or of those that are selected in a table. */
+/** Shows the provenance pipeline of one run, or of those that are selected in a table. */
 export function PipelineButton({
   runIds,
   isOpen,

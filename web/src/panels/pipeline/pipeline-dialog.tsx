@@ -11,7 +11,7 @@ import { shortId } from "../../data/runs/run-facts.ts";
 const CHOICES_MAX = 50;
 const NAME_MAX = 60;
 
-/** The pipeline of a run; of several, of the one that is chosen. */
+/** The pipeline of a run, or of the chosen one of several. */
 export function PipelineDialog({ runIds, onClose }: { runIds: readonly string[]; onClose: () => void }) {
   const offered = runIds.slice(0, CHOICES_MAX);
   const [chosen, setChosen] = useState(offered[0]!);

@@ -34,7 +34,7 @@ const lineage = create(LineageSchema, {
 });
 
 describe("the pipeline behind a run", () => {
-  it("Z50 tells in order what it was made from and what became of it", () => {
+  it("Z50 has its sources, provenance and results in order", () => {
     const stages = pipelineOf(run, lineage, [
       create(ArtifactSchema, { name: "model.pt", kind: ArtifactKind.MODEL, step: 9n }),
       create(ArtifactSchema, { name: "log.txt", kind: ArtifactKind.FILE }),
@@ -45,7 +45,7 @@ describe("the pipeline behind a run", () => {
         items.map(({ text, note }) => (note === undefined ? text : `${text} (${note})`)),
       ]),
     ).toEqual([
-      ["Sources", ["base (through weights.pt)", "s3://corpus", "something you may not see"]],
+      ["Sources", ["base (through weights.pt)", "s3://corpus", "a run you may not see"]],
       ["Data", ["s3://train (training)", "s3://test (test)"]],
       ["Features", []],
       ["Initial state", []],
@@ -57,7 +57,7 @@ describe("the pipeline behind a run", () => {
     ]);
   });
 
-  it("Z50 says of every empty stage what that means", () => {
+  it("Z50 explains every empty stage", () => {
     const stages = pipelineOf(
       create(RunSchema, { id: "r", name: "bare" }),
       create(LineageSchema, { nodes: [{ runId: "r" }] }),

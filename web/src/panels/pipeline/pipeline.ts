@@ -8,20 +8,20 @@ import { shellLine } from "#lang/words/shell-line.ts";
 export interface PipelineItem {
   text: string;
   runId?: string;
-  /** A word about it. */
+  /** A note about it. */
   note?: string;
 }
 
 export interface PipelineStage {
   title: string;
   items: readonly PipelineItem[];
-  /** What it means that there is nothing. */
+  /** The text for an empty stage. */
   missing: string;
 }
 
 const COMMIT_SHOWN = 12;
 
-/** How the run came to be, and what became of it, in the order in which it happened. */
+/** How the run was made and used, in chronological order. */
 export function pipelineOf(run: Run, lineage: Lineage, artifacts: readonly Artifact[]): PipelineStage[] {
   const { provenance } = run;
   const code = provenance?.code;
@@ -71,7 +71,7 @@ export function pipelineOf(run: Run, lineage: Lineage, artifacts: readonly Artif
   ];
 }
 
-/** What is one link away. */
+/** Direct neighbours. */
 function linked({ nodes, edges }: Lineage, side: "source" | "child"): PipelineItem[] {
   const items: PipelineItem[] = [];
   for (const edge of edges) {
@@ -80,7 +80,7 @@ function linked({ nodes, edges }: Lineage, side: "source" | "child"): PipelineIt
     const node = nodes[side === "source" ? edge.source : edge.child];
     if (node === undefined) continue;
     const note = edge.artifact === "" ? {} : { note: `through ${edge.artifact}` };
-    if (node.hidden) items.push({ text: "something you may not see", ...note });
+    if (node.hidden) items.push({ text: "a run you may not see", ...note });
     else if (node.runId === "") items.push({ text: node.externalId, ...note });
     else items.push({ text: node.name, runId: node.runId, ...note });
   }

@@ -10,7 +10,7 @@ const KNOWN = {
     ["tags.team", ['"asr"', '"mt"']],
   ]),
 };
-/** The cursor stands at the bar. */
+/** The cursor is at the bar. */
 const at = (text: string) => {
   const cursor = text.indexOf("|");
   return completeQuery(text.replace("|", ""), cursor, KNOWN);
@@ -42,13 +42,13 @@ describe("completion of a query", () => {
     expect(texts(text)).toContain(expected);
   });
 
-  it("Z5 it offers no field where only an operator can stand, and nothing for what is whole", () => {
+  it("Z5 it offers no field where only an operator is valid, and nothing for a complete word", () => {
     expect(texts("params.lr |")).not.toContain("params.lr");
     expect(texts('status = "running" and tags.team|')).toEqual([]);
     expect(texts("params.lr < 1 |")).toEqual(["and", "or", "order by"]);
   });
 
-  it("Z5 an option replaces what was typed of it, and the cursor stands after it", () => {
+  it("Z5 an option replaces what was typed of it, and the cursor is after it", () => {
     const text = "par and x";
     const found = completeQuery(text, 3, KNOWN);
     expect(accept(text, found, { text: "params.lr", hint: "" })).toEqual({
@@ -59,7 +59,7 @@ describe("completion of a query", () => {
     expect(accept("tags.team in", end, { text: "in (", hint: "" }).query).toBe("tags.team in (");
   });
 
-  it("Z5 ten thousand keys are narrowed down to a few", () => {
+  it("Z5 ten thousand keys are filtered to a few", () => {
     const many = { ...KNOWN, metrics: Array.from({ length: 10_000 }, (_, i) => `m${i}`) };
     expect(completeQuery("m99", 3, many).options.length).toBeLessThanOrEqual(12);
   });

@@ -7,12 +7,12 @@ import type { KnownKeys } from "../../data/runs/known-keys.ts";
 
 export interface Option {
   text: string;
-  /** A word about it, on the right. */
+  /** A note about it, on the right. */
   hint: string;
 }
 
 export interface Completion {
-  /** The part of the query an option stands for. */
+  /** The part of the query that an option replaces. */
   from: number;
   to: number;
   options: Option[];
@@ -25,7 +25,7 @@ const TIMES = ["now-1h", "now-24h", "now-7d", "now-30d"];
 const NUMBER_OPERATORS = ["<", "<=", ">", ">=", "=", "!=", "is null", "is not null"];
 const TEXT_OPERATORS = ["=", "!=", "in (", "like", "ilike", "~", "!~", "is null", "is not null"];
 
-/** What could stand where the cursor is: a field, then an operator, then a value, then what joins conditions. */
+/** Completions at the cursor: a field, then an operator, then a value, then and/or. */
 export function completeQuery(query: string, cursor: number, known: Known): Completion {
   const before = piecesOf(query.slice(0, cursor));
   const last = before.at(-1);
@@ -110,7 +110,7 @@ function valuesOf(text: string, { values }: Known): Option[] {
   }
 }
 
-/** Those that begin so come before those that hold it; what is there already is no option. */
+/** Prefix matches come before other matches; the exact text is not an option. */
 function choose(options: readonly Option[], partial: string): Option[] {
   const wanted = partial.toLowerCase();
   const bare = wanted.replace(/^["'`]/, "");
@@ -126,7 +126,7 @@ function holds(text: string, part: string): boolean {
   return part !== "" && text.includes(part);
 }
 
-/** The query with an option put in, and where the cursor stands then. */
+/** The query with an option inserted, and the new position of the cursor. */
 export function accept(
   query: string,
   { from, to }: Completion,

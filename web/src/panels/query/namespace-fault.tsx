@@ -5,12 +5,12 @@ import { ErrorNote } from "../../widgets/notices/error-note.tsx";
 import { Name } from "../../widgets/name.tsx";
 import { Notice } from "../../widgets/notices/notice.tsx";
 
-/** Whether the query itself is wrong, which its bar says. */
+/** Whether the query itself is invalid, which its bar shows. */
 export function isQueryFault(error: unknown): boolean {
   return error !== undefined && error !== null && Failure.from(error).code === Code.InvalidArgument;
 }
 
-/** In place of a page whose runs cannot be read. */
+/** Shown instead of a page whose runs cannot be read. */
 export function NamespaceFault({
   namespace,
   error,
@@ -28,10 +28,10 @@ export function NamespaceFault({
     );
   }
   return (
-    <Notice title="There is no such namespace, or you may not see it">
+    <Notice title="Namespace not found, or you may not read it">
       <p>
-        There is no namespace <Name text={namespace} mono /> that you may read. Choose another on the left, or
-        ask whoever maintains it to let you in.
+        Unknown namespace <Name text={namespace} mono />. Choose another one on the left, or ask one of its
+        maintainers for a role.
       </p>
       <Button onClick={onRetry}>Try again</Button>
     </Notice>

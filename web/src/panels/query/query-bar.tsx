@@ -31,7 +31,7 @@ interface QueryBarProps {
 const OPTION_LENGTH_MAX = 120;
 const NONE: readonly Option[] = [];
 
-/** One line in the query language. Enter asks; mistakes are shown below, at their column. */
+/** A query field. Enter runs the query; errors are shown below, at their column. */
 export function QueryBar({ ref, query, known, failure, onSubmit, onLeave }: QueryBarProps) {
   const input = useRef<HTMLInputElement>(null);
   const paint = useRef<HTMLDivElement>(null);
@@ -94,7 +94,7 @@ export function QueryBar({ ref, query, known, failure, onSubmit, onLeave }: Quer
   );
 }
 
-/** What is typed, what completes it, and what keys do with both. */
+/** State of the text and its completions, and the handling of keys. */
 function useQueryText(
   { query, known, onSubmit, onLeave }: Omit<QueryBarProps, "ref" | "failure">,
   input: { current: HTMLInputElement | null },
@@ -104,11 +104,11 @@ function useQueryText(
   const [chosen, setChosen] = useState(-1);
   const [sent] = useState(() => new SentTexts());
   const [caret, setCaret] = useState<{ at: number }>();
-  // Back, a header or a link has changed it. What was asked from here comes back late: by then more may have been typed.
+  // Back, a header or a link has changed it. The address is updated late: by then more may have been typed.
   useLayoutEffect(() => {
     if (!sent.takeBack(query)) setTyped(query);
   }, [query, sent]);
-  // Before the next letter: it belongs behind what was completed.
+  // Set before the next letter, which belongs after the completion.
   useLayoutEffect(() => {
     if (caret !== undefined) input.current?.setSelectionRange(caret.at, caret.at);
   }, [caret]);
@@ -205,7 +205,7 @@ function Completions({
   );
 }
 
-/** The server's own words: they quote the query and point at the column. */
+/** The message of the server, which quotes the query and points at the column. */
 function QueryFault({ id, failure }: { id: string; failure: unknown }) {
   const { message, hint } = Failure.from(failure, location.origin);
   const said = visibleLines(message);
@@ -213,7 +213,7 @@ function QueryFault({ id, failure }: { id: string; failure: unknown }) {
   return (
     <div id={id} className={styles.fault} role="alert">
       <p className={styles.said}>{said.slice(0, end)}</p>
-      {/* Never broken: the mark belongs below its column. */}
+      {/* Not wrapped: the mark must be below its column. */}
       <pre>{said.slice(end + 1)}</pre>
       {hint !== "" && <p>{visibleText(hint)}</p>}
     </div>

@@ -9,19 +9,20 @@ interface FieldFocus {
 }
 
 /**
- * For what opens over the page: its first text field, if it has one, gets the focus in the very task that opened it. Base UI focuses in the next frame, and who
- * types quickly would lose letters until then, or set off the keys of the page. As Base UI then finds the focus inside, where it goes back to is remembered here.
+ * For popups: their first text field gets the focus in the same task that opened it. Base UI focuses in the next frame,
+ * and a user who types quickly would lose letters until then, or trigger shortcuts of the page. Base UI then finds the
+ * focus inside, so the element to return the focus to is stored here.
  */
 export function useFieldFocus(): FieldFocus {
   const popup = useRef<HTMLElement>(null);
   const before = useRef<Element>(null);
   const [focus] = useState<FieldFocus>(() => ({
     ref: (element) => {
-      // Base UI joins it with refs of its own, and calls again for the same element.
+      // Base UI merges it with its own refs, and calls again for the same element.
       if (element === null || element === popup.current) return;
       popup.current = element;
       before.current = document.activeElement;
-      // It is not in its place yet, so that scrolling to it would lead astray.
+      // It is not positioned yet, so that scrolling to it would go to the wrong place.
       element.querySelector<HTMLElement>(TEXT_FIELDS)?.focus({ preventScroll: true });
     },
     finalFocus: () => {
@@ -29,7 +30,7 @@ export function useFieldFocus(): FieldFocus {
       const isElsewhere = now !== null && now !== document.body && popup.current?.contains(now) !== true;
       if (isElsewhere) return false;
       const { current } = before;
-      // What was in a menu has gone with it; Base UI knows of something else.
+      // An element of a menu is gone with it; Base UI has another one.
       return current instanceof HTMLElement && current !== document.body && current.isConnected
         ? current
         : true;

@@ -7,7 +7,7 @@ export interface Choice<T extends string> {
   label: string;
 }
 
-/** One of a few choices. `label` says what is chosen: in front of it, or with `quiet` only to who cannot see. */
+/** One of a few choices. `label` is in front of it, or with `quiet` only for screen readers. */
 export function Select<T extends string>({
   label,
   value,

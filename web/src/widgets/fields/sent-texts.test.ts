@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { SentTexts } from "./sent-texts.ts";
 
 describe("texts on their way to the address and back", () => {
-  it("Z97 whatever was sent comes back as one's own, also when some are passed over", () => {
+  it("Z97 a sent text is recognized when it comes back, also when some are skipped", () => {
     const typed = fc.uniqueArray(fc.tuple(fc.string(), fc.boolean()), { selector: ([text]) => text });
     fc.assert(
       fc.property(typed, (texts) => {
@@ -14,14 +14,14 @@ describe("texts on their way to the address and back", () => {
     );
   });
 
-  it("Z97 what was not sent is news, and so is what was sent before it", () => {
+  it("Z97 other texts are new, and so are texts that were sent before them", () => {
     const sent = new SentTexts();
     sent.send("a");
     expect(sent.takeBack("b")).toBe(false);
     expect(sent.takeBack("a")).toBe(false);
   });
 
-  it("Z97 what came back is news when it comes again, and everything is after leaving the field", () => {
+  it("Z97 a text is new when it comes back again, and all are new after leaving the field", () => {
     const sent = new SentTexts();
     sent.send("a");
     sent.send("ab");

@@ -6,10 +6,10 @@ interface TextFieldProps extends Omit<ComponentProps<"input">, "onChange" | "val
   label: string;
   value: string;
   onChange: (value: string) => void;
-  /** The label is said, not shown. */
+  /** The label is only for screen readers. */
   quiet?: boolean;
   mono?: boolean;
-  /** What is wrong with what was typed. */
+  /** The error of the typed text. */
   error?: ReactNode;
   hint?: ReactNode;
 }

@@ -8,8 +8,8 @@ interface TypedText {
 }
 
 /**
- * What a field needs whose text is kept in the address: typed letters are shown at once and sent when nothing was typed for `quietMs`; a text that was not sent
- * from here (Back, a link) replaces what is shown.
+ * State of a field whose text is kept in the address: typed letters are shown at once and sent after `quietMs` without
+ * typing; a text that was not sent from here (Back, a link) replaces the shown one.
  */
 export function useTypedText(kept: string, send: (text: string) => void, quietMs = 0): TypedText {
   const [text, setText] = useState(kept);

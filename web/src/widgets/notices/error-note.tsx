@@ -2,7 +2,7 @@ import { Failure } from "#sdk/failure.ts";
 import { visibleLines } from "../../prepare/visible-text.ts";
 import styles from "./error-note.module.css";
 
-/** What went wrong, in place of what it went wrong with, and what to do. */
+/** Shown instead of content that failed: what happened, and what to do. */
 export function ErrorNote({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const { message, hint } = Failure.from(error, location.origin);
   return (

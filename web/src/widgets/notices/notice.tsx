@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import styles from "./notice.module.css";
 
-/** Says in place what is so, or what went wrong, and what to do. */
+/** An inline notice: what happened, and what to do. */
 export function Notice({
   title,
   children,

@@ -1,6 +1,9 @@
 import styles from "./skeleton.module.css";
 
-/** Holds the place of what is on its way, at its size, so that nothing jumps. It is seen only after a tenth of a second. */
+/**
+ * A placeholder of the same size for loading content, so that nothing jumps. It is visible only after a tenth of a
+ * second.
+ */
 export function Skeleton({ lines = 1, height = 14 }: { lines?: number; height?: number }) {
   return (
     <span className={styles.skeleton} role="status" aria-label="Loading">

@@ -5,7 +5,7 @@ import { Button } from "../button.tsx";
 import styles from "./dialog.module.css";
 import { useFieldFocus } from "../fields/field-focus.ts";
 
-/** Something that must be dealt with, or closed, before the page goes on. Escape closes it and the focus goes back. */
+/** A modal dialog. Escape closes it and restores the focus. */
 export function Dialog({
   title,
   open,

@@ -2,7 +2,7 @@ import { Menu as Base } from "@base-ui/react/menu";
 import type { ReactElement, ReactNode } from "react";
 import styles from "./popup.module.css";
 
-/** A button that opens a list of things to do. The trigger is a `Button`; children are MenuItem and MenuLine. */
+/** A button that opens a menu of actions. The trigger is a `Button`; children are MenuItem and MenuLine. */
 export function Menu({
   trigger,
   children,

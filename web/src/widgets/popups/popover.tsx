@@ -3,7 +3,7 @@ import type { ReactElement, ReactNode } from "react";
 import { useFieldFocus } from "../fields/field-focus.ts";
 import styles from "./popup.module.css";
 
-/** A button that opens a small panel beside it, with whatever is in it. */
+/** A button that opens a small panel beside it. */
 export function Popover({
   trigger,
   children,
@@ -14,7 +14,7 @@ export function Popover({
 }: {
   trigger: ReactElement;
   children: ReactNode;
-  /** What the panel is, for who cannot see it. */
+  /** The name of the panel for screen readers. */
   label: string;
   align?: "start" | "center" | "end";
   open?: boolean;

@@ -62,7 +62,7 @@ export function JsonTree({ tree, search = "", label, rowsMax = 18 }: JsonTreePro
     } else return;
     event.preventDefault();
   };
-  if (rows.length === 0) return <p className={styles.none}>Nothing here holds “{visibleText(search)}”.</p>;
+  if (rows.length === 0) return <p className={styles.none}>No matches for “{visibleText(search)}”.</p>;
   return (
     <>
       <div
@@ -113,7 +113,7 @@ function Row({
 }: {
   id: string;
   row: TreeRow;
-  /** Without branches there are no arrows to leave room for. */
+  /** Without branches no room for arrows is needed. */
   isFlat: boolean;
   top: number;
   isFocused: boolean;

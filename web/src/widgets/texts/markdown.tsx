@@ -4,7 +4,7 @@ import { usePrepared } from "../../prepare/use-prepared.ts";
 import styles from "./markdown.module.css";
 import { PlainText } from "./plain-text.tsx";
 
-/** Text of users as they meant it, made of elements and never of markup. What would be too much for a page is shown as text. */
+/** Formatted Markdown of users, made of elements and never of markup. Too large texts are shown as plain text. */
 export function Markdown({ text }: { text: string }) {
   const outcome = usePrepared("markdown", text);
   if (outcome !== undefined && "refused" in outcome)
@@ -16,7 +16,7 @@ export function Markdown({ text }: { text: string }) {
   );
 }
 
-/** A link opens elsewhere, and does not say from where. */
+/** A link opens in a new tab, without a referrer. */
 const LINK = { target: "_blank", rel: "noopener noreferrer nofollow" };
 
 function element(node: MarkupNode, place: number): ReactNode {

@@ -2,7 +2,7 @@ import type { Refusal } from "../../prepare/prepared.ts";
 import styles from "./plain-text.module.css";
 import { cutText, visibleLines } from "../../prepare/visible-text.ts";
 
-/** More of it is for download: a browser lays out every line of it at once. */
+/** Longer texts must be downloaded, because a browser lays out every line at once. */
 const LENGTH_MAX = 100_000;
 
 const REASONS: Readonly<Record<Refusal, string>> = {
@@ -12,9 +12,9 @@ const REASONS: Readonly<Record<Refusal, string>> = {
   broken: "this browser could not format it. Reload the page to try again",
 };
 
-/** Text as it is; with `refused`, why it is not shown as what it was meant to be. */
+/** Plain text; `refused` is the reason why it is not formatted. */
 export function PlainText({ text, refused }: { text: string; refused?: Refusal }) {
-  // Characters that cannot be seen become several that can: what counts is what is shown.
+  // Invisible characters become longer escapes, so the shown text is measured.
   const shown = cutText(visibleLines(cutText(text, LENGTH_MAX)), LENGTH_MAX);
   return (
     <div className={styles.box}>
@@ -26,7 +26,7 @@ export function PlainText({ text, refused }: { text: string; refused?: Refusal }
       >
         {shown}
       </pre>
-      {text.length > LENGTH_MAX && <p className={styles.reason}>The rest is too long to be shown.</p>}
+      {text.length > LENGTH_MAX && <p className={styles.reason}>The rest is not shown.</p>}
     </div>
   );
 }

@@ -18,7 +18,7 @@ function treeOf(text: string): TreeNode {
 
 describe("values as they were written", () => {
   it.each(["9007199254740993", "1.0", "1e-3", "-0", "NaN", "-Infinity", "true", "null"])(
-    "Z41 keeps %s to the letter",
+    "Z41 keeps %s exactly",
     (text) => {
       expect(treeOf(text).text).toBe(text);
     },
@@ -38,7 +38,7 @@ describe("values as they were written", () => {
   });
 
   it.each(["{", "[1,]", "{a: 1}", "", "1 2", '"', `${"[".repeat(200)}${"]".repeat(200)}`])(
-    "Z41 says that %j is no JSON it shows",
+    "Z41 refuses %j as JSON",
     (text) => {
       expect(readTree(text)).toHaveProperty("refused");
     },
@@ -46,7 +46,7 @@ describe("values as they were written", () => {
 });
 
 describe("values that are too much for a tree", () => {
-  it("Z99 says whether they are too many or too deep", () => {
+  it("Z99 reports whether they are too many or too deep", () => {
     expect(readTree(`[${"1,".repeat(50_000)}1]`)).toEqual({ refused: "large" });
     expect(readTree("[".repeat(200) + "]".repeat(200))).toEqual({ refused: "deep" });
     expect(readTree("[1")).toEqual({ refused: "broken" });

@@ -3,7 +3,7 @@ import { JsonError, nodeEntries, parseJson, type JsonNode } from "#lang/json/par
 import type { Outcome } from "../../prepare/prepared.ts";
 import { cutText } from "../../prepare/visible-text.ts";
 
-/** A tree of names and texts, and the rows of it that are to be seen. */
+/** A tree of names and texts, and its visible rows. */
 export interface TreeNode {
   name: string;
   /** All names from the root, long ones by their beginning and number, which make it unique. */
@@ -20,19 +20,19 @@ export interface TreeRow {
   isOpen: boolean;
 }
 
-/** Joins the names of a path; nothing that people write. */
+/** Joins the names of a path; a character that is not used in names. */
 const JOINT = "\u0000";
 /** With fewer leaves everything is open at first. */
 const OPEN_LEAVES_MAX = 200;
 /** Every path below it has the name of a branch in it. */
 const PATH_NAME_MAX = 200;
 
-/** Beyond them a value is shown as its text. */
+/** Above these limits a value is shown as its text. */
 const DEPTH_MAX = 100;
 const NODES_MAX = 50_000;
 const INLINE_MAX = 80;
 
-/** A tree of JSON that anybody may have written; refused as broken when it is not JSON. */
+/** A tree of untrusted JSON; refused as broken when it is not JSON. */
 export function readTree(text: string): Outcome<TreeNode> {
   const read = readNode(text, NODES_MAX);
   return "refused" in read ? read : { value: treeOfNode(read.value) };
@@ -74,7 +74,7 @@ export function treeOfParams(params: Readonly<Record<string, string>>): TreeNode
     let at = root;
     for (const name of names.slice(0, -1)) {
       const below = at.get(name);
-      // A value stands where a group would begin: the rest of the key stays in one piece.
+      // A value is where a group would begin: the rest of the key is not split.
       if (below !== undefined && !(below instanceof Map)) {
         at = root;
         names.splice(0, names.length, key);
@@ -93,7 +93,7 @@ export function treeOfParams(params: Readonly<Record<string, string>>): TreeNode
 
 type Draft = Map<string, Draft | string>;
 
-/** The values of all params count together; behind the one that is too much all are shown as their texts. */
+/** The values of all params count together; after the limit all are shown as their texts. */
 function finished(draft: Draft, name: string, path: string, budget: { nodesLeft: number }): TreeNode {
   const children = [...draft].map(([child, value]) => {
     const below = path + JOINT + child;
@@ -118,8 +118,8 @@ function sumOfLeaves(children: readonly TreeNode[]): number {
 }
 
 /**
- * The rows below the root. `toggled` are branches that are not as they would be by themselves: open in a small tree, closed in a large one. With a search only leaves are
- * shown that hold it in their path or text, and everything above them is open.
+ * The rows below the root. `toggled` are branches that differ from the default: open in a small tree, closed in a large
+ * one. With a search only leaves are shown that contain it in their path or text, and everything above them is open.
  */
 export function treeRows(root: TreeNode, toggled: ReadonlySet<string>, search = ""): TreeRow[] {
   const wanted = search.trim().toLowerCase();

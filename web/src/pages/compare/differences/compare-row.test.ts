@@ -12,7 +12,7 @@ function row(...values: string[]): ComparedRow {
   });
 }
 
-it("Z57 has colours only where they tell something", () => {
+it("Z57 has colours only where they are informative", () => {
   expect(isColoured(row("a", "b"))).toBe(false);
   expect(isColoured(row("a", "b", "a"))).toBe(true);
   expect(isColoured(row("a", "a", "a"))).toBe(false);
@@ -20,7 +20,7 @@ it("Z57 has colours only where they tell something", () => {
   expect(isColoured(row(...Array.from({ length: 24 }, (_, i) => String(i >> 1))))).toBe(false);
 });
 
-it("Z57 says where the same is written differently, and what each run has", () => {
+it("Z57 marks equal values that are written differently, and has the value of each run", () => {
   const same = create(ComparedRowSchema, { texts: ["1", "1.0"], text: [1, 2, 0], meaning: [0, 0, 0] });
   expect([0, 1, 2].map((run) => textAt(same, run))).toEqual(["1", "1.0", undefined]);
   expect([isRespelt(same), isRespelt(row("a", "b")), isRespelt(row("a", "a"))]).toEqual([true, false, false]);

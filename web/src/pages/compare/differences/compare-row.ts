@@ -1,6 +1,6 @@
 import type { ComparedRow } from "#proto/cairn/v1/explore_pb.ts";
 
-/** What a run has in a row; undefined for nothing. */
+/** The value of a run in a row; undefined for none. */
 export function textAt({ texts, text }: ComparedRow, run: number): string | undefined {
   return texts[text[run]! - 1];
 }
@@ -9,16 +9,17 @@ export function differs({ meaning }: ComparedRow): boolean {
   return meaning.some((number) => number !== 0);
 }
 
-/** All mean the same, but it is written in different ways, such as 1 and 1.0. */
+/** All are equal, but written in different ways, such as 1 and 1.0. */
 export function isRespelt(row: ComparedRow): boolean {
   return !differs(row) && row.texts.length > 1;
 }
 
-/** The most that are told apart by colour. */
+/** The most values that get different colours. */
 const COLOURS_MAX = 10;
 
 /**
- * Whether colours help to see which runs share a value: not with two runs, where it is plain, and not where every run has its own, as with a seed.
+ * Whether colours help to see which runs share a value: not with two runs, and not where every run has a different one,
+ * such as a seed.
  */
 export function isColoured({ meaning }: ComparedRow): boolean {
   const count = new Set(meaning).size;

@@ -27,7 +27,7 @@ export interface PanelProps {
   onChange: (search: CompareSearch, replace?: boolean) => void;
 }
 
-/** One table for everything that runs have: a column per run, a part per kind, and what differs first. */
+/** One table of all properties of runs: a column per run, a part per kind, and differences first. */
 export function DifferencesPanel({
   compared,
   order,
@@ -87,8 +87,8 @@ export function DifferencesPanel({
           ))}
         </table>
         {find !== "" && !isFound && (
-          <EmptyState title="No key fits">
-            <p>None of the metrics, params and other rows holds “{visibleText(find)}” in its name.</p>
+          <EmptyState title="No matches">
+            <p>No key contains “{visibleText(find)}”.</p>
           </EmptyState>
         )}
       </div>

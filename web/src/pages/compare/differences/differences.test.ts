@@ -16,7 +16,7 @@ describe("long texts", () => {
     expect(parts.filter(({ kind }) => kind === "added").map(({ text }) => text.trim())).toContain("003");
   });
 
-  it("Z58 come back whole from the marks, whatever they hold", () => {
+  it("Z58 are complete in the marked pieces, for any texts", () => {
     fc.assert(
       fc.property(
         fc.string({ maxLength: 80 }),
@@ -33,7 +33,7 @@ describe("long texts", () => {
     );
   });
 
-  it("Z58 are left as they are where marks would not help", () => {
+  it("Z58 are not marked where marks would not help", () => {
     expect(diffTokens("adam", "sgd")).toBeUndefined();
     expect(diffTokens("a".repeat(40), "b".repeat(40))).toBeUndefined();
     expect(diffTokens("", "something that is long enough")).toBeUndefined();
@@ -44,7 +44,7 @@ describe("long texts", () => {
     expect(cpuMs() - begun).toBeLessThan(2_000);
   });
 
-  it("Z58 leave long equal stretches out", () => {
+  it("Z58 leave out long equal parts", () => {
     const parts = condense([
       { kind: "same", text: "a".repeat(500) },
       { kind: "added", text: "new" },

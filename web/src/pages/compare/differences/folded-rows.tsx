@@ -11,9 +11,9 @@ interface FoldedRowsProps<Row> {
   id: string;
   different: readonly Row[];
   equal: readonly Row[];
-  /** Equal rows that did not come, since there are too many. */
+  /** The number of equal rows that were not sent, because there are too many. */
   leftOut: number;
-  /** Nothing is to be folded: somebody looks for a key, or there is nothing to be equal to. */
+  /** Do not fold: a key is searched, or there is only one run. */
   isFlat: boolean;
   columns: number;
   search: CompareSearch;
@@ -21,7 +21,7 @@ interface FoldedRowsProps<Row> {
   children: (row: Row) => ReactNode;
 }
 
-/** What differs first; what is equal behind one line that unfolds it. */
+/** Differences first; equal rows behind a line that unfolds them. */
 export function FoldedRows<Row>(props: FoldedRowsProps<Row>) {
   const { id, different, equal, leftOut, isFlat, columns, search, onChange, children } = props;
   const [shown, setShown] = useState(ROWS_STEP);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { formatDelta } from "./format-delta.ts";
 
 describe("how far a number is from the baseline", () => {
-  it("Z59 is a share of it, or the difference where a share would tell nothing", () => {
+  it("Z59 is a share of it, or the difference where a share would not be useful", () => {
     const told = (base: number, value: number) =>
       formatDelta(value - base, base === 0 ? undefined : (value - base) / Math.abs(base));
     expect(told(2, 1.5)).toBe("−25.0 %");

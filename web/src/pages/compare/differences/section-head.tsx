@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import styles from "./compare-table.module.css";
 
-/** The title of a part, how much of it differs, and what can be done with it. */
+/** The title of a part, how many rows differ, and its actions. */
 export function SectionHead({
   title,
   different,

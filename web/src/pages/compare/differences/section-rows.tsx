@@ -18,7 +18,7 @@ const PATCH_KEY = "uncommitted";
 interface SectionRowsProps {
   part: ComparedPart;
   compared: CompareRunsResponse;
-  /** In lower case; only rows whose key holds it. */
+  /** In lower case; only rows whose key contains it. */
   find: string;
   search: CompareSearch;
   onChange: (search: CompareSearch) => void;
@@ -81,7 +81,7 @@ function ValueRow({ row, children }: { row: ComparedRow; children: ReactNode }) 
   );
 }
 
-/** What to type in a clone to see what was committed between two runs. */
+/** The git command that shows the commits between two runs. */
 function CommitRange({ part: { rows } }: { part: ComparedPart }) {
   const commits = rows.find(({ key }) => key === "commit");
   const repositories = rows.find(({ key }) => key === "repository");

@@ -5,17 +5,17 @@ interface TokenPart {
   text: string;
 }
 
-/** Short values are read at a glance; marks would only be in the way. */
+/** Short values need no marks. */
 const SHORT_LENGTH = 24;
 const LONG_LENGTH = 20_000;
 const EDITS_MAX = 400;
 /** The least that two texts must share for marks to help. */
 const SHARE_MIN = 0.3;
-/** What stays around a change when the rest is left out. */
+/** The context of a change when the rest is left out. */
 const AROUND_LENGTH = 32;
 const GAP = " … ";
 
-/** What was taken out of `base` and put in to make `other` of it, word by word. Undefined where marks would not help. */
+/** The deletions and insertions from `base` to `other`, word by word. Undefined where marks would not help. */
 export function diffTokens(base: string, other: string): TokenPart[] | undefined {
   const [short, long] = [Math.min(base.length, other.length), Math.max(base.length, other.length)];
   if (long < SHORT_LENGTH || short === 0 || long > LONG_LENGTH) return undefined;
@@ -29,7 +29,7 @@ export function diffTokens(base: string, other: string): TokenPart[] | undefined
   return shared < SHARE_MIN * long ? undefined : parts;
 }
 
-/** The same with long equal stretches left out. */
+/** The same without long equal parts. */
 export function condense(parts: readonly TokenPart[]): TokenPart[] {
   return parts.map((part, i) => {
     const { kind, text } = part;

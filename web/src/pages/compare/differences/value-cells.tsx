@@ -8,15 +8,15 @@ import styles from "./compare-table.module.css";
 import { condense, diffTokens } from "./token-diff.ts";
 import { useDark } from "../../../widgets/theme.ts";
 
-/** How much of a long value is shown before somebody asks for all of it. */
+/** How much of a long value is shown at first. */
 const LENGTH_SHOWN = 240;
-/** As two hex digits: enough to tell neighbours apart, little enough for the text to stay clear. */
+/** The opacity in hex: enough to distinguish neighbours, and low enough to keep the text readable. */
 const TINT_ALPHA = "2b";
 
 const COMMIT = /^[0-9a-f]{40}$/;
 const COMMIT_SHOWN = 12;
 
-/** What each run has, one colour per distinct value where there are many runs. */
+/** The value of each run, with one colour per distinct value where there are many runs. */
 export function ValueCells({ row }: { row: ComparedRow }) {
   const dark = useDark();
   const coloured = isColoured(row);
@@ -40,7 +40,7 @@ export function ValueCells({ row }: { row: ComparedRow }) {
   });
 }
 
-/** A value; with `base`, what is different from that is marked. */
+/** A value; with `base`, differences from it are marked. */
 function ValueText({ text: value, base }: { text: string; base?: string }) {
   const [isWhole, setWhole] = useState(false);
   const parts = useMemo(() => (base === undefined ? undefined : diffTokens(base, value)), [base, value]);

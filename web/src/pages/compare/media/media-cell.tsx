@@ -39,13 +39,12 @@ export function MediaCell({ artifact, runName }: { artifact: Artifact | undefine
   );
 }
 
-/** Pictures below this are enlarged, dot by dot: smooth edges would not be theirs. */
+/** Smaller pictures are enlarged without smoothing. */
 const SMALL_PX = 256;
 
 function Picture({ path, words }: { path: string; words: string }) {
   const [state, setState] = useState<"large" | "small" | "broken">("large");
-  if (state === "broken")
-    return <span className={styles.none}>This is no image that the browser can show.</span>;
+  if (state === "broken") return <span className={styles.none}>The browser cannot show this image.</span>;
   return (
     <img
       src={path}
@@ -58,7 +57,7 @@ function Picture({ path, words }: { path: string; words: string }) {
   );
 }
 
-/** Read only when somebody scrolls there: there may be thousands. */
+/** Loaded only when it scrolls into view, because there may be thousands. */
 function OnceSeen({ artifact }: { artifact: Artifact }) {
   const [isSeen, setSeen] = useState(false);
   const place = useRef<HTMLDivElement>(null);

@@ -18,7 +18,7 @@ import { Swatch } from "../swatch.tsx";
 /** Rows drawn at most; each may be a picture per run. */
 const ROWS_MAX = 50;
 
-/** What runs made, by name, all at one step. */
+/** Media of the runs by name, all at one step. */
 export function MediaPanel({ runs, order, search, onChange }: PanelProps) {
   const { byRun, isPending, error } = useQueries({
     queries: runs.map(({ id }) => artifactsOfRun(id)),
@@ -32,7 +32,7 @@ export function MediaPanel({ runs, order, search, onChange }: PanelProps) {
   if (rows.length === 0) {
     return (
       <EmptyState title="No media in these runs">
-        <p>Images, sounds, texts and tables that runs logged by the same name stand side by side here.</p>
+        <p>Images, sounds, texts and tables that runs logged by the same name are shown here side by side.</p>
       </EmptyState>
     );
   }

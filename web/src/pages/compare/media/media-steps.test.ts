@@ -15,7 +15,7 @@ function image(name: string, step?: bigint, more: MessageInitShape<typeof Artifa
 }
 
 describe("media side by side", () => {
-  it("Z61 stand beside those of the same name, at the latest step up to the shared one", () => {
+  it("Z61 are beside those of the same name, at the latest step up to the shared one", () => {
     const rows = mediaRows([
       [image("b.png", 20n), image("b.png", 10n), image("b.png")],
       [
@@ -32,7 +32,7 @@ describe("media side by side", () => {
     expect(mediaAt(rows[0]?.artifacts[1] ?? [], 14)).toBeUndefined();
   });
 
-  it("Z61 have what is seen at a glance first", () => {
+  it("Z61 have pictures first", () => {
     const table = image("a.csv", 1n, { kind: ArtifactKind.TABLE });
     const sound = image("b.wav", 1n, { kind: ArtifactKind.AUDIO });
     expect(mediaRows([[table, sound], [image("c.png")]]).map(({ name }) => name)).toEqual([
@@ -42,7 +42,7 @@ describe("media side by side", () => {
     ]);
   });
 
-  it("Z61 are looked at where the address says, or as near as there is something", () => {
+  it("Z61 are shown at the step of the address, or at the nearest one", () => {
     expect(nearestStep([10, 20, 30], undefined)).toBe(30);
     expect(nearestStep([10, 20, 30], 25)).toBe(20);
     expect(nearestStep([10, 20, 30], 5)).toBe(10);

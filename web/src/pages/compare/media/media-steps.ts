@@ -1,7 +1,7 @@
 import { ArtifactKind, ArtifactPlace, type Artifact } from "#proto/cairn/v1/artifact_pb.ts";
 import { compareNames } from "#lang/words/names.ts";
 
-/** Kinds that can be looked at side by side, those that are seen at a glance first. */
+/** Kinds that can be shown side by side, pictures first. */
 const MEDIA_KINDS: readonly ArtifactKind[] = [
   ArtifactKind.IMAGE,
   ArtifactKind.AUDIO,
@@ -17,7 +17,7 @@ interface MediaRow {
   artifacts: Artifact[][];
 }
 
-/** What runs have by the same name, side by side. */
+/** Media of the same name, side by side. */
 export function mediaRows(byRun: readonly (readonly Artifact[])[]): MediaRow[] {
   const shown = byRun.map((artifacts) =>
     artifacts.filter(({ kind, place }) => MEDIA_KINDS.includes(kind) && place === ArtifactPlace.STORED),
@@ -42,7 +42,7 @@ export function mediaSteps(rows: readonly MediaRow[]): number[] {
   return [...new Set(steps)].sort((a, b) => a - b);
 }
 
-/** The latest at or before the step, as people compare runs that log at different steps. */
+/** The latest at or before the step, because runs may log at different steps. */
 export function mediaAt(artifacts: readonly Artifact[], step: number): Artifact | undefined {
   return artifacts.findLast((artifact) => stepOf(artifact) <= step);
 }

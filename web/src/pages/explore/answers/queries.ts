@@ -7,28 +7,28 @@ import { cairn } from "../../../data/server.ts";
 import type { Goal } from "../search.ts";
 
 /**
- * What the server says about the runs of a page: all of them, however many the page has read to draw. All answers are under one key, so that they are asked for
- * again together. The last answer stays while the next is on its way.
+ * Queries about all runs of a page, however many the page has read to draw. All answers are under one key, so that they
+ * are refreshed together. The last answer stays while the next is loading.
  */
 export const answersKey = (namespace: string) => ["explored", namespace] as const;
 
-/** Those that are kept may be older than the runs of the page. */
+/** Cached answers may be older than the runs of the page. */
 const ANSWER = { staleTime: 0, placeholderData: keepPreviousData } as const;
 
-/** A param as the server counts it. */
+/** Statistics of a param. */
 export interface ParamFact {
   readonly key: string;
   /** The field as text. */
   readonly text: string;
   readonly varies: boolean;
-  /** How much there is to see in it; 0 for seeds and names. */
+  /** How informative it is; 0 for seeds and names. */
   readonly variety: number;
 }
 
 /** The params and tags of the runs that a query selects. */
 export interface RunFields {
   readonly query: string;
-  /** Those that vary first, most telling first. */
+  /** Those that vary first, most informative first. */
   readonly params: readonly ParamFact[];
   readonly tags: readonly string[];
 }
@@ -58,7 +58,7 @@ export const fieldsOfRuns = (namespace: string, query: string) =>
     },
   });
 
-/** Which params go along with the objective; nothing is asked without a query. */
+/** Which params correlate with the objective; disabled without a query. */
 export const importanceOfParams = (namespace: string, query: string | undefined, objective: string) =>
   queryOptions({
     ...ANSWER,
@@ -77,11 +77,11 @@ export interface FrontierGoal {
 }
 
 export interface Frontier extends Pick<GetFrontierResponse, "runs" | "totalCount"> {
-  /** What was asked for: while another answer is on its way it is not what is chosen. */
+  /** The goals of this answer, which differ from the chosen ones while the next answer is loading. */
   readonly goals: readonly [FrontierGoal, FrontierGoal];
 }
 
-/** The runs that no other beats; nothing is asked without a query or without goals. */
+/** The Pareto frontier; disabled without a query or without goals. */
 export const frontierOfRuns = (
   namespace: string,
   query: string | undefined,

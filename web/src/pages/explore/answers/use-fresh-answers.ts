@@ -8,7 +8,7 @@ import { answersKey } from "./queries.ts";
 
 const REFRESH_MS = 2_000;
 
-/** Asks the server again about the runs of the page when one of them has changed. */
+/** Refreshes the answers about the runs of the page when one of them has changed. */
 export function useFreshAnswers(namespace: string, list: RunList | undefined): void {
   const client = useQueryClient();
   const queryKey = answersKey(namespace);

@@ -41,7 +41,7 @@ describe("axes", () => {
     expect(words.ticks.map(({ label }) => label)).toEqual(["a", "b", "c 🎙"]);
   });
 
-  it("Z65 an axis is a log one only where all values are above 0; learning rates are so by themselves", () => {
+  it("Z65 an axis is a log one only where all values are above 0; learning rates by default", () => {
     expect(axisFor(["0", "1"], "log")).toMatchObject({ scale: "linear", mayBeLog: false });
     expect(axisFor(["0.001", "1"], "log")).toMatchObject({ scale: "log", mayBeLog: true });
     expect(axisFor(["1e-5", "1e-4", "1e-3"]).scale).toBe("log");
@@ -50,7 +50,7 @@ describe("axes", () => {
     expect(placesOf(axisFor(["3", "3"]))[0]).toBeCloseTo(0.5);
   });
 
-  it("Z66 a part of an axis asks for the runs that stand in it, and covers that part", () => {
+  it("Z66 a part of an axis selects the runs inside it, and covers that part", () => {
     const part = fc.tuple(
       fc.double({ min: -0.2, max: 1.2, noNaN: true }),
       fc.double({ min: -0.2, max: 1.2, noNaN: true }),

@@ -9,7 +9,7 @@ import type { ExploredColumn } from "./explored-column.ts";
 
 export type ScaleKind = "log" | "linear";
 
-/** A property laid along a line from 0 to 1. What has no place there has one beside it, called none. */
+/** A property mapped to a line from 0 to 1. Values that cannot be shown there are beside it, called none. */
 export interface Axis {
   readonly column: ExploredColumn;
   readonly scale: ScaleKind | "category";
@@ -17,7 +17,7 @@ export interface Axis {
   readonly mayBeLog: boolean;
   readonly hasNone: boolean;
   readonly ticks: readonly AxisTick[];
-  /** 0 to 1; NaN for what has no place. */
+  /** 0 to 1; NaN for a value that cannot be shown. */
   placeOf(value: number): number;
   valueAt(place: number): number;
 }
@@ -28,7 +28,7 @@ export interface AxisTick {
 }
 
 const LABEL_LENGTH_MAX = 18;
-/** Params that reach over so many times their smallest value are looked at by their powers. */
+/** Params with a larger ratio of largest to smallest value get a log axis. */
 const LOG_RATIO = 20;
 /** So few values are ticks themselves. */
 const VALUE_TICKS_MAX = 10;
@@ -42,7 +42,7 @@ export function axisOf(column: ExploredColumn, wanted: ScaleKind | undefined, ti
   const scale: Scale = (isLog ? logScale : linearScale)(low, high, 0, 1);
   const ticks =
     column.count === 0 ? [] : (valueTicks(column, scale, ticksMax) ?? roundTicks(scale, ticksMax));
-  // Numbers near the largest one stand beyond the end of a linear scale.
+  // Numbers near the largest double are outside the end of a linear scale.
   const placeOf = (value: number) => Math.min(1, Math.max(0, scale.toPlace(value)));
   return {
     column,
@@ -91,7 +91,7 @@ function categoryAxis(column: ExploredColumn, hasNone: boolean, ticksMax: number
   };
 }
 
-/** What a part of the axis asks for; `none` when the part reaches over runs without a place. */
+/** The filter for a part of the axis; `none` when the part includes runs without a value. */
 export function brushBetween(axis: Axis, from: number, to: number, none: boolean): Brush | undefined {
   const [low, high] = from <= to ? [from, to] : [to, from];
   const also = none ? ({ none: true } as const) : {};
@@ -106,7 +106,7 @@ export function brushBetween(axis: Axis, from: number, to: number, none: boolean
   return { ...neatRange(column.values, endAt(axis, low), endAt(axis, high)), ...also };
 }
 
-/** The value at a place; at the ends the very value that stands there, which an exponent would miss by its last digit. */
+/** The value at a place; at the ends the exact value, which an exponent would miss by its last digit. */
 function endAt({ column, placeOf, valueAt }: Axis, place: number): number {
   const isAt = (value: number) => Math.abs(placeOf(value) - place) < 1e-9;
   if (isAt(column.low)) return column.low;
@@ -119,7 +119,7 @@ export function partsOf(axis: Axis, { from, to, of }: Brush): [number, number][]
   const { column } = axis;
   const parts: [number, number][] = [];
   if (axis.scale !== "category") {
-    // What has no place on a log axis is below it.
+    // Values that a log axis cannot show are below it.
     const endOf = (value: number) => axis.placeOf(value) || 0;
     if (from !== undefined || to !== undefined) {
       parts.push([from === undefined ? 0 : endOf(from), to === undefined ? 1 : endOf(to)]);

@@ -7,7 +7,7 @@ import type { ExploredColumn } from "./explored-column.ts";
 
 export type BrushQuery = { readonly query: string } | { readonly problem: string };
 
-/** The query with what the brushes ask for, so that it selects the runs that remain. */
+/** The query with the conditions of the brushes, so that it selects the runs that remain. */
 export function withBrushes(
   query: string,
   brushes: Brushes,
@@ -17,16 +17,16 @@ export function withBrushes(
   for (const [text, brush] of Object.entries(brushes)) {
     const column = columnOf(text);
     if (column === undefined) continue;
-    // A list is no value in a query, so one cannot be told there from a run that has none.
+    // A query does not treat a list as a value, so it cannot be distinguished from a missing value.
     const isUnaskable = column.categories.some(
       ({ key, isAskable }) =>
         !isAskable && (brush.of?.includes(key) || (brush.none === true && key !== "NaN")),
     );
     if (isUnaskable) {
-      return { problem: `A query cannot ask for a list, an object or NaN, such as in ${column.label}.` };
+      return { problem: `A query cannot select a list, an object or NaN, such as in ${column.label}.` };
     }
     if ((brush.of?.length ?? 0) > limits.queryListMax) {
-      return { problem: `A query lists at most ${limits.queryListMax} values.` };
+      return { problem: `A query may list at most ${limits.queryListMax} values.` };
     }
     terms.push(termOf(column, brush));
   }
@@ -48,7 +48,7 @@ function termOf({ text, field, kind, hasInfinite }: ExploredColumn, { from, to, 
   const range = [
     ...(from === undefined ? [] : [`${text} >= ${numberText(from)}`]),
     ...(to === undefined ? [] : [`${text} <= ${numberText(to)}`]),
-    // Infinities have no place on an axis, so an open end does not take them in.
+    // An axis cannot show infinities, so an open end does not include them.
     ...(hasInfinite && from === undefined && to !== undefined ? [`${text} > -inf`] : []),
     ...(hasInfinite && to === undefined && from !== undefined ? [`${text} < inf`] : []),
   ];
@@ -62,7 +62,7 @@ function termOf({ text, field, kind, hasInfinite }: ExploredColumn, { from, to, 
   if (none === true) {
     wanted.push(kind === "number" ? `not (${text} > -inf and ${text} < inf)` : `${text} is null`);
   }
-  // Asked for values that no run can have.
+  // The brush selects values that no run can have.
   if (wanted.length === 0) return `(${text} is null and ${text} is not null)`;
   return wanted.length === 1 ? wanted[0]! : `(${wanted.map(inParentheses).join(" or ")})`;
 }

@@ -6,7 +6,7 @@ const NAMED_MAX = 3;
 
 export const figureText = (value: number) => formatNumber(value, { digits: 5 });
 
-/** What a brush asks for, in a few words. */
+/** A short description of a brush. */
 export function brushWords(column: ExploredColumn, { from, to, of, none }: Brush): string {
   const words: string[] = [];
   if (from !== undefined && to !== undefined)
@@ -22,7 +22,7 @@ export function brushWords(column: ExploredColumn, { from, to, of, none }: Brush
   return words.join(", ");
 }
 
-/** A value of a column as people read it. */
+/** A value of a column as text. */
 export function placeWords({ kind, values, categories }: ExploredColumn, row: number): string {
   const value = values[row]!;
   if (Number.isNaN(value)) return "none";

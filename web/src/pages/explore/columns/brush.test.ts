@@ -43,7 +43,7 @@ const columnOf = (text: string) => columns.get(text);
 const kept = (brushes: Parameters<typeof maskOf>[2]) => [...maskOf(4, columnOf, brushes)].join("");
 
 describe("brushes", () => {
-  it("Z66 a run remains when it has what every brush asks for", () => {
+  it("Z66 a run remains when every brush selects it", () => {
     expect(kept({})).toBe("1111");
     expect(kept({ "params.lr": { from: 1 } })).toBe("0110");
     expect(kept({ "params.lr": { from: 1, to: 1 } })).toBe("0100");
@@ -58,7 +58,7 @@ describe("brushes", () => {
     expect(withBrush({ "params.lr": { from: 1 } }, "params.lr", {})).toEqual({});
   });
 
-  it("Z66 a range drawn by hand becomes short numbers that choose the same runs", () => {
+  it("Z66 a range drawn by hand becomes short numbers that select the same runs", () => {
     const value = fc.oneof(
       fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e6, max: 1e6 }),
       fc.constant(Number.NaN),
@@ -81,7 +81,7 @@ describe("brushes", () => {
     expect(neatRange(Float64Array.of(1, 2, 3), 0, 9)).toEqual({ from: 1, to: 3 });
   });
 
-  it("Z66 brushes are added to the query, in front of its order, and what no query can ask for is said", () => {
+  it("Z66 brushes are added to the query, in front of its order, and filters that a query cannot express are reported", () => {
     const ask = (query: string, brushes: Parameters<typeof maskOf>[2]) =>
       withBrushes(query, brushes, columnOf);
     expect(ask("name = 1 order by name", {})).toEqual({ query: "name = 1 order by name" });
@@ -96,7 +96,7 @@ describe("brushes", () => {
     expect(ask('name = "a or b"', { "params.lr": { to: 1, none: true } })).toEqual({
       query: 'name = "a or b" and (params.lr <= 1 or not (params.lr > -inf and params.lr < inf))',
     });
-    // A list is no value in a query: runs with one could not be told from runs without any.
+    // A query does not treat a list as a value: runs with one could not be distinguished from runs without any.
     expect(ask("", { "params.opt": { of: ["3"], none: true } })).toHaveProperty("problem");
     expect(ask("", { "params.opt": { of: ["[1]"] } })).toHaveProperty("problem");
     expect(ask("", { "params.opt": { of: Array.from({ length: 1001 }, String) } })).toHaveProperty("problem");
@@ -149,7 +149,7 @@ describe("brushes as a query", () => {
     ),
   });
 
-  it("Z66 the query selects exactly the runs that remain, whatever their values are", () => {
+  it("Z66 the query selects exactly the runs that remain, for any values", () => {
     fc.assert(
       fc.property(world, ({ params, teams, losses, chosen, ends, none, before }) => {
         const runs = params.map((param, i) =>

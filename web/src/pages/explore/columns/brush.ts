@@ -1,8 +1,8 @@
 import type { ExploredColumn } from "./explored-column.ts";
 
-/** What is asked of one property: a range of numbers, some values, or also runs that have none. */
+/** The filter of one property: a range of numbers, some values, or also runs without a value. */
 export interface Brush {
-  /** Both ends belong to it; without one the range is open there. */
+  /** Both ends are inclusive; without one the range is open there. */
   readonly from?: number;
   readonly to?: number;
   /** Keys of categories. */
@@ -10,7 +10,7 @@ export interface Brush {
   readonly none?: true;
 }
 
-/** By field. A run remains when it has what every brush asks for. */
+/** By field. A run remains when every brush selects it. */
 export type Brushes = Readonly<Record<string, Brush>>;
 
 export function isEmptyBrush({ from, to, of, none }: Brush): boolean {
@@ -62,7 +62,7 @@ function fitsOf(column: ExploredColumn, brush: Brush): (value: number) => boolea
     return (value) => (isRange && value >= low && value <= high) || numbers?.has(value) === true;
   }
   const keys = new Set(of);
-  // A range asks for numbers among the values, as in the query language.
+  // A range selects numbers only, as in the query language.
   const fit = column.categories.map(
     ({ key }) => keys.has(key) || (isRange && /^-?\d/.test(key) && Number(key) >= low && Number(key) <= high),
   );
@@ -73,8 +73,8 @@ const DIGITS_MIN = 2;
 const DIGITS_MAX = 17;
 
 /**
- * The range of a brush that was drawn by hand, in numbers that people would write and that choose the same runs. An end at or
- * beyond all values is left open, unless both would be.
+ * The range of a brush that was drawn by hand, in short numbers that select the same runs. An end at or outside all
+ * values is left open, unless both would be.
  */
 export function neatRange(values: Float64Array, drawnFrom: number, drawnTo: number): Brush {
   let below = -Infinity;

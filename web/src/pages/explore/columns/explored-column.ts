@@ -12,7 +12,7 @@ export interface Category {
   readonly key: string;
   readonly label: string;
   readonly count: number;
-  /** Lists, objects and NaN are equal to nothing in a query. */
+  /** In a query lists, objects and NaN are never equal to a value. */
   readonly isAskable: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface ExploredColumn {
   readonly values: Float64Array;
   /** Empty for numbers. */
   readonly categories: readonly Category[];
-  /** Runs that have a value with a place. */
+  /** Runs with a value that can be shown. */
   readonly count: number;
   /** Of numbers; NaN when there are none. */
   readonly low: number;
@@ -37,7 +37,7 @@ export interface ExploredColumn {
   readonly hasInfinite: boolean;
 }
 
-/** Params of a run by their paths, nested ones taken apart. */
+/** Params of a run by their paths, nested ones flattened. */
 export function flatParams({ params }: Run): Readonly<Record<string, string>> {
   if (!Object.values(params).some((text) => text.startsWith("{"))) return params;
   const leaves = paramLeaves(Object.entries(params));

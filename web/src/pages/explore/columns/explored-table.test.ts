@@ -7,7 +7,7 @@ const run = (params: Record<string, string>, more: object = {}) =>
   create(RunSchema, { id: "x", params, status: RunStatus.FINISHED, ...more });
 
 describe("what is explored", () => {
-  it("Z65 values become numbers where all are, else categories; whatever has no place is none", () => {
+  it("Z65 values become numbers where all are, else categories; other values are none", () => {
     const table = new ExploredTable(
       [
         run({ lr: "0.1", mixed: "1", opt: '"adam"', deep: '{"a":{"b":2}}', only: "NaN" }),
@@ -59,7 +59,7 @@ describe("what is explored", () => {
     ]);
   });
 
-  it("Z65 metrics, tags, status and duration are explored, too, and names of prototypes are only names", () => {
+  it("Z65 metrics, tags, status and duration are explored, too, and names of prototype members are only names", () => {
     const table = new ExploredTable(
       [
         run(

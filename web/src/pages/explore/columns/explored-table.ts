@@ -8,7 +8,7 @@ import {
   type ExploredColumn,
 } from "./explored-column.ts";
 
-/** The runs that are explored, as columns that are made when they are asked for. */
+/** The explored runs, as columns that are made on demand. */
 export class ExploredTable {
   readonly runs: readonly Run[];
   readonly #source: ColumnSource;
@@ -19,7 +19,7 @@ export class ExploredTable {
     this.#source = { runs, flat: runs.map(flatParams), nowMs };
   }
 
-  /** Undefined for what is no field, or none that this page can show. */
+  /** Undefined for an invalid field, or one that this page cannot show. */
   column(text: string): ExploredColumn | undefined {
     if (this.#columns.has(text)) return this.#columns.get(text);
     const field = findField(text);

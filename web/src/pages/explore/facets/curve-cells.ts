@@ -15,7 +15,7 @@ export interface CellCurves {
 
 export interface CellRuns {
   readonly runs: readonly ChartRun[];
-  /** When one of them changed last: then its curve is another. */
+  /** When one of them changed last, which changes its curve. */
   readonly version: string;
 }
 
@@ -57,7 +57,7 @@ export function useCellCurves(
         const points = read[i]!.data;
         return points && linesOf(points, runs, { labels: "mean", baseline: undefined, dark });
       }),
-    // The stamp stands for what was read.
+    // The stamp identifies what was read.
     [cells, dark, stamp],
   );
   const range = useMemo(() => {

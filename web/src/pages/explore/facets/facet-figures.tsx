@@ -28,7 +28,7 @@ export function FacetFigures({
         label="Figures of the cells"
         rows={rows}
         keyOf={({ cell }) => `${cell.row} ${cell.column}`}
-        empty="There are no cells."
+        empty="No cells."
         columns={[
           { title: "Cell", cell: ({ title }) => <Name text={title} /> },
           { title: "Runs", isNumber: true, cell: ({ cell }) => cell.runs.length },

@@ -4,7 +4,7 @@ import { curvesPerCell, leftOutOf, spreadOver } from "./facet-grid.ts";
 import { medianOf } from "../strip.ts";
 
 describe("what a facet grid shows", () => {
-  it("Z69 curves are bounded over the whole grid and are spread from the first run to the last", () => {
+  it("Z69 curves are limited over the whole grid and are spread from the first run to the last", () => {
     for (let cells = 1; cells <= 36; cells++) expect(curvesPerCell(cells) * cells).toBeLessThanOrEqual(240);
     expect(curvesPerCell(1)).toBe(16);
     fc.assert(
@@ -20,7 +20,7 @@ describe("what a facet grid shows", () => {
     );
   });
 
-  it("Z69 what is left out is said", () => {
+  it("Z69 shows what is left out", () => {
     const facet = { label: "opt", values: [], places: new Int16Array(), leftOut: 7, valuesLeftOut: 2 };
     const grid = { rows: facet, columns: undefined, hue: undefined, dash: undefined, cells: [] };
     expect(leftOutOf(grid)).toEqual(["2 more values of opt (7 runs) are left out."]);

@@ -20,7 +20,7 @@ export interface FacetGrid {
   readonly cells: readonly FacetCell[];
 }
 
-/** Which field each part of the grid shows: as the address says, or params of a few values. */
+/** The field of each part of the grid: from the address, or params of a few values. */
 export function facetFields({ table, listed, known, search, objective }: ExploreViewProps) {
   const few = defaultAxes(listed, objective, known).filter((text) => {
     const column = table.column(text);
@@ -63,7 +63,7 @@ export function curvesPerCell(cellCount: number): number {
   return Math.max(least, Math.min(most, Math.floor(CURVES_MAX / Math.max(1, cellCount))));
 }
 
-/** So many of them, from the first to the last, as far from each other as can be. */
+/** So many of them, from the first to the last, evenly spaced. */
 export function spreadOver<T>(all: readonly T[], count: number): T[] {
   if (all.length <= count) return [...all];
   if (count === 1) return [all[0]!];

@@ -20,7 +20,7 @@ const PARTS = [
   ["dash", "Dash"],
 ] as const;
 
-/** Which property is which part of the grid, and what its colours and dashes mean. */
+/** The pickers for the parts of the grid, and the legend of its colours and dashes. */
 export function FacetTools({
   listed,
   known,

@@ -29,10 +29,10 @@ import { ObjectiveOffers } from "../objective/objective-offers.tsx";
 import type { Goal } from "../search.ts";
 import { StripCell } from "./strip-cell.tsx";
 
-/** At least. The fewer rows, the higher they are. */
+/** The minimum; with fewer rows they are higher. */
 const CELL_HEIGHTS_PX = [320, 232, 176] as const;
 const CELL_HEIGHT_PX_MAX = 520;
-/** Higher for its width no curve is easier to read. */
+/** The maximum ratio of height to width; higher curves are not easier to read. */
 const CELL_SLIMNESS_MAX = 1.5;
 /** Of a cell around its picture, with the gap to the next. */
 const CELL_REST_PX = 40;
@@ -141,7 +141,7 @@ function chosenCurves(
   };
 }
 
-/** A remark when there are more runs than curves. */
+/** A note when there are more runs than curves. */
 function notDrawn(
   grid: ReturnType<typeof facetGrid>,
   cells: readonly ReturnType<typeof chosenCurves>[],
@@ -187,7 +187,7 @@ function Cell({
         <Name text={titleOf(grid, cell)} />
         <span className={styles.count}>{cell.runs.length}</span>
       </h2>
-      {cell.runs.length === 0 ? <p className={styles.nothing}>No run has both.</p> : children}
+      {cell.runs.length === 0 ? <p className={styles.nothing}>No runs.</p> : children}
     </section>
   );
 }

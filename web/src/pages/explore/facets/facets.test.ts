@@ -12,7 +12,7 @@ const tableOf = (texts: readonly (string | undefined)[]) =>
   );
 
 describe("the facet grid", () => {
-  it("Z69 values are bounded, numbers of many values are cut into ranges, and what is left out is counted", () => {
+  it("Z69 values are limited, numbers of many values are cut into ranges, and the ones left out are counted", () => {
     const text = fc.oneof(
       fc.integer({ min: 0, max: 40 }).map(String),
       fc.constantFrom('"a"', '"b"', undefined),

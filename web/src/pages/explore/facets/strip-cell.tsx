@@ -59,7 +59,7 @@ export function StripCell({
       }
       pen.fillStyle = ink.text;
       for (const [group, values] of perGroup.entries()) {
-        // Of one value it says nothing.
+        // Not shown for a single value.
         const median = values.length < 2 ? undefined : medianOf(values);
         const half = Math.min(room * 0.35, 36);
         if (median !== undefined)

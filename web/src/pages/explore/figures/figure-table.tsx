@@ -21,7 +21,7 @@ export function FigureTable({
   label: string;
   columns: readonly { text: string; label: string; isNumber: boolean }[];
   rows: readonly FigureRow[];
-  /** Said below them, where these are not all; empty for nothing. */
+  /** A note below them if there are more; empty for none. */
   more: string;
 }) {
   const classOf = (place: number) => (columns[place]!.isNumber ? styles.number : undefined);

@@ -10,7 +10,7 @@ import { FigureTable } from "../figures/figure-table.tsx";
 
 const SHOWN_MAX = 50;
 
-/** The runs that no other beats in both, of all that remain. */
+/** The Pareto frontier of all runs that remain. */
 export function FrontierPanel({
   hasGoals,
   problem,
@@ -18,7 +18,7 @@ export function FrontierPanel({
 }: {
   /** Whether both goals are known. */
   hasGoals: boolean;
-  /** Why the server cannot be asked. */
+  /** Why the filters cannot be sent to the server. */
   problem: string | undefined;
   answer: UseQueryResult<Frontier>;
 }) {
@@ -27,12 +27,12 @@ export function FrontierPanel({
       <h2 className={styles.title}>Pareto frontier</h2>
       {!hasGoals ? (
         <p className={styles.said}>
-          Say which way x and y are better, with numbers on both, and the runs that no other beats in both are
-          marked and listed here.
+          Choose numbers for x and y and which way each is better. The runs that no other run beats in both
+          are then marked and listed here.
         </p>
       ) : problem !== undefined ? (
         <p className={`${styles.said} ${styles.warning}`}>
-          The server cannot be asked about these filters. {visibleText(problem)} Clear that filter to see the
+          These filters cannot be sent to the server. {visibleText(problem)} Clear that filter to see the
           frontier of the runs that remain.
         </p>
       ) : (

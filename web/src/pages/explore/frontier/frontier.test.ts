@@ -28,7 +28,7 @@ const runs = [
 ];
 
 describe("the frontier in the picture", () => {
-  it("Z67 it is asked for where both are numbers and it is known which way is better", () => {
+  it("Z67 it is requested where both are numbers with a known direction", () => {
     const fields = { x, y, colour: undefined, size: undefined, goals: ["max", "min"], colourGoal: "max" };
     expect(goalsOf(fields)).toEqual([
       { text: "params.size", label: "size", goal: "max" },

@@ -14,7 +14,7 @@ export interface Corner {
 type FrontierRuns = Pick<Frontier, "runs">;
 type RowOf = (runId: string) => number | undefined;
 
-/** What to ask the server for; undefined where it is not known what is better, or what is shown are not numbers. */
+/** The goals to request; undefined if a direction is unknown, or an axis is not of numbers. */
 export function goalsOf({ x, y, goals: [goalX, goalY] }: ScatterFields): Frontier["goals"] | undefined {
   if (x?.kind !== "number" || y?.kind !== "number" || goalX === undefined || goalY === undefined) {
     return undefined;
@@ -25,7 +25,7 @@ export function goalsOf({ x, y, goals: [goalX, goalY] }: ScatterFields): Frontie
   ];
 }
 
-/** Whether an answer is about these two fields; the last one stays while another is on its way. */
+/** Whether an answer is about these two fields; the last one stays while the next is loading. */
 export function isFor(frontier: Frontier, goals: Frontier["goals"] | undefined): boolean {
   return goals?.every(({ text }, i) => frontier.goals[i]!.text === text) === true;
 }

@@ -20,10 +20,10 @@ const ROWS_AT_FIRST = 30;
 const NAMED_MAX = 40;
 /** Axes beside the objective's. */
 const STRONGEST = 6;
-/** The server says nothing of fewer. */
+/** The server needs at least so many. */
 const RUNS_MIN = 5n;
 
-/** Which params go along with the objective, and how: as the server computes it of all runs that remain. */
+/** Which params correlate with the objective, and how: computed by the server over all runs that remain. */
 export function ImportanceView(props: ExploreViewProps) {
   const { namespace, table, objective, judged, asked } = props;
   const query = "query" in asked ? asked.query : undefined;
@@ -33,7 +33,7 @@ export function ImportanceView(props: ExploreViewProps) {
   if (objective === undefined || judged === undefined) return <ObjectiveOffers {...props} />;
   if ("problem" in asked) {
     return (
-      <EmptyState title="The server cannot be asked about these filters">
+      <EmptyState title="These filters cannot be sent to the server">
         <p>{visibleText(asked.problem)}</p>
         <p>Clear that filter to see what matters in the runs that remain.</p>
       </EmptyState>
@@ -43,7 +43,7 @@ export function ImportanceView(props: ExploreViewProps) {
     <div className={styles.view} aria-busy={isPlaceholderData}>
       {error !== null && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {data !== undefined ? (
-        // Of the last objective, as long as the answer is.
+        // Of the last objective, while its answer is shown.
         <Found {...props} found={data} judged={table.column(data.objective) ?? judged} />
       ) : (
         error === null && (
@@ -70,7 +70,7 @@ function Found(props: FoundProps) {
   return (
     <>
       <p className={styles.note}>
-        How much each param goes along with <Name text={judged.label} /> in{" "}
+        How strongly each param correlates with <Name text={judged.label} /> in{" "}
         {formatCount(Number(found.runCount))} runs, by ranks: Spearman’s correlation for numbers, and for
         categories the root of ε², the share of variance between groups without what chance gives. It is
         association, not cause: a param can look strong because it was changed together with another, and weak
@@ -160,7 +160,7 @@ function Row({ param, view }: { param: ParamImportance; view: FoundProps }) {
         {related.length > 0 && (
           <span className={styles.related}>
             {" "}
-            · goes along with <Name text={related.slice(0, 3).join(", ")} />
+            · correlates with <Name text={related.slice(0, 3).join(", ")} />
             {related.length > 3 && ` and ${related.length - 3} more`}
           </span>
         )}
@@ -172,7 +172,7 @@ function Row({ param, view }: { param: ParamImportance; view: FoundProps }) {
 
 function wordsOf({ rho, isCurved }: ParamImportance): string {
   if (rho === undefined) return "differs between its values";
-  if (isCurved) return "neither rises nor falls all along";
+  if (isCurved) return "not monotonic";
   return rho > 0 ? "rises with it" : "falls with it";
 }
 
@@ -202,11 +202,11 @@ function NothingToSay({ judged, found: { runCount, constantCount, rareCount } }:
     runCount === 0n
       ? "No run has a number for the objective"
       : runCount < RUNS_MIN
-        ? "Too few runs to say anything"
+        ? "Too few runs"
         : judged.distinct === 1 && runCount <= judged.count
           ? "The objective is the same in all runs"
           : rareCount > 0n
-            ? "No param varies enough to say anything"
+            ? "No param varies enough"
             : constantCount > 0n
               ? "No param varies among these runs"
               : "These runs have no params";

@@ -8,13 +8,13 @@ import styles from "../pickers.module.css";
 
 const OFFERED_MAX = 6;
 
-/** Where an objective is needed and nobody has set one. */
+/** Shown where an objective is required and none is set. */
 export function ObjectiveOffers({ known, onSearch }: Pick<ExploreViewProps, "known" | "onSearch">) {
   const metrics = (known?.metrics ?? []).slice(0, OFFERED_MAX);
   return (
-    <EmptyState title="What are runs judged by?">
+    <EmptyState title="An objective is required">
       <p>
-        This namespace has no objective. Choose one for this page, or set it for everybody with{" "}
+        This namespace has no objective. Choose one for this page, or set it for all users with{" "}
         <code>cairn ns describe</code>.
       </p>
       {metrics.length === 0 ? (

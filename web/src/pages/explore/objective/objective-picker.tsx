@@ -10,7 +10,7 @@ const GOALS: readonly { value: Goal; label: string }[] = [
   { value: "max", label: "higher is better" },
 ];
 
-/** What runs are judged by on this page, and which way is better. */
+/** The objective of this page, and its direction. */
 export function ObjectivePicker({
   objective,
   known,

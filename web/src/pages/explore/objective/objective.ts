@@ -4,7 +4,7 @@ import { findField } from "#lang/query/field-text.ts";
 import { directionOf, type KnownKeys } from "../../../data/runs/known-keys.ts";
 import type { ExploreSearch, Goal } from "../search.ts";
 
-/** What runs are judged by here. */
+/** The objective of this page. */
 export interface Objective {
   /** The field as text, such as metrics.val/wer.min. */
   readonly text: string;
@@ -28,11 +28,11 @@ export function objectiveOf(
   return held && { text: held.field, key: held.metric, goal: goal ?? goalIn(held.direction) };
 }
 
-/** Which way a metric is better: as it is described, else as the objective says, else as its summary says. */
+/** The direction of a metric: from its description, else from the objective, else from its statistic. */
 export function goalOf(key: string, stat: MetricStat, known: Known): Goal | undefined {
   const direction = directionOf(key, known);
   if (direction !== undefined) return goalIn(direction);
-  // Somebody who asks for the smallest value wants it small.
+  // The smallest value implies that lower is better.
   return stat === "min" || stat === "max" ? stat : undefined;
 }
 

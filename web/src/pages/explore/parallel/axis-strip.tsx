@@ -101,7 +101,7 @@ function Grip({ x, onDrop }: { x: number; onDrop: (x: number) => void }) {
 
 interface Drag {
   fromY: number;
-  /** The part that is moved as it is; undefined for a new one. */
+  /** The part that is moved; undefined for a new one. */
   part: readonly [number, number] | undefined;
   moved: boolean;
 }

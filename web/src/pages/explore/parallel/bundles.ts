@@ -50,7 +50,7 @@ export function bundlesOf(
     .sort((a, b) => a.count - b.count);
 }
 
-/** The last bin is for what has no place. */
+/** The last bin is for runs without a value. */
 function binOf(place: number, bins: number): number {
   return place === place ? Math.min(bins - 1, Math.max(0, Math.floor(place * bins))) : bins;
 }

@@ -20,7 +20,7 @@ export interface LinesToPaint {
   readonly dark: boolean;
 }
 
-/** All runs as a quiet background, against which those that remain are seen. */
+/** All runs as a faint background for those that remain. */
 export function paintContext(
   pen: Pen,
   ink: Ink,
@@ -50,7 +50,7 @@ export function paintContext(
   pen.globalAlpha = 1;
 }
 
-/** The runs that remain, in the colour of what they are judged by; the best on top. */
+/** The runs that remain, coloured by the objective; the best on top. */
 export function paintRemaining(pen: Pen, ink: Ink, lines: LinesToPaint): void {
   pen.lineJoin = "round";
   if (lines.count > LINES_MAX) paintBundles(pen, ink, lines);
@@ -131,7 +131,7 @@ export function paintAxes(pen: Pen, ink: Ink, layout: ParallelLayout, axes: read
     pen.moveTo(Math.round(x) + 0.5, layout.top);
     pen.lineTo(Math.round(x) + 0.5, layout.bottom);
     pen.stroke();
-    // The names of the last axis would be beyond the edge.
+    // The labels of the last axis would be outside the edge.
     const isLast = i === axes.length - 1 && axes.length > 1;
     pen.textAlign = isLast ? "right" : "left";
     const at = isLast ? x - 7 : x + 7;
@@ -149,7 +149,7 @@ export function paintAxes(pen: Pen, ink: Ink, layout: ParallelLayout, axes: read
   }
 }
 
-/** Words over lines are read on a ground of their own. */
+/** Labels over lines have a background. */
 function paintWord(pen: Pen, ink: Ink, text: string, x: number, y: number): void {
   const width = text.length * 6.2 + 4;
   pen.globalAlpha = 0.78;

@@ -24,11 +24,11 @@ describe("the layout of parallel coordinates", () => {
     expect(nearestLine({ xs: [5], ys: [Float32Array.of(3)] }, Uint8Array.of(1), 5, 4, 9)).toBe(0);
   });
 
-  it("Z69 heights and places lead to each other, none stands beside them, and many axes are scrolled", () => {
+  it("Z69 heights map to places and back, none is beside the axis, and many axes are scrolled", () => {
     const layout = { top: 10, bottom: 210, noneY: 230 };
     expect(yOf(layout, Number.NaN)).toBe(230);
     for (const place of [0, 0.25, 1]) expect(placeAt(layout, yOf(layout, place))).toBeCloseTo(place);
-    // Nobody hits the last pixel.
+    // Users do not hit the last pixel.
     expect([placeAt(layout, 207), placeAt(layout, 14)]).toEqual([0, 1]);
     expect(placeAt(layout, 225)).toBeLessThan(0);
     expect(parallelWidth(3, 900)).toBe(900);

@@ -1,6 +1,6 @@
 import { placesOf, type Axis } from "../columns/axis.ts";
 
-/** Where everything of the parallel coordinates stands, in pixels. */
+/** The layout of the parallel coordinates, in pixels. */
 export interface ParallelLayout {
   readonly width: number;
   readonly height: number;
@@ -52,10 +52,10 @@ export function yOf(
   return place === place ? bottom - place * (bottom - top) : noneY;
 }
 
-/** So near to an end of an axis its end is meant. */
+/** A position this near to an end counts as the end. */
 const END_PX = 6;
 
-/** The place on an axis at a height; beyond its ends below 0 or above 1. */
+/** The place on an axis at a height; outside its ends below 0 or above 1. */
 export function placeAt({ top, bottom }: Pick<ParallelLayout, "top" | "bottom">, y: number): number {
   if (Math.abs(y - bottom) <= END_PX) return 0;
   if (Math.abs(y - top) <= END_PX) return 1;
@@ -83,7 +83,7 @@ export function nearestLine(
     if (mask[i] === 0) continue;
     const rise = to[i]! - from[i]!;
     const off = Math.abs(from[i]! + rise * share - y);
-    // Across the line rather than straight up: steep lines are not out of reach.
+    // The perpendicular distance, so that steep lines are within reach.
     const far = gap > 0 ? (off * gap) / Math.hypot(gap, rise) : off;
     if (far <= bestFar && (best < 0 || far < bestFar)) {
       best = i;

@@ -40,7 +40,7 @@ export function ParallelView(props: ExploreViewProps) {
   const ticksMax = Math.max(2, Math.floor(height / TICK_PX));
   const axes = useMemo(
     () => texts.flatMap((text) => axisFor(props, text, ticksMax)),
-    // The texts stand for the list of them.
+    // The joined text is a key for the list.
     [table, texts.join("\n"), search.scale, ticksMax],
   );
   const width = parallelWidth(axes.length, room.width);
@@ -185,7 +185,7 @@ function axisFor({ table, search }: ExploreViewProps, text: string, ticksMax: nu
   return column === undefined ? [] : [axisOf(column, search.scale?.[text], ticksMax)];
 }
 
-/** What follows the pointer: the nearest line is lit and named, a click opens its run. */
+/** The overlay: the nearest line is highlighted and named, a click opens its run. */
 function Pointed({
   table,
   mask,

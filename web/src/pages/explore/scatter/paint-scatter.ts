@@ -11,7 +11,7 @@ const RAMP_STEPS = 24;
 /** More points than these are squares, which cost less. */
 const ROUND_MAX = 4_000;
 
-/** Colours of points by a column: the ramp for numbers, the palette for the first categories, and gray for all else. */
+/** Colours of points by a column: the ramp for numbers, the palette for the first categories, and gray for the others. */
 export function pointColours(
   colour: ExploredColumn | undefined,
   shares: Float64Array,
@@ -100,7 +100,7 @@ function cut(text: string, max: number): string {
   return signs.length > max ? `${signs.slice(0, max - 1).join("")}…` : text;
 }
 
-/** A staircase: what lies behind it is beaten by one of its corners. */
+/** A staircase: points behind it are beaten by one of its corners. */
 export function paintFrontier(pen: Canvas, ink: Ink, corners: readonly Corner[], isXMin: boolean): void {
   const ordered = corners.toSorted((a, b) => a.x - b.x);
   pen.strokeStyle = ink.text;
@@ -111,7 +111,7 @@ export function paintFrontier(pen: Canvas, ink: Ink, corners: readonly Corner[],
     const before = ordered[i - 1];
     if (before === undefined) pen.moveTo(x, y);
     else {
-      // From the better x on, y stays what it was until the next corner.
+      // From the better x on, y is unchanged until the next corner.
       if (isXMin) pen.lineTo(x, before.y);
       else pen.lineTo(before.x, y);
       pen.lineTo(x, y);

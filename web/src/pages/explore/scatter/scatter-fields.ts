@@ -10,12 +10,12 @@ export interface ScatterFields {
   readonly y: ExploredColumn | undefined;
   readonly colour: ExploredColumn | undefined;
   readonly size: ExploredColumn | undefined;
-  /** Which way x and y are better; undefined where nobody has said. */
+  /** Which way x and y are better; undefined if unknown. */
   readonly goals: readonly [Goal | undefined, Goal | undefined];
   readonly colourGoal: Goal;
 }
 
-/** What the scatter shows: as the address says, or what the page proposes. */
+/** The fields of the scatter: from the address, or the default of the page. */
 export function scatterFields({ table, listed, known, search, objective }: ExploreViewProps): ScatterFields {
   const proposed = defaultAxes(listed, objective, known);
   const params = proposed.filter((text) => findField(text)?.of === "param");

@@ -7,7 +7,7 @@ import { ExploredTable } from "../columns/explored-table.ts";
 import { layOutScatter, nearestPoint, placeOfX, placeOfY, xOf, heightOf } from "./scatter-points.ts";
 
 describe("the points of a scatter", () => {
-  it("Z69 points stand within the frame, categories beside each other, and runs without a value nowhere", () => {
+  it("Z69 points are within the frame, those of a category beside each other, and runs without a value are left out", () => {
     const text = fc.oneof(
       fc.integer({ min: -5, max: 5 }).map(String),
       fc.constantFrom('"a"', '"b"', undefined),
@@ -35,7 +35,7 @@ describe("the points of a scatter", () => {
           expect(layout.xs[i]).toBeLessThanOrEqual(layout.right);
           expect(layout.ys[i]).toBeGreaterThanOrEqual(layout.top);
           expect(layout.ys[i]).toBeLessThanOrEqual(layout.bottom);
-          // Whoever points at it finds it, or another that is as near.
+          // Pointing at it finds it, or another that is as near.
           const found = nearestPoint(
             layout,
             new Uint8Array(rows.length).fill(1),

@@ -1,7 +1,7 @@
 import { placesOf, type Axis } from "../columns/axis.ts";
 import type { ExploredColumn } from "../columns/explored-column.ts";
 
-/** Where everything of a scatter stands, in pixels. */
+/** The layout of a scatter, in pixels. */
 export interface ScatterLayout {
   readonly width: number;
   readonly height: number;
@@ -9,20 +9,20 @@ export interface ScatterLayout {
   readonly right: number;
   readonly top: number;
   readonly bottom: number;
-  /** Of every run; NaN where it has none of the two. */
+  /** Of every run; NaN where a value is missing. */
   readonly xs: Float32Array;
   readonly ys: Float32Array;
   readonly radii: Float32Array;
 }
 
 const MARGIN = { left: 76, right: 20, top: 30, bottom: 48 } as const;
-/** Points of a category stand beside each other, within this share of its room. */
+/** Points of a category are beside each other, within this share of its width. */
 const JITTER = 0.5;
 export const PLAIN_RADIUS = 3.5;
 const RADIUS_MANY = 2.5;
 const MANY = 3_000;
 const RADIUS_RANGE = [2.5, 9] as const;
-/** A point at the very edge is seen whole. */
+/** A point at the edge is not cut. */
 const INSET_PX = 8;
 
 export function layOutScatter(
@@ -69,7 +69,7 @@ function spreadPlaces(axis: Axis, salt: number): Float32Array {
   const places = placesOf(axis);
   if (axis.scale !== "category") return places;
   const room = JITTER / Math.max(1, axis.column.categories.length);
-  // The same run always stands in the same place.
+  // The same run is always in the same place.
   return places.map(
     (place, i) => place + (((Math.imul(i + 1, 0x9e3779b1 * salt) >>> 8) & 0xffff) / 0xffff - 0.5) * room,
   );
@@ -80,7 +80,7 @@ function radiiOf(size: ExploredColumn | undefined, count: number): Float32Array 
   if (size === undefined) return radii;
   const [low, high] = size.kind === "number" ? [size.low, size.high] : [0, size.categories.length - 1];
   const [least, most] = RADIUS_RANGE;
-  // By area, which is what the eye compares.
+  // By area, because that is perceived as the size.
   return radii.map((_, i) => {
     const value = size.values[i]!;
     const share = high > low ? (value - low) / (high - low) : 0.5;

@@ -16,7 +16,7 @@ const WAYS: readonly { value: Goal | "none"; label: string }[] = [
   { value: "none", label: "no direction" },
 ];
 
-/** What the scatter shows, and what its colours mean. */
+/** The pickers and the legend of the scatter. */
 export function ScatterTools({
   listed,
   known,

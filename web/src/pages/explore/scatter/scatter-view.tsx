@@ -29,7 +29,7 @@ const DRAG_MIN_PX = 5;
 const CONTEXT_ALPHA = 0.16;
 const POINT_ALPHA = 0.8;
 
-/** Two properties against each other, with the runs that no other beats in both, as the server finds them. */
+/** Two properties against each other, with the Pareto frontier that the server computes. */
 export function ScatterView(props: ExploreViewProps) {
   const { table, search, mask, remaining, dark } = props;
   const fields = scatterFields(props);
@@ -65,7 +65,7 @@ export function ScatterView(props: ExploreViewProps) {
       <div className={styles.halves}>
         <div className={styles.picture} ref={box}>
           {axes === undefined || layout === undefined ? (
-            <EmptyState title="Nothing to set against each other">
+            <EmptyState title="Nothing to plot">
               <p>Choose a property for x and one for y above.</p>
             </EmptyState>
           ) : (
@@ -110,7 +110,7 @@ export function ScatterView(props: ExploreViewProps) {
   );
 }
 
-/** The frontier that is marked, and what its panel shows: between two questions also the answer to the last. */
+/** The marked frontier, and the content of its panel: while the next answer is loading, the last one. */
 function useFrontier({ namespace, asked }: ExploreViewProps, fields: ScatterFields) {
   const goals = goalsOf(fields);
   const query = "query" in asked ? asked.query : undefined;
@@ -202,7 +202,7 @@ interface Box {
   toY: number;
 }
 
-/** What follows the pointer: the nearest point is named, a click opens its run, a box filters by x and y. */
+/** The overlay: the nearest point is named, a click opens its run, a box filters by x and y. */
 function Pointed({
   table,
   mask,

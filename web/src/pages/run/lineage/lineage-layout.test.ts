@@ -26,7 +26,7 @@ describe("a lineage as a picture", () => {
     expect(x[3] < x[1] && x[1] < x[0] && x[0] < x[2]).toBe(true);
   });
 
-  it("Z48 lets nothing lie on anything else, also in a cycle and with many", () => {
+  it("Z48 has no overlaps, also in a cycle and with many nodes", () => {
     let state = 7;
     const random = () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
     for (let round = 0; round < 30; round++) {
@@ -50,7 +50,7 @@ describe("a lineage as a picture", () => {
     }
   });
 
-  it("Z48 puts whatever was used left of what was made of it, however near it is", () => {
+  it("Z48 puts sources left of the runs that used them, at any distance", () => {
     // The corpus (3) was used by the run (0) itself and by its grandparent (2).
     const { nodes } = layOutLineage(
       lineage(

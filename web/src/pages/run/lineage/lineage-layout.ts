@@ -8,7 +8,7 @@ const MARGIN = 16;
 const SWEEPS = 6;
 
 export interface PlacedNode {
-  /** Its place in the nodes of the lineage. */
+  /** Its index in the nodes of the lineage. */
   index: number;
   x: number;
   y: number;
@@ -41,8 +41,9 @@ export interface LineageLayout {
 const GAPS_MAX = 2_000;
 
 /**
- * Columns: what it came from on the left, what came from it on the right, and whatever was used left of what was made of it. An edge that passes a column gets a gap of its
- * own there, as if it were a node. Within a column each stands near the middle of its neighbours (a few sweeps of barycentres), so that few lines cross.
+ * Columns: sources on the left, descendants on the right, and every source left of the runs that used it. An edge that
+ * passes a column gets a gap there, as if it were a node. Within a column each node is near the middle of its
+ * neighbours (a few sweeps of barycentres), so that few lines cross.
  */
 export function layOutLineage({ nodes, edges }: Pick<Lineage, "nodes" | "edges">): LineageLayout {
   const layers = layersOf(nodes, edges);
@@ -99,7 +100,7 @@ export function layOutLineage({ nodes, edges }: Pick<Lineage, "nodes" | "edges">
   };
 }
 
-/** Orders the columns and says how far from the middle of its column each thing is. */
+/** Orders the columns and returns how far from the middle of its column each node is. */
 function rankWithin(
   columns: number[][],
   neighbours: readonly (readonly number[])[],
@@ -120,7 +121,10 @@ function rankWithin(
   return rank;
 }
 
-/** The distance, pushed outwards until every edge goes to the right; in a cycle, where that cannot be, the distance itself. */
+/**
+ * The distance, pushed outwards until every edge goes to the right; in a cycle, where that is impossible, the distance
+ * itself.
+ */
 function layersOf(nodes: Lineage["nodes"], edges: Lineage["edges"]): number[] {
   const layers = nodes.map(({ distance }) => distance);
   const inside = edges.filter(({ source, child }) => {

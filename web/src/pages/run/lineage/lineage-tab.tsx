@@ -15,17 +15,17 @@ import { lineageOfRun } from "../../../data/runs/run-queries.ts";
 
 const NAME_MAX = 200;
 const ARTIFACT_MAX = 14;
-/** Smaller than that nobody can read it. */
+/** A smaller scale is not readable. */
 const SCALE_MIN = 0.8;
 
-/** What the run came from and what came from it, as a picture: sources on the left, children on the right. */
+/** The lineage of the run as a picture: sources on the left, children on the right. */
 export function LineageTab({ run }: { run: Run }) {
   const { data, error, refetch } = useQuery(lineageOfRun(run.id));
   const layout = useMemo(() => (data === undefined ? undefined : layOutLineage(data)), [data]);
   const [box, setBox] = useState<HTMLDivElement | null>(null);
   const width = useWidth(box);
   const self = layout?.nodes[0];
-  // One that is a little too wide is drawn smaller instead of being cut.
+  // A graph that is a little too wide is drawn smaller instead of being cut.
   const scale =
     layout === undefined || width === 0 ? 1 : Math.min(1, Math.max(SCALE_MIN, width / layout.width));
   useEffect(() => {
@@ -51,7 +51,7 @@ export function LineageTab({ run }: { run: Run }) {
         <span>this run</span>
         <span aria-hidden>→</span>
         <span>went into</span>
-        {data.truncated && <span className={styles.warning}>There is more than is shown.</span>}
+        {data.truncated && <span className={styles.warning}>Not all links are shown.</span>}
       </div>
       <div className={styles.box} ref={setBox} tabIndex={0} role="region" aria-label="Lineage graph">
         <div className={styles.canvas} style={{ width: layout.width, height: layout.height, zoom: scale }}>

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ansiPieces, plainLine } from "./ansi.ts";
 
 describe("a log line", () => {
-  it("Z45 keeps colours and drops whatever else steers a terminal", () => {
+  it("Z45 keeps colours and drops other control sequences", () => {
     expect(ansiPieces("\u001b[1;31merror\u001b[0m: \u001b[38;5;200mx\u001b[2J\u001b]0;title\u0007y")).toEqual(
       [{ text: "error", colour: 1, bold: true }, { text: ": " }, { text: "x" }, { text: "y" }],
     );
@@ -19,11 +19,11 @@ describe("a log line", () => {
     expect(ansiPieces("10 %\r50 %\r100 %\r")).toEqual([{ text: "100 %" }]);
   });
 
-  it("Z45 makes visible what cannot be seen", () => {
+  it("Z45 makes invisible characters visible", () => {
     expect(ansiPieces("a\u0007b\u202ec\td\u001b")).toEqual([{ text: "a⟨U+0007⟩b⟨U+202E⟩c    d⟨U+001B⟩" }]);
   });
 
-  it("Z45 cuts a line nobody reads and says so", () => {
+  it("Z45 cuts a very long line and marks the cut", () => {
     const [piece] = ansiPieces("x".repeat(64_000));
     expect(piece.text).toHaveLength("x".repeat(20_000).length + " … (44000 more)".length);
   });

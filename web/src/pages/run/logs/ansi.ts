@@ -7,14 +7,14 @@ export interface AnsiPiece {
   bold?: boolean;
 }
 
-// oxlint-disable-next-line no-control-regex -- That is how terminals are told.
+// oxlint-disable-next-line no-control-regex -- Control sequences begin with it.
 const SEQUENCE =
   /\u001b\[([0-9;:]*)([@-~])|\u001b[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\|$)|\u001b[ -/]*[0-~]/g;
 const LENGTH_MAX = 20_000;
 
 /**
- * A log line as a person would have seen it in a terminal: colours are kept, whatever else steers a terminal is dropped, and of a progress bar that was drawn over and over
- * the last state remains. All other characters that cannot be seen are made visible.
+ * A log line as a terminal shows it: colours are kept, other control sequences are dropped, and a progress bar keeps
+ * its last state. Other invisible characters are made visible.
  */
 export function ansiPieces(line: string): AnsiPiece[] {
   const text = lastDrawn(line);
@@ -59,7 +59,7 @@ function styled(before: Omit<AnsiPiece, "text">, codes: string): Omit<AnsiPiece,
     } else if (code === 39) style = colourless;
     else if ((code >= 30 && code <= 37) || (code >= 90 && code <= 97))
       style = { ...style, colour: code % 10 };
-    // A colour by number or by its parts: the next ones belong to it.
+    // A colour by number or RGB: the next numbers belong to it.
     else if (code === 38 || code === 48) i += numbers[i + 1] === 5 ? 2 : 4;
   }
   return style;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { highlight } from "./highlight.ts";
 
-describe("what is looked for", () => {
+describe("the searched text", () => {
   it.each([
     ["Loss = loss", "LOSS", "[Loss] = [loss]"],
     ["aaa", "aa", "[aa]a"],

@@ -5,12 +5,12 @@ export interface Part {
 
 const PARTS_MAX = 200;
 
-/** The text in pieces, those that are looked for marked. Upper and lower case are the same. */
+/** The text in pieces, with matches marked. Ignores case. */
 export function highlight(text: string, find: string): Part[] {
   if (find === "") return [{ text, isMatch: false }];
   const lower = text.toLowerCase();
   const wanted = find.toLowerCase();
-  // Some letters are longer in lower case: then places would not fit.
+  // Some letters are longer in lower case, which would shift the indexes.
   if (lower.length !== text.length) return [{ text, isMatch: false }];
   const parts: Part[] = [];
   let at = 0;

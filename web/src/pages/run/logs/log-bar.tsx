@@ -10,7 +10,7 @@ import { plainLine } from "./ansi.ts";
 import styles from "./logs.module.css";
 import type { RunSearch } from "../search.ts";
 
-/** Typing is over when nothing was typed for this long. */
+/** Typing has ended when no key was pressed for this long. */
 const TYPED_MS = 250;
 const NAME_MAX = 40;
 
@@ -21,7 +21,7 @@ interface LinesProps {
   onChange: (change: Partial<Record<keyof RunSearch, unknown>>, replace?: boolean) => void;
 }
 
-/** Above the log: what to look for, whose lines, and how they are shown. */
+/** Above the log: search, filters, and display options. */
 export function LogBar({
   search,
   ranks,
@@ -81,7 +81,7 @@ export function LogBar({
   );
 }
 
-/** Chooses a rank and a stream; one that is asked for is there, whether or not it has written. */
+/** Chooses a rank and a stream; the current one is always listed, even if it has no lines. */
 function Whose({ search: { rank, stream }, ranks, streams, onChange }: LinesProps) {
   const shownRanks = rank === undefined || ranks.includes(rank) ? ranks : [...ranks, rank];
   const shownStreams = stream === undefined || streams.includes(stream) ? streams : [...streams, stream];

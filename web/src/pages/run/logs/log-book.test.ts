@@ -29,8 +29,8 @@ function logOf(total: number, perRead = 10_000) {
   return { book, asked, fail: (now: boolean) => (failing = now), drawn: () => drawn };
 }
 
-describe("a log that somebody looks at", () => {
-  it("Z45 opens with its end and reads the rest when it comes into sight", async () => {
+describe("the log viewer", () => {
+  it("Z45 opens with its end and reads the rest when it scrolls into view", async () => {
     const { book, asked } = logOf(100_000);
     expect(await book.open()).toBe(100_000n);
     expect(book.lineAt(99_999)?.text).toBe("line 99999");
@@ -51,7 +51,7 @@ describe("a log that somebody looks at", () => {
     expect(book.lineAt(500)?.text).toBe("line 500");
   });
 
-  it("Z45 takes lines as they come and misses none between", async () => {
+  it("Z45 appends new lines as they arrive, without gaps", async () => {
     const { book } = logOf(1_250);
     await book.open();
     book.append([line(1_250), line(1_251)]);
@@ -63,7 +63,7 @@ describe("a log that somebody looks at", () => {
     expect(book.lineAt(1_251)?.text).toBe("line 1251");
   });
 
-  it("Z45 does not ask again and again for a line that is damaged", async () => {
+  it("Z45 does not request a damaged line again and again", async () => {
     let asked = 0;
     const book = new LogBook(
       async (from, limit) => {
@@ -94,7 +94,7 @@ describe("a log that somebody looks at", () => {
     expect(asked).toHaveLength(301);
   });
 
-  it("Z45 says what failed and reads it again on demand", async () => {
+  it("Z45 shows what failed and reads it again on demand", async () => {
     const { book, fail } = logOf(2_000);
     await book.open();
     fail(true);

@@ -11,18 +11,18 @@ export interface LogRead {
 export type ReadLines = (from: bigint, limit: number) => Promise<LogRead>;
 
 export const PAGE_LINES = 500;
-/** What is kept: far more than anybody sees at once, and far less than a log can hold. */
+/** The cache size: far more than is visible at once, and far less than a log can hold. */
 const PAGES_MAX = 200;
 
 type Page =
   | { state: "reading" }
-  /** Lines below `readTo` that are not here are nowhere: they are damaged. */
+  /** Missing lines below `readTo` are damaged. */
   | { state: "read"; lines: (LogLine | undefined)[]; readTo: number }
   | { state: "failed"; error: unknown };
 
 /**
- * The lines of a log that somebody looks at. Lines are numbered without gaps, so the one to be drawn anywhere is known by its number; pages are read when they come into
- * sight and forgotten when many others have been seen since.
+ * The lines of a log viewer. Lines are numbered without gaps, so each has a known position; pages are read when they
+ * scroll into view, and evicted when many others have been used since.
  */
 export class LogBook {
   readonly #read: ReadLines;
@@ -32,7 +32,7 @@ export class LogBook {
   readonly ranks = new Set<number>();
   readonly streams = new Set<string>();
   total = 0;
-  /** Changes with everything that is to be drawn anew. */
+  /** Changes with everything that requires a redraw. */
   version = 0;
 
   constructor(read: ReadLines, onChange: () => void) {
@@ -72,7 +72,7 @@ export class LogBook {
     }
   }
 
-  /** Tries again what failed. */
+  /** Retries failed reads. */
   retry(): void {
     for (const [at, page] of this.#pages) if (page.state === "failed") this.#pages.delete(at);
     this.#tell();
@@ -123,7 +123,7 @@ export class LogBook {
       const at = Math.floor(number / PAGE_LINES);
       let page = this.#pages.get(at);
       if (page?.state !== "read") {
-        // While it is being read, the answer has this line as well, or the next look finds that it is missing.
+        // While it is being read, the answer has this line as well, or the next check finds that it is missing.
         if (page?.state === "reading") continue;
         page = { state: "read", lines: Array.from({ length: PAGE_LINES }), readTo: 0 };
         this.#pages.set(at, page);

@@ -7,7 +7,7 @@ import { highlight } from "./highlight.ts";
 import styles from "./logs.module.css";
 
 const LINE_PX = 18;
-/** Browsers draw nothing taller than some 30 million pixels: of a longer log the end is shown. */
+/** Browsers limit heights to some 30 million pixels: of a longer log the end is shown. */
 const LINES_MAX = 1_500_000;
 const NEAR_END_PX = 40;
 
@@ -20,7 +20,7 @@ interface LogListProps {
   version: number;
   wrap: boolean;
   find: string;
-  /** The number of a line that somebody points at. */
+  /** The number of the line that a link points to. */
   chosen: number | undefined;
   follow: boolean;
   onFollow: (follow: boolean) => void;
@@ -28,7 +28,7 @@ interface LogListProps {
   onRetry: () => void;
 }
 
-/** Lines of a log as far as they are in sight, which may be a million. */
+/** The visible lines of a log, which may have a million. */
 export function LogList({
   count,
   lineOf,
@@ -106,7 +106,7 @@ export function LogList({
   );
 }
 
-/** Goes to the end that is followed, to the line that is chosen, and at first to the end of a log that is over. */
+/** Scrolls to the end in follow mode, to the chosen line, and at first to the end of a finished log. */
 function useScrolling(
   virtual: { scrollToIndex: (index: number, options: { align: "center" | "end" }) => void },
   {
@@ -120,7 +120,7 @@ function useScrolling(
     base: number;
     chosen: number | undefined;
     follow: boolean;
-    /** Whether all lines are listed, so that a line is where its number says. */
+    /** Whether all lines are listed, so that the index of a line is its number. */
     isWhole: boolean;
   },
 ): void {

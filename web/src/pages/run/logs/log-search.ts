@@ -3,11 +3,11 @@ import type { LogFilterSchema, LogLine } from "#proto/cairn/v1/log_pb.ts";
 import { cairn } from "../../../data/server.ts";
 import type { RunSearch } from "../search.ts";
 
-/** What programs print when something goes wrong. RE2. */
+/** Typical texts of errors. RE2. */
 const TROUBLE =
   "\\b[A-Z]\\w*(?:Error|Exception)\\b|\\b(?:ERROR|FATAL|CRITICAL|PANIC)\\b|^Traceback |[Oo]ut of memory|Segmentation fault|\\bpanic:|Killed$|SIGKILL|SIGTERM";
 
-/** So many matches, then somebody has to ask for more. */
+/** The search pauses after so many matches, until the user requests more. */
 export const MATCHES_MAX = 5_000;
 const CALL_MATCHES = 1_000;
 
@@ -28,7 +28,7 @@ export interface Matches {
   more: boolean;
 }
 
-/** One call's worth of lines that the view selects, from a number on. */
+/** One page of lines that the view selects, from a number on. */
 export async function readMatches(
   runId: string,
   view: LogView,
@@ -44,7 +44,7 @@ export async function readMatches(
   );
 }
 
-/** The first line of trouble from a number on; undefined when there is none. */
+/** The first line with an error from a number on; undefined when there is none. */
 export async function findTrouble(runId: string, view: LogView, from: number): Promise<number | undefined> {
   let at = BigInt(from);
   for (;;) {

@@ -18,7 +18,7 @@ import { useLogBook, useMatches } from "./use-log.ts";
 const route = getRouteApi("/r/$run");
 const COPIED_MAX = 10_000;
 
-/** What the run said: all of it, or the lines that are looked for; new ones as they come. */
+/** The log of the run: all lines, or the matches of a search; new ones as they arrive. */
 export function LogsTab({ run }: { run: Run }) {
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -27,7 +27,7 @@ export function LogsTab({ run }: { run: Run }) {
   const filtered = isFiltered(view);
   const found = useMatches(run.id, filtered ? view : undefined, book.total);
   const [follow, setFollow] = useState(() => isGoingOn(run) && search.line === undefined);
-  // The list goes by itself where it is sent; the router would put it back.
+  // The list scrolls itself; the router would reset it.
   const set = (change: Partial<Record<keyof RunSearch, unknown>>, replace = false) =>
     void navigate({ resetScroll: false, search: (now) => ({ ...now, ...change }) as RunSearch, replace });
   const trouble = useMutation({
@@ -88,14 +88,14 @@ export function LogsTab({ run }: { run: Run }) {
         />
       )}
       {isOpen && filtered && count === 0 && found.state === "done" && (
-        <EmptyState title="No such lines">Nothing of {formatCount(book.total)} lines matches.</EmptyState>
+        <EmptyState title="No matches">None of {formatCount(book.total)} lines matches.</EmptyState>
       )}
       {isOpen && book.total > 0 && <LogFoot total={book.total} found={filtered ? found : undefined} />}
     </div>
   );
 }
 
-/** What is copied: the last lines, as far as they are here. */
+/** The text to copy: the last lines, as far as they are loaded. */
 function lastTexts(count: number, lineOf: (index: number) => { text: string } | undefined): string[] {
   const first = Math.max(0, count - COPIED_MAX);
   return Array.from({ length: count - first }, (_, i) => lineOf(first + i)?.text).filter(
@@ -106,7 +106,9 @@ function lastTexts(count: number, lineOf: (index: number) => { text: string } | 
 function NoLines({ goesOn }: { goesOn: boolean }) {
   return (
     <EmptyState title="No lines yet">
-      {goesOn ? "They appear here as the run writes them." : "This run wrote no log, or nobody sent it here."}
+      {goesOn
+        ? "They appear here as the run writes them."
+        : "This run has no log, or it was not sent to this server."}
     </EmptyState>
   );
 }
@@ -115,7 +117,7 @@ function NoTrouble({ line, onRestart }: { line: number | undefined; onRestart: (
   return (
     <p className={styles.note} role="status">
       No error or traceback {line === undefined ? "in this log" : "after this line"}.
-      {line !== undefined && <Button onClick={onRestart}>Look from the beginning</Button>}
+      {line !== undefined && <Button onClick={onRestart}>Search from the beginning</Button>}
     </p>
   );
 }
@@ -133,8 +135,8 @@ function LogFoot({ total, found }: { total: number; found: ReturnType<typeof use
       <span>
         {`${formatCount(found.lines.length)}${found.state === "done" ? "" : "+"} of ${formatCount(total)} lines`}
       </span>
-      {found.state === "reading" && <span>looking, at line {formatCount(found.next)} …</span>}
-      {found.state === "cut" && <Button onClick={found.goOn}>Look for more</Button>}
+      {found.state === "reading" && <span>searching, at line {formatCount(found.next)} …</span>}
+      {found.state === "cut" && <Button onClick={found.goOn}>Continue the search</Button>}
     </div>
   );
 }

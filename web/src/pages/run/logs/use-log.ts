@@ -6,7 +6,7 @@ import { LogBook } from "./log-book.ts";
 import { MATCHES_MAX, readMatches, type LogView } from "./log-search.ts";
 import { useAtMostEvery } from "../use-at-most-every.ts";
 
-/** New lines are looked through at most this often. */
+/** New lines are searched at most this often. */
 const NEW_EVERY_MS = 400;
 
 export interface WholeLog {
@@ -16,7 +16,7 @@ export interface WholeLog {
   retry: () => void;
 }
 
-/** The log of a run with whatever is added to it. */
+/** The log of a run, with new lines as they arrive. */
 export function useLogBook(runId: string): WholeLog {
   const [, redraw] = useReducer((count: number) => count + 1, 0);
   const book = useMemo(
@@ -56,7 +56,7 @@ export function useLogBook(runId: string): WholeLog {
 export interface Found {
   lines: readonly LogLine[];
   state: "reading" | "done" | "cut" | "failed";
-  /** How far was looked. */
+  /** How far the search has come. */
   next: number;
   error: unknown;
   goOn: () => void;
@@ -67,7 +67,7 @@ interface Looking {
   next: bigint;
   state: Found["state"];
   error: unknown;
-  /** So many lines, then somebody has to ask for more. */
+  /** The search pauses after so many lines, until the user requests more. */
   max: number;
 }
 
@@ -112,7 +112,7 @@ export function useMatches(runId: string, view: LogView | undefined, total: numb
     redraw();
     void read(view);
     return () => call.current?.abort();
-    // The key stands for the view.
+    // The key identifies the view.
   }, [runId, key]);
   const readNew = useAtMostEvery(NEW_EVERY_MS, () => {
     const { state, next } = found.current;

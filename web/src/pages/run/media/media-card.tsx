@@ -14,7 +14,7 @@ import styles from "./media.module.css";
 import { readPicture } from "../../../panels/artifacts/picture-data.ts";
 import { TextPreview } from "../../../panels/artifacts/text-preview.tsx";
 
-/** One key at a step; `step` is the one that is asked for, which it may not have. */
+/** One key at a step; `step` is the requested one, which it may not have. */
 export function MediaCard({
   artifact,
   step,

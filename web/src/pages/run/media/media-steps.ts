@@ -42,12 +42,12 @@ export function mediaSteps(keys: readonly MediaKey[]): number[] {
   return [...steps].sort((a, b) => a - b);
 }
 
-/** What a key showed at a step: the last version up to it, or the first there is. */
+/** The version of a key at a step: the last one up to it, or else the first. */
 export function versionAt({ versions }: MediaKey, step: number): Artifact {
   return versions.findLast((version) => stepOf(version) <= step) ?? versions[0]!;
 }
 
-/** The place of the step that is nearest; of two the earlier one. */
+/** The index of the step that is nearest; of two the earlier one. */
 export function nearestStep(steps: readonly number[], wanted: number): number {
   let best = 0;
   for (let i = 1; i < steps.length; i++) {

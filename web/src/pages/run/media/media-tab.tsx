@@ -93,7 +93,7 @@ export function MediaTab({ run }: { run: Run }) {
   );
 }
 
-/** Calls with -1 for the left and 1 for the right arrow, unless the key is for something else. */
+/** Calls with -1 for the left and 1 for the right arrow, unless another element handles the key. */
 function useArrowKeys(onStep: (by: number) => void): void {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
@@ -109,7 +109,7 @@ function useArrowKeys(onStep: (by: number) => void): void {
   });
 }
 
-/** Where the run was best, by what its namespace is judged by. */
+/** The best step of the run by the objective of its namespace. */
 function useBest(run: Run): { metric: string; step: number; value: number } | undefined {
   const { data: series } = useQuery(seriesOfRun(run.id));
   const objective = useObjective(run.namespace);

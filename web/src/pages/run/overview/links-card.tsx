@@ -13,7 +13,7 @@ import { shortId } from "../../../data/runs/run-facts.ts";
 
 const SHOWN_MAX = 12;
 
-/** What it was made from, and what was made from it; the tab has the whole graph. */
+/** Its sources and descendants; the tab has the whole graph. */
 export function LinksCard({ run }: { run: Run }) {
   const { data, error, refetch } = useQuery(linksOfRun(run.id));
   const isMore =
@@ -60,7 +60,7 @@ export function LinksCard({ run }: { run: Run }) {
             ))}
           </LinkList>
         )}
-        {isMore && <p className={styles.none}>And more: see the graph.</p>}
+        {isMore && <p className={styles.none}>More are in the graph.</p>}
       </div>
     </Card>
   );
@@ -88,7 +88,7 @@ function LinkItem({
 }) {
   return (
     <li className={styles.link}>
-      {hidden && <span className={styles.quiet}>something you may not see</span>}
+      {hidden && <span className={styles.quiet}>a run you may not see</span>}
       {runId !== "" && <RunLink id={runId} />}
       {runId === "" && !hidden && <Name text={outside} mono />}
       {artifact !== "" && (

@@ -27,10 +27,10 @@ const route = getRouteApi("/r/$run");
 const ROW_PX = 28;
 const ROWS_SEEN_MAX = 14;
 const TEXT_LENGTH_MAX = 200;
-/** Lines are asked for by so many rows at once. */
+/** Sparklines are requested for so many rows at once. */
 const SPARK_BLOCK = 24;
 
-/** All metrics with their summaries; what the run is judged by comes first. */
+/** All metrics with their summaries; the objective comes first. */
 export function MetricsCard({ run, objective }: { run: Run; objective: HeldObjective | undefined }) {
   const { data, error, refetch } = useQuery(seriesOfRun(run.id));
   const { metrics: find = "" } = route.useSearch();
@@ -65,10 +65,10 @@ export function MetricsCard({ run, objective }: { run: Run; objective: HeldObjec
       {error !== null && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null && <Skeleton lines={5} />}
       {data !== undefined && data.items.length === 0 && (
-        <EmptyState title="No metrics yet">Points appear here as soon as the run logs some.</EmptyState>
+        <EmptyState title="No metrics yet">Metrics appear here as soon as the run logs points.</EmptyState>
       )}
       {data !== undefined && data.items.length > 0 && rows.length === 0 && (
-        <p className={page.none}>No metric holds “{visibleText(find)}”.</p>
+        <p className={page.none}>No matches for “{visibleText(find)}”.</p>
       )}
       {rows.length > 0 && <MetricRows runId={run.id} rows={rows} objective={objective} />}
     </Card>
@@ -90,7 +90,7 @@ function MetricRows({
     getScrollElement: () => box.current,
     estimateSize: () => ROW_PX,
     overscan: 8,
-    // The head is in the box, so that its columns stand over the others, with a scroll bar and without.
+    // The head is in the box, so that its columns are aligned with the others, with and without a scroll bar.
     scrollMargin: ROW_PX,
   });
   const items = virtual.getVirtualItems();
@@ -158,7 +158,7 @@ function MetricRow({
   const isObjective = key === objective?.metric;
   const best = !isObjective ? "" : objective?.direction === Direction.MINIMIZE ? "min" : "max";
   const labelText = Object.keys(labels)
-    // The rank tells most.
+    // The rank is the most useful label.
     .sort((a, b) => (a === "rank" ? -1 : b === "rank" ? 1 : a < b ? -1 : 1))
     .map((name) => `${name}=${labels[name]}`)
     .join(" ");
@@ -170,7 +170,7 @@ function MetricRow({
       style={{ transform: `translateY(${top}px)` }}
     >
       <span role="cell" className={styles.metricName}>
-        {isObjective && <Target size={13} role="img" aria-label="What runs here are judged by" />}
+        {isObjective && <Target size={13} role="img" aria-label="The objective of this namespace" />}
         <Name text={key} />
         {labelText !== "" && (
           <span className={styles.labels}>

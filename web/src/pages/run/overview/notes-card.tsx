@@ -8,7 +8,7 @@ import { Card } from "../card.tsx";
 import styles from "../run.module.css";
 import { useUpdateRun } from "./use-update-run.ts";
 
-/** What people say about the run, in Markdown. */
+/** Notes about the run, in Markdown. */
 export function NotesCard({ run }: { run: Run }) {
   const [before, setBefore] = useState<string>();
   if (before !== undefined)
@@ -25,7 +25,7 @@ export function NotesCard({ run }: { run: Run }) {
       <div className={styles.cardBody}>
         {run.notes === "" ? (
           <button type="button" className={styles.invitation} onClick={() => setBefore("")}>
-            Say what this run is about …
+            Add notes about this run …
           </button>
         ) : (
           <Markdown text={run.notes} />
@@ -57,7 +57,7 @@ function NotesEditor({ run, before, onDone }: { run: Run; before: string; onDone
         />
         {run.notes !== before && (
           <p className={styles.warning} role="status">
-            Somebody has changed the notes meanwhile; saving replaces theirs.
+            The notes were changed by another user meanwhile; saving overwrites that change.
           </p>
         )}
         {update.error !== null && <ErrorNote error={update.error} />}

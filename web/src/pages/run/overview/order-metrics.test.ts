@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { SeriesInfoSchema } from "#proto/cairn/v1/metric_pb.ts";
 import { orderMetrics } from "./order-metrics.ts";
 
-it("Z42 metrics begin with what the run is judged by and end with what the machine reports", () => {
+it("Z42 metrics begin with the objective and end with system metrics", () => {
   const series = ["system/gpu", "a", "val/acc", "b"].map((key) =>
     create(SeriesInfoSchema, { key, labels: key === "b" ? { rank: "3" } : {} }),
   );

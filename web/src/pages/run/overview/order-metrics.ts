@@ -6,7 +6,7 @@ export function isSystemKey(key: string): boolean {
   return key.startsWith(SYSTEM);
 }
 
-/** The objective first, what the machine reports last, otherwise by key; only those that hold all words of the search. */
+/** The objective first, system metrics last, otherwise by key; only those that contain all words of the search. */
 export function orderMetrics(
   series: readonly SeriesInfo[],
   objective: string | undefined,

@@ -7,7 +7,7 @@ import { ParamsCard } from "./params-card.tsx";
 import styles from "../run.module.css";
 import { TagsCard } from "./tags-card.tsx";
 
-/** What somebody wants to know first: how good it is, with what settings, and what people say about it. */
+/** The overview: metrics, params, tags, notes and links. */
 export function OverviewTab({ run }: { run: Run }) {
   const objective = useObjective(run.namespace);
   return (

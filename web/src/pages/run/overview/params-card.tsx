@@ -42,7 +42,7 @@ export function ParamsCard({ run }: { run: Run }) {
       }
     >
       {count === 0 ? (
-        <EmptyState title="No params">What the job was configured with, if it says so.</EmptyState>
+        <EmptyState title="No params">The configuration of the job appears here if it logs it.</EmptyState>
       ) : (
         <JsonTree tree={tree} search={find} label="Params" />
       )}

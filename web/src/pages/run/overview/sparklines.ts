@@ -13,7 +13,7 @@ export function seriesName({ key, labels }: Pick<SeriesInfo, "key" | "labels">):
   return JSON.stringify([key, Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1))]);
 }
 
-/** Small lines of some series of a run, by name, asked for at once. */
+/** Sparklines of some series of a run, by name, read in one call. */
 export const sparklines = (runId: string, series: readonly SeriesInfo[]) => {
   const drawn = series.filter(({ kind, summary }) => kind !== SeriesKind.TEXT && (summary?.count ?? 0n) > 1n);
   return queryOptions({
@@ -33,7 +33,7 @@ function pathOf(data: SeriesData): string {
   const low = doublesOf(data.min);
   const high = doublesOf(data.max);
   const bucket = doublesOf(data.bucket);
-  // Both ends of every bucket, so that a single spike is seen.
+  // Both ends of every bucket, so that a single spike is visible.
   const x = Float64Array.from({ length: bucket.length * 2 }, (_, i) => bucket[i >> 1]!);
   const y = Float64Array.from({ length: bucket.length * 2 }, (_, i) => (i % 2 === 0 ? low : high)[i >> 1]!);
   return sparklinePath(y, SPARK_WIDTH, SPARK_HEIGHT, x);

@@ -11,7 +11,7 @@ import { Card } from "../card.tsx";
 import styles from "../run.module.css";
 import { useUpdateRun } from "./use-update-run.ts";
 
-/** At first only so many, of up to a thousand. */
+/** Only so many are shown at first, of up to a thousand. */
 const SHOWN_MAX = 30;
 const LABEL_MAX = 60;
 
@@ -41,7 +41,7 @@ export function TagsCard({ run }: { run: Run }) {
     >
       <div className={styles.cardBody}>
         {keys.length === 0 && editing === undefined && (
-          <p className={styles.none}>None. Tags are what queries and teams sort runs by.</p>
+          <p className={styles.none}>No tags. Use tags to find and group runs.</p>
         )}
         <ul className={styles.tags}>
           {shown.map((key) => (
@@ -85,7 +85,7 @@ export function TagsCard({ run }: { run: Run }) {
             <Button type="submit" primary disabled={update.isPending || editing.key.trim() === ""}>
               Save
             </Button>
-            <Button label="Do not save the tag" onClick={() => setEditing(undefined)} quiet>
+            <Button label="Cancel" onClick={() => setEditing(undefined)} quiet>
               <X size={14} aria-hidden />
             </Button>
           </form>

@@ -6,7 +6,7 @@ import { cairn } from "../../../data/server.ts";
 
 type Change = Omit<MessageInitShape<typeof UpdateRunRequestSchema>, "run" | "$typeName">;
 
-/** Changes a run and shows it as it then is. */
+/** Changes a run and shows the new state. */
 export function useUpdateRun(id: string) {
   const client = useQueryClient();
   return useMutation({

@@ -14,7 +14,7 @@ const LINES_AT_FIRST = 400;
 const LINES_MAX = 5_000;
 const LINE_LENGTH_MAX = 2_000;
 
-/** What was changed and not committed when the run began. */
+/** Uncommitted changes when the run began. */
 export function PatchCard({ run }: { run: Run }) {
   const patch = run.provenance?.code?.dirtyPatch ?? "";
   const [most, setMost] = useState(LINES_AT_FIRST);

@@ -5,8 +5,8 @@ import { RunSchema } from "#proto/cairn/v1/run_pb.ts";
 import { shellWord } from "#lang/words/shell-line.ts";
 import { provenanceParts, reproduction } from "./provenance-parts.ts";
 
-describe("where a run came from", () => {
-  it("Z47 says what is recorded and what is missing", () => {
+describe("provenance of a run", () => {
+  it("Z47 lists what is recorded and what is missing", () => {
     const run = create(RunSchema, {
       params: { "train.seed": "7", lr: "0.1" },
       provenance: {
@@ -29,7 +29,7 @@ describe("where a run came from", () => {
     ).toBe(true);
   });
 
-  it("Z47 gives a command that does it again", () => {
+  it("Z47 gives the commands to run it again", () => {
     const run = create(RunSchema, {
       provenance: {
         code: {
@@ -49,7 +49,7 @@ describe("where a run came from", () => {
     ).toBe("true");
   });
 
-  it("Z47 quotes so that a shell reads back every letter", () => {
+  it("Z47 quotes exactly for a shell", () => {
     const words = [
       "a b",
       "$(touch /tmp/x)",

@@ -2,16 +2,16 @@ import { shellLine, shellWord } from "#lang/words/shell-line.ts";
 import { describePatch } from "#lang/words/patch.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 
-/** One thing that somebody needs to run it again. */
+/** One thing that is required to run it again. */
 export interface ProvenancePart {
   name: string;
   /** Empty when it is not recorded. */
   values: readonly string[];
-  /** What is lost without it, or how it gets here. */
+  /** What is lost without it, or how to record it. */
   missing: string;
 }
 
-/** What is recorded and what is not, in the order in which it is needed. */
+/** What is recorded and what is missing, in the order in which it is needed. */
 export function provenanceParts({ provenance, params }: Run): ProvenancePart[] {
   const code = provenance?.code;
   const part = (name: string, missing: string, values: readonly (string | undefined)[]): ProvenancePart => ({
@@ -21,30 +21,28 @@ export function provenanceParts({ provenance, params }: Run): ProvenancePart[] {
   });
   const seeds = Object.keys(params).filter((key) => /(^|[._/-])seed$/i.test(key));
   return [
-    part("Repository", "nobody can fetch the code", [code?.repository]),
-    part("Commit", "which version of the code ran is not known", [code?.commit]),
+    part("Repository", "the code cannot be fetched", [code?.repository]),
+    part("Commit", "the version of the code is unknown", [code?.commit]),
     part("Branch", "only a name; the commit is enough", [code?.branch]),
-    part(
-      "Uncommitted changes",
-      code?.commit ? "none: the commit was clean" : "whether there were any is not known",
-      [code?.dirtyPatch === undefined || code.dirtyPatch === "" ? "" : describePatch(code.dirtyPatch)],
-    ),
+    part("Uncommitted changes", code?.commit ? "none: the commit was clean" : "unknown", [
+      code?.dirtyPatch === undefined || code.dirtyPatch === "" ? "" : describePatch(code.dirtyPatch),
+    ]),
     part("Archive of the code", "only needed where there is no commit", [code?.archive]),
-    part("Command", "how it was started is not known", [shellLine(provenance?.command ?? [])]),
+    part("Command", "how it was started is unknown", [shellLine(provenance?.command ?? [])]),
     part("Hyper-parameters", "log them as params", [countOf(Object.keys(params).length, "param")]),
     part(
       "Random seed",
       "log it as a param named seed",
       seeds.map((key) => `${key} = ${params[key]}`),
     ),
-    part("Training data", "what it learnt from is not known", provenance?.trainingData ?? []),
-    part("Test data", "what the score was measured on is not known", provenance?.testData ?? []),
+    part("Training data", "what it was trained on is unknown", provenance?.trainingData ?? []),
+    part("Test data", "what it was tested on is unknown", provenance?.testData ?? []),
     part("Feature pipeline", "none, or it was not recorded", [provenance?.featurePipeline]),
     part("Initial state", "began from scratch, or it was not recorded", [provenance?.initialState]),
-    part("Environment", "on what machine, with what packages, is not known", [
+    part("Environment", "machine and packages are unknown", [
       countOf(Object.keys(provenance?.environment ?? {}).length, "entry", "entries"),
     ]),
-    part("Study", "belongs to none", [provenance?.study]),
+    part("Study", "no job id", [provenance?.study]),
   ];
 }
 
@@ -54,7 +52,7 @@ function countOf(count: number, one: string, many = `${one}s`): string {
 
 export const PATCH_FILE = "uncommitted.patch";
 
-/** What to type to do it again; undefined when not even the command is known. */
+/** The commands to run it again; undefined when the command is unknown. */
 export function reproduction({ provenance }: Run): string | undefined {
   if (provenance === undefined || provenance.command.length === 0) return undefined;
   const { code, command } = provenance;
@@ -68,7 +66,7 @@ export function reproduction({ provenance }: Run): string | undefined {
   if (code !== undefined && code.repository !== "" && /^[\w.-]+$/.test(folder) && !folder.startsWith("-")) {
     lines.push(`git clone -- ${shellWord(code.repository)} ${folder} && cd ${folder}`);
   }
-  // A commit that is none could be read as an option.
+  // An invalid commit could be parsed as an option.
   if (code !== undefined && /^[0-9a-f]{7,64}$/i.test(code.commit))
     lines.push(`git checkout --detach ${code.commit}`);
   if (code !== undefined && code.dirtyPatch !== "") lines.push(`git apply ${PATCH_FILE}`);

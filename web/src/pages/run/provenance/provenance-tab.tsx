@@ -15,7 +15,7 @@ import page from "../run.module.css";
 const VALUES_MAX = 50;
 const VALUE_LENGTH_MAX = 2_000;
 
-/** Where the run came from: what is known, what is not, and how to do it again. */
+/** The provenance of the run: what is recorded, what is missing, and how to run it again. */
 export function ProvenanceTab({ run }: { run: Run }) {
   const parts = useMemo(() => provenanceParts(run), [run]);
   const recorded = parts.filter(({ values }) => values.length > 0).length;
@@ -64,12 +64,12 @@ function ReproduceCard({ run }: { run: Run }) {
   const command = reproduction(run);
   return (
     <Card
-      title="Do it again"
+      title="Run it again"
       tools={command !== undefined && <CopyButton text={command} label="Copy the commands" />}
     >
       {command === undefined ? (
         <EmptyState title="The command was not recorded">
-          Cairn's own clients record it by themselves; others can send it with the run.
+          Cairn's own clients record it automatically; others can send it with the run.
         </EmptyState>
       ) : (
         <div className={page.cardBody}>
@@ -79,7 +79,7 @@ function ReproduceCard({ run }: { run: Run }) {
               <Name text="uncommitted.patch" mono /> is below on this page.
             </p>
           )}
-          <p className={page.none}>Nothing here runs by itself: read it before you paste it.</p>
+          <p className={page.none}>Check the commands before you paste them.</p>
         </div>
       )}
     </Card>

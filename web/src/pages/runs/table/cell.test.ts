@@ -48,14 +48,14 @@ describe("cells", () => {
     expect(cell("params.deep.one.list.0").text).toBe("9007199254740993");
   });
 
-  it("Z7 a flat param wins over a nested one of the same path, and what is not there is empty", () => {
+  it("Z7 a flat param wins over a nested one of the same path, and missing values are empty", () => {
     expect(cell("params.a.b").text).toBe("1");
     expect(cell("params.optim.none").text).toBe("");
     expect(cell("params.x.toString").text).toBe("");
     expect(cell("params.toString").text).toBe("");
   });
 
-  it("Z7 a run that still runs gets older; numbers are short and whole in their title", () => {
+  it("Z7 a run that still runs gets older; numbers are short, and in full in their title", () => {
     expect(cell("duration")).toEqual({ text: "1m", number: 60, whole: "60" });
     expect(cell("metrics.loss.min")).toEqual({ text: "0.1235", number: 0.123456, whole: "0.123456" });
     expect(cell("tags.team").text).toBe("asr");

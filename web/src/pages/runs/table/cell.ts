@@ -7,7 +7,7 @@ import { formatNumber } from "#lang/words/numbers.ts";
 import { wordOf } from "#lang/words/enums.ts";
 import type { PageField, ProvenanceField } from "../../../data/runs/field.ts";
 
-/** What a run has in a column: the words to show, and the number behind them where there is one. */
+/** The value of a run in a column: the text to show, and its number if there is one. */
 export interface Cell {
   text: string;
   /** For means, colours and the side it is aligned to. */

@@ -34,7 +34,7 @@ const LENGTH_MAX = 80;
 const STATS = [...METRIC_STATS, "line"] as const;
 type StatChoice = (typeof STATS)[number];
 
-/** Which columns there are, in which order, and which of them stay in place. */
+/** Chooses, orders and pins columns. */
 export function ColumnPicker(props: ColumnPickerProps) {
   const { namespace, columns, known, isChanged, onChange, onPin, onReset } = props;
   const texts = columns.map(({ text }) => text);
@@ -145,7 +145,7 @@ function Offers({
       {found.length > OFFERED_MAX && (
         <p className={styles.more}>{found.length - OFFERED_MAX} more: type a part of the name.</p>
       )}
-      {found.length === 0 && <p className={styles.more}>No other column is called so.</p>}
+      {found.length === 0 && <p className={styles.more}>No matches.</p>}
     </section>
   );
 }

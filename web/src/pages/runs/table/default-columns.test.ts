@@ -5,7 +5,7 @@ import { keysOf } from "../../../data/runs/known-keys.ts";
 import { FIELDS, metric, OBJECTIVE } from "../../../data/testing/known-fields.ts";
 
 describe("the columns of a new table", () => {
-  it("Z3 a table that was not arranged shows the objective and the params that tell most, without seeds", () => {
+  it("Z3 the default columns are the objective and the most informative params, without seeds", () => {
     expect(defaultColumns(keysOf({ fields: FIELDS, objective: OBJECTIVE }))).toEqual([
       "name",
       "status",
@@ -25,7 +25,7 @@ describe("the columns of a new table", () => {
     ]);
   });
 
-  it("Z3 without an objective the first metric is judged as it is described, or by its name", () => {
+  it("Z3 without an objective the direction of the first metric comes from its description, or from its name", () => {
     const best = (key: string, direction?: Direction) =>
       defaultColumns(keysOf({ fields: [metric(key, direction)], objective: undefined }))[4];
     expect(best("score")).toBe("metrics.score.max");

@@ -4,7 +4,7 @@ import { directionOf, type KnownKeys } from "../../../data/runs/known-keys.ts";
 
 const DEFAULT_PARAMS = 4;
 
-/** The columns of a table that nobody has arranged: what runs are judged by, and the params that tell most about them. */
+/** The default columns: the objective, and the most informative params. */
 export function defaultColumns(known: KnownKeys): string[] {
   const judged = known.objective?.metric ?? known.metrics[0];
   const second = known.metrics.find((key) => key !== judged);

@@ -11,7 +11,7 @@ import { ALL_BUT } from "../search.ts";
 const LENGTH_MAX = 60;
 const OFFERED_MAX = 100;
 
-/** How the rows are gathered: by one field, by several inside each other, or by everything but the seed. */
+/** How the rows are grouped: by one field, by several nested ones, or by everything but the seed. */
 export function GroupPicker({
   group,
   known,
@@ -34,7 +34,7 @@ export function GroupPicker({
             <span className={styles.label}>{groupLabel(text)}</span>
             <Button
               quiet
-              label={`Do not group by ${groupLabel(text)}`}
+              label={`Remove the group by ${groupLabel(text)}`}
               onClick={() => onChange(group.filter((each) => each !== text))}
             >
               <X size={13} aria-hidden />

@@ -38,7 +38,7 @@ export function GroupRow({
   const isSelected = group.runs.every((run) => selected.has(run.id));
   const names = [styles.row, styles.group, isCurrent && styles.current];
   const shown = group.runs.find((run) => colourOf(run) !== undefined);
-  // The name goes on until the first number.
+  // The name spans the columns up to the first number.
   const first = columns.findIndex(({ field }) => field.of === "metric");
   const span = first < 1 ? columns.length : first;
   return (

@@ -16,7 +16,7 @@ const RUNS = [
 ];
 
 describe("groups of runs", () => {
-  it("Z10 levels lie inside each other, in the order of their first run", () => {
+  it("Z10 levels are nested, in the order of their first run", () => {
     const groups = groupRuns(RUNS, ["params.optim.name", "params.lr"], 0);
     expect(
       groups.map(({ label, inner }) => [
@@ -35,7 +35,7 @@ describe("groups of runs", () => {
     ]);
   });
 
-  it("Z10 all but the seed gathers what is configured alike, named by what differs", () => {
+  it("Z10 all but the seed groups runs of the same configuration, named by what differs", () => {
     const groups = groupRuns(RUNS, ["allbut:params.seed"], 0);
     expect(groups.map(({ label, runs }) => [label, runs.length])).toEqual([
       ["lr 0.1, name adam", 2],
@@ -57,7 +57,7 @@ describe("groups of runs", () => {
     ]);
   });
 
-  it("Z10 nothing to group by makes no groups, also when the address holds nonsense", () => {
+  it("Z10 without fields there are no groups, also when the address is invalid", () => {
     expect(groupRuns(RUNS, [], 0)).toEqual([]);
     expect(groupRuns(RUNS, ["nonsense", "allbut:tags.x"], 0)).toEqual([]);
   });
@@ -84,7 +84,7 @@ describe("groups of runs", () => {
     expect(aggregate(RUNS.slice(2), LOSS, 0)).toBeUndefined();
   });
 
-  it("Z11 the deviation keeps its digits where it is small beside the mean", () => {
+  it("Z11 the deviation is precise where it is small beside the mean", () => {
     const runs = [1, 2, 3].map((off) => run(String(off), {}, 1e9 + off));
     expect(aggregate(runs, LOSS, 0)).toEqual({ count: 3, mean: 1e9 + 2, std: 1 });
   });

@@ -6,7 +6,7 @@ import { cellOf } from "./cell.ts";
 import { fieldLabel, findPageField, type PageField } from "../../../data/runs/field.ts";
 import { ALL_BUT } from "../search.ts";
 
-/** Groups are made here, of runs that are read: more than this would wait long and help nobody. */
+/** Groups are made here, from runs that were read; more than this would take too long. */
 export const GROUPED_MAX = 5_000;
 const NAMED_PARAMS_MAX = 12;
 const SEPARATOR = "\u001f";
@@ -27,7 +27,7 @@ export type Item =
   | { kind: "group"; group: Group; isOpen: boolean };
 
 interface Level {
-  /** Equal for runs that belong together. */
+  /** Equal for runs of one group. */
   valueOf(run: Run): string;
   labelOf(run: Run): string;
 }
@@ -68,7 +68,7 @@ function levelOf(text: string, runs: readonly Run[], nowMs: number): Level | und
   return { valueOf, labelOf: (run) => `${fieldLabel(field)} ${valueOf(run) || "none"}` };
 }
 
-/** Runs of one configuration: all params alike but one, such as the seed. Only those that differ anywhere are named. */
+/** Runs of one configuration: all params equal but one, such as the seed. Only params that differ anywhere are named. */
 function allBut(text: string, runs: readonly Run[]): Level | undefined {
   const left = findPageField(text);
   if (left?.of !== "param") return undefined;
@@ -85,7 +85,7 @@ function allBut(text: string, runs: readonly Run[]): Level | undefined {
             ? []
             : [`${path.slice(path.lastIndexOf(".") + 1)} ${leafContent(leafOf(value))}`];
         })
-        .join(", ") || "all alike",
+        .join(", ") || "all equal",
   };
 }
 
@@ -107,7 +107,7 @@ function varyingParams(runs: readonly Run[]): string[] {
     .toSorted();
 }
 
-/** The rows of the table: groups, and below those that are open their groups or runs. */
+/** The rows of the table: groups, and below open ones their groups or runs. */
 export function flatten(groups: readonly Group[], isShut: (key: string) => boolean): Item[] {
   const items: Item[] = [];
   const add = (group: Group) => {

@@ -4,7 +4,7 @@ import { LEAD_WIDTH, layOut, moved, tableWidth } from "./layout.ts";
 const texts = (columns: readonly { text: string }[]) => columns.map(({ text }) => text);
 
 describe("the layout of the table", () => {
-  it("Z3 the name is always there and first, and nonsense makes no column", () => {
+  it("Z3 the name is always the first column, and invalid fields are ignored", () => {
     expect(texts(layOut(["status", "nonsense", "name", "params.lr"], {}))).toEqual([
       "name",
       "status",
@@ -13,7 +13,7 @@ describe("the layout of the table", () => {
     expect(texts(layOut([], {}))).toEqual(["name"]);
   });
 
-  it("Z3 pinned columns stand after the name, each where the last one ends", () => {
+  it("Z3 pinned columns are after the name, each where the last one ends", () => {
     const columns = layOut(["status", "params.lr", "tags.team"], {
       pin: ["tags.team"],
       w: { name: 200, "tags.team": 90 },
@@ -27,7 +27,7 @@ describe("the layout of the table", () => {
     expect(tableWidth(columns)).toBe(LEAD_WIDTH + columns.reduce((sum, { width }) => sum + width, 0));
   });
 
-  it("Z3 numbers stand on the right: metrics, durations, and params that are nothing else", () => {
+  it("Z3 numbers are aligned right: metrics, durations, and params that are always numbers", () => {
     const numeric = new Set(["lr"]);
     const columns = layOut(["metrics.loss.min", "duration", "params.lr", "params.name"], {}, { numeric });
     expect(columns.map(({ isNumeric }) => isNumeric)).toEqual([false, true, true, true, false]);

@@ -2,16 +2,16 @@ import { fieldLabel, findPageField, type PageField } from "../../../data/runs/fi
 import type { KnownKeys } from "../../../data/runs/known-keys.ts";
 import type { RunsSearch } from "../search.ts";
 
-/** A column of the table, where it stands and how wide it is. */
+/** A column of the table, with position and width. */
 export interface Column {
   /** The field as text; what the address has. */
   text: string;
   field: PageField;
   label: string;
   width: number;
-  /** Pixels from the left edge where it stays; undefined for one that scrolls away. */
+  /** Pixels from the left edge if it is pinned; undefined for one that scrolls. */
   stickyLeft: number | undefined;
-  /** The last of those that stay. */
+  /** The last pinned one. */
   isEdge: boolean;
   isNumeric: boolean;
 }
@@ -46,7 +46,7 @@ const LABELLED_MAX = 180;
 const DEVIATION_WIDTH = 24;
 const NONE: ReadonlySet<string> = new Set();
 
-/** The name of a run is always there, first and in place: a row without one says nothing. */
+/** The name of a run is always the first, pinned column. */
 export function layOut(
   columns: readonly string[],
   { pin = [], w = {} }: Pick<RunsSearch, "pin" | "w">,
@@ -87,7 +87,7 @@ function isName(field: PageField): boolean {
   return field.of === "run" && field.name === "name";
 }
 
-/** Numbers stand on the right, under a name on the right. */
+/** Numbers and their headers are aligned right. */
 function isNumeric(field: PageField, numeric: KnownKeys["numeric"]): boolean {
   if (field.of === "run") return field.name === "duration";
   return field.of === "metric" || (field.of === "param" && numeric.has(field.key));
@@ -105,7 +105,7 @@ export function tableWidth(columns: readonly Column[]): number {
   return columns.reduce((sum, { width }) => sum + width, LEAD_WIDTH);
 }
 
-/** The columns with one of them moved to where another stands. */
+/** The columns with one of them moved to the place of another. */
 export function moved(columns: readonly string[], from: string, to: string): string[] {
   const end = columns.indexOf(to);
   if (!columns.includes(from) || end < 0 || from === to) return [...columns];

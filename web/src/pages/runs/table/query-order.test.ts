@@ -33,7 +33,7 @@ describe("the order of a query", () => {
     expect(clicked("order by metrics.loss", "metrics.loss.last")).toBe("order by metrics.loss.last desc");
   });
 
-  it("Z2 a column is that of the order however its key is quoted", () => {
+  it("Z2 a column is found in the order with any quotes of its key", () => {
     const isBy = (order: string, column: string) =>
       isOrderBy(splitOrder(`order by ${order}`).orders[0], findPageField(column)!);
     expect(isBy('metrics."val/wer".min', "metrics.val/wer.min")).toBe(true);

@@ -3,8 +3,8 @@ import { joinOrder, splitOrder, type DraftOrder, type OrderText } from "#lang/qu
 import { printPageField, type PageField } from "../../../data/runs/field.ts";
 
 /**
- * The query after a click on the header of a field: ascending, then descending, then as before. With `add` it becomes the next thing to order by where
- * others come first.
+ * The query after a click on the header of a field: ascending, then descending, then as before. With `add` it is
+ * appended to the other fields of the order.
  */
 export function withNextOrder(
   query: string,
@@ -23,7 +23,7 @@ export function withNextOrder(
   return joinOrder(condition, add ? [...orders.slice(0, place), ...next, ...orders.slice(place + 1)] : next);
 }
 
-/** However it was typed: `metrics.loss` is `metrics.loss.last`, and a key may be quoted. */
+/** In any spelling: `metrics.loss` is `metrics.loss.last`, and a key may be quoted. */
 export function isOrderBy({ field }: DraftOrder, shown: PageField): boolean {
   return field !== undefined && printField(field) === printPageField(shown);
 }

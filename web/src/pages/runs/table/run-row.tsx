@@ -27,7 +27,7 @@ export interface RowPlace {
 }
 
 interface RunRowProps extends RowPlace {
-  /** Undefined while it is on its way. */
+  /** Undefined while it is loading. */
   run: Run | undefined;
   depth: number;
   isSelected: boolean;
@@ -164,7 +164,10 @@ function RunCell({
   );
 }
 
-/** A plain link: the router's own would each look at every change of the address. With a modifier it is the browser's. */
+/**
+ * A plain link: each of the router's links would react to every change of the address. With a modifier the browser
+ * handles it.
+ */
 function RunLink({ run, onOpen }: { run: Run; onOpen: (run: Run) => void }) {
   return (
     <a
@@ -181,7 +184,7 @@ function RunLink({ run, onOpen }: { run: Run; onOpen: (run: Run) => void }) {
   );
 }
 
-/** A run that still runs says when it was last heard. */
+/** A running run shows its last activity. */
 function Status({ run, nowMs }: { run: Run; nowMs: number }) {
   const heartbeat = heartbeatOf(run, nowMs);
   if (heartbeat === undefined) return <StatusDot status={run.status} />;
@@ -201,10 +204,10 @@ function Status({ run, nowMs }: { run: Run; nowMs: number }) {
 function heardTitle(run: Run, nowMs: number): string {
   const heartbeat = heartbeatOf(run, nowMs);
   if (heartbeat === undefined) return "";
-  const heard = `heard ${formatAgo(heartbeat.heardUs, nowMs)}`;
+  const heard = `active ${formatAgo(heartbeat.heardUs, nowMs)}`;
   const { heartbeatSeconds: every } = run;
   return heartbeat.isLate
-    ? `${heard}: late, for it promised every ${every} s, and is lost after ${3 * every} s`
+    ? `${heard}: late. A heartbeat is expected every ${every} s; lost after ${3 * every} s`
     : heard;
 }
 

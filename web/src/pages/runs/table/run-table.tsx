@@ -21,7 +21,7 @@ import { TableHead, type HeadActions } from "./table-head.tsx";
 
 export interface RowActions {
   open: (run: Run) => void;
-  /** With shift all from the last one that was selected. */
+  /** With shift, all from the last selected one. */
   select: (index: number, isRange: boolean) => void;
   selectGroup: (group: Group, isSelected: boolean) => void;
   toggleEye: (run: Run) => void;
@@ -37,7 +37,7 @@ interface RunTableProps {
   columns: readonly Column[];
   count: number;
   itemAt: (index: number) => Item;
-  /** Where the rows come from, unless they are in groups. */
+  /** The source of the rows, unless they are grouped. */
   list: RunList | undefined;
   selected: ReadonlySet<string>;
   colourOf: (run: Run) => string | undefined;
@@ -46,7 +46,7 @@ interface RunTableProps {
   isFaded: boolean;
   /** Whether there are groups. */
   isTree: boolean;
-  /** Called with the range that is seen. */
+  /** Called with the visible range. */
   onSeen: (from: number, end: number) => void;
   head: HeadActions;
   actions: RowActions;
@@ -60,11 +60,11 @@ export interface TableHandle {
 
 const ROW_HEIGHT = 28;
 const OVERSCAN = 12;
-/** Browsers draw nothing beyond about 33 million pixels. */
+/** Browsers limit heights to about 33 million pixels. */
 const ROWS_MAX = 1_000_000;
 const PAGE_ROWS = 20;
 
-/** A grid of which only the rows in sight exist. One of them is the current one; keys move it and act on it. */
+/** A virtual grid: only visible rows exist. One of them is the current one; keys move it and act on it. */
 export function RunTable(props: RunTableProps) {
   const { ref, columns, count, itemAt, list, selected, onSeen, actions, ...rest } = props;
   const scroller = useRef<HTMLDivElement>(null);
@@ -75,7 +75,7 @@ export function RunTable(props: RunTableProps) {
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_HEIGHT,
     overscan: OVERSCAN,
-    // The head covers the first rows of what is scrolled.
+    // The head covers the first rows.
     scrollPaddingStart: ROW_HEIGHT,
   });
   const rows = virtual.getVirtualItems();
@@ -100,7 +100,7 @@ export function RunTable(props: RunTableProps) {
   const onKeyDown = (event: KeyboardEvent) => {
     const target = event.target as HTMLElement;
     const isHere = target === scroller.current;
-    // In a row a box, an eye or a link has the focus after a click: the space bar and Enter are theirs.
+    // A box, an eye or a link of a row handles the space bar and Enter itself when it has the focus.
     const isInRow = target.closest(`.${styles.body}`) !== null && event.key !== " " && event.key !== "Enter";
     if (!(isHere || isInRow) || rowCount === 0 || event.ctrlKey || event.metaKey || event.altKey) return;
     if (act(event, itemAt(at), at, move, rowCount, actions)) event.preventDefault();
@@ -221,7 +221,10 @@ function TableRow({
   );
 }
 
-/** Runs that come and go above what is looked at do not move it: the first row in sight stays where it is. At the very top new ones are seen to come. */
+/**
+ * Runs that appear or disappear above the visible rows do not move them: the first visible row stays in place. At the
+ * top new ones are shown.
+ */
 function useKeptPlace(
   list: RunList | undefined,
   scroller: { current: HTMLDivElement | null },
@@ -243,7 +246,7 @@ function useKeptPlace(
   });
 }
 
-/** True when the key means something here. */
+/** True when the key was handled. */
 function act(
   { key, shiftKey }: KeyboardEvent,
   item: Item,

@@ -10,7 +10,7 @@ const idsOf = (eyes: { hide?: string[]; show?: string[] }) =>
   shownRuns(firstRuns(ROWS, []), find, eyes).map(({ id }) => id);
 
 describe("runs in the charts", () => {
-  it("Z8 the first ones are shown until somebody closes or opens an eye", () => {
+  it("Z8 the first ones are shown until a user closes or opens an eye", () => {
     const first = new Set(ROWS.slice(0, SHOWN_FIRST).map(({ id }) => id));
     expect(idsOf({})).toEqual([...first]);
     const closed = withEye({}, ["r2"], false, first);
@@ -35,7 +35,7 @@ describe("runs in the charts", () => {
     expect(groups.map(({ runs }) => runs.filter((run) => first.includes(run)).length)).toEqual([5, 5, 5, 5]);
   });
 
-  it("Z8 there is a bound, and runs that are gone are left out", () => {
+  it("Z8 there is a limit, and missing runs are left out", () => {
     expect(idsOf({ show: ROWS.map(({ id }) => id) })).toHaveLength(SHOWN_MAX);
     expect(idsOf({ show: ["gone"] })).toHaveLength(SHOWN_FIRST);
   });

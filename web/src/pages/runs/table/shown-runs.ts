@@ -2,14 +2,14 @@ import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import type { Group } from "./grouping.ts";
 import type { RunsSearch } from "../search.ts";
 
-/** So many runs from the top are in the charts unless somebody says otherwise. */
+/** So many runs from the top are in the charts by default. */
 export const SHOWN_FIRST = 10;
 export const SHOWN_MAX = 100;
 
-/** What is shown of groups: some of each, so that they can be told apart. */
+/** The default for groups: some runs of each, so that they can be compared. */
 const SHOWN_OF_GROUPS = 20;
 
-/** The runs that are shown when nobody says otherwise. */
+/** The runs that are shown by default. */
 export function firstRuns(rows: readonly Run[], groups: readonly Group[]): Run[] {
   if (groups.length === 0) return rows.slice(0, SHOWN_FIRST);
   const each = Math.max(1, Math.floor(SHOWN_OF_GROUPS / groups.length));
@@ -17,7 +17,8 @@ export function firstRuns(rows: readonly Run[], groups: readonly Group[]): Run[]
 }
 
 /**
- * The runs whose eye is open: the first ones of the table, without those somebody hid, and whatever somebody added. Charts follow the table, so that another order
+ * The runs whose eye is open: the first ones of the table, without hidden ones, and with added ones. Charts follow the
+ * table, so that another order
  * shows other runs.
  */
 export function shownRuns(

@@ -2,12 +2,12 @@ import { BoundedMap } from "#base/bounded-map.ts";
 import { Axis, Form, SeriesKind, type SeriesData } from "#proto/cairn/v1/metric_pb.ts";
 import { cairn } from "../../../data/server.ts";
 
-/** Points of a little line: more would not be seen. */
+/** Points of a sparkline: more would not be visible. */
 const BUCKETS = 60;
 const KEPT_MAX = 5_000;
-/** Rows that fly by need no line. */
+/** Rows that scroll by quickly need no line. */
 const WAIT_MS = 60;
-/** A job that logs all the time moves its line once in a while. */
+/** The sparkline of a job that logs all the time is updated at most this often. */
 const LIVE_WAIT_MS = 1_000;
 const AT_ONCE_MAX = 200;
 
@@ -18,7 +18,7 @@ export interface SparkLine {
 
 const EMPTY: SparkLine = { x: new Float64Array(), y: new Float64Array() };
 
-/** The little lines of the rows that are seen, asked for in one call per key and kept while the page is there. */
+/** Sparklines of the visible rows, read in one call per key and cached while the page is open. */
 export class SparkLines {
   readonly #asked = new Set<string>();
   readonly #kept = new BoundedMap<string, SparkLine>(KEPT_MAX, (name) => this.#asked.delete(name));
@@ -33,12 +33,12 @@ export class SparkLines {
     return () => this.#listeners.delete(listener);
   };
 
-  /** Undefined while it is on its way; empty for a run without that metric. */
+  /** Undefined while it is loading; empty for a run without that metric. */
   find(runId: string, key: string): SparkLine | undefined {
     return this.#kept.get(nameOf(runId, key));
   }
 
-  /** These are seen now; what was wanted before and has not been asked for is not wanted any more. */
+  /** Sets the visible rows; pending requests of other rows are dropped. */
   want(runIds: readonly string[], keys: readonly string[], waitMs = WAIT_MS): void {
     this.#seen = { runIds, keys };
     this.#wanted = new Map();
@@ -49,7 +49,7 @@ export class SparkLines {
     if (this.#wanted.size > 0) this.#timer ??= setTimeout(() => this.#ask(), waitMs);
   }
 
-  /** Points came: the line is asked for again soon if it is seen, and shown as it was until then. */
+  /** Points arrived: the line is read again soon if it is visible, and shown unchanged until then. */
   forget(runIds: readonly string[]): void {
     const ids = new Set(runIds);
     for (const name of this.#asked) if (ids.has(name.slice(0, name.indexOf("\0")))) this.#asked.delete(name);
@@ -84,7 +84,7 @@ export class SparkLines {
       this.version++;
       for (const listener of this.#listeners) listener();
     } catch {
-      // A row without its little line is still a row; it is asked for again when it is seen again.
+      // A failure only leaves the row without a sparkline; it is read again when the row is visible again.
       for (const id of runIds) this.#asked.delete(nameOf(id, key));
     }
   }
@@ -102,7 +102,7 @@ function lineOf(series: SeriesData | undefined): SparkLine {
   return { x: x.length === y.length ? x : Float64Array.from(y, (_, i) => i), y };
 }
 
-/** Exact integers and bools come as what they are. */
+/** Exact integers and bools have their own types. */
 function valuesOf({ kind, values }: SeriesData): Float64Array {
   const bytes = values?.bytes;
   if (bytes === undefined) return new Float64Array();
@@ -112,7 +112,7 @@ function valuesOf({ kind, values }: SeriesData): Float64Array {
   return Float64Array.from({ length: bytes.byteLength / 8 }, (_, i) => Number(view.getBigInt64(i * 8, true)));
 }
 
-/** Columns come as little-endian doubles; a typed array must begin at a multiple of 8. */
+/** Columns are little-endian doubles; a typed array must begin at a multiple of 8. */
 function doubles(bytes: Uint8Array | undefined): Float64Array {
   if (bytes === undefined || bytes.byteLength % 8 !== 0) return new Float64Array();
   const even = bytes.byteOffset % 8 === 0 ? bytes : bytes.slice();

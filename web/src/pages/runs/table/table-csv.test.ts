@@ -5,7 +5,7 @@ import { layOut } from "./layout.ts";
 import { tableCsv } from "./table-csv.ts";
 
 describe("the table as CSV", () => {
-  it("Z14 it has the columns that are shown, whole values, and the id", () => {
+  it("Z14 it has the columns that are shown, full values, and the id", () => {
     const run = create(RunSchema, {
       id: "01",
       name: "1;=evil",

@@ -151,7 +151,7 @@ function Resizer({
       onKeyDown={onKeyDown}
       draggable
       onDragStart={(event) => {
-        // The edge is pulled, not the column.
+        // The edge is dragged, not the column.
         event.preventDefault();
         event.stopPropagation();
       }}

@@ -1,11 +1,11 @@
 import { lowerBound, type Points } from "../../../charts/lines/line.ts";
 
 /**
- * What was read of a zoomed part, with one point of the whole line on either side: so that a line with few points
- * still goes through the picture when none of them is in it.
+ * The points of a zoomed part, with one point of the whole line on either side, so that a line with few points still
+ * crosses the picture when none of them is in it.
  */
 export function withNeighbours(part: Points, whole: Points): Points {
-  // What was last said before the part is needed, too; and where nothing is inside, the whole line passes through.
+  // The last point before the part is needed, too; and without points inside, the whole line crosses it.
   if (whole.words !== undefined || part.x.length === 0) return whole;
   const left = lowerBound(whole.x, part.x[0]!) - 1;
   const end = part.x[part.x.length - 1]!;

@@ -15,7 +15,7 @@ export interface ChartRun {
   readonly dash: readonly number[];
 }
 
-/** Runs that are drawn as one where groups are asked for. */
+/** Runs that are drawn as one line when grouped. */
 export interface ChartGroup {
   readonly name: string;
   readonly colour: string;
@@ -24,15 +24,15 @@ export interface ChartGroup {
 }
 
 export interface LineOptions {
-  /** One line per run, whatever labels there are. */
+  /** One line per run, with all its labels merged. */
   readonly labels: Reduction | undefined;
   readonly baseline: string | undefined;
   readonly dark: boolean;
-  /** Everything, when `read` is only the zoomed part. */
+  /** The whole series, when `read` is only the zoomed part. */
   readonly whole?: readonly ReadPoints[] | undefined;
 }
 
-/** What was read as lines with names and colours. Labels of one run alone get colours of their own. */
+/** The series as lines with names and colours. Labels of a single run get different colours. */
 export function linesOf(
   read: readonly ReadPoints[],
   runs: readonly ChartRun[],
@@ -44,7 +44,7 @@ export function linesOf(
     const all = wholes.get(idOf(each));
     return all === undefined ? each : { ...each, points: withNeighbours(each.points, all) };
   });
-  // A series without a point in the zoomed part still passes through it.
+  // A series without a point in the zoomed part may still cross it.
   const seen = new Set(read.map(idOf));
   for (const each of whole ?? []) if (!seen.has(idOf(each))) full.push(each);
   const reduced = labels === undefined ? full : reducePerRun(full, labels);
@@ -72,7 +72,7 @@ export function linesOf(
   return shareWords(lines.sort((a, b) => idPlace(a) - idPlace(b)));
 }
 
-/** What restarts replaced, with the names and colours of the lines it stands behind. */
+/** Points that restarts replaced, with the names and colours of their lines. */
 export function fadedLines(
   read: readonly ReadPoints[],
   runs: readonly ChartRun[],
@@ -96,7 +96,7 @@ function reducePerRun(read: readonly ReadPoints[], how: Reduction): ReadPoints[]
     const first = all[0]!;
     if (all.length === 1) return first;
     const points = all.map((each) => each.points);
-    // Texts have no mean: the first says what there is.
+    // Texts have no mean: the first line decides the kind.
     const isText = points.some(({ words }) => words !== undefined);
     return { runId, label: "", points: isText ? first.points : reduceLines(points, how) };
   });

@@ -2,7 +2,7 @@ import { SeriesKind, type Column } from "#proto/cairn/v1/metric_pb.ts";
 
 const EMPTY = new Float64Array(0);
 
-/** Little-endian doubles, as they came; copied only where they do not stand on a multiple of 8. */
+/** Little-endian doubles; copied only if they are not aligned to 8 bytes. */
 export function doublesOf(column: Column | undefined): Float64Array {
   if (column === undefined) return EMPTY;
   const { bytes } = column;

@@ -36,7 +36,7 @@ function band(rows: readonly { bucket: number; count: number; mean: number }[]):
 }
 
 describe("one metric over another", () => {
-  it("Z91 points stand at what the other metric was at the same step; those without are counted", () => {
+  it("Z91 points are at the value of the other metric at the same step; those without one are counted", () => {
     const loss = exact([
       [1, 0.9],
       [2, 0.5],
@@ -49,31 +49,31 @@ describe("one metric over another", () => {
       [4, 5],
     ]);
     const joined = joinBySteps(loss, tokens, NO_GRID);
-    expect(joined).toMatchObject({ exact: true, pointCount: 4, homelessCount: 2 });
+    expect(joined).toMatchObject({ exact: true, pointCount: 4, unplacedCount: 2 });
     expect([...joined.x]).toEqual([100, 300]);
     expect([...joined.y]).toEqual([0.4, 0.9]);
-    expect(joinBySteps(loss, undefined, NO_GRID)).toMatchObject({ homelessCount: 4 });
+    expect(joinBySteps(loss, undefined, NO_GRID)).toMatchObject({ unplacedCount: 4 });
   });
 
-  it("Z91 joins any two series as looking up every step does", () => {
+  it("Z91 joins any two series like a lookup of every step", () => {
     const series = fc.array(
       fc.tuple(fc.integer({ min: 0, max: 12 }), fc.constantFrom(1, 2, 2.5, -4, Number.NaN, Infinity)),
       { maxLength: 20 },
     );
     fc.assert(
       fc.property(series, series, (points, others) => {
-        const { x, y, homelessCount } = joinBySteps(exact(points), exact(others), NO_GRID);
+        const { x, y, unplacedCount } = joinBySteps(exact(points), exact(others), NO_GRID);
         const expected = points.flatMap(([step, value]) => {
           const at = others.findLast(([other]) => other === step)?.[1];
           return at === undefined || !Number.isFinite(at) ? [] : [[at, value] as const];
         });
-        expect(homelessCount).toBe(points.length - expected.length);
+        expect(unplacedCount).toBe(points.length - expected.length);
         expect(Array.from(x, (at, i) => [at, y[i]])).toEqual(expected.toSorted(([a], [b]) => a - b));
       }),
     );
   });
 
-  it("Z91 what came as a band is joined by buckets, keeps its spikes, and is not called exact", () => {
+  it("Z91 bands are joined by buckets, keep their spikes, and are not called exact", () => {
     const grid = { gridStart: 0, gridWidth: 10 };
     const loss = band([
       { bucket: 0, count: 10, mean: 5 },
@@ -88,7 +88,7 @@ describe("one metric over another", () => {
       ]),
       grid,
     );
-    expect(both).toMatchObject({ exact: false, pointCount: 23, homelessCount: 3 });
+    expect(both).toMatchObject({ exact: false, pointCount: 23, unplacedCount: 3 });
     expect([...both.x]).toEqual([200, 700]);
     expect([...both.high!]).toEqual([5, 6]);
     const few = joinBySteps(
@@ -101,13 +101,13 @@ describe("one metric over another", () => {
       grid,
     );
     expect([...few.x]).toEqual([20, 50]);
-    expect(few.homelessCount).toBe(10);
+    expect(few.unplacedCount).toBe(10);
     const over = joinBySteps(exact([[14, 1]]), band([{ bucket: 1, count: 9, mean: 8 }]), grid);
-    expect(over).toMatchObject({ exact: false, homelessCount: 0 });
+    expect(over).toMatchObject({ exact: false, unplacedCount: 0 });
     expect([...over.x]).toEqual([8]);
   });
 
-  it("Z91 texts have a place too, and nothing has a place at a text", () => {
+  it("Z91 texts can be y, but not x", () => {
     const phase = create(SeriesDataSchema, {
       form: Form.EXACT,
       kind: SeriesKind.TEXT,
@@ -125,6 +125,6 @@ describe("one metric over another", () => {
     );
     expect(joined.words).toEqual(["warm", "hot"]);
     expect([...joined.y]).toEqual([1, 0]);
-    expect(joinBySteps(exact([[1, 3]]), phase, NO_GRID)).toMatchObject({ homelessCount: 1 });
+    expect(joinBySteps(exact([[1, 3]]), phase, NO_GRID)).toMatchObject({ unplacedCount: 1 });
   });
 });

@@ -4,10 +4,10 @@ import { doublesOf, valuesOf } from "./column.ts";
 import { placesOfWords, type Grid } from "./series-points.ts";
 
 /**
- * One metric over another: a point stands at what the other metric was at the very same step, as it was said last there.
- * Where one of them has too many points to come exact, both are joined by the buckets of their shared grid instead: a
- * point then stands at the mean of the other metric in its bucket, and is not called exact. Points without a partner are
- * counted, not drawn. Lines go by rising x, then by step.
+ * One metric over another: a point is at the last value of the other metric at the same step. Where one of them has too
+ * many points to be exact, both are joined by the buckets of their shared grid instead: a point is then at the mean of
+ * the other metric in its bucket, and is not called exact. Points without a partner are counted, not drawn. Lines are
+ * sorted by x, then by step.
  */
 export function joinBySteps(data: SeriesData, other: SeriesData | undefined, grid: Grid): Points {
   const pointCount = Number(data.pointCount);
@@ -29,7 +29,7 @@ export function joinBySteps(data: SeriesData, other: SeriesData | undefined, gri
     x: Float64Array.from(places, ({ at }) => at),
     exact: isExact,
     pointCount,
-    homelessCount: Math.max(0, pointCount - paired),
+    unplacedCount: Math.max(0, pointCount - paired),
   };
   if (data.form === Form.EXACT) {
     if (data.kind !== SeriesKind.TEXT) return { ...common, y: pick(valuesOf(data.values, data.kind)) };
@@ -46,7 +46,7 @@ export function joinBySteps(data: SeriesData, other: SeriesData | undefined, gri
   };
 }
 
-/** What the other metric is at a step or, when `form` says so, in a bucket. */
+/** The value of the other metric at a step or, depending on `form`, in a bucket. */
 function placesBy(other: SeriesData, form: Form, grid: Grid): (at: number) => number | undefined {
   const bucketOf = (step: number): number => Math.floor((step - grid.gridStart) / grid.gridWidth);
   if (other.form === Form.BAND) {

@@ -24,7 +24,7 @@ export interface GroupRequest {
   readonly startsUs: ReadonlyMap<string, number>;
 }
 
-/** Statistics over all points of all runs, made by the server. Groups in which nobody has the key are left out. */
+/** Statistics over all points of all runs, computed by the server. Groups without the key are left out. */
 export async function readGroups(request: GroupRequest, signal: AbortSignal): Promise<ReadGroup[]> {
   const { key, groups, grouping, xKind, range, buckets, startsUs } = request;
   const startOf = (id: string): bigint => BigInt(startsUs.get(id) ?? 0);
@@ -58,7 +58,7 @@ export async function readGroups(request: GroupRequest, signal: AbortSignal): Pr
       ...bandOf(columns, grouping.spread),
       exact: false,
       pointCount: Number(data.pointCount),
-      homelessCount: 0,
+      unplacedCount: 0,
     };
     return { name: data.name, points };
   });

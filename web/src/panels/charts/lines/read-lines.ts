@@ -21,12 +21,12 @@ export interface ReadRequest {
   readonly range: readonly [number, number] | undefined;
   readonly buckets: number;
   readonly startsUs: ReadonlyMap<string, number>;
-  /** Nothing but what restarts replaced. */
+  /** Only points that restarts replaced. */
   readonly onlyReplaced?: boolean;
 }
 
 const CALLS_AT_ONCE = 4;
-/** Beyond what is shown, so that a line does not end just before the edge. */
+/** More than the visible part, so that a line does not end just before the edge. */
 const MARGIN = 0.02;
 
 /** One call for all runs; for times relative to the start of each run one call per run, because each has a range of its own. */

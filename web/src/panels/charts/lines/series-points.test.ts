@@ -8,7 +8,7 @@ import { seriesPoints, shareWords } from "./series-points.ts";
 
 const noGrid = { gridStart: 0, gridWidth: 0 };
 
-/** As it comes out of a message: anywhere in a larger buffer. */
+/** As in a message: at any offset of a larger buffer. */
 function column(values: readonly number[], offset = 0) {
   const bytes = new Uint8Array(offset + values.length * 8);
   bytes.set(new Uint8Array(Float64Array.from(values).buffer), offset);
@@ -16,7 +16,7 @@ function column(values: readonly number[], offset = 0) {
 }
 
 describe("columns of an answer", () => {
-  it("Z34 doubles come out bit for bit wherever they stand in the buffer", () => {
+  it("Z34 doubles are exact at any offset of the buffer", () => {
     fc.assert(
       fc.property(fc.array(fc.double()), fc.integer({ min: 0, max: 15 }), (values, offset) => {
         expect([...doublesOf(column(values, offset))]).toEqual(values);
@@ -38,7 +38,7 @@ describe("columns of an answer", () => {
 });
 
 describe("points of a series", () => {
-  it("Z34 exact points keep their place; those without one are counted, not drawn", () => {
+  it("Z34 exact points keep their place; those that cannot be shown are counted, not drawn", () => {
     const data = create(SeriesDataSchema, {
       kind: SeriesKind.NUMBER,
       form: Form.EXACT,
@@ -49,8 +49,8 @@ describe("points of a series", () => {
     const points = seriesPoints(data, Axis.STEP, noGrid);
     expect([...points.x]).toEqual([1, 5, 9]);
     expect([...points.y]).toEqual([10, Number.NaN, 30]);
-    expect(points).toMatchObject({ exact: true, pointCount: 4, homelessCount: 1 });
-    expect(seriesPoints(data, Axis.TIME, noGrid)).toMatchObject({ homelessCount: 4 });
+    expect(points).toMatchObject({ exact: true, pointCount: 4, unplacedCount: 1 });
+    expect(seriesPoints(data, Axis.TIME, noGrid)).toMatchObject({ unplacedCount: 4 });
   });
 
   it("Z34 times since the start of a run begin at 0", () => {
@@ -62,7 +62,7 @@ describe("points of a series", () => {
     expect([...seriesPoints(data, Axis.TIME, noGrid, 500).x]).toEqual([0, 200]);
   });
 
-  it("Z34 buckets stand in the middle of their steps, with lowest, highest and what was no number", () => {
+  it("Z34 buckets are at the middle of their steps, with lowest, highest and a mark for values that are not numbers", () => {
     const data = create(SeriesDataSchema, {
       form: Form.BAND,
       pointCount: 23n,
@@ -80,7 +80,7 @@ describe("points of a series", () => {
       [1, 2],
       [9, 8],
     ]);
-    expect(points).toMatchObject({ exact: false, pointCount: 23, homelessCount: 1 });
+    expect(points).toMatchObject({ exact: false, pointCount: 23, unplacedCount: 1 });
   });
 
   it("Z34 texts become heights by order of appearance, shared by all lines of a chart", () => {
@@ -112,10 +112,10 @@ describe("a zoomed part", () => {
     y: Float64Array.from(y),
     exact: true,
     pointCount: x.length,
-    homelessCount: 0,
+    unplacedCount: 0,
   });
 
-  it("Z35 has one point of the whole line on either side, and a line without a point in it passes through", () => {
+  it("Z35 has one point of the whole line on either side, and a line without a point in it crosses it", () => {
     const whole = points([0, 10, 20, 30, 40]);
     expect([...withNeighbours(points([20]), whole).x]).toEqual([10, 20, 30]);
     expect([...withNeighbours(points([0, 10]), whole).x]).toEqual([0, 10, 20]);

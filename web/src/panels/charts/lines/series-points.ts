@@ -7,15 +7,15 @@ export interface Grid {
   gridWidth: number;
 }
 
-/** What a bucket stands at: the middle of the steps it can hold. */
+/** The x of a bucket: the middle of its steps. */
 export function bucketPlaces(bucket: Float64Array, { gridStart, gridWidth }: Grid): Float64Array {
   const middle = Math.max(0, (gridWidth - 1) / 2);
   return bucket.map((b) => gridStart + b * gridWidth + middle);
 }
 
 /**
- * What the server read of one series as points of a chart. `originUs` is taken from times, so that a run begins at 0.
- * Points without a place on the axis come last and are only counted.
+ * One series of an answer as points of a chart. `originUs` is subtracted from times, so that a run begins at 0. Points
+ * that the axis cannot show come last and are only counted.
  */
 export function seriesPoints(data: SeriesData, axis: Axis, grid: Grid, originUs = 0): Points {
   const pointCount = Number(data.pointCount);
@@ -31,27 +31,27 @@ export function seriesPoints(data: SeriesData, axis: Axis, grid: Grid, originUs 
       nan: Uint8Array.from(doublesOf(data.nanCount), (each) => Number(each > 0)),
       exact: false,
       pointCount,
-      homelessCount: Math.max(0, pointCount - placed),
+      unplacedCount: Math.max(0, pointCount - placed),
     };
   }
   const all = doublesOf(axis === Axis.TIME ? data.timesUs : data.steps);
   let size = all.length;
   while (size > 0 && Number.isNaN(all[size - 1]!)) size--;
   const x = moved(all.subarray(0, size), originUs);
-  const homelessCount = Math.max(0, pointCount - size);
+  const unplacedCount = Math.max(0, pointCount - size);
   if (data.kind === SeriesKind.TEXT) {
     const { places, words } = placesOfWords(data.texts.slice(0, size));
-    return { x, y: places, words, exact: true, pointCount, homelessCount };
+    return { x, y: places, words, exact: true, pointCount, unplacedCount };
   }
   const y = valuesOf(data.values, data.kind).subarray(0, size);
-  return { x, y, exact: true, pointCount, homelessCount };
+  return { x, y, exact: true, pointCount, unplacedCount };
 }
 
 function moved(x: Float64Array, origin: number): Float64Array {
   return origin === 0 ? x : x.map((at) => at - origin);
 }
 
-/** Texts get heights by order of appearance. Beyond this many the rest share the last one. */
+/** Texts get heights by order of appearance. Above this number the rest share the last one. */
 const WORDS_MAX = 40;
 const OTHER_WORDS = "(other)";
 
