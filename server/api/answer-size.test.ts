@@ -104,6 +104,7 @@ const ASKED: Readonly<
   },
   GetArtifact: { ask: ({ runId }) => [{ run: { id: runId }, name: "k000" }] },
   ListArtifacts: { ask: ({ runId }) => [{ run: { id: runId }, pageSize: MANY }] },
+  SearchModels: { ask: ({ namespace }) => [{ namespace, pageSize: MANY }] },
   ListSources: { ask: ({ runId }) => [{ run: { id: runId }, pageSize: MANY }] },
   ListChildren: { ask: () => [{ externalId: `0${"s".repeat(1_000)}`, pageSize: MANY }] },
   GetLineage: { ask: ({ runId }) => [{ run: { id: runId }, depth: 100 }] },

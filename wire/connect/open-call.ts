@@ -45,6 +45,7 @@ export const EXPENSIVE: ReadonlySet<string> = new Set([
   "cairn.v1.AccessService/VerifyAudit",
   "cairn.v1.AccessService/WhoAmI",
   "cairn.v1.ArtifactService/ListArtifacts",
+  "cairn.v1.ArtifactService/SearchModels",
   "cairn.v1.ExploreService/CompareRuns",
   "cairn.v1.ExploreService/GetFrontier",
   "cairn.v1.ExploreService/GetImportance",
