@@ -42,7 +42,7 @@ export function serveStore(port: Endpoint, start: WorkerStart): () => void {
       close = () => reader.db.close();
       serveCalls<ReaderApi>(port, readerHandlers(reader), toPlainError);
     } else {
-      const writer = new OpenWriter(start.file);
+      const writer = new OpenWriter(start.file, new SharedNumber(start.position));
       close = () => writer.closeNow();
       if (start.role === "writer") serveCalls<WriterApi>(port, writerHandlers(writer), toPlainError);
       else {
@@ -60,13 +60,14 @@ export function serveStore(port: Endpoint, start: WorkerStart): () => void {
 /** The writer of a thread, which a restore replaces. */
 class OpenWriter {
   readonly #file: string;
-  readonly #position = new SharedNumber();
+  readonly #position: SharedNumber;
   readonly #followers: MessagePort[] = [];
   readonly #failed = Promise.withResolvers<PlainError>();
   now: StoreWriter;
 
-  constructor(file: string) {
+  constructor(file: string, position: SharedNumber) {
     this.#file = file;
+    this.#position = position;
     this.now = this.#open();
   }
 
@@ -93,11 +94,10 @@ class OpenWriter {
     }
   }
 
-  /** Answers RunChanges on this port, too. Returns where its position is. */
-  follow(port: MessagePort): SharedArrayBuffer {
+  /** Answers RunChanges on this port, too. */
+  follow(port: MessagePort): void {
     this.#followers.push(port);
     serveRunChanges(port, (mark) => this.now.runsSince(mark));
-    return this.#position.buffer;
   }
 
   closeNow(): void {
