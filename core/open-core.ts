@@ -33,6 +33,7 @@ import { Groups } from "./series/groups.ts";
 import { Metrics } from "./series/metrics.ts";
 import { System, type SystemOptions } from "./system/system.ts";
 import { Changes, type ChangesOptions } from "./watch/changes.ts";
+import { ReadPositions } from "./watch/read-positions.ts";
 import { Watches } from "./watch/watches.ts";
 
 /** What core needs from outside. Several cores may be opened on the same ports. */
@@ -65,6 +66,8 @@ export interface CoreOptions {
   /** One of its own when absent. */
   backlog?: Backlog;
   changes?: ChangesOptions;
+  /** How long reads are answered with the same position. */
+  resealMs?: number;
   passwordCost?: PasswordCost;
 }
 
@@ -138,6 +141,7 @@ export async function openCore(ports: Ports, options: CoreOptions) {
     artifacts,
     lineage: new Lineage({ store, links, runs, clock }),
     logs: new Logs({ store: logs, runs, changes }),
+    positions: new ReadPositions(changes, options.resealMs),
     watches: new Watches({ store, search, logs, runs, clock, changes }),
     system: new System({
       engine: ports.engine,

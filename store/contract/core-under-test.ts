@@ -27,6 +27,8 @@ export interface CoreUnderTestOptions extends ChangesOptions {
   onSweepFailure?(thrown: unknown): void;
   /** One of its own at NOW_US when absent. */
   clock?: Clock & { us: number };
+  /** A position per read when absent. */
+  resealMs?: number;
   /** Whether there is a place for them. */
   backups?: boolean;
 }
@@ -34,7 +36,14 @@ export interface CoreUnderTestOptions extends ChangesOptions {
 /** A core as servers have it, on a store under test. */
 export async function buildCore(
   under: StoresUnderTest,
-  { blobs, onSweepFailure, backups = true, clock = clockAt(NOW_US), ...changes }: CoreUnderTestOptions = {},
+  {
+    blobs,
+    onSweepFailure,
+    backups = true,
+    clock = clockAt(NOW_US),
+    resealMs = 0,
+    ...changes
+  }: CoreUnderTestOptions = {},
 ): Promise<CoreUnderTest> {
   const core = await openCore(
     {
@@ -45,6 +54,7 @@ export async function buildCore(
     {
       clock,
       changes,
+      resealMs,
       artifactSizeMax: ARTIFACT_SIZE_MAX,
       auditSigner: () => generateKeyPairSync("ed25519").privateKey,
       // The least there is: what a real one costs is not the matter here.

@@ -27,7 +27,7 @@ export interface FastMethod {
 }
 
 /** The two that carry the points, and the search that people wait for. */
-export function fastMethods({ ingest, metrics, runs }: ConnectCore): FastMethod[] {
+export function fastMethods({ ingest, metrics, positions, runs }: ConnectCore): FastMethod[] {
   return [
     {
       name: "cairn.v1.MetricService/WriteEnvelope",
@@ -38,9 +38,12 @@ export function fastMethods({ ingest, metrics, runs }: ConnectCore): FastMethod[
       answer: async (caller, message) => {
         checkBinary(ReadSeriesRequestSchema, message);
         const request = fromBinary(ReadSeriesRequestSchema, message);
+        const position = positions.now();
         const result = await metrics.read(caller, toReadRequest(request, binaryForm(request.encoding)));
-        if (request.encoding !== Encoding.NUMBERS) return encodeRead(result);
-        return [toBinary(ReadSeriesResponseSchema, fromReadResult(result, request.encoding))];
+        if (request.encoding !== Encoding.NUMBERS) return encodeRead(result, position);
+        const answer = fromReadResult(result, request.encoding);
+        answer.position = position;
+        return [toBinary(ReadSeriesResponseSchema, answer)];
       },
     },
     {
@@ -48,8 +51,10 @@ export function fastMethods({ ingest, metrics, runs }: ConnectCore): FastMethod[
       answer: async (caller, message) => {
         checkBinary(SearchRunsRequestSchema, message);
         const request = fromBinary(SearchRunsRequestSchema, message);
-        const found = await runs.search(caller, toSearchRuns(request));
-        return [toBinary(SearchRunsResponseSchema, fromFound(found))];
+        const position = positions.now();
+        const answer = fromFound(await runs.search(caller, toSearchRuns(request)));
+        answer.position = position;
+        return [toBinary(SearchRunsResponseSchema, answer)];
       },
     },
   ];

@@ -4,6 +4,7 @@ import type { OpenStores } from "../stores.ts";
 import { watchBehindContract } from "./behind.ts";
 import { watchCrowdContract } from "./crowd.ts";
 import { watchEventsContract } from "./events.ts";
+import { watchReadsContract } from "./reads.ts";
 import { watchResumeContract } from "./resume.ts";
 import { watchRightsContract } from "./rights.ts";
 import { watchTwoCoresContract } from "./two-cores.ts";
@@ -18,6 +19,7 @@ export function watchContract(
     describe("slow watchers", () => watchBehindContract(open, traits.restores));
     describe("rights", () => watchRightsContract(open));
     describe("resuming", () => watchResumeContract(open, traits.schedules));
+    describe("positions of reads", () => watchReadsContract(open, traits.schedules));
     describe("two cores on one store", () => watchTwoCoresContract(open));
     if (traits.crowds) describe("crowds", () => watchCrowdContract(open));
   });
