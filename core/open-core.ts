@@ -35,6 +35,7 @@ import { Groups } from "./series/groups.ts";
 import { Metrics } from "./series/metrics.ts";
 import { System, type SystemOptions } from "./system/system.ts";
 import { Changes, type ChangesOptions } from "./watch/changes.ts";
+import { ReadPositions } from "./watch/read-positions.ts";
 import { Watches } from "./watch/watches.ts";
 
 /** What core needs from outside. Several cores may be opened on the same ports. */
@@ -67,6 +68,8 @@ export interface CoreOptions {
   /** One of its own when absent. */
   backlog?: Backlog;
   changes?: ChangesOptions;
+  /** How long reads are answered with the same position. */
+  resealMs?: number;
   passwordCost?: PasswordCost;
 }
 
@@ -142,6 +145,7 @@ export async function openCore(ports: Ports, options: CoreOptions) {
     models: new Models({ search, artifacts: ports.artifacts, runs: store, clock }),
     lineage: new Lineage({ store, links, runs, clock }),
     logs: new Logs({ store: logs, runs, changes }),
+    positions: new ReadPositions(changes, options.resealMs),
     watches: new Watches({ store, search, logs, runs, clock, changes }),
     system: openSystem(ports, options.system, { runs, clock, follower, artifacts }),
   };

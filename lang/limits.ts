@@ -185,6 +185,8 @@ export const limits = {
 
   watchSeriesMax: 1_000,
   watchLogsMax: 1_000,
+  /** Positions of reads that one watch begins at. */
+  watchSinceMax: 100,
   watchersMax: 10_000,
   /** Of all watchers together: runs whose series or logs they watch. */
   watchedRunsMax: 200_000,

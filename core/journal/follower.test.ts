@@ -38,7 +38,7 @@ it("H14 says that everything may have changed when the journal is another one, o
   journal.secret = "of the restored one";
   await follower.catchUp();
   journal.note("a", CHANGED.purged);
-  journal.floor = journal.position;
+  journal.floor = journal.last;
   await follower.catchUp();
   await follower.catchUp();
   expect(seen).toEqual(["everything", "everything", "everything"]);

@@ -63,6 +63,11 @@ export interface Journal extends JournalReader {
  */
 export interface JournalReader {
   /**
+   * The position of the last change that was acknowledged here. Costs nothing and waits for nothing: a read that begins
+   * after the call contains every change up to it. Another server may have acknowledged later ones.
+   */
+  position(): number;
+  /**
    * Changes after a position that are of one of these kinds (of CHANGED), with nothing but these kinds; undefined asks
    * only where the journal is. Sees every write that was acknowledged before the call. Asking for rare kinds alone
    * costs no more than there are of them.

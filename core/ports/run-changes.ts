@@ -6,10 +6,7 @@ import type { RunStatus } from "#lang/statuses.ts";
  * store remembers nothing about its followers, so there may be any number of them, each as far as it is.
  */
 export interface RunChanges {
-  /**
-   * The position of the last change that was acknowledged. Costs nothing, so it may be asked before every answer; no
-   * wake-up is needed, and so none can be lost.
-   */
+  /** As `JournalReader.position`: it may be asked before every answer. No wake-up is needed, and so none can be lost. */
   position(): number;
   /**
    * A bounded part of what changed after `mark`, with the mark to go on from. It goes from the beginning, with `reset`,

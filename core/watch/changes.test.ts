@@ -112,7 +112,7 @@ describe("what is remembered", () => {
     const { epoch } = changes;
     journal.secret = "another";
     journal.floor = 5;
-    journal.position = 5;
+    journal.last = 5;
     const subscription = changes.subscribe({ runs: ["x"], signal: never });
     note(journal, "b");
     await subscription.wait();

@@ -91,6 +91,11 @@ export class Changes {
     return this.#position;
   }
 
+  /** Of the last change that was acknowledged here, known or not. */
+  get acknowledged(): number {
+    return this.#journal.position();
+  }
+
   /** What happened after a position below this one is not known. */
   get floor(): number {
     return this.#recent.floor;

@@ -12,8 +12,10 @@ export interface WatchRequest {
   series: readonly { run: RunRef; glob: string }[];
   /** From a line's number on; undefined for only what comes now. */
   logs: readonly { run: RunRef; filter: LogFilter; from: number | undefined }[];
-  /** Of an earlier event, to go on after it; "" to begin now. */
+  /** Of an earlier event, to go on after it, or of a read; "" to begin now. */
   position: string;
+  /** Of reads: it begins at the earliest of these and `position`. */
+  since: readonly string[];
 }
 
 export type WatchedKind = "runs" | "series" | "logs";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Seal } from "#base/seal.ts";
-import { cursorFromText, cursorToText, fingerprint, type Cursor } from "./position.ts";
+import { cursorFromText, cursorToText, earliest, fingerprint, NOWHERE, type Cursor } from "./position.ts";
 
 const HERE = { epoch: "0123456789ab", seal: new Seal() };
 const THERE = { epoch: "ff0123456789", seal: new Seal() };
@@ -17,7 +17,7 @@ describe("positions", () => {
     fc.assert(
       fc.property(cursor, fc.nat(), (given, runs) => {
         const text = cursorToText(given, HERE, runs);
-        expect(cursorFromText(text, HERE, runs)).toEqual({ cursor: given, partKnown: true });
+        expect(cursorFromText(text, HERE, runs)).toEqual({ cursor: given, partKnown: true, runs });
         expect(cursorFromText(text, THERE, runs)).toBeUndefined();
         expect(cursorFromText(text, HERE, runs + 1)?.partKnown).toBe(given.part === undefined);
       }),
@@ -28,6 +28,22 @@ describe("positions", () => {
     const textOf = (at: number) => cursorToText({ runs: at, points: at, part: undefined }, HERE, 0);
     expect(textOf(5)).toHaveLength(textOf(5_000_000_000).length);
     expect(textOf(5)).not.toBe(textOf(5));
+  });
+
+  it("H15 several begin where the earliest is, and a round that is left out begins again", () => {
+    const at = (runs: number, points: number, part?: Cursor["part"]) => ({
+      cursor: { runs, points, part },
+      partKnown: part === undefined,
+      runs: 7,
+    });
+    const part = { upTo: 9, run: 1, at: 8 };
+    expect(earliest([])).toBeUndefined();
+    expect(earliest([at(5, 6), at(3, 8), at(4, 7)])?.cursor).toEqual({ runs: 3, points: 6, part: undefined });
+    expect(earliest([at(5, 6, part), at(3, 6)])).toEqual({ ...at(3, 6, part), partKnown: false });
+    expect(earliest([at(5, 6, part), at(9, 5)])).toEqual(at(5, 5));
+    expect(earliest([at(5, 6), undefined])).toBeUndefined();
+    expect(earliest([undefined, at(5, 6)])).toBeUndefined();
+    expect(cursorFromText(NOWHERE, HERE, 0)).toBeUndefined();
   });
 
   it("H4 of an earlier version are of another journal", () => {

@@ -21,6 +21,9 @@ export interface Part {
   at: number;
 }
 
+/** The position of no journal: what happened since is never known. */
+export const NOWHERE = "0.0";
+
 /** Stands for a list of runs, which a part is only good for. */
 export function fingerprint(runIds: Iterable<string>): number {
   return crc32([...runIds].join());
@@ -54,6 +57,8 @@ export type Resumed =
       cursor: Cursor;
       /** False when it is in the middle of points of other runs than these. */
       partKnown: boolean;
+      /** Stands for the runs that the part is of. */
+      runs: number;
     }
   | undefined;
 
@@ -66,11 +71,29 @@ export function cursorFromText(text: string, { epoch, seal }: PositionSpace, run
   if (numbers?.length !== NUMBERS && numbers?.length !== NUMBERS_WITH_PART) throw notOne(text);
   const [runsAt, points, upTo, run, at, of] = numbers as [number, number, ...number[]];
   const part = upTo === undefined ? undefined : { upTo, run: run!, at: at! };
-  return { cursor: { runs: runsAt, points, part }, partKnown: part === undefined || of === runs };
+  const partKnown = part === undefined || of === runs;
+  return { cursor: { runs: runsAt, points, part }, partKnown, runs: of ?? runs };
+}
+
+/**
+ * Where all of them are: what happened after any of them comes. Only the first may be in the middle of a round; where
+ * another one is before it, the round begins again.
+ */
+export function earliest([first, ...others]: readonly Resumed[]): Resumed {
+  if (first === undefined) return undefined;
+  let { runs, points, part } = first.cursor;
+  for (const other of others) {
+    if (other === undefined) return undefined;
+    runs = Math.min(runs, other.cursor.runs);
+    if (other.cursor.points >= points) continue;
+    points = other.cursor.points;
+    part = undefined;
+  }
+  return { ...first, cursor: { runs, points, part }, partKnown: first.partKnown || part === undefined };
 }
 
 function notOne(text: string): CairnError {
   return new CairnError("invalid", `cannot go on from position ${quote(text)}: it is not one`, {
-    hint: "give the position of an event of an earlier watch as it was, or none",
+    hint: "give the position of a read or of an event of an earlier watch as it was, or none",
   });
 }

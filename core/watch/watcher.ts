@@ -85,8 +85,12 @@ export class Watcher {
     this.#fingerprint = fingerprint(this.#runIds);
   }
 
-  /** Goes on until the subscription is closed, the rights change or something fails. `first` is sent right away. */
-  async *events(first: readonly WatchNews[]): AsyncGenerator<WatchEvent, never> {
+  /**
+   * Goes on until the subscription is closed, the rights change or something fails. `started`, with its position, and
+   * `first` are sent right away.
+   */
+  async *events(started: string, first: readonly WatchNews[]): AsyncGenerator<WatchEvent, never> {
+    yield { kind: "started", position: started };
     for (const news of first) yield this.#event(news);
     for (let toldMs = performance.now(); ;) {
       for await (const news of this.#round()) {

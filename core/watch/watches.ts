@@ -13,7 +13,8 @@ import type { Subscription } from "./subscription.ts";
 import type { WatchedKind, WatchEvent, WatchNews, WatchRequest } from "./event.ts";
 import { KeyFilter } from "./key-filter.ts";
 import { LinePages } from "./line-pages.ts";
-import { cursorFromText, fingerprint, type Cursor, type Resumed } from "./position.ts";
+import { cursorFromText, cursorToText, earliest, fingerprint, NOWHERE } from "./position.ts";
+import type { Cursor, Resumed } from "./position.ts";
 import { RightsCheck } from "./rights-check.ts";
 import { RunAnswers, viewOf } from "./run-answers.ts";
 import { UNREAD, Watcher, type FollowedLog, type Watched } from "./watcher.ts";
@@ -92,7 +93,7 @@ export class Watches {
     // From here to the end of `#begin` nothing waits, so no change comes between.
     const subscription = this.#enter(watched, runIds, signal);
     try {
-      const { cursor, first } = this.#begin(watched, request, resumed);
+      const { cursor, started, first } = this.#begin(watched, request, resumed);
       const changes = this.#changes;
       const watcher = new Watcher({
         watched,
@@ -106,7 +107,7 @@ export class Watches {
         lines: this.#lines,
         stillMs: this.#stillMs,
       });
-      for await (const event of watcher.events(first)) {
+      for await (const event of watcher.events(started, first)) {
         this.#events++;
         yield event;
       }
@@ -117,7 +118,8 @@ export class Watches {
 
   /** Finds what the request names where it is now, or throws as reading it would. */
   async #find(caller: Caller, request: WatchRequest): Promise<Watched> {
-    const { runs, series, logs } = request;
+    const { runs, series, logs, since } = request;
+    requireAtMost(since.length, limits.watchSinceMax, "positions of reads in one watch");
     requireAtMost(series.length, limits.watchSeriesMax, "series selectors in one watch");
     requireAtMost(logs.length, limits.watchLogsMax, "logs in one watch");
     if (runs === undefined && series.length === 0 && logs.length === 0) {
@@ -167,48 +169,62 @@ export class Watches {
   }
 
   /** Where it begins, and what is to be said first. */
-  #begin(watched: Watched, request: WatchRequest, resumed: Resumed): { cursor: Cursor; first: WatchNews[] } {
-    const first: WatchNews[] = [{ kind: "started" }];
-    const { cursor, behind } = this.#place(watched, request, resumed);
+  #begin(
+    watched: Watched,
+    request: WatchRequest,
+    resumed: Resumed,
+  ): { cursor: Cursor; started: string; first: WatchNews[] } {
+    const first: WatchNews[] = [];
+    const { cursor, started, behind } = this.#place(watched, request, resumed);
     if (behind.length > 0) first.push({ kind: "behind", what: behind });
     request.logs.forEach(({ from }, i) => {
       const { runId, next } = watched.logs[i]!;
       // Said now, so that it can be given as `from` after a break before the first line.
       if (from === undefined) first.push({ kind: "lines", runId, lines: [], next });
     });
-    return { cursor, first };
+    return { cursor, started, first };
   }
 
-  /** Where the position of the request is, when it is known what happened since. */
-  async #resume(watched: Watched, { position: text }: WatchRequest): Promise<Resumed> {
+  /** Where the request begins, when it is known what happened since. */
+  async #resume(watched: Watched, { position: text, since }: WatchRequest): Promise<Resumed> {
     const changes = this.#changes;
     await changes.catchUp();
-    if (text === "") return undefined;
-    const resumed = cursorFromText(text, changes, fingerprint(watched.series.keys()));
-    if (resumed === undefined) return undefined;
-    const { runs, points, part } = resumed.cursor;
+    const runs = fingerprint(watched.series.keys());
+    const given = text === "" ? since : [text, ...since];
+    const resumed = given.map((one) => cursorFromText(one, changes, runs));
+    const begin = earliest(resumed);
+    if (begin === undefined) return undefined;
     // A position that was forgotten is found out when it is looked for; one that never was is of another journal.
-    await changes.reachBack(Math.min(runs, points));
-    return Math.max(runs, points, part?.upTo ?? 0) <= changes.position ? resumed : undefined;
+    await changes.reachBack(Math.min(begin.cursor.runs, begin.cursor.points));
+    return resumed.every((one) => lastOf(one!.cursor) <= changes.position) ? begin : undefined;
   }
 
+  /** Who goes on from `started` is notified of the same, also of what it is behind with. */
   #place(
     watched: Watched,
-    { position: text, logs }: WatchRequest,
+    { position: text, since, logs }: WatchRequest,
     resumed: Resumed,
-  ): { cursor: Cursor; behind: WatchedKind[] } {
+  ): { cursor: Cursor; started: string; behind: WatchedKind[] } {
     const { position } = this.#changes;
     const now: Cursor = { runs: position, points: position, part: undefined };
-    if (text === "") return { cursor: now, behind: [] };
+    if (text === "" && since.length === 0) {
+      return { cursor: now, started: cursorToText(now, this.#changes, 0), behind: [] };
+    }
     const behind: WatchedKind[] = [];
     if (resumed === undefined && watched.view !== undefined) behind.push("runs");
     if (resumed?.partKnown !== true && watched.series.size > 0) behind.push("series");
     // A position says nothing about lines: they have numbers.
     if (logs.some(({ from }) => from === undefined)) behind.push("logs");
-    if (resumed === undefined) return { cursor: now, behind };
-    const { cursor, partKnown } = resumed;
-    return { cursor: partKnown ? cursor : { ...now, runs: cursor.runs }, behind };
+    if (resumed === undefined) return { cursor: now, started: NOWHERE, behind };
+    const { cursor, partKnown, runs } = resumed;
+    const started = cursorToText(cursor, this.#changes, runs);
+    return { cursor: partKnown ? cursor : { ...now, runs: cursor.runs }, started, behind };
   }
+}
+
+/** The last position that it speaks of. */
+function lastOf({ runs, points, part }: Cursor): number {
+  return Math.max(runs, points, part?.upTo ?? 0);
 }
 
 function requireRoom(count: number, max: number, what: string): void {

@@ -63,6 +63,33 @@ describe("watch() over a connection that breaks", () => {
     expect(seen.kinds).not.toContain("behind");
   });
 
+  it("C64 begins at the position of a read, or at the earliest of several, however often it is cut", async () => {
+    const id = await createRun();
+    await writeStep(direct, id, 0);
+    const run = await direct.runs.getRun({ run: { id } });
+    await direct.runs.updateRun({ run: { id }, tags: { read: "before" } });
+    await writeStep(direct, id, 1);
+    const found = await direct.runs.searchRuns({ namespace: "watched", query: `id = "${id}"` });
+    await writeStep(direct, id, 2);
+    const request = { runs: { query: `id = "${id}"`, columns: ["tags"] }, series: [{ run: { id } }] };
+    for (const begin of [
+      { position: run.position },
+      { since: [found.position, run.position] },
+      { position: found.position, since: [run.position] },
+    ]) {
+      const seen = follow(new Cairn({ url: proxy.url }), { ...request, ...begin });
+      await seen.began;
+      await proxy.cut();
+      await proxy.mend();
+      await expect.poll(() => seen.steps.at(-1)).toBe(2);
+      await expect.poll(() => seen.runs.at(-1)?.tags["read"]).toBe("before");
+      // What was written just before the read may come again.
+      expect(seen.steps.slice(-2)).toEqual([1, 2]);
+      expect(seen.kinds).not.toContain("behind");
+      seen.stop();
+    }
+  });
+
   it("C52 an event that was not taken comes again", async () => {
     const id = await createRun();
     const request = { series: [{ run: { id } }], logs: [{ run: { id }, from: 0n }] };

@@ -8,13 +8,18 @@ import { followStream, type FollowOptions } from "./follow-stream.ts";
 /**
  * What happens to runs, points and log lines, over lost connections and restarts of the server:
  *
- *     for await (const { event } of watch(cairn, { runs: { query: 'status = "running"' } }, { signal })) {
+ *     const query = 'status = "running"';
+ *     const { runs, position } = await cairn.runs.searchRuns({ query });
+ *     show(runs);
+ *     for await (const { event } of watch(cairn, { runs: { query }, position }, { signal })) {
  *       if (event.case === "runs") show(event.value.runs);
- *       if (event.case === "started" || event.case === "behind") await readAll();
+ *       if (event.case === "behind") await readAll();
  *     }
  *
- * - `started` comes once, unless the connection is lost before. What was read before it may be old by then; what is
- *   acknowledged after it comes as an event.
+ * - With the `position` of a read, or with those of several as `since`, it begins there: what the answers do not contain
+ *   comes as an event, and what changed while they were read may come as well. Without one it begins now: what was read
+ *   before may be old by then.
+ * - `started` comes once, unless the connection is lost before.
  * - After a lost connection it goes on from the last event that was taken, with nothing missing and no point and no
  *   line twice. An event has been taken when the next one is asked for.
  * - `behind` says that the server has more to tell than it keeps: read again what `what` names.
@@ -33,13 +38,9 @@ export async function* watch(
   const wanted = clone(WatchRequestSchema, create(WatchRequestSchema, request));
   let hasStarted = false;
   for await (const event of followStream(cairn.url, (signal) => open(cairn, wanted, signal), options)) {
-    if (event.event.case === "started") {
-      // What is between the position asked for and this one comes only now, or is said to be missing.
-      if (wanted.position !== "") event.position = wanted.position;
-      if (hasStarted) continue;
-      hasStarted = true;
-    }
-    yield event;
+    const isRepeated = hasStarted && event.event.case === "started";
+    hasStarted = true;
+    if (!isRepeated) yield event;
     take(event, wanted);
   }
 }
@@ -79,6 +80,7 @@ async function nameLogs(
 /** Where to go on after this event. */
 function take({ position, event }: WatchEvent, wanted: WatchRequest): void {
   wanted.position = position;
+  wanted.since = [];
   if (event.case !== "lines") return;
   const { runId, next } = event.value;
   const log = wanted.logs.find(({ run }) => run?.id === runId);

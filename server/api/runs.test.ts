@@ -89,7 +89,7 @@ describe.each(TWO_WAYS)("$name", (way) => {
     expect(run).toMatchObject({ status: RunStatus.FAILED, endedUs: 123n });
     run = await runs.updateRun({ run: ref, status: RunStatus.RUNNING });
     expect(run).toMatchObject({ status: RunStatus.RUNNING, endedUs: 0n });
-    expect(await runs.getRun({ run: ref })).toEqual(run);
+    expect({ ...(await runs.getRun({ run: ref })), position: "" }).toEqual(run);
   });
 
   it("U6 deleting is undone by restoring; purging needs the trash and destroys everything", async () => {
@@ -266,6 +266,7 @@ describe.each(TWO_WAYS)("$name", (way) => {
       endedUs: 0n,
       deletedUs: 0n,
     });
-    expect(await runs.getRun({ run: { path: `default/${run!.id}` } })).toEqual(run);
+    const read = await runs.getRun({ run: { path: `default/${run!.id}` } });
+    expect({ ...read, position: "" }).toEqual(run);
   });
 });

@@ -28,6 +28,8 @@ export interface CoreUnderTestOptions extends ChangesOptions {
   onSweepFailure?(thrown: unknown): void;
   /** One of its own at NOW_US when absent. */
   clock?: Clock & { us: number };
+  /** A position per read when absent. */
+  resealMs?: number;
   /** Whether there is a place for them. */
   backups?: boolean;
   /** One of its own when absent. */
@@ -43,6 +45,7 @@ export async function buildCore(
     backups = true,
     backlog,
     clock = clockAt(NOW_US),
+    resealMs = 0,
     ...changes
   }: CoreUnderTestOptions = {},
 ): Promise<CoreUnderTest> {
@@ -56,6 +59,7 @@ export async function buildCore(
       clock,
       changes,
       ...(backlog !== undefined && { backlog }),
+      resealMs,
       artifactSizeMax: ARTIFACT_SIZE_MAX,
       auditSigner: () => generateKeyPairSync("ed25519").privateKey,
       // The least there is: what a real one costs is not the matter here.

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { MessageChannel } from "node:worker_threads";
+import { SharedNumber } from "#base/threads/shared-number.ts";
 import { CairnError, fromPlainError } from "#lang/errors.ts";
 import type { AccessStore, AuditRecord } from "#core/ports/access-store.ts";
 import type { ArtifactStore } from "#core/ports/artifact-store.ts";
@@ -34,20 +35,22 @@ export interface SqliteOptions {
 /** Opens the embedded store. Throws `precondition` when another process uses the directory. */
 export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
   const { directory, startThread: start = startThread } = options;
+  const last = new SharedNumber();
   if (directory === undefined) {
-    const thread = await start<WriterApi & ReaderApi>({ role: "both", file: ":memory:" });
-    return new SqliteStore(options, thread, [thread], undefined);
+    const own = { role: "both", file: ":memory:", position: last.buffer } as const;
+    const thread = await start<WriterApi & ReaderApi>(own);
+    return new SqliteStore(options, last, thread, [thread], undefined);
   }
   makeDirectory(directory);
   const lock = lockDirectory(directory);
   try {
     const file = join(directory, "cairn.db");
-    const writer = await start<WriterApi>({ role: "writer", file });
+    const writer = await start<WriterApi>({ role: "writer", file, position: last.buffer });
     const reader = await start<ReaderApi>({ role: "reader", file }).catch(async (thrown: unknown) => {
       await writer.stop();
       throw thrown;
     });
-    return new SqliteStore(options, writer, [reader], { file, lock });
+    return new SqliteStore(options, last, writer, [reader], { file, lock });
   } catch (thrown) {
     lock.release();
     throw thrown;
@@ -85,6 +88,8 @@ export class SqliteStore
   readonly copies = this;
   readonly integrity = this;
   readonly #options: SqliteOptions;
+  /** The position of the last change, which the writer sets before it acknowledges. */
+  readonly #last: SharedNumber;
   readonly #writer: Thread<WriterApi>;
   readonly #disk: { file: string; lock: { release(): void } } | undefined;
   /** Resolves when nothing can be written any more, with the reason; else never. */
@@ -102,11 +107,13 @@ export class SqliteStore
 
   constructor(
     options: SqliteOptions,
+    last: SharedNumber,
     writer: Thread<WriterApi>,
     readers: Thread<ReaderApi>[],
     disk: { file: string; lock: { release(): void } } | undefined,
   ) {
     this.#options = options;
+    this.#last = last;
     this.#writer = writer;
     this.#readers = readers.map((thread) => ({ thread, pending: 0 }));
     this.#disk = disk;
@@ -177,6 +184,7 @@ export class SqliteStore
 
   changesSince: Journal["changesSince"] = (...args) => this.#read("changesSince", args);
   readPoints: Journal["readPoints"] = (...args) => this.#read("readPoints", args);
+  position: Journal["position"] = () => this.#last.value;
 
   describeKey: NamespaceStore["describeKey"] = (description, audit) =>
     this.#write("describeKey", [description, this.#options.nowUs(), audit]);
@@ -220,8 +228,8 @@ export class SqliteStore
   async followRuns(): Promise<RunChangesLink> {
     await this.#open();
     const { port1, port2 } = new MessageChannel();
-    const position = await this.#writer.caller.call("followRuns", [port2], { transfer: [port2] });
-    return { port: port1, position };
+    await this.#writer.caller.call("followRuns", [port2], { transfer: [port2] });
+    return { port: port1, position: this.#last.buffer };
   }
 
   /** Moves the whole log into chunks and makes the file as small as it gets. For tests and benches. */

@@ -43,7 +43,7 @@ export function serveStore(port: Endpoint, start: WorkerStart): () => void {
       close = () => reader.db.close();
       serveCalls<ReaderApi>(port, readerHandlers(reader), toPlainError);
     } else {
-      const writer = new OpenWriter(start);
+      const writer = new OpenWriter(start, new SharedNumber(start.position));
       close = () => writer.closeNow();
       if (start.role === "writer") serveCalls<WriterApi>(port, writerHandlers(writer), toPlainError);
       else {
@@ -62,14 +62,15 @@ export function serveStore(port: Endpoint, start: WorkerStart): () => void {
 class OpenWriter {
   readonly #file: string;
   readonly #changesKept: number | undefined;
-  readonly #position = new SharedNumber();
+  readonly #position: SharedNumber;
   readonly #followers: MessagePort[] = [];
   readonly #failed = Promise.withResolvers<PlainError>();
   now: StoreWriter;
 
-  constructor({ file, changesKept }: WorkerStart) {
+  constructor({ file, changesKept }: WorkerStart, position: SharedNumber) {
     this.#file = file;
     this.#changesKept = changesKept;
+    this.#position = position;
     this.now = this.#open();
   }
 
@@ -96,11 +97,10 @@ class OpenWriter {
     }
   }
 
-  /** Answers RunChanges on this port, too. Returns where its position is. */
-  follow(port: MessagePort): SharedArrayBuffer {
+  /** Answers RunChanges on this port, too. */
+  follow(port: MessagePort): void {
     this.#followers.push(port);
     serveRunChanges(port, (mark) => this.now.runsSince(mark));
-    return this.#position.buffer;
   }
 
   closeNow(): void {

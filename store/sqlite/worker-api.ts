@@ -41,8 +41,8 @@ export interface WriterApi
   deleteSeries: PointStore["deleteSeries"];
   addSource: LineageStore["addSource"];
   removeSource: LineageStore["removeSource"];
-  /** Answers RunChanges on this port, too. Returns where its position is. */
-  followRuns(port: MessagePort): SharedArrayBuffer;
+  /** Answers RunChanges on this port, too. */
+  followRuns(port: MessagePort): void;
   /** Folds all that is in the log and shrinks the file. */
   settle(): Promise<void>;
   /** Answers when nothing can be written any more, with the reason. */
@@ -90,4 +90,6 @@ export interface WorkerStart {
   file: string;
   /** How many changes the journal keeps; tests make it few. */
   changesKept?: number;
+  /** A base/threads/shared-number.ts, which who writes keeps at the position of the last change; absent for a reader. */
+  position?: SharedArrayBuffer;
 }

@@ -14,6 +14,7 @@ import type { Runs } from "#core/runs/runs.ts";
 import type { Groups } from "#core/series/groups.ts";
 import type { Metrics } from "#core/series/metrics.ts";
 import type { System } from "#core/system/system.ts";
+import type { ReadPositions } from "#core/watch/read-positions.ts";
 import type { Watches } from "#core/watch/watches.ts";
 import type { Admission } from "#wire/kit/identify.ts";
 import type { OnFailure } from "./error.ts";
@@ -36,6 +37,7 @@ export interface ConnectCore {
   models: Models;
   lineage: Lineage;
   logs: Logs;
+  positions: ReadPositions;
   watches: Watches;
   system: System;
 }

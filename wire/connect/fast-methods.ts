@@ -30,7 +30,7 @@ export interface FastMethod {
 
 /** Those that carry the points, and the search that people wait for. */
 export function fastMethods({
-  core: { ingest, metrics, runs },
+  core: { ingest, metrics, positions, runs },
   onFailure,
 }: Pick<ConnectOptions, "core" | "onFailure">): FastMethod[] {
   return [
@@ -50,9 +50,12 @@ export function fastMethods({
       answer: async (caller, message) => {
         checkBinary(ReadSeriesRequestSchema, message);
         const request = fromBinary(ReadSeriesRequestSchema, message);
+        const position = positions.now();
         const result = await metrics.read(caller, toReadRequest(request, binaryForm(request.encoding)));
-        if (request.encoding !== Encoding.NUMBERS) return encodeRead(result);
-        return [toBinary(ReadSeriesResponseSchema, fromReadResult(result, request.encoding))];
+        if (request.encoding !== Encoding.NUMBERS) return encodeRead(result, position);
+        const answer = fromReadResult(result, request.encoding);
+        answer.position = position;
+        return [toBinary(ReadSeriesResponseSchema, answer)];
       },
     },
     {
@@ -60,8 +63,10 @@ export function fastMethods({
       answer: async (caller, message) => {
         checkBinary(SearchRunsRequestSchema, message);
         const request = fromBinary(SearchRunsRequestSchema, message);
-        const found = await runs.search(caller, toSearchRuns(request));
-        return [toBinary(SearchRunsResponseSchema, fromFound(found))];
+        const position = positions.now();
+        const answer = fromFound(await runs.search(caller, toSearchRuns(request)));
+        answer.position = position;
+        return [toBinary(SearchRunsResponseSchema, answer)];
       },
     },
   ];

@@ -27,6 +27,8 @@ export interface MethodTraits {
   clientStreams: boolean;
   /** Whether what it takes ends in the backlog of the storage. */
   writes: boolean;
+  /** Whether it answers with a position that a watch can begin at. */
+  saysPosition: boolean;
   /** Whether it reads so much that calls wait for each other, and end with their caller. */
   expensive: boolean;
 }
@@ -83,6 +85,7 @@ export function traitsOf(method: DescMethod, permission: Permission): MethodTrai
     streams: kind !== "unary",
     clientStreams: kind === "client_streaming" || kind === "bidi_streaming",
     writes: ENVELOPES.has(method.input.typeName),
+    saysPosition: permission === "read" && kind === "unary" && method.output.field["position"] !== undefined,
     expensive: EXPENSIVE.has(methodName(method)),
   };
 }

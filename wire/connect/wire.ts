@@ -7,6 +7,7 @@ import { senderOf } from "#wire/kit/sender.ts";
 import { connectAdapter } from "./adapter.ts";
 import { gate, openCallKey, receivedKey, senderKey, translate } from "./context.ts";
 import type { ConnectOptions } from "./core.ts";
+import { withPosition } from "./answer/answer-position.ts";
 import { fastMethods } from "./fast-methods.ts";
 import { FastUnary } from "./fast-unary.ts";
 import { Health, registerHealth } from "./services/health.ts";
@@ -54,7 +55,7 @@ export function connectWire(options: ConnectOptions): ConnectWire {
       );
     },
     requestGate: gate(options, methods),
-    interceptors: [translate(options)],
+    interceptors: [translate(options), withPosition(options.core.positions, methods)],
     openCall: () => new OpenCall(options.traffic),
     contextValues: (request, call) =>
       createContextValues().set(receivedKey, []).set(openCallKey, call).set(senderKey, senderOf(request)),

@@ -8,18 +8,22 @@ export class ListJournal implements JournalReader {
   floor = 0;
   /** Whether wake-ups arrive. */
   wakes = true;
-  position = 0;
+  last = 0;
   asked = 0;
 
   note(runId: string, what: number): void {
     const namespace = `of ${runId}`;
-    this.#noted.push({ position: ++this.position, runId, namespace, what, envelopes: 0 });
+    this.#noted.push({ position: ++this.last, runId, namespace, what, envelopes: 0 });
     if (this.wakes) for (const wake of this.#wakes) wake();
+  }
+
+  position(): number {
+    return this.last;
   }
 
   changesSince(since: number | undefined, kinds: number): Promise<JournalPart> {
     this.asked++;
-    const { secret, floor, position } = this;
+    const { secret, floor, last: position } = this;
     const known = since === undefined || since < floor ? [] : this.#noted;
     const changes = known.filter(({ position: at, what }) => at > (since ?? 0) && (what & kinds) !== 0);
     return Promise.resolve({ secret, floor, position, changes });

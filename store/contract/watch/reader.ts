@@ -8,7 +8,7 @@ import { asked, CALLER, type CoreUnderTest } from "../core-under-test.ts";
 export const READER: Caller = { ...CALLER, permission: "read" };
 
 export function watchRequest(request: Partial<WatchRequest> = {}): WatchRequest {
-  return { runs: undefined, series: [], logs: [], position: "", ...request };
+  return { runs: undefined, series: [], logs: [], position: "", since: [], ...request };
 }
 
 /** Every run. */

@@ -24,6 +24,7 @@ function withWakeUps(journal: Journal, woken: () => number): Journal & { asked: 
       own.asked++;
       return journal.changesSince(...args);
     },
+    position: () => journal.position(),
     readPoints: (...args: Parameters<Journal["readPoints"]>) => journal.readPoints(...args),
     subscribe: (wake: () => void) => {
       wakes.add(wake);

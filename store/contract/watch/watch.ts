@@ -5,6 +5,7 @@ import { watchBehindContract } from "./behind.ts";
 import { watchCrowdContract } from "./crowd.ts";
 import { watchEventsContract } from "./events.ts";
 import { watchMovesContract } from "./moves.ts";
+import { watchReadsContract } from "./reads.ts";
 import { watchResumeContract } from "./resume.ts";
 import { watchRightsContract } from "./rights.ts";
 import { watchWakeUpsContract } from "./wake-ups.ts";
@@ -22,6 +23,7 @@ export function watchContract(
     describe("moves of runs", () => watchMovesContract(open));
     describe("resuming", () => watchResumeContract(open, traits.schedules));
     describe("wake-ups", () => watchWakeUpsContract(open, traits.schedules));
+    describe("positions of reads", () => watchReadsContract(open, traits.schedules));
     describe("two cores on one store", () => watchTwoCoresContract(open, traits.restores));
     if (traits.crowds) describe("crowds", () => watchCrowdContract(open));
   });

@@ -72,9 +72,11 @@ const result: fc.Arbitrary<ReadSeriesResult> = fc.record({
 describe("encodeRead", () => {
   it("W2 writes the very message the generic writer does", () => {
     fc.assert(
-      fc.property(result, (read) => {
-        const message = fromBinary(ReadSeriesResponseSchema, new Uint8Array(Buffer.concat(encodeRead(read))));
-        expect(message).toEqual(fromReadResult(read, Encoding.BYTES));
+      fc.property(result, fc.string(), (read, position) => {
+        const bytes = new Uint8Array(Buffer.concat(encodeRead(read, position)));
+        const expected = fromReadResult(read, Encoding.BYTES);
+        expected.position = position;
+        expect(fromBinary(ReadSeriesResponseSchema, bytes)).toEqual(expected);
       }),
       { numRuns: dose(100, 1_000) },
     );

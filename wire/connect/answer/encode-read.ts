@@ -17,7 +17,7 @@ type TypedColumn = Float64Array | BigInt64Array | Uint16Array | Uint8Array;
  * columns themselves are not copied: an answer is megabytes of them, and the generic writer would copy
  * each four times.
  */
-export function encodeRead(result: ReadSeriesResult): Uint8Array[] {
+export function encodeRead(result: ReadSeriesResult, position: string): Uint8Array[] {
   const pieces: Uint8Array[] = [];
   for (const series of result.series) {
     const { head, columns } = encodeSeries(series);
@@ -31,8 +31,9 @@ export function encodeRead(result: ReadSeriesResult): Uint8Array[] {
   if (result.grid !== undefined) {
     double(2, result.grid.start);
     double(3, result.grid.width);
-    pieces.push(scratch.finish());
   }
+  text(4, position);
+  pieces.push(scratch.finish());
   return pieces;
 }
 

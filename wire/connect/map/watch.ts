@@ -12,7 +12,7 @@ import { fromMap, toInteger } from "./map.ts";
 import { fromRun, toRunRef } from "./run.ts";
 import { KINDS } from "./series.ts";
 
-export function toWatchRequest({ runs, series, logs, position }: RequestMessage): WatchRequest {
+export function toWatchRequest({ runs, series, logs, position, since }: RequestMessage): WatchRequest {
   return {
     runs: runs && { query: runs.query, namespace: runs.namespace, columns: runs.columns },
     series: series.map(({ run, glob }) => ({ run: toRunRef(run), glob })),
@@ -22,6 +22,7 @@ export function toWatchRequest({ runs, series, logs, position }: RequestMessage)
       from: from === undefined ? undefined : toInteger(from, "line number"),
     })),
     position,
+    since,
   };
 }
 

@@ -17,7 +17,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file cairn/v1/watch.proto.
  */
 export const file_cairn_v1_watch: GenFile = /*@__PURE__*/
-  fileDesc("ChRjYWlybi92MS93YXRjaC5wcm90bxIIY2Fpcm4udjEijAEKDFdhdGNoUmVxdWVzdBIhCgRydW5zGAEgASgLMhMuY2Fpcm4udjEuV2F0Y2hSdW5zEiUKBnNlcmllcxgCIAMoCzIVLmNhaXJuLnYxLldhdGNoU2VyaWVzEiAKBGxvZ3MYAyADKAsyEi5jYWlybi52MS5XYXRjaExvZxIQCghwb3NpdGlvbhgEIAEoCSI+CglXYXRjaFJ1bnMSDQoFcXVlcnkYASABKAkSEQoJbmFtZXNwYWNlGAIgASgJEg8KB2NvbHVtbnMYAyADKAkiOgoLV2F0Y2hTZXJpZXMSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEgwKBGdsb2IYAiABKAkiagoIV2F0Y2hMb2cSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEiMKBmZpbHRlchgCIAEoCzITLmNhaXJuLnYxLkxvZ0ZpbHRlchIRCgRmcm9tGAMgASgDSACIAQFCBwoFX2Zyb20imwIKCldhdGNoRXZlbnQSEAoIcG9zaXRpb24YASABKAkSKQoHc3RhcnRlZBgCIAEoCzIWLmNhaXJuLnYxLldhdGNoU3RhcnRlZEgAEiUKBHJ1bnMYAyABKAsyFS5jYWlybi52MS5SdW5zQ2hhbmdlZEgAEicKBnBvaW50cxgEIAEoCzIVLmNhaXJuLnYxLlBvaW50c0FkZGVkSAASJQoFbGluZXMYBSABKAsyFC5jYWlybi52MS5MaW5lc0FkZGVkSAASJgoGYmVoaW5kGAYgASgLMhQuY2Fpcm4udjEuRmVsbEJlaGluZEgAEigKBXN0aWxsGAcgASgLMhcuY2Fpcm4udjEuU3RpbGxXYXRjaGluZ0gAQgcKBWV2ZW50Ig4KDFdhdGNoU3RhcnRlZCI4CgtSdW5zQ2hhbmdlZBIbCgRydW5zGAEgAygLMg0uY2Fpcm4udjEuUnVuEgwKBGxlZnQYAiADKAkiRQoLUG9pbnRzQWRkZWQSDgoGcnVuX2lkGAEgASgJEiYKBnNlcmllcxgCIAMoCzIWLmNhaXJuLnYxLlNlcmllc1BvaW50cyJMCgpMaW5lc0FkZGVkEg4KBnJ1bl9pZBgBIAEoCRIgCgVsaW5lcxgCIAMoCzIRLmNhaXJuLnYxLkxvZ0xpbmUSDAoEbmV4dBgDIAEoAyIaCgpGZWxsQmVoaW5kEgwKBHdoYXQYASADKAkiDwoNU3RpbGxXYXRjaGluZzJNCgxXYXRjaFNlcnZpY2USPQoFV2F0Y2gSFi5jYWlybi52MS5XYXRjaFJlcXVlc3QaFC5jYWlybi52MS5XYXRjaEV2ZW50IgTg4BgCMAFiBnByb3RvMw", [file_cairn_v1_log, file_cairn_v1_metric, file_cairn_v1_permission, file_cairn_v1_run]);
+  fileDesc("ChRjYWlybi92MS93YXRjaC5wcm90bxIIY2Fpcm4udjEimwEKDFdhdGNoUmVxdWVzdBIhCgRydW5zGAEgASgLMhMuY2Fpcm4udjEuV2F0Y2hSdW5zEiUKBnNlcmllcxgCIAMoCzIVLmNhaXJuLnYxLldhdGNoU2VyaWVzEiAKBGxvZ3MYAyADKAsyEi5jYWlybi52MS5XYXRjaExvZxIQCghwb3NpdGlvbhgEIAEoCRINCgVzaW5jZRgFIAMoCSI+CglXYXRjaFJ1bnMSDQoFcXVlcnkYASABKAkSEQoJbmFtZXNwYWNlGAIgASgJEg8KB2NvbHVtbnMYAyADKAkiOgoLV2F0Y2hTZXJpZXMSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEgwKBGdsb2IYAiABKAkiagoIV2F0Y2hMb2cSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEiMKBmZpbHRlchgCIAEoCzITLmNhaXJuLnYxLkxvZ0ZpbHRlchIRCgRmcm9tGAMgASgDSACIAQFCBwoFX2Zyb20imwIKCldhdGNoRXZlbnQSEAoIcG9zaXRpb24YASABKAkSKQoHc3RhcnRlZBgCIAEoCzIWLmNhaXJuLnYxLldhdGNoU3RhcnRlZEgAEiUKBHJ1bnMYAyABKAsyFS5jYWlybi52MS5SdW5zQ2hhbmdlZEgAEicKBnBvaW50cxgEIAEoCzIVLmNhaXJuLnYxLlBvaW50c0FkZGVkSAASJQoFbGluZXMYBSABKAsyFC5jYWlybi52MS5MaW5lc0FkZGVkSAASJgoGYmVoaW5kGAYgASgLMhQuY2Fpcm4udjEuRmVsbEJlaGluZEgAEigKBXN0aWxsGAcgASgLMhcuY2Fpcm4udjEuU3RpbGxXYXRjaGluZ0gAQgcKBWV2ZW50Ig4KDFdhdGNoU3RhcnRlZCI4CgtSdW5zQ2hhbmdlZBIbCgRydW5zGAEgAygLMg0uY2Fpcm4udjEuUnVuEgwKBGxlZnQYAiADKAkiRQoLUG9pbnRzQWRkZWQSDgoGcnVuX2lkGAEgASgJEiYKBnNlcmllcxgCIAMoCzIWLmNhaXJuLnYxLlNlcmllc1BvaW50cyJMCgpMaW5lc0FkZGVkEg4KBnJ1bl9pZBgBIAEoCRIgCgVsaW5lcxgCIAMoCzIRLmNhaXJuLnYxLkxvZ0xpbmUSDAoEbmV4dBgDIAEoAyIaCgpGZWxsQmVoaW5kEgwKBHdoYXQYASADKAkiDwoNU3RpbGxXYXRjaGluZzJNCgxXYXRjaFNlcnZpY2USPQoFV2F0Y2gSFi5jYWlybi52MS5XYXRjaFJlcXVlc3QaFC5jYWlybi52MS5XYXRjaEV2ZW50IgTg4BgCMAFiBnByb3RvMw", [file_cairn_v1_log, file_cairn_v1_metric, file_cairn_v1_permission, file_cairn_v1_run]);
 
 /**
  * @generated from message cairn.v1.WatchRequest
@@ -41,12 +41,20 @@ export type WatchRequest = Message<"cairn.v1.WatchRequest"> & {
   logs: WatchLog[];
 
   /**
-   * From an earlier stream's events: what happened after it comes first. Empty
-   * for what happens from now on.
+   * Of an event of an earlier stream, or of the answer of a read: what happened
+   * after it comes first. Empty for what happens from now on.
    *
    * @generated from field: string position = 4;
    */
   position: string;
+
+  /**
+   * Positions of several reads: it begins at the earliest of these and
+   * `position`. At most 100.
+   *
+   * @generated from field: repeated string since = 5;
+   */
+  since: string[];
 };
 
 /**
@@ -152,7 +160,8 @@ export type WatchEvent = Message<"cairn.v1.WatchEvent"> & {
    */
   event: {
     /**
-     * The watch has begun: every change after `position` follows.
+     * The watch has begun: every change after `position` follows, and `behind`
+     * where those are not known.
      *
      * @generated from field: cairn.v1.WatchStarted started = 2;
      */
