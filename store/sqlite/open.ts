@@ -16,7 +16,7 @@ import type { RunChangesLink } from "#core/ports/run-changes.ts";
 import type { RunStore } from "#core/ports/run-store.ts";
 import type { UploadLedger } from "#core/ports/upload-ledger.ts";
 import { lockDirectory, makeDirectory } from "./file/lock.ts";
-import { packEnvelope } from "./journal/pack.ts";
+import { buffersOf, packEnvelope } from "./journal/pack.ts";
 import { artifactPort, blobLedgerPort, leasesPort, UNSEEN, uploadLedgerPort, type Calls } from "./ports.ts";
 import { startThread, type StartThread, type Thread } from "./thread.ts";
 import type { ReaderApi, WriterApi } from "./worker-api.ts";
@@ -377,12 +377,7 @@ export class SqliteStore
       }
     }
     if (packed.length === 0) return;
-    const transfer: ArrayBuffer[] = [];
-    for (const { body, extras } of packed) {
-      transfer.push(body.buffer);
-      if (extras !== undefined) transfer.push(...extras.lines.map((piece) => piece.body.buffer));
-    }
-    this.#writer.caller.call("append", [packed], { transfer }).then(
+    this.#writer.caller.call("append", [packed], { transfer: buffersOf(packed) }).then(
       (outcomes) => {
         // Points of hosts are no change, and come all the time.
         if (outcomes.some((outcome) => "ack" in outcome && outcome.position !== undefined))

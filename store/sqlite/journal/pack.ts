@@ -78,6 +78,16 @@ export function packEnvelope(
   };
 }
 
+/** What is handed to the storage thread without a copy. */
+export function buffersOf(packed: readonly ReturnType<typeof packEnvelope>[]): ArrayBuffer[] {
+  const buffers: ArrayBuffer[] = [];
+  for (const { body, extras } of packed) {
+    buffers.push(body.buffer);
+    if (extras !== undefined) buffers.push(...extras.lines.map((piece) => piece.body.buffer));
+  }
+  return buffers;
+}
+
 /**
  * A digest tells two bodies under one number apart, which may fail once in 2^32. Here a body is held against thousands, and
  * one that is taken for another is lost.
