@@ -154,7 +154,7 @@ describe("S2 F8 paths that try to climb", () => {
     tally("traversals", CORPUS);
   });
 
-  it("S2 the run's place in the path is no way out either", async () => {
+  it("S2 the part of the path with the run cannot escape either", async () => {
     const client = new RawHttp(server.url);
     const before = snapshot();
     for (const text of traversalCorpus(dose(250, 500), seed)) {

@@ -141,7 +141,7 @@ async function expectSame(victim: IndexVictim, world: World): Promise<void> {
 }
 
 it(
-  "J4, J6, J7: a run index that is killed at any moment comes back as a new one would be",
+  "J4, J6, J7: a run index that is killed at any moment restarts with the same content as a new one",
   async () => {
     const under = await openOnDisk(1, keepingChanges(CHANGES_KEPT));
     onTestFinished(() => under.discard());

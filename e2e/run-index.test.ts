@@ -49,7 +49,7 @@ describe("the run index of a store in a directory", () => {
     return id;
   }
 
-  it("J6 goes on from its snapshot with what came after, folded or not", async () => {
+  it("J6 continues from its snapshot with the later changes, folded or not", async () => {
     const id = await partWays();
     await open();
     expect(await found('name = "as captured" and metrics.loss.min = 1')).toEqual([id]);

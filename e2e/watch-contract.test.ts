@@ -23,7 +23,7 @@ describe("followers that are far behind", () => {
 });
 
 describe("watching a damaged log", () => {
-  it("H5 D9 says that lines are missing, goes on behind them, and shows none of them", async () => {
+  it("H5 D9 reports missing lines, continues after them, and shows none of them", async () => {
     const under = await openOnDisk();
     const core = await buildCore(under);
     const id = await makeRun(core);

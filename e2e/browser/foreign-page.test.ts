@@ -104,7 +104,7 @@ describe("S5 a page of another site", () => {
     expect(await names()).toEqual(["mine"]);
   });
 
-  it("S5 changes nothing under a name that was made to point at this machine", async () => {
+  it("S5 changes nothing under a name that resolves to this machine", async () => {
     const origin = `http://rebound.example:${server.listening.port}`;
     const page = await browser.newPage();
     expect((await page.goto(origin))?.status()).toBe(403);

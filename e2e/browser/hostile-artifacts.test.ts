@@ -33,7 +33,7 @@ async function startBeacon(): Promise<Beacon> {
   };
 }
 
-describe("S3 artifacts that hope to be run", () => {
+describe("S3 artifacts with scripts", () => {
   let server: Server;
   let beacon: Beacon;
   let browser: Browser;
@@ -60,7 +60,7 @@ describe("S3 artifacts that hope to be run", () => {
     await server.close();
   });
 
-  it("S3 are served as something to keep, not to open", async () => {
+  it("S3 are served as downloads that browsers do not open", async () => {
     expect(urls.size).toBe(200);
     for (const url of urls.values()) {
       const { headers } = await fetch(url);

@@ -34,7 +34,7 @@ function rotate<T>(list: readonly T[], by: number): T[] {
   return [...list.slice(at), ...list.slice(0, at)];
 }
 
-describe("S3 Z84 names and files that hope to be run", () => {
+describe("S3 Z84 names and files with scripts", () => {
   const pages = useWebPages({ demo: "none" });
   const heard: string[] = [];
   const beacon = createServer((request, response) => {
@@ -206,7 +206,7 @@ describe("S3 Z84 names and files that hope to be run", () => {
     pages().forgive(/status of 400/);
   });
 
-  it("S3 Z84 Z98 a page with all of them in it, and styles that hide what they ask for", async () => {
+  it("S3 Z84 Z98 a page with all of them in it, and with styles that hide what they load", async () => {
     const { port } = beacon.address() as AddressInfo;
     const home = `http://127.0.0.1:${port}`;
     const hidden = `background:u\\72l(${home}/hidden.png)`;

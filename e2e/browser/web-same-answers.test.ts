@@ -59,7 +59,7 @@ const run = fc.record({
 const someRuns = fc.array(run, { minLength: 2, maxLength: 4 });
 
 describe("the same question has the same answer in the API, the terminal and the pages", () => {
-  it("M6, Z57, T26: what differs between runs", async () => {
+  it("M6, Z57, T26: the differences between runs", async () => {
     await fc.assert(
       fc.asyncProperty(someRuns, async (asked) => {
         const { ids } = await build(asked);
@@ -85,7 +85,7 @@ describe("the same question has the same answer in the API, the terminal and the
     );
   });
 
-  it("M2, M3: which run is the best, and which param matters", async () => {
+  it("M2, M3: the best run, and the most important param", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(1_000), { minLength: 6, maxLength: 10 }), async (losses) => {
         const params = (i: number) => ({ lr: String(i), noise: String((i * 7) % 5) });
@@ -116,7 +116,7 @@ describe("the same question has the same answer in the API, the terminal and the
     );
   });
 
-  it("T18, Z18: the words for a size", async () => {
+  it("T18, Z18: the format of sizes", async () => {
     const { ids } = await build([{ params: {}, loss: 1 }]);
     const id = ids[0]!;
     for (const sizeBytes of [1, 1023, 81_920, 123_456, 5_000_000]) {

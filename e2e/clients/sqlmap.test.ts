@@ -123,7 +123,7 @@ describe("S10 sqlmap", () => {
     }
   });
 
-  it("S10 every method is tried, or there is a reason", () => {
+  it("S10 every method is attacked, or there is a reason not to", () => {
     const unary = SERVICES.flatMap((service) =>
       service.methods
         .filter(({ methodKind }) => methodKind === "unary")
@@ -132,7 +132,7 @@ describe("S10 sqlmap", () => {
     expect([...Object.keys(REQUESTS), ...Object.keys(LEFT_OUT)].toSorted()).toEqual(unary.toSorted());
   });
 
-  it("S10 what is tried is accepted as it is", async () => {
+  it("S10 unchanged requests are accepted", async () => {
     // Otherwise nothing but the refusal of a broken request would be tried.
     for (const [method, body] of Object.entries(REQUESTS)) {
       const plain = await post(method, body);

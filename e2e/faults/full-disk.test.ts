@@ -101,8 +101,8 @@ async function newRun(): Promise<string> {
   return run!.id;
 }
 
-describe("a server on a disk that is full again and again", () => {
-  it("D10 R4 refuses writes at once, reads, searches, deletes and lets in, and goes on by itself", async () => {
+describe("a server on a disk that is full repeatedly", () => {
+  it("D10 R4 refuses writes at once, still reads, searches, deletes and authenticates, and recovers by itself", async () => {
     await start();
     await access().createPrincipal({ name: "ada", kind: PrincipalKind.USER, password: PASSWORD });
     const spare: string[] = [];
@@ -161,7 +161,7 @@ describe("a server on a disk that is full again and again", () => {
     expect(await clients.system.checkIntegrity({})).toMatchObject({ ok: true, problems: [] });
   });
 
-  it("D10 R4 keeps nothing of an upload during which the disk becomes full", async () => {
+  it("D10 R4 stores nothing of an upload during which the disk becomes full", async () => {
     await start();
     const runId = await newRun();
     const content = randomBytes(FILE_BYTES);
@@ -188,7 +188,7 @@ describe("a server on a disk that is full again and again", () => {
     expect(Buffer.from(await during.arrayBuffer()).equals(content)).toBe(true);
   });
 
-  it("D3 says so and ends when it may not write to its data directory", async () => {
+  it("D3 exits with a message when its data directory is not writable", async () => {
     await start();
     server!.child.kill("SIGTERM");
     await server!.exited;

@@ -11,7 +11,7 @@ const THOROUGH_EVERY = 20;
 /** Of processor time, which other processes take nothing of. */
 const READY_CPU_MS_MAX = 5_000;
 
-it("D2, E6, H4 R1 what was acknowledged survives kill -9 at any moment, and nothing is there by half, and a watcher goes on where it was", async () => {
+it("D2, E6, H4 R1 acknowledged writes survive kill -9 at any moment, no envelope is stored in part, and a watcher resumes", async () => {
   const random = generator(seed);
   const total = { envelopes: 0, points: 0, lines: 0, files: 0, grants: 0, resumed: 0 };
   const started = performance.now();

@@ -125,7 +125,7 @@ async function gauge(url: string, name: string): Promise<number> {
   return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
 }
 
-it("R8, S19 hundreds of slow clients do not slow down a healthy one, take little memory, and are all closed", async () => {
+it("R8, S19 hundreds of slow clients do not slow down a healthy one, need little memory, and are all closed", async () => {
   const control = await startSubject();
   const victim = await startSubject();
   const { url, child } = victim.server;

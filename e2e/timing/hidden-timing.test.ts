@@ -13,7 +13,7 @@ const WARM_UP = 300;
 /** Of pairs in which the hidden one took longer. With 1,000 of equal work it is beyond 0.6 once in billions of times. */
 const SHARE_MAX = 0.6;
 
-it("A21, S1: how long GetNamespace takes does not tell a hidden namespace from a missing one", async () => {
+it("A21, S1: the time of GetNamespace does not distinguish a hidden namespace from a missing one", async () => {
   const folder = makeFolder();
   const server = await startChild(["--auth", "--data", folder]);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });

@@ -91,7 +91,7 @@ function distanceOf(check: Check, token: string): number {
   );
 }
 
-it("S14 how long a wrong token takes does not tell how much of it is right", async () => {
+it("S14 the time for a wrong token does not reveal how much of it is right", async () => {
   const { access } = await openAccess(await openInMemory());
   const token = (await access.bootstrap())!;
   let compared = 0;

@@ -10,7 +10,7 @@ const QUIET_MS = 2_500;
 describe("a server with runs", () => {
   const pages = useWebPages();
 
-  it("Z80 what happens is seen within a second, without being asked for", async () => {
+  it("Z80 changes are visible within a second, without a reload", async () => {
     const page = await pages().open("/");
     await page.getByRole("banner").getByText("live", { exact: true }).waitFor();
     const asked: string[] = [];
