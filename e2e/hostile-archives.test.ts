@@ -6,7 +6,7 @@ import { httpClient, jsonOf, sha256, VERSIONS, type HttpClient } from "#server/t
 import { startChild, type ChildServer } from "#server/testing/child.ts";
 import { hostileArchives, type HostileArchive } from "./hostile-archive-files.ts";
 
-const CANARY = "nobody unpacks here";
+const CANARY = "must not be overwritten";
 
 let folder: string;
 let server: ChildServer;

@@ -18,7 +18,7 @@ describe("the one stream of a browser", () => {
   });
   afterEach(() => hub.close());
 
-  /** Listens, and waits until the watch stands, which is told as `stale` or seen by what comes. */
+  /** Subscribes, and waits until the watch is open, which `stale` or another event shows. */
   function listen(subscription: Subscription, sinceMs?: number): LiveEvent[] {
     const events: LiveEvent[] = [];
     hub.add(++lastId, subscription, (event) => events.push(event), sinceMs);
@@ -38,7 +38,7 @@ describe("the one stream of a browser", () => {
 
   async function standing(...all: LiveEvent[][]): Promise<void> {
     await expect.poll(() => hub.connection.state).toBe("live");
-    // A first stream tells everybody who shows runs or points to read again.
+    // After the first stream begins, all views of runs and points read again.
     await expect.poll(() => all.every((events) => events.some(({ kind }) => kind === "stale"))).toBe(true);
   }
 
@@ -86,7 +86,7 @@ describe("the one stream of a browser", () => {
     await expect.poll(() => Date.now()).toBeGreaterThan(stoodMs);
     const calm = [listen(view("hub/calm")), listen({ kind: "series", runIds: [id], glob: "" })];
     const log = listen({ kind: "log", runId: id, from: 0n });
-    // Its lines come only once the request stands.
+    // Its lines arrive only once the watch is open.
     await expect.poll(() => log.some(({ kind }) => kind === "lines")).toBe(true);
     expect(calm).toEqual([[], []]);
   });
@@ -166,11 +166,11 @@ describe("the one stream of a browser", () => {
     await cairn.runs.deleteRun({ run: { id: purged } });
     await cairn.runs.purgeRun({ run: { id: purged } });
     await expect.poll(() => left(runs)).toContain(purged);
-    // Whoever comes now makes the request anew, with a run in it that is gone.
+    // A new subscription makes a new request, with a purged run in it.
     const later = listen({ kind: "series", runIds: [kept], glob: "loss" });
     const last = listen({ kind: "log", runId: kept, from: 0n });
     await expect.poll(() => sole.at(-1)?.kind).toBe("refused");
-    // Its lines come only once the request stands again.
+    // Its lines arrive only once the watch is open again.
     await expect.poll(() => last.some(({ kind }) => kind === "lines")).toBe(true);
     await cairn.metrics.writeEnvelope({
       run: { id: kept },

@@ -10,7 +10,7 @@ import { runCairn } from "./cli/testing/cairn.ts";
 import { startJob } from "./sdk/job.ts";
 import { steadyPort } from "./steady-port.ts";
 
-/** A server that asks for the local secret, as on systems that do not tell who calls, and its user's programs. */
+/** A server that requires the local secret, as on systems that cannot identify local callers, and programs of its user. */
 const home = mkdtempSync(join(tmpdir(), "cairn-home-"));
 const folder = join(home, ".config", "cairn");
 const env = { HOME: home, XDG_CONFIG_HOME: "" };

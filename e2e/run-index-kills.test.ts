@@ -108,7 +108,7 @@ class World {
     if (this.upTo(5) === 0) await this.under.settle();
   }
 
-  /** Until the journal has forgotten what it has now; all of it is of one run. */
+  /** Until the journal has dropped its present changes; all new ones are of one run. */
   async outrun(): Promise<void> {
     const { journal } = this.under;
     const { position } = await journal.changesSince(undefined, 0);
@@ -214,7 +214,7 @@ it(
     }
     tally("kills of the run index", KILLS);
     console.log(`${KILLS} kills of the run index: ${JSON.stringify(seen)}`);
-    // Each kind of moment was met, and each way to come back was taken.
+    // Each kind of moment occurred, and each way to restart was used.
     expect(Math.min(...Object.values(seen))).toBeGreaterThan(0);
   },
   TIMEOUT_MS,

@@ -8,7 +8,7 @@ import { dose, isLong, tally } from "../tools/dose.ts";
 
 const inMemory = dose(40, 1_000);
 const onDisk = dose(5, 50);
-// Once as it is, and once with little memory and wake-ups that are lost.
+// Once with the default limits, and once with little memory and lost wake-ups.
 tally("watch schedules", 2 * (inMemory + onDisk));
 
 watchContract("sqlite on disk", () => openOnDisk(), { restores: true, schedules: onDisk, crowds: isLong });

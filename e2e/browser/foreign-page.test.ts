@@ -95,7 +95,7 @@ describe("S5 a page of another site", () => {
     await attacker.close();
     expect(Object.keys(results).length).toBe(40);
     for (const [attempt, result] of Object.entries(results)) {
-      // Without CORS a page may send some things and learns nothing of what came back.
+      // Without CORS a page may send some requests but cannot read the answers.
       const blind = attempt.startsWith("no-cors") || attempt === "beacon";
       if (blind)
         expect(["let through: ", "let through: true", "refused: TypeError"], attempt).toContain(result);

@@ -12,7 +12,7 @@ import { expectAccessible, useWebPages } from "./web-page.ts";
 const pages = useWebPages({ demo: "none" });
 
 const ENVELOPE_POINTS = 100_000;
-/** More take longer to write; what is read and drawn of them is as much. */
+/** More would take longer to write, without changing what is read and drawn. */
 const POINTS = dose(300_000, 2_000_000);
 /** Somewhere within, with a little room on both sides. */
 const SPIKE_AT = 100 + (seed % (POINTS - 200));

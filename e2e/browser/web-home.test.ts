@@ -130,7 +130,7 @@ describe("a server with runs", () => {
     await expect.poll(focused).toBe("Skip to the page");
     const outline = () => page.evaluate("getComputedStyle(document.activeElement).outlineStyle");
     await expect.poll(outline).toBe("solid");
-    // Letters are letters where somebody types.
+    // In a field, letters are text and not keys.
     await page.keyboard.press("Control+k");
     await page.keyboard.type("t?gh");
     await expect.poll(() => page.getByRole("combobox").inputValue()).toBe("t?gh");

@@ -37,7 +37,7 @@ async function openRuns(path: string): Promise<Page> {
   return page;
 }
 
-/** Searches the page asks for rows with, from now on. */
+/** Searches for rows that the page sends from now on. */
 function rowCalls(page: Page): Request[] {
   const calls: Request[] = [];
   page.on("request", (request) => {
@@ -121,7 +121,7 @@ describe("a table of very many runs", () => {
     const page = await openRuns(`/n/${space}?q=order+by+name&cols=["status"]`);
     await page.getByRole("checkbox", { name: "Select all runs" }).click();
     await status(page).getByText(`5,000 selected of ${ALL_RUNS}, the maximum`).waitFor();
-    // Too many for an address; the page is not told by it.
+    // Too many for an address, so they are not in it.
     expect(page.url()).not.toContain("sel=");
     await expectAccessible(page);
     const [download] = await Promise.all([
@@ -257,7 +257,7 @@ describe("one run among others", () => {
       });
     }, 500);
     try {
-      // Without a metric among the columns points are no change, so that it must ask.
+      // Without a metric among the columns points are not reported as changes, so the page must ask.
       const page = await openRuns('/n/talks?split=100&cols=["status"]');
       const calls = rowCalls(page);
       await expect.poll(() => calls.length, { timeout: 60_000 }).toBeGreaterThan(0);

@@ -247,7 +247,7 @@ describe("the runs page", () => {
     await expect.poll(() => names(page)).toContain("meanwhile");
     await pages().cairn.runs.createRun({ namespace: space, name: "after" });
     await expect.poll(() => names(page)).toContain("after");
-    // Everything else of the page hears, too, such as the tree.
+    // Other parts of the page are notified, too, such as the tree.
     const inTree = page.getByRole("navigation").getByRole("link", { name: /sleeper/ });
     await expect.poll(() => inTree.innerText()).toMatch(/\b3\b/);
   });
@@ -282,7 +282,7 @@ describe("the runs page", () => {
     await page.keyboard.press("End");
     await expect.poll(() => names(page)).toContain("many-0");
     expect(await page.locator("#row-599").getAttribute("aria-rowindex")).toBe("601");
-    // Only what is in sight exists.
+    // Only visible rows are in the document.
     expect(await rowsOf(page).count()).toBeLessThan(80);
     await page.keyboard.press("Home");
     await expect.poll(async () => (await names(page))[0]).toBe("many-599");

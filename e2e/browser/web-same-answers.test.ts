@@ -72,9 +72,9 @@ describe("the same question has the same answer in the API, the terminal and the
           .filter(({ meaning }) => meaning.some((number) => number !== 0))
           .map(({ key, texts, text }) => [key].concat(text.map((number) => texts[number - 1] ?? "—")));
         const { json } = await terminal("diff", ...ids, "--json");
-        const told = json() as { params?: { key: string; values: (string | null)[] }[] };
+        const answer = json() as { params?: { key: string; values: (string | null)[] }[] };
         expect(
-          (told.params ?? []).map(({ key, values }) => [key].concat(values.map((one) => one ?? "—"))),
+          (answer.params ?? []).map(({ key, values }) => [key].concat(values.map((one) => one ?? "—"))),
         ).toEqual(different);
         const page = await pages().open(`/compare?runs=${ids.join(",")}`);
         await page.getByRole("table").waitFor();
@@ -100,10 +100,10 @@ describe("the same question has the same answer in the API, the terminal and the
         await home.close();
         const found = await pages().cairn.explore.getImportance({ runs: { namespace } });
         const order = found.params.map(({ key }) => key);
-        const told = (await terminal("explore", "importance", "-n", namespace, "--json")).json() as {
+        const answer = (await terminal("explore", "importance", "-n", namespace, "--json")).json() as {
           params: { key: string }[];
         };
-        expect(told.params.map(({ key }) => key)).toEqual(order);
+        expect(answer.params.map(({ key }) => key)).toEqual(order);
         const page = await pages().open(`/explore/${namespace}?tab=importance`);
         await expect
           .poll(async () =>

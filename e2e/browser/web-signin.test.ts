@@ -4,7 +4,7 @@ import { Cairn } from "#sdk/client.ts";
 import { expectAccessible, useWebPages } from "./web-page.ts";
 
 const pages = useWebPages({ demo: "small", argv: ["--auth"] });
-/** What a browser notes when it is told that nobody is signed in. */
+/** The message of a browser when the server answers that no user is signed in. */
 const REFUSED = /status of 401|status of 403|status of 404/;
 
 async function signIn(page: Page, token: string): Promise<void> {
@@ -70,7 +70,7 @@ describe("signing in", () => {
     await signIn(page, server.newToken!);
     await page.waitForURL(`${url}/n/demo?split=100`);
     await page.locator("#row-0 a").waitFor();
-    // A link on another site leads here without the cookie, whoever is signed in.
+    // A link on another site opens this page without the cookie, for any user.
     const other = await context.newPage();
     await other.route("http://elsewhere.test/", (route) =>
       route.fulfill({ contentType: "text/html", body: `<a href="${url}/n/demo?split=100">here</a>` }),

@@ -11,7 +11,7 @@ const web = useWebPages({
     globalThis.requestAnimationFrame = (draw) => setTimeout(() => soon(draw), ${FRAME_MS});
   }`,
 });
-/** Letters that are keys of the page where nobody types. */
+/** Letters that are keys of the page outside of fields. */
 const LETTERS = "t?gh";
 
 /** Of a page, because there is none where this is checked. */

@@ -78,17 +78,17 @@ describe("cairn token, cairn access", () => {
     expect(stdout).toContain("ada (user) on http://");
     expect(stdout).toContain("  in asr\n");
     expect(stdout).toContain("  writer of langtech/asr through asr\n");
-    const nobody = await terminal.cairn(["whoami", "--json"]);
-    expect(nobody.json()).toMatchObject({ kind: "anonymous", token: null });
-    expect(nobody.code).toBe(4);
+    const anonymous = await terminal.cairn(["whoami", "--json"]);
+    expect(anonymous.json()).toMatchObject({ kind: "anonymous", token: null });
+    expect(anonymous.code).toBe(4);
   });
 
   it("T8 closes a scope, explains who lost access and why, and opens it again", async () => {
     await cairn(["ns", "create", "langtech/asr/medical"]);
     await cairn(["access", "close", "langtech/asr/medical"]);
-    const told = await cairn(["access", "explain", "ada", "langtech/asr/medical"]);
-    expect(told.stdout).toContain('"ada" may do nothing');
-    expect(told.stdout).toContain(
+    const explained = await cairn(["access", "explain", "ada", "langtech/asr/medical"]);
+    expect(explained.stdout).toContain('"ada" may do nothing');
+    expect(explained.stdout).toContain(
       "- writer of langtech/asr through asr is cut off by langtech/asr/medical, which is closed",
     );
     expect(await as(ada, "ns", "langtech/asr/medical")).toMatchObject({ code: 3 });

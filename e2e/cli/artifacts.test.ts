@@ -32,7 +32,7 @@ describe("cairn artifacts", () => {
   const { cairn } = terminal;
   let run: Run;
   let targets = 0;
-  /** Of one file, a place that is no folder yet would be the file itself. */
+  /** For a single file, a target that is not a folder yet would be the file itself. */
   const newTarget = () => {
     const target = join(folder, `target-${targets++}`);
     mkdirSync(target);

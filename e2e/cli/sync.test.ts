@@ -12,7 +12,7 @@ describe("cairn sync", () => {
   const { cairn } = terminal;
   const spool = (name: string) => join(terminal.home, name);
 
-  /** A job that logs three points and dies, or goes on. */
+  /** A job that logs three points and dies, or continues. */
   async function leave(
     name: string,
     { last = 'process.kill(process.pid, "SIGKILL");', offline = true } = {},

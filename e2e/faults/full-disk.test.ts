@@ -46,7 +46,7 @@ async function start(): Promise<void> {
 
 const access = () => createClient(AccessService, createGrpcTransport({ baseUrl: server!.url }));
 
-/** Sends one more envelope and gives how it was refused, or undefined. */
+/** Sends one more envelope and returns how it was refused, or undefined. */
 async function refusalOf(writer: Writer): Promise<{ code: Code; reason: string; ms: number } | undefined> {
   const started = performance.now();
   try {
@@ -121,7 +121,7 @@ describe("a server on a disk that is full repeatedly", () => {
       const [id] = spare.splice(0, 1);
       await clients.runs.deleteRun({ run: { id: id! } });
       await clients.runs.purgeRun({ run: { id: id! } });
-      // A deletion needs somebody who may: getting there must not fail either.
+      // A deletion needs a signed-in user: the login must not fail either.
       const { secret } = await access().logIn({ name: "ada", password: PASSWORD });
       expect(secret).toMatch(/^cairn_/);
       const found = await clients.runs.searchRuns({ namespace: "faults/full" });

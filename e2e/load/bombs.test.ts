@@ -12,7 +12,7 @@ import { asNpmStart, CLEAN_HEAP, cleanRssBytes, objections, rssBytes } from "./m
 const UNFOLDED_BYTES = 200 << 20;
 const RSS_GROWTH_BYTES_MAX = 32e6;
 const REFUSED_MS_MAX = 50;
-/** The fastest of some counts, and beside it a call that does nothing: the machine may be busy. */
+/** The fastest of several calls, compared with a call that does nothing: the machine may be busy. */
 const TRIES = 8;
 const BUSY_FACTOR = 4;
 

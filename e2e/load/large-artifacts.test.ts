@@ -83,7 +83,7 @@ function http2(): Transfer {
   };
 }
 
-/** The server's memory stays as it is while `work` is done and counts bytes. */
+/** Checks that the server's memory does not grow during `work`, which counts bytes. */
 async function requireSteady(work: (passed: (bytes: number) => void) => Promise<void>): Promise<void> {
   const clean = () => cleanRssBytes(server.child, () => fetch(`${server.url}/healthz`));
   const before = await clean();

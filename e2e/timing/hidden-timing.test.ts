@@ -1,4 +1,4 @@
-/** What a caller may not see takes as long as what is not there. */
+/** Answers for hidden things take as long as those for missing ones. */
 import { Agent, request } from "node:http";
 import { rmSync } from "node:fs";
 import { text } from "node:stream/consumers";

@@ -47,7 +47,7 @@ describe("cairn top", () => {
     await expect.poll(() => screen.line(19)).toContain("another metric");
     pty.type("q?");
     await expect.poll(() => screen.text).toContain("filter by name");
-    // Nobody could make this program go on, so it is not stopped; the screen is taken again.
+    // A stopped program could not be continued here, so it is not stopped; the screen is initialized again.
     pty.type("q\u001a");
     await expect.poll(() => screen.alternate && screen.text.includes("alpha")).toBe(true);
     pty.type("q");
@@ -63,7 +63,7 @@ describe("cairn top", () => {
     for (let ticks = 0; ticks < 4; ticks++) {
       const before = [...screen.text.split("\n").keys()].map((row) => screen.line(row));
       screen.takeTouched();
-      // The clock in the first line goes on, and ages in the rows, which may make their column wider.
+      // The clock in the first line and the ages in the rows change, which may make their column wider.
       await expect.poll(() => screen.line(0)).not.toBe(before[0]);
       const touched = screen.takeTouched();
       expect(touched).toContain(0);
