@@ -101,7 +101,7 @@ const TAKEN: Readonly<Record<"namespace" | "artifact", ReadonlySet<string>>> = {
     "cairn.v1.NamespaceService/CreateNamespace",
     "cairn.v1.RunService/CreateRun",
     "cairn.v1.MetricService/DescribeKey",
-    // Of a host; a write to a run tells nothing.
+    // Of a host; a write to a run reveals nothing.
     "namespace cairn.v1.MetricService/WriteEnvelope",
     "cairn.v1.AccessService/BindRole",
     "cairn.v1.AccessService/UnbindRole",
