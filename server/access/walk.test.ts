@@ -296,7 +296,7 @@ describe("S1: the walk", () => {
         },
         { until: seen(own), act: () => Promise.resolve() },
       ]);
-      const answer = { code: "OK", text, json: {} };
+      const answer = { code: "OK", sent: text, text, json: {} };
       expectNoTrace({ what: `Watch as ${caller}`, request: JSON.stringify(watch.message), answer }, of);
     }
   });
