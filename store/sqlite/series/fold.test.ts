@@ -21,7 +21,8 @@ import { packEnvelope } from "../journal/pack.ts";
 import { openIn, openOnDisk, tamper, type SqliteUnderTest } from "../testing/under-test.ts";
 import { StoreWriter } from "../writer.ts";
 
-const SERIES = 300;
+// So many that folding takes several slices also where a slice gets far.
+const SERIES = 1_200;
 const IMAGES_MAX = 8;
 
 describe("folding", () => {
