@@ -12,7 +12,7 @@ export interface FinishReport {
   /** Frames that the server refused for good, and envelopes that were lost on the way. */
   refused: number;
   lost: number;
-  /** Where the rest lies; undefined when there is none. */
+  /** Where the rest is; undefined when there is none. */
   spool: string | undefined;
 }
 
