@@ -28,7 +28,7 @@ class Critical:
             self._deferred.pop(0)()
 
     def defer(self, action: Callable[[], None]) -> bool:
-        """False when there is no such stretch: then nothing keeps anybody from acting now."""
+        """False when there is no such stretch: then the caller can act now."""
         if self._depth == 0 or threading.get_ident() != _main:
             return False
         self._deferred.append(action)
