@@ -28,7 +28,7 @@ export interface SyncOptions {
   onRefused?(what: string, why: string, kept: string | undefined): void;
 }
 
-/** What became of one folder of the spool. */
+/** The delivery of one folder of the spool. */
 export interface SyncReport extends DeliveryCounts {
   folder: string;
   writer: string;

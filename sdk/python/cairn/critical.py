@@ -10,7 +10,7 @@ _main = threading.main_thread().ident
 
 class Critical:
     """Used as `with critical:`. Python runs signal handlers on the main thread alone, between any two of its instructions; one
-    that finds itself inside such a stretch leaves its work to the end of it."""
+    that runs inside such a stretch defers its work to the end of it."""
 
     def __init__(self) -> None:
         self._depth = 0

@@ -38,7 +38,7 @@ class Failure(Exception):
 
     @property
     def is_refusal(self) -> bool:
-        """The credential is missing or does not reach: only a person can help."""
+        """The credential is missing or insufficient: a person has to act."""
         return self.code in ("unauthenticated", "permission_denied")
 
     def __str__(self) -> str:

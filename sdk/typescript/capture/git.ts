@@ -1,5 +1,5 @@
 /**
- * What a git repository says about the code that runs. A repository may be untrusted, and its configuration can
+ * The state of the git repository of the code that runs. A repository may be untrusted, and its configuration can
  * name programs: hooks, filters, external diffs, file system monitors. None of them is run. Filters have arbitrary
  * names, so the configuration is read first (reading it runs nothing) and each filter is switched off by
  * name; if one cannot be switched off, the patch is left out.

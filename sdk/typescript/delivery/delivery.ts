@@ -13,7 +13,7 @@ import type { FrameSource, SpooledFrame } from "../spool/frame-source.ts";
 import { sendEnvelope, type Sent, type SeqRange } from "./send-envelope.ts";
 import { upload, UploadOrder, UploadRefused, type OnUploadProgress } from "./upload.ts";
 
-/** What became of the frames. */
+/** The results of the delivery. */
 export interface DeliveryCounts {
   /** Envelopes that the server has, also those it had before. */
   envelopes: number;

@@ -1,7 +1,7 @@
 import type { Delivery } from "../delivery/delivery.ts";
 import type { Spool } from "../spool/spool.ts";
 
-/** What became of a run's data when it was finished. */
+/** The delivery of a run's data when it was finished. */
 export interface FinishReport {
   runId: string | undefined;
   /** Whether the server has everything. */

@@ -138,7 +138,7 @@ export class Spool implements FrameSource {
     this.#options.onEvent({ kind: "lost", why: "memory", envelopes, others });
   }
 
-  /** What was held goes first. True when all of it is on disk again. */
+  /** Held frames are written first. True when all of them are on disk again. */
   #retryDisk(): boolean {
     if (performance.now() - this.#diskFailedAt < DISK_RETRY_MS) return false;
     this.#diskFailedAt = performance.now();

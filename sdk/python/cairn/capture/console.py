@@ -68,7 +68,7 @@ class _Tee:
 
 
 def _last_state(line: str) -> str:
-    """What a terminal shows of a line in which a progress bar went back to the beginning, as much as a line may
+    """The text that a terminal shows for a line in which a progress bar returned to the beginning, as much as a line may
     have."""
     shown = line if "\r" not in line else line.rstrip("\r").rsplit("\r", 1)[-1]
     return shown[:_PARTIAL_CHARACTERS_MAX]

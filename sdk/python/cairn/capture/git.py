@@ -1,4 +1,4 @@
-"""What a git repository says about the code that runs.
+"""The state of the git repository of the code that runs.
 
 A repository may be untrusted, and its configuration can name programs: hooks, filters, external diffs, file
 system monitors. None of them is run: each is switched off by name for every call.

@@ -1,4 +1,4 @@
-"""What is needed to run it again: code, command, packages, machine. A part that fails is left out."""
+"""The data needed to run it again: code, command, packages, machine. A part that fails is left out."""
 
 from __future__ import annotations
 

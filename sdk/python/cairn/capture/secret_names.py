@@ -1,6 +1,6 @@
 """Which names are those of secrets.
 
-How sure a name is: what is called `token` or `auth` in a log is often something else, so there the value must look like
+How certain a name is: a `token` or `auth` in a log is often something else, so there the value must look like
 one as well (WEAK); after `password` or `HF_TOKEN=` it need not (STRONG).
 """
 

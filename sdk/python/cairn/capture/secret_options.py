@@ -21,7 +21,7 @@ from cairn.capture.secret_values import (
 class Program(NamedTuple):
     letters: str
     words: list[str]
-    #: The word that must have come before; None when there need be none.
+    #: The word that must precede; None when none is required.
     after: str | None
 
 

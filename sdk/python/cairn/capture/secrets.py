@@ -1,4 +1,4 @@
-"""What must not be recorded: passwords, tokens and keys, known by their names and by their look.
+"""What must not be recorded: passwords, tokens and keys, known by their names and by their format.
 
 The rules are data, and the TypeScript client reads the same; both make the same of every text. In doubt a value is
 redacted. None takes more than linear time, because what a program prints may be hostile.
@@ -24,7 +24,7 @@ from cairn.capture.secret_values import (
 )
 
 _STEMS = any_of(words_in(RULES["names"]["stems"]))
-#: The end of a name and what comes before its value: `a.token=`, `"api_key": `, `Password: `, `<secret>`.
+#: The end of a name and the separator before its value: `a.token=`, `"api_key": `, `Password: `, `<secret>`.
 _TAIL = rf")[\w.-]{{0,32}}(?![\w.-])({RULES['names']['separator']})"
 _NAME = compiled(f"(?:{_STEMS}{_TAIL}", re.IGNORECASE)
 #: The same in lower case, which Python finds several times as fast.

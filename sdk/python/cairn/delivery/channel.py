@@ -35,7 +35,7 @@ def new_writer() -> str:
 
 
 class Report(NamedTuple):
-    """What became of a writer's envelopes."""
+    """The delivery of a writer's envelopes."""
 
     #: Whether the server has everything.
     delivered: bool
@@ -176,7 +176,7 @@ class Channel:
         return delivered
 
     def close(self, timeout_s: float, troubled_s: float | None = None) -> Report:
-        """Delivers what it can within the time, and says what is left. A server in trouble gets less time."""
+        """Delivers what it can within the time, and says what is left. A server that fails gets less time."""
         begun = time.monotonic()
 
         def left_s() -> float:

@@ -28,7 +28,7 @@ OnForbidden = Callable[[Forbidden, bool], None]
 
 
 class Delivery:
-    """Knows how far it is: which run it is, and which number the server expects. For one thread."""
+    """Holds its progress: the run, and the number that the server expects. For one thread."""
 
     def __init__(
         self,

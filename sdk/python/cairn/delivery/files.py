@@ -17,7 +17,7 @@ from cairn.notices import warn
 
 #: Larger ones are not copied: they are uploaded from where they are, if they are still the same then.
 _COPY_BYTES_MAX = 1 << 30
-#: So much is copied in a moment.
+#: A size that is copied quickly.
 _QUICK_BYTES_MAX = 16 << 20
 _WAITING_MAX = 1000
 _CHUNK = 1 << 20

@@ -73,7 +73,7 @@ def scan(data: bytes, segment: int = 0) -> Scan:
 
     A frame with a wrong checksum is the only one lost when its length leads to another complete frame or to the
     end. Else the next place is looked for from which a whole frame can be read; so neither a flipped
-    length nor a piece of zeros hides what comes after it. A damaged header hides nothing.
+    length nor a piece of zeros hides what follows it. A damaged header hides nothing.
     """
     check_header(data)
     frames: list[Frame] = []

@@ -50,8 +50,8 @@ def process_start(pid: int) -> str:
 class Spool:
     """Frames of one writer, in order. Any thread may append; one thread takes them out.
 
-    While the disk refuses, frames are held in memory up to a bound, the oldest going first, and go to the disk once it
-    takes them again. Nothing here raises for a disk.
+    While the disk refuses, frames are held in memory up to a limit, the oldest being dropped first, and are written once it
+    accepts them again. Nothing here raises for a disk.
     """
 
     def __init__(
@@ -122,7 +122,7 @@ class Spool:
                 self._hold(frame)
 
     def _recover(self) -> None:
-        """What was held goes first, so that the order stays."""
+        """Held frames are written first, to keep the order."""
         while self._held:
             head = self._held[0]
             self._write(encode_frame(head.kind, head.seq, head.body))
@@ -238,7 +238,7 @@ class Spool:
         try:
             os.unlink(self._path(segment))
         except OSError:
-            # What is left behind is delivered again later, which changes nothing.
+            # Remaining frames are delivered again later, which changes nothing.
             pass
 
     def _unread(self) -> int | None:
@@ -297,7 +297,7 @@ class Spool:
         return None
 
     def done(self, frame: Frame) -> None:
-        """The frame was delivered or set aside. One that was moved to the disk meanwhile will come again, which is harmless."""
+        """The frame was delivered or set aside. One that was moved to the disk meanwhile is delivered again, which is harmless."""
         with self._lock:
             if frame.segment:
                 if frame.segment == self._read_segment:
@@ -343,7 +343,7 @@ class Spool:
                 for file in files.iterdir():
                     file.unlink()
                 files.rmdir()
-            # Frames that were refused are kept there, for people.
+            # Refused frames are kept there, for inspection.
             if not (self.folder / "refused").exists():
                 (self.folder / "owner.json").unlink()
                 self.folder.rmdir()

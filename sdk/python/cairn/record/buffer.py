@@ -1,4 +1,4 @@
-"""Points that wait to be collected: columns per series, which cost next to nothing to append to."""
+"""Points that wait to be collected: columns per series, which are cheap to append to."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cairn.messages import BOOL, INTEGER, NUMBER, encode_series
 from cairn.notices import warn
 from cairn.record.values import cut_text, to_key, to_point
 
-#: The server takes more; so many are written in a moment.
+#: The server accepts more; this many are written quickly.
 POINTS_MAX = 1000
 _KINDS_MAX = 200_000
 _LABEL_BYTES_MAX = 128

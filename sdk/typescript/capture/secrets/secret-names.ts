@@ -16,7 +16,7 @@ const KEY_WEAK_AFTER = setOf(names.keyWeakAfter);
 const WHOLE_LINE = setOf(names.wholeLine);
 
 /**
- * How sure a name is to be that of a secret. What is called `token` or `auth` in a log is often something else, so there
+ * How certain a name is that of a secret. A `token` or `auth` in a log is often something else, so there
  * the value must look like one as well; after `password` or `HF_TOKEN=` it need not.
  */
 export type Strength = "none" | "weak" | "strong";

@@ -15,7 +15,7 @@ import {
 export interface Program {
   letters: string;
   words: readonly string[];
-  /** The word that must have come before; undefined when there need be none. */
+  /** The word that must precede; undefined when none is required. */
   after: string | undefined;
 }
 

@@ -26,7 +26,7 @@ import {
  * mistaken for it.
  */
 const URL_USER = new RegExp(RULES.urls, "g");
-/** The end of a name and what comes before its value: `a.token=`, `"api_key": `, `Password: `, `<secret>`. */
+/** The end of a name and the separator before its value: `a.token=`, `"api_key": `, `Password: `, `<secret>`. */
 const NAME = new RegExp(
   `(?:${wordsIn(RULES.names.stems).join("|")})[\\w.-]{0,32}(?![\\w.-])(${RULES.names.separator})`,
   "gi",
