@@ -91,7 +91,7 @@ export function queryContract(open: OpenSearch, cases: number): void {
     }
   });
 
-  it("takes any text for a key", async () => {
+  it("accepts any text as a key", async () => {
     const keys = [
       "__proto__",
       "constructor",

@@ -16,7 +16,7 @@ import {
   type OpenStores,
 } from "../stores.ts";
 
-/** How much a store gives at once, and how large a run may become. */
+/** How much a store returns at once, and how large a run may become. */
 export function runBoundsContract(open: OpenStores): void {
   const bench = useStores(open);
   const exceeded = refused("exhausted", "LIMIT_EXCEEDED");
@@ -37,7 +37,7 @@ export function runBoundsContract(open: OpenStores): void {
     await bench.runs.updateRun(id, { ...change, removeParams: ["p0000"] }, NOW_US);
   });
 
-  it("U10 gives runs until their texts are too many, and says how far it looked", async () => {
+  it("U10 returns runs until their texts are too many, and how many ids it read", async () => {
     const notes = "x".repeat(10_000);
     const ids: string[] = [];
     for (let i = 0; i < 5; i++) ids.push(await createRun(bench.runs, { notes }));
@@ -52,7 +52,7 @@ export function runBoundsContract(open: OpenStores): void {
       expect(await get(25_000, asked.slice(4))).toEqual([[2, 3], 2]);
       expect(await get(25_000, asked.slice(6))).toEqual([[4], 1]);
       expect(await get(100_000)).toEqual([[0, 1, 2, 3, 4], 7]);
-      // One at least, however large, and one that is not there costs nothing.
+      // One at least, however large, and a missing one costs nothing.
       expect(await get(1)).toEqual([[0], 2]);
       expect(await get(1, [nobody])).toEqual([[], 1]);
       expect(await get(1, [])).toEqual([[], 0]);
@@ -91,7 +91,7 @@ export function runBoundsContract(open: OpenStores): void {
     }
   });
 
-  it("U10 leaves the heavy parts of a large run out of what answers a write, and says how large they are", async () => {
+  it("U10 leaves the heavy parts of a large run out of the answer to a write, and returns their size", async () => {
     const { runs } = bench;
     const value = JSON.stringify("x".repeat(limits.lightRunBytesMax / 2));
     const small = newRun({ aliases: ["small"], params: new Map([["a", value]]) });
