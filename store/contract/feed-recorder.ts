@@ -56,7 +56,7 @@ export class FeedRecorder {
   }
 
   /** Another follower with the state of this one, as after a restart. */
-  goOn(changes: RunChanges): FeedRecorder {
+  resume(changes: RunChanges): FeedRecorder {
     const next = new FeedRecorder(changes);
     for (const batch of this.batches) next.take(batch);
     return next;

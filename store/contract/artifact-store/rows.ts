@@ -13,7 +13,7 @@ import {
   type OpenStores,
 } from "../stores.ts";
 
-const NOBODY = "0".repeat(32);
+const MISSING = "0".repeat(32);
 
 export function artifactRowsContract(open: OpenStores): void {
   const bench = useSharedStores(open);
@@ -212,10 +212,10 @@ export function artifactRowsContract(open: OpenStores): void {
   it("throws not-found for a missing run", async () => {
     const page = { prefix: "", kind: undefined, fromStep: undefined, toStep: undefined, after: undefined };
     for (const call of [
-      () => store().putArtifact(NOBODY, reference(), NOW_US),
-      () => find(NOBODY, "x"),
-      () => store().listArtifacts({ runId: NOBODY, ...page, limit: 1, bytesMax: 0 }),
-      () => store().deleteArtifact(NOBODY, "x", undefined, AUDIT),
+      () => store().putArtifact(MISSING, reference(), NOW_US),
+      () => find(MISSING, "x"),
+      () => store().listArtifacts({ runId: MISSING, ...page, limit: 1, bytesMax: 0 }),
+      () => store().deleteArtifact(MISSING, "x", undefined, AUDIT),
     ]) {
       await expect(call()).rejects.toEqual(refused("not-found"));
     }

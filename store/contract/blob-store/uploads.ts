@@ -208,7 +208,7 @@ export function uploadStoreContract(bench: {
   it("assembles any content from any pieces, with failures and restarts in between", async () => {
     const piece = fc.record({
       chunks: fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 4 }),
-      event: fc.constantFrom("go on", "break off", "restart"),
+      event: fc.constantFrom("continue", "break off", "restart"),
     });
     let number = 0;
     const property = fc.asyncProperty(fc.array(piece, { maxLength: 6 }), async (pieces) => {

@@ -122,7 +122,7 @@ export function coreAccessAuditContract(open: OpenStores, restores: boolean): vo
     }
   });
 
-  it.runIf(restores)("A18 lives by what was restored, and tells of it", async () => {
+  it.runIf(restores)("A18 uses the restored state, and notifies subscribers", async () => {
     const { access, user, bind, system, audit } = under;
     const ben = await user("ben");
     await bind("ben", "viewer", on("a"));

@@ -91,11 +91,11 @@ export function coreAccessFamiliesContract(open: OpenStores, restores: boolean):
       const session = await access.createSession(holder(child));
       const unrelated = await token("ben");
       const { rights } = here(access.identify(grandchild.secret));
-      let told = 0;
-      access.onChange(() => told++);
+      let notified = 0;
+      access.onChange(() => notified++);
       if (how === "revoked") await access.revokeToken(ADMIN, parent.token.id);
       else await access.logOut({ ...holder(parent), permission: "public" });
-      expect(told).toBe(1);
+      expect(notified).toBe(1);
       expect(() => rights.mayAnywhere("read")).toThrow(ENDED);
       expect([parent, child, grandchild].map(works)).toEqual([false, false, false]);
       await expect(async () => access.identifySession(session)).rejects.toThrow(BAD);

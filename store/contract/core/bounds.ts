@@ -224,14 +224,14 @@ export function coreBoundsContract(open: OpenStores): void {
     const notes = "x".repeat(limits.notesBytesMax);
     const ids: string[] = [];
     for (let i = 0; i < 20; i++) ids.push((await built.runs.create(CALLER, asked({ notes }))).run.id);
-    const told = new Set<string>();
-    while (told.size < ids.length) {
+    const received = new Set<string>();
+    while (received.size < ids.length) {
       const { runs, left } = await reader.next("runs");
       expect(left).toEqual([]);
       expect(sizeOf(runs)).toBeLessThan(1.01 * limits.pageBytesMax);
-      for (const { run } of runs) told.add(run.id);
+      for (const { run } of runs) received.add(run.id);
     }
-    expect(told).toEqual(new Set(ids));
+    expect(received).toEqual(new Set(ids));
     await reader.leave();
   });
 }

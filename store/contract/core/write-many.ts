@@ -66,8 +66,8 @@ export function coreWriteManyContract(open: OpenStores): void {
     expect(await readNumbers(bench.points, b.id, "loss")).toEqual([1, 5]);
     expect(core.ingest.accepted).toEqual({ envelopes: 4, points: 4, lines: 2 });
     expect(await core.ingest.writeAll(CALLER, [])).toEqual([]);
-    const nobody = await core.ingest.writeAll(NO_CREDENTIAL, [envelope(a, 3)]);
-    expect(plain(nobody)).toEqual([refused("unauthenticated")]);
+    const anonymous = await core.ingest.writeAll(NO_CREDENTIAL, [envelope(a, 3)]);
+    expect(plain(anonymous)).toEqual([refused("unauthenticated")]);
   });
 
   it("E12 applies those of one run and writer in their order, and refuses those after a refused one", async () => {

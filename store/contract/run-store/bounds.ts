@@ -41,8 +41,8 @@ export function runBoundsContract(open: OpenStores): void {
     const notes = "x".repeat(10_000);
     const ids: string[] = [];
     for (let i = 0; i < 5; i++) ids.push(await createRun(bench.runs, { notes }));
-    const nobody = "0".repeat(32);
-    const asked = [nobody, ids[0]!, ids[1]!, nobody, ids[2]!, ids[3]!, ids[4]!];
+    const missing = "0".repeat(32);
+    const asked = [missing, ids[0]!, ids[1]!, missing, ids[2]!, ids[3]!, ids[4]!];
     const get = async (bytesMax: number, some = asked, omit: readonly HeavyPart[] = []) => {
       const { runs, looked } = await bench.runs.getRuns(some, { bytesMax, omit });
       return [runs.map(({ id }) => ids.indexOf(id)), looked];
@@ -54,7 +54,7 @@ export function runBoundsContract(open: OpenStores): void {
       expect(await get(100_000)).toEqual([[0, 1, 2, 3, 4], 7]);
       // One at least, however large, and a missing one costs nothing.
       expect(await get(1)).toEqual([[0], 2]);
-      expect(await get(1, [nobody])).toEqual([[], 1]);
+      expect(await get(1, [missing])).toEqual([[], 1]);
       expect(await get(1, [])).toEqual([[], 0]);
       expect(await get(10_000, asked, ["notes"])).toEqual([[0, 1, 2, 3, 4], 7]);
     });

@@ -106,8 +106,8 @@ export function feedContract(open: OpenStores): void {
     );
     await expect(bench.runs.updateRun("0".repeat(32), change, NOW_US)).rejects.toEqual(refused("not-found"));
     await catchUp();
-    const told = bench.under.feed.batches.slice(before);
-    expect(told.flatMap(({ runs }) => runs.map(({ name }) => name))).not.toContain("never");
+    const received = bench.under.feed.batches.slice(before);
+    expect(received.flatMap(({ runs }) => runs.map(({ name }) => name))).not.toContain("never");
     expect(fedRun(id)).toMatchObject({ name: "a run" });
   });
 
@@ -261,11 +261,11 @@ export function feedContract(open: OpenStores): void {
       await write(round);
       // The second one sometimes reads a part, and is killed: only its mark is kept.
       if (round % 3 === 0) await followers[1]!.takeOne();
-      if (round % 4 === 0) followers[1] = followers[1]!.goOn(bench.under.changes);
+      if (round % 4 === 0) followers[1] = followers[1]!.resume(bench.under.changes);
       if (round === 10) {
         await bench.reopen();
         followers[0] = bench.under.feed;
-        followers[1] = followers[1]!.goOn(bench.under.changes);
+        followers[1] = followers[1]!.resume(bench.under.changes);
       }
     }
     followers.push(new FeedRecorder(bench.under.changes));
@@ -284,7 +284,7 @@ export function feedContract(open: OpenStores): void {
     const ids: string[] = [];
     for (let i = 0; i < 9; i++) ids.push(await createRun(bench.runs));
     await catchUp();
-    const behind = bench.under.feed.goOn(bench.under.changes);
+    const behind = bench.under.feed.resume(bench.under.changes);
     for (const id of ids) await appendOne(bench.journal, envelope(id, 1, { series }));
     for (const follower of [behind, new FeedRecorder(bench.under.changes)]) {
       await follower.catchUp();

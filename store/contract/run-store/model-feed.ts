@@ -164,11 +164,11 @@ export function modelFeedContract(open: OpenStores): void {
       }
       // The second one sometimes reads a part, and is killed: only its mark is kept.
       if (round % 3 === 0) await followers[1]!.takeOne();
-      if (round % 4 === 0) followers[1] = followers[1]!.goOn(bench.under.changes);
+      if (round % 4 === 0) followers[1] = followers[1]!.resume(bench.under.changes);
       if (round === 13) {
         await bench.reopen();
         followers[0] = bench.under.feed;
-        followers[1] = followers[1]!.goOn(bench.under.changes);
+        followers[1] = followers[1]!.resume(bench.under.changes);
       }
     }
     expect(restored).toBeGreaterThan(2);
@@ -196,7 +196,7 @@ export function modelFeedContract(open: OpenStores): void {
     for (; parts === 0 || follower.batches.at(-1)!.mark.scanned !== undefined; parts++) {
       await follower.takeOne();
       // Killed, with its state.
-      follower = follower.goOn(bench.under.changes);
+      follower = follower.resume(bench.under.changes);
       await remove(ids[0]!, "m.pt", parts);
       await remove(ids[0]!, "m.pt", COUNT - 1 - parts);
       await put(ids[0]!, model("m.pt", { step: 500 + parts, sizeBytes: 1 }));

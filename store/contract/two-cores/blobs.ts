@@ -95,7 +95,7 @@ export function twoCoresBlobsContract(open: OpenStores, openBlobs: OpenSharedBlo
     await fc.assert(property, { numRuns: schedules });
   });
 
-  /** From now on every deletion waits until `goOn`; the first has `begun`. Other paused steps continue. */
+  /** From now on every deletion waits until it is released; the first has `begun`. Other paused steps continue. */
   const holdDeletions = () => {
     const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     two.beforeDelete = () => {

@@ -138,9 +138,9 @@ export function twoCoresUploadsContract(
       await uploadLedger.endTurn(id, turn.turn, nowUs, { touchedUs: nowUs });
       return taken;
     };
-    const told = [];
-    for (const core of ["here", "here", "there", "here", "there"]) told.push(await work(core));
-    expect(told).toEqual([false, false, true, true, true].map((shared) => ({ state: "taken", shared })));
+    const answers = [];
+    for (const core of ["here", "here", "there", "here", "there"]) answers.push(await work(core));
+    expect(answers).toEqual([false, false, true, true, true].map((shared) => ({ state: "taken", shared })));
   });
 
   it("F6 F16 a core that died is replaced when its turn has ended, and its bytes are kept", async () => {

@@ -150,11 +150,11 @@ export function watchEventsContract(open: OpenStores): void {
     await write(built, id, { log: lines("three\nfour") });
     const seen: [number, string][][] = [[], []];
     while (seen.some((texts) => texts.length < 2)) {
-      const told = (await reader.next("lines")).lines.map(({ number, text }): [number, string] => [
+      const received = (await reader.next("lines")).lines.map(({ number, text }): [number, string] => [
         number,
         text,
       ]);
-      seen.find((texts) => (texts.at(-1)?.[0] ?? 1) < told[0]![0])!.push(...told);
+      seen.find((texts) => (texts.at(-1)?.[0] ?? 1) < received[0]![0])!.push(...received);
     }
     const expected = [
       [2, "two"],
@@ -245,7 +245,7 @@ export function watchEventsContract(open: OpenStores): void {
       watches.watch(READER, watchRequest({ runs: ALL_RUNS, series: [seriesOf(id)], position }), stop.signal);
     const silent = watch("");
     expect((await silent.next()).value).toMatchObject({ kind: "started" });
-    await write(built, id, { log: lines("which nobody watches") });
+    await write(built, id, { log: lines("without a watcher") });
     const still = (await silent.next()).value as WatchEvent;
     expect(still.kind).toBe("still");
     expect((await silent.next()).value).toMatchObject({ kind: "still" });

@@ -113,7 +113,7 @@ export function watchFarBehindContract(open: OpenStores): void {
     const kept = await makeRun(built);
     const purged = await makeRun(built);
     await feed.catchUp();
-    const behind = feed.goOn(changes);
+    const behind = feed.resume(changes);
     await write(built, kept, { series: [numbers("a", [1, 2])] });
     await touch(built, kept, "x", "1");
     const ref = { by: "id", id: purged } as const;

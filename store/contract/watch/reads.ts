@@ -170,15 +170,15 @@ async function follow(cores: readonly [CoreUnderTest, CoreUnderTest], schedule: 
   // The last changes of all: by then the others have arrived.
   for (const id of ids) await write(cores[0], id, { series: [numbers("end", [1])] });
   await touch(cores[0], ids[0]!, "n", "end");
-  const told = new Set<number>();
+  const received = new Set<number>();
   const ended = new Set<string>();
   const take = (event: WatchEvent): void => {
     if (event.kind === "points") {
       for (const { key, value } of flat(event.series)) {
         if (key === "end") ended.add(event.runId);
         if (key !== "a") continue;
-        expect(told).not.toContain(value);
-        told.add(value as number);
+        expect(received).not.toContain(value);
+        received.add(value as number);
         points.get(event.runId)!.add(value as number);
       }
     } else if (event.kind === "runs") {
@@ -188,7 +188,7 @@ async function follow(cores: readonly [CoreUnderTest, CoreUnderTest], schedule: 
   };
   while (ended.size < RUNS || runs.get(ids[0]!) !== "end") take(await reader.any());
   await reader.leave();
-  for (const n of old) expect(told).not.toContain(n);
+  for (const n of old) expect(received).not.toContain(n);
   expect(runs).toEqual(new Map(await list(cores[1], namespace)));
   for (const id of ids) expect(points.get(id)).toEqual(new Set(written.get(id)));
 }

@@ -56,8 +56,8 @@ export function watchResumeContract(open: OpenStores, schedules: number): void {
     await runs.leave();
     await touch(built, id, "x", "2");
     const again = await WatchReader.open(built, { runs: view, position: runs.position });
-    const [told] = (await again.next("runs")).runs;
-    expect(told!.run.tags.get("x")).toBe("2");
+    const [received] = (await again.next("runs")).runs;
+    expect(received!.run.tags.get("x")).toBe("2");
     await again.leave();
     await (await WatchReader.open(built, { logs: [logOf(id, 0)] })).leaveAsking();
     await write(built, id, { log: lines("zero") });

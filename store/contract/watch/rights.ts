@@ -116,12 +116,12 @@ export function watchRightsContract(open: OpenStores): void {
   it("H7 a run that was purged while a client was disconnected is not named, since it may have been closed to it", async () => {
     const built = await core();
     const [kept, gone] = [await makeRun(built), await makeRun(built)];
-    const somebody = callerWithout({}, "read");
+    const caller = callerWithout({}, "read");
     const all = { runs: ALL_RUNS };
     const [masked, owner, staying] = [
-      await WatchReader.open(built, all, somebody),
+      await WatchReader.open(built, all, caller),
       await WatchReader.open(built, all),
-      await WatchReader.open(built, all, somebody),
+      await WatchReader.open(built, all, caller),
     ];
     await masked.leave();
     await owner.leave();
@@ -130,7 +130,7 @@ export function watchRightsContract(open: OpenStores): void {
     await built.runs.purge(CALLER, { by: "id", id: gone });
     expect(await staying.next("runs")).toMatchObject({ left: [gone] });
     await staying.leave();
-    const again = await WatchReader.open(built, { ...all, position: masked.position }, somebody);
+    const again = await WatchReader.open(built, { ...all, position: masked.position }, caller);
     expect(await again.next("behind")).toMatchObject({ what: ["runs"] });
     await touch(built, kept, "x", "1");
     expect(await again.next("runs")).toMatchObject({ runs: [{ run: { id: kept } }], left: [] });
@@ -169,7 +169,7 @@ export function watchRightsContract(open: OpenStores): void {
     await reader.leave();
   });
 
-  it("H7 a credential that ends ends the stream, also one that is silent", async () => {
+  it("H7 the end of a credential ends the stream, also an idle one", async () => {
     const built = await core();
     const id = await makeRun(built);
     const eve = someone();
@@ -190,7 +190,7 @@ export function watchRightsContract(open: OpenStores): void {
     expect(built.watches.counts.watchers).toBe(0);
   });
 
-  it("H7 nothing is sent that was found out before the rights ended", async () => {
+  it("H7 nothing is sent that was read before the rights ended", async () => {
     const built = await core();
     const id = await makeRun(built);
     const eve = someone();
