@@ -140,7 +140,7 @@ describe("cairn login", () => {
     await writeFile(file(), "{", { mode: 0o600 });
     expect((await cairn(["whoami"])).stderr).toContain("`cairn login` writes a new one");
     const { code, stderr } = await logIn();
-    expect(stderr).toContain("it is no login file");
+    expect(stderr).toContain("it is not a login file");
     expect(code).toBe(0);
     expect((await cairn(["whoami"])).code).toBe(0);
   });
