@@ -3,12 +3,12 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
 const TRIES = 5;
-/** How often a test's wait for something may be as long as a question to a server that does nothing. */
+/** The longest wait of a test, as a multiple of the time of a request to an idle server. */
 const BUSY_FACTOR = 40;
 
 /**
- * What a test allows for something that an idle machine does in `idleMs`: that, and more in proportion to how long this machine takes, right now, for a question to a
- * server in this process and its answer. An idle one takes a millisecond or two for it.
+ * The time limit for work that takes `idleMs` on an idle machine: more, in proportion to the time that this machine needs right now for a request to a
+ * server in this process. An idle machine needs a millisecond or two.
  */
 export async function allowedMs(idleMs: number): Promise<number> {
   const server = createServer((_, response) => response.end()).listen(0, "127.0.0.1");

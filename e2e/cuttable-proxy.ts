@@ -3,7 +3,7 @@ import { Transform } from "node:stream";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import type { AddressInfo } from "node:net";
 
-/** A way to a server that can be cut and mended; the address stays the same. */
+/** A proxy whose connections can be cut and restored; the address stays the same. */
 export class CuttableProxy {
   #target: number;
   readonly #cutsBefore: (bytes: Buffer) => boolean | Promise<boolean>;
@@ -17,7 +17,7 @@ export class CuttableProxy {
     this.#cutsBefore = cutsBefore;
   }
 
-  /** `cutsBefore` sees what clients send, piece by piece: where it says so, everything is cut before that gets through. */
+  /** `cutsBefore` sees the bytes of clients, chunk by chunk: if it returns true, all connections are cut before the chunk is forwarded. */
   static async open(
     serverUrl: string,
     cutsBefore: (bytes: Buffer) => boolean | Promise<boolean> = () => false,

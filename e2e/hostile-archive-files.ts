@@ -1,4 +1,4 @@
-/** Archives that harm whoever unpacks them without care, made by hand: no library would write most of them. */
+/** Archives that do harm when they are unpacked without care, made by hand: no library would write most of them. */
 import { crc32, deflateRawSync, gzipSync, zstdCompressSync, brotliCompressSync } from "node:zlib";
 
 export interface HostileArchive {
@@ -101,7 +101,7 @@ const ZEROS = Buffer.alloc(8 << 20);
 
 type Add = (name: string, bytes: Buffer) => void;
 
-/** `canary` is the path of a file that must stay as it is. */
+/** `canary` is the path of a file that must not change. */
 export function hostileArchives(canary: string): HostileArchive[] {
   const archives: HostileArchive[] = [];
   const add: Add = (name, bytes) => void archives.push({ name, bytes });

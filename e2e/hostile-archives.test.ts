@@ -6,7 +6,7 @@ import { httpClient, jsonOf, sha256, VERSIONS, type HttpClient } from "#server/t
 import { startChild, type ChildServer } from "#server/testing/child.ts";
 import { hostileArchives, type HostileArchive } from "./hostile-archive-files.ts";
 
-const CANARY = "nobody unpacks here";
+const CANARY = "must not be overwritten";
 
 let folder: string;
 let server: ChildServer;
@@ -39,7 +39,7 @@ async function newRun(http: HttpClient): Promise<string> {
 const files = () => readdirSync(folder, { recursive: true, encoding: "utf8" }).toSorted();
 
 describe.each(VERSIONS)("S12 archives over %s", (version) => {
-  it("S12 F2 are opaque: they come back byte for byte, and nothing is unpacked or looked into", async () => {
+  it("S12 F2 are opaque: they are returned byte for byte, and never unpacked or inspected", async () => {
     expect(archives.length).toBeGreaterThanOrEqual(50);
     const http = httpClient(server.url, version);
     const id = await newRun(http);

@@ -35,7 +35,7 @@ export class IndexVictim {
     );
   }
 
-  /** `onPart` is called when a part is asked for, and again with the answer before it goes out. */
+  /** `onPart` is called when a part is requested, and again with the answer before it is sent. */
   static async start(
     followRuns: () => Promise<RunChangesLink>,
     snapshot: string,
@@ -92,7 +92,7 @@ export class IndexVictim {
     return existsSync(writing);
   }
 
-  /** At once: what it does at this moment stays half done. */
+  /** At once: its current work stays half done. */
   async kill(): Promise<void> {
     if (this.#isKilled) return;
     this.#isKilled = true;

@@ -18,7 +18,7 @@ describe("the one stream of a browser", () => {
   });
   afterEach(() => hub.close());
 
-  /** Listens, and waits until the watch stands, which is told as `stale` or seen by what comes. */
+  /** Subscribes, and waits until the watch is open, which `stale` or another event shows. */
   function listen(subscription: Subscription, sinceMs?: number): LiveEvent[] {
     const events: LiveEvent[] = [];
     hub.add(++lastId, subscription, (event) => events.push(event), sinceMs);
@@ -38,11 +38,11 @@ describe("the one stream of a browser", () => {
 
   async function standing(...all: LiveEvent[][]): Promise<void> {
     await expect.poll(() => hub.connection.state).toBe("live");
-    // A first stream tells everybody who shows runs or points to read again.
+    // After the first stream begins, all views of runs and points read again.
     await expect.poll(() => all.every((events) => events.some(({ kind }) => kind === "stale"))).toBe(true);
   }
 
-  it("Z71 every view hears of its own runs, of each as it is now, and of those that left it", async () => {
+  it("Z71 every view gets its own runs in their latest state, and those that left it", async () => {
     const a = listen(view("hub/a"));
     const b = listen(view("hub/b", 'tags.keep = "yes" order by created'));
     const any = listen({ kind: "changes" });
@@ -64,7 +64,7 @@ describe("the one stream of a browser", () => {
     expect(any.filter(({ kind }) => kind === "changes").length).toBeGreaterThan(0);
   });
 
-  it("Z71 what happened between a read and its watch is told", async () => {
+  it("Z71 changes between a read and its watch are reported", async () => {
     const any = listen({ kind: "changes" });
     await standing(any);
     const askedMs = Date.now();
@@ -77,7 +77,7 @@ describe("the one stream of a browser", () => {
     );
   });
 
-  it("Z71 where nothing happened since the read, nothing is to be read again", async () => {
+  it("Z71 without changes since the read, nothing has to be read again", async () => {
     const { run } = await cairn.runs.createRun({ namespace: "hub/calm" });
     const { id } = run!;
     await cairn.metrics.writeEnvelope({ run: { id }, log: [{ lines: ["here"] }] });
@@ -86,12 +86,12 @@ describe("the one stream of a browser", () => {
     await expect.poll(() => Date.now()).toBeGreaterThan(stoodMs);
     const calm = [listen(view("hub/calm")), listen({ kind: "series", runIds: [id], glob: "" })];
     const log = listen({ kind: "log", runId: id, from: 0n });
-    // Its lines come only once the request stands.
+    // Its lines arrive only once the watch is open.
     await expect.poll(() => log.some(({ kind }) => kind === "lines")).toBe(true);
     expect(calm).toEqual([[], []]);
   });
 
-  it("Z71 a view that is being added hears nothing of the runs of another", async () => {
+  it("Z71 a new view gets no runs of another view", async () => {
     const a = listen(view("hub/sole-a"));
     await standing(a);
     const b = listen(view("hub/sole-b"));
@@ -102,7 +102,7 @@ describe("the one stream of a browser", () => {
     expect(named(b)).not.toContain("of a");
   });
 
-  it("Z71 points come to those who want the key, lines from where each has got to", async () => {
+  it("Z71 points go to subscribers of the key, lines to each from its next one", async () => {
     const { run } = await cairn.runs.createRun({ namespace: "hub/points" });
     const { id } = run!;
     await cairn.metrics.writeEnvelope({ run: { id }, log: [{ lines: ["zero", "one", "two"] }] });
@@ -140,7 +140,7 @@ describe("the one stream of a browser", () => {
     expect(lines(tail)).toEqual(["two", "three", "four"]);
   });
 
-  it("Z71 a wish the server refuses is told to who had it, and the others hear on", async () => {
+  it("Z71 a refused subscription gets the error, and the others continue", async () => {
     const good = listen(view("hub/good"));
     await standing(good);
     const unknown = listen({ kind: "series", runIds: ["0".repeat(32)], glob: "" });
@@ -154,7 +154,7 @@ describe("the one stream of a browser", () => {
     await expect.poll(() => named(other)).toContain("heard as well");
   });
 
-  it("Z71 a run that is purged while it is watched takes nothing with it, now or later", async () => {
+  it("Z71 a run that is purged while watched does not end other subscriptions", async () => {
     const create = async (name: string) =>
       (await cairn.runs.createRun({ namespace: "hub/purged", name })).run!.id;
     const [purged, kept] = [await create("purged"), await create("kept")];
@@ -166,11 +166,11 @@ describe("the one stream of a browser", () => {
     await cairn.runs.deleteRun({ run: { id: purged } });
     await cairn.runs.purgeRun({ run: { id: purged } });
     await expect.poll(() => left(runs)).toContain(purged);
-    // Whoever comes now makes the request anew, with a run in it that is gone.
+    // A new subscription makes a new request, with a purged run in it.
     const later = listen({ kind: "series", runIds: [kept], glob: "loss" });
     const last = listen({ kind: "log", runId: kept, from: 0n });
     await expect.poll(() => sole.at(-1)?.kind).toBe("refused");
-    // Its lines come only once the request stands again.
+    // Its lines arrive only once the watch is open again.
     await expect.poll(() => last.some(({ kind }) => kind === "lines")).toBe(true);
     await cairn.metrics.writeEnvelope({
       run: { id: kept },
@@ -182,7 +182,7 @@ describe("the one stream of a browser", () => {
     expect([both, later, last, runs].flat().filter(({ kind }) => kind === "refused")).toEqual([]);
   });
 
-  it("Z71 goes on over a lost connection, also with what is wanted since: nothing is missing or comes twice", async () => {
+  it("Z71 resumes after a lost connection, also with new subscriptions: nothing is missing or sent twice", async () => {
     const proxy = await CuttableProxy.open(server().listening.url);
     hub.close();
     const states: string[] = [];

@@ -10,7 +10,7 @@ import { runCairn } from "./cli/testing/cairn.ts";
 import { startJob } from "./sdk/job.ts";
 import { steadyPort } from "./steady-port.ts";
 
-/** A server that asks for the local secret, as on systems that do not tell who calls, and its user's programs. */
+/** A server that requires the local secret, as on systems that cannot identify local callers, and programs of its user. */
 const home = mkdtempSync(join(tmpdir(), "cairn-home-"));
 const folder = join(home, ".config", "cairn");
 const env = { HOME: home, XDG_CONFIG_HOME: "" };
@@ -72,7 +72,7 @@ describe("S26: programs of the user who started the server", () => {
     expect(await readFile(join(folder, "login.json"), "utf8")).not.toContain("cairn_local_");
   });
 
-  it("S26 A30 a file that others may read is refused by name, and cairn doctor says so", async () => {
+  it("S26 A30 a file that other users may read is refused by name, also by cairn doctor", async () => {
     const path = join(folder, `local-${port}.json`);
     await chmod(path, 0o640);
     try {
@@ -100,7 +100,7 @@ describe("S26: programs of the user who started the server", () => {
     rmSync(left);
   });
 
-  it("S26 A30 a job in TypeScript goes on over a restart that brings another secret", async () => {
+  it("S26 A30 a job in TypeScript continues over a restart with a new secret", async () => {
     const job = startJob(
       `const run = await cairn.init({ namespace: "typescript", name: "over", capture: false, backoff: { refusedMs: 100 } });
        run.log({ loss: 1 }, { step: 1 });
@@ -124,7 +124,7 @@ describe("S26: programs of the user who started the server", () => {
     ).toBe(1);
   });
 
-  it("S26 A30 where the system tells who calls, a start takes away what is left, and nothing is asked for", async () => {
+  it("S26 A30 where the system identifies local callers, a start removes an old secret file, and requires no secret", async () => {
     const path = join(folder, `local-${port}.json`);
     await stop("SIGKILL");
     expect(existsSync(path)).toBe(true);

@@ -108,7 +108,7 @@ class World {
     if (this.upTo(5) === 0) await this.under.settle();
   }
 
-  /** Until the journal has forgotten what it has now; all of it is of one run. */
+  /** Until the journal has dropped its present changes; all new ones are of one run. */
   async outrun(): Promise<void> {
     const { journal } = this.under;
     const { position } = await journal.changesSince(undefined, 0);
@@ -141,7 +141,7 @@ async function expectSame(victim: IndexVictim, world: World): Promise<void> {
 }
 
 it(
-  "J4, J6, J7: a run index that is killed at any moment comes back as a new one would be",
+  "J4, J6, J7: a run index that is killed at any moment restarts with the same content as a new one",
   async () => {
     const under = await openOnDisk(1, keepingChanges(CHANGES_KEPT));
     onTestFinished(() => under.discard());
@@ -214,7 +214,7 @@ it(
     }
     tally("kills of the run index", KILLS);
     console.log(`${KILLS} kills of the run index: ${JSON.stringify(seen)}`);
-    // Each kind of moment was met, and each way to come back was taken.
+    // Each kind of moment occurred, and each way to restart was used.
     expect(Math.min(...Object.values(seen))).toBeGreaterThan(0);
   },
   TIMEOUT_MS,

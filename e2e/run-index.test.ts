@@ -39,7 +39,7 @@ describe("the run index of a store in a directory", () => {
     rmSync(directory, { recursive: true });
   });
 
-  /** A run that the snapshot knows by one name and the table by another, and no position says so. */
+  /** A run with different names in the snapshot and the table, without a change in the journal. */
   async function partWays(): Promise<string> {
     const id = await createRun(store, { name: "as captured" });
     await appendOne(store, envelope(id, 1, { series: [numbers("loss", [3, 1, 2])] }));
@@ -49,7 +49,7 @@ describe("the run index of a store in a directory", () => {
     return id;
   }
 
-  it("J6 goes on from its snapshot with what came after, folded or not", async () => {
+  it("J6 continues from its snapshot with the later changes, folded or not", async () => {
     const id = await partWays();
     await open();
     expect(await found('name = "as captured" and metrics.loss.min = 1')).toEqual([id]);
@@ -57,7 +57,7 @@ describe("the run index of a store in a directory", () => {
     const other = await createRun(store, { name: "other" });
     await appendOne(store, envelope(other, 1, { series: [numbers("loss", [5])] }));
     expect(await found("order by metrics.loss.last")).toEqual([id, other]);
-    // Not enough changes for another snapshot: the next start goes on from the first one.
+    // Not enough changes for another snapshot: the next start continues from the first one.
     await close();
     await open();
     expect(await found('name = "as captured" and metrics.loss.min = 0')).toEqual([id]);

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-/** Below those that the system gives to connections and to servers that ask for any. */
+/** Below the ports that the system assigns to connections and to servers with port 0. */
 const FIRST = 10_000;
 const COUNT = 20_000;
 /** Processes that run side by side begin at different ones. */

@@ -8,7 +8,7 @@ import { dose, isLong, tally } from "../tools/dose.ts";
 
 const inMemory = dose(40, 1_000);
 const onDisk = dose(5, 50);
-// Once as it is, and once with little memory and wake-ups that are lost.
+// Once with the default limits, and once with little memory and lost wake-ups.
 tally("watch schedules", 2 * (inMemory + onDisk));
 
 watchContract("sqlite on disk", () => openOnDisk(), { restores: true, schedules: onDisk, crowds: isLong });
@@ -23,7 +23,7 @@ describe("followers that are far behind", () => {
 });
 
 describe("watching a damaged log", () => {
-  it("H5 D9 says that lines are missing, goes on behind them, and shows none of them", async () => {
+  it("H5 D9 reports missing lines, continues after them, and shows none of them", async () => {
     const under = await openOnDisk();
     const core = await buildCore(under);
     const id = await makeRun(core);

@@ -13,7 +13,7 @@ export function compareCodePoints(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Units of a surrogate pair stand for code points above every other unit. */
+/** Units of a surrogate pair represent code points above every other unit. */
 function rank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }

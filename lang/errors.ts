@@ -2,7 +2,7 @@ import { byteLength } from "#base/byte-length.ts";
 
 /** The closed set of things that can go wrong. Each wire has its own spelling for them. */
 export type ErrorCode =
-  | "invalid" // the request can never work as it is
+  | "invalid" // the request is not valid in any state
   | "not-found"
   | "exists" // something with that name or number exists already
   | "precondition" // right request, wrong moment; see `reason`

@@ -53,7 +53,7 @@ export const limits = {
   aliasBytesMax: 1_024,
   writerBytesMax: 256,
 
-  /** Namespaces whose objectives are asked for together. */
+  /** Namespaces of one request for objectives. */
   objectivesMax: 1_000,
   comparedRunsMax: 100,
   /** Of all runs that are compared together: params, tags, notes and provenance. */
@@ -98,12 +98,12 @@ export const limits = {
   readBytesMax: 160 << 20,
   readTextBytesMax: 32 << 20,
   matchersMax: 16,
-  /** Runs, or hosts, whose series are selected together; and series, runs and hosts that are looked at for one page. */
+  /** Runs, or hosts, whose series are selected together; and series, runs and hosts that are examined for one page. */
   selectRunsMax: 1_000,
   selectLookMax: 200_000,
   /** Series that the matchers of one read look at. */
   readLookMax: 1_000_000,
-  /** Runs whose keys are listed together; and what is looked at for them. */
+  /** Runs whose keys are listed together; and the series that are examined for them. */
   keyRunsMax: 1_000,
   keySeriesPerRunMax: 50_000,
   keySeriesMax: 500_000,
@@ -122,7 +122,7 @@ export const limits = {
   lineageDepthMax: 100,
   lineageNodesMax: 10_000,
   lineageEdgesMax: 50_000,
-  /** Of links that are looked at together. */
+  /** Of links that are examined together. */
   lineageLinksBytesMax: 64 << 20,
   /** Of each run in a lineage, besides those that links name. */
   lineageModelsMax: 100,

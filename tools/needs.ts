@@ -10,7 +10,7 @@ export interface Need {
   name: string;
   /** Programs that only test files with this need may see (tools/runner/declared-programs.ts). */
   programs: readonly string[];
-  /** Packages of .venv: a test file without such a need gets the system's Python, as it is. */
+  /** Packages of .venv: a test file without such a need gets the unchanged Python of the system. */
   hasPackages?: true;
   /** How to get it. */
   remedy: string;

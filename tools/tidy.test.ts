@@ -5,7 +5,7 @@ import { findProblems, isSource, type Measure, measureFile, measureFolders } fro
 import { measurePython } from "./tidy/python.ts";
 import { measureTypeScript } from "./tidy/typescript.ts";
 
-/** As many lines of code as asked for. */
+/** The given number of lines of code. */
 function filler(lines: number, indent = ""): string {
   return Array.from({ length: lines }, (_, index) => `${indent}step(${index});`).join("\n");
 }

@@ -44,7 +44,7 @@ describe("round trip", () => {
     expect(bitsOf(readBlock(new ByteReader(toBytes(points!))))).toEqual(bitsOf(points!));
   });
 
-  test("what was read stays as it is while thousands more are read", () => {
+  test("read points do not change while thousands more are read", () => {
     const blocks = fc.sample(
       fc.constantFrom(...kinds).chain((kind) => pointsOfUpTo(kind, 60)),
       {
@@ -74,7 +74,7 @@ describe("layout", () => {
 });
 
 describe("many blocks", () => {
-  test("can be skipped, looked at and read", () => {
+  test("can be skipped, inspected and read", () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...kinds).chain((kind) => pointsOfUpTo(kind, 20))), (blocks) => {
         const bytes = toBytes(...blocks);

@@ -124,7 +124,7 @@ export class NumberColumns {
     return true;
   }
 
-  /** A view of what is here, good until the next change. */
+  /** A view of the content, valid until the next change. */
   points(): Points {
     const { count } = this;
     return {

@@ -37,7 +37,7 @@ export class ByteWriter {
     this.length = 0;
   }
 
-  /** A view of what was written, good until the next write. */
+  /** A view of the written bytes, valid until the next write. */
   written(): Uint8Array {
     return this.bytes.subarray(0, this.length);
   }

@@ -26,7 +26,7 @@ export interface ChunkWant {
   readonly values?: boolean;
   /**
    * Steps, times and numbers are views of buffers that the next such call overwrites. Fresh memory for
-   * each chunk costs more than half of the decoding when a million points are looked at once.
+   * each chunk costs more than half of the decoding when a million points are read once.
    */
   readonly reuse?: boolean;
 }

@@ -11,7 +11,7 @@ const CHUNK_SIZE_MIN = 64; // the least that node:zlib takes
  */
 const DEFLATE_SIZE_MAX = 4096;
 
-/** The bytes compressed, or as they are when that is not smaller. Sizes alone tell `unpack` which. */
+/** The bytes compressed, or unchanged when that is not smaller. `unpack` distinguishes the two by their sizes. */
 export function pack(bytes: Uint8Array): Uint8Array {
   const packed =
     bytes.length > DEFLATE_SIZE_MAX

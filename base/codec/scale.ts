@@ -10,7 +10,7 @@ interface Scale {
   readonly factor: number;
   /** The numbers were rounded to float32 after the division. */
   readonly narrow: boolean;
-  /** Above this, the integers would be no smaller than the floats they stand for. */
+  /** Above this, the integers would not be smaller than the floats that they represent. */
   readonly integerMax: number;
 }
 
@@ -39,7 +39,7 @@ export function findScale(numbers: Float64Array, integers: Float64Array): number
   return undefined;
 }
 
-/** Undoes a scale: `numbers` gets what `integers` stand for. */
+/** Undoes a scale: `numbers` gets the values of `integers`. */
 export function unscale(code: number, integers: Float64Array, numbers: Float64Array): void {
   const scale = scales[code];
   if (scale === undefined) throw new CodecError(`cannot decode numbers: unknown scale ${code}`);

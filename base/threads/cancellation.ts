@@ -1,7 +1,7 @@
 /**
  * Lets one thread stop what another is doing for it. A thread that works through a synchronous call sees no
  * message until it is done, so the request to cancel is a number in shared memory: the caller sets it, and the
- * worker looks at it between two steps.
+ * worker checks it between two steps.
  *
  * This module keeps the current call, since a thread works on one at a time. So code in the middle of a loop only calls
  * `throwIfCancelled()`.
@@ -27,7 +27,7 @@ class Cancelled extends Error {
 
 let current: CancelFlag | undefined;
 
-/** `work`, during which `throwIfCancelled` looks at this flag. */
+/** Runs `work`, during which `throwIfCancelled` checks this flag. */
 export function whileNotCancelled<T>(flag: CancelFlag | undefined, work: () => T): T {
   const before = current;
   current = flag;

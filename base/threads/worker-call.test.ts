@@ -102,7 +102,7 @@ describe("calls over a port", () => {
     expect(await caller.call("add", [1, 2], { signal: still.signal })).toBe(3);
   });
 
-  it("S27 does not begin what was given up while it waited, and stops what looks", async () => {
+  it("S27 does not begin a call that was cancelled while it waited, and stops work that checks the flag", async () => {
     const worker = new Worker(new URL("../testing/counting-worker.ts", import.meta.url));
     const counter = new Caller<CountingApi>(worker, fromPlain, ended);
     try {

@@ -87,7 +87,7 @@ export function abortTests(name: VictimName): void {
   });
 
   it(
-    "S25 survives connections that end at any moment, and keeps nothing of them",
+    "S25 survives connections that end at any moment, and leaks nothing of them",
     async () => {
       const fuzzer = new Fuzzer(server, seed);
       const { before, after } = await besiege(server, fuzzer, {

@@ -14,7 +14,7 @@ export interface Ask {
   extras: readonly Extra[];
 }
 
-/** What is wrong or unusual with a request. Those of one HTTP version alone are passed over by the other. */
+/** Unusual or invalid parts of a request. Those of one HTTP version are ignored by the other. */
 export const EXTRAS = [
   "expect",
   "odd method",

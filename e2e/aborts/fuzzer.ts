@@ -51,7 +51,7 @@ export class Fuzzer {
     await Promise.all(Array.from({ length: AT_ONCE }, work));
   }
 
-  /** A failure with what is needed to see it again. */
+  /** A failure with everything needed to repeat it. */
   report(failure: string): string {
     const lines = this.#last.map((attempt) => `  ${describeAttempt(attempt).slice(0, LINE_MAX)}`);
     const again = `CAIRN_SEED=${this.#seed}, server "${this.#victim.name}", ${this.#next} attempts`;

@@ -4,7 +4,7 @@ import { connect as connectTls } from "node:tls";
 
 const CONNECT_MS = 5_000;
 
-/** A connection of which every way to end it can be chosen. What comes is counted and thrown away. */
+/** A connection that can be ended in any way. Received bytes are counted and discarded. */
 export class Line {
   /** Below TLS. Without TLS the same as `socket`. */
   readonly raw: Socket;

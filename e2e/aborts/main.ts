@@ -1,6 +1,6 @@
 /**
- * The abort fuzzer for as long as one likes: `node e2e/aborts/main.ts --minutes 10 [--seed 7] [--server memory]`. With
- * `--attempts 12,90` only those of the seed are made, again and again. Ends with 1 and the seed when a server died or complained.
+ * The abort fuzzer for any time: `node e2e/aborts/main.ts --minutes 10 [--seed 7] [--server memory]`. With
+ * `--attempts 12,90` only those attempts of the seed are repeated. Exits with 1 and the seed when a server died or logged an error.
  */
 import { parseArgs } from "node:util";
 import { Fuzzer } from "./fuzzer.ts";

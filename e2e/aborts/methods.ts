@@ -17,7 +17,7 @@ const METHODS: ReadonlyMap<string, DescMethod> = new Map(
   ),
 );
 
-/** A run of its own, so that the one that is read stays as it is. */
+/** A separate run, so that the one that is read does not change. */
 const SCRATCH = { alias: "scratch" };
 const KEYS = 8;
 
@@ -43,7 +43,7 @@ const envelopes: Message = (target, random) => ({
   envelopes: Array.from({ length: random.between(0, 8) }, () => envelope(target, random)),
 });
 
-/** Methods that leave the server as it is, or nearly so, no matter who calls them and how often. */
+/** Methods that change nothing or little on the server, for any caller and any number of calls. */
 const ROWS: readonly (readonly [name: string, message: Message])[] = [
   ["cairn.v1.MetricService/WriteEnvelope", envelope],
   ["cairn.v1.MetricService/WriteEnvelope", envelope],

@@ -2,14 +2,14 @@ import type { Attempt } from "./attempt.ts";
 import { Line } from "./line.ts";
 import { Random } from "./random.ts";
 
-/** An answer may never come: the request was cut off, or there is nothing to say yet. */
+/** An answer may never come: the request was cut off, or a stream has no message yet. */
 const ANSWER_MS = 150;
 const SEND_MS = 1_000;
 const HALF_CLOSED_MS = 40;
 const STALLED_MS_MAX = 30;
 const PAUSE_MS_MAX = 3;
 
-/** Opens the connection, sends what is to be sent and ends it as planned. */
+/** Opens the connection, sends the bytes and ends it as planned. */
 export async function perform(attempt: Attempt, port: number, isTls: boolean): Promise<void> {
   const line = new Line(port, isTls ? { alpn: attempt.alpn } : undefined);
   // Not from the plan, which has to stay the same when this changes.
@@ -80,7 +80,7 @@ async function nextTurn(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Timers know whole milliseconds only, and what is looked for happens within one. */
+/** Timers have a resolution of a millisecond, and the bugs to find happen within one. */
 async function pass(ms: number): Promise<void> {
   const endMs = performance.now() + ms;
   do await nextTurn();

@@ -3,9 +3,9 @@ import { until, type Victim, type Vitals } from "./victim.ts";
 
 const HANDLES_MORE_MAX = 8;
 const RSS_MORE_BYTES_MAX = 64 << 20;
-/** What is kept of each connection is more after every round; what a server takes once and for all is not. */
+/** A leak per connection grows with every round; memory that a server allocates once does not. */
 const ROUNDS_MAX = 4;
-/** How long a server has after a round to give back what it has. */
+/** How long a server has after a round to free its memory and connections. */
 const SETTLE_MS = 10_000;
 /** The longest time, and the most connections, between two checks that the server still answers. */
 const STRETCH_MS = 5_000;
@@ -53,7 +53,7 @@ export async function besiege(victim: Victim, fuzzer: Fuzzer, warmUp: FuzzBounds
       before = after;
     }
   } catch (thrown) {
-    // To who asks it, a server that died is a connection refused, which says little.
+    // For a client, a server that died is only a refused connection.
     const failure = (await victim.complaint()) ?? (thrown as Error).message;
     throw new Error(fuzzer.report(failure), { cause: thrown });
   }

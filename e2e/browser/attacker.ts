@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A site of somebody else: serves the pages it is given, by path, and nothing more. */
+/** A foreign site: serves only the given pages, by path. */
 export async function startAttacker(pages: Readonly<Record<string, string>>): Promise<{
   url: string;
   close(): Promise<void>;

@@ -95,7 +95,7 @@ describe("S5 a page of another site", () => {
     await attacker.close();
     expect(Object.keys(results).length).toBe(40);
     for (const [attempt, result] of Object.entries(results)) {
-      // Without CORS a page may send some things and learns nothing of what came back.
+      // Without CORS a page may send some requests but cannot read the answers.
       const blind = attempt.startsWith("no-cors") || attempt === "beacon";
       if (blind)
         expect(["let through: ", "let through: true", "refused: TypeError"], attempt).toContain(result);
@@ -104,7 +104,7 @@ describe("S5 a page of another site", () => {
     expect(await names()).toEqual(["mine"]);
   });
 
-  it("S5 changes nothing under a name that was made to point at this machine", async () => {
+  it("S5 changes nothing under a name that resolves to this machine", async () => {
     const origin = `http://rebound.example:${server.listening.port}`;
     const page = await browser.newPage();
     expect((await page.goto(origin))?.status()).toBe(403);

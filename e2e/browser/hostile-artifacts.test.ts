@@ -13,27 +13,27 @@ import { payloads } from "./payloads.ts";
 
 interface Beacon {
   url: string;
-  heard: string[];
+  requests: string[];
   close(): Promise<void>;
 }
 
 /** Listens for anything that calls home. */
 async function startBeacon(): Promise<Beacon> {
-  const heard: string[] = [];
+  const requests: string[] = [];
   const server = createServer((request, response) => {
-    heard.push(request.url ?? "");
+    requests.push(request.url ?? "");
     response.end();
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
-    heard,
+    requests,
     close: () => new Promise((resolve) => server.close(() => resolve())),
   };
 }
 
-describe("S3 artifacts that hope to be run", () => {
+describe("S3 artifacts with scripts", () => {
   let server: Server;
   let beacon: Beacon;
   let browser: Browser;
@@ -60,7 +60,7 @@ describe("S3 artifacts that hope to be run", () => {
     await server.close();
   });
 
-  it("S3 are served as something to keep, not to open", async () => {
+  it("S3 are served as downloads that browsers do not open", async () => {
     expect(urls.size).toBe(200);
     for (const url of urls.values()) {
       const { headers } = await fetch(url);
@@ -113,7 +113,7 @@ describe("S3 artifacts that hope to be run", () => {
         .catch((error: Error) => expect(error.message).toMatch(/Download is starting|ERR_ABORTED/));
       expect(await page.evaluate(() => (globalThis as { canary?: string }).canary), url).toBeUndefined();
     }
-    expect(beacon.heard, `seed ${seed}`).toEqual([]);
+    expect(beacon.requests, `seed ${seed}`).toEqual([]);
     if (opened) expect(openedCount).toBeGreaterThanOrEqual(tried.length);
     await context.close();
     tally("hostile files opened", tried.length);

@@ -1,4 +1,4 @@
-/** Names and texts in the hope that a page takes them for more than text. `BEACON` is where they would call home. */
+/** Names and texts that try to be more than text in a page. `BEACON` is the address that they would request. */
 const ACTIONS = [
   "top.canary='CANARY'",
   "window.canary='CANARY'",

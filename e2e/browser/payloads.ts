@@ -1,4 +1,4 @@
-/** What somebody may upload in the hope that a browser runs it. `BEACON` is where it would call home. */
+/** Uploads that try to run in a browser. `BEACON` is the address that they would request. */
 export interface Payload {
   name: string;
   mediaType: string;

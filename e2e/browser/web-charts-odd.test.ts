@@ -12,13 +12,13 @@ import { expectAccessible, useWebPages } from "./web-page.ts";
 const pages = useWebPages({ demo: "none" });
 
 const ENVELOPE_POINTS = 100_000;
-/** More take longer to write; what is read and drawn of them is as much. */
+/** More would take longer to write, without changing what is read and drawn. */
 const POINTS = dose(300_000, 2_000_000);
 /** Somewhere within, with a little room on both sides. */
 const SPIKE_AT = 100 + (seed % (POINTS - 200));
 
 describe("charts of odd data", () => {
-  it("Z96 very many points are a band in which a single spike is seen, and exact where one looks closely", async () => {
+  it("Z96 very many points are a band in which a single spike is visible, and exact after zooming in", async () => {
     const { run } = await pages().cairn.runs.createRun({ namespace: "odd", name: "long" });
     for (let from = 0; from < POINTS; from += ENVELOPE_POINTS) {
       const steps = Array.from({ length: ENVELOPE_POINTS }, (_, i) => BigInt(from + i));
@@ -38,7 +38,7 @@ describe("charts of odd data", () => {
     expect(await savedText(page, "loss", "Save data as CSV")).toContain(`long,${SPIKE_AT},1000\r\n`);
   });
 
-  it("Z96 equal, backward and missing steps, only NaN and one point are hovered, zoomed and listed without a fault", async () => {
+  it("Z96 equal, backward and missing steps, only NaN and one point are hovered, zoomed and listed without an error", async () => {
     const { run } = await pages().cairn.runs.createRun({ namespace: "odd", name: "odd" });
     const numbers = Array.from({ length: 40 }, (_, i) => i);
     const series = [
@@ -77,7 +77,7 @@ describe("charts of odd data", () => {
     await table.getByRole("row", { name: "odd 39 0 0 39 40" }).waitFor();
   });
 
-  it("Z96 a server that restarts is waited for: the charts stay, and are whole again with the zoom they had", async () => {
+  it("Z96 the page waits for a restarting server: the charts stay, and are complete again with the same zoom", async () => {
     pages().forgive(
       /ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET|ERR_INCOMPLETE|Failed to fetch/,
     );

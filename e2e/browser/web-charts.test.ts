@@ -47,7 +47,7 @@ describe("charts in a browser", () => {
     await expect.poll(() => new URL(page.url()).searchParams.has("range")).toBe(false);
   });
 
-  it("Z37 everything that is set is in the address, and a reload shows the same", async () => {
+  it("Z37 all settings are in the address, and a reload shows the same", async () => {
     const page = await openCharts(pages().demo.ids.get("spike")!);
     await chartOf(page, "train/loss").waitFor();
     await page.getByRole("button", { name: "Log y" }).click();
@@ -66,7 +66,7 @@ describe("charts in a browser", () => {
     await expect.poll(() => amount.inputValue()).toBe("3");
   });
 
-  it("Z37 by keyboard alone: crosshair, zoom, everything again, and the figures as a table", async () => {
+  it("Z37 by keyboard alone: crosshair, zoom, reset, and the figures as a table", async () => {
     const page = await openCharts(pages().demo.ids.get("spike")!);
     const chart = chartOf(page, "train/loss");
     await expect.poll(() => isPainted(chart)).toBe(true);
@@ -122,7 +122,7 @@ describe("charts in a browser", () => {
     await expectAccessible(page);
   });
 
-  it("Z93 labels are their 95th percentile, or a heat map with a legend that is saved as it is seen", async () => {
+  it("Z93 labels are drawn as their 95th percentile, or as a heat map with a legend, also in saved files", async () => {
     const id = await createRun("many-ranks");
     const series = Array.from({ length: 21 }, (_, rank) => ({
       key: "wait",
@@ -147,7 +147,7 @@ describe("charts in a browser", () => {
     expect(csv.split("\r\n").length).toBe(1 + 21 * 10 + 1);
   });
 
-  it("Z91 any metric is along x: found by name, joined by step, in the address, with what has no partner", async () => {
+  it("Z91 any metric can be x: found by name, joined by step, in the address, with unmatched points counted", async () => {
     const id = await createRun("over-tokens");
     const log = (key: string, at: bigint[], values: number[]) =>
       pages().cairn.metrics.writeEnvelope({ run: { id }, series: [{ key, steps: at, values }] });
@@ -177,7 +177,7 @@ describe("charts in a browser", () => {
     await page.getByRole("img", { name: "loss by tokens, 1 line: over-tokens last 1" }).waitFor();
   });
 
-  it("Z92 what a restart replaced is drawn when it is asked for", async () => {
+  it("Z92 points replaced by a restart are drawn on demand", async () => {
     const id = await createRun("resumed");
     const log = (writer: string, at: bigint[], values: number[]) =>
       pages().cairn.metrics.writeEnvelope({
@@ -198,7 +198,7 @@ describe("charts in a browser", () => {
     await page.getByRole("img", { name: "loss by step, 1 line: resumed last 60" }).waitFor();
   });
 
-  it("Z94 groups since the start of each run lay runs of many days over each other, not in a call for each", async () => {
+  it("Z94 groups since the start of each run align runs of different days, with one call", async () => {
     const days = 6;
     for (let day = 0; day < days; day++) {
       const { run } = await pages().cairn.runs.createRun({ namespace: "days", name: `day-${day}` });
@@ -220,7 +220,7 @@ describe("charts in a browser", () => {
     expect(reads).toBeLessThan(days - 1);
   });
 
-  it("Z95 wheel, drag and keys move charts and zoom them; the page scrolls as ever; Back undoes each", async () => {
+  it("Z95 wheel, drag and keys move charts and zoom them; the page still scrolls; Back undoes each", async () => {
     const id = await createRun("moved");
     const series = ["a", "b"].map((key) => ({
       key,
@@ -277,7 +277,7 @@ describe("charts in a browser", () => {
     await expect.poll(() => rangeOf(page)).toBeUndefined();
   });
 
-  it("Z37 a part of y is in the address, shows the same in what is saved and after a reload, and goes with the zoom", async () => {
+  it("Z37 a range of y is in the address, is the same in saved files and after a reload, and is reset with the zoom", async () => {
     const id = await createRun("tall");
     const values = steps(100).map((step) => (Number(step) / 99) * 8);
     const series = ["a", "b"].map((key) => ({ key, steps: steps(100), values }));
@@ -326,7 +326,7 @@ describe("charts in a browser", () => {
     await chartOf(page, "later/appears").waitFor();
   });
 
-  it("Z39 whatever was logged is a useful chart: no numbers, one point, one step, texts, hostile names", async () => {
+  it("Z39 any logged data makes a useful chart: no numbers, one point, one step, texts, hostile names", async () => {
     const id = await createRun("\u202eevil<img src=x onerror=alert(1)>");
     const series = [
       { key: "only-nan", steps: steps(20), values: Array.from({ length: 20 }, () => Number.NaN) },

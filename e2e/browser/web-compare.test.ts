@@ -28,7 +28,7 @@ async function heads(page: Page): Promise<string[]> {
 }
 
 describe("the compare page", () => {
-  it("Z57 shows what differs and folds what is equal, and the address keeps what is unfolded", async () => {
+  it("Z57 shows differences, folds equal rows, and keeps unfolded ones in the address", async () => {
     const page = await pages().open(`/compare?runs=${runs("sweep-1", "sweep-12")}`);
     await expect.poll(() => cellsOf(page, /^lr\b/)).toEqual(["0.0001", "0.003"]);
     expect(await row(page, "optim.name").count()).toBe(0);
@@ -62,7 +62,7 @@ describe("the compare page", () => {
     await page.getByText("No matches").waitFor();
   });
 
-  it("Z59 says how far metrics are from the baseline, which can be another run", async () => {
+  it("Z59 shows the difference of metrics to the baseline, which can be another run", async () => {
     const page = await pages().open(`/compare?runs=${runs("finetune-10", "finetune-960")}`);
     await expect.poll(() => cellsOf(page, "val/wer")).toHaveLength(2);
     const better = row(page, "val/wer").getByRole("cell").nth(1);
@@ -129,7 +129,7 @@ describe("the compare page", () => {
     await expectAccessible(page);
   });
 
-  it("Z60 shows uncommitted changes line by line, what was committed between, and packages", async () => {
+  it("Z60 shows uncommitted changes line by line, the commits between, and packages", async () => {
     const provenance = (commit: string, dirtyPatch: string, torch: string) => ({
       provenance: { code: { repository: "r", commit, dirtyPatch }, environment: { "package:torch": torch } },
     });
@@ -190,7 +190,7 @@ describe("the compare page", () => {
     expect(lines.some((line) => /^metrics,val\/wer min,yes,0\.\d+,0\.\d+$/.test(line))).toBe(true);
   });
 
-  it("Z63 names runs it cannot read, shows the rest, and takes them out", async () => {
+  it("Z63 names runs it cannot read, shows the rest, and removes them", async () => {
     const page = await pages().open(
       `/compare?runs=${runs("sweep-1")},${"f".repeat(32)},<b>,${runs("sweep-2")}`,
     );

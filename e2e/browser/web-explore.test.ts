@@ -55,7 +55,7 @@ describe("the explore page", () => {
     await expectAccessible(page, COLOUR_RULES);
   });
 
-  it("Z66 a part of an axis filters, by pointer; the count, the chip and the address say so, and Back takes it back", async () => {
+  it("Z66 a range of an axis filters, by pointer; the count, the chip and the address show it, and Back undoes it", async () => {
     const page = await openExplore(`/explore/${SWEEP}`);
     await brush(page, "params.lr", 0.6, 1);
     const low = await countOf("params.lr < 0.0005");
@@ -69,7 +69,7 @@ describe("the explore page", () => {
     await expect.poll(() => status(page).innerText()).toBe(`${await countOf("")} runs`);
   });
 
-  it("Z66 brushes become a query that selects in the table just the runs that remain", async () => {
+  it("Z66 brushes become a query that selects exactly the remaining runs in the table", async () => {
     const page = await openExplore(
       `/explore/${SWEEP}?q=${encodeURIComponent("params.depth >= 12 or params.depth < 7")}`,
     );
@@ -137,7 +137,7 @@ describe("the explore page", () => {
     await page.getByRole("heading", { name: named }).waitFor();
   });
 
-  it("Z67 the scatter marks and lists the runs that no other beats, for the directions chosen, and a box filters", async () => {
+  it("Z67 the scatter marks and lists the Pareto frontier for the chosen directions, and a box filters", async () => {
     const page = await openExplore(
       `/explore/${SWEEP}?tab=scatter&x=duration&y=metrics.val%2Fwer.min&goalx=min`,
     );
@@ -175,7 +175,7 @@ describe("the explore page", () => {
     ]);
   });
 
-  it("Z68 importance is what the server says of the runs that remain; what does not vary is folded, and it is no cause", async () => {
+  it("Z68 importance is computed by the server for the remaining runs; constant params are folded, and it is not called a cause", async () => {
     const answer = (query: string) =>
       pages().cairn.explore.getImportance({ runs: { namespace: SWEEP, query } });
     const rowsOf = ({ params }: Awaited<ReturnType<typeof answer>>) =>
@@ -258,7 +258,7 @@ describe("answers of the server", () => {
     await expect.poll(() => note.innerText()).toContain("in 7 runs");
   });
 
-  it("Z66 what no query can ask for is said where the answer would be", async () => {
+  it("Z66 a filter that cannot be written as a query is named in place of the answer", async () => {
     const filters = encodeURIComponent('{"params.layers":{"of":["[0,8]"]}}');
     const scatter = "x=params.size&y=metrics.loss.min&goalx=max&goaly=min";
     const page = await openExplore(`/explore/${namespace}?tab=scatter&${scatter}&brush=${filters}`);
@@ -331,7 +331,7 @@ describe("runs that say little", () => {
     },
   );
 
-  it("Z85 no runs, no namespace, a wrong query, no objective and equal values are said in place", async () => {
+  it("Z85 no runs, no namespace, a wrong query, no objective and equal values are reported in place", async () => {
     const empty = await pages().open("/explore/odd/none");
     await empty.getByText("No runs yet").waitFor();
     const missing = await pages().open("/");

@@ -5,7 +5,7 @@ describe("texts that are small to send and large to show", () => {
   const web = useWebPages({ demo: "none" });
   const newRun = async (notes = "") => (await web().cairn.runs.createRun({ name: "heavy", notes })).run!.id;
 
-  it("S3 Z100 what took too long says so and shows its source, and what comes after it is formatted", async () => {
+  it("S3 Z100 a text that takes too long is shown as source with the reason, and later texts are formatted", async () => {
     const page = await web().open(`/r/${await newRun("*a_".repeat(7_000))}`);
     await page.getByText("Shown as text: it takes too long to format.").waitFor();
     await expect.poll(() => page.getByLabel("Content").innerText()).toMatch(/^\*a_\*a_/);

@@ -20,7 +20,7 @@ const waitLive = (page: Page) => page.getByRole("banner").getByText("live", { ex
 describe("a server with runs", () => {
   const pages = useWebPages();
 
-  it("Z80 home shows the tree with counts and best values, and what changed last", async () => {
+  it("Z80 home shows the tree with counts and best values, and the latest changes", async () => {
     const page = await pages().open("/");
     const row = page.getByRole("row", { name: /^speech / });
     await row.getByRole("link", { name: /^0\.\d+$/ }).waitFor();
@@ -109,7 +109,7 @@ describe("a server with runs", () => {
     await page.getByText("No matches.").waitFor();
   });
 
-  it("Z83 keys open the sheet, go to pages and change the colours; the focus is seen and comes back", async () => {
+  it("Z83 keys open the sheet, go to pages and change the colours; the focus is visible and restored", async () => {
     const page = await pages().open("/about");
     await waitLive(page);
     await page.keyboard.press("?");
@@ -130,14 +130,14 @@ describe("a server with runs", () => {
     await expect.poll(focused).toBe("Skip to the page");
     const outline = () => page.evaluate("getComputedStyle(document.activeElement).outlineStyle");
     await expect.poll(outline).toBe("solid");
-    // Letters are letters where somebody types.
+    // In a field, letters are text and not keys.
     await page.keyboard.press("Control+k");
     await page.keyboard.type("t?gh");
     await expect.poll(() => page.getByRole("combobox").inputValue()).toBe("t?gh");
     expect(page.url()).toContain("/about");
   });
 
-  it("Z78 about says what the server is, holds and does, and proves it on demand", async () => {
+  it("Z78 about shows the server's version, contents and load, and checks the data on demand", async () => {
     const page = await pages().open("/about");
     const info = await pages().cairn.system.getInfo({});
     await page.getByText(info.version, { exact: true }).waitFor();
@@ -153,7 +153,7 @@ describe("a server with runs", () => {
     await expectAccessible(page);
   });
 
-  it("Z85 an address that leads nowhere says so", async () => {
+  it("Z85 an unknown address shows the page for unknown addresses", async () => {
     const page = await pages().open("/about");
     await page.evaluate("history.pushState({}, '', '/no/such/page')");
     await page.evaluate("dispatchEvent(new PopStateEvent('popstate'))");
@@ -170,7 +170,7 @@ describe("a server with runs", () => {
 describe("an empty server", () => {
   const pages = useWebPages({ demo: "none" });
 
-  it("Z81 the demo command is there to copy, for this very server", async () => {
+  it("Z81 the demo command can be copied, with the address of this server", async () => {
     const context = await pages().newContext({ permissions: ["clipboard-read", "clipboard-write"] });
     const page = await pages().open("/", context);
     await page.getByRole("heading", { name: "No runs yet" }).waitFor();
@@ -179,7 +179,7 @@ describe("an empty server", () => {
     expect(await copiedText(page, /demo/)).toBe(`npx cairn demo --server ${pages().url}`);
   });
 
-  it("Z82 a lost connection says so, and what happened meanwhile is there when it is back", async () => {
+  it("Z82 a lost connection is shown, and changes meanwhile appear after the reconnect", async () => {
     const port = await closedPort();
     const folder = mkdtempSync(join(tmpdir(), "cairn-lost-"));
     onTestFinished(() => rmSync(folder, { recursive: true }));

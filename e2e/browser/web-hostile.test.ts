@@ -15,7 +15,7 @@ const NAMESPACE_PARTS = [
   "\u202egpj.exe",
   "'\"><b>",
 ];
-/** A run has room for so many; each page shows what it has room for. */
+/** The maximum of a run; pages show as many as fit. */
 const PARTS = 25;
 
 /** The names of each run. The seed decides which of them come first, and so into the places that hold only one. */
@@ -34,11 +34,11 @@ function rotate<T>(list: readonly T[], by: number): T[] {
   return [...list.slice(at), ...list.slice(0, at)];
 }
 
-describe("S3 Z84 names and files that hope to be run", () => {
+describe("S3 Z84 names and files with scripts", () => {
   const pages = useWebPages({ demo: "none" });
-  const heard: string[] = [];
+  const requests: string[] = [];
   const beacon = createServer((request, response) => {
-    heard.push(request.url ?? "");
+    requests.push(request.url ?? "");
     response.end();
   });
   let names: string[] = [];
@@ -124,7 +124,7 @@ describe("S3 Z84 names and files that hope to be run", () => {
     expect(await page.title()).not.toBe("CANARY");
     expect(await page.evaluate("localStorage.canary")).toBeUndefined();
     expect(await page.evaluate("({}).polluted")).toBeUndefined();
-    expect(heard, where).toEqual([]);
+    expect(requests, where).toEqual([]);
   }
 
   async function visit(path: string, act?: (page: Page) => Promise<void>): Promise<void> {
@@ -206,7 +206,7 @@ describe("S3 Z84 names and files that hope to be run", () => {
     pages().forgive(/status of 400/);
   });
 
-  it("S3 Z84 Z98 a page with all of them in it, and styles that hide what they ask for", async () => {
+  it("S3 Z84 Z98 a page with all of them in it, and with styles that hide what they load", async () => {
     const { port } = beacon.address() as AddressInfo;
     const home = `http://127.0.0.1:${port}`;
     const hidden = `background:u\\72l(${home}/hidden.png)`;
@@ -235,7 +235,7 @@ describe("S3 Z84 names and files that hope to be run", () => {
   });
 });
 
-/** Waits until the page shows something and nothing of it changes for a while: then everything had its chance. */
+/** Waits until the page shows something and has not changed for a while: then every script had its chance to run. */
 async function settled(page: Page): Promise<void> {
   let before = "";
   let same = 0;

@@ -34,7 +34,7 @@ beforeAll(async () => {
 afterAll(() => stages.close());
 
 /**
- * Headings, buttons and tabs whose words are cut where nobody can scroll, or run out of the window, without three dots and the whole text in a title. As text,
+ * Headings, buttons and tabs whose words are cut off where scrolling is impossible, or run out of the window, without three dots and the whole text in a title. As text,
  * because there is no page where this is checked.
  */
 const CUT_TEXTS = `(() => {
@@ -106,7 +106,7 @@ async function atScene(scene: Scene, look: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Scenes that follow one another. Where a browser notes something that is expected, nothing else is looked at. */
+/** Scenes in sequence. If a browser reports an expected message, no other check is made. */
 const WALKS = [
   ...Object.entries(chapters).map(([name, all]) => ({
     name,

@@ -5,7 +5,7 @@ const pages = useWebPages({ demo: "none", argv: ["--local-secret"] });
 const REFUSED = /status of 401/;
 
 describe("the link that a start prints", () => {
-  it("A30 Z77 signs the owner in, is sent to no server and is gone from the address", async () => {
+  it("A30 Z77 signs the owner in, is not sent to a server, and is removed from the address", async () => {
     const { url, server } = pages();
     const secret = server.localSecret!;
     const context = await pages().newContext();
@@ -41,7 +41,7 @@ describe("the link that a start prints", () => {
     await expect.poll(() => direct.url()).toBe(`${url}/about`);
   });
 
-  it("A30 Z76 one of an earlier start is refused in words, and the sign-in stays", async () => {
+  it("A30 Z76 one of an earlier start is refused with a message, and the sign-in stays", async () => {
     const page = await pages().open(`/login#cairn_local_${"x".repeat(37)}`, await pages().newContext());
     await page.getByRole("alert").getByText("it is not a valid token").waitFor();
     expect(page.url()).toBe(`${pages().url}/login`);

@@ -23,7 +23,7 @@ export interface WebPages {
   readonly context: BrowserContext;
   /** A page at an address such as "/n/demo", in a window of 1280 by 800 unless the context says otherwise. */
   open(path: string, context?: BrowserContext): Promise<Page>;
-  /** A browser of another person: other cookies, other storage. Its pages are looked at, too. */
+  /** A browser of another user: other cookies, other storage. Its pages are checked, too. */
   newContext(options?: Parameters<Browser["newContext"]>[0]): Promise<BrowserContext>;
   /** Complaints that this test expects, whenever they come. */
   forgive(pattern: RegExp): void;
@@ -37,7 +37,7 @@ export interface WebOptions {
   initScript?: string;
 }
 
-/** For a page to do what it was asked for, on a machine that is busy with something else. */
+/** How long a page may take to react on a busy machine. */
 const PAGE_MS_MAX = 60_000;
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -170,12 +170,12 @@ export async function copiedText(page: Page, pattern: RegExp): Promise<string> {
 }
 
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"];
-/** What can be wrong with a page in other colours that was looked at already. */
+/** The rules that depend on colours, for a page that was checked in other colours already. */
 export const COLOUR_RULES: readonly string[] = ["color-contrast", "link-in-text-block"];
 
-/** Fails with every accessibility rule the page breaks, as it is now, of those given. A frame of a stranger's file is not ours. */
+/** Fails with every given accessibility rule that the page breaks now. Frames with uploaded files are not checked. */
 export async function expectAccessible(page: Page, rules: readonly string[] = RULES): Promise<void> {
-  // What moves is judged when it stands still. As text, because there is no page where this is checked.
+  // Animations are checked after they have ended. As text, because this is type-checked without a page.
   await page.evaluate(
     "Promise.all(document.getAnimations().filter(({ effect }) => effect?.getTiming().iterations !== Infinity)" +
       ".map((animation) => animation.finished.catch(() => undefined)))",

@@ -78,7 +78,7 @@ describe("the page of a run", () => {
     await expect.poll(async () => (await cairn.runs.getRun({ run: { id } })).tags).toEqual({});
   });
 
-  it("Z43 Z98 shows artifacts as what they are, a page with its own styles", async () => {
+  it("Z43 Z98 shows artifacts by their kind, HTML with its own styles", async () => {
     const { cairn } = web();
     const id = await newRun("filing");
     const record = (name: string, mediaType: string, content: string) =>
@@ -128,7 +128,7 @@ describe("the page of a run", () => {
     await expectAccessible(page);
   });
 
-  it("S23 warns of a file that runs code when it is loaded, and of no other", async () => {
+  it("S23 warns only of files that run code when loaded", async () => {
     const { cairn } = web();
     const id = await newRun("pickled");
     for (const name of ["model.pt", "model.safetensors"]) {
@@ -161,7 +161,7 @@ describe("the page of a run", () => {
     await expect.poll(async () => Number(await slider.inputValue())).toBe(before);
   });
 
-  it("Z47 says how to do it again, and what was not committed", async () => {
+  it("Z47 shows how to reproduce the run, and uncommitted changes", async () => {
     const id = await newRun("dirty", {
       provenance: {
         command: ["python", "train it.py"],
@@ -203,7 +203,7 @@ describe("the page of a run", () => {
     await expect.poll(() => graph.evaluate((box) => box.scrollWidth - box.clientWidth)).toBe(0);
   });
 
-  it("Z49 makes nothing of the text of strangers but text", async () => {
+  it("Z49 shows untrusted texts only as text", async () => {
     const { cairn } = web();
     const evil = "<img src=x onerror=\"document.title='owned'\">";
     const id = await newRun(`${evil}\u202e`, {
@@ -234,7 +234,7 @@ describe("the page of a run", () => {
     expect(await page.locator('a[href^="javascript:"]').count()).toBe(0);
   });
 
-  it("Z50 shows the pipeline, and says so in the address", async () => {
+  it("Z50 shows the pipeline, and keeps it in the address", async () => {
     const page = await web().open(`/r/${web().demo.ids.get("distil")}`);
     await page.getByRole("button", { name: "Provenance pipeline" }).click();
     const pipeline = page.getByRole("dialog", { name: "Provenance pipeline" });
@@ -245,7 +245,7 @@ describe("the page of a run", () => {
     await page.getByRole("heading", { name: "wav2vec-finetune-960h" }).waitFor();
   });
 
-  it("Z51 says that a run is unknown, and restores one from the trash", async () => {
+  it("Z51 reports an unknown run, and restores one from the trash", async () => {
     const unknown = await web().open(`/r/${"0".repeat(32)}?tab=logs`);
     await unknown.getByText("Run not found, or you may not read it").waitFor();
     const strange = await web().open("/r/%3Cscript%3E");
@@ -260,7 +260,7 @@ describe("the page of a run", () => {
     expect((await web().cairn.runs.getRun({ run: { id } })).deletedUs).toBe(0n);
   });
 
-  it("Z52 stays quick with more than anybody reads", async () => {
+  it("Z52 stays fast with very much data", async () => {
     const { cairn } = web();
     const params = Object.fromEntries(
       Array.from({ length: 9_999 }, (_, i) => [`group${i % 20}.param${i}`, String(i)]),

@@ -37,7 +37,7 @@ async function openRuns(path: string): Promise<Page> {
   return page;
 }
 
-/** Searches the page asks for rows with, from now on. */
+/** Searches for rows that the page sends from now on. */
 function rowCalls(page: Page): Request[] {
   const calls: Request[] = [];
   page.on("request", (request) => {
@@ -54,7 +54,7 @@ describe("a table of very many runs", () => {
     tally("rows of a table", RUNS);
   }, 600_000);
 
-  it("Z17 the end, the middle and the top are one call away each", async () => {
+  it("Z17 the end, the middle and the top need one call each", async () => {
     // With the stream standing before the page asks, nothing is asked twice.
     const other = await pages().open("/about");
     await other.getByText("live", { exact: true }).first().waitFor();
@@ -75,7 +75,7 @@ describe("a table of very many runs", () => {
     expect(calls).toHaveLength(2);
   });
 
-  it("Z8 a link shows a run in the charts that stands far below what the table has read, while the query selects it", async () => {
+  it("Z8 a link shows a run in the charts that is far below the loaded rows, as long as the query selects it", async () => {
     const id = ids[RUNS - 1]!;
     await pages().cairn.metrics.writeEnvelope({
       run: { id },
@@ -93,7 +93,7 @@ describe("a table of very many runs", () => {
     await page.getByRole("img", chart).waitFor();
   });
 
-  it("Z17 Z9 runs that come and go above do not move what is looked at, and are counted", async () => {
+  it("Z17 Z9 runs that appear and disappear above do not move the visible rows, and are counted", async () => {
     const page = await openRuns(`/n/${space}?split=100&q=order+by+name&cols=["status"]`);
     await page.getByText("live", { exact: true }).first().waitFor();
     const middle = 3_000;
@@ -117,11 +117,11 @@ describe("a table of very many runs", () => {
       .waitFor();
   });
 
-  it("Z19 five thousand selected runs: what cannot take all says so, the file has all, tagging can be stopped", async () => {
+  it("Z19 five thousand selected runs: limited actions say so, the file has all, tagging can be stopped", async () => {
     const page = await openRuns(`/n/${space}?q=order+by+name&cols=["status"]`);
     await page.getByRole("checkbox", { name: "Select all runs" }).click();
     await status(page).getByText(`5,000 selected of ${ALL_RUNS}, the maximum`).waitFor();
-    // Too many for an address; the page is not told by it.
+    // Too many for an address, so they are not in it.
     expect(page.url()).not.toContain("sel=");
     await expectAccessible(page);
     const [download] = await Promise.all([
@@ -161,7 +161,7 @@ describe("a table of very many runs", () => {
     expect(new URL(page.url()).searchParams.get("runs")!.split(",")).toHaveLength(50);
   });
 
-  it("Z19 a range is selected with what lies between, also where nobody has looked", async () => {
+  it("Z19 a range is selected with all rows between, also unloaded ones", async () => {
     const page = await openRuns(`/n/${space}?split=100&q=order+by+name&cols=["status"]`);
     await page.locator("#row-10").getByRole("checkbox").check();
     await status(page).getByText("1 selected").waitFor();
@@ -171,7 +171,7 @@ describe("a table of very many runs", () => {
     await status(page).getByText(`3,000 selected of ${ALL_RUNS}`).waitFor();
   });
 
-  it("Z3 Ctrl Z takes back changes of columns, groups and order, one by one, and stays on the page", async () => {
+  it("Z3 Ctrl Z undoes changes of columns, groups and order, one by one, and stays on the page", async () => {
     const page = await openRuns(`/n/${space}?split=100&cols=["status","created"]`);
     const headers = () => grid(page).getByRole("columnheader").allInnerTexts();
     const before = await headers();
@@ -227,7 +227,7 @@ describe("one run among others", () => {
     for (const each of [table, page]) await expectAccessible(each);
   });
 
-  it("Z18 a browser whose clock is wrong calls nobody late and knows how long a run has run", async () => {
+  it("Z18 a browser with a wrong clock marks no run as late and shows correct durations", async () => {
     const { cairn, newContext } = pages();
     const { run } = await cairn.runs.createRun({ namespace: "clocks", name: "on time" });
     await cairn.metrics.writeEnvelope({ run: { id: run!.id }, heartbeatSeconds: 600 });
@@ -257,7 +257,7 @@ describe("one run among others", () => {
       });
     }, 500);
     try {
-      // Without a metric among the columns points are no change, so that it must ask.
+      // Without a metric among the columns points are not reported as changes, so the page must ask.
       const page = await openRuns('/n/talks?split=100&cols=["status"]');
       const calls = rowCalls(page);
       await expect.poll(() => calls.length, { timeout: 60_000 }).toBeGreaterThan(0);
@@ -272,7 +272,7 @@ describe("one run among others", () => {
     }
   });
 
-  it("Z86 a short id leads to its run, and several to a choice", async () => {
+  it("Z86 a short id opens its run, and an ambiguous one a list", async () => {
     const [id] = await createRuns("short", 3);
     await pages().cairn.runs.createRun({ namespace: "short", name: id!.slice(0, 16) });
     const page = await pages().open(`/r/${id!.slice(0, 16)}?tab=charts`);
@@ -296,7 +296,7 @@ describe("one run among others", () => {
       .toMatch(new RegExp(`${nameOf(0)}[^]*${id!.slice(0, 16)}`));
   });
 
-  it("Z87 Enter opens what was found for the text that stands there, however slow the answer is", async () => {
+  it("Z87 Enter opens the result for the typed text, however slow the answer is", async () => {
     const { cairn } = pages();
     await cairn.runs.createRun({ namespace: "words", name: "alpha-old" });
     const { run } = await cairn.runs.createRun({ namespace: "words", name: "omega-new" });

@@ -28,7 +28,7 @@ describe("the runs page", () => {
     await expectAccessible(page);
   });
 
-  it("Z5 keys and values are completed, and Enter asks", async () => {
+  it("Z5 keys and values are completed, and Enter searches", async () => {
     const page = await openRuns("/n/demo/speech");
     await queryBar(page).pressSequentially("statu");
     await page.getByRole("option", { name: "status" }).waitFor();
@@ -45,7 +45,7 @@ describe("the runs page", () => {
     await expect.poll(() => new URL(page.url()).searchParams.get("q")).toContain('status = "failed"');
   });
 
-  it("Z6 a mistake is shown at its column and the rows stay; a broken link says the same", async () => {
+  it("Z6 a mistake is shown at its column and the rows stay; so is one in a link", async () => {
     const page = await openRuns("/n/demo");
     await ask(page, "params.lr > 0.1 adn name");
     const fault = page.getByRole("alert");
@@ -82,7 +82,7 @@ describe("the runs page", () => {
     await expect.poll(() => header.getAttribute("aria-sort")).toBe("none");
   });
 
-  it("Z3 columns are added, moved and taken away, and a link shows the same elsewhere", async () => {
+  it("Z3 columns are added, moved and removed, and a link shows the same elsewhere", async () => {
     const page = await openRuns("/n/demo/speech");
     await page.getByRole("button", { name: /^Columns/ }).click();
     await page.getByRole("textbox", { name: "Find a column" }).fill("owner");
@@ -174,7 +174,7 @@ describe("the runs page", () => {
       .waitFor();
   });
 
-  it("Z13 selected runs are tagged, deleted after a question, and restored by undo", async () => {
+  it("Z13 selected runs are tagged, deleted after confirmation, and restored by undo", async () => {
     const space = `demo/bulk-${Date.now()}`;
     for (const name of ["one", "two", "three"])
       await pages().cairn.runs.createRun({ namespace: space, name });
@@ -199,7 +199,7 @@ describe("the runs page", () => {
     expect((await pages().cairn.runs.searchRuns({ namespace: space })).totalCount).toBe(3n);
   });
 
-  it("Z15 hostile names are text, long ones are cut, and a stranger's formula stays one", async () => {
+  it("Z15 hostile names are text, long ones are cut off, and formulas in them do not run", async () => {
     const space = `demo/hostile-${Date.now()}`;
     const name = "<img src=x onerror=alert(1)>\u202egnp.exe 👩‍🔬";
     await pages().cairn.runs.createRun({
@@ -235,7 +235,7 @@ describe("the runs page", () => {
     await expect.poll(() => names(other)).toEqual(["first"]);
   });
 
-  it("Z71 a tab that slept so long that it was given up hears again, also of what it slept through", async () => {
+  it("Z71 a tab that was suspended and removed gets changes again, also missed ones", async () => {
     const space = "demo/sleeper";
     await pages().cairn.runs.createRun({ namespace: space, name: "before" });
     const page = await openRuns(`/n/${space}`);
@@ -247,7 +247,7 @@ describe("the runs page", () => {
     await expect.poll(() => names(page)).toContain("meanwhile");
     await pages().cairn.runs.createRun({ namespace: space, name: "after" });
     await expect.poll(() => names(page)).toContain("after");
-    // Everything else of the page hears, too, such as the tree.
+    // Other parts of the page are notified, too, such as the tree.
     const inTree = page.getByRole("navigation").getByRole("link", { name: /sleeper/ });
     await expect.poll(() => inTree.innerText()).toMatch(/\b3\b/);
   });
@@ -282,7 +282,7 @@ describe("the runs page", () => {
     await page.keyboard.press("End");
     await expect.poll(() => names(page)).toContain("many-0");
     expect(await page.locator("#row-599").getAttribute("aria-rowindex")).toBe("601");
-    // Only what is in sight exists.
+    // Only visible rows are in the document.
     expect(await rowsOf(page).count()).toBeLessThan(80);
     await page.keyboard.press("Home");
     await expect.poll(async () => (await names(page))[0]).toBe("many-599");

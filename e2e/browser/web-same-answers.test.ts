@@ -59,7 +59,7 @@ const run = fc.record({
 const someRuns = fc.array(run, { minLength: 2, maxLength: 4 });
 
 describe("the same question has the same answer in the API, the terminal and the pages", () => {
-  it("M6, Z57, T26: what differs between runs", async () => {
+  it("M6, Z57, T26: the differences between runs", async () => {
     await fc.assert(
       fc.asyncProperty(someRuns, async (asked) => {
         const { ids } = await build(asked);
@@ -72,9 +72,9 @@ describe("the same question has the same answer in the API, the terminal and the
           .filter(({ meaning }) => meaning.some((number) => number !== 0))
           .map(({ key, texts, text }) => [key].concat(text.map((number) => texts[number - 1] ?? "—")));
         const { json } = await terminal("diff", ...ids, "--json");
-        const told = json() as { params?: { key: string; values: (string | null)[] }[] };
+        const answer = json() as { params?: { key: string; values: (string | null)[] }[] };
         expect(
-          (told.params ?? []).map(({ key, values }) => [key].concat(values.map((one) => one ?? "—"))),
+          (answer.params ?? []).map(({ key, values }) => [key].concat(values.map((one) => one ?? "—"))),
         ).toEqual(different);
         const page = await pages().open(`/compare?runs=${ids.join(",")}`);
         await page.getByRole("table").waitFor();
@@ -85,7 +85,7 @@ describe("the same question has the same answer in the API, the terminal and the
     );
   });
 
-  it("M2, M3: which run is the best, and which param matters", async () => {
+  it("M2, M3: the best run, and the most important param", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(1_000), { minLength: 6, maxLength: 10 }), async (losses) => {
         const params = (i: number) => ({ lr: String(i), noise: String((i * 7) % 5) });
@@ -100,10 +100,10 @@ describe("the same question has the same answer in the API, the terminal and the
         await home.close();
         const found = await pages().cairn.explore.getImportance({ runs: { namespace } });
         const order = found.params.map(({ key }) => key);
-        const told = (await terminal("explore", "importance", "-n", namespace, "--json")).json() as {
+        const answer = (await terminal("explore", "importance", "-n", namespace, "--json")).json() as {
           params: { key: string }[];
         };
-        expect(told.params.map(({ key }) => key)).toEqual(order);
+        expect(answer.params.map(({ key }) => key)).toEqual(order);
         const page = await pages().open(`/explore/${namespace}?tab=importance`);
         await expect
           .poll(async () =>
@@ -116,7 +116,7 @@ describe("the same question has the same answer in the API, the terminal and the
     );
   });
 
-  it("T18, Z18: the words for a size", async () => {
+  it("T18, Z18: the format of sizes", async () => {
     const { ids } = await build([{ params: {}, loss: 1 }]);
     const id = ids[0]!;
     for (const sizeBytes of [1, 1023, 81_920, 123_456, 5_000_000]) {

@@ -4,7 +4,7 @@ import { Cairn } from "#sdk/client.ts";
 import { expectAccessible, useWebPages } from "./web-page.ts";
 
 const pages = useWebPages({ demo: "small", argv: ["--auth"] });
-/** What a browser notes when it is told that nobody is signed in. */
+/** The message of a browser when the server answers that no user is signed in. */
 const REFUSED = /status of 401|status of 403|status of 404/;
 
 async function signIn(page: Page, token: string): Promise<void> {
@@ -13,7 +13,7 @@ async function signIn(page: Page, token: string): Promise<void> {
 }
 
 describe("signing in", () => {
-  it("Z76 Z77 S14 leads back to where one was, and no script can read the session", async () => {
+  it("Z76 Z77 S14 returns to the previous page, and scripts cannot read the session", async () => {
     const { url, server } = pages();
     const context = await pages().newContext();
     const page = await pages().open("/about?x=1", context);
@@ -54,7 +54,7 @@ describe("signing in", () => {
     pages().forgive(REFUSED);
   });
 
-  it("Z76 who is not signed in is asked to without a single call that would be refused", async () => {
+  it("Z76 a signed-out user gets the sign-in without a single refused call", async () => {
     const { url, server } = pages();
     const context = await pages().newContext();
     const refused: string[] = [];
@@ -70,7 +70,7 @@ describe("signing in", () => {
     await signIn(page, server.newToken!);
     await page.waitForURL(`${url}/n/demo?split=100`);
     await page.locator("#row-0 a").waitFor();
-    // A link on another site leads here without the cookie, whoever is signed in.
+    // A link on another site opens this page without the cookie, for any user.
     const other = await context.newPage();
     await other.route("http://elsewhere.test/", (route) =>
       route.fulfill({ contentType: "text/html", body: `<a href="${url}/n/demo?split=100">here</a>` }),
@@ -168,7 +168,7 @@ describe("the access page", () => {
     pages().forgive(REFUSED);
   });
 
-  it("Z79 A33 changes one's own password, which ends the other sessions", async () => {
+  it("Z79 A33 changes the own password, which ends the other sessions", async () => {
     const { cairn } = pages();
     const name = `noa-${Date.now()}`;
     await cairn.access.createPrincipal({ name, kind: 1, password: "correct horse battery" });
@@ -201,7 +201,7 @@ describe("the access page", () => {
     pages().forgive(REFUSED);
   });
 
-  it("Z79 gives a role, explains it, closes a namespace and takes the role away", async () => {
+  it("Z79 binds a role, explains it, closes a namespace and removes the role", async () => {
     const { cairn } = pages();
     const ci = `ci-${Date.now()}`;
     await cairn.access.setClosed({ scope: { namespace: "demo/translation" }, closed: false });
@@ -230,7 +230,7 @@ describe("the access page", () => {
     pages().forgive(REFUSED);
   });
 
-  it("Z79 N5 forbids and allows what is captured in a namespace, and shows what holds from above", async () => {
+  it("Z79 N5 forbids and allows capture in a namespace, and shows inherited policies", async () => {
     const { cairn } = pages();
     await cairn.namespaces.createNamespace({ path: "policy/below" });
     const page = await pages().open("/access?tab=scopes&scope=policy");
@@ -250,7 +250,7 @@ describe("the access page", () => {
     pages().forgive(REFUSED);
   });
 
-  it("Z79 makes people and groups, and shows what was done in the audit", async () => {
+  it("Z79 makes users and groups, and shows the actions in the audit", async () => {
     const group = `readers-${Date.now()}`;
     const page = await pages().open("/access?tab=people");
     await page.getByRole("button", { name: "New …" }).click();
@@ -277,7 +277,7 @@ describe("the access page", () => {
   });
 
   // The last one: an administrator with a password ends the first token.
-  it("Z79 A33 gives a new person a password only with one's own", async () => {
+  it("Z79 A33 sets the password of a new user only with the own password", async () => {
     const { cairn, url } = pages();
     const [admin, name] = [`boss-${Date.now()}`, `new-${Date.now()}`];
     await cairn.access.createPrincipal({ name: admin, kind: 1, password: "correct horse battery" });

@@ -11,7 +11,7 @@ const web = useWebPages({
     globalThis.requestAnimationFrame = (draw) => setTimeout(() => soon(draw), ${FRAME_MS});
   }`,
 });
-/** Letters that are keys of the page where nobody types. */
+/** Letters that are keys of the page outside of fields. */
 const LETTERS = "t?gh";
 
 /** Of a page, because there is none where this is checked. */
@@ -39,7 +39,7 @@ async function typeAtOnce(field: Locator, text: string): Promise<void> {
 }
 
 describe("letters typed quickly", () => {
-  it("Z97 belong to the search from the key that opens it, and Enter goes to what they find", async () => {
+  it("Z97 belong to the search from the key that opens it, and Enter opens their result", async () => {
     const name = `hurried-${Date.now()}`;
     const id = await newRun(name);
     const page = await web().open("/about");
@@ -58,7 +58,7 @@ describe("letters typed quickly", () => {
     await page.waitForURL(`**/r/${id}`);
   });
 
-  it("Z97 belong to the field of a popover or dialog from the key that opens it, and the focus comes back", async () => {
+  it("Z97 belong to the field of a popover or dialog from the key that opens it, and the focus is restored", async () => {
     await newRun("tagged");
     const page = await web().open("/n/pages/typing");
     const row = page.locator('[aria-label="Runs"][aria-rowcount]').getByRole("checkbox").nth(1);
@@ -77,7 +77,7 @@ describe("letters typed quickly", () => {
     expect(new URL(page.url()).pathname).toBe("/n/pages/typing");
   });
 
-  it("Z97 belong to the query from the slash on, and stand behind what was completed", async () => {
+  it("Z97 belong to the query from the slash on, and follow completed text", async () => {
     const page = await web().open("/n/demo");
     const query = page.getByRole("combobox", { name: "Query" });
     await page.locator('[aria-label="Runs"][aria-rowcount]').waitFor();
@@ -101,7 +101,7 @@ describe("letters typed quickly", () => {
     await expect.poll(() => page.locator("textarea").inputValue()).toBe(LETTERS);
   });
 
-  it("Z97 are not taken away by the address that keeps them", async () => {
+  it("Z97 are not removed by the address that stores them", async () => {
     const id = await newRun("looked-through");
     await web().cairn.metrics.writeEnvelope({
       run: { id },
@@ -131,7 +131,7 @@ describe("letters typed quickly", () => {
     }
   });
 
-  it("Z97 leave room for Back, which shows what the address holds", async () => {
+  it("Z97 do not break Back, which shows the text of the address", async () => {
     const page = await web().open("/n/demo");
     const query = page.getByRole("combobox", { name: "Query" });
     await query.fill('status = "failed"');

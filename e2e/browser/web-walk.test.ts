@@ -14,7 +14,7 @@ const grid = (page: Page) => page.locator('[aria-label="Runs"][aria-rowcount]');
 const rowsOf = (page: Page) => grid(page).locator('[role="rowgroup"]:nth-of-type(2) [role="row"]');
 const keyHeads = (page: Page) => page.getByRole("rowheader").allInnerTexts();
 
-/** A server that nobody has written to, for every try a new one. */
+/** A server without data, a new one for every try. */
 async function firstStart(): Promise<{ url: string; cairn: Cairn }> {
   const server = await startServer([], { web: openWebFiles() });
   onTestFinished(() => server.close());
@@ -27,7 +27,7 @@ async function openPipeline(page: Page): Promise<void> {
   await page.getByRole("dialog", { name: "Provenance pipeline" }).waitFor();
 }
 
-/** Waits for the whole comparison, then tells whether rows that are equal come and go with the button. */
+/** Waits for the whole comparison, then returns whether the button shows and hides equal rows. */
 async function walkDifferences(page: Page): Promise<string[]> {
   await page.getByRole("table").first().waitFor();
   await expect.poll(() => page.getByRole("button", { name: "CSV" }).isEnabled()).toBe(true);
@@ -88,7 +88,7 @@ it(
     await page.goBack();
     await expect.poll(() => grid(page).locator("[aria-expanded]").count()).toBe(0);
 
-    // Select; the five buttons act on what is selected.
+    // Select; the five buttons act on the selection.
     await rowsOf(page).nth(0).getByRole("checkbox").check();
     await rowsOf(page).nth(1).getByRole("checkbox").check();
     await page.getByText("2 selected").waitFor();
@@ -134,7 +134,7 @@ it(
     await openPipeline(other);
     await other.close();
 
-    // Compare what is selected, only what differs.
+    // Compare the selection, differences only.
     await grid(page).focus();
     await page.keyboard.press("x");
     await page.waitForURL(/\/compare\?runs=/);

@@ -53,7 +53,7 @@ describe("cairn token, cairn access", () => {
     expect(again.stderr).toContain('cannot find token "short"');
   });
 
-  it("T7 revokes nothing when one of the names is unclear", async () => {
+  it("T7 revokes nothing when one of the names is ambiguous", async () => {
     for (const _ of [1, 2]) await as(ada, "token", "create", "double");
     await as(ada, "token", "create", "single");
     const { code, stderr } = await as(ada, "token", "revoke", "single", "double");
@@ -78,17 +78,17 @@ describe("cairn token, cairn access", () => {
     expect(stdout).toContain("ada (user) on http://");
     expect(stdout).toContain("  in asr\n");
     expect(stdout).toContain("  writer of langtech/asr through asr\n");
-    const nobody = await terminal.cairn(["whoami", "--json"]);
-    expect(nobody.json()).toMatchObject({ kind: "anonymous", token: null });
-    expect(nobody.code).toBe(4);
+    const anonymous = await terminal.cairn(["whoami", "--json"]);
+    expect(anonymous.json()).toMatchObject({ kind: "anonymous", token: null });
+    expect(anonymous.code).toBe(4);
   });
 
-  it("T8 closes a scope, says who is cut off and why, and opens it again", async () => {
+  it("T8 closes a scope, explains who lost access and why, and opens it again", async () => {
     await cairn(["ns", "create", "langtech/asr/medical"]);
     await cairn(["access", "close", "langtech/asr/medical"]);
-    const told = await cairn(["access", "explain", "ada", "langtech/asr/medical"]);
-    expect(told.stdout).toContain('"ada" may do nothing');
-    expect(told.stdout).toContain(
+    const explained = await cairn(["access", "explain", "ada", "langtech/asr/medical"]);
+    expect(explained.stdout).toContain('"ada" may do nothing');
+    expect(explained.stdout).toContain(
       "- writer of langtech/asr through asr is cut off by langtech/asr/medical, which is closed",
     );
     expect(await as(ada, "ns", "langtech/asr/medical")).toMatchObject({ code: 3 });
@@ -113,7 +113,7 @@ describe("cairn token, cairn access", () => {
     expect(wrong).toMatchObject({ code: 2 });
   });
 
-  it("T8 takes the root only by its name", async () => {
+  it("T8 accepts the root only by its name", async () => {
     const empty = await cairn(["access", "grant", "viewer", "ada", ""]);
     expect(empty).toMatchObject({ code: 2 });
     expect(empty.stderr).toContain("write `/` for everything");
@@ -123,7 +123,7 @@ describe("cairn token, cairn access", () => {
     await cairn(["access", "revoke", "ada", "/"]);
   });
 
-  it("T8 disables and enables a person, ends a membership, lists both kinds", async () => {
+  it("T8 disables and enables a user, ends a membership, lists both kinds", async () => {
     await cairn(["access", "user", "add", "eve", "--service"]);
     const secret = (await cairn(["token", "create", "--for", "eve"])).stdout;
     expect(await as(secret, "whoami")).toMatchObject({ code: 0 });
@@ -139,7 +139,7 @@ describe("cairn token, cairn access", () => {
     expect(groups).toContainEqual(expect.objectContaining({ name: "night", members: ["eve"] }));
   });
 
-  it("T8 changes one's own password with the old one, and asks for it to make a token after a login", async () => {
+  it("T8 changes the own password with the old one, and requires it to make a token after a login", async () => {
     const [before, after] = ["correct horse battery", "another sentence"];
     const made = await cairn(["access", "user", "add", "pia", "--password-stdin"], { stdin: `${before}\n` });
     expect(made).toMatchObject({ code: 0 });
@@ -171,7 +171,7 @@ describe("cairn token, cairn access", () => {
     expect(alone.stderr).toContain("cannot give a password with a login alone: your password is required");
   });
 
-  it("T10 removes a person only when that is confirmed", async () => {
+  it("T10 removes a user only after confirmation", async () => {
     await cairn(["access", "user", "add", "tom"]);
     const refused = await cairn(["access", "user", "rm", "tom"]);
     expect(refused).toMatchObject({ code: 2 });
@@ -191,7 +191,7 @@ describe("cairn token, cairn access", () => {
     expect(code).toBe(0);
   });
 
-  it("T2 ends with 4 for what somebody may not do", async () => {
+  it("T2 exits with 4 without permission", async () => {
     const { code, stderr } = await as(ada, "access", "user", "add", "mallory");
     expect(code).toBe(4);
     expect(stderr).toMatch(/^cairn: cannot /);

@@ -32,7 +32,7 @@ describe("cairn artifacts", () => {
   const { cairn } = terminal;
   let run: Run;
   let targets = 0;
-  /** Of one file, a place that is no folder yet would be the file itself. */
+  /** For a single file, a target that is not a folder yet would be the file itself. */
   const newTarget = () => {
     const target = join(folder, `target-${targets++}`);
     mkdirSync(target);
@@ -107,7 +107,7 @@ describe("cairn artifacts", () => {
     expect(listed.stderr).toBe("2 artifacts, 2 B stored\n");
   });
 
-  it("T31 downloads a file, a folder and everything, and leaves alone what is there", async () => {
+  it("T31 downloads a file, a folder and everything, and leaves existing files alone", async () => {
     await put("get/one.txt", "one");
     await put("get/deep/two.txt", "two");
     const target = newTarget();
@@ -136,7 +136,7 @@ describe("cairn artifacts", () => {
     expect(await cairn(["artifacts", "get", "holder"])).toMatchObject({ code: 2 });
   });
 
-  it("T31 gets the step asked for, the last one, or all", async () => {
+  it("T31 gets the requested step, the last one, or all", async () => {
     for (const step of [1, 20, 3]) await put("steps/s.txt", `step ${step}`, step);
     const get = async (...words: string[]) =>
       (await cairn(["artifacts", "get", "holder", "steps/s.txt", ...words])).stdout;
@@ -154,7 +154,7 @@ describe("cairn artifacts", () => {
     expect(readFileSync(join(below, "steps/s.txt"), "utf8")).toBe("step 20");
   });
 
-  it("T31 goes on over broken connections", async () => {
+  it("T31 resumes after broken connections", async () => {
     const content = randomBytes(6 * MIB);
     await put("broken.bin", content);
     await using line = await openBadLine(terminal.server.url, { breaks: 3, downBytes: 2 * MIB });
@@ -172,7 +172,7 @@ describe("cairn artifacts", () => {
     expect(piped.stdout).toBe("one");
   });
 
-  it("T31 goes on after it was killed, and begins anew when the part is damaged", async () => {
+  it("T31 resumes after it was killed, and starts again when the part is damaged", async () => {
     const content = randomBytes(8 * MIB);
     await put("killed.bin", content);
     for (const damage of [false, true]) {
@@ -201,7 +201,7 @@ describe("cairn artifacts", () => {
     }
   });
 
-  it("T31 keeps nothing of content that is not what was announced", async () => {
+  it("T31 stores nothing of content that differs from the announced one", async () => {
     await put("tampered.bin", Buffer.alloc(2 * MIB, 1));
     const tamper = (chunk: Buffer) => {
       if (chunk.length > 30_000) chunk[20_000]! ^= 1;
@@ -217,7 +217,7 @@ describe("cairn artifacts", () => {
     expect(readdirSync(target)).toEqual([]);
   });
 
-  it("T32 goes on over broken connections and after it was killed", async () => {
+  it("T32 resumes after broken connections and after it was killed", async () => {
     const content = randomBytes(30 * MIB);
     const sha256 = createHash("sha256").update(content).digest("hex");
     const file = write("up.bin", content);
@@ -275,7 +275,7 @@ describe("cairn artifacts", () => {
     expect(readFileSync(join(target, "good"), "utf8")).toBe("good");
   });
 
-  it("T34 tells what failed, does the others, and lists references", async () => {
+  it("T34 reports failures, downloads the others, and lists references", async () => {
     const sent = await cairn([
       "artifacts",
       "put",

@@ -89,7 +89,7 @@ describe("cairn access audit", () => {
     expect(await offline(join(folder, "none.jsonl"))).toMatchObject({ code: 3 });
   });
 
-  it("A40 S22 T8 checks a head against the server, and refuses one whose signature does not hold", async () => {
+  it("A40 S22 T8 checks a head against the server, and refuses an invalid signature", async () => {
     const file = write("kept.json", head);
     await terminal.client.namespaces.createNamespace({ path: "later" });
     const { code, stdout } = await audit("check", file);
@@ -103,7 +103,7 @@ describe("cairn access audit", () => {
 });
 
 describe("an audit that was written again", () => {
-  it("A40 S22 is whole in itself, and a head that was kept elsewhere shows it", async () => {
+  it("A40 S22 is valid on its own, and a head stored elsewhere reveals it", async () => {
     const data = join(folder, "data");
     const first = await startServer(["--data", data]);
     const env = { CAIRN_SERVER: first.listening.url };
@@ -139,7 +139,7 @@ describe("an audit that was written again", () => {
 describe("cairn artifacts restore, purge", () => {
   const terminal = useTerminal();
 
-  it("A39 lists what was replaced, with its author, and brings it back", async () => {
+  it("A39 lists replaced versions with their authors, and restores one", async () => {
     const { run } = await terminal.client.runs.createRun({ name: "one" });
     const put = (text: string) => terminal.cairn(["artifacts", "put", "one", write("model.pt", text)]);
     await put("first");

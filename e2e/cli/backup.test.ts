@@ -12,7 +12,7 @@ describe("cairn backup, cairn restore-backup", () => {
   const runNames = async () =>
     (await terminal.client.runs.searchRuns({})).runs.map(({ name }) => name).sort();
 
-  it("T12 makes, lists and restores a backup, and keeps aside what was there", async () => {
+  it("T12 makes, lists and restores a backup, and saves the replaced state", async () => {
     const nothing = await cairn(["backup", "--list"]);
     expect(nothing.stderr).toContain("There are no backups.");
     await terminal.client.runs.createRun({ namespace: "b", name: "before" });
@@ -34,13 +34,13 @@ describe("cairn backup, cairn restore-backup", () => {
     expect(await runNames()).toEqual(["after", "before"]);
   });
 
-  it("T12 misses a backup that is not there, and names one that is near", async () => {
+  it("T12 reports an unknown backup, and suggests a similar one", async () => {
     const { code, stderr } = await cairn(["restore-backup", "before-upgrad", "--yes"]);
     expect(code).toBe(3);
     expect(stderr).toContain("did you mean before-upgrade?");
   });
 
-  it("T2 refuses a name that is none", async () => {
+  it("T2 refuses an invalid name", async () => {
     expect(await cairn(["backup", "../x"])).toMatchObject({ code: 1 });
     expect(await cairn(["backup", "x", "--list"])).toMatchObject({ code: 2 });
   });

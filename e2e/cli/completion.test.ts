@@ -76,7 +76,7 @@ describe("completion", () => {
     expect(await forBash(`cairn verify ${id.slice(0, 24)}`)).toEqual([id]);
   });
 
-  it("T15 hands over to the shell where a file is meant", async () => {
+  it("T15 lets the shell complete files", async () => {
     expect(await forBash("cairn serve --config ")).toEqual([":files"]);
   });
 
@@ -92,7 +92,7 @@ describe("completion", () => {
     ]);
   });
 
-  it("T15 never evaluates a name: it comes back as it is", async () => {
+  it("T15 never evaluates a name: it is returned unchanged", async () => {
     const [[candidate]] = (await inBash("cairn verify \\$")) as [[string]];
     expect(existsSync(join(bin, "pwned"))).toBe(false);
     const said = execFileSync("bash", ["--norc", "-c", `printf %s ${candidate}`], {
@@ -124,14 +124,14 @@ describe("completion", () => {
     );
   });
 
-  it("T15 says what a candidate is to shells that show it", async () => {
+  it("T15 describes candidates for shells that show descriptions", async () => {
     expect(await complete("words", "verify", "fi")).toEqual([
       expect.stringMatching(/^first\trunning, demo\/mnist, /),
     ]);
     expect(await complete("words", "ve")).toContain("version\tversions of this program and of the server");
   });
 
-  it("T15 asks the server that the line names", async () => {
+  it("T15 uses the server that the line names", async () => {
     const { stdout } = await runCairn(
       ["__complete", "words", "--server", terminal.server.url, "verify", "fi"],
       {
@@ -141,7 +141,7 @@ describe("completion", () => {
     expect(stdout).toMatch(/^first\t/);
   });
 
-  it("T15 says nothing when the server is away or does not answer, and does not wait for it", async () => {
+  it("T15 prints nothing when the server is unreachable or does not answer in time", async () => {
     const nothing = { code: 0, stdout: "", stderr: "" };
     const away = { CAIRN_SERVER: "127.0.0.1:1" };
     expect(await runCairn(["__complete", "words", "verify", ""], { env: away })).toMatchObject(nothing);

@@ -29,7 +29,7 @@ describe("cairn demo", () => {
 
   const run = (key: string) => ({ id: ids.get(key)! });
 
-  it("T52, T54: tells the same on another server, also after it broke off there", async () => {
+  it("T52, T54: makes the same runs on another server, also after an interruption there", async () => {
     // The tenth envelope never arrives: its run is there, and is not complete.
     let envelopes = 0;
     const proxy = await CuttableProxy.open(
@@ -46,7 +46,7 @@ describe("cairn demo", () => {
     expect(await dumpNamespace(otherClient, "demo")).toEqual(whole);
   });
 
-  it("T54 adds nothing when it is told again", async () => {
+  it("T54 adds nothing when it runs again", async () => {
     const before = await dumpNamespace(terminal.client, "demo");
     const again = await fillDemo(terminal.client, SMALL);
     expect([again.written, again.points]).toEqual([0, 0]);
@@ -132,7 +132,7 @@ describe("cairn demo", () => {
     }
   });
 
-  it("T55 logs live until Ctrl-C, and goes on where it stopped", async () => {
+  it("T55 logs live until Ctrl-C, and continues where it stopped", async () => {
     const start = () =>
       spawn(process.execPath, [START, "demo", "--scale", "small", "--seed", "7", "-n", "demo"], {
         env: { PATH: process.env["PATH"], HOME: terminal.home, CAIRN_SERVER: terminal.server.url },

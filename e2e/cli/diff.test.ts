@@ -9,7 +9,7 @@ describe("cairn diff", () => {
     await makeSampleRuns(terminal.client);
   });
 
-  it("T26 shows what differs between two runs, and whether it is better", async () => {
+  it("T26 shows the differences between two runs, and which is better", async () => {
     const { code, stdout } = await cairn(["diff", "tuned", "wider"], { env: { COLUMNS: "80" } });
     expect(stdout).toContain(
       "\nParams  2 of 7 differ\n          A    B\n  warmup  100  400\n  width   —    1024\n",
@@ -38,7 +38,7 @@ describe("cairn diff", () => {
     expect(stdout).toMatch(/\n {2}val\/acc +last +0\.6991 +0\.9088 +0\.8788\n +min +0 +0 +0\n +max /);
   });
 
-  it("T27 tells by its exit code whether they differ", async () => {
+  it("T27 shows by its exit code whether they differ", async () => {
     const twin = { namespace: "twins", params: { lr: "0.1" } };
     await createRun(terminal.client, { ...twin, name: "one" });
     await createRun(terminal.client, { ...twin, name: "two", params: { lr: "1e-1" } });

@@ -57,7 +57,7 @@ describe("cairn doctor", () => {
     };
   };
 
-  it("T14 finds nothing bad where all is well", async () => {
+  it("T14 finds no fault in a healthy setup", async () => {
     // The compile cache is the process's own.
     const found = await examine([], {}, startCairn);
     for (const check of ["node", "compile cache", "login file", "spool", "data folder", "port", "server"]) {
@@ -76,7 +76,7 @@ describe("cairn doctor", () => {
     expect(found("compile cache")).toMatchObject({ level: "warn" });
   });
 
-  it("T14 finds a login file that others may read, and one that is none", async () => {
+  it("T14 finds a login file that other users may read, and an invalid one", async () => {
     const folder = join(home, ".config", "cairn");
     await mkdir(folder, { recursive: true });
     await writeFile(join(folder, "login.json"), '{"servers":{}}', { mode: 0o600 });
@@ -92,7 +92,7 @@ describe("cairn doctor", () => {
     });
   });
 
-  it("T14 finds what a dead job left in its spool, and leaves a living one in peace", async () => {
+  it("T14 finds the spool of a dead job, and ignores that of a running one", async () => {
     const spool = join(home, "spool");
     const leave = async (writer: string, pid: number) => {
       await mkdir(join(spool, writer), { recursive: true });
@@ -139,7 +139,7 @@ describe("cairn doctor", () => {
     });
   });
 
-  it("T14 finds a port that something else has taken, and says who; a Cairn is welcome", async () => {
+  it("T14 finds a port in use by another program, and names it; a Cairn is fine", async () => {
     const other = createNetServer((socket) => socket.on("error", () => {}).end("hello\n"));
     other.listen(0, "127.0.0.1");
     await once(other, "listening");
@@ -154,7 +154,7 @@ describe("cairn doctor", () => {
     expect(ours?.text).toContain("a Cairn listens there");
   });
 
-  it("T14 finds a server that is away, and one that is no Cairn", async () => {
+  it("T14 finds an unreachable server, and one that is not a Cairn", async () => {
     const away = await examine([], { CAIRN_SERVER: `127.0.0.1:${freePort}` });
     expect(away("server")).toMatchObject({ level: "bad", mend: expect.stringContaining("cairn serve") });
     const web = await serveHttp((_request, response) => response.end("<html>"));
@@ -178,7 +178,7 @@ describe("cairn doctor", () => {
     expect(clock?.text).toContain(word);
   });
 
-  it("T14 finds a token that is missing, refused, or soon over", async () => {
+  it("T14 finds a token that is missing, refused, or about to expire", async () => {
     const none = await examine([], { CAIRN_TOKEN: "" });
     expect(none("credential")).toMatchObject({ level: "bad" });
     const { access } = terminal.client;

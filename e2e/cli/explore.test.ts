@@ -43,7 +43,7 @@ describe("cairn explore", () => {
     expect((await cairn(["explore", "keys", "lr <"])).stderr).toContain("unknown field");
   });
 
-  it("T57 says what matters for the objective, or for a metric", async () => {
+  it("T57 shows the importance of params for the objective, or for a metric", async () => {
     const { stdout, code } = await cairn(["explore", "importance", "-n", "lab"]);
     expect(stdout).toMatch(/^metrics\.loss\.min {2}12 runs\n/);
     expect(stdout).toMatch(/\nlr +1\.00 +█{20} +12 +rises with it\n/);
@@ -62,7 +62,7 @@ describe("cairn explore", () => {
     expect(none.stderr).toContain("name a metric");
   });
 
-  it("T57 finds the runs that no other beats", async () => {
+  it("T57 finds the Pareto frontier", async () => {
     const words = ["explore", "frontier", "metrics.loss.min:min", "metrics.size.last:max", "-n", "lab"];
     const { stdout, stderr } = await cairn(words);
     expect(stdout).toMatch(/^NAME +metrics\.loss\.min +metrics\.size\.last +NAMESPACE\nr0 +0 +12 +lab\/x\n$/);

@@ -39,7 +39,7 @@ describe("names of runs", () => {
     expect(await find(word())).toEqual({ id: ids["first"] });
   });
 
-  it("T4 takes a name as it is, whatever is in it", async () => {
+  it("T4 accepts any name literally", async () => {
     expect(await find('it\'s "50%" \\ off')).toEqual({ id: ids["quoted"] });
   });
 
@@ -55,7 +55,7 @@ describe("names of runs", () => {
     expect(stderr).toContain(`demo/cifar/${ids["twin-b"]}`);
   });
 
-  it("T4 looks only where it is told to", async () => {
+  it("T4 searches only the given namespace", async () => {
     expect(await find("twin", "-n", "demo/mnist")).toEqual({ id: ids["twin-a"] });
     expect(await find("demo/cifar/twin")).toEqual({ id: ids["twin-b"] });
     expect(await find("first", "-n", "demo/cifar")).toMatchObject({ code: 3 });
@@ -74,7 +74,7 @@ describe("names of runs", () => {
     expect(stderr).toContain("7 runs match");
   });
 
-  it("T4 does not take five digits for the beginning of an id", async () => {
+  it("T4 does not accept five digits as the beginning of an id", async () => {
     const { code } = await terminal.cairn(["verify", ids["first"]!.slice(0, 5)]);
     expect(code).toBe(3);
   });
@@ -104,11 +104,11 @@ describe("names of runs", () => {
     expect(await terminal.cairn(["verify", ""])).toMatchObject({ code: 2 });
   });
 
-  it("T4 says no more than no for a text that can be no run", async () => {
+  it("T4 makes no suggestion for a text that cannot name a run", async () => {
     expect(await terminal.cairn(["verify", "x".repeat(5_000)])).toMatchObject({ code: 3 });
   });
 
-  it("T16 shows a hostile name in an error without obeying it", async () => {
+  it("T16 escapes control characters of a hostile name in an error", async () => {
     await make("demo/evil", "evil\u001b]0;owned\u0007\u001b[2J");
     await make("demo/evil", "evil\u001b]0;owned\u0007\u001b[2J");
     const { stderr } = await terminal.cairn(["verify", "evil\u001b]0;owned\u0007\u001b[2J"]);

@@ -44,7 +44,7 @@ describe("the command line", () => {
     expect(code).toBeGreaterThan(0);
   });
 
-  it("T16 repeats what it was given without obeying it", async () => {
+  it("T16 escapes control characters of its arguments", async () => {
     for (const words of [["\u001b[2Jls"], ["whoami", "--\u009b2J"], ["ns", "a\u001b]0;x\u0007"]]) {
       const { code, stderr } = await cairn(words);
       expect(code).toBeGreaterThan(0);
@@ -87,7 +87,7 @@ describe("the command line", () => {
     expect(stdout).toContain("owner (owner)");
   });
 
-  it("T17 has colours on a terminal, and none where they are not wanted", async () => {
+  it("T17 has colours on a terminal, unless disabled", async () => {
     await terminal.client.namespaces.createNamespace({ path: "col/our" });
     const outputOf = async (env: NodeJS.ProcessEnv, isTerminal: boolean, ...words: string[]) =>
       (await cairn(["ns", ...words], { env: { NO_COLOR: "", TERM: "xterm", ...env }, isTerminal })).stdout;
@@ -99,7 +99,7 @@ describe("the command line", () => {
     expect(await outputOf({ FORCE_COLOR: "1" }, false)).toContain("\u001b[1mcol");
   });
 
-  it("T13 tells its version also when no server answers", async () => {
+  it("T13 prints its version also when no server answers", async () => {
     const { code, stdout } = await runCairn(["--version", "--server", "127.0.0.1:1"]);
     expect(code).toBe(0);
     expect(stdout).toMatch(

@@ -71,7 +71,7 @@ describe("cairn import fsspec", () => {
     return states;
   }
 
-  it("X35 brings ids as aliases, metadata as params to the letter, artifacts as references and sources as links", async () => {
+  it("X35 imports ids as aliases, metadata as unchanged params, artifacts as references and sources as links", async () => {
     await entry(BASE, "metadata", "1794736707368236999", '{"metadata": {"lr": 1e-3, "epochs": 1, "old": 1}}');
     await entry(
       BASE,
@@ -139,7 +139,7 @@ describe("cairn import fsspec", () => {
     expect(new Set(children.map(({ runId }) => runId))).toEqual(new Set([tuned.id]));
   });
 
-  it("X36 a second import changes nothing, and a third brings what is new", async () => {
+  it("X36 a second import changes nothing, and a third imports new entries", async () => {
     await tracker.addMetadata(BASE, { lr: 0.1, optim: { name: "adam", betas: [0.9, 0.999] } });
     await tracker.addArtifact(BASE, "model", "s3://m/1", { acc: 0.5 });
     await tracker.addArtifact(BASE, "/odd\\name", "/tmp/x");
@@ -170,7 +170,7 @@ describe("cairn import fsspec", () => {
     expect(await importAs("again")).toMatchObject({ created: 0, changed: 0 });
   });
 
-  it("X36 a run that was there before keeps its status and what it has besides", async () => {
+  it("X36 an existing run keeps its status and its other data", async () => {
     const { run } = await terminal.client.runs.createRun({
       namespace: "live",
       aliases: [BASE],
@@ -183,7 +183,7 @@ describe("cairn import fsspec", () => {
     expect(live.tags).toEqual({});
   });
 
-  it("X37 reports what it skipped and why, and imports all the rest", async () => {
+  it("X37 names skipped entries with the reason, and imports the others", async () => {
     await entry(
       BASE,
       "metadata",
@@ -216,7 +216,7 @@ describe("cairn import fsspec", () => {
     expect(code).toBe(0);
   });
 
-  it("X37 a dry run sends nothing, not even a question", async () => {
+  it("X37 a dry run sends nothing, not even a read", async () => {
     await tracker.addMetadata(BASE, { lr: 0.1, "\u001b[31mred": 1 });
     await tracker.addSource(TUNED, BASE);
     await mkdir(join(root, "\u001b]0;title\u0007"));
@@ -229,7 +229,7 @@ describe("cairn import fsspec", () => {
     expect(code).toBe(0);
   });
 
-  it("X37 a server that is away, and a directory that is not there, end it", async () => {
+  it("X37 an unreachable server and a missing directory are errors", async () => {
     await tracker.addMetadata(BASE, { lr: 0.1 });
     const away = await cairn(["import", "fsspec", root, "--server", "http://127.0.0.1:1"]);
     expect(away.stderr).toContain("cannot reach http://127.0.0.1:1");
@@ -239,7 +239,7 @@ describe("cairn import fsspec", () => {
     expect(nowhere.code).toBe(3);
   });
 
-  it("X35 brings a whole sweep with its lineage, and nothing the second time", async () => {
+  it("X35 imports a whole sweep with its lineage, and nothing the second time", async () => {
     for (let i = 0; i < MANY; i++) {
       const at = 1794736707368236999n + BigInt(i) * 1000n;
       const id = `slurm://torchx/sweep-${i}`;

@@ -12,7 +12,7 @@ describe("cairn lineage", () => {
   });
   const short = (name: keyof SampleRuns) => sample[name].id.slice(0, 12);
 
-  it("T28 draws what a run came from and what came from it", async () => {
+  it("T28 draws the sources and the descendants of a run", async () => {
     const { code, stdout } = await cairn(["lineage", "tuned"]);
     expect(stdout).toBe(`tuned  ✓ finished  langtech/asr  ${short("tuned")}
 ├─ sources
@@ -36,7 +36,7 @@ describe("cairn lineage", () => {
     expect(await cairn(["lineage", "tuned", "--sources", "--children"])).toMatchObject({ code: 2 });
   });
 
-  it("T28 marks a cycle that the server knows", async () => {
+  it("T28 marks a cycle", async () => {
     const { client } = terminal;
     const [a, b] = [await createRun(client, { name: "hen" }), await createRun(client, { name: "egg" })];
     await client.lineage.addSource({ run: { id: a.id }, source: { id: b.id } });
@@ -59,7 +59,7 @@ describe("cairn lineage", () => {
 describe("cairn lineage for a guest", () => {
   const terminal = useTerminal(["--data", "memory:", "--auth"]);
 
-  it("T28 shows what the caller may not see as hidden, in every command", async () => {
+  it("T28 shows runs that the caller may not see as hidden, in every command", async () => {
     const { client } = terminal;
     const secret = await createRun(client, { namespace: "closed", name: "classified" });
     const open = await createRun(client, { namespace: "open", name: "public" });

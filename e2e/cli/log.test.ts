@@ -64,7 +64,7 @@ describe("cairn log", () => {
     expect(await get("nightly")).toMatchObject({ status: RunStatus.FINISHED });
   });
 
-  it("C13 without a step it goes on after the last, and calls replace nothing of each other", async () => {
+  it("C13 without a step it continues after the last, and calls do not replace points of each other", async () => {
     await cairn(["log", "steps", "--create", "a=1"]);
     await cairn(["log", "steps", "a=2", "b=1"]);
     const third = await cairn(["log", "steps", "a=3", "--json"]);
@@ -75,7 +75,7 @@ describe("cairn log", () => {
     expect((await readNumbers(terminal.client, id, "b")).steps).toEqual([1]);
   });
 
-  it("C13, C40: takes metrics out of a pipe as Katib does, and hands every line on", async () => {
+  it("C13, C40: reads metrics from a pipe as Katib does, and prints every line", async () => {
     await cairn(["log", "piped", "--create", "--tag", "x=y"]);
     const stdin = [
       "starting",
@@ -107,7 +107,7 @@ describe("cairn log", () => {
     expect(readdirSync(join(terminal.home, ".local/state/cairn/spool"))).toEqual([]);
   });
 
-  it("N7 C50 a pipe is a console where that is forbidden, a line that is given is not", async () => {
+  it("N7 C50 a pipe counts as console where that is forbidden, an explicit line does not", async () => {
     const { client } = terminal;
     await client.namespaces.createNamespace({ path: "strict" });
     await client.namespaces.updateNamespace({ path: "strict", forbidConsole: true });
@@ -124,7 +124,7 @@ describe("cairn log", () => {
     expect(lines.map(({ text }) => text)).toEqual(["given"]);
   });
 
-  it("C13 a pipe with a status ends the run, and with a filter takes what that says", async () => {
+  it("C13 a pipe with a status ends the run, and with a filter takes only matching metrics", async () => {
     await cairn(["log", "ended", "--create", "--tag", "x=y"]);
     const words = [
       "log",
@@ -157,7 +157,7 @@ describe("cairn log", () => {
     expect(code).toBe(exitCode);
   });
 
-  it("C13 without a server nothing is claimed", async () => {
+  it("C13 without a server it reports no success", async () => {
     const { code, stderr } = await cairn(["log", "steps", "a=1", "--server", "127.0.0.1:1"]);
     expect(code).toBe(5);
     expect(stderr).toContain("cannot reach");

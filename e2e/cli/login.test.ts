@@ -26,7 +26,7 @@ describe("cairn login", () => {
   });
   beforeEach(() => rm(join(terminal.home, ".config"), { recursive: true, force: true }));
 
-  it("T6 keeps a token that was piped in, for this user alone", async () => {
+  it("T6 stores a piped token, readable for this user only", async () => {
     const { code, stdout } = await logIn();
     expect(code).toBe(0);
     expect(stdout).toContain(`Logged in to ${terminal.server.url} as admin (user).`);
@@ -35,7 +35,7 @@ describe("cairn login", () => {
     expect((await cairn(["whoami"])).stdout).toContain("admin (user)");
   });
 
-  it("T6 keeps nothing when the server refuses the token", async () => {
+  it("T6 stores nothing when the server refuses the token", async () => {
     const { code, stderr } = await cairn(["login", terminal.server.url, "--token-stdin"], {
       stdin: `cairn_${"x".repeat(43)}\n`,
     });
@@ -63,7 +63,7 @@ describe("cairn login", () => {
     expect(after.code).toBe(4);
   });
 
-  it("T6 says so when the password is wrong", async () => {
+  it("T6 reports a wrong password", async () => {
     const { code, stderr } = await cairn(
       ["login", terminal.server.url, "--user", "ada", "--password-stdin"],
       { stdin: "no\n" },
@@ -82,7 +82,7 @@ describe("cairn login", () => {
     },
   );
 
-  it("T6 needs no token where the server asks for none", async () => {
+  it("T6 needs no token if the server requires none", async () => {
     const open = await startServer();
     try {
       const { stdout } = await cairn(["login", open.listening.url]);
@@ -93,7 +93,7 @@ describe("cairn login", () => {
     }
   });
 
-  it("T3 talks to the last login, unless CAIRN_SERVER or --server say otherwise", async () => {
+  it("T3 uses the server of the last login, unless CAIRN_SERVER or --server names another", async () => {
     const open = await startServer();
     const urlOf = async (words: string[], env: NodeJS.ProcessEnv = {}) => {
       const { stdout } = await cairn(["whoami", "--json", ...words], { env });
@@ -127,7 +127,7 @@ describe("cairn login", () => {
     expect(fromFile.stdout).toContain("ada (user)");
   });
 
-  it("T6 will not use a file that others may read", async () => {
+  it("T6 refuses a file that other users may read", async () => {
     await logIn();
     await chmod(file(), 0o644);
     const { code, stderr } = await cairn(["whoami"]);
@@ -135,7 +135,7 @@ describe("cairn login", () => {
     expect(stderr).toContain(`chmod 600 ${file()}`);
   });
 
-  it("T6 replaces an invalid login file, with a note", async () => {
+  it("T6 replaces an invalid login file, with a message", async () => {
     await mkdir(join(terminal.home, ".config", "cairn"), { recursive: true });
     await writeFile(file(), "{", { mode: 0o600 });
     expect((await cairn(["whoami"])).stderr).toContain("`cairn login` writes a new one");
@@ -145,7 +145,7 @@ describe("cairn login", () => {
     expect((await cairn(["whoami"])).code).toBe(0);
   });
 
-  it("T6 says what to do without a terminal, and forgets nothing it does not know", async () => {
+  it("T6 says what to do without a terminal, and forgets only known servers", async () => {
     const asked = await cairn(["login", terminal.server.url]);
     expect(asked.code).toBe(2);
     expect(asked.stderr).toContain("--token-stdin");

@@ -83,7 +83,7 @@ describe("cairn logs", () => {
     expect((await cairn(["logs", "long"])).stdout.split("\n")).toHaveLength(12_004);
   });
 
-  it("T29 refuses what it cannot understand", async () => {
+  it("T29 refuses invalid arguments", async () => {
     expect(await cairn(["logs", "talker", "--grep", "a", "--regex", "b"])).toMatchObject({ code: 2 });
     expect(await cairn(["logs", "talker", "--since", "yesterday"])).toMatchObject({ code: 2 });
     expect(await cairn(["logs", "talker", "--regex", "("])).toMatchObject({ code: 1, stdout: "" });
@@ -134,7 +134,7 @@ describe("cairn logs over a restart", () => {
     await rm(data, { recursive: true, force: true });
   });
 
-  it("T30 goes on without a gap and without a repeated line", async () => {
+  it("T30 resumes without a gap and without a repeated line", async () => {
     // The address stays, though every server has a port of its own.
     const proxy = await CuttableProxy.open(server.url);
     const client = new Cairn({ url: proxy.url });

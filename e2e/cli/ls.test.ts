@@ -10,7 +10,7 @@ describe("cairn ls", () => {
     sample = await makeSampleRuns(terminal.client);
   });
 
-  it("T20 chooses columns that tell the runs apart", async () => {
+  it("T20 chooses columns in which the runs differ", async () => {
     const { code, stdout, stderr } = await cairn(["ls"], { env: { COLUMNS: "160" } });
     const [head, ...rows] = stdout.trimEnd().split("\n");
     expect(head?.split(/ +/).slice(0, 6)).toEqual([
@@ -28,7 +28,7 @@ describe("cairn ls", () => {
     expect(code).toBe(0);
   });
 
-  it("T20 leaves out the namespace where it is the same, and adds what the query asks about", async () => {
+  it("T20 leaves out the namespace if it is the same, and adds the fields of the query", async () => {
     const { stdout } = await cairn(["ls", 'tags.team = "asr" and metrics.train/loss.min < 1']);
     expect(stdout.split("\n")[0]).toMatch(/^NAME +STATUS +AGE +TOOK +team +train\/loss\.min +val\/acc\.max /);
     // Both have the same seed.
@@ -40,7 +40,7 @@ describe("cairn ls", () => {
     for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(Math.max(columns, 50));
   });
 
-  it("T21 shows the columns, order and number asked for", async () => {
+  it("T21 shows the requested columns, order and number", async () => {
     const { stdout, stderr } = await cairn([
       "ls",
       "-n",
@@ -61,13 +61,13 @@ describe("cairn ls", () => {
     expect(stderr).toBe("2 of 4 runs; --limit shows more\n");
   });
 
-  it("T21 points at what is wrong in a query", async () => {
+  it("T21 points at the mistake in a query", async () => {
     const { code, stderr } = await cairn(["ls", 'params.lr > 0.1 adn status = "failed"']);
     expect(stderr).toContain('  params.lr > 0.1 adn status = "failed"\n                  ^');
     expect(code).toBe(1);
   });
 
-  it("T21 refuses two orders, a wrong column and a namespace that is not there", async () => {
+  it("T21 refuses two orders, an unknown column and an unknown namespace", async () => {
     expect(await cairn(["ls", "order by name", "--sort", "name"])).toMatchObject({ code: 2, stdout: "" });
     expect(await cairn(["ls", "--sort", ","])).toMatchObject({ code: 2, stdout: "" });
     const wrong = await cairn(["ls", "--columns", "name,staus"]);
@@ -125,7 +125,7 @@ describe("cairn ls", () => {
     expect(row).toContain(`,${value},9007199254740993,-1.5,"'@SUM(1)\n2",'+1+1`);
   });
 
-  it("T16 shows names of strangers without letting them control the terminal", async () => {
+  it("T16 shows untrusted names without letting them control the terminal", async () => {
     await createRun(terminal.client, { namespace: "evil", name: "\u001b]0;x\u0007\u001b[2Jname\nother" });
     const { stdout } = await cairn(["ls", "-n", "evil"]);
     expect(stdout).toContain("\\u001b]0;x\\u0007\\u001b[2Jname\\nother");

@@ -4,7 +4,7 @@ import { useTerminal } from "./testing/cairn.ts";
 describe("cairn ns", () => {
   const { cairn } = useTerminal();
 
-  it("T9 says so when there is none", async () => {
+  it("T9 reports when there are no namespaces", async () => {
     const { stdout, stderr, code } = await cairn(["ns"]);
     expect([stdout, code]).toEqual(["", 0]);
     expect(stderr).toContain("There are no namespaces yet.");
@@ -38,7 +38,7 @@ describe("cairn ns with namespaces", () => {
     expect(wrong.code).toBe(2);
   });
 
-  it("T9 draws the tree with what is below, also where a name sorts between a parent and its child", async () => {
+  it("T9 draws the tree with the counts below, also where a name sorts between a parent and its child", async () => {
     await terminal.client.runs.createRun({ namespace: "langtech/asr/en", name: "r" });
     await terminal.client.runs.createRun({ namespace: "langtech", name: "s" });
     await terminal.client.runs.createRun({ namespace: "langtech-old", name: "t" });
@@ -55,12 +55,12 @@ describe("cairn ns with namespaces", () => {
     );
   });
 
-  it("T9 shows a part of the tree, and misses one that is not there", async () => {
+  it("T9 shows a subtree, and reports an unknown namespace", async () => {
     expect((await cairn(["ns", "langtech/asr"])).stdout).toMatch(/^langtech\/asr .*\n└─ en .*\n$/);
     expect(await cairn(["ns", "nope"])).toMatchObject({ code: 3 });
   });
 
-  it("T9 removes only what is empty", async () => {
+  it("T9 removes only empty namespaces", async () => {
     expect(await cairn(["ns", "rm", "langtech-old"])).toMatchObject({ code: 1 });
     await cairn(["ns", "create", "empty"]);
     expect((await cairn(["ns", "rm", "empty"])).stdout).toBe("Removed empty.\n");
@@ -110,7 +110,7 @@ describe("cairn ns with namespaces", () => {
     expect(await cairn(["ns", "tags", "nowhere", "a=b"])).toMatchObject({ code: 3 });
   });
 
-  it("T16 shows a hostile description without obeying it", async () => {
+  it("T16 escapes control characters of a hostile description", async () => {
     await cairn(["ns", "create", "evil", "--description", "a\u001b[2Jb"]);
     const { stdout } = await cairn(["ns", "describe", "evil"]);
     expect(stdout).toContain("a\\u001b[2Jb");

@@ -90,7 +90,7 @@ describe("cairn plot", () => {
     });
   });
 
-  it("T40, T42: shows one spike among 100,000 points and says what is drawn", async () => {
+  it("T40, T42: shows one spike among 100,000 points, and how the line was read", async () => {
     const { stdout, code } = await plot(["long", "train/loss"]);
     const lines = stdout.split("\n");
     expect(stdout).toContain("band of 100,000 points");
@@ -101,7 +101,7 @@ describe("cairn plot", () => {
     expect(code).toBe(0);
   });
 
-  it("T42 gives the series with --json: every point, or the extremes of every bucket", async () => {
+  it("T42 prints the series with --json: every point, or the extremes of every bucket", async () => {
     const { charts } = (await plot(["short", "long", "train/*", "--json"])).json() as Charts;
     expect(charts.map(({ key }) => key)).toEqual(["train/loss", "train/lr"]);
     const [short, long] = charts[0]!.series;
@@ -130,7 +130,7 @@ describe("cairn plot", () => {
     );
   });
 
-  it("T42 keeps to the range and the axis that were asked for", async () => {
+  it("T42 draws the requested range and axis", async () => {
     const steps = (
       await plot(["long", "train/loss", "--from", "100", "--to", "199", "--json"])
     ).json() as Charts;
@@ -167,13 +167,13 @@ describe("cairn plot", () => {
     expect(named.charts[0]!.groups).toMatchObject([{ name: "params.seed = 1", runIds: { length: 2 } }]);
   });
 
-  it("T45 counts NaN, and on a log axis what it has no place for", async () => {
+  it("T45 counts NaN, and on a log axis the values that it cannot show", async () => {
     const { stdout } = await plot(["gaps", "train/loss", "--log"]);
     expect(stdout).toContain("20 NaN, 4 points at or below 0");
     expect(stdout).toContain("log scale");
   });
 
-  it("T56 shows hostile names without obeying them", async () => {
+  it("T56 escapes control characters of hostile names", async () => {
     const id = await write(
       "evil\u001b[2J\u202e",
       { "bad\u202ekey": [1, 2] },

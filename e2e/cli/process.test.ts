@@ -25,7 +25,7 @@ describe("the program", () => {
     expect(code).toBe(exitCode);
   });
 
-  it("T2 ends with what a command says of its result, also when nothing was thrown", async () => {
+  it("T2 exits with the code that a command sets, also without an error", async () => {
     const made = await start(["log", "piped", "--create", "--tag", "a=b", "--param", "lr=1"]);
     expect(made).toMatchObject({ code: 0, stderr: "" });
     const piped = await start(["log", "piped", "--katib-style"], "starting\nloss=0.5\n");
@@ -36,7 +36,7 @@ describe("the program", () => {
     expect(code).toBe(1);
   });
 
-  it("T17 says nothing when its reader goes away", async () => {
+  it("T17 prints no error when its reader closes the pipe", async () => {
     for (let i = 0; i < 300; i++) {
       await terminal.client.namespaces.createNamespace({ path: `many/${"long-name-".repeat(20)}${i}` });
     }
@@ -51,7 +51,7 @@ describe("the program", () => {
     expect(said).toMatch(/^\S+ .*\ncodes 0 0\n$/);
   });
 
-  it("T17 ends with 130 on Ctrl-C, also while a server does not answer", async () => {
+  it("T17 exits with 130 on Ctrl-C, also while a server does not answer", async () => {
     const sockets: Socket[] = [];
     const silent = createServer((socket) => void sockets.push(socket.on("error", () => {})));
     silent.listen(0, "127.0.0.1");

@@ -18,7 +18,7 @@ describe("cairn rm, cairn restore", () => {
     return runs.map(({ name }) => name).join("");
   };
 
-  it("T10 moves named runs to the trash without asking, and brings them back", async () => {
+  it("T10 moves named runs to the trash without asking, and restores them", async () => {
     const { code, stdout } = await cairn(["rm", "a", "b", "-n", namespace]);
     expect([code, stdout]).toEqual([0, "Moved to the trash: 2 runs.\n"]);
     expect([await names(false), await names(true)]).toEqual(["c", "ab"]);
@@ -27,7 +27,7 @@ describe("cairn rm, cairn restore", () => {
     expect([await names(false), await names(true)]).toEqual(["ac", "b"]);
   });
 
-  it("T10 does nothing by query without a terminal, unless --yes is there", async () => {
+  it("T10 does nothing by query without a terminal and --yes", async () => {
     const words = ["rm", "-n", namespace, "--query", 'params.n != "b"'];
     const refused = await cairn(words);
     expect(refused).toMatchObject({ code: 2 });
@@ -41,7 +41,7 @@ describe("cairn rm, cairn restore", () => {
     expect(await names(false)).toBe("abc");
   });
 
-  it("T10 destroys only what is in the trash, and only when that is confirmed", async () => {
+  it("T10 destroys only runs in the trash, and only after confirmation", async () => {
     const live = await cairn(["rm", "--purge", "a", "-n", namespace, "--yes"]);
     expect(live.code).toBe(3);
     expect(live.stderr).toContain("it is not in the trash");
@@ -54,7 +54,7 @@ describe("cairn rm, cairn restore", () => {
     expect(await names(true)).toBe("");
   });
 
-  it("T10 refuses to purge a living run by its id", async () => {
+  it("T10 refuses to purge a run that is not in the trash by its id", async () => {
     const { runs } = await terminal.client.runs.searchRuns({ namespace });
     const { code, stderr } = await cairn(["rm", "--purge", runs[0]!.id, "--yes"]);
     expect(code).toBe(1);
@@ -70,7 +70,7 @@ describe("cairn rm, cairn restore", () => {
     expect(await names(false)).toBe("abc");
   });
 
-  it("T10 says what failed, and goes on with the others", async () => {
+  it("T10 reports failures, and continues with the others", async () => {
     const { secret } = await terminal.client.access.createToken({
       principal: await makeWriter(),
       name: "half",
@@ -117,7 +117,7 @@ describe("cairn mv", () => {
     return runs.map(({ name }) => name).join("");
   };
 
-  it("T68 moves named runs to the last word of the line", async () => {
+  it("T68 moves named runs to the last argument", async () => {
     const one = await cairn(["mv", "a", `${namespace}/new/deep`, "-n", namespace]);
     expect([one.code, one.stderr]).toEqual([0, ""]);
     expect(one.stdout).toMatch(/^Moved to moves\/1\/new\/deep: a \([0-9a-f]{16}\)\.\n$/);
@@ -126,7 +126,7 @@ describe("cairn mv", () => {
     expect([await namesIn("old"), await namesIn("new"), await namesIn("new/deep")]).toEqual(["", "bc", "a"]);
   });
 
-  it("T68 moves what a query selects, once that is confirmed, and answers with ids", async () => {
+  it("T68 moves the runs of a query after confirmation, and prints ids", async () => {
     const words = ["mv", "--query", 'name in ("a", "b")', "-n", namespace, `${namespace}/new`];
     const refused = await cairn(words);
     expect(refused).toMatchObject({ code: 2 });

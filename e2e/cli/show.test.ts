@@ -31,7 +31,7 @@ describe("cairn show", () => {
     expect(code).toBe(0);
   });
 
-  it("T24 shows the last lines of a run that failed, and of no other", async () => {
+  it("T24 shows the last lines only of a failed run", async () => {
     const { stdout } = await cairn(["show", "diverged"]);
     expect(stdout).toMatch(/\nLast lines\n {2}epoch 2\n[^]*\n {2}RuntimeError: loss is NaN\n/);
     expect(stdout).not.toContain("epoch 1");
@@ -50,7 +50,7 @@ describe("cairn show", () => {
     expect(provenance.stdout).toContain("  +    loss = model(batch).mean()");
   });
 
-  it("T24 keeps to a screen also for a run with very much of everything, and says how to see the rest", async () => {
+  it("T24 fits a screen also for a run with a lot of everything, and says how to see the rest", async () => {
     const run = await createRun(terminal.client, {
       name: "huge",
       params: Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`p${i}`, String(i)])),
@@ -114,7 +114,7 @@ describe("cairn show", () => {
     });
   });
 
-  it("T16 shows texts of strangers without letting them control the terminal", async () => {
+  it("T16 shows untrusted texts without letting them control the terminal", async () => {
     const evil = "\u001b]0;x\u0007\u001b[2J\r\n\u202e";
     const run = await createRun(terminal.client, {
       name: `evil${evil}`,

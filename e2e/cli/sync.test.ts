@@ -12,7 +12,7 @@ describe("cairn sync", () => {
   const { cairn } = terminal;
   const spool = (name: string) => join(terminal.home, name);
 
-  /** A job that logs three points and dies, or goes on. */
+  /** A job that logs three points and dies, or continues. */
   async function leave(
     name: string,
     { last = 'process.kill(process.pid, "SIGKILL");', offline = true } = {},
@@ -29,7 +29,7 @@ describe("cairn sync", () => {
     return job;
   }
 
-  it("C18 delivers what a killed job has left, and removes it", async () => {
+  it("C18 delivers the spool of a killed job, and removes it", async () => {
     await (
       await leave("killed")
     ).exited;
@@ -58,7 +58,7 @@ describe("cairn sync", () => {
     });
   });
 
-  it("C18 leaves alone what belongs to a living process", async () => {
+  it("C18 leaves the spool of a running process alone", async () => {
     const job = await leave("living", { last: "setInterval(() => {}, 1000);" });
     const { code, stdout } = await cairn(["sync", spool("living")]);
     expect(code).toBe(0);
@@ -104,7 +104,7 @@ describe("cairn sync", () => {
     expect((await readNumbers(terminal.client, id, "a")).values).toEqual([0, 1, 2]);
   });
 
-  it("C18 a folder that somebody else has delivered meanwhile is done", async () => {
+  it("C18 a folder that another process has delivered meanwhile counts as done", async () => {
     await (
       await leave("quicker")
     ).exited;
@@ -123,7 +123,7 @@ describe("cairn sync", () => {
     expect(await other()).toMatchObject({ isDone: true, left: 0, failure: undefined });
   });
 
-  it("C18, C6: a folder without an owner or with rubbish in it is named, and nothing of it is removed", async () => {
+  it("C18, C6: a folder without an owner or with invalid content is named and not removed", async () => {
     const folder = join(spool("rubbish"), "f".repeat(32));
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, "00000001.frames"), "this is no segment at all");
@@ -134,7 +134,7 @@ describe("cairn sync", () => {
     expect(readdirSync(folder)).toEqual(["00000001.frames"]);
   });
 
-  it("T2 a folder that is not there is named", async () => {
+  it("T2 a missing folder is named", async () => {
     const { code, stderr } = await cairn(["sync", "/no/such/folder"]);
     expect(code).toBe(3);
     expect(stderr).toContain('cannot read spool "/no/such/folder"');

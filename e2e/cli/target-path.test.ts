@@ -142,7 +142,7 @@ describe("makeRoom", () => {
     },
   );
 
-  it("T33 makes folders where there are none, also below a link that the person named", async () => {
+  it("T33 makes missing folders, also below a link that the user named", async () => {
     expect(await makeRoom(folder, "real/new/x", "x")).toBe(join(folder, "real", "new", "x"));
     expect(await makeRoom(join(folder, "link", "own"), "y", "y")).toBe(join(folder, "link", "own", "y"));
     rmSync(join(root, "outside", "own"), { recursive: true });

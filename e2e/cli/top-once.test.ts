@@ -4,7 +4,7 @@ import { useTerminal } from "./testing/cairn.ts";
 describe("cairn top without a terminal", () => {
   const terminal = useTerminal();
 
-  it("T50 prints what is running once where there is no terminal", async () => {
+  it("T50 prints the running runs once without a terminal", async () => {
     const { run } = await terminal.client.runs.createRun({ name: "in a pipe\u001b[2J" });
     const { id } = run!;
     const steps = Array.from({ length: 10 }, (_, step) => BigInt(step));
@@ -20,7 +20,7 @@ describe("cairn top without a terminal", () => {
     expect((await terminal.cairn(["top", 'name = "other"'])).stdout).toBe("nothing is running\n");
   });
 
-  it("T2 refuses a query that is none before it takes the screen", async () => {
+  it("T2 refuses an invalid query before it uses the screen", async () => {
     const { code, stderr } = await terminal.cairn(["top", "status ="]);
     expect(stderr).toContain("column");
     expect(code).toBe(1);

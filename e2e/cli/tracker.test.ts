@@ -107,7 +107,7 @@ describe("cairn tracker", () => {
     expect(both.code).toBe(2);
   });
 
-  it("X17 a run nobody knows has titles alone, and that is no error", async () => {
+  it("X17 an unknown run prints titles only, without an error", async () => {
     const metadata = await cairn(["tracker", "list", "metadata", "nobody"]);
     expect(metadata).toMatchObject({ code: 0, stdout: lines("ID    VALUE", "----  -------") });
     const artifacts = await cairn(["tracker", "list", "artifacts", "nobody"]);
@@ -123,7 +123,7 @@ describe("cairn tracker", () => {
     expect((await cairn(["tracker", "list", "metadata"])).code).toBe(2);
   });
 
-  it("X18 the first tracker that .torchxconfig or the environment names is asked", async () => {
+  it("X18 uses the first tracker of .torchxconfig or the environment", async () => {
     const cwd = join(dir, "project");
     await mkdir(cwd);
     await writeFile(
@@ -153,7 +153,7 @@ describe("cairn tracker", () => {
     expect((await cairn(["tracker", "list", "jobs", "--json"], config)).json()).toEqual([]);
   });
 
-  it("X18 says what is wrong when no configured tracker can be had", async () => {
+  it("X18 explains why no configured tracker can be used", async () => {
     const none = await cairn(["tracker", "list", "jobs"], { env: { TORCHX_TRACKERS: "no-such-tracker" } });
     expect(none.code).toBe(1);
     expect(none.stderr).toContain('cannot use tracker "no-such-tracker"');

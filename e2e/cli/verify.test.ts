@@ -34,7 +34,7 @@ describe("cairn verify", () => {
   const terminal = useTerminal();
   const { cairn } = terminal;
 
-  it("T11 says per writer how many of how many are there", async () => {
+  it("T11 reports per writer how many of its envelopes are stored", async () => {
     await fill(terminal.client, "whole", [1n, 2n, 3n]);
     const { code, stdout } = await cairn(["verify", "whole"]);
     expect(code).toBe(0);
@@ -43,7 +43,7 @@ describe("cairn verify", () => {
     );
   });
 
-  it("T11 ends with 1 when a writer declared something lost", async () => {
+  it("T11 exits with 1 when a writer declared envelopes lost", async () => {
     const id = await fill(terminal.client, "lossy", [1n, 2n, 5n]);
     const { code, stdout } = await cairn(["verify", "lossy"]);
     expect(code).toBe(1);
@@ -101,7 +101,7 @@ describe("cairn verify of a damaged store", () => {
     return (...words: string[]) => runCairn(["verify", ...words], { env });
   };
 
-  it("T11 names what is missing, and ends with 1", async () => {
+  it("T11 names missing envelopes, and exits with 1", async () => {
     const verify = await damage(
       async (client) => {
         await fill(client, "damaged", [1n, 2n, 3n]);
@@ -127,7 +127,7 @@ describe("cairn verify of a damaged store", () => {
     expect(all.stdout).toMatch(/^✗ /);
   });
 
-  it("T11 names what is damaged although no envelope is missing, and ends with 1", async () => {
+  it("T11 names damage although no envelope is missing, and exits with 1", async () => {
     const verify = await damage(
       (client) => fillChunks(client, "folded"),
       (db) => {

@@ -19,7 +19,7 @@ describe("cairn whoami", () => {
     });
   });
 
-  it("T2 says how to mend it when no server answers", async () => {
+  it("T2 suggests what to do when no server answers", async () => {
     const port = await closedPort();
     const { code, stderr } = await runCairn(["whoami", "--server", `127.0.0.1:${port}`], {
       env: { HOME: "/nowhere" },
@@ -29,7 +29,7 @@ describe("cairn whoami", () => {
     expect(code).toBe(5);
   });
 
-  it("T2 says why for an address that is never called", async () => {
+  it("T2 explains why an address cannot be used", async () => {
     const { code, stderr } = await runCairn(["whoami", "--server", "127.0.0.1:1"], { env: {} });
     expect(stderr).toContain("cairn: cannot reach http://127.0.0.1:1: bad port");
     expect(code).toBe(5);

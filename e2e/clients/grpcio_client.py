@@ -1,4 +1,4 @@
-"""Talks to a Cairn server as a stranger would: with stubs made from proto/ by grpcio's own compiler.
+"""Calls a Cairn server as a third-party client: with stubs made from proto/ by grpcio's own compiler.
 
     python3 grpcio_client.py HOST:PORT PROTO_FOLDER
 
@@ -125,8 +125,8 @@ def check_writing(channel):
     gap = metric_pb2.Envelope(run=run, writer="grpcio", seq=9)
     detail = detail_of(refused(grpc.StatusCode.FAILED_PRECONDITION, metrics.WriteEnvelope, gap), error_pb2.ErrorDetail)
     assert detail.reason == "SEQ_GAP" and detail.facts["expected"] == "2", detail
-    nobody = metric_pb2.Envelope(run=run_pb2.RunRef(id="f" * 32))
-    refused(grpc.StatusCode.NOT_FOUND, metrics.WriteEnvelope, nobody)
+unknown = metric_pb2.Envelope(run=run_pb2.RunRef(id="f" * 32))
+    refused(grpc.StatusCode.NOT_FOUND, metrics.WriteEnvelope, unknown)
     bad = run_pb2.SearchRunsRequest(query="params.lr >")
     assert "column" in detail_of(refused(grpc.StatusCode.INVALID_ARGUMENT, runs.SearchRuns, bad), error_pb2.ErrorDetail).facts
 

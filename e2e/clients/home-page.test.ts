@@ -29,7 +29,7 @@ async function shell(command: string): Promise<Record<string, unknown>> {
   return JSON.parse(stdout) as Record<string, unknown>;
 }
 
-it("W1 the examples on the front page work as they stand", async () => {
+it("W1 the examples on the front page work unchanged", async () => {
   server = await startServer();
   const [create, log, search, ...more] = await examples(server.listening.url);
   expect(more).toEqual([]);

@@ -30,7 +30,7 @@ function chosenMethods(): string[] {
   return byService.map((ofService) => ofService![seed % ofService!.length]!);
 }
 
-/** sqlmap tries each place that is marked with an asterisk; those of our own would be taken for marks. */
+/** sqlmap attacks each place that is marked with an asterisk, so our own asterisks must not look like marks. */
 function marked(value: JsonValue): JsonValue {
   if (typeof value === "string") return `${value.replaceAll("*", "?")}*`;
   if (Array.isArray(value)) return value.map(marked);
@@ -91,7 +91,7 @@ describe("S10 sqlmap", () => {
     return stdout;
   }
 
-  /** SQL that a mark has broken ends in an error of the server, also where an answer shows nothing of a result. */
+  /** SQL that a mark breaks causes an error of the server, also if an answer does not show the result. */
   const BROKEN = /\b500 \(Internal Server Error\)/;
 
   it.each([
@@ -123,7 +123,7 @@ describe("S10 sqlmap", () => {
     }
   });
 
-  it("S10 every method is tried, or there is a reason", () => {
+  it("S10 every method is attacked, or there is a reason not to", () => {
     const unary = SERVICES.flatMap((service) =>
       service.methods
         .filter(({ methodKind }) => methodKind === "unary")
@@ -132,7 +132,7 @@ describe("S10 sqlmap", () => {
     expect([...Object.keys(REQUESTS), ...Object.keys(LEFT_OUT)].toSorted()).toEqual(unary.toSorted());
   });
 
-  it("S10 what is tried is accepted as it is", async () => {
+  it("S10 unchanged requests are accepted", async () => {
     // Otherwise nothing but the refusal of a broken request would be tried.
     for (const [method, body] of Object.entries(REQUESTS)) {
       const plain = await post(method, body);

@@ -1,4 +1,4 @@
-/** What an envelope holds, made from its writer and number alone. */
+/** The content of an envelope, generated from its writer and number. */
 export interface Content {
   series: { key: string; steps: number[]; values: number[] }[];
   params: Record<string, string>;

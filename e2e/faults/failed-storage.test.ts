@@ -84,7 +84,7 @@ async function stop(): Promise<number> {
 }
 
 describe("a server whose disk fails to sync", () => {
-  it("D11 R3 acknowledges nothing any more, says that it is not ready, and reads on", async () => {
+  it("D11 R3 acknowledges nothing any more, is not ready, and still reads", async () => {
     await start(buildShim(folder, { directory: data, kind: "sync", nth: CALLS_OF_START }));
     const { run } = await clients.runs.createRun({ namespace: "faults/sync" });
     expect(await servingOf()).toBe(Serving.SERVING);
@@ -117,7 +117,7 @@ describe("a server whose disk fails to sync", () => {
     expect((await fetch(`${server!.url}/readyz`)).status).toBe(200);
   });
 
-  it("D11 R3 takes no file any more once one could not be synced, and says that it is not ready", async () => {
+  it("D11 R3 refuses files after a failed sync of one, and is not ready", async () => {
     await start(buildShim(folder, { directory: join(data, "blobs"), kind: "sync", nth: 20 }));
     const { run } = await clients.runs.createRun({ namespace: "faults/sync" });
     let files = 0;

@@ -46,7 +46,7 @@ async function start(): Promise<void> {
 
 const access = () => createClient(AccessService, createGrpcTransport({ baseUrl: server!.url }));
 
-/** Sends one more envelope and gives how it was refused, or undefined. */
+/** Sends one more envelope and returns how it was refused, or undefined. */
 async function refusalOf(writer: Writer): Promise<{ code: Code; reason: string; ms: number } | undefined> {
   const started = performance.now();
   try {
@@ -101,8 +101,8 @@ async function newRun(): Promise<string> {
   return run!.id;
 }
 
-describe("a server on a disk that is full again and again", () => {
-  it("D10 R4 refuses writes at once, reads, searches, deletes and lets in, and goes on by itself", async () => {
+describe("a server on a disk that is full repeatedly", () => {
+  it("D10 R4 refuses writes at once, still reads, searches, deletes and authenticates, and recovers by itself", async () => {
     await start();
     await access().createPrincipal({ name: "ada", kind: PrincipalKind.USER, password: PASSWORD });
     const spare: string[] = [];
@@ -121,7 +121,7 @@ describe("a server on a disk that is full again and again", () => {
       const [id] = spare.splice(0, 1);
       await clients.runs.deleteRun({ run: { id: id! } });
       await clients.runs.purgeRun({ run: { id: id! } });
-      // A deletion needs somebody who may: getting there must not fail either.
+      // A deletion needs a signed-in user: the login must not fail either.
       const { secret } = await access().logIn({ name: "ada", password: PASSWORD });
       expect(secret).toMatch(/^cairn_/);
       const found = await clients.runs.searchRuns({ namespace: "faults/full" });
@@ -161,7 +161,7 @@ describe("a server on a disk that is full again and again", () => {
     expect(await clients.system.checkIntegrity({})).toMatchObject({ ok: true, problems: [] });
   });
 
-  it("D10 R4 keeps nothing of an upload during which the disk becomes full", async () => {
+  it("D10 R4 stores nothing of an upload during which the disk becomes full", async () => {
     await start();
     const runId = await newRun();
     const content = randomBytes(FILE_BYTES);
@@ -188,7 +188,7 @@ describe("a server on a disk that is full again and again", () => {
     expect(Buffer.from(await during.arrayBuffer()).equals(content)).toBe(true);
   });
 
-  it("D3 says so and ends when it may not write to its data directory", async () => {
+  it("D3 exits with a message when its data directory is not writable", async () => {
     await start();
     server!.child.kill("SIGTERM");
     await server!.exited;

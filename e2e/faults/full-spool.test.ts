@@ -7,8 +7,8 @@ import { endJob, spoolJob } from "./spool-job.ts";
 const world = useWorld();
 
 describe("a spool that cannot be written", () => {
-  it("C10, R11: a full disk is told once, the run goes on from memory, and nothing is lost when there is room again", async () => {
-    // So large that the job cannot fill it a second time before it is told to stop.
+  it("C10, R11: a full disk causes one warning, the run continues in memory, and nothing is lost when there is space again", async () => {
+    // So large that the job cannot fill it a second time before it is stopped.
     const disk = await SmallDisk.mount(48 << 20);
     const spool = join(disk.folder, "spool");
     disk.fill(64 << 10);

@@ -3,15 +3,15 @@ import { dose, seed, tally } from "../../tools/dose.ts";
 import { generator } from "./content.ts";
 import { Victim } from "./victim.ts";
 
-/** What the server has just done when it is killed: what it has acknowledged, or that it folds its log, or starts. */
+/** When the server is killed: after an acknowledgement of that kind, while it folds its log, or while it starts. */
 const MOMENTS = ["envelope", "file", "grant", "fold", "start"] as const;
 const KILLS = MOMENTS.length * dose(5, 40);
 const KILLS_PER_FOLDER = 25;
 const THOROUGH_EVERY = 20;
-/** Of processor time, which other processes take nothing of. */
+/** In processor time, so that other processes have no influence. */
 const READY_CPU_MS_MAX = 5_000;
 
-it("D2, E6, H4 R1 what was acknowledged survives kill -9 at any moment, and nothing is there by half, and a watcher goes on where it was", async () => {
+it("D2, E6, H4 R1 acknowledged writes survive kill -9 at any moment, no envelope is stored in part, and a watcher resumes", async () => {
   const random = generator(seed);
   const total = { envelopes: 0, points: 0, lines: 0, files: 0, grants: 0, resumed: 0 };
   const started = performance.now();

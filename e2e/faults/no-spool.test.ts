@@ -10,7 +10,7 @@ const world = useWorld();
 const folder = mkdtempSync(join(tmpdir(), "cairn-full-"));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-it("C10 where no spool can be made, everything goes to the server from memory", async () => {
+it("C10 without a writable spool, everything goes to the server from memory", async () => {
   const spool = join(folder, "file");
   writeFileSync(spool, "");
   const trainer = startJob(spoolJob(world.server.url, spool, "no-home", false));

@@ -1,4 +1,4 @@
-/** Runs under the shim: makes every call once or more, lets every kind strike, and prints what was seen. */
+/** Runs under the shim: makes every call once or more, triggers every kind of fault, and prints the calls seen. */
 import {
   fsyncSync,
   mkdirSync,

@@ -1,7 +1,7 @@
 /*
- * Makes calls on files fail, for tests: loaded with LD_PRELOAD, it stands between a program and libc.
+* Makes calls on files fail, for tests: loaded with LD_PRELOAD, it intercepts calls between a program and libc.
  *
- * It is told what to do by the program itself, which opens paths that do not exist:
+* The program controls it by opening paths that do not exist:
  *
  *   /__fault__/root/DIRECTORY       only what is in /DIRECTORY counts from now on; nothing is armed
  *   /__fault__/arm/KIND/N/TIMES     the first call that KIND can hit, from the Nth call on, fails; TIMES in all
@@ -37,7 +37,7 @@
 enum kind { OFF, EIO_ONCE, ENOSPC_ONCE, SYNC, SHORT, TORN, DIE };
 static const char *const KINDS[] = {"off", "eio", "enospc", "sync", "short", "torn", "die"};
 
-/* What a call does, as far as kinds tell calls apart. */
+/* The effect of a call, as far as kinds distinguish calls. */
 enum effect { WRITES, GROWS, SYNCS, OTHER };
 
 enum call { WRITE, PWRITE, WRITEV, PWRITEV, FSYNC, FDATASYNC, FTRUNCATE, OPEN, RENAME, UNLINK, MKDIR, CALLS };

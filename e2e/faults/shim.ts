@@ -20,8 +20,8 @@ export interface FaultStatus {
 }
 
 /**
- * Compiles the shim into `folder` and gives the environment of a process that is to run under it. With `fault`
- * the process need not know of it.
+ * Compiles the shim into `folder` and returns the environment of a process that runs under it. With `fault`
+ * the process does not have to control it.
  */
 export function buildShim(
   folder: string,

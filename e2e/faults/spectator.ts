@@ -8,7 +8,7 @@ const SOON = { timeout: 20_000, interval: 20 };
 
 /** One series as it was watched. */
 interface Watched {
-  /** What came since the last check, in the order it came. */
+  /** Events since the last check, in order of arrival. */
   points: { step: number; value: number; behinds: number }[];
   /** How many of the stored points were found among what came, or were missed and that was said. */
   checked: number;
@@ -17,8 +17,8 @@ interface Watched {
 }
 
 /**
- * Watches runs, points and lines over servers that are killed, and goes on from its last position each time. Where
- * it is not told that it is behind, it must get everything that is stored, once and in order, and nothing else.
+ * Watches runs, points and lines over servers that are killed, and resumes from its last position each time. Unless
+ * the server says that it is behind, it must get everything that is stored, once and in order, and nothing else.
  */
 export class Spectator {
   readonly #namespace: string;
@@ -68,7 +68,7 @@ export class Spectator {
     return this.#watching;
   }
 
-  /** Nobody writes: what is stored comes, and no more. `lines` are all there are, by run. */
+  /** Without writers: everything stored arrives, and nothing else. `lines` are all lines, by run. */
   async check({ runs }: Clients, lines: ReadonlyMap<string, readonly string[]>): Promise<void> {
     await expect.poll(() => this.#missing(lines), SOON).toBeUndefined();
     for (const { writer, series } of this.#writers) {

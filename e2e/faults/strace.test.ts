@@ -37,7 +37,7 @@ const ways = [
 ] as const;
 
 describe.each(ways)("%s", (name, transport) => {
-  it("D1 the reply leaves only after the sync of the log that holds the write has returned", async () => {
+  it("D1 the reply is sent only after the sync of the log with the write has returned", async () => {
     const { runs, metrics } = clientsOf(transport());
     const { run } = await runs.createRun({});
     const marks = Array.from({ length: WRITES }, (_, i) => `mark-${name}-${i}`);

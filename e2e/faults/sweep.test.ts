@@ -103,7 +103,7 @@ function everyCall(): string[] {
 const workloads = Object.keys(FAULTS).filter((name) => name === (onlyWorkload ?? name));
 
 describe.each(workloads)("%s", (workload) => {
-  it("D3 R2 R3 whichever call on a file fails: what was acknowledged is there, and nothing is half", async () => {
+  it("D3 R2 R3 whichever call on a file fails: acknowledged writes are there, and no write is stored in part", async () => {
     const started = performance.now();
     const chosen = onlyTrials === undefined ? [...byKind(workload), ...everyCall()] : [onlyTrials];
     const shares = Array.from({ length: PROCESSES }, (_, n) =>

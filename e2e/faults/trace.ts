@@ -1,7 +1,7 @@
-/** What strace saw, as the few things that matter, in their order. */
+/** The relevant events of strace, in order. */
 export interface Event {
   kind: "log write" | "log synced" | "reply";
-  /** Which of the marks looked for stand in the bytes. */
+  /** The marks that the bytes contain. */
   marks: string[];
 }
 
@@ -39,7 +39,7 @@ export function findEvents(trace: string, marks: readonly string[]): Event[] {
   return events;
 }
 
-/** Bytes in hex, as -xx writes them, wherever they stand in the call. */
+/** Bytes in hex, as -xx writes them, anywhere in the call. */
 function bytesIn(text: string): Buffer {
   const pieces = text.matchAll(/"((?:\\x[0-9a-f]{2})*)"/g);
   return Buffer.concat([...pieces].map(([, piece]) => Buffer.from(piece!.replaceAll("\\x", ""), "hex")));

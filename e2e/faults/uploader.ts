@@ -63,7 +63,7 @@ export class Uploader {
     await this.#require(asked, 202);
     let at = Number(asked.headers.get("upload-offset"));
     // Between the blob and the row of a file that has come as a whole there is a moment in which a kill leaves
-    // neither the upload nor the artifact: it must be sent anew.
+    // neither the upload nor the artifact: it must be sent again.
     const wasWhole = at === 0 && this.#sent === content.length;
     if (wasWhole) this.#offset = this.#sent = 0;
     if (at < this.#offset || at > this.#sent) {

@@ -17,7 +17,7 @@ import { WriterCheck } from "./writer-check.ts";
 
 const PAGE = 10_000;
 
-/** A data folder with all that write to it, over many servers that are killed. */
+/** A data folder with all its writers, over many servers that are killed. */
 export class Victim {
   readonly folder = makeFolder();
   /** Processor time that each server took until it was ready. */
@@ -102,7 +102,7 @@ export class Victim {
     await this.#spectator?.left();
   }
 
-  /** Ends a server before it is ready, or just as it is: after this share of the time that the last one took. */
+  /** Ends a server before it is ready, or at that moment: after this share of the time that the last one took. */
   async killWhileStarting(share: number): Promise<void> {
     const delayMs = share * this.#readyMs;
     const starting = startChild(["--data", this.folder], {
@@ -113,8 +113,8 @@ export class Victim {
   }
 
   /**
-   * Everything acknowledged is there once and bit for bit; what was not is there as a whole or not at all.
-   * `thorough` reads again what was read before.
+   * Everything acknowledged is there once and bit for bit; other writes are there as a whole or not at all.
+   * `thorough` also reads earlier data again.
    */
   async check(clients: Clients, thorough: boolean): Promise<void> {
     const { runs, system } = clients;

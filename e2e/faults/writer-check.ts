@@ -6,7 +6,7 @@ import { artifactName, type Writer } from "./writer.ts";
 
 const PAGE = 10_000;
 
-/** A writer, with all that its envelopes have brought into the store as of the last look. */
+/** A writer, with everything that its envelopes had stored at the last check. */
 export class WriterCheck {
   readonly writer: Writer;
   /** Up to where its envelopes are stored. */

@@ -6,7 +6,7 @@ type Metrics = Client<typeof MetricService>;
 
 /**
  * One writer of one run that outlives the servers it writes to, with the ledger of what they have
- * acknowledged. Its envelopes follow from its name and their numbers, so that nothing of them need be kept.
+ * acknowledged. Its envelopes are generated from its name and their numbers, so that they need not be stored.
  */
 export class Writer {
   readonly runId: string;
@@ -25,7 +25,7 @@ export class Writer {
     this.#window = window;
   }
 
-  /** Writes until the server is gone. `stored` says up to where it has what was sent before. */
+  /** Writes until the server is gone. `stored` is the last stored number of earlier writes. */
   async write(transport: Transport, stored: number, onAck: () => void): Promise<void> {
     this.#onAck = onAck;
     const client = createClient(MetricService, transport);
@@ -34,7 +34,7 @@ export class Writer {
       else await this.#call(client, stored);
     } catch (thrown) {
       if (thrown instanceof BrokenPromise) throw thrown;
-      // The server was killed; what it answered last is in the ledger.
+      // The server was killed; its last answer is in the ledger.
     }
   }
 
@@ -101,7 +101,7 @@ export class Writer {
   }
 }
 
-/** The server said something it must not say. */
+/** The server broke a guarantee. */
 export class BrokenPromise extends Error {}
 
 /** The name under which a writer records its artifacts, each at the step of its envelope. */

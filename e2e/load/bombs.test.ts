@@ -12,7 +12,7 @@ import { asNpmStart, CLEAN_HEAP, cleanRssBytes, objections, rssBytes } from "./m
 const UNFOLDED_BYTES = 200 << 20;
 const RSS_GROWTH_BYTES_MAX = 32e6;
 const REFUSED_MS_MAX = 50;
-/** The fastest of some counts, and beside it a call that does nothing: the machine may be busy. */
+/** The fastest of several calls, compared with a call that does nothing: the machine may be busy. */
 const TRIES = 8;
 const BUSY_FACTOR = 4;
 
@@ -107,7 +107,7 @@ describe("S7 bombs", () => {
       await explode(call, "ResourceExhausted");
     });
 
-    it("S7 zstd, which no method takes, is not even tried", async () => {
+    it("S7 zstd, which no method supports, is not decompressed", async () => {
       await explode(
         { protocol, message: packed.zstd, flags: 1, headers: { [header]: "zstd" } },
         "Unimplemented",
@@ -141,7 +141,7 @@ describe("S7 bombs", () => {
     }
   });
 
-  it("S7 the server goes on", async () => {
+  it("S7 the server still answers", async () => {
     const { runs } = clientsOf(createGrpcTransport({ baseUrl: server.url }));
     expect((await runs.searchRuns({})).totalCount).toBe(1n);
   });

@@ -1,4 +1,4 @@
-// Loaded into every thread of a server with --import: on SIGUSR2 each throws away what nobody holds any more.
+// Loaded into every thread of a server with --import: on SIGUSR2 each collects its garbage.
 // A heap that has room does that when it pleases, so without this nobody could tell what is held from what
 // is only not thrown away yet.
 import { setFlagsFromString } from "node:v8";

@@ -3,7 +3,7 @@ import { FLOODS } from "#server/testing/floods.ts";
 import { FRAME, frame, PREFACE } from "#server/testing/frames.ts";
 import { RawClient } from "#server/testing/raw-client.ts";
 
-/** A process of its own: what the attacker costs is not what its victim costs. */
+/** A process of its own, so that the cost of the attacker is not measured as that of the server. */
 export interface Attack {
   port: number;
   name: string;

@@ -98,9 +98,9 @@ describe("S6 floods", () => {
     tally("floods", times);
   }
 
-  /** Floods while a healthy client goes on, and says what was too much. */
+  /** Floods while a healthy client works, and returns the limits that were exceeded. */
   async function flood(name: string): Promise<string | undefined> {
-    // Of each round: what V8 takes once to have room, and gives back when it is quiet, does not grow again.
+    // Per round: memory that V8 allocates once, and frees when it is idle, does not grow again.
     const rss = await cleanRss();
     const cpu = both(cpuMs);
     const paired = new Paired();

@@ -83,7 +83,7 @@ function http2(): Transfer {
   };
 }
 
-/** The server's memory stays as it is while `work` is done and counts bytes. */
+/** Checks that the server's memory does not grow during `work`, which counts bytes. */
 async function requireSteady(work: (passed: (bytes: number) => void) => Promise<void>): Promise<void> {
   const clean = () => cleanRssBytes(server.child, () => fetch(`${server.url}/healthz`));
   const before = await clean();
@@ -108,7 +108,7 @@ describe.each([
   ["HTTP/1.1", http1, dose(384, 2_048)],
   ["HTTP/2", http2, dose(384, 1_024)],
 ] as const)("F12 large files over %s", (version, open, sizeMib) => {
-  it(`F12 ${sizeMib} MiB go in and out while the server's memory stays as it is`, async () => {
+  it(`F12 ${sizeMib} MiB are uploaded and downloaded while the server's memory does not grow`, async () => {
     const transfer = open();
     const path = `/artifacts/${run}/${version.replaceAll(/\W/g, "")}.bin`;
     const block = Buffer.alloc(MIB, `${version} `);
@@ -167,7 +167,7 @@ describe.each([
   });
 });
 
-it("F12 a large piece goes in while the server's memory stays as it is", async () => {
+it("F12 a large piece is uploaded while the server's memory does not grow", async () => {
   const { hostname, port } = new URL(server.url);
   const sizeBytes = dose(256, 768) * MIB;
   const block = Buffer.alloc(MIB, "piece ");

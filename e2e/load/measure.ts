@@ -12,7 +12,7 @@ export function asNpmStart(...more: string[]): Pick<ChildOptions, "nodeFlags"> {
 /** Loaded into a server with --import: see there. */
 export const CLEAN_HEAP = `--import=${new URL("clean-heap.js", import.meta.url).href}`;
 
-/** Memory that a server with `CLEAN_HEAP` has in RAM, without what a garbage collection frees; `call` asks it something, no matter what. */
+/** Memory of a server with `CLEAN_HEAP`, after a garbage collection; `call` makes any call to it. */
 export async function cleanRssBytes(child: ChildProcess, call: () => Promise<unknown>): Promise<number> {
   child.kill("SIGUSR2");
   await call();

@@ -76,7 +76,7 @@ function envelopeOf(runId: string): Buffer {
   return Buffer.from(toBinary(EnvelopeSchema, envelope));
 }
 
-it("K1, S24 one principal at ten times its quota gets no more than it, and does not slow down others", async () => {
+it("K1, S24 one principal at ten times its quota gets no more than its quota, and does not slow down others", async () => {
   const control = await startSubject();
   const victim = await startSubject();
   let counts: HammerCounts = {};

@@ -54,7 +54,7 @@ export const SLOW_SENDERS: Readonly<Record<string, SlowClient>> = {
   },
 };
 
-/** Those that ask for much and read nothing of the answer. */
+/** Clients that request a lot and do not read the answer. */
 export function stalledReaders(runId: string, key: string): Readonly<Record<string, SlowClient>> {
   const run = { id: runId };
   return {
@@ -88,7 +88,7 @@ function call<D extends DescMessage>(path: string, desc: D, init: MessageInitSha
   return Buffer.concat([HELLO, headers(1, path), frame(FRAME.data, END_STREAM, 1, body)]);
 }
 
-/** Begins one; `onClosed` is told when the server has closed its connection or reset its stream. */
+/** Begins one; `onClosed` is called when the server has closed its connection or reset its stream. */
 export function startSlow(port: number, client: SlowClient, byteMs: number, onClosed: () => void): Socket {
   const socket = connect({ port, host: "127.0.0.1", noDelay: true });
   let received: Buffer = Buffer.alloc(0);

@@ -16,13 +16,13 @@ const READERS = dose(30, 200);
 const BYTE_MS = dose(100, 1_000);
 /** Of each round that is measured. */
 const ROUND_MS = dose(3_000, 60_000);
-/** What a reader that stalls asks for. A healthy one must get it in time as well, on a machine that is busy. */
+/** The answer that a stalling reader requests. A healthy one must get it in time, also on a busy machine. */
 const POINTS = dose(2_000, 20_000);
 const WAKE_ROUNDS = dose(2, 10);
 const WARM_UP_MS = dose(500, 5_000);
 /** A slow machine measures longer, so that it has as many samples. */
 const SAMPLES_MIN = dose(60, 600);
-/** All times of the server's policy are well below; who does not read has twice 75 s at worst. */
+/** All time limits of the server are well below; a client that does not read has at most twice 75 s. */
 const CLOSED_MS_MAX = 240_000;
 const RSS_GROWTH_BYTES_MAX = 256e6;
 const RSS_LEFT_BYTES_MAX = 64e6;
@@ -58,7 +58,7 @@ async function startSubject(): Promise<Subject> {
   return { ...clients, server, runId: run!.id, seq: 0 };
 }
 
-/** What somebody with a healthy connection does: writes, reads it back, looks for the run. */
+/** The calls of a healthy client: writes, reads the points back, searches the run. */
 function works(subject: Subject): (() => Promise<unknown>)[] {
   const run = { id: subject.runId };
   return [
@@ -125,7 +125,7 @@ async function gauge(url: string, name: string): Promise<number> {
   return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
 }
 
-it("R8, S19 hundreds of slow clients do not slow down a healthy one, take little memory, and are all closed", async () => {
+it("R8, S19 hundreds of slow clients do not slow down a healthy one, need little memory, and are all closed", async () => {
   const control = await startSubject();
   const victim = await startSubject();
   const { url, child } = victim.server;
@@ -173,7 +173,7 @@ it("R8, S19 hundreds of slow clients do not slow down a healthy one, take little
   expect(slow).toEqual([]);
   expect(rssMax - rssBefore).toBeLessThan(RSS_GROWTH_BYTES_MAX);
 
-  // What they held is given back: to the next client at once, to the system when the heap is cleaned.
+  // Their memory is free: for the next client at once, for the system after a garbage collection.
   for (const name of ["cairn_bodies_bytes", "cairn_answers_bytes"]) {
     await expect.poll(() => gauge(url, name)).toBe(0);
   }

@@ -1,7 +1,7 @@
 /**
- * A process full of slow clients, so that what they cost is not measured together with those who measure.
+ * A process full of slow clients, so that their cost is not part of the measurement.
  * Whoever is closed by the server is replaced. When the parent says "enough", those who came as a
- * replacement leave, and the others wait until the server closes them, too. The parent is told how many
+ * replacement leave, and the others wait until the server closes them, too. The parent gets how many
  * there are every now and then.
  */
 import type { Socket } from "node:net";
@@ -54,5 +54,5 @@ process.on("message", (said: CrowdStart | "enough") => {
   setInterval(() => process.send?.(counts), TELL_MS);
 });
 
-// Without a parent there is nobody to be slow for.
+// Without a parent the process is not needed any more.
 process.on("disconnect", () => process.exit());

@@ -45,14 +45,14 @@ describe("when the caller hangs up", () => {
     return performance.now() - start;
   }
 
-  it("K11 every expensive method is one of ours", () => {
+  it("K11 every expensive method is a method of the API", () => {
     for (const method of EXPENSIVE) expect(server.wire.permissions.has(method), method).toBe(true);
   });
 
   it.each([
     ["gRPC", () => createGrpcTransport({ baseUrl: server.listening.url })],
     ["JSON", () => createConnectTransport({ baseUrl: server.listening.url, httpVersion: "1.1" })],
-  ])("K12, S27: work whose caller is gone stops, and others go on (%s)", async (_, transport) => {
+  ])("K12, S27: work of a disconnected caller stops, and others continue (%s)", async (_, transport) => {
     const greedy = clientsOf(transport());
     const oneMs = await timed(() => greedy.system.verifyRun({ run }));
     const gone = new AbortController();
@@ -74,7 +74,7 @@ describe("when the caller hangs up", () => {
     expect(afterMs).toBeLessThan((CALLS / 4) * oneMs);
   });
 
-  it("K12, S27: a deadline ends the work as hanging up does", async () => {
+  it("K12, S27: a deadline stops the work, as a disconnect does", async () => {
     const calls = Array.from({ length: CALLS }, () => clients.system.verifyRun({ run }, { timeoutMs: 20 }));
     const outcomes = await Promise.allSettled(calls);
     expect(outcomes.some(({ status }) => status === "rejected")).toBe(true);

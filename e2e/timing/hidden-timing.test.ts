@@ -1,4 +1,4 @@
-/** What a caller may not see takes as long as what is not there. */
+/** Answers for hidden things take as long as those for missing ones. */
 import { Agent, request } from "node:http";
 import { rmSync } from "node:fs";
 import { text } from "node:stream/consumers";
@@ -13,7 +13,7 @@ const WARM_UP = 300;
 /** Of pairs in which the hidden one took longer. With 1,000 of equal work it is beyond 0.6 once in billions of times. */
 const SHARE_MAX = 0.6;
 
-it("A21, S1: how long GetNamespace takes does not tell a hidden namespace from a missing one", async () => {
+it("A21, S1: the time of GetNamespace does not distinguish a hidden namespace from a missing one", async () => {
   const folder = makeFolder();
   const server = await startChild(["--auth", "--data", folder]);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });

@@ -104,14 +104,14 @@ describe("how long a job waits", () => {
     await Promise.all(runs.map((run) => run.finish("finished", { deadlineMs: 1 })));
   });
 
-  it("C15 for a server that is away: finish() for its deadline", async () => {
+  it("C15 for an unreachable server: finish() for its deadline", async () => {
     const run = await begin(AWAY, { openMs: 50 });
     run.log({ a: 1 });
     const endMs = await tookMs(() => run.finish("finished", { deadlineMs: 100 }));
     expect(endMs).toBeLessThan(await allowedMs(1_500));
   });
 
-  it("X9 for a server that is away: a tracker for its deadline, once", async () => {
+  it("X9 for an unreachable server: a tracker for its deadline, once", async () => {
     const tracker = new CairnTracker(new Cairn({ url: AWAY }), { timeoutMs: 1_000, report: () => {} });
     const run = new AppRun("job", [tracker], () => {});
     const allMs = await tookMs(async () => {

@@ -6,14 +6,14 @@ import { openInMemory } from "#store/sqlite/testing/under-test.ts";
 import { dose, tally } from "../../tools/dose.ts";
 
 const BATCH = 10_000;
-/** At least so many batches; more where a machine is so busy that they do not show what they must show. */
+/** At least so many batches; more on a busy machine, until the known leak is visible. */
 const BATCHES_MIN = dose(2, 30);
 const BATCHES_MAX = 100;
 const WARM_UP = 20_000;
 /** In standard deviations. What has no leak is beyond 6 once in 500 million times. */
 const LEAK_MIN = 6;
 const SEEN_MIN = 2 * LEAK_MIN;
-/** So many wrong characters that no two tokens are the same: what was tried before is found faster. */
+/** So many wrong characters that no two tokens are the same, because a repeated token is found faster. */
 const LAST = 8;
 
 /** A token that is wrong from its n-th character on. */
@@ -91,7 +91,7 @@ function distanceOf(check: Check, token: string): number {
   );
 }
 
-it("S14 how long a wrong token takes does not tell how much of it is right", async () => {
+it("S14 the time for a wrong token does not reveal how much of it is right", async () => {
   const { access } = await openAccess(await openInMemory());
   const token = (await access.bootstrap())!;
   let compared = 0;
@@ -107,7 +107,7 @@ it("S14 how long a wrong token takes does not tell how much of it is right", asy
   let batches = 0;
   /** Of all batches together. */
   const distance = (of: keyof typeof sums) => sums[of] / Math.sqrt(batches);
-  // In turn, so that both meet the same machine. The leak tells how many samples this machine needs.
+  // In turn, so that both run under the same load. The leak shows how many samples this machine needs.
   do {
     sums.leaky += distanceOf(leaky, token);
     sums.sound += distanceOf(sound, token);

@@ -25,7 +25,7 @@ describe("cairn top", () => {
     await expect.poll(() => screen.text).toContain("✗ late-starter");
   });
 
-  it("T48 follows a run that started after it looked and before the watch stood", async () => {
+  it("T48 follows a run that started between its first read and the watch", async () => {
     let early: string | undefined;
     const proxy = await CuttableProxy.open(terminal.server.url, async (bytes) => {
       if (early === undefined && bytes.includes("WatchService/Watch")) {

@@ -8,7 +8,7 @@ import { compareCodePoints } from "../code-points.ts";
 import { limits } from "../limits.ts";
 import { JsonError, parseJson, type JsonNode } from "./parse.ts";
 
-/** A scalar that is canonical as it is, if it is valid Unicode. */
+/** A scalar that is canonical already, if it is valid Unicode. */
 const SCALAR =
   // oxlint-disable-next-line no-control-regex -- they must be escaped in JSON
   /^(?:"[^"\\\u0000-\u001f]*"|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null|NaN|-?Infinity)$/;

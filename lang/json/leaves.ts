@@ -85,7 +85,7 @@ class LeafWalk<Leaf> {
       const isNested = first === OPEN_BRACE || first === OPEN_BRACKET;
       if (isNested && this.#value(0, key, 0) === text.length) return;
     } catch {
-      // Not JSON: it is shown as it is.
+      // Not JSON: it is shown unchanged.
     }
     this.#found.length = this.#levels.length = before;
     this.#add(key, 0, text.length, 0);

@@ -124,7 +124,7 @@ const SMALLER = "use smaller counts in {n,m}, or * and +";
 /**
  * An estimate of the work to compile a pattern: one for each character, times its
  * repetitions. RE2 expands (abc){100} a hundred times, so that 1 KiB of pattern can take seconds; this
- * looks at the text alone and is cheap. Two more things are expensive: Unicode classes, and wide ranges
+ * reads only the text and is cheap. Two more things are expensive: Unicode classes, and wide ranges
  * where case is ignored.
  */
 export function patternCost(text: string): number {
@@ -191,7 +191,7 @@ function classEnd(text: string, at: number): number {
   return Math.min(end + 1, text.length);
 }
 
-/** Folding looks at every character of a range. A range that ends in ASCII is short. */
+/** Folding visits every character of a range. A range that ends in ASCII is short. */
 function classCost(charClass: string, ignoresCase: boolean): number {
   let cost = 0;
   for (const [, letter] of charClass.matchAll(/\\(.)/gu)) cost += escapeCost(letter, ignoresCase);

@@ -6,7 +6,7 @@ export interface PatchLine {
 
 const HUNK = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/;
 
-/** How many lines a hunk has is in its head, so that a removed line of dashes is not taken for the name of a file. */
+/** The number of lines of a hunk is in its head, so that a removed line of dashes is not read as the name of a file. */
 export function readPatch(patch: string): PatchLine[] {
   return readPatchLines(patch === "" ? [] : patch.replace(/\n$/, "").split("\n"));
 }

@@ -192,8 +192,8 @@ describe("a server that requires a token", () => {
     expect(server.newToken).toBeUndefined();
     const again = clientsOf(createGrpcTransport({ baseUrl: url, interceptors: [withToken(token)] }));
     expect((await again.system.getInfo({})).runCount).toBeGreaterThan(0n);
-    const nobody = clientsOf(createGrpcTransport({ baseUrl: url }));
-    expect(await errorOf(nobody.system.getInfo({}))).toMatchObject({ code: "Unauthenticated" });
+    const anonymous = clientsOf(createGrpcTransport({ baseUrl: url }));
+    expect(await errorOf(anonymous.system.getInfo({}))).toMatchObject({ code: "Unauthenticated" });
   });
 });
 

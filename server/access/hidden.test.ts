@@ -101,7 +101,7 @@ const TAKEN: Readonly<Record<"namespace" | "artifact", ReadonlySet<string>>> = {
     "cairn.v1.NamespaceService/CreateNamespace",
     "cairn.v1.RunService/CreateRun",
     "cairn.v1.MetricService/DescribeKey",
-    // Of a host; a write to a run tells nothing.
+    // Of a host; a write to a run reveals nothing.
     "namespace cairn.v1.MetricService/WriteEnvelope",
     "cairn.v1.AccessService/BindRole",
     "cairn.v1.AccessService/UnbindRole",
@@ -147,23 +147,23 @@ async function answersFor({ headers, target: targetOf, taken }: Sight): Promise<
       const body = typeof row.body === "function" ? row.body(world) : row.body;
       const method = row.name.split(" ")[0]!;
       const path = row.path(world, target);
-      const { text } = await client.route({ method, path, headers: { ...row.headers, ...headers }, body });
-      answers.set(`${row.name} (${i})`, plain(text));
+      const { sent } = await client.route({ method, path, headers: { ...row.headers, ...headers }, body });
+      answers.set(`${row.name} (${i})`, plain(sent));
       continue;
     }
     for (const protocol of PROTOCOLS) {
       const { name, endless = false } = row;
       const message = row.message(world, target);
-      const { text } = await client.call({ protocol, name, message, headers, endless });
-      answers.set(`${name} (${i}) over ${protocol}`, plain(text));
+      const { sent } = await client.call({ protocol, name, message, headers, endless });
+      answers.set(`${name} (${i}) over ${protocol}`, plain(sent));
     }
   }
   return answers;
 }
 
-/** Without the time of the answer. */
-function plain(text: string): string {
-  return text.replaceAll(/^date: .*$/gm, "");
+/** Without the time of the answer and the position of the read, which is sealed again every 20 ms. */
+function plain(sent: string): string {
+  return sent.replaceAll(/^date: .*$/gm, "").replaceAll(/[0-9a-f]{12}\.[\w-]{59}/g, "");
 }
 
 /** What a caller sees that links its own run to the id of another as a text. */

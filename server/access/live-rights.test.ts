@@ -94,7 +94,7 @@ describe("rights while a stream is open", () => {
   for (const [way, make] of TRANSPORTS) {
     for (const [method, open] of Object.entries(STREAMS)) {
       it.each(Object.keys(ENDINGS))(
-        `A26 ${method} over ${way} ends, silent as it is, for a caller when %s`,
+        `A26 ${method} over ${way} ends, also without events, for a caller when %s`,
         async (ending) => {
           const user = await newUser(make);
           const { next } = await open(user);

@@ -89,7 +89,7 @@ it("F5 F10 an artifact that is closed to a caller is not found in any way, liste
     await put({ ...OWNER, permission: "write" }, name, name);
   await close("secret-1");
   await close("secret-2");
-  const ada = await on.somebody("ada", { role: "maintainer", namespace: "lab" });
+  const ada = await on.user("ada", { role: "maintainer", namespace: "lab" });
   for (const [what, call] of calls(ada, "secret-1")) {
     const missing = refused("not-found", undefined, {
       message: `cannot find artifact "secret-1" of run "${run}"`,
@@ -105,7 +105,7 @@ it("F5 F10 an artifact that is closed to a caller is not found in any way, liste
 it("F5 a closed artifact and a missing one are refused with the same message", async () => {
   await put({ ...OWNER, permission: "write" }, "secret", "x");
   await close("secret");
-  const ada = await on.somebody("ada", { role: "writer", namespace: "lab" });
+  const ada = await on.user("ada", { role: "writer", namespace: "lab" });
   const wordsOf = (name: string) =>
     on.artifacts.get(ada("read"), asked(name)).catch((error: Error) => error.message.replace(name, "NAME"));
   expect(await wordsOf("secret")).toBe(await wordsOf("nothing"));
@@ -113,12 +113,12 @@ it("F5 a closed artifact and a missing one are refused with the same message", a
 
 it("F5 a reader may not write, and a caller of another namespace finds no run", async () => {
   await put({ ...OWNER, permission: "write" }, "a", "content");
-  const reader = await on.somebody("reader", { role: "viewer", namespace: "lab" });
+  const reader = await on.user("reader", { role: "viewer", namespace: "lab" });
   expect(await textOf((await on.artifacts.open(reader("read"), asked("a"))).body)).toBe("content");
   for (const [what, call] of calls(reader, "a").slice(2)) {
     await expect(call(), what).rejects.toEqual(refused("forbidden"));
   }
-  const outsider = await on.somebody("outsider", { role: "admin", namespace: "other" });
+  const outsider = await on.user("outsider", { role: "admin", namespace: "other" });
   for (const [what, call] of calls(outsider, "a")) {
     const missing = refused("not-found", undefined, { message: `cannot find run "${run}"` });
     await expect(call(), what).rejects.toEqual(missing);
@@ -130,7 +130,7 @@ it("F5 a reader may not write, and a caller of another namespace finds no run", 
 it("F5 one artifact can be opened to a user who sees nothing else of the run", async () => {
   await put({ ...OWNER, permission: "write" }, "shared", "for ada");
   await put({ ...OWNER, permission: "write" }, "private", "not for ada");
-  const ada = await on.somebody("ada", { role: "viewer", runId: run, artifact: "shared" });
+  const ada = await on.user("ada", { role: "viewer", runId: run, artifact: "shared" });
   expect(await textOf((await on.artifacts.open(ada("read"), asked("shared"))).body)).toBe("for ada");
   await expect(on.artifacts.get(ada("read"), asked("private"))).rejects.toEqual(refused("not-found"));
   await expect(on.artifacts.get(ada("read"), asked("unknown"))).rejects.toEqual(refused("not-found"));
@@ -140,7 +140,7 @@ it("F5 one artifact can be opened to a user who sees nothing else of the run", a
 it("F5 knowing the digest does not give access to the content", async () => {
   await put({ ...OWNER, permission: "write" }, "secret", "the secret content");
   await close("secret");
-  const ada = await on.somebody("ada", { role: "writer", namespace: "lab" });
+  const ada = await on.user("ada", { role: "writer", namespace: "lab" });
   const known = { digest: sha256("the secret content"), totalBytes: 18 };
   const write = ada("write");
   const mine = { run: byId(run), name: "mine", step: undefined };
@@ -159,7 +159,7 @@ it("F5 knowing the digest does not give access to the content", async () => {
 });
 
 it("F3 F5 an upload whose caller loses the right meanwhile stores nothing", async () => {
-  const ada = await on.somebody("ada", { role: "writer", namespace: "lab" });
+  const ada = await on.user("ada", { role: "writer", namespace: "lab" });
   async function* slow() {
     yield Buffer.from("first half, ");
     await on.access.unbindRole(ADMIN, {
@@ -190,7 +190,7 @@ it("F11 a deletion records who deleted what, and what was closed stays closed un
     target: `${run}/model.pt`,
     facts: { namespace: "lab/asr" },
   });
-  const ada = await on.somebody("ada", { role: "writer", namespace: "lab" });
+  const ada = await on.user("ada", { role: "writer", namespace: "lab" });
   await expect(put(ada("write"), "model.pt", "two")).rejects.toEqual(refused("not-found"));
   const listed = { run: byId(run), prefix: "", pageSize: 0, pageToken: "" };
   expect((await on.artifacts.replaced.list(ada("read"), listed)).artifacts).toEqual([]);

@@ -300,8 +300,8 @@ describe("uploads in pieces", () => {
 
   it("F5 F6 belong to the principal that began them", async () => {
     const run = await on.newRun();
-    const ada = await on.somebody("ada", { role: "writer", namespace: "lab" });
-    const bob = await on.somebody("bob", { role: "writer", namespace: "lab" });
+    const ada = await on.user("ada", { role: "writer", namespace: "lab" });
+    const bob = await on.user("bob", { role: "writer", namespace: "lab" });
     await piece(run, "f", "secret", [0, "sec"], ada("write"));
     expect(await piece(run, "f", "secret", undefined, bob("write"))).toEqual({ done: false, offset: 0 });
     await expect(piece(run, "f", "secret", [3, "ret"], bob("write"))).rejects.toEqual(
@@ -332,7 +332,7 @@ describe("uploads in pieces", () => {
       refused("exhausted", "TOO_MANY_UPLOADS", { retryAfterMs: expect.any(Number) }),
     );
     expect(await piece(run, "one more", "ab", undefined)).toEqual({ done: false, offset: 0 });
-    const bob = await on.somebody("bob", { role: "writer", namespace: "lab" });
+    const bob = await on.user("bob", { role: "writer", namespace: "lab" });
     expect(await piece(run, "his", "ab", [0, "a"], bob("write"))).toEqual({ done: false, offset: 1 });
     expect(await piece(run, "f0", "ab", [1, "b"])).toMatchObject({ done: true });
     expect(await piece(run, "one more", "ab", [0, "a"])).toEqual({ done: false, offset: 1 });

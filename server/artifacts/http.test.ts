@@ -343,12 +343,12 @@ describe.each(VERSIONS)("over %s", (version) => {
   });
 
   it("reports what is missing", async () => {
-    const nobody = "0".repeat(32);
+    const unknownRun = "0".repeat(32);
     for (const [method, target, status] of [
       ["GET", path("unknown"), 404],
-      ["GET", `/artifacts/${nobody}/x`, 404],
-      ["PUT", `/artifacts/${nobody}/x`, 404],
-      ["DELETE", `/artifacts/${nobody}/x`, 404],
+      ["GET", `/artifacts/${unknownRun}/x`, 404],
+      ["PUT", `/artifacts/${unknownRun}/x`, 404],
+      ["DELETE", `/artifacts/${unknownRun}/x`, 404],
       ["GET", "/artifacts/not-an-id/x", 400],
       ["GET", `/artifacts/${run}`, 404],
       ["POST", path("x"), 405],

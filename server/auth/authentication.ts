@@ -17,7 +17,7 @@ export interface Authentication {
   authenticate(sender: Sender): Identity | Promise<Identity>;
   /** Whether a credential is always required, also of the user who started the server. */
   needsCredential: boolean;
-  /** The secret of the owner, where the system does not tell whose process called; undefined elsewhere. */
+  /** The secret of the owner, where the system cannot identify local callers; undefined elsewhere. */
   localSecret: LocalSecret | undefined;
   /** Sessions of the owner in a browser. */
   ownerSessions: OwnerSessions;

@@ -17,8 +17,8 @@ const SESSIONS_MAX = 1_000;
 export type OwnerSession = Pick<CreatedSession, "secret" | "pageKey">;
 
 /**
- * Proves that a caller can read the files of the user who started the server, where the system does not tell whose
- * process called. Made at the start and invalid after the stop.
+ * Proves that a caller can read the files of the user who started the server, where the system cannot identify local
+ * callers. Made at the start and invalid after the stop.
  *
  * The owner is not a principal of the store, so that a browser with the secret gets a cookie that only this process
  * knows.

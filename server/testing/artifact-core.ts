@@ -24,7 +24,7 @@ export interface ArtifactCore {
   failures: unknown[];
   newRun(namespace?: string): Promise<string>;
   /** A caller with a role in a namespace, or with none. */
-  somebody(
+  user(
     name: string,
     bound?: { role: Role; namespace?: string; runId?: string; artifact?: string },
   ): Promise<(permission: Permission) => Caller>;
@@ -54,7 +54,7 @@ export async function openArtifactCore(
     blobs,
     failures,
     newRun: (namespace = "lab") => createRun(under.runs, { namespace }),
-    somebody: async (name, bound) => {
+    user: async (name, bound) => {
       await access.createPrincipal(administrator, { name, kind: "user", displayName: "", password: "" });
       if (bound !== undefined) {
         const { role, namespace = "", runId = "", artifact = "" } = bound;

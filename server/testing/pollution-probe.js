@@ -7,7 +7,7 @@ const PROTOTYPES = [Object, Function, Array, String, Number, Map, Set, Promise, 
 );
 const before = PROTOTYPES.map((prototype) => new Set(Reflect.ownKeys(prototype)));
 
-function tell() {
+function report() {
   const added = PROTOTYPES.flatMap((prototype, at) =>
     Reflect.ownKeys(prototype).filter((key) => !before[at].has(key)),
   );
@@ -19,8 +19,8 @@ function tell() {
 const channel = new BroadcastChannel("pollution-probe");
 if (isMainThread) {
   process.on("SIGUSR2", () => {
-    tell();
-    channel.postMessage("tell");
+    report();
+    channel.postMessage("report");
   });
-} else channel.addEventListener("message", tell);
+} else channel.addEventListener("message", report);
 channel.unref();

@@ -1,5 +1,5 @@
 // Loaded into a server with --import: a defect on demand. A request whose query has `throw-later=CODE` makes an
-// error that nobody catches, with that code, a moment after its route was found; `outside` throws it outside of
+// uncaught error, with that code, a moment after its route was found; `outside` throws it outside of
 // the request, as a timer would.
 import { AsyncResource } from "node:async_hooks";
 import { isMainThread } from "node:worker_threads";

@@ -64,7 +64,7 @@ async function overHttp2({ url, method = "POST", headers, body }) {
   return { status: answer[":status"], grpc: trailers["grpc-status"] ?? answer["grpc-status"], body: text };
 }
 
-/** Sends a request and is gone before it is looked at, in one of several ways. */
+/** Sends a request and disconnects before it is handled, in one of several ways. */
 async function strike({ port, text }, turn) {
   const socket = connect(port, "127.0.0.1");
   socket.on("error", () => undefined);

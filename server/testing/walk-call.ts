@@ -11,7 +11,9 @@ import { frame } from "#wire/connect/testing/raw-call.ts";
 export interface WalkAnswer {
   /** "OK", or the name of the code in gRPC, such as "PermissionDenied". */
   code: string;
-  /** Headers, trailers and body, also decoded. */
+  /** Headers, trailers and body as they were sent. */
+  sent: string;
+  /** The same, also decoded. */
   text: string;
   /** Of a method that answered in JSON. */
   json: JsonObject;
@@ -78,7 +80,8 @@ export class WalkClient {
     );
     const code = grpc ? grpcCode(raw, endless) : streams ? streamCode(raw, endless) : unaryCode(raw);
     const json = !grpc && !streams ? (JSON.parse(raw.body.toString()) as JsonObject) : {};
-    return { code, text: textOf(raw), json };
+    const sent = sentText(raw);
+    return { code, sent, text: decoded(sent), json };
   }
 
   /** Reads a stream in JSON: each step waits for a text and then acts. Returns everything received. */
@@ -109,7 +112,8 @@ export class WalkClient {
 
   async route({ method, path, headers, body }: RouteCall): Promise<WalkAnswer> {
     const raw = await this.#send({ ":method": method, ":path": path, ...headers }, body, false);
-    return { code: routeCode(raw), text: textOf(raw), json: {} };
+    const sent = sentText(raw);
+    return { code: routeCode(raw), sent, text: decoded(sent), json: {} };
   }
 
   close(): void {
@@ -173,10 +177,14 @@ function pascal(code: string): string {
   return code.replace(/(?:^|[_-])([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Also decodes base64 and percent-encoding, twice: details of errors, tokens of pages. */
-function textOf({ head, trailers, body }: Raw): string {
+function sentText({ head, trailers, body }: Raw): string {
   const headers = [head, trailers].flatMap((some) => Object.entries(some).map((pair) => pair.join(": ")));
-  let text = [...headers, body.toString("latin1")].join("\n");
+  return [...headers, body.toString("latin1")].join("\n");
+}
+
+/** Also with base64 and percent-encoding decoded, twice: details of errors, tokens of pages. */
+function decoded(sent: string): string {
+  let text = sent;
   for (let round = 0; round < 2; round++) {
     const packed = text.match(/[\w+/-]{8,}/g) ?? [];
     const unpacked = packed.map((one) => Buffer.from(one, "base64").toString("latin1"));

@@ -139,7 +139,7 @@ const SERVICES: Readonly<Record<string, Readonly<Record<string, Omit<MethodRow, 
   "cairn.v1.AccessService": {
     WhoAmI: {
       about: "public",
-      why: "it tells callers who they are, also without a credential",
+      why: "it shows callers their identity, also without a credential",
       message: nothing,
     },
     LogIn: {

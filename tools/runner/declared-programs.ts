@@ -9,7 +9,7 @@ import { pathOf } from "./program-folders.ts";
 import { ROOT } from "../sources.ts";
 import { needsOf } from "../suites.ts";
 
-/** Made by `npm test`; without it, as when vitest is called directly, a test sees the PATH as it is. */
+/** Made by `npm test`; without it, as when vitest is called directly, a test sees the unchanged PATH. */
 const folder = process.env["CAIRN_TEST_PROGRAM_FOLDER"];
 const { testPath } = expect.getState();
 if (folder !== undefined && testPath !== undefined) {

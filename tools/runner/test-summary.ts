@@ -42,7 +42,7 @@ function row(name: string, ...cells: string[]): string {
 /** The tests that a run leaves out, and how to get their needs. */
 export function leftOutLines({ leftOut }: Plan): string[] {
   if (leftOut.length === 0) return [];
-  const lines = ["left out, since this machine lacks what they need:"];
+  const lines = ["skipped, because this machine lacks their requirements:"];
   for (const { suite, files, missing } of leftOut) {
     lines.push(`  ${suite.name}: ${missing.map((need) => need.name).join(" and ")}`);
     for (const file of files) lines.push(`    ${file}`);

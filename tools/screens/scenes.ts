@@ -66,7 +66,7 @@ const HOME: readonly Scene[] = [
   },
   {
     name: "home",
-    about: "Namespaces with what runs in them and the best value of each objective",
+    about: "Namespaces with their running runs and the best value of each objective",
     path: "/",
     act: (page) => page.getByRole("region", { name: "Recent runs" }).waitFor(),
   },
@@ -97,13 +97,13 @@ const HOME: readonly Scene[] = [
 const RUNS: readonly Scene[] = [
   {
     name: "runs",
-    about: "Runs as a table with charts of those whose eye is open, live",
+    about: "Runs as a live table, with charts of the visible ones",
     path: "/n/demo",
     act: (page) => chartOf(page, "train/loss").waitFor(),
   },
   {
     name: "runs-sorted",
-    about: "The best of a sweep, by a query; hovering a line lights up its run everywhere",
+    about: "The best runs of a sweep, by a query; hovering a line highlights its run everywhere",
     path: `${SWEEP}?${query('params.lr <= 0.001 and status = "finished" order by metrics."val/wer".min')}`,
     async act(page) {
       const box = (await chartOf(page, "train/loss").boundingBox())!;
@@ -113,7 +113,7 @@ const RUNS: readonly Scene[] = [
   },
   {
     name: "runs-table",
-    about: "The table alone, with columns of one's own",
+    about: "The table alone, with chosen columns",
     path: `${SWEEP}?split=100&${query('order by metrics."val/wer".min')}`,
     act: (page) => page.getByRole("row").nth(3).waitFor(),
   },
@@ -198,7 +198,7 @@ const CHARTS: readonly Scene[] = [
 const RUN: readonly Scene[] = [
   {
     name: "run-overview",
-    about: "One run: what it is, how it went, what was set",
+    about: "One run: status, params, tags and metrics",
     path: (id) => `/r/${id("finetune-960")}`,
     act: (page) => tab(page, "Overview"),
   },
@@ -210,7 +210,7 @@ const RUN: readonly Scene[] = [
   },
   {
     name: "run-artifacts",
-    about: "Its files, shown as what they are",
+    about: "Its files, with previews by kind",
     path: (id) => `/r/${id("unet-wide")}?tab=artifacts&artifact=samples/masks.png&step=299`,
     act: (page) => tab(page, "Artifacts"),
   },
@@ -228,19 +228,19 @@ const RUN: readonly Scene[] = [
   },
   {
     name: "run-system",
-    about: "What its machines did: one GPU is too hot",
+    about: "System metrics of its machines: one GPU is too hot",
     path: (id) => `/r/${id("distributed")}?tab=system`,
     act: (page) => tab(page, "System"),
   },
   {
     name: "run-provenance",
-    about: "What is recorded, what is missing, and how to do it again",
+    about: "What is recorded, what is missing, and how to reproduce the run",
     path: (id) => `/r/${id("sweep-50")}?tab=provenance`,
     act: (page) => tab(page, "Provenance"),
   },
   {
     name: "run-lineage",
-    about: "Where it came from and what came of it",
+    about: "Its sources and descendants",
     path: (id) => `/r/${id("finetune-960")}?tab=lineage`,
     act: (page) => tab(page, "Lineage"),
   },
@@ -258,7 +258,7 @@ const compared = (id: (key: string) => string) =>
 const OTHERS: readonly Scene[] = [
   {
     name: "compare",
-    about: "Runs side by side: what differs comes first",
+    about: "Runs side by side: differences first",
     path: compared,
     act: (page) => page.getByRole("table").first().waitFor(),
   },
@@ -283,28 +283,28 @@ const OTHERS: readonly Scene[] = [
   },
   {
     name: "access-scopes",
-    about: "Who may do what where, and why",
+    about: "Roles and permissions, with explanations",
     stage: "closed",
     path: "/access?tab=scopes&scope=demo/translation/confidential",
     act: signIn,
   },
   {
     name: "access-people",
-    about: "People, teams and services",
+    about: "Users, groups and services",
     stage: "closed",
     path: "/access?tab=people",
     act: signIn,
   },
   {
     name: "access-audit",
-    about: "Who did what",
+    about: "The audit",
     stage: "closed",
     path: "/access?tab=audit",
     act: signIn,
   },
   {
     name: "about",
-    about: "The server: health, what it holds, checks and backups",
+    about: "The server: health, contents, checks and backups",
     path: "/about",
     act: (page) => page.getByRole("heading").nth(2).waitFor(),
   },
@@ -317,19 +317,19 @@ const OTHERS: readonly Scene[] = [
   },
   {
     name: "not-found",
-    about: "A namespace that does not exist, or is not for everybody",
+    about: "A namespace that does not exist, or that the user may not read",
     path: "/n/demo/nowhere",
     act: (page) => page.getByText(/Unknown namespace/).waitFor(),
   },
   {
     name: "no-such-run",
-    about: "A run that does not exist, or is not for everybody",
+    about: "A run that does not exist, or that the user may not read",
     path: "/r/0",
     act: (page) => page.getByText(/Run not found/).waitFor(),
   },
   {
     name: "offline",
-    about: "The server is away: what is shown stays, and how old it is",
+    about: "The server is unreachable: the page keeps its data and shows their age",
     stage: "leaving",
     path: SWEEP,
     async act(page, { stop }) {
@@ -348,8 +348,8 @@ const EXPLORE = (
       "Params and results of many runs as lines through parallel axes; a brush on an axis filters",
       "parallel",
     ],
-    ["explore-scatter", "One against another, with the frontier of those that nobody beats", "scatter"],
-    ["explore-importance", "Which params matter for the objective", "importance"],
+    ["explore-scatter", "A scatter plot with the Pareto frontier", "scatter"],
+    ["explore-importance", "Importance of params for the objective", "importance"],
     ["explore-facets", "A grid over any two properties that vary", "facets"],
   ] as const
 ).map(([name, about, shown]): Scene => ({

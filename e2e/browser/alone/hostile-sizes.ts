@@ -1,7 +1,7 @@
-/** Texts that are small to send and large to show. Each would keep a page busy for seconds, or for good, if it were prepared without a bound. */
+/** Texts that are small to send and large to show. Each would block a page for seconds, or for ever, if it were prepared without a limit. */
 export interface HostileText {
   content: string;
-  /** As what it is shown in the end: as text with the reason, or as what it is. */
+  /** How it is shown in the end: as text with the reason, or formatted. */
   as: "reason" | "frame" | "table" | "tree" | RegExp;
 }
 export interface HostileFile extends HostileText {

@@ -15,7 +15,7 @@ function expectShort(tasks: Readonly<Record<string, number>>, titles: readonly s
   expect(Object.fromEntries(long), "the longest tasks in ms").toEqual({});
 }
 
-it("S3 Z99 notes that are small to send and large to show leave the page free", async () => {
+it("S3 Z99 notes that are small to send and large to show do not block the page", async () => {
   const page = await web().open("/about");
   const steps: Record<string, () => Promise<void>> = {};
   for (const [title, { content, as }] of Object.entries(HOSTILE_NOTES)) {
@@ -30,7 +30,7 @@ it("S3 Z99 notes that are small to send and large to show leave the page free", 
   expectShort(await longestTasksMs(page, steps), Object.keys(HOSTILE_NOTES));
 });
 
-it("S3 Z99 files that are small to send and large to show leave the page free", async () => {
+it("S3 Z99 files that are small to send and large to show do not block the page", async () => {
   const { run } = await web().cairn.runs.createRun({ name: "heavy" });
   const path = `/r/${run!.id}`;
   const steps: Record<string, () => Promise<void>> = {};

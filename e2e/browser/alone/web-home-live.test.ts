@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { useWebPages } from "../web-page.ts";
 
-/** A second, and another one because what is shown is read again at most once in it. */
+/** A second, and another one because the shown data is read again at most once a second. */
 const LIVE_MS_MAX = 2_000;
 /** What a busy machine takes longer for a question and its answer, it takes that often for a change to be seen. */
 const ANSWERS_MAX = 20;
@@ -10,7 +10,7 @@ const QUIET_MS = 2_500;
 describe("a server with runs", () => {
   const pages = useWebPages();
 
-  it("Z80 what happens is seen within a second, without being asked for", async () => {
+  it("Z80 changes are visible within a second, without a reload", async () => {
     const page = await pages().open("/");
     await page.getByRole("banner").getByText("live", { exact: true }).waitFor();
     const asked: string[] = [];

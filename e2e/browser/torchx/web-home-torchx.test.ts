@@ -14,7 +14,7 @@ const COMMAND_MS_MAX = 240_000;
 describe("an empty server", () => {
   const pages = useWebPages({ demo: "none" });
 
-  it("Z81 the snippets of the empty state work as they stand, and the page changes by itself", async () => {
+  it("Z81 the snippets of the empty state work unchanged, and the page is updated by itself", async () => {
     const page = await pages().open("/");
     await page.getByRole("heading", { name: "No runs yet" }).waitFor();
     await expectAccessible(page);

@@ -6,7 +6,7 @@ import { runOnTerminal } from "../testing/pty.ts";
 
 const { bin, env } = useCompletionServer();
 
-it("T15 works when a person presses tab in bash", async () => {
+it("T15 works with the tab key in bash", async () => {
   const rc = join(bin, "rc");
   await writeFile(rc, "PS1='ready> '\nbind 'set bell-style none'\nsource <(cairn completion bash)\n");
   const pty = runOnTerminal(`bash --noprofile --rcfile ${rc} -i`, { ...env(), SHELL: "/bin/bash" });

@@ -8,7 +8,7 @@ import { createRun, writeEnvelope } from "../testing/sample-runs.ts";
 describe("cairn ls --watch", () => {
   const terminal = useTerminal();
 
-  it("T23 changes when a run does, and gives the terminal back", async () => {
+  it("T23 is updated when a run changes, and restores the terminal", async () => {
     const { client, server, home } = terminal;
     const screen = runOnTerminal("stty cols 100 rows 12; exec $CAIRN ls -n live --watch", {
       HOME: home,
@@ -29,7 +29,7 @@ describe("cairn ls --watch", () => {
     expect(screen.screen).toMatch(/\u001b\[\?25h\u001b\[\?1049l\s*$/);
   });
 
-  it("T23 goes on after a break", async () => {
+  it("T23 reconnects after a lost connection", async () => {
     const { client, server, home } = terminal;
     const proxy = await CuttableProxy.open(server.url);
     await createRun(client, { namespace: "broken", name: "early" });
@@ -50,7 +50,7 @@ describe("cairn ls --watch", () => {
     await proxy.cut();
   });
 
-  it("T23 says a wrong query before it takes the screen", async () => {
+  it("T23 refuses an invalid query before it uses the screen", async () => {
     const env = { HOME: terminal.home, CAIRN_SERVER: terminal.server.url };
     const screen = runOnTerminal("exec $CAIRN ls 'nope =' --watch", env);
     expect(await screen.ended).toBe(1);

@@ -31,7 +31,7 @@ describe("a command on a real terminal", () => {
     await terminal.client.access.createPrincipal({ name: "ada", kind: PrincipalKind.USER });
   });
 
-  it("T17 has colours, and none where they are not wanted", async () => {
+  it("T17 has colours, unless disabled", async () => {
     await terminal.client.namespaces.createNamespace({ path: "col/our" });
     const screenOf = async (words: string, env: NodeJS.ProcessEnv = {}) => {
       const pty = onTerminal(words, env);
@@ -42,7 +42,7 @@ describe("a command on a real terminal", () => {
     expect(await screenOf("ns | cat")).not.toContain("\u001b");
   });
 
-  it("T8 gives a password that is typed twice and not shown", async () => {
+  it("T8 sets a password that is typed twice and not shown", async () => {
     const pty = onTerminal("access user password ada");
     await pty.shows("New password");
     pty.type("correct horse battery\r");

@@ -15,7 +15,7 @@ import { useTop } from "../testing/top-terminal.ts";
 describe("cairn top", () => {
   const { terminal, startRun, log, open } = useTop();
 
-  it("T48 shows the objective of the namespace first, with what was logged before", async () => {
+  it("T48 shows the objective of the namespace first, with earlier points", async () => {
     await terminal.client.namespaces.createNamespace({
       path: "judged/below",
       objective: { metric: "val/acc", direction: Direction.MAXIMIZE },
@@ -27,7 +27,7 @@ describe("cairn top", () => {
     await expect.poll(() => screen.text).toMatch(/judged-run .* val\/acc 0\.9667 ▁.*█ .*a\/loss 3/);
   });
 
-  it("T48 answers to keys, and to another size", async () => {
+  it("T48 handles keys, and a new size", async () => {
     const ids = [await startRun("alpha"), await startRun("beta")];
     for (const [i, id] of ids.entries()) for (let step = 0; step < 5; step++) await log(id, step, step + i);
     const pty = open([]);
@@ -47,7 +47,7 @@ describe("cairn top", () => {
     await expect.poll(() => screen.line(19)).toContain("another metric");
     pty.type("q?");
     await expect.poll(() => screen.text).toContain("filter by name");
-    // Nobody could make this program go on, so it is not stopped; the screen is taken again.
+    // A stopped program could not be continued here, so it is not stopped; the screen is initialized again.
     pty.type("q\u001a");
     await expect.poll(() => screen.alternate && screen.text.includes("alpha")).toBe(true);
     pty.type("q");
@@ -63,7 +63,7 @@ describe("cairn top", () => {
     for (let ticks = 0; ticks < 4; ticks++) {
       const before = [...screen.text.split("\n").keys()].map((row) => screen.line(row));
       screen.takeTouched();
-      // The clock in the first line goes on, and ages in the rows, which may make their column wider.
+      // The clock in the first line and the ages in the rows change, which may make their column wider.
       await expect.poll(() => screen.line(0)).not.toBe(before[0]);
       const touched = screen.takeTouched();
       expect(touched).toContain(0);
@@ -82,7 +82,7 @@ describe("cairn top", () => {
     expect([pty.screen.alternate, pty.screen.cursorVisible, pty.screen.wraps]).toEqual([false, true, true]);
   });
 
-  it("T49 says that the connection is lost, and goes on when it is back", async () => {
+  it("T49 shows a lost connection, and reconnects", async () => {
     const proxy = await CuttableProxy.open(terminal.server.url);
     const id = await startRun("patient");
     await log(id, 1, 1);
@@ -103,7 +103,7 @@ describe("cairn top", () => {
     await proxy.cut();
   });
 
-  it("T49 goes on when the server was killed and started again", async () => {
+  it("T49 reconnects when the server was killed and started again", async () => {
     const data = mkdtempSync(join(tmpdir(), "cairn-top-"));
     const port = await steadyPort();
     const start = () => startChild(["--data", data, "--port", String(port)]);

@@ -17,9 +17,9 @@ export type { RunOptions };
 /** A server, and the command line beside it with a home of its own. For one test file. */
 export interface Terminal {
   readonly server: { readonly url: string };
-  /** With the admin token, where the server asks for one. */
+  /** With the admin token, if the server requires one. */
   readonly client: Cairn;
-  /** Of the administrator, made with what the server showed at its first start; "" where it asks for none. */
+  /** Token of the administrator, made with the first token of the server; "" if it requires none. */
   readonly adminToken: string;
   readonly home: string;
   /** Runs `cairn ...words` to its end, in this process. */
@@ -68,7 +68,7 @@ export function useTerminal(serverFlags: readonly string[] = []): Terminal {
 export interface Running {
   readonly stdout: string;
   readonly stderr: string;
-  /** As if somebody pressed Ctrl-C. */
+  /** As if the user pressed Ctrl-C. */
   interrupt(): void;
   /** The exit code. */
   readonly ended: Promise<number>;

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
 
-/** A port on which nobody listens: it was free a moment ago, and the system hands out others first. */
+/** A port without a listener: it was free a moment ago, and the system assigns others first. */
 export async function closedPort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -54,7 +54,7 @@ export function openPseudoTerminal(
     if (broken !== undefined) throw broken;
     return code as number;
   });
-  // Whoever waits for it hears of a failure; it is none before that.
+  // Reported as a failure only to callers that wait for it.
   ended.catch(() => {});
   return {
     screen,

@@ -4,7 +4,7 @@ import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
 import { RunStatus, type CreateRunRequestSchema, type Run } from "#proto/cairn/v1/run_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
 
-/** The same runs for every test that looks at runs: a small sweep with its ancestors. */
+/** The same runs for every test that reads runs: a small sweep with its ancestors. */
 export interface SampleRuns {
   base: Run;
   tuned: Run;

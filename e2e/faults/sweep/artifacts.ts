@@ -17,7 +17,7 @@ const CALLER: Caller = { ...OWNER, permission: "write" };
 const SIZE_BYTES_MAX = 1 << 30;
 const CHUNK_BYTES = 16 << 10;
 
-/** What the turns do, in this order, again and again. */
+/** The turns, in this order, repeated. */
 const TURNS = ["upload", "record", "same", "pieces", "replace", "delete"] as const;
 
 /** Content that is uploaded whole and in pieces, shared, replaced and deleted, and content that is in the row. */
@@ -100,7 +100,7 @@ export class ArtifactsWorkload implements Workload {
         throw thrown;
       }
     });
-    // Reading to the end checks the digest; what nobody needs may be there, but never in part.
+    // Reading to the end checks the digest; unused content may be there, but never in part.
     for await (const { digest } of this.#blobs.list()) await collect((await this.#blobs.get(digest)).body);
   }
 
@@ -114,7 +114,7 @@ export class ArtifactsWorkload implements Workload {
     );
   }
 
-  /** In two pieces, as a client does that asks where to go on. */
+  /** In two pieces, as a client does that asks for the offset. */
   #uploadPieces(name: string, content: Buffer): Promise<void> {
     const put = (start: number, end: number) =>
       this.#artifacts.uploads.putPiece(CALLER, this.#run, headOf(name), {

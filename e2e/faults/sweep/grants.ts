@@ -13,16 +13,16 @@ import { Ledger, requireSame, type Workload } from "./workload.ts";
 
 const CALLER: Caller = { ...OWNER, permission: "administer" };
 
-/** What the turns do, in this order, again and again. */
+/** The turns, in this order, repeated. */
 const TURNS = ["user", "bind", "token", "namespace", "bind", "close", "unbind", "revoke"] as const;
 
-/** Who may do what where, as the owner changes it: a grant that was acknowledged holds, one that was taken back does not. */
+/** Changes of access by the owner: an acknowledged grant is in effect, a revoked one is not. */
 export class GrantsWorkload implements Workload {
   readonly endsWithAck = true;
   readonly #users = new Ledger<true>();
   /** The role of "user namespace". */
   readonly #bindings = new Ledger<Role>();
-  /** The user that a secret stands for. */
+  /** The user of a secret. */
   readonly #tokens = new Ledger<string>();
   readonly #namespaces = new Ledger<true>();
   readonly #closed = new Ledger<true>();
@@ -45,7 +45,7 @@ export class GrantsWorkload implements Workload {
     const pick = (names: readonly string[]) => names[Math.floor(random() * names.length)];
     const user = pick(this.#users.certain());
     const closed = new Set(this.#closed.certain());
-    // What is closed already, or is what it should become, need not be written.
+    // A scope that is in the wanted state already need not be written.
     const namespace = pick(this.#namespaces.certain().filter((path) => !closed.has(path)));
     const binding = pick(this.#bindings.certain());
     const secret = pick(this.#tokens.certain());
@@ -70,7 +70,7 @@ export class GrantsWorkload implements Workload {
     }
     if (what === "token") {
       const request = { principal: user, name: `t${turn}`, role: undefined, namespaces: [], days: 1 };
-      // Of a token that was refused nobody has the secret.
+      // The secret of a refused token is unknown.
       const { secret: made, token } = await access.createToken(CALLER, request);
       this.#tokenIds.set(made, token.id);
       return this.#tokens.note(made, user, () => Promise.resolve());
@@ -85,7 +85,7 @@ export class GrantsWorkload implements Workload {
     return this.#bindings.note(`${user} ${namespace}`, role, () => access.bindRole(CALLER, request));
   }
 
-  /** Asks somebody who has just read everything from the disk. */
+  /** Asks an access book that has just read everything from the disk. */
   async check(settled: boolean): Promise<void> {
     const access = await openAccess(this.#store);
     const { principals, bindings, closed, members } = await this.#store.loadAccess();

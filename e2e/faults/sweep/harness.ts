@@ -1,6 +1,6 @@
 /**
  * Runs under the shim, in a process of its own: in each trial it lets one call on a file fail while a workload writes
- * to real stores, and looks whether what was acknowledged is there.
+ * to real stores, and checks that everything acknowledged is there.
  *
  *     node harness.ts FOLDER WORKLOAD TRIALS…
  *
@@ -141,7 +141,7 @@ class Sweep {
     }
   }
 
-  /** The very stores go on. */
+  /** The same stores stay open. */
   async #goOn(): Promise<void> {
     for (let i = 0; i < TURNS_AFTER; i++) await this.#workload.act(this.#turn++);
     await this.#workload.check(true);
@@ -193,7 +193,7 @@ class Sweep {
   }
 }
 
-/** What an argument stands for. `kindsFrom` says which kind the first of a range has. */
+/** The trials of an argument. `kindsFrom` is the kind of the first in a range. */
 function plan(trials: string, kindsFrom: number): Planned[] {
   const range = /^(\d+)-(\d+)$/.exec(trials);
   if (range === null) {
@@ -227,7 +227,7 @@ for (const trials of args) {
       const { nth, kind } = planned;
       const trial: FaultTrial = { workload: name!, trials, nth, kind, hit, problem };
       process.stdout.write(`${JSON.stringify(trial)}\n`);
-      // What a broken trial leaves is no ground to stand on for the next.
+      // The next trial cannot use the directory of a broken one.
       break;
     }
   }

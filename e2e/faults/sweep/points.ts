@@ -10,7 +10,7 @@ import { Ledger, requireSame, type Workload } from "./workload.ts";
 const WRITERS = ["a", "b"];
 const SETTLE_EVERY = 9;
 
-/** Envelopes with numbers, each sent again until it is acknowledged, and the folding of what they leave. */
+/** Numbered envelopes, each sent again until it is acknowledged, and the folding of their points. */
 export class PointsWorkload implements Workload {
   readonly #runId = newRunId(NOW_US / 1000);
   /** Per writer the last number that was acknowledged, and the last that was sent. */
@@ -86,7 +86,7 @@ export class PointsWorkload implements Workload {
   }
 }
 
-/** Gives how many points the writer's envelopes hold. */
+/** Returns the number of points in the writer's envelopes. */
 async function checkSeries(
   store: SqliteStore,
   runId: string,
@@ -131,7 +131,7 @@ function requireBytes(what: string, found: Float64Array | undefined, expected: r
     found === undefined
       ? expected.length === 0
       : Buffer.from(found.buffer, found.byteOffset, found.byteLength).equals(bytes);
-  if (!same) throw new Error(`${what} are not bit for bit what was acknowledged`);
+  if (!same) throw new Error(`${what} differ from the acknowledged ones`);
 }
 
 function toSeries({ key, steps, values }: Content["series"][number]): SeriesPoints {

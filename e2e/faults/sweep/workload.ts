@@ -1,12 +1,12 @@
 import { CairnError } from "#lang/errors.ts";
 import type { OpenStores } from "./stores.ts";
 
-/** What is written while calls fail, and what must be there afterwards. It outlives the stores it writes to. */
+/** What is written while calls fail, and what must be there afterwards. It is kept when its stores are opened again. */
 export interface Workload {
   /** Takes up stores that were opened, for the first time or again. Nothing fails yet. */
   begin(stores: OpenStores): Promise<void>;
   /**
-   * Does the next thing and notes that it was acknowledged, or throws what was thrown. `turn` counts
+   * Makes the next write and records that it was acknowledged, or throws its error. `turn` counts
    * up and says what to do; content is never the same twice.
    */
   act(turn: number): Promise<void>;
@@ -24,11 +24,11 @@ export interface Workload {
 }
 
 /**
- * What is under which name. After a refusal both may be the case, that it was done and that it was not: the
- * answer may have been lost behind the commit. But it is always the one or the other as a whole.
+ * The content of each name. After a refusal the write may have happened or not: the
+ * answer may have been lost after the commit. But it never happened in part.
  */
 export class Ledger<T> {
-  /** What may be there; undefined stands for nothing. */
+  /** The contents that are possible; undefined means none. */
   readonly #possible = new Map<string, (T | undefined)[]>();
 
   /** Names under which something is for sure. */
@@ -43,7 +43,7 @@ export class Ledger<T> {
     return this.#possible.get(name)?.[0];
   }
 
-  /** Notes what came of putting `content` under the name, or of deleting what is there, and throws what `act` threw. */
+  /** Records the result of writing `content` under the name, or of deleting it, and rethrows the error of `act`. */
   async note(name: string, content: T | undefined, act: () => Promise<unknown>): Promise<void> {
     try {
       await act();
@@ -54,7 +54,7 @@ export class Ledger<T> {
     }
   }
 
-  /** `find` gives what is stored in a form that looks like what was put, or undefined. */
+  /** `find` returns the stored content in the form in which it was written, or undefined. */
   async check(
     what: string,
     settled: boolean,

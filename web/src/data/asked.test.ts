@@ -2,7 +2,7 @@ import { QueryClient, QueryObserver } from "@tanstack/react-query";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { AskedTimes } from "./asked.ts";
 
-describe("when answers were asked for", () => {
+describe("the time of the requests", () => {
   let client: QueryClient;
   let asked: AskedTimes;
 
@@ -23,7 +23,7 @@ describe("when answers were asked for", () => {
   }
   const after = (ms: number) => () => new Promise((resolve) => setTimeout(() => resolve(ms), ms));
 
-  it("Z71 is the time of the question, not of the answer", async () => {
+  it("Z71 is that of the request, not of the answer", async () => {
     show(["run", "a"], after(400));
     expect(asked.oldestOf(["run"])).toBe(1_000);
     await vi.advanceTimersByTimeAsync(5_000);
@@ -36,7 +36,7 @@ describe("when answers were asked for", () => {
     expect(asked.oldestOf(["run"])).toBe(6_000);
   });
 
-  it("Z71 is that of the oldest that is shown under any of the keys, and now for none", async () => {
+  it("Z71 is that of the oldest shown answer under any of the keys, and now without one", async () => {
     const hide = show(["run", "a"], after(1));
     await vi.advanceTimersByTimeAsync(1_000);
     show(["chart", "loss"], after(1));
@@ -48,7 +48,7 @@ describe("when answers were asked for", () => {
     expect(asked.oldestOf(["home"])).toBe(3_000);
   });
 
-  it("Z71 is not moved by what a page puts in itself", async () => {
+  it("Z71 does not change when a page sets data itself", async () => {
     show(["run", "a"], after(1));
     await vi.advanceTimersByTimeAsync(1_000);
     client.setQueryData(["run", "a"], "renamed");

@@ -1,13 +1,13 @@
 import { type Query, type QueryClient, type QueryFilters } from "@tanstack/react-query";
 
 /**
- * Knows when answers were asked for. Whatever happened before that is in them; whatever happened since may not be, and whoever begins to listen must be told of it
- * (see live/hub.ts). That an answer is new does not say so: it may have been on its way while something happened.
+ * Remembers when answers were requested. An answer contains every change before its request. Later changes may be missing, so a new subscription must be notified
+ * of them (see live/hub.ts). The time when an answer arrived is not enough: a change may have happened while it was under way.
  */
 export class AskedTimes {
   readonly #client: QueryClient;
   readonly #lastMs = new WeakMap<Query, number>();
-  /** Of the answer that is there. */
+  /** Of the present answer. */
   readonly #answeredMs = new WeakMap<Query, number>();
 
   constructor(client: QueryClient) {
@@ -16,14 +16,14 @@ export class AskedTimes {
       if (event.type !== "updated") return;
       const { query, action } = event;
       if (action.type === "fetch") this.#lastMs.set(query, Date.now());
-      // Put in by hand, it is no answer to what was asked.
+      // Set by the page itself: not an answer to a request.
       if (action.type === "success" && action.manual !== true) {
         this.#answeredMs.set(query, this.#lastMs.get(query) ?? Date.now());
       }
     });
   }
 
-  /** When the oldest of the answers that are shown was asked for, by Date.now(); now, when there is none. */
+  /** When the oldest of the shown answers was requested, by Date.now(); now if there is none. */
   oldestOf(...keys: NonNullable<QueryFilters["queryKey"]>[]): number {
     const shown = keys.flatMap((queryKey) =>
       this.#client.getQueryCache().findAll({ queryKey, type: "active" }),

@@ -1,9 +1,9 @@
-/** As the server prints it at its start: behind the "#", which browsers keep to themselves. */
+/** As the server prints it at its start: after the "#", which browsers do not send. */
 const LINK = /^#(cairn_local_[\w-]{37})$/;
 
 let held: string | undefined;
 
-/** Takes the secret of a link out of the address, before anything else of the page sees or keeps the address. */
+/** Removes the secret of a link from the address, before any other code of the page reads or stores the address. */
 export function holdLinkSecret(): void {
   const found = LINK.exec(location.hash)?.[1];
   if (found === undefined) return;
@@ -11,7 +11,7 @@ export function holdLinkSecret(): void {
   history.replaceState(history.state, "", location.pathname + location.search);
 }
 
-/** The secret of the link that led here, once. */
+/** The secret of the link that opened this page; returned only once. */
 export function takeLinkSecret(): string | undefined {
   holdLinkSecret();
   const secret = held;

@@ -8,12 +8,12 @@ export interface TreeRow<T> {
   isOpen: boolean;
 }
 
-/** Small trees are shown whole. */
+/** Small trees are fully open. */
 const WHOLE_MAX = 40;
 
 /**
- * The rows of a tree that are seen. What somebody opened or closed is in `toggled`; everything else is open where the tree is small, and otherwise down to where
- * the reader is.
+ * The visible rows of a tree. Rows that the user opened or closed are in `toggled`. All others are open if the tree is small, and otherwise down to the current
+ * namespace.
  */
 export function treeRows<T extends Pick<Namespace, "path">>(
   namespaces: readonly T[],
@@ -47,7 +47,7 @@ export function treeRows<T extends Pick<Namespace, "path">>(
   return rows;
 }
 
-/** What lies between may be hidden from the reader: then a path stands below the nearest one that is known. */
+/** Namespaces between may be hidden from the user: then a path is shown below its nearest visible ancestor. */
 function nearestOf(path: string, known: ReadonlySet<string>): string {
   let parent = parentOf(path);
   while (parent !== "" && !known.has(parent)) parent = parentOf(parent);

@@ -1,11 +1,11 @@
-/** The header that the key of the page comes and goes in. */
+/** The header with the key of the page, in requests and answers. */
 export const PAGE_HEADER = "x-cairn-page";
 
 const NAME = "cairn.page-key";
 
 /**
- * What this page shows besides the session's cookie, which a browser sends to every port of the host. Storage is bound to the port, so that no other has both.
- * A worker has no storage: its tabs tell it. Where a browser keeps none, the key is gone with the page, and one signs in again.
+ * The key that this page sends with the session's cookie, because a browser sends the cookie to every port of the host. Storage belongs to the port, so that no other port has both.
+ * A worker has no storage: its tabs send it the key. In a browser without storage the key is lost with the page, and the user signs in again.
  */
 let held = "";
 
@@ -25,7 +25,7 @@ export function keepPageKey(key: string): void {
     if (key === "") globalThis.localStorage?.removeItem(NAME);
     else globalThis.localStorage?.setItem(NAME, key);
   } catch {
-    // Held for as long as this page is open.
+    // Kept as long as this page is open.
   }
 }
 

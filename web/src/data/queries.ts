@@ -7,7 +7,7 @@ import { Backoff, isTransient } from "#sdk/retry.ts";
 import { AskedTimes } from "./asked.ts";
 import { cairn } from "./server.ts";
 import { SHORT_ID_CANDIDATES } from "./runs/short-id.ts";
-import { tellSignedOut } from "./signed-out.ts";
+import { notifySignedOut } from "./signed-out.ts";
 
 /** About three seconds: longer than most restarts. */
 const RETRIES = 4;
@@ -15,11 +15,11 @@ const backoff = new Backoff();
 const NAMESPACES_MAX = 10_000;
 const NAMESPACES_PAGE = 1_000;
 
-/** Answers are kept until something that is watched says otherwise (see live.ts); nothing is asked by the clock. */
+/** Answers are cached until a watched change invalidates them (see live.ts); there is no polling. */
 export const queryClient = new QueryClient({
   queryCache: new QueryCache({
     onError: (thrown) => {
-      if (Failure.from(thrown).code === Code.Unauthenticated) tellSignedOut();
+      if (Failure.from(thrown).code === Code.Unauthenticated) notifySignedOut();
     },
   }),
   defaultOptions: {
@@ -28,7 +28,7 @@ export const queryClient = new QueryClient({
       refetchOnWindowFocus: false,
       retry: (count, thrown) => {
         const failure = Failure.from(thrown);
-        // After an answer that did not come in time, somebody has waited long enough.
+        // After a timeout the user has waited long enough.
         return count < RETRIES && isTransient(failure) && failure.code !== Code.DeadlineExceeded;
       },
       retryDelay: (count, thrown) => backoff.after(count, Failure.from(thrown)),
@@ -48,13 +48,13 @@ export const serverInfo = queryOptions({
   queryFn: ({ signal }) => cairn.system.getInfo({}, { signal }),
 });
 
-/** The whole tree the caller may read, parents before children; the first ten thousand of it. */
+/** The namespaces that the caller may read, parents before children; the first ten thousand. */
 export const namespaces = queryOptions({
   queryKey: ["namespaces"],
   queryFn: ({ signal }) => listNamespaces({ withBest: false }, signal),
 });
 
-/** The best run of each namespace that has one, by path. Apart from the tree: it costs more and need not be as fresh. */
+/** The best run of each namespace that has one, by path. Separate from the tree: it costs more and may be older. */
 export const bestRuns = queryOptions({
   queryKey: ["best-runs"],
   queryFn: async ({ signal }): Promise<ReadonlyMap<string, BestRun>> => {
@@ -77,7 +77,7 @@ async function listNamespaces(request: { withBest: boolean }, signal: AbortSigna
   return all;
 }
 
-/** For a namespace that the tree does not have: it is beyond its end, or newer. */
+/** For a namespace that is not in the tree: it is after the last one, or newer. */
 const objectiveAt = (path: string) =>
   queryOptions({
     queryKey: ["objective", path],
@@ -87,7 +87,7 @@ const objectiveAt = (path: string) =>
     },
   });
 
-/** What the runs of a namespace are judged by; undefined where there is no objective, and until it is known. */
+/** The objective of a namespace; undefined if it has none, and until it is known. */
 export function useObjective(path: string): HeldObjective | undefined {
   const { data: tree } = useQuery(namespaces);
   const listed = tree?.find((namespace) => namespace.path === path);
@@ -104,7 +104,7 @@ export const runById = (id: string) =>
     queryFn: ({ signal }) => cairn.runs.getRun({ run: { id } }, { signal }),
   });
 
-/** Runs whose id begins so, the newest first, also those in the trash: one more than are offered when there are more. */
+/** Runs whose id begins with the text, newest first, also those in the trash: one more than is offered if there are more. */
 export const runsByShortId = (id: string) =>
   queryOptions({
     queryKey: ["short-id", id],

@@ -9,7 +9,7 @@ describe("the clock of the server", () => {
     const clock = new ServerClock();
     expect(clock.now()).toBe(1_000_000);
     clock.learn(1_000_000, 999_990, 1_000_000);
-    // Made at 999.999 s, told as 999 s.
+    // Made at 999.999 s, sent as 999 s.
     clock.learn(999_000, 999_990, 1_000_000);
     clock.learn(Number.NaN, 999_990, 1_000_000);
     expect(clock.now()).toBe(1_000_000);

@@ -1,12 +1,12 @@
 import type { Interceptor } from "@connectrpc/connect";
 
-/** An answer says when it was made only to the second. */
+/** The `date` of an answer has a resolution of one second. */
 const DATE_STEP_MS = 1_000;
 
 /**
- * The time on the server, which wrote down when runs were heard and began. A browser's own clock may be minutes off, and would call a run late that is not.
+ * The time on the server, which recorded the start and the last activity of runs. The clock of a browser may be minutes off, and would mark runs as late that are not.
  *
- * Every answer says what time it was on the server between the question and the answer. A difference that these may explain is none.
+ * Every answer has the time of the server between request and answer. A difference within that interval is ignored.
  */
 export class ServerClock {
   #aheadMs = 0;
@@ -16,11 +16,11 @@ export class ServerClock {
     return Date.now() + this.#aheadMs;
   }
 
-  /** An answer, made at `dateMs` by the server, to what was asked and answered at these times of the browser. */
+  /** An answer that the server made at `dateMs`, with the times of request and answer in the browser. */
   learn(dateMs: number, askedMs: number, answeredMs: number): void {
     if (!Number.isFinite(dateMs)) return;
     const [least, most] = [dateMs - answeredMs, dateMs + DATE_STEP_MS - askedMs];
-    // What was learned before stands while it may still be right.
+    // The known difference is kept while it may still be right.
     this.#aheadMs = Math.min(most, Math.max(least, this.#aheadMs));
   }
 

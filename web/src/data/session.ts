@@ -5,26 +5,26 @@ import { queryClient } from "./queries.ts";
 import { cairn } from "./server.ts";
 import { noteSession } from "./signed-out.ts";
 
-/** A token somebody has, or a name and its password. Either is exchanged for a cookie that no script can read. */
+/** A token, or a name and its password. Either is exchanged for a cookie that scripts cannot read. */
 export type Credential = { token: string } | { name: string; password: string };
 
 export async function signIn(credential: Credential): Promise<void> {
   const response = await ask("POST", credential);
   keepPageKey(response.headers.get(PAGE_HEADER) ?? "");
   noteSession(true);
-  // Nothing of the person before is kept.
+  // No data of the previous user is kept.
   queryClient.clear();
   connectAgain();
 }
 
-/** Ends the session on the server, too: a copy of the cookie is worth nothing afterwards. */
+/** Ends the session on the server, too, so that a copy of the cookie is invalid afterwards. */
 export async function signOut(): Promise<void> {
   await ask("DELETE");
   keepPageKey("");
   noteSession(false);
 }
 
-/** Once no page is there any more that would ask for it again. */
+/** Only after the last page that would request it again is closed. */
 export function forgetSession(): void {
   queryClient.clear();
 }

@@ -1,17 +1,17 @@
 let isKnown = document.documentElement.dataset["signedOut"] !== undefined;
 const listeners = new Set<() => void>();
 
-/** Called when the server wants to know who asks. Returns how to stop that. */
+/** Calls the listener when the server requires a sign-in. Returns a function that unsubscribes. */
 export function onSignedOut(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
-export function tellSignedOut(): void {
+export function notifySignedOut(): void {
   for (const listener of listeners) listener();
 }
 
-/** True when the server said with the page itself that nobody is signed in: then there is nothing to ask for. */
+/** True if the server sent the page with a note that no user is signed in: then no call is needed. */
 export function isSignedOut(): boolean {
   return isKnown;
 }

@@ -5,7 +5,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it("Z73 what takes longer than that is waited for", async () => {
+it("Z73 a call that takes longer is waited for", async () => {
   vi.useFakeTimers();
   const begun: (() => void)[] = [];
   const { ask } = throttle(1_000, () => new Promise<void>((resolve) => begun.push(resolve)));
@@ -21,7 +21,7 @@ it("Z73 what takes longer than that is waited for", async () => {
   expect(begun.length).toBe(2);
 });
 
-it("Z73 what is shown is read again at most once a second, and once more when something came meanwhile", () => {
+it("Z73 the shown data is read again at most once a second, and once more after a change meanwhile", () => {
   vi.useFakeTimers();
   let calls = 0;
   const { ask, stop } = throttle(1_000, () => calls++);

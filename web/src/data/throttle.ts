@@ -1,5 +1,5 @@
 /**
- * Calls at once, and then at most every `everyMs`, and not before what the last call began has ended; a call in between is made up for once.
+ * Calls at once, and then at most every `everyMs`, and not before the last call has ended; calls in between are combined into one.
  */
 export function throttle(everyMs: number, call: () => unknown): { ask(): void; stop(): void } {
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 import { serverClock } from "./server.ts";
 
-/** The time on the server, for ages and durations, which goes on while the page is open. */
+/** The current time on the server, for ages and durations, updated while the page is open. */
 export function useNow(everyMs: number): number {
   const [nowMs, setNow] = useState(() => serverClock.now());
   useEffect(() => {

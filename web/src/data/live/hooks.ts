@@ -6,10 +6,10 @@ import { askedTimes } from "../queries.ts";
 import { throttle } from "../throttle.ts";
 
 /**
- * Hears of what the subscription names while the component is there; undefined for nothing. It is compared by its content, so it may be made anew on every draw; the
- * latest `onEvent` is the one that is called.
+ * Subscribes while the component is mounted; undefined for no subscription. Subscriptions are compared by content, so a new object on every render is fine. The
+ * latest `onEvent` is called.
  *
- * `askedMs` says when what is shown was asked for, by Date.now(): should anything have happened since, what comes first is `stale`. Lines of a log have numbers and need
+ * `askedMs` is when the shown data was requested, by Date.now(): if something changed since, the first event is `stale`. Lines of a log have numbers and need
  * no time.
  */
 export function useLive(
@@ -36,7 +36,7 @@ export function useConnection(): Connection {
 const REFRESH_MS = 1_000;
 
 /**
- * Calls when some run has changed after what is shown under the key was asked for, at most every `everyMs`. Where a promise comes back,
+ * Calls when a run has changed after the data under the key was requested, at most every `everyMs`. If the call returns a promise,
  * the next call waits for it.
  */
 export function useRunChanges(shown: QueryKey, onChange: () => unknown, everyMs = REFRESH_MS): void {

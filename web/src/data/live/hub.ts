@@ -9,17 +9,17 @@ import { watch } from "#sdk/watch.ts";
 import { globMatcher, mergeSubscriptions, queryAmong, viewKey, WATCHED_MAX, type Merged } from "./merge.ts";
 import type { Connection, LiveEvent, LiveState, RunsView, Subscription } from "./types.ts";
 
-/** Pages come with many wishes at once: they are gathered for a moment before the server is asked. */
+/** Pages add many subscriptions at once: they are collected for a moment before the request. */
 const GATHER_MS = 20;
 const GONE_MAX = 10_000;
 /** Ids that fit into a query. */
 const AMONG_MAX = 300;
-/** With more changed runs in one event it is cheaper to read again what is shown. */
+/** With more changed runs in one event it is cheaper to read the shown data again. */
 const ASKED_MAX = 1_200;
 
 interface Listener {
   subscription: Subscription;
-  /** When the oldest of what the listener shows was asked for, by Date.now(). */
+  /** When the oldest data that the listener shows was requested, by Date.now(). */
   sinceMs: number;
   deliver: (event: LiveEvent) => void;
 }
@@ -27,8 +27,8 @@ interface Listener {
 type HubCairn = Pick<Cairn, "url" | "watch" | "runs">;
 
 /**
- * Holds the one watch. Whenever what is wanted changes, another one is opened from where the last one was. What the server cannot say any more (it was away too
- * long) is told as `stale`.
+ * Holds the one watch. When the subscriptions change, another watch is opened from the position of the last one. When the server does not keep the changes any more
+ * (after a long interruption), the event is `stale`.
  */
 export class LiveHub {
   readonly #cairn: HubCairn;
@@ -42,11 +42,11 @@ export class LiveHub {
   #gathering: ReturnType<typeof setTimeout> | undefined;
   #retry: ReturnType<typeof setTimeout> | undefined;
   readonly #backoff = new Backoff();
-  /** Those that a standing stream knows of; when one is refused, it was not one of these. */
+  /** Subscriptions that an open stream has accepted; a refused one is not among these. */
   #accepted: ReadonlySet<number> = new Set();
-  /** Of several that came at once one was refused: these are tried one after the other. */
+  /** One of several new subscriptions was refused: these are tried one after the other. */
   #untried: number[] = [];
-  /** Runs the server does not know any more. */
+  /** Runs that do not exist on the server any more. */
   readonly #gone = new Set<string>();
 
   constructor(cairn: HubCairn, onConnection: (connection: Connection) => void) {
@@ -59,8 +59,8 @@ export class LiveHub {
   }
 
   /**
-   * Tells of what happens from now on, and of `stale` should something have happened after `sinceMs`, when what is shown was asked for. A new stream begins where the last
-   * one was, which knew nothing of this subscription.
+   * Notifies of changes from now on, and of `stale` if something changed after `sinceMs`, when the shown data was requested. A new stream begins at the position of the last
+   * one, which did not have this subscription.
    */
   add(
     id: number,
@@ -68,7 +68,7 @@ export class LiveHub {
     deliver: (event: LiveEvent) => void,
     sinceMs: number = Date.now(),
   ): void {
-    // A copy: how far a log was heard is noted in it.
+    // A copy: the next line of a log is stored in it.
     this.#listeners.set(id, { subscription: { ...subscription }, sinceMs, deliver });
     this.#gather();
   }
@@ -77,9 +77,9 @@ export class LiveHub {
     if (this.#listeners.delete(id)) this.#gather();
   }
 
-  /** Opens the stream now, whatever it was waiting for. */
+  /** Opens the stream now instead of waiting. */
   again(): void {
-    // Somebody else may be signed in now, who may see more.
+    // Another user, with more rights, may be signed in now.
     this.#gone.clear();
     this.#open();
   }
@@ -111,7 +111,7 @@ export class LiveHub {
     );
     const merged = mergeSubscriptions(wanted, this.#gone);
     for (const id of merged.leftOut) this.#refuse(id, `more than ${WATCHED_MAX} runs are watched`);
-    // Without a stream nobody knows where it would be when the next one is opened.
+    // Without a stream the position at which the next one should begin is unknown.
     if (merged.isEmpty) this.#position = "";
     else {
       const call = new AbortController();
@@ -124,23 +124,23 @@ export class LiveHub {
     const { signal } = call;
     const isFirst = this.#position === "";
     const onConnection = ({ state, heardMs }: StreamConnection) => {
-      // One stream takes over from another: no reason to alarm anybody.
-      if (this.#current === call && state !== "connecting") this.#tell(state, heardMs);
+      // One stream replaces another: the connection is not lost.
+      if (this.#current === call && state !== "connecting") this.#notify(state, heardMs);
     };
     try {
       const request = { ...merged.request, position: this.#position };
       for await (const event of watch(this.#cairn, request, { signal, onConnection })) {
         if (this.#current !== call) return;
         if (event.event.case === "started") {
-          // What was read before the watch began may have changed since.
+          // Data that was read before the watch began may have changed since.
           const mayHaveMissed = ({ sinceMs }: Listener) => isFirst || sinceMs <= this.#movedMs;
           const fresh = [...ids].filter((each) => isFirst || !this.#accepted.has(each));
-          this.#tellStale(["runs", "series"], this.#among(fresh).filter(mayHaveMissed));
+          this.#notifyStale(["runs", "series"], this.#among(fresh).filter(mayHaveMissed));
           this.#accepted = ids;
           if (this.#untried.shift() !== undefined) this.#gather();
         }
         await this.#take(event, merged, this.#among(ids), signal);
-        // A stream that goes on begins where the last one was. Of any other event it is not known how far it has come.
+        // A resumed stream begins at the last position. The position of any other event is unknown.
         if (isFirst || event.event.case !== "started") this.#movedMs = Date.now();
         this.#position = event.position;
       }
@@ -159,7 +159,7 @@ export class LiveHub {
     const { code, message, facts } = failure;
     if (code === Code.Unauthenticated) {
       this.#position = "";
-      this.#tell("signed-out");
+      this.#notify("signed-out");
       return;
     }
     if (code === Code.NotFound && facts["run"] !== undefined && !this.#gone.has(facts["run"])) {
@@ -169,11 +169,11 @@ export class LiveHub {
     if (code === Code.InvalidArgument || code === Code.NotFound || code === Code.PermissionDenied) {
       if (this.#refuseOneOf(ids, message)) return this.#gather();
     }
-    this.#tell("lost");
+    this.#notify("lost");
     this.#retry = setTimeout(() => this.#open(), this.#backoff.next(failure));
   }
 
-  /** A run was purged, or never was: whoever wants nothing else is told so, and all others hear on. */
+  /** A run was purged or does not exist: its subscriptions get `refused`, all others continue. */
   #leaveOut(runId: string, message: string): void {
     if (this.#gone.size >= GONE_MAX) this.#gone.clear();
     this.#gone.add(runId);
@@ -186,7 +186,7 @@ export class LiveHub {
     }
   }
 
-  /** One wish spoils the request: one of those that came last, or else one whose run is gone by now. */
+  /** One subscription makes the request invalid: one of the newest, or else one whose run does not exist any more. */
   #refuseOneOf(ids: ReadonlySet<number>, message: string): boolean {
     const fresh = [...ids].filter((id) => !this.#accepted.has(id));
     if (fresh.length > 1) {
@@ -209,21 +209,21 @@ export class LiveHub {
     listener.deliver({ kind: "refused", message });
   }
 
-  #tell(state: LiveState, heardMs = 0): void {
+  #notify(state: LiveState, heardMs = 0): void {
     const before = this.#connection;
-    // A stream that has heard nothing yet knows less than the one before it.
+    // A stream without a message yet knows less than the one before it.
     const latestMs = Math.max(heardMs, before.heardMs);
     if (state === before.state && latestMs === before.heardMs) return;
     this.#connection = { state, heardMs: latestMs };
     this.#onConnection(this.#connection);
   }
 
-  /** Those of them that are still there. */
+  /** Those that still exist. */
   #among(ids: Iterable<number>): Listener[] {
     return [...ids].flatMap((id) => this.#listeners.get(id) ?? []);
   }
 
-  /** Tells those whom the stream was opened for: whoever came since is told by the next one. */
+  /** Notifies the subscriptions that the stream was opened for: newer ones are notified by the next stream. */
   async #take(
     { event }: WatchEvent,
     merged: Merged,
@@ -252,7 +252,7 @@ export class LiveHub {
         const { runId, lines, next } = event.value;
         for (const { subscription, deliver } of listeners) {
           if (subscription.kind !== "log" || subscription.runId !== runId) continue;
-          // Others may have asked from farther back.
+          // Others may have requested earlier lines.
           const wanted = lines.filter(({ number }) => number >= subscription.from);
           if (next > subscription.from) subscription.from = next;
           if (wanted.length > 0) deliver({ kind: "lines", lines: wanted, next });
@@ -260,13 +260,13 @@ export class LiveHub {
         break;
       }
       case "behind":
-        this.#tellStale(event.value.what, listeners);
+        this.#notifyStale(event.value.what, listeners);
         break;
       default:
     }
   }
 
-  #tellStale(kinds: readonly string[], listeners: readonly Listener[]): void {
+  #notifyStale(kinds: readonly string[], listeners: readonly Listener[]): void {
     for (const { subscription, deliver } of listeners) {
       const { kind } = subscription;
       const what = kind === "series" ? "series" : kind === "log" ? "logs" : "runs";
@@ -280,7 +280,7 @@ export class LiveHub {
     }
   }
 
-  /** Asks for each view which of the changed runs it selects, once for all who have the same. */
+  /** Searches, for each view, which of the changed runs it selects; once for equal views. */
   async #askViews(
     { runs, left }: RunsChanged,
     listeners: readonly Listener[],

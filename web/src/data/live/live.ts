@@ -5,9 +5,9 @@ import { pageKey } from "../page-key.ts";
 import { cairn } from "../server.ts";
 
 /**
- * What happens on the server, as it happens. One stream serves all tabs of a browser (worker.ts); where a browser has no shared workers, the page holds one itself.
+ * Live changes of the server. One stream serves all tabs of a browser (worker.ts); in a browser without shared workers, the page has its own.
  *
- * A tab that nobody looks at keeps what comes and is told when it is looked at again, so that it draws nothing meanwhile.
+ * A hidden tab queues its events until it becomes visible, so that it draws nothing meanwhile.
  */
 const ALIVE_MS = 20_000;
 
@@ -34,7 +34,7 @@ function openLink(): (message: ToHub) => void {
     if (data.tell === "forgotten") addAll(send);
     else take(data);
   });
-  // It could not be loaded: a private window, or a policy of somebody in between.
+  // The worker could not be loaded: a private window, or a policy of a proxy.
   worker.addEventListener("error", () => {
     if (fallback !== undefined) return;
     fallback = openOwnHub();
@@ -48,7 +48,7 @@ function openLink(): (message: ToHub) => void {
   window.addEventListener("pagehide", () => send({ do: "bye" }));
   window.addEventListener("pageshow", ({ persisted }) => {
     if (!persisted) return;
-    // The page comes back from where browsers keep pages for a while, and has missed whatever happened.
+    // The page returns from the back/forward cache, and has missed all changes since.
     for (const [id, { subscription, onEvent }] of kept) {
       send({ do: "add", id, subscription, sinceMs: Date.now() });
       onEvent({ kind: "stale" });
@@ -81,7 +81,7 @@ function take(message: Exclude<FromHub, { tell: "forgotten" }>): void {
   const known = kept.get(message.id);
   if (known === undefined) return;
   if (known.subscription.kind === "log" && message.event.kind === "lines") {
-    // For when the link is made anew.
+    // For the next connection to the worker.
     known.subscription.from = message.event.next;
   }
   if (document.hidden) known.missed.keep(message.event);
@@ -95,7 +95,7 @@ document.addEventListener("visibilitychange", () => {
 });
 window.addEventListener("online", () => post({ do: "again", pageKey: pageKey() }));
 
-/** Calls back with what happened since `sinceMs`, by Date.now(), to whatever the subscription names. Returns how to stop. */
+/** Notifies of changes since `sinceMs`, by Date.now(), that the subscription selects. Returns a function that unsubscribes. */
 export function subscribe(subscription: Subscription, sinceMs: number, onEvent: OnEvent): () => void {
   const id = ++lastId;
   kept.set(id, { subscription: { ...subscription }, sinceMs, onEvent, missed: new MissedEvents() });
@@ -105,7 +105,7 @@ export function subscribe(subscription: Subscription, sinceMs: number, onEvent: 
   };
 }
 
-/** Try to connect now: somebody has signed in, or is impatient. */
+/** Connects now: after a sign-in, or when the user asks for it. */
 export function connectAgain(): void {
   post({ do: "again", pageKey: pageKey() });
 }

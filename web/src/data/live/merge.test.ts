@@ -16,13 +16,13 @@ function merge(...wanted: Subscription[]) {
 }
 
 describe("one request for all", () => {
-  it("Z71 asks for a single view as it is, and knows that the answers are its own", () => {
+  it("Z71 sends a single view unchanged, and uses the answers directly", () => {
     const { request, isSole } = merge(A, { ...A });
     expect(request.runs).toEqual({ query: A.query, namespace: "a/b", columns: ["params.lr"] });
     expect(isSole).toBe(true);
   });
 
-  it("Z71 hears of all changes beside a view without losing the view", () => {
+  it("Z71 subscribes to all changes beside a view without losing the view", () => {
     const { request, isSole } = merge(A, CHANGES);
     expect(request.runs).toEqual({
       query: '(params.lr < 1) and namespace under "a/b"',
@@ -43,7 +43,7 @@ describe("one request for all", () => {
     expect(isSole).toBe(false);
   });
 
-  it("Z71 names a run once per glob, and a log from the first line anybody wants", () => {
+  it("Z71 names a run once per glob, and a log from the first subscribed line", () => {
     const { request } = merge(
       { kind: "series", runIds: ["r1", "r2"], glob: "train/*" },
       { kind: "series", runIds: ["r2", "r3"], glob: "train/*" },
@@ -60,7 +60,7 @@ describe("one request for all", () => {
     expect(request.logs).toEqual([{ run: { id: "r1" }, from: 12n }]);
   });
 
-  it("Z71 leaves out what the server would refuse, and says whose it is", () => {
+  it("Z71 leaves out subscriptions that the server would refuse, and names them", () => {
     const ids = (from: number, count: number) => Array.from({ length: count }, (_, i) => `r${from + i}`);
     const { request, leftOut } = merge(
       { kind: "series", runIds: ids(0, WATCHED_MAX - 1), glob: "" },
@@ -73,13 +73,13 @@ describe("one request for all", () => {
     expect(merge().isEmpty).toBe(true);
   });
 
-  it("Z71 asks for every run where the queries together are too long", () => {
+  it("Z71 watches every run when the joined queries are too long", () => {
     const long = { ...A, query: `name = "${"x".repeat(9_000)}"` };
     const { request } = merge(long, { ...long, namespace: "c" });
     expect(request.runs?.query).toBe("id is not null");
   });
 
-  it("Z71 takes the order off a query", () => {
+  it("Z71 removes the order of a query", () => {
     expect(queryAmong(A, ["r1", "r2"])).toBe('(params.lr < 1) and id in ("r1", "r2")');
     expect(queryAmong(B, ["r1"])).toBe('id in ("r1")');
   });

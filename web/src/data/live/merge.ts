@@ -8,28 +8,28 @@ import type { WatchRequestSchema } from "#proto/cairn/v1/watch_pb.ts";
 import type { RunsView, Subscription } from "./types.ts";
 
 /**
- * Many parts of many pages want to hear of things, and the server is asked once: a request holds one query for runs, any number of runs whose points are wanted, and
+ * Merges the subscriptions of all pages into one request: one query for runs, any number of runs with their points, and
  * any number of logs.
  *
- * Views of runs are joined by `or`. With one view the answers are that view's own; with several, an event only says which runs have changed, and each view is asked about
- * those (see hub.ts).
+ * Views of runs are joined by `or`. With one view, events have the runs of that view. With several, an event only names the changed runs, and each view is searched for
+ * them (see hub.ts).
  */
 export interface Merged {
   request: MessageInitShape<typeof WatchRequestSchema>;
-  /** Whether the runs in an event are the answer for the only view there is. */
+  /** Whether the runs in an event are those of the only view. */
   isSole: boolean;
-  /** Subscriptions the request has no room for. */
+  /** Subscriptions that do not fit into the request. */
   leftOut: ReadonlySet<number>;
   isEmpty: boolean;
 }
 
-/** As the server has it. */
+/** The limit of the server. */
 export const WATCHED_MAX = 1_000;
 const EVERY_RUN = "id is not null";
-/** No column at all would mean all params and tags. */
+/** An empty list would mean all params and tags. */
 const CHEAP_COLUMN = "aliases";
 
-/** `gone` are runs that are not there any more: nothing comes of them, and to ask for one would spoil the whole request. */
+/** `gone` are runs that do not exist any more: naming one would make the whole request fail. */
 export function mergeSubscriptions(
   wanted: ReadonlyMap<number, Subscription>,
   gone: ReadonlySet<string> = new Set(),
@@ -93,9 +93,9 @@ function mergeViews(views: readonly RunsView[], changes: boolean) {
   if (others.length === 0 && !changes) {
     return { query: first.query, namespace: first.namespace, columns: [...first.columns] };
   }
-  // Whoever wants to hear of any change must hear of those outside the namespace, too.
+  // A subscription to all changes includes those outside of the namespace.
   const query = [...new Set(views.map(asCondition))].join(" or ");
-  // What is asked again per view need not travel, but metrics among the columns make points count as changes.
+  // Columns that each view reads again need not be sent, but with metrics among the columns points count as changes.
   const columns =
     others.length === 0
       ? [...first.columns]
@@ -126,15 +126,15 @@ export function queryAmong({ query }: RunsView, ids: readonly string[]): string 
 }
 
 /**
- * Whether a key fits, as the server has it: "*" stops at "/", "**" does not, "?" is one character. Empty fits all. Takes no longer than glob times key, whatever
- * somebody put into a link.
+ * Whether a key matches, as on the server: "*" stops at "/", "**" does not, "?" is one character. An empty glob matches all. The time is at most length of glob times
+ * length of key, for any glob in a link.
  */
 export function globMatcher(glob: string): (key: string) => boolean {
   if (glob === "") return () => true;
   const tokens = glob.match(/\*+|[^]/gu) ?? [];
   return (key) => {
     const letters = Array.from(key);
-    // Whether the tokens so far fit the first n letters, for each n.
+    // Whether the tokens so far match the first n letters, for each n.
     let fits = [true, ...letters.map(() => false)];
     for (const token of tokens) {
       const next = [token.startsWith("*") && fits[0]!];

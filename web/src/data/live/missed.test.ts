@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { MissedEvents } from "./missed.ts";
 import type { LiveEvent } from "./types.ts";
 
-it("Z72 a tab that nobody looks at gets what it missed in order, or is told to read again", () => {
+it("Z72 a hidden tab gets missed events in order, or reads again", () => {
   const missed = new MissedEvents();
   const lines = (next: number): LiveEvent => ({ kind: "lines", lines: [], next: BigInt(next) });
   missed.keep(lines(1));

@@ -1,21 +1,21 @@
 import type { LiveEvent } from "./types.ts";
 
-/** More than this is not worth keeping: what is shown is read again. */
+/** With more events than this, the shown data is read again instead. */
 const EVENTS_MAX = 500;
 
-/** What came while nobody looked, in order. */
+/** Events that arrived while the tab was hidden, in order. */
 export class MissedEvents {
   #events: LiveEvent[] = [];
   #isStale = false;
 
   keep(event: LiveEvent): void {
     if (event.kind === "stale" || this.#isStale || this.#events.length >= EVENTS_MAX) {
-      // Whoever reads again has no use for what came before. Lines come by number and are cheap to read again, too.
+      // A listener that reads again does not need earlier events. Lines have numbers and are cheap to read again, too.
       this.#isStale = true;
       this.#events = [];
       return;
     }
-    // One of them says it all.
+    // One such event is enough.
     if (event.kind === "changes" && this.#events.length > 0) return;
     this.#events.push(event);
   }

@@ -9,43 +9,43 @@ export interface RunsView {
   columns: readonly string[];
 }
 
-/** What a part of a page wants to hear of. */
+/** What a part of a page subscribes to. */
 export type Subscription =
   | ({ kind: "runs" } & RunsView)
-  /** That some run has changed, whichever it is. */
+  /** A change of any run. */
   | { kind: "changes" }
-  /** `glob` chooses keys as ListSeries does; empty for all. */
+  /** `glob` selects keys as in ListSeries; empty for all. */
   | { kind: "series"; runIds: readonly string[]; glob: string }
-  /** `from` is the number of the first line to hear of. */
+  /** `from` is the number of the first line. */
   | { kind: "log"; runId: string; from: bigint };
 
 export type LiveEvent =
-  /** Runs that match the view now, and ids of others that have changed. */
+  /** Runs that match the view now, and ids of other changed runs. */
   | { kind: "runs"; runs: Run[]; left: string[] }
   | { kind: "changes" }
   | { kind: "points"; runId: string; series: SeriesPoints[] }
   | { kind: "lines"; lines: LogLine[]; next: bigint }
-  /** Something may have been missed: read again what is shown. */
+  /** Changes may have been missed: read the shown data again. */
   | { kind: "stale" }
-  /** Nothing will come, and why. */
+  /** The subscription failed, with the reason. */
   | { kind: "refused"; message: string };
 
 export type LiveState = "connecting" | "live" | "lost" | "signed-out";
 
 export interface Connection {
   state: LiveState;
-  /** When the server was last heard, by Date.now(); 0 for never. */
+  /** When the last message of the server arrived, by Date.now(); 0 for never. */
   heardMs: number;
 }
 
-/** From a page to what holds the stream. */
+/** From a page to the holder of the stream. */
 export type ToHub =
-  /** What is shown was asked for at `sinceMs`, by Date.now(). */
+  /** The shown data was requested at `sinceMs`, by Date.now(). */
   | { do: "add"; id: number; subscription: Subscription; sinceMs: number }
   | { do: "remove"; id: number }
-  /** Try now; the session may be another, and so its key. */
+  /** Connect now; the session, and so its key, may have changed. */
   | { do: "again"; pageKey: string }
-  /** Goes with the cookie of the session. */
+  /** Sent with the cookie of the session. */
   | { do: "key"; pageKey: string }
   | { do: "alive" }
   | { do: "bye" };
@@ -53,5 +53,5 @@ export type ToHub =
 export type FromHub =
   | { tell: "event"; id: number; event: LiveEvent }
   | { tell: "connection"; connection: Connection }
-  /** Nothing is known of the tab's subscriptions: it was silent for long. */
+  /** The subscriptions of the tab were removed, because it was silent for long. */
   | { tell: "forgotten" };

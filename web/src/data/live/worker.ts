@@ -1,4 +1,4 @@
-/** Lives once per browser and holds the stream for all tabs: a server without TLS gives a browser six connections in all. */
+/** Runs once per browser and holds the stream for all tabs: without TLS a browser opens at most six connections to a server. */
 import { LiveHub } from "./hub.ts";
 import type { FromHub, LiveEvent, ToHub } from "./types.ts";
 import { keepPageKey } from "../page-key.ts";
@@ -6,7 +6,7 @@ import { cairn } from "../server.ts";
 
 declare const self: SharedWorkerGlobalScope;
 
-/** A tab that has crashed says nothing; one in the background may be slow to speak. */
+/** A crashed tab sends no messages; a background tab may send them late. */
 const SILENT_MS_MAX = 180_000;
 const SWEEP_MS = 30_000;
 
@@ -44,7 +44,7 @@ function take(port: MessagePort, message: ToHub): void {
   let tab = tabs.get(port);
   if (tab === undefined) {
     tab = greet(port);
-    // A tab that its browser had put to sleep does not know that it was given up.
+    // A tab that its browser had suspended does not know that its subscriptions were removed.
     post(port, { tell: "forgotten" });
   }
   tab.seenMs = Date.now();

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { findPageField, isSortable, printPageField, searchColumn } from "./field.ts";
 
 describe("fields of a page", () => {
-  it("Z1 what only a page shows is one text, too, that reads back as itself", () => {
+  it("Z1 a field that only pages have is written and read as one text, too", () => {
     const key = fc.string({ unit: "grapheme" });
     fc.assert(
       fc.property(fc.constantFrom("environment" as const, "line" as const), key, (of, one) => {
@@ -30,7 +30,7 @@ describe("fields of a page", () => {
     expect(findPageField(text)).toEqual(expected);
   });
 
-  it("Z1 only what does not come by itself is asked for", () => {
+  it("Z1 only columns that are not always part of the answer are requested", () => {
     expect(
       ["name", "alias", "line.loss", "metrics.loss", "provenance.commit"].map((text) =>
         searchColumn(findPageField(text)!),
@@ -38,7 +38,7 @@ describe("fields of a page", () => {
     ).toEqual([undefined, "aliases", undefined, "metrics.loss.last", "provenance"]);
   });
 
-  it("Z2 only what a query can order by sorts the table", () => {
+  it("Z2 only fields that a query can order by sort the table", () => {
     expect(
       ["name", "params.lr", "metrics.loss", "alias", "line.loss", "provenance.commit"].map((text) =>
         isSortable(findPageField(text)!),

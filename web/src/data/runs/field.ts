@@ -1,6 +1,6 @@
 /**
- * What a column shows, a header sorts by and a group is made of. Its text is the field in the query language (`params.optim.lr`, `metrics.val/wer.min`), so that one
- * text serves as the column of a search, as its order, and in the address.
+ * A field that can be a column, an order or a group. Its text is the field in the query language (`params.optim.lr`, `metrics.val/wer.min`), so that one
+ * text is used for the columns and the order of a search, and in the address.
  */
 import type { Field, RunField } from "#lang/query/ast.ts";
 import { findField, findPath, printField, printPath } from "#lang/query/field-text.ts";
@@ -19,7 +19,7 @@ export const PROVENANCE_FIELDS = [
 ] as const;
 export type ProvenanceField = (typeof PROVENANCE_FIELDS)[number];
 
-/** A field of the query language, or what only a page shows. */
+/** A field of the query language, or one that only pages have. */
 export type PageField =
   | Field
   | { of: "environment"; key: string }
@@ -39,7 +39,7 @@ export function printPageField(field: PageField): string {
   }
 }
 
-/** Undefined for every other text; addresses are typed by people. */
+/** Undefined for any other text, because users can type addresses. */
 export function findPageField(text: string): PageField | undefined {
   const field = findField(text);
   const path = field === undefined ? findPath(text) : undefined;
@@ -50,7 +50,7 @@ export function findPageField(text: string): PageField | undefined {
   return name && { of: "provenance", name };
 }
 
-/** What to ask of SearchRuns so that the field can be shown; undefined where it always comes. */
+/** The column of SearchRuns for the field; undefined if it is always part of the answer. */
 export function searchColumn(field: PageField): string | undefined {
   switch (field.of) {
     case "run":

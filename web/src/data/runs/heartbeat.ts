@@ -1,9 +1,9 @@
 import { RunStatus, type Run } from "#proto/cairn/v1/run_pb.ts";
 
-/** When a run that goes on was last heard. */
+/** The last activity of a running run. */
 export interface Heartbeat {
   heardUs: number;
-  /** Longer ago than usual: perhaps it was heard since, and nobody told this page. Worth a question. */
+  /** Longer ago than usual: there may be newer activity that this page has not seen, so it should ask the server. */
   isOverdue: boolean;
   /** So long ago that a promised heartbeat is missing. */
   isLate: boolean;
@@ -11,12 +11,12 @@ export interface Heartbeat {
 
 const SECOND_US = 1e6;
 const OVERDUE_INTERVALS = 1.5;
-/** The server gives up after three. */
+/** The server marks the run as lost after three. */
 const LATE_INTERVALS = 2;
-/** An answer to a question takes that long at most. */
+/** The longest time that an answer takes. */
 const ANSWER_US = 6 * SECOND_US;
 
-/** Undefined for a run that does not run, or was never heard. Times are by the clock of the server; `heardMs` is when this page heard of it otherwise. */
+/** Undefined for a run that is not running, or has no activity. Times are by the clock of the server; `heardMs` is the last activity that this page saw in a watch. */
 export function heartbeatOf(
   { status, lastHeardUs, heartbeatSeconds }: Pick<Run, "status" | "lastHeardUs" | "heartbeatSeconds">,
   nowMs: number,

@@ -5,7 +5,7 @@ import { cairn } from "../server.ts";
 import { keysOf, type KnownKeys } from "./known-keys.ts";
 
 const STALE_MS = 60_000;
-/** Environments are not in the index and can be long, so only those of the newest runs are looked at. */
+/** Environments are not in the index and can be long, so only those of the newest runs are read. */
 const SAMPLE_RUNS = 12;
 const ENVIRONMENT_KEYS_MAX = 5_000;
 

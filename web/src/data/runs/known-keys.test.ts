@@ -3,7 +3,7 @@ import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
 import { FIELDS, OBJECTIVE } from "../testing/known-fields.ts";
 import { directionOf, keysOf } from "./known-keys.ts";
 
-describe("what there is to choose from", () => {
+describe("fields to choose from", () => {
   it("Z5 params, tags and metrics come in the order of the server, with their values as a query writes them", () => {
     const known = keysOf({ fields: FIELDS, objective: OBJECTIVE });
     expect(known.params).toEqual(["lr", "random_seed", "optim.name", "same"]);
@@ -15,7 +15,7 @@ describe("what there is to choose from", () => {
     expect(known.values.get("tags.team")).toEqual(['"mt"']);
   });
 
-  it("Z5 what is better is what a metric is described as, else what the objective says", () => {
+  it("Z5 the better direction comes from the description of a metric, else from the objective", () => {
     const known = keysOf({ fields: FIELDS, objective: OBJECTIVE });
     expect(directionOf("grad", known)).toBe(Direction.MINIMIZE);
     expect(directionOf("val/acc", known)).toBe(Direction.MAXIMIZE);

@@ -3,9 +3,9 @@ import { Direction, type HeldObjective } from "#proto/cairn/v1/namespace_pb.ts";
 import { printField } from "#lang/query/field-text.ts";
 import type { ListedFields } from "#sdk/pages.ts";
 
-/** What there is to choose from in a namespace and below it. */
+/** The fields to choose from in a namespace and below it. */
 export interface KnownKeys {
-  /** Paths, nested ones with dots; those that vary first, most telling first. */
+  /** Paths, nested ones with dots; those that vary first, the most informative first. */
   readonly params: readonly string[];
   /** Those of them that have several values, or that some of the runs lack. */
   readonly varying: readonly string[];
@@ -45,7 +45,7 @@ export function keysOf({ fields, objective }: Pick<ListedFields, "fields" | "obj
   };
 }
 
-/** Which way a metric is better: as it is described, else as the objective says; undefined where neither does. */
+/** The better direction of a metric: from its description, else from the objective; undefined if neither has one. */
 export function directionOf(
   key: string,
   known: Pick<KnownKeys, "objective" | "directions"> | undefined,

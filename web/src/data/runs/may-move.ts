@@ -1,6 +1,6 @@
 import { mentionedFields } from "#lang/query/field-text.ts";
 
-/** Of a run, these stay as they are. */
+/** Fields of a run that never change. */
 const FIXED: ReadonlySet<string> = new Set(["id", "namespace", "created", "started"]);
 
 /** Whether a change of a run may move it in the list, or in and out of it. */

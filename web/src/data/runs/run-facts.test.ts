@@ -4,7 +4,7 @@ import { RunSchema, RunStatus } from "#proto/cairn/v1/run_pb.ts";
 import { durationUs, machineOf, ownerOf } from "./run-facts.ts";
 
 describe("the facts of a run", () => {
-  it("Z42 say who and where, as far as anybody said so", () => {
+  it("Z42 are user and machine, as far as recorded", () => {
     const run = create(RunSchema, {
       tags: { owner: "mei" },
       provenance: {
@@ -16,7 +16,7 @@ describe("the facts of a run", () => {
     expect(ownerOf(create(RunSchema, { provenance: { environment: { user: "root" } } }))).toBe("root");
   });
 
-  it("Z42 count the time while it goes on and stop when it ends", () => {
+  it("Z42 count the time while it runs, and stop when it ends", () => {
     const of = (more: object, nowMs: number) =>
       durationUs(create(RunSchema, { startedUs: 1_000_000n, ...more }), nowMs);
     expect(of({ status: RunStatus.RUNNING }, 5_000)).toBe(4_000_000);

@@ -6,12 +6,12 @@ const GPU_KEYS = ["gpu", "gpus", "accelerator", "accelerators"];
 /** As many as the command line takes: the first 12 are the time, so that runs of one millisecond differ only behind them. */
 const ID_SHOWN = 16;
 
-/** Who started it, as far as tags or the environment say. */
+/** The user who started it, from tags or the environment. */
 export function ownerOf({ tags, provenance }: Run): string {
   return firstOf(tags, OWNER_KEYS) || firstOf(provenance?.environment ?? {}, OWNER_KEYS);
 }
 
-/** On what machine, with what accelerators. */
+/** Machine and accelerators. */
 export function machineOf({ provenance }: Run): string {
   const environment = provenance?.environment ?? {};
   const counts = new Map<string, number>();
@@ -34,7 +34,7 @@ export function isGoingOn({ status }: Run): boolean {
   return status === RunStatus.RUNNING;
 }
 
-/** How long it took, or has been going on; undefined when it never began. */
+/** How long it took, or has been running; undefined if it never began. */
 export function durationUs(
   { startedUs, endedUs, status, updatedUs }: Run,
   nowMs: number,
@@ -45,7 +45,7 @@ export function durationUs(
   return Math.max(0, end - Number(startedUs));
 }
 
-/** As much of an id as a person needs to name the run. */
+/** The part of an id that is enough to name the run. */
 export function shortId(id: string): string {
   return id.slice(0, ID_SHOWN);
 }

@@ -34,7 +34,7 @@ const idsOf = (list: RunList, from: number, end: number) =>
   Array.from({ length: end - from }, (_, i) => list.at(from + i)?.id);
 
 describe("a list of runs", () => {
-  it("Z4 the first page is small and says how many there are", async () => {
+  it("Z4 the first page is small and has the total count", async () => {
     const rows = new Rows(100_000);
     const list = new RunList(rows.search, VIEW);
     list.look(0, 0);
@@ -64,7 +64,7 @@ describe("a list of runs", () => {
     expect(list.at(30_000)).toBeUndefined();
   });
 
-  it("Z17 whoever scrolls on waits for no rows that were passed", async () => {
+  it("Z17 scrolling on does not wait for rows that were passed", async () => {
     const rows = new Rows(100_000);
     const never: AbortSignal[] = [];
     const list = new RunList((view, part, signal) => {
@@ -83,7 +83,7 @@ describe("a list of runs", () => {
     expect(list.failure).toBeUndefined();
   });
 
-  it("Z4 it ends where the rows end, and nothing more is asked", async () => {
+  it("Z4 reading stops at the last row", async () => {
     const rows = new Rows(250);
     const list = new RunList(rows.search, VIEW);
     list.look(0, 250);
@@ -95,7 +95,7 @@ describe("a list of runs", () => {
     expect({ complete: list.isComplete, calls: rows.asked.length }).toEqual({ complete: true, calls });
   });
 
-  it("Z4 what is needed from the first on has no gap", async () => {
+  it("Z4 needed rows from the first on have no gap", async () => {
     const rows = new Rows(20_000);
     const list = new RunList(rows.search, VIEW);
     list.look(15_000, 15_030);
@@ -106,7 +106,7 @@ describe("a list of runs", () => {
     expect(list.rows.map(({ id }) => id)).toEqual(rows.ids.slice(0, 5_000));
   });
 
-  it("Z19 a stretch of rows comes from what is here, or in one call", async () => {
+  it("Z19 a range of rows comes from loaded rows, or from one call", async () => {
     const rows = new Rows(20_000);
     const list = new RunList(rows.search, VIEW);
     list.look(0, 30);
@@ -120,7 +120,7 @@ describe("a list of runs", () => {
     expect(await list.range(0, 20_000)).toHaveLength(10_000);
   });
 
-  it("Z4 a failure stops it with the rows it has, and it goes on where it was", async () => {
+  it("Z4 a failure keeps the loaded rows, and a retry continues from there", async () => {
     const rows = new Rows(2_000);
     const list = new RunList(rows.search, VIEW);
     list.look(0, 0);
@@ -135,7 +135,7 @@ describe("a list of runs", () => {
     expect(list.failure).toBeUndefined();
   });
 
-  it("Z4 a refresh that fails keeps the rows, and trying again reads them", async () => {
+  it("Z4 a refresh that fails keeps the rows, and a retry reads them", async () => {
     const rows = new Rows(3);
     const list = new RunList(rows.search, VIEW);
     list.look(0, 3);
@@ -150,7 +150,7 @@ describe("a list of runs", () => {
     expect(list.failure).toBeUndefined();
   });
 
-  it("Z9 a change is put in its place; what is not there is not", async () => {
+  it("Z9 a changed run is updated in place if it is loaded", async () => {
     const rows = new Rows(3_000);
     const list = new RunList(rows.search, VIEW);
     list.look(2_000, 2_030);
@@ -164,7 +164,7 @@ describe("a list of runs", () => {
     expect(list.total).toBe(3_000);
   });
 
-  it("Z9 a refresh reads anew what is looked at far down, and the first rows, in two calls", async () => {
+  it("Z9 a refresh reads the visible rows far down, and the first rows, in two calls", async () => {
     const rows = new Rows(50_000);
     const list = new RunList(rows.search, VIEW);
     list.look(40_000, 40_030);
@@ -179,7 +179,7 @@ describe("a list of runs", () => {
     expect(list.placeOf("run-7")).toBeUndefined();
   });
 
-  it("Z9 whatever comes, goes and moves while rows are read, no run is there twice, and in the end each is in its place", async () => {
+  it("Z9 while runs appear, disappear and move, no run is there twice, and in the end each is in its place", async () => {
     const step = fc.oneof(
       fc.record({ do: fc.constant("look" as const), at: fc.nat(1_500) }),
       fc.record({ do: fc.constant("need" as const), at: fc.nat(900) }),

@@ -6,39 +6,39 @@ export interface RunPage {
   totalCount: bigint;
 }
 
-/** Some rows of a search: SearchRuns, or what stands for it in a test. */
+/** Some rows of a search: SearchRuns, or its replacement in a test. */
 export type SearchPage = (
   view: RunsView,
   rows: { offset: number; size: number },
   signal: AbortSignal,
 ) => Promise<RunPage>;
 
-/** Small, so that the first rows are there at once. */
+/** Small, so that the first rows appear at once. */
 export const FIRST_PAGE = 160;
 const PAGE = 400;
-/** The most the server gives at once. */
+/** The maximum of the server. */
 const PAGE_MAX = 10_000;
-/** Rows read ahead of those that are seen, on both sides. */
+/** Rows read ahead of the visible ones, on both sides. */
 const AHEAD = 100;
 
 /**
- * The runs of a view, read where somebody looks, and kept current. How many match is known from the first page on, so a table has its full height at once; rows that have
- * not come are undefined. Any place is one call away, however far down.
+ * The runs of a view, read where the user looks, and kept current. The number of matches is known from the first page on, so a table has its full height at once; rows that are
+ * not loaded are undefined. Any place can be read with one call.
  *
- * Rows may move between two calls. Then the one that was read last is right, and the place where the same run stood before is empty until it is read again, so that no run
- * is there twice; a change of a run that is watched makes all that is seen be read anew.
+ * Rows may move between two calls. Then the row that was read last is right, and the earlier place of the same run is empty until it is read again, so that no run
+ * is there twice. A change of a watched run makes the visible rows be read again.
  *
- * Owned by one page: close it to stop what is under way.
+ * Owned by one page: close it to stop running calls.
  */
 export class RunList {
   readonly view: RunsView;
-  /** No row was asked for before, by Date.now(). */
+  /** All rows were requested after this time, by Date.now(). */
   readonly askedMs = Date.now();
   /** How many match; 0 before the first page. */
   total = 0;
-  /** Why reading stopped; reading goes on with `retry`. */
+  /** Why reading stopped; `retry` continues. */
   failure: unknown = undefined;
-  /** Grows with every change, for whoever draws it. */
+  /** Grows with every change, for components that draw the list. */
   version = 0;
   readonly #search: SearchPage;
   readonly #stop = new AbortController();
@@ -48,12 +48,12 @@ export class RunList {
   /** The rows from the first on, as far as they are without a gap. */
   #prefix: Run[] = [];
   #hasFirst = false;
-  /** What somebody looks at. */
+  /** The visible rows. */
   #seen = { from: 0, end: 0 };
   /** How many rows from the first on are needed without a gap, whatever is looked at. */
   #needed = 0;
   #reading: { offset: number; end: number; call: AbortController } | undefined;
-  /** A page that was asked for before a refresh belongs to the list before it. */
+  /** A page that was requested before a refresh is discarded. */
   #generation = 0;
 
   constructor(search: SearchPage, view: RunsView) {
@@ -78,7 +78,7 @@ export class RunList {
     return this.#hasFirst && this.#prefix.length >= this.total;
   }
 
-  /** How many rows somebody needs, looked at or not. */
+  /** How many rows are needed, visible or not. */
   get needed(): number {
     return Math.min(this.#needed, this.total);
   }
@@ -98,10 +98,10 @@ export class RunList {
     this.#listeners.clear();
   }
 
-  /** Somebody looks at these rows. */
+  /** Sets the visible rows. */
   look(from: number, end: number): void {
     this.#seen = { from: Math.max(0, from - AHEAD), end: end + AHEAD };
-    // What was looked at before does not matter any more.
+    // Rows that were visible before are no longer needed.
     const { call, offset, end: readEnd } = this.#reading ?? {};
     if (call !== undefined && this.#hasFirst && offset! >= this.#needed) {
       if (readEnd! <= this.#seen.from || offset! >= this.#seen.end) call.abort();
@@ -122,7 +122,7 @@ export class RunList {
     return this.#hasFirst;
   }
 
-  /** Rows from one place to another, as they are now: those that are here, or else read for this once. */
+  /** Rows from one place to another: loaded ones, or else read for this call only. */
   async range(from: number, end: number): Promise<Run[]> {
     const last = Math.min(end, this.total, from + PAGE_MAX);
     const known = this.#rows.slice(from, last).filter((run) => run !== undefined);
@@ -133,12 +133,12 @@ export class RunList {
 
   retry(): void {
     this.failure = undefined;
-    this.#tell();
+    this.#notify();
     if (this.#gap() === undefined) void this.refresh();
     else void this.#read();
   }
 
-  /** Puts in what has changed. False when a run is not among the rows that were read. */
+  /** Updates changed runs in place. False if a run is not among the loaded rows. */
   patch(runs: readonly Run[]): boolean {
     let isKnown = true;
     for (const run of runs) {
@@ -149,11 +149,11 @@ export class RunList {
         if (place < this.#prefix.length) this.#prefix[place] = run;
       }
     }
-    if (runs.length > 0) this.#tell();
+    if (runs.length > 0) this.#notify();
     return isKnown;
   }
 
-  /** Reads anew what is seen and what is needed, and shows the old rows until the new ones are there. The others are read when they are looked at. */
+  /** Reads the visible and needed rows again, and shows the old rows until the new ones arrive. Others are read when they become visible. */
   async refresh(): Promise<void> {
     const generation = ++this.#generation;
     const size = Math.min(PAGE_MAX, Math.max(FIRST_PAGE, this.#needed));
@@ -167,11 +167,11 @@ export class RunList {
       this.#places = new Map();
       this.#prefix = [];
       for (const [i, page] of pages.entries()) this.#take(page, parts[i]!);
-      this.#tell();
+      this.#notify();
     } catch (thrown) {
       if (generation === this.#generation) this.#fail(thrown);
     }
-    // A reader that was under way has given its page up.
+    // A running reader has discarded its page.
     void this.#read();
   }
 
@@ -183,7 +183,7 @@ export class RunList {
       const call = new AbortController();
       this.#reading = { offset: gap.offset, end: gap.offset + gap.size, call };
       try {
-        // One after the other, so that the next one is what is looked at by then.
+        // One after the other, so that the next one is for the rows visible by then.
         // oxlint-disable-next-line no-await-in-loop
         const page = await this.#search(this.view, gap, call.signal);
         this.#reading = undefined;
@@ -191,8 +191,8 @@ export class RunList {
         if (generation !== this.#generation) continue;
         const before = this.total;
         this.#take(page, gap);
-        this.#tell();
-        // Nothing came and nothing else is known: to ask the same again would never end.
+        this.#notify();
+        // The answer was empty: the same request again would never end.
         if (page.runs.length === 0 && this.total === before && this.#gap()?.offset === gap.offset) return;
       } catch (thrown) {
         this.#reading = undefined;
@@ -203,7 +203,7 @@ export class RunList {
     }
   }
 
-  /** The first rows that are wanted and not there; undefined when all are. */
+  /** The first wanted rows that are not loaded; undefined if all are. */
   #gap(): { offset: number; size: number } | undefined {
     const { from, end } = this.#seen;
     if (!this.#hasFirst) {
@@ -252,10 +252,10 @@ export class RunList {
   #fail(thrown: unknown): void {
     if (this.#stop.signal.aborted) return;
     this.failure = thrown;
-    this.#tell();
+    this.#notify();
   }
 
-  #tell(): void {
+  #notify(): void {
     this.version++;
     for (const listener of this.#listeners) listener();
   }

@@ -4,7 +4,7 @@ import type { SeriesInfo } from "#proto/cairn/v1/metric_pb.ts";
 import { cairn } from "../server.ts";
 
 const PAGE_SIZE = 10_000;
-/** More than anybody scrolls through; the page says when there is more. */
+/** More than a user scrolls through; the page shows when there are more. */
 const LISTED_MAX = 50_000;
 const LINKS_MAX = 200;
 const LINEAGE_DEPTH = 6;

@@ -9,19 +9,19 @@ import { mayMove } from "./may-move.ts";
 const searchPage: SearchPage = ({ query, namespace, columns }, { offset, size }, signal) =>
   searchRuns(cairn, { query, namespace, columns: [...columns], pageSize: size, offset }, { signal });
 
-/** Changes that come in a burst are one; thousands of rows, once they are needed, are read anew less often. */
+/** A burst of changes counts as one; thousands of needed rows are read again less often. */
 const REFRESH_EVERY_MS = 400;
 
 export interface ShownList {
-  /** The last view that was answered; undefined before the first answer. */
+  /** The last loaded view; undefined before the first answer. */
   list: RunList | undefined;
-  /** Of the view that is wanted, which may not be the one that is shown. */
+  /** Of the requested view, which may not be shown yet. */
   failure: unknown;
   isPending: boolean;
   refresh: () => void;
 }
 
-/** The runs of a view, live. While another view is on its way the last one stays, so that nothing flickers. */
+/** The runs of a view, live. While another view is loading, the last one stays visible, so that nothing flickers. */
 export function useRunList(
   view: RunsView | undefined,
   lookedAt: { current: { from: number; end: number } },
@@ -31,7 +31,7 @@ export function useRunList(
   const [failure, setFailure] = useState<unknown>();
   const [isPending, setPending] = useState(true);
   const shown = useRef<RunList>(undefined);
-  /** The one of the view that is wanted: the one that is shown, or on its way. */
+  /** The list of the requested view: shown, or loading. */
   const wanted = useRef<RunList>(undefined);
   const key = view && JSON.stringify(view);
 
@@ -40,7 +40,7 @@ export function useRunList(
     const next = new RunList(searchPage, view);
     wanted.current = next;
     setPending(true);
-    // Other columns of the same rows: whoever looks far down stays there.
+    // Other columns of the same rows: the scroll position stays.
     const isSameRows =
       shown.current?.view.query === view.query && shown.current.view.namespace === view.namespace;
     const { from, end } = isSameRows ? lookedAt.current : { from: 0, end: 0 };
@@ -89,7 +89,7 @@ export function useRunList(
     () => list?.askedMs ?? Date.now(),
     (event) => {
       if (event.kind === "runs") onChanged(event.runs.map(({ id }) => id));
-      // The server is back: a view that could not be read is what is wanted.
+      // The server is reachable again: read the view that could not be read.
       if (event.kind === "stale" && wanted.current !== shown.current) refresh();
       else if (list !== undefined && needsReading(list, event)) refreshSoon();
     },
@@ -99,7 +99,7 @@ export function useRunList(
   return { list, failure: failure ?? ownFailure, isPending, refresh };
 }
 
-/** Reads what is shown again, once for a burst of changes. */
+/** Reads the shown rows again, once for a burst of changes. */
 function useRefreshSoon(shown: { current: RunList | undefined }): () => void {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
@@ -114,7 +114,7 @@ function useRefreshSoon(shown: { current: RunList | undefined }): () => void {
 
 const never = () => () => undefined;
 
-/** Puts in what can be put in; true when rows may have come, gone or moved. */
+/** Updates rows in place where possible; true if rows may have appeared, disappeared or moved. */
 function needsReading(list: RunList, event: LiveEvent): boolean {
   if (event.kind === "stale") return true;
   if (event.kind !== "runs") return false;

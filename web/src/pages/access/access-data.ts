@@ -28,7 +28,7 @@ export function kindWord(kind: PrincipalKind): string {
     [PrincipalKind.GROUP]: "group",
     [PrincipalKind.EVERYONE]: "everyone",
     [PrincipalKind.OWNER]: "owner of this machine",
-    [PrincipalKind.ANONYMOUS]: "nobody",
+    [PrincipalKind.ANONYMOUS]: "anonymous",
   };
   return words[kind] ?? "unknown";
 }
