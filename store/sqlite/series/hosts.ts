@@ -58,9 +58,10 @@ export class Hosts {
     this.#db.run("UPDATE host SET written_us = max(written_us, ?) WHERE id = ?", nowUs, -key);
   }
 
-  /** For the end of a deletion. */
+  /** For the end of a deletion. What is damaged of a host goes with it, as with a run that is purged. */
   removeIfEmpty(key: number): void {
-    this.#db.run("DELETE FROM host WHERE id = ? AND series_count = 0", -key);
+    const { changes } = this.#db.run("DELETE FROM host WHERE id = ? AND series_count = 0", -key);
+    if (changes > 0) this.#db.run("DELETE FROM damaged_log WHERE run = ?", key);
   }
 
   list({ under, after, ...bound }: PartBound & ListHosts): ListPart<Host> {
