@@ -115,7 +115,14 @@ export class Ingest {
   ): Promise<void> {
     let left = checked;
     for (let tries = 1; left.size > 0; tries++) {
-      left = await this.#applyOnce(caller, left, outcomes, tries < TRIES_MAX);
+      try {
+        left = await this.#applyOnce(caller, left, outcomes, tries < TRIES_MAX);
+      } catch (thrown) {
+        if (tries === 1) throw thrown;
+        // Others are stored already.
+        for (const i of left.keys()) outcomes.set(i, refusalOf(thrown));
+        return;
+      }
     }
   }
 
