@@ -71,6 +71,15 @@ export function repeatsContract(open: OpenStores): void {
     for (const other of others) expect(await send(other)).toBe(false);
   });
 
+  it("E15 tells a body from another that only reads like it", async () => {
+    const id = await createRun(bench.runs);
+    const labelled = (value: string, parts: Partial<RunAppend> = {}) =>
+      body(id, 1, { series: [numbers("loss", [1], 1, [["a", value]])], ...parts });
+    expect(await send(labelled("x", { change: { status: "finished" } }))).toBe(false);
+    expect(await send(labelled('x[["status","finished"]]'))).toBe(false);
+    expect(await send(labelled('x[["status","finished"]]'))).toBe(true);
+  });
+
   it("E15 takes it once within one call, and among calls at once", async () => {
     const id = await createRun(bench.runs);
     const together = await bench.journal.append([body(id, 1), body(id, 2), body(id, 1)], NOW_US);
