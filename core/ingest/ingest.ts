@@ -69,12 +69,16 @@ export class Ingest {
   /** Resolves when the envelope is durable. Rejects with nothing of it stored. */
   async write(caller: Caller, envelope: Envelope): Promise<EnvelopeAck> {
     const checked = checkEnvelope(envelope);
+    const outcomes = new Map<number, WriteOutcome>();
     const leave = this.backlog.enter(envelopeBytes(checked));
     try {
-      return await this.#apply(caller, checked);
+      await this.#applyAll(caller, new Map([[0, checked]]), outcomes);
     } finally {
       leave();
     }
+    const outcome = outcomes.get(0)!;
+    if (!outcome.ok) throw outcome.error;
+    return outcome.ack;
   }
 
   /**
@@ -176,17 +180,6 @@ export class Ingest {
     return places;
   }
 
-  async #apply(caller: Caller, checked: Envelope): Promise<EnvelopeAck> {
-    for (let tries = 1; ; tries++) {
-      const place = checked.run && (await this.#runs.whereIs(caller, checked.run));
-      const nowUs = this.#clock.nowUs();
-      const prepared = this.#prepare(caller, checked, place, nowUs);
-      const [outcome] = await this.#journal.append([prepared], nowUs);
-      if (tries < TRIES_MAX && this.#wasMoved(prepared, outcome)) continue;
-      return this.#settle(prepared, outcome);
-    }
-  }
-
   /** Whether the store refused it because its run is not where the envelope was judged: then it is to be judged again. */
   #wasMoved({ runId }: Prepared, outcome: AppendOutcome | undefined): boolean {
     if (outcome === undefined || outcome.ok || runId === undefined) return false;
@@ -236,7 +229,7 @@ export class Ingest {
 
 /** The same for envelopes that name a run in the same way. */
 function keyOf(run: RunRef): string {
-  return JSON.stringify(run);
+  return run.by === "id" ? `id ${run.id}` : JSON.stringify(run);
 }
 
 /** What it throws is the outcome of envelope `i`. */

@@ -131,6 +131,20 @@ export function coreWriteManyContract(open: OpenStores): void {
     await expect(core.ingest.writeAll(CALLER, [envelope(stays, 2)])).rejects.toBe(stopped);
   });
 
+  it("E12 keeps the order of calls that do not wait for each other, of one envelope or many, once the run is known", async () => {
+    const core = await buildCore(bench.under);
+    const run = await makeRun(core);
+    await core.ingest.write(CALLER, envelope(run, 1));
+    const calls = [
+      core.ingest.writeAll(CALLER, [envelope(run, 2), envelope(run, 3)]),
+      core.ingest.write(CALLER, envelope(run, 4)),
+      core.ingest.writeAll(CALLER, [envelope(run, 5)]),
+      core.ingest.write(CALLER, envelope(run, 6)),
+    ];
+    await Promise.all(calls);
+    expect(await bench.runs.verifyRun(run.id)).toMatchObject({ writers: [{ lastSeq: 6, gaps: [] }] });
+  });
+
   it("E13 refuses more envelopes or points than one call may hold, and stores nothing", async () => {
     const core = await buildCore(bench.under);
     const run = await makeRun(core);
