@@ -2,6 +2,9 @@ import { limits } from "#lang/limits.ts";
 import { sizeOf } from "../types/size.ts";
 import type { ListPart, PartBound } from "../ports/list-part.ts";
 
+/** How many more rows than fit are read where others were passed over. */
+const PASSED_AT_ONCE = 10_000;
+
 /**
  * One page of what a caller may see of a list, read in parts: at most `limit` items, and fewer when they are
  * large, but one at least. `show` gives undefined for rows that are passed over; they are neither counted
@@ -19,14 +22,19 @@ export async function fillPage<T, U>(
   let left: number = limits.pageBytesMax;
   let looked: T | undefined;
   let last: T | undefined;
+  let passed = 0;
   for (;;) {
-    // One more than fits tells whether there is another page.
-    const bound = { limit: limit - items.length + 1, bytesMax: left };
+    // One more than fits tells whether there is another page. What was passed over makes the next part larger: there may
+    // be very much of it.
+    const bound = { limit: limit - items.length + 1 + Math.min(passed, PASSED_AT_ONCE), bytesMax: left };
     const { rows, more } = await read(looked, bound);
     for (const row of rows) {
       looked = row;
       const item = show(row);
-      if (item === undefined) continue;
+      if (item === undefined) {
+        passed++;
+        continue;
+      }
       const size = sizeOf(item);
       if (items.length === limit || (size > left && items.length > 0)) return { items, last };
       left = Math.max(0, left - size);
