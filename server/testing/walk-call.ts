@@ -173,10 +173,17 @@ function pascal(code: string): string {
   return code.replace(/(?:^|[_-])([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Also decodes base64 and percent-encoding, twice: details of errors, tokens of pages. */
+/** A position in an answer: the journal, and where the reader is, sealed differently at each moment. */
+const POSITION = /([0-9a-f]{12})\.([\w-]{40,})/g;
+
+/**
+ * Also decodes base64 and percent-encoding, twice: details of errors, tokens of pages. Of a sealed position only the length
+ * is left.
+ */
 function textOf({ head, trailers, body }: Raw): string {
   const headers = [head, trailers].flatMap((some) => Object.entries(some).map((pair) => pair.join(": ")));
   let text = [...headers, body.toString("latin1")].join("\n");
+  text = text.replaceAll(POSITION, (_, journal: string, sealed: string) => `${journal}.${sealed.length}`);
   for (let round = 0; round < 2; round++) {
     const packed = text.match(/[\w+/-]{8,}/g) ?? [];
     const unpacked = packed.map((one) => Buffer.from(one, "base64").toString("latin1"));
