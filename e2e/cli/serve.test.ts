@@ -19,25 +19,28 @@ describe("cairn serve", () => {
   const home = mkdtempSync(join(tmpdir(), "cairn-serve-"));
   afterAll(() => rmSync(home, { recursive: true }));
 
-  it.each(["SIGTERM", "SIGINT"] as const)("T5 is the server, with the flags of Node that it has by npm start, and ends as it does on %s", async (signal) => {
-    const child = spawn(process.execPath, [START, "serve", "--port", "0", "--data", join(home, "data")], {
-      stdio: ["ignore", "pipe", "pipe"],
-      env: { PATH: process.env["PATH"], HOME: home },
-    });
-    const log: string[] = [];
-    createInterface({ input: child.stderr }).on("line", (line) => {
-      log.push(line);
-      noteUncaught(line);
-    });
-    const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
-    const url = /listening on (\S+)/.exec(line)?.[1];
-    expect((await fetch(`${url}/readyz`)).status).toBe(200);
-    const words = readFileSync(`/proc/${child.pid}/cmdline`, "utf8").split("\0");
-    expect(words.slice(1, 1 + NODE_FLAGS.length)).toEqual(NODE_FLAGS);
-    child.kill(signal);
-    expect(await once(child, "exit")).toEqual([0, null]);
-    expect(log.join("\n")).toContain(`"signal":"${signal}"`);
-  });
+  it.each(["SIGTERM", "SIGINT"] as const)(
+    "T5 is the server, with the flags of Node that it has by npm start, and ends as it does on %s",
+    async (signal) => {
+      const child = spawn(process.execPath, [START, "serve", "--port", "0", "--data", join(home, "data")], {
+        stdio: ["ignore", "pipe", "pipe"],
+        env: { PATH: process.env["PATH"], HOME: home },
+      });
+      const log: string[] = [];
+      createInterface({ input: child.stderr }).on("line", (line) => {
+        log.push(line);
+        noteUncaught(line);
+      });
+      const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
+      const url = /listening on (\S+)/.exec(line)?.[1];
+      expect((await fetch(`${url}/readyz`)).status).toBe(200);
+      const words = readFileSync(`/proc/${child.pid}/cmdline`, "utf8").split("\0");
+      expect(words.slice(1, 1 + NODE_FLAGS.length)).toEqual(NODE_FLAGS);
+      child.kill(signal);
+      expect(await once(child, "exit")).toEqual([0, null]);
+      expect(log.join("\n")).toContain(`"signal":"${signal}"`);
+    },
+  );
 
   it("T5 refuses a wrong flag in the words of the server", async () => {
     const { code, stderr } = await startCairn(["serve", "--prot", "1"], { env: { HOME: home } });
