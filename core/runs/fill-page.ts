@@ -2,13 +2,13 @@ import { limits } from "#lang/limits.ts";
 import { sizeOf } from "../types/size.ts";
 import type { ListPart, PartBound } from "../ports/list-part.ts";
 
-/** How many more rows than fit are read where others were passed over. */
-const PASSED_AT_ONCE = 10_000;
+/** How many more rows than fit are read after others were skipped. */
+const SKIPPED_AT_ONCE = 10_000;
 
 /**
  * One page of what a caller may see of a list, read in parts: at most `limit` items, and fewer when they are
- * large, but one at least. `show` gives undefined for rows that are passed over; they are neither counted
- * nor named by a token, and no page is short of them.
+ * large, but one at least. `show` returns undefined for rows to skip; they are neither counted
+ * nor named by a token, and pages are filled up without them.
  *
  * `last` is the row of the last item, from which the token of the next page is made; undefined when there is
  * nothing more to show.
@@ -22,17 +22,16 @@ export async function fillPage<T, U>(
   let left: number = limits.pageBytesMax;
   let looked: T | undefined;
   let last: T | undefined;
-  let passed = 0;
+  let skipped = 0;
   for (;;) {
-    // One more than fits tells whether there is another page. What was passed over makes the next part larger: there may
-    // be very much of it.
-    const bound = { limit: limit - items.length + 1 + Math.min(passed, PASSED_AT_ONCE), bytesMax: left };
+    // One more than fits shows whether there is another page. Skipped rows make the next part larger: there may be very many.
+    const bound = { limit: limit - items.length + 1 + Math.min(skipped, SKIPPED_AT_ONCE), bytesMax: left };
     const { rows, more } = await read(looked, bound);
     for (const row of rows) {
       looked = row;
       const item = show(row);
       if (item === undefined) {
-        passed++;
+        skipped++;
         continue;
       }
       const size = sizeOf(item);

@@ -21,14 +21,14 @@ export const SECRET_SETTING = "journal-secret";
 /** How many changes are kept, and how many more there may be before some are pruned. */
 const CHANGES_KEPT = 200_000;
 const PRUNED_AT_ONCE = 1_000;
-/** The part of the changes kept that may be of no kind before followers pass over them. */
-const UNSEEN_SHARE = 4;
+/** After a quarter of the changes kept without one of a kind, followers skip to the last one. */
+const SKIP_SHARE = 4;
 const NO_RUN = 0;
 const RARE = CHANGED.purged | CHANGED.moved | CHANGED.namespaces | CHANGED.access | CHANGED.deleted;
 /** Those that are of a rare kind, of whatever other kind they may be, too. */
 const RARE_CHANGES = "change INDEXED BY change_rare WHERE what >= 16";
 
-/** Writes what changed. One counter gives positions to changes and to rows of the ingest log. */
+/** Writes changes. One counter gives positions to changes and to rows of the ingest log. */
 export class JournalWriter {
   readonly #db: Db;
   readonly #tail: Tail;
@@ -53,8 +53,8 @@ export class JournalWriter {
   }
 
   /**
-   * Of the last change that followers learn of. Now and then also of one of no kind: else many of those would prune the
-   * position where followers are. For the end of a group, when all that was noted is committed.
+   * Of the last change that followers are notified of; now and then also of one of no kind, or many of those would prune
+   * the position where followers are. For the end of a group, when all that was noted is committed.
    */
   followedPosition(): number {
     const { lastPos } = this.#tail;
@@ -64,13 +64,13 @@ export class JournalWriter {
     );
     this.#looked = lastPos;
     if (last !== undefined) this.#followed = Number(last[0]);
-    if (lastPos - this.#followed > this.#changesKept / UNSEEN_SHARE) this.#followed = lastPos;
+    if (lastPos - this.#followed > this.#changesKept / SKIP_SHARE) this.#followed = lastPos;
     return this.#followed;
   }
 
   /**
-   * A change of a run gets the next position, or the one of its log row, which has been given out. One of no kind (points of
-   * a host) only keeps the position from being given out again: no follower learns of it.
+   * A change of a run gets the next position, or the one of its log row, which exists already. One of no kind (points of
+   * a host) only prevents reuse of the position: no follower is notified of it.
    */
   note(run: number, what: number, position: number = ++this.#tail.lastPos): number {
     this.#db.run("INSERT INTO change (pos, run, what) VALUES (?, ?, ?)", position, run, what);
@@ -114,11 +114,11 @@ export class JournalWriter {
   }
 }
 
-/** A copy is a journal of its own: what happens to it from now on is not what happens to the original. */
+/** A copy is a journal of its own: its later changes are not those of the original. */
 export function renewSecretOf(file: string): void {
   const db = Db.open(file);
   try {
-    // The copy is thrown away when anything fails, so there is nothing to roll back to.
+    // The copy is deleted when anything fails, so no rollback is needed.
     db.exec("PRAGMA journal_mode = MEMORY");
     renewSecret(db);
   } finally {
@@ -131,7 +131,7 @@ function renewSecret(db: Db): void {
 }
 
 /**
- * The copy that takes the place of a store is another journal, also when the same copy has done so before, and begins above
+ * The copy that replaces a store is another journal, also when the same copy has done so before, and begins above
  * the positions of that store, of which `last` is the last.
  */
 export function beginAbove(db: Db, last: number): void {
@@ -140,7 +140,7 @@ export function beginAbove(db: Db, last: number): void {
   db.exec("DELETE FROM main.change WHERE pos < (SELECT max(pos) FROM main.change)");
 }
 
-/** The first position that is remembered, and the last. One question each, or SQLite reads the whole table. */
+/** The first position that is remembered, and the last. One query each, or SQLite reads the whole table. */
 export function journalRange(db: Db): { floor: number; position: number } {
   const [first, last] = db.find("SELECT (SELECT min(pos) FROM change), (SELECT max(pos) FROM change)")!;
   return { floor: Number(first), position: Number(last) };
@@ -154,7 +154,7 @@ export function changesSince(db: Db, since: number | undefined, kinds: number): 
   return { secret, floor, position, changes };
 }
 
-/** Whether there is none of these rare kinds after a position; false where that is not known any more. */
+/** Whether there is none of these rare kinds after a position; false if that is no longer known. */
 export function isUnchangedSince(db: Db, since: number, kinds: number): boolean {
   if (since < journalRange(db).floor) return false;
   return db.find(`${selectChanges(kinds)} LIMIT 1`, since, kinds) === undefined;
