@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import type { Caller } from "#core/access/caller.ts";
+import { CairnError } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
 import type { Envelope } from "#core/types/envelope.ts";
 import type { PointStore } from "#core/ports/point-store.ts";
@@ -127,6 +128,27 @@ export function coreHostsContract(open: OpenStores): void {
     expect(hosts).toMatchObject([{ name: "last" }]);
     expect(nextPageToken).toBe("");
     expect(parts).toBeLessThan(15);
+  });
+
+  it("K12 stops listing hosts when the caller is gone", async () => {
+    const { ingest } = await core();
+    await ingest.write(CALLER, hostEnvelope({ namespace: "open/secret", name: "n3" }));
+    const gone = new AbortController();
+    const reason = new CairnError("aborted", "cannot answer: the client disconnected");
+    let parts = 0;
+    const points: PointStore = {
+      ...bench.points,
+      listHosts: async (page) => {
+        parts++;
+        const listed = await bench.points.listHosts({ ...page, limit: 1 });
+        gone.abort(reason);
+        return listed;
+      },
+    };
+    const { metrics } = await buildCore({ ...bench.under, points });
+    const caller = { ...eve("read"), signal: gone.signal };
+    await expect(metrics.listHosts(caller, ALL)).rejects.toBe(reason);
+    expect(parts).toBe(1);
   });
 
   it("A55 writing to a host needs the right to write in its namespace", async () => {
