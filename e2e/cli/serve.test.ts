@@ -7,13 +7,10 @@ import { createInterface } from "node:readline";
 import { afterAll, describe, expect, it } from "vitest";
 import { SETTING_ROWS, flagOf } from "#server/settings/setting-table.ts";
 import { noteUncaught } from "#server/testing/child.ts";
+import { asNpmStart } from "../load/measure.ts";
 import { START, startCairn } from "./testing/start-cairn.ts";
 
-const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
-  scripts: { start: string };
-};
-/** What `npm start` gives to Node. */
-const NODE_FLAGS = manifest.scripts.start.split(" ").filter((word) => word.startsWith("--"));
+const { nodeFlags = [] } = asNpmStart();
 
 describe("cairn serve", () => {
   const home = mkdtempSync(join(tmpdir(), "cairn-serve-"));
@@ -35,7 +32,7 @@ describe("cairn serve", () => {
       const url = /listening on (\S+)/.exec(line)?.[1];
       expect((await fetch(`${url}/readyz`)).status).toBe(200);
       const words = readFileSync(`/proc/${child.pid}/cmdline`, "utf8").split("\0");
-      expect(words.slice(1, 1 + NODE_FLAGS.length)).toEqual(NODE_FLAGS);
+      expect(words.slice(1, 1 + nodeFlags.length)).toEqual(nodeFlags);
       child.kill(signal);
       expect(await once(child, "exit")).toEqual([0, null]);
       expect(log.join("\n")).toContain(`"signal":"${signal}"`);
