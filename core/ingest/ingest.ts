@@ -69,12 +69,16 @@ export class Ingest {
   /** Resolves when the envelope is durable. Rejects with nothing of it stored. */
   async write(caller: Caller, envelope: Envelope): Promise<EnvelopeAck> {
     const checked = checkEnvelope(envelope);
+    const outcomes = new Map<number, WriteOutcome>();
     const leave = this.backlog.enter(envelopeBytes(checked));
     try {
-      return await this.#apply(caller, checked);
+      await this.#applyAll(caller, new Map([[0, checked]]), outcomes);
     } finally {
       leave();
     }
+    const outcome = outcomes.get(0)!;
+    if (!outcome.ok) throw outcome.error;
+    return outcome.ack;
   }
 
   /**
@@ -115,7 +119,14 @@ export class Ingest {
   ): Promise<void> {
     let left = checked;
     for (let tries = 1; left.size > 0; tries++) {
-      left = await this.#applyOnce(caller, left, outcomes, tries < TRIES_MAX);
+      try {
+        left = await this.#applyOnce(caller, left, outcomes, tries < TRIES_MAX);
+      } catch (thrown) {
+        if (tries === 1) throw thrown;
+        // Others are stored already.
+        for (const i of left.keys()) outcomes.set(i, refusalOf(thrown));
+        return;
+      }
     }
   }
 
@@ -169,17 +180,6 @@ export class Ingest {
     return places;
   }
 
-  async #apply(caller: Caller, checked: Envelope): Promise<EnvelopeAck> {
-    for (let tries = 1; ; tries++) {
-      const place = checked.run && (await this.#runs.whereIs(caller, checked.run));
-      const nowUs = this.#clock.nowUs();
-      const prepared = this.#prepare(caller, checked, place, nowUs);
-      const [outcome] = await this.#journal.append([prepared], nowUs);
-      if (tries < TRIES_MAX && this.#wasMoved(prepared, outcome)) continue;
-      return this.#settle(prepared, outcome);
-    }
-  }
-
   /** Whether the store refused it because its run is not where the envelope was checked: then it must be checked again. */
   #wasMoved({ runId }: Prepared, outcome: AppendOutcome | undefined): boolean {
     if (outcome === undefined || outcome.ok || runId === undefined) return false;
@@ -229,7 +229,7 @@ export class Ingest {
 
 /** The same for envelopes that name a run in the same way. */
 function keyOf(run: RunRef): string {
-  return JSON.stringify(run);
+  return run.by === "id" ? `id ${run.id}` : JSON.stringify(run);
 }
 
 /** What it throws is the outcome of envelope `i`. */

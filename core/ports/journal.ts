@@ -63,8 +63,9 @@ export interface Journal extends JournalReader {
  */
 export interface JournalReader {
   /**
-   * The position of the last change that was acknowledged here. Costs nothing and waits for nothing: a read that begins
-   * after the call contains every change up to it. Another server may have acknowledged later ones.
+   * The position of the last change that was acknowledged here. However many points of hosts come, it keeps up with `floor`.
+   * Costs nothing and waits for nothing: a read that begins after the call contains every change up to it. Another server
+   * may have acknowledged later ones.
    */
   position(): number;
   /**

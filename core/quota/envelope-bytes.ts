@@ -1,8 +1,9 @@
 import type { Envelope } from "../types/envelope.ts";
 import type { SeriesPoints } from "../types/series.ts";
 
-/** What a series and an envelope take beside their content. */
+/** What a series, a label and an envelope take beside their content. */
 const SERIES_BYTES = 128;
+const LABEL_BYTES = 128;
 const ENVELOPE_BYTES = 512;
 
 /** About how much memory an envelope takes while it waits. Reads texts, but no points. */
@@ -15,19 +16,23 @@ export function envelopeBytes({
   let bytes = ENVELOPE_BYTES;
   for (const one of series) bytes += seriesBytes(one);
   for (const { text, lengths } of log ?? []) bytes += SERIES_BYTES + text.byteLength + 12 * lengths.length;
-  for (const { content } of artifacts ?? []) bytes += ENVELOPE_BYTES + (content?.byteLength ?? 0);
-  if (change === undefined) return bytes;
-  bytes += change.notes?.length ?? 0;
-  for (const map of [change.params, change.tags]) {
-    if (map === undefined) continue;
-    for (const [key, value] of map) bytes += key.length + value.length;
+  for (const { content, metadata } of artifacts ?? []) {
+    bytes += ENVELOPE_BYTES + (content?.byteLength ?? 0) + mapBytes(metadata);
   }
+  if (change === undefined) return bytes;
+  return bytes + (change.notes?.length ?? 0) + mapBytes(change.params) + mapBytes(change.tags);
+}
+
+function mapBytes(map: ReadonlyMap<string, string> | undefined): number {
+  let bytes = 0;
+  for (const [key, value] of map ?? []) bytes += key.length + value.length;
   return bytes;
 }
 
-function seriesBytes({ key, points }: SeriesPoints): number {
+function seriesBytes({ key, labels, points }: SeriesPoints): number {
   const { steps, times, nanos, values } = points;
   let bytes = SERIES_BYTES + key.length;
+  for (const [name, value] of labels) bytes += LABEL_BYTES + name.length + value.length;
   bytes += (steps?.byteLength ?? 0) + (times?.byteLength ?? 0) + (nanos?.byteLength ?? 0);
   if (values.kind !== "text") return bytes + values.data.byteLength;
   for (const text of values.data) bytes += text.length;

@@ -2,6 +2,9 @@ import { limits } from "#lang/limits.ts";
 import { sizeOf } from "../types/size.ts";
 import type { ListPart, PartBound } from "../ports/list-part.ts";
 
+/** How many more rows than fit are read after others were skipped. */
+const SKIPPED_AT_ONCE = 10_000;
+
 /**
  * One page of what a caller may see of a list, read in parts: at most `limit` items, and fewer when they are
  * large, but one at least. `show` returns undefined for rows to skip; they are neither counted
@@ -19,14 +22,18 @@ export async function fillPage<T, U>(
   let left: number = limits.pageBytesMax;
   let looked: T | undefined;
   let last: T | undefined;
+  let skipped = 0;
   for (;;) {
-    // One more than fits shows whether there is another page.
-    const bound = { limit: limit - items.length + 1, bytesMax: left };
+    // One more than fits shows whether there is another page. Skipped rows make the next part larger: there may be very many.
+    const bound = { limit: limit - items.length + 1 + Math.min(skipped, SKIPPED_AT_ONCE), bytesMax: left };
     const { rows, more } = await read(looked, bound);
     for (const row of rows) {
       looked = row;
       const item = show(row);
-      if (item === undefined) continue;
+      if (item === undefined) {
+        skipped++;
+        continue;
+      }
       const size = sizeOf(item);
       if (items.length === limit || (size > left && items.length > 0)) return { items, last };
       left = Math.max(0, left - size);

@@ -17,7 +17,10 @@ export async function listHosts(
   const begin = request.pageToken === "" ? undefined : hostOfToken(request.pageToken);
   const { items, last } = await fillPage<Host, Host>(
     pageSize(request.pageSize),
-    (looked, bound) => points.listHosts({ under, after: looked ?? begin, ...bound }),
+    (looked, bound) => {
+      caller.signal?.throwIfAborted();
+      return points.listHosts({ under, after: looked ?? begin, ...bound });
+    },
     (host) => (maySee(caller, { namespace: host.namespace }) ? host : undefined),
   );
   return { hosts: items, nextPageToken: last === undefined ? "" : `${last.namespace}\n${last.name}` };

@@ -53,7 +53,8 @@ export class Victim {
       this.#writers.push(
         new WriterCheck(new Writer(id, `${alias}-a`)),
         new WriterCheck(new Writer(id, `${alias}-b`)),
-        new WriterCheck(new Writer(id, `${alias}-s`, 8)),
+        new WriterCheck(new Writer(id, `${alias}-s`, { window: 8 })),
+        new WriterCheck(new Writer(id, `${alias}-m`, { batch: 5 })),
       );
       this.#uploaders.push(new Uploader(id, `files-${alias}`));
     }

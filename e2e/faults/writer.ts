@@ -12,17 +12,19 @@ export class Writer {
   readonly runId: string;
   readonly name: string;
   readonly #window: number;
+  readonly #batch: number;
   #onAck: () => void = () => {};
   /** The last number that was acknowledged: from then on it must be there. */
   acknowledged = 0;
   /** The last number that was sent, whatever became of it. */
   sent = 0;
 
-  /** With a window it streams and keeps so many on their way; without, it waits for each answer. */
-  constructor(runId: string, name: string, window = 0) {
+  /** With a window it streams and keeps so many on their way; with a batch it sends so many in one call. Else it waits for each answer. */
+  constructor(runId: string, name: string, { window = 0, batch = 0 } = {}) {
     this.runId = runId;
     this.name = name;
     this.#window = window;
+    this.#batch = batch;
   }
 
   /** Writes until the server is gone. `stored` is the last stored number of earlier writes. */
@@ -31,6 +33,7 @@ export class Writer {
     const client = createClient(MetricService, transport);
     try {
       if (this.#window > 0) await this.#stream(client, stored);
+      else if (this.#batch > 0) await this.#callWithMany(client, stored);
       else await this.#call(client, stored);
     } catch (thrown) {
       if (thrown instanceof BrokenPromise) throw thrown;
@@ -56,6 +59,21 @@ export class Writer {
       this.sent = Math.max(this.sent, seq);
       const ack = await client.writeEnvelope(this.#envelope(seq));
       this.#note(ack, seq, stored);
+    }
+  }
+
+  async #callWithMany(client: Metrics, stored: number): Promise<void> {
+    for (;;) {
+      const seqs = Array.from({ length: this.#batch }, (_, i) => this.acknowledged + 1 + i);
+      this.sent = Math.max(this.sent, seqs.at(-1)!);
+      const { results } = await client.writeEnvelopes({ envelopes: seqs.map((seq) => this.#envelope(seq)) });
+      for (const [i, seq] of seqs.entries()) {
+        const { ack, error } = results[i]!;
+        if (ack === undefined) {
+          throw new BrokenPromise(`envelope ${seq} of ${this.name} was refused: ${error?.message}`);
+        }
+        this.#note(ack, seq, stored);
+      }
     }
   }
 

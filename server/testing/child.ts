@@ -49,7 +49,7 @@ export interface ChildOptions {
   onSpawn?: (child: ChildProcess) => void;
 }
 
-/** A server in its own process, as `npm start` runs it. Resolves once it listens. */
+/** A server in its own process, as `npm start` runs it but for the flags of Node. Resolves once it listens. */
 export async function startChild(argv: readonly string[], options: ChildOptions = {}): Promise<ChildServer> {
   const started = performance.now();
   const node = [

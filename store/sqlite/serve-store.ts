@@ -86,7 +86,7 @@ class OpenWriter {
       if (keepAside !== undefined) this.now.backup(keepAside);
       held = this.now.held();
       this.now.close();
-      carryAudit(this.#file, staged, this.#position.value, audit);
+      carryAudit(this.#file, staged, this.now.lastPosition, audit);
       replaceFile(this.#file, staged);
     } finally {
       rmSync(staged, { force: true });

@@ -111,8 +111,10 @@ export class StoreReader {
         }
       });
       check(() => {
-        for (const [id, host] of this.#db.all("SELECT id, name FROM host")) {
-          const name = `host ${quote(String(host))}: `;
+        const hosts =
+          "SELECT host.id, path, name FROM host JOIN namespace ON namespace.id = host.namespace ORDER BY host.id";
+        for (const [id, namespace, host] of this.#db.all(hosts)) {
+          const name = `host ${quote(String(host))} in namespace ${quote(String(namespace))}: `;
           check(() => {
             points += this.series.verify(-Number(id), (problem) => problems.add(name + problem));
           });

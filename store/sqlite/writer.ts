@@ -311,6 +311,11 @@ export class StoreWriter {
     writeHeld(this.#db, held);
   }
 
+  /** The last that was given out, also to a change that followers do not learn of. */
+  get lastPosition(): number {
+    return this.#tail.lastPos;
+  }
+
   get closed(): boolean {
     return this.#closed;
   }

@@ -1,14 +1,25 @@
 import { expect, it } from "vitest";
 import type { Caller } from "#core/access/caller.ts";
+import { CairnError } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
 import type { Envelope } from "#core/types/envelope.ts";
+import type { PointStore } from "#core/ports/point-store.ts";
 import type { HostName } from "#core/types/host.ts";
 import type { Among } from "#core/series/scope.ts";
 import { artifactRecord } from "../artifact-record.ts";
 import { buildCore, CALLER, NO_CREDENTIAL, type CoreUnderTest } from "../core-under-test.ts";
 import { callerWithout } from "../masked-caller.ts";
 import { logLines } from "../naive-log.ts";
-import { numbers, refused, useStores, type OpenStores } from "../stores.ts";
+import {
+  ackOf,
+  appendOne,
+  hostEnvelope as hostOf,
+  NOW_US,
+  numbers,
+  refused,
+  useStores,
+  type OpenStores,
+} from "../stores.ts";
 
 const OPEN: HostName = { namespace: "open", name: "n1" };
 const SECRET: HostName = { namespace: "open/secret", name: "n2" };
@@ -96,6 +107,48 @@ export function coreHostsContract(open: OpenStores): void {
     expect(await found(eve("read"), { pageSize: 1, pageToken: pageToken! })).toEqual(["n3", ""]);
     await expect(found(CALLER, { pageToken: "?" })).rejects.toEqual(refused("invalid", "PAGE_TOKEN"));
     await expect(found(CALLER, { under: "a//b" })).rejects.toEqual(refused("invalid"));
+  });
+
+  it("A55 K11 skips thousands of hosts that the caller may not read in few parts, however small the page", async () => {
+    let parts = 0;
+    const points: PointStore = {
+      ...bench.points,
+      listHosts: (page) => {
+        parts++;
+        return bench.points.listHosts(page);
+      },
+    };
+    const { metrics } = await buildCore({ ...bench.under, points });
+    const made = Array.from({ length: 3_000 }, (_, i) =>
+      hostOf({ namespace: "open/secret", name: `n${i}` }, [numbers("cpu", [1])]),
+    );
+    for (const outcome of await bench.journal.append(made, NOW_US)) ackOf(outcome);
+    await appendOne(bench.journal, hostOf({ namespace: "open/z", name: "last" }, [numbers("cpu", [1])]));
+    const { hosts, nextPageToken } = await metrics.listHosts(eve("read"), { ...ALL, pageSize: 1 });
+    expect(hosts).toMatchObject([{ name: "last" }]);
+    expect(nextPageToken).toBe("");
+    expect(parts).toBeLessThan(15);
+  });
+
+  it("K12 stops listing hosts when the caller is gone", async () => {
+    const { ingest } = await core();
+    await ingest.write(CALLER, hostEnvelope({ namespace: "open/secret", name: "n3" }));
+    const gone = new AbortController();
+    const reason = new CairnError("aborted", "cannot answer: the client disconnected");
+    let parts = 0;
+    const points: PointStore = {
+      ...bench.points,
+      listHosts: async (page) => {
+        parts++;
+        const listed = await bench.points.listHosts({ ...page, limit: 1 });
+        gone.abort(reason);
+        return listed;
+      },
+    };
+    const { metrics } = await buildCore({ ...bench.under, points });
+    const caller = { ...eve("read"), signal: gone.signal };
+    await expect(metrics.listHosts(caller, ALL)).rejects.toBe(reason);
+    expect(parts).toBe(1);
   });
 
   it("A55 writing to a host needs the right to write in its namespace", async () => {

@@ -1,13 +1,23 @@
 import { expect, it } from "vitest";
 import { Backlog } from "#core/quota/backlog.ts";
 import { summarizeWrites, type WriteOutcome } from "#core/ingest/write-outcome.ts";
+import type { Journal } from "#core/ports/journal.ts";
 import type { RunEnvelope } from "#core/types/envelope.ts";
 import { CairnError } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
 import type { RunRef } from "#lang/run-ref.ts";
 import { asked, buildCore, CALLER, NO_CREDENTIAL, type CoreUnderTest } from "../core-under-test.ts";
 import { logLines } from "../naive-log.ts";
-import { numbers, points, readNumbers, refused, useStores, type OpenStores } from "../stores.ts";
+import {
+  AUDIT,
+  NOW_US,
+  numbers,
+  points,
+  readNumbers,
+  refused,
+  useStores,
+  type OpenStores,
+} from "../stores.ts";
 
 function envelope(run: RunRef, seq: number, parts: Partial<RunEnvelope> = {}): RunEnvelope {
   const series = [numbers("loss", [seq], seq)];
@@ -88,6 +98,51 @@ export function coreWriteManyContract(open: OpenStores): void {
       [1, 2, 3, 4, 5].map((seq) => envelope(run, seq)),
     );
     expect(plain(again)).toEqual([ack(1, true), ack(2, true), ack(3), ack(4), ack(5)]);
+  });
+
+  it("E11 answers for each, also when the store stops while one is checked again because its run was moved", async () => {
+    const { journal } = bench;
+    const { run: moving } = await (
+      await buildCore(bench.under)
+    ).runs.create(CALLER, asked({ namespace: "a" }));
+    const stopped = new CairnError("unavailable", "cannot use the store: it is closed");
+    let calls = 0;
+    const append: Journal["append"] = async (...given) => {
+      if (++calls > 1) throw stopped;
+      const { position: accessAt } = await journal.changesSince(undefined, 0);
+      await bench.runs.moveRun(moving.id, { from: "a", to: "b", accessAt }, NOW_US, AUDIT);
+      return journal.append(...given);
+    };
+    const stopping: Journal = {
+      append,
+      position: () => journal.position(),
+      changesSince: (...given) => journal.changesSince(...given),
+      readPoints: (...given) => journal.readPoints(...given),
+      subscribe: (wake) => journal.subscribe(wake),
+    };
+    const core = await buildCore({ ...bench.under, journal: stopping });
+    const stays = await makeRun(core);
+    const outcomes = await core.ingest.writeAll(CALLER, [
+      envelope({ by: "id", id: moving.id }, 1),
+      envelope(stays, 1),
+    ]);
+    expect(plain(outcomes)).toEqual([stopped, ack(1)]);
+    expect(await readNumbers(bench.points, stays.id, "loss")).toEqual([1]);
+    await expect(core.ingest.writeAll(CALLER, [envelope(stays, 2)])).rejects.toBe(stopped);
+  });
+
+  it("E12 keeps the order of calls that do not wait for each other, of one envelope or many, once the run is known", async () => {
+    const core = await buildCore(bench.under);
+    const run = await makeRun(core);
+    await core.ingest.write(CALLER, envelope(run, 1));
+    const calls = [
+      core.ingest.writeAll(CALLER, [envelope(run, 2), envelope(run, 3)]),
+      core.ingest.write(CALLER, envelope(run, 4)),
+      core.ingest.writeAll(CALLER, [envelope(run, 5)]),
+      core.ingest.write(CALLER, envelope(run, 6)),
+    ];
+    await Promise.all(calls);
+    expect(await bench.runs.verifyRun(run.id)).toMatchObject({ writers: [{ lastSeq: 6, gaps: [] }] });
   });
 
   it("E13 refuses more envelopes or points than one call may hold, and stores nothing", async () => {

@@ -109,8 +109,12 @@ export function backupContract(open: OpenStores, restores: boolean): void {
       await Promise.all([changes.catchUp(), follower.catchUp(), bench.under.feed.catchUp()]);
     };
     await catchUp();
+    const host = { namespace: "lab", name: "n1" };
     for (let round = 0; round < 3; round++) {
       await createRun(bench.runs);
+      // Points of hosts have positions, too.
+      for (let i = 0; i < 4; i++)
+        await appendOne(bench.journal, hostEnvelope(host, [numbers("cpu", [i], i)]));
       await catchUp();
       const { epoch, position } = changes;
       const { mark } = bench.under.feed.batches.at(-1)!;

@@ -9,6 +9,7 @@ import {
   ackOf,
   createRun,
   envelope,
+  hostEnvelope,
   NOW_US,
   numbers,
   refused,
@@ -18,6 +19,7 @@ import {
 import { ALL_RUNS, flat, lines, logOf, makeRun, seriesOf, touch, WatchReader, write } from "./reader.ts";
 
 const AT_ONCE = 500;
+const HOSTS_AT_ONCE = 100;
 const LAB = { ...ALL_RUNS, namespace: "lab" };
 
 /** `open` gives stores whose journal keeps few changes. */
@@ -128,6 +130,36 @@ export function watchFarBehindContract(open: OpenStores): void {
     expect(behind.runs).toEqual(fresh.runs);
     expect(behind.findRun(purged)).toBeUndefined();
     expect(behind.findNumbers(kept, "a")).toMatchObject({ count: 2, last: 2 });
+  });
+
+  it("V20 H15 J1 however many points of hosts are written, a read answers with a known position, and no follower is behind", async () => {
+    const { feed, changes } = bench.under;
+    const built = await core();
+    const id = await makeRun(built);
+    await feed.catchUp();
+    const before = feed.batches.length;
+    const host = { namespace: "machines", name: "n1" };
+    const { position: begun } = await bench.journal.changesSince(undefined, 0);
+    let floor = 0;
+    for (let at = 0; floor <= begun; at++) {
+      const series = (i: number) => [numbers("cpu", [i], at * HOSTS_AT_ONCE + i)];
+      const some = Array.from({ length: HOSTS_AT_ONCE }, (_, i) => hostEnvelope(host, series(i)));
+      for (const outcome of await bench.journal.append(some, NOW_US)) ackOf(outcome);
+      await feed.catchUp();
+      ({ floor } = await bench.journal.changesSince(undefined, 0));
+    }
+    expect(bench.journal.position()).toBeGreaterThanOrEqual(floor);
+    const position = built.positions.now();
+    await write(built, id, { series: [numbers("a", [1])] });
+    await touch(built, id, "x", "1");
+    const reader = await WatchReader.open(built, { runs: LAB, series: [seriesOf(id)], position });
+    const news = await reader.nextOfEach("points", "runs");
+    expect(valuesOf(news.points.series)).toEqual([1]);
+    expect(news.runs.runs.map(({ run }) => run.tags.get("x"))).toEqual(["1"]);
+    await reader.leave();
+    await feed.catchUp();
+    expect(feed.batches.slice(before).map(({ reset }) => reset)).not.toContain(true);
+    expect(changes.position()).toBeGreaterThan(begun);
   });
 
   it("A43 H14 caches that are further behind than the journal remembers load everything again", async () => {

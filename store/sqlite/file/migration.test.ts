@@ -11,7 +11,7 @@ import {
   readNumbers,
   refused,
 } from "#store/contract/stores.ts";
-import { openIn, type SqliteUnderTest, unpackStore } from "../testing/under-test.ts";
+import { openIn, type SqliteUnderTest, tamper, unpackStore } from "../testing/under-test.ts";
 
 const [FIRST, SECOND, TRASHED] = ["1", "2", "3"].map((digit) => digit.padStart(32, "0")) as [
   string,
@@ -23,6 +23,15 @@ async function openFormat(format: number): Promise<SqliteUnderTest> {
   const { directory, data } = await unpackStore(`format-${format}.db.gz`);
   return openIn(directory, data);
 }
+
+it.each([9, 10, 13])("D12 leaves no broken reference in a file of format %d", async (format) => {
+  const under = await openFormat(format);
+  await under.engine.close();
+  let lost: unknown[] = [""];
+  tamper(under.data!, (db) => (lost = db.prepare("PRAGMA foreign_key_check").all()));
+  expect(lost).toEqual([]);
+  await under.discard();
+});
 
 it("D12 opens a file of format 10 with everything in it, folded or not, and reuses no position", async () => {
   let under = await openFormat(10);

@@ -21,6 +21,8 @@ export const SECRET_SETTING = "journal-secret";
 /** How many changes are kept, and how many more there may be before some are pruned. */
 const CHANGES_KEPT = 200_000;
 const PRUNED_AT_ONCE = 1_000;
+/** After a quarter of the changes kept without one of a kind, followers skip to the last one. */
+const SKIP_SHARE = 4;
 const NO_RUN = 0;
 const RARE = CHANGED.purged | CHANGED.moved | CHANGED.namespaces | CHANGED.access | CHANGED.deleted;
 /** Those that are of a rare kind, of whatever other kind they may be, too. */
@@ -50,14 +52,19 @@ export class JournalWriter {
     this.#followed = position;
   }
 
-  /** Of the last change that followers are notified of. For the end of a group, when all that was noted is committed. */
+  /**
+   * Of the last change that followers are notified of; now and then also of one of no kind, or many of those would prune
+   * the position where followers are. For the end of a group, when all that was noted is committed.
+   */
   followedPosition(): number {
+    const { lastPos } = this.#tail;
     const last = this.#db.find(
       "SELECT pos FROM change WHERE pos > ? AND what <> 0 ORDER BY pos DESC LIMIT 1",
       this.#looked,
     );
-    this.#looked = this.#tail.lastPos;
+    this.#looked = lastPos;
     if (last !== undefined) this.#followed = Number(last[0]);
+    if (lastPos - this.#followed > this.#changesKept / SKIP_SHARE) this.#followed = lastPos;
     return this.#followed;
   }
 

@@ -39,14 +39,19 @@ export function packEnvelope(
   }
   const body = scratch.finish();
   const crc = crc32(body);
-  let said = names.join("\n") + (change === undefined ? "" : changeText(change)) + lostText(lost);
+  const texts = [
+    names.join("\n"),
+    change === undefined ? "" : changeText(change),
+    lostText(lost),
+    artifactsText(artifacts ?? []),
+  ];
+  const said = texts.join("");
   let contentCrc = crc;
   let contentBytes = body.length;
   let sentLines = NO_LINES;
   let extras: PackedExtras | undefined;
   if (log !== undefined || artifacts !== undefined) {
     extras = { lines: packedLog(log ?? []), artifacts: artifacts ?? [] };
-    said += artifactsText(extras.artifacts);
     sentLines = extras.lines;
     for (const piece of extras.lines) {
       contentCrc = crc32(piece.body, contentCrc);
@@ -70,7 +75,7 @@ export function packEnvelope(
     body,
     points,
     digest,
-    hash: dropRepeated === true && seq === 0 ? contentHash(said, body, sentLines) : undefined,
+    hash: dropRepeated === true && seq === 0 ? contentHash(texts, body, sentLines) : undefined,
     crc,
     nowUs,
     extras,
@@ -92,10 +97,14 @@ export function buffersOf(packed: readonly ReturnType<typeof packEnvelope>[]): A
  * A digest distinguishes two bodies under one number, which may fail once in 2^32. Here a body is compared with thousands,
  * and one that is mistaken for another is lost.
  */
-function contentHash(said: string, points: Uint8Array, lines: readonly PackedLines[]): Uint8Array {
+function contentHash(
+  texts: readonly string[],
+  points: Uint8Array,
+  lines: readonly PackedLines[],
+): Uint8Array {
   const hash = createHash("sha256");
   const pieces = [points, ...lines.map(({ body }) => body)];
-  hash.update(JSON.stringify([said, pieces.map(({ length }) => length)]));
+  hash.update(JSON.stringify([texts, pieces.map(({ length }) => length)]));
   for (const piece of pieces) hash.update(piece);
   return Uint8Array.from(hash.digest().subarray(0, HASH_BYTES));
 }

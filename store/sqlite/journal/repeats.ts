@@ -15,7 +15,7 @@ export class Repeats {
 
   has(run: number, hash: Uint8Array, nowUs: number): boolean {
     const row = this.#db.find("SELECT applied_us FROM repeat WHERE run = ? AND hash = ?", run, hash);
-    return row !== undefined && Number(row[0]) > nowUs - REPEAT_US;
+    return row !== undefined && Math.abs(Number(row[0]) - nowUs) < REPEAT_US;
   }
 
   add(run: number, hash: Uint8Array, nowUs: number): void {

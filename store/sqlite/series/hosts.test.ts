@@ -75,8 +75,8 @@ it("V23 D9 damage to points of a host is named, and its points are never returne
   });
   const again = await openIn(under.directory, under.data);
   expect((await again.engine.integrity!.checkIntegrity()).problems.sort()).toEqual([
-    'host "n1": series "cpu": its points from number 0 on are damaged',
-    'host "n2": series "mem": log row 3 with some of its points is damaged',
+    'host "n1" in namespace "lab": series "cpu": its points from number 0 on are damaged',
+    'host "n2" in namespace "lab": series "mem": log row 3 with some of its points is damaged',
     'log row 3 is damaged: points of series "mem" in an envelope are lost',
   ]);
   for (const [name, key] of [
@@ -87,6 +87,13 @@ it("V23 D9 damage to points of a host is named, and its points are never returne
       refused("corrupt"),
     );
   }
+  await again.settle();
+  const all = { matchers: [], axis: "step", from: undefined, to: undefined, after: undefined } as const;
+  for (const name of ["n1", "n2"]) {
+    const owner = { host: { ...HOST, name } };
+    await again.points.deleteSeries({ ...all, owner, pointsMax: 10, seriesMax: 10 }, AUDIT);
+  }
+  expect((await again.engine.integrity!.checkIntegrity()).problems).toEqual([]);
   await again.discard();
 });
 

@@ -58,9 +58,10 @@ export class Hosts {
     this.#db.run("UPDATE host SET written_us = max(written_us, ?) WHERE id = ?", nowUs, -key);
   }
 
-  /** For the end of a deletion. */
+  /** For the end of a deletion. What is damaged of a host goes with it, as with a run that is purged. */
   removeIfEmpty(key: number): void {
-    this.#db.run("DELETE FROM host WHERE id = ? AND series_count = 0", -key);
+    const { changes } = this.#db.run("DELETE FROM host WHERE id = ? AND series_count = 0", -key);
+    if (changes > 0) this.#db.run("DELETE FROM damaged_log WHERE run = ?", key);
   }
 
   list({ under, after, ...bound }: PartBound & ListHosts): ListPart<Host> {
@@ -69,16 +70,27 @@ export class Hosts {
   }
 
   /** Id, namespace, name, number of series and last write of hosts in a namespace and below it, in the order of lists. */
-  eachFrom(under: string, from: HostName | undefined, { isAfter }: { isAfter: boolean }): Generator<Row> {
+  *eachFrom(under: string, from: HostName | undefined, { isAfter }: { isAfter: boolean }): Generator<Row> {
+    // Two questions: of one with "or" SQLite would pass over all hosts before the first, again for each page.
+    if (from !== undefined) {
+      yield* this.#each(
+        `path = ?2 AND host.name ${isAfter ? ">" : ">="} ?3`,
+        under,
+        from.namespace,
+        from.name,
+      );
+    }
+    yield* this.#each("path > ?2", under, from?.namespace ?? "");
+  }
+
+  #each(where: string, under: string, ...from: string[]): Generator<Row> {
     return this.#db.each(
       `SELECT host.id, namespace.path, host.name, host.series_count, host.written_us
        FROM namespace CROSS JOIN host ON host.namespace = namespace.id
-       WHERE (?1 = '' OR path = ?1 OR (path >= ?1 || '/' AND path < ?1 || '0'))
-         AND path >= ?2 AND (path > ?2 OR host.name ${isAfter ? ">" : ">="} ?3)
+       WHERE (?1 = '' OR path = ?1 OR (path >= ?1 || '/' AND path < ?1 || '0')) AND ${where}
        ORDER BY path, host.name`,
       under,
-      from?.namespace ?? "",
-      from?.name ?? "",
+      ...from,
     );
   }
 }
