@@ -173,10 +173,13 @@ function pascal(code: string): string {
   return code.replace(/(?:^|[_-])([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Also decodes base64 and percent-encoding, twice: details of errors, tokens of pages. */
+/** What reads and watches have: sealed, so that each is another text. */
+const POSITION = /[0-9a-f]{12}\.[\w-]{59}/g;
+
+/** Also decodes base64 and percent-encoding, twice: details of errors, tokens of pages. Positions all look the same. */
 function textOf({ head, trailers, body }: Raw): string {
   const headers = [head, trailers].flatMap((some) => Object.entries(some).map((pair) => pair.join(": ")));
-  let text = [...headers, body.toString("latin1")].join("\n");
+  let text = [...headers, body.toString("latin1")].join("\n").replaceAll(POSITION, "a position");
   for (let round = 0; round < 2; round++) {
     const packed = text.match(/[\w+/-]{8,}/g) ?? [];
     const unpacked = packed.map((one) => Buffer.from(one, "base64").toString("latin1"));
