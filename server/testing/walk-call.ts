@@ -77,7 +77,7 @@ export class WalkClient {
       endless,
     );
     const code = grpc ? grpcCode(raw, endless) : streams ? streamCode(raw, endless) : unaryCode(raw);
-    const json = !grpc && !streams ? (JSON.parse(raw.body.toString()) as JsonObject) : {};
+    const json = !grpc && !streams ? (JSON.parse(alike(raw.body.toString())) as JsonObject) : {};
     return { code, text: textOf(raw), json };
   }
 
@@ -173,13 +173,15 @@ function pascal(code: string): string {
   return code.replace(/(?:^|[_-])([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** What reads and watches have: sealed, so that each is another text. */
-const POSITION = /[0-9a-f]{12}\.[\w-]{59}/g;
+/** Positions of reads and watches are sealed, each as another text: here they are all the same. */
+function alike(text: string): string {
+  return text.replaceAll(/[0-9a-f]{12}\.[\w-]{59}/g, "a position");
+}
 
-/** Also decodes base64 and percent-encoding, twice: details of errors, tokens of pages. Positions all look the same. */
+/** Also decodes base64 and percent-encoding, twice: details of errors, tokens of pages. */
 function textOf({ head, trailers, body }: Raw): string {
   const headers = [head, trailers].flatMap((some) => Object.entries(some).map((pair) => pair.join(": ")));
-  let text = [...headers, body.toString("latin1")].join("\n").replaceAll(POSITION, "a position");
+  let text = alike([...headers, body.toString("latin1")].join("\n"));
   for (let round = 0; round < 2; round++) {
     const packed = text.match(/[\w+/-]{8,}/g) ?? [];
     const unpacked = packed.map((one) => Buffer.from(one, "base64").toString("latin1"));
