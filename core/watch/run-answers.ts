@@ -244,7 +244,9 @@ export class RunAnswers {
     });
     const options = { omit: unwanted(projection), bytesMax: limits.pageBytesMax };
     const { runs, looked } = await this.#store.getRuns(found.ids, options);
-    return { runs: toFoundRuns(found, runs, projection), looked, found: found.ids.length };
+    // It may have been moved out of sight since it was found.
+    const seen = mask === undefined ? runs : runs.filter((run) => maskReadsRun(mask, run));
+    return { runs: toFoundRuns(found, seen, projection), looked, found: found.ids.length };
   }
 }
 

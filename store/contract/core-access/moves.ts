@@ -1,12 +1,17 @@
 import { beforeEach, expect, it } from "vitest";
 import type { Identity } from "#core/access/caller.ts";
 import type { Role } from "#core/access/role.ts";
+import { limits } from "#lang/limits.ts";
 import { EVERY_LINE } from "#core/types/log.ts";
 import { ADMIN, as, here, on, openAccess, type AccessUnderTest } from "../access-under-test.ts";
 import { asked } from "../core-under-test.ts";
+import { FeedRecorder } from "../feed-recorder.ts";
 import { logLines } from "../naive-log.ts";
+import { OvertakenSearch } from "../overtaken-search.ts";
 import { numbers, refused, useStores, type OpenStores } from "../stores.ts";
+import { ALL_RUNS, touch, WatchReader } from "../watch/reader.ts";
 
+const EMPTY = { writer: "", seq: 0, series: [], change: undefined, lost: [] };
 const SEARCH = { query: "", namespace: "", trashed: false, pageSize: 0, pageToken: "", columns: [] };
 
 /** Who may move a run, and what everybody gets to see of it afterwards. */
@@ -70,6 +75,34 @@ export function coreAccessMovesContract(open: OpenStores): void {
     expect(await move(ada, id, "b/new")).toEqual({ id, from: "a", to: "b/new" });
     expect(await placeOf(id)).toBe("b/new");
     expect(await moves()).toEqual([`move-run ${id}`]);
+  });
+
+  it("A51 a run that is moved out of sight while an answer is made is not in it", async () => {
+    const search = new OvertakenSearch(new FeedRecorder(bench.under.changes));
+    at = await openAccess(bench.under, { search, waveMs: 1 });
+    const ada = as(await userWith("ada", ["viewer", "open"]), "read");
+    const objective = { metric: "loss", direction: "minimize" } as const;
+    await at.namespaces.create(ADMIN, { path: "open", description: "", objective });
+    const id = await make("open");
+    const ref = { by: "id", id } as const;
+    await at.core.ingest.write(ADMIN, { ...EMPTY, run: ref, series: [numbers("loss", [1])] });
+    const to = (namespace: string) => at.core.runMoves.move(ADMIN, ref, namespace).then(() => undefined);
+    const hide = () => to("secret/place");
+
+    search.next = hide;
+    expect((await at.runs.search(ada, SEARCH)).runs).toEqual([]);
+    await to("open");
+    search.next = hide;
+    expect((await at.namespaces.get(ada, "open", { withBest: true })).best).toBeUndefined();
+    await to("open");
+    await at.runs.update(ADMIN, ref, { notes: "n".repeat(limits.lightRunBytesMax + 1) });
+    await expect(at.runs.get(ada, ref, hide)).rejects.toEqual(refused("not-found"));
+    await to("open");
+    const reader = await WatchReader.open(at.core, { runs: ALL_RUNS }, ada);
+    search.next = hide;
+    await touch(at.core, id, "x", "1");
+    expect(await reader.next("runs")).toMatchObject({ runs: [], left: [id] });
+    await reader.leave();
   });
 
   it("U13 moving a run to where it is changes nothing and is not written down", async () => {
