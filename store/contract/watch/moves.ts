@@ -104,6 +104,23 @@ export function watchMovesContract(open: OpenStores): void {
     await reader.leave();
   });
 
+  it("U16 after a break a watcher is not sent the id of a run that was closed to it where it has left", async () => {
+    const at = await openAccess(bench.under, { waveMs: 1 });
+    const caller = await ada(at);
+    const [id, other] = [await makeRun(at.core, "a"), await makeRun(at.core, "a")];
+    await at.close(on("a", id));
+    const reader = await WatchReader.open(at.core, { runs: ALL_RUNS }, caller);
+    await reader.leave();
+    await move(at.core, id, "secret");
+    await at.access.setClosed(ADMIN, { scope: on("secret", id), closed: false });
+    await touch(at.core, other, "x", "1");
+    const again = await WatchReader.open(at.core, { runs: ALL_RUNS, position: reader.position }, caller);
+    expect(await again.next("behind")).toMatchObject({ what: ["runs"] });
+    await move(at.core, other, "secret");
+    expect(await idsOf(again)).toEqual([[], [other]]);
+    await again.leave();
+  });
+
   it("U16 a watch of points ends also where so much has changed since that the move is not remembered", async () => {
     const at = await openAccess(bench.under, { waveMs: 1, runsMax: 1 });
     const caller = await ada(at);
