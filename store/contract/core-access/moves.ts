@@ -105,6 +105,36 @@ export function coreAccessMovesContract(open: OpenStores): void {
     await reader.leave();
   });
 
+  it("A42 a right that is held is that of where the run is, also when an earlier look comes last", async () => {
+    const [looked, late] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const { runs } = bench.under;
+    let looks = 0;
+    const findRuns: typeof runs.findRuns = async (...args) => {
+      const found = await runs.findRuns(...args);
+      if (++looks === 2) {
+        looked.resolve();
+        await late.promise;
+      }
+      return found;
+    };
+    const delayed = new Proxy(runs, {
+      get: (store, name) => (name === "findRuns" ? findRuns : Reflect.get(store, name).bind(store)),
+    });
+    at = await openAccess({ ...bench.under, runs: delayed });
+    const ada = await userWith("ada", ["viewer", "a"], ["viewer", "b"]);
+    const id = await make("a");
+    looks = 0;
+    const holding = at.core.artifacts.hold(as(ada, "read"), { run: { by: "id", id }, name: "model" });
+    await looked.promise;
+    await at.core.runMoves.move(ADMIN, { by: "id", id }, "b");
+    late.resolve();
+    const right = await holding;
+    expect(right.signal.aborted).toBe(false);
+    await at.access.unbindRole(ADMIN, { principal: "ada", scope: on("b") });
+    expect(right.signal.aborted).toBe(true);
+    right.release();
+  });
+
   it("U13 moving a run to where it is changes nothing and is not written down", async () => {
     const id = await make("a");
     const { position } = await bench.journal.changesSince(undefined, 1);
