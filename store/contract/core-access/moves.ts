@@ -3,6 +3,7 @@ import type { Identity } from "#core/access/caller.ts";
 import type { Role } from "#core/access/role.ts";
 import { limits } from "#lang/limits.ts";
 import { EVERY_LINE } from "#core/types/log.ts";
+import type { Journal } from "#core/ports/journal.ts";
 import { ADMIN, as, here, on, openAccess, type AccessUnderTest } from "../access-under-test.ts";
 import { asked } from "../core-under-test.ts";
 import { FeedRecorder } from "../feed-recorder.ts";
@@ -133,6 +134,25 @@ export function coreAccessMovesContract(open: OpenStores): void {
     await at.access.unbindRole(ADMIN, { principal: "ada", scope: on("b") });
     expect(right.signal.aborted).toBe(true);
     right.release();
+  });
+
+  it("U15 an envelope whose run others move all the time is refused as one to be sent again", async () => {
+    const id = await make("a");
+    let moved = 0;
+    const append: Journal["append"] = async (...args) => {
+      if (moved < 10) await at.core.runMoves.move(ADMIN, { by: "id", id }, `b/${moved++}`);
+      return bench.journal.append(...args);
+    };
+    const { journal } = bench;
+    const overtaken = new Proxy(journal, {
+      get: (target, name) => (name === "append" ? append : Reflect.get(target, name).bind(target)),
+    });
+    at = await openAccess({ ...bench.under, journal: overtaken });
+    const envelope = { ...EMPTY, run: { by: "id", id } as const, series: [numbers("loss", [1])] };
+    await expect(at.core.ingest.write(ADMIN, envelope)).rejects.toEqual(refused("unavailable", "RUN_MOVED"));
+    const [outcome] = await at.core.ingest.writeAll(ADMIN, [envelope]);
+    expect(outcome).toEqual({ ok: false, error: refused("unavailable", "RUN_MOVED") });
+    expect(await at.core.ingest.write(ADMIN, envelope)).toMatchObject({ points: 1 });
   });
 
   it("U13 moving a run to where it is changes nothing and is not written down", async () => {
