@@ -1,6 +1,8 @@
 import type {
   BestFound,
   BestRequest,
+  FoundFrontier,
+  FrontierRequest,
   ModelSearchRequest,
   ModelSearchResult,
   SearchRequest,
@@ -23,6 +25,14 @@ export class OvertakenSearch extends ListSearch {
 
   override async best(request: BestRequest): Promise<(BestFound | undefined)[]> {
     return this.#overtake(await super.best(request));
+  }
+
+  /** The runs are named as they are at the end, as by the run index. */
+  override async frontier(request: FrontierRequest): Promise<FoundFrontier> {
+    const found = await this.#overtake(await super.frontier(request));
+    const { runs } = await super.frontier({ ...request, readable: undefined, under: "" });
+    const named = (id: string) => runs.find((run) => run.id === id);
+    return { ...found, runs: found.runs.map((run) => named(run.id) ?? run) };
   }
 
   async #overtake<T>(found: T): Promise<T> {

@@ -96,6 +96,14 @@ export function coreAccessMovesContract(open: OpenStores): void {
     search.next = hide;
     expect((await at.namespaces.get(ada, "open", { withBest: true })).best).toBeUndefined();
     await to("open");
+    search.next = hide;
+    const goals = ["min", "max"].map(
+      (stat) => ({ field: `metrics.loss.${stat}`, direction: "minimize" }) as const,
+    );
+    const everywhere = { runs: { query: "", namespace: "" }, goals };
+    expect((await at.core.explore.frontier(ada, everywhere)).runs).toEqual([]);
+    await to("open");
+    expect((await at.core.explore.frontier(ada, everywhere)).runs).toMatchObject([{ id, namespace: "open" }]);
     await at.runs.update(ADMIN, ref, { notes: "n".repeat(limits.lightRunBytesMax + 1) });
     await expect(at.runs.get(ada, ref, hide)).rejects.toEqual(refused("not-found"));
     await to("open");
