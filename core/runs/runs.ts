@@ -158,16 +158,18 @@ export class Runs {
     return this.#whole(caller, await chooseRun(caller, ref, found, this.#store), heavy);
   }
 
-  /** With what the store left out of it. */
+  /** With what the store left out of it. Not one that was moved out of sight, such as just before it was changed. */
   async #whole(caller: Caller, run: Run, heavy: BeginHeavy | "omit"): Promise<Run> {
+    const { id } = run;
+    const isSeen = ({ namespace }: Run) => maySee(caller, { namespace, runId: id });
+    if (!isSeen(run)) throw missingRun(caller, { by: "id", id });
     if (run.leftOutBytes === undefined || heavy === "omit") return run;
     const signal = await heavy(run.leftOutBytes);
-    const { id } = run;
     const { runs } = await this.#store.getRuns([id], { bytesMax: limits.pageBytesMax }, signal);
     const [whole] = runs;
-    // While this waited rights may have changed, and the run may be gone or moved out of sight.
-    if (whole !== undefined && maySee(caller, { namespace: whole.namespace, runId: id })) return whole;
-    throw missingRun(caller, { by: "id", id });
+    // While this waited rights may have changed, and the run may be gone or moved.
+    if (whole === undefined || !isSeen(whole)) throw missingRun(caller, { by: "id", id });
+    return whole;
   }
 
   /** The same without params, tags, notes and provenance. */

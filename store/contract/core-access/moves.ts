@@ -114,6 +114,36 @@ export function coreAccessMovesContract(open: OpenStores): void {
     await reader.leave();
   });
 
+  it("A51 a run that is moved out of sight while it is changed is not in the answer", async () => {
+    const { runs } = bench.under;
+    let next: (() => Promise<unknown>) | undefined;
+    const overtaken = new Proxy(runs, {
+      get: (store, name) => {
+        const method = Reflect.get(store, name).bind(store);
+        if (name !== "updateRun" && name !== "setDeleted") return method;
+        return async (...args: unknown[]) => {
+          await next?.();
+          return method(...args);
+        };
+      },
+    });
+    at = await openAccess({ ...bench.under, runs: overtaken });
+    const ada = as(await userWith("ada", ["maintainer", "open"]), "maintain");
+    const ref = { by: "id", id: await make("open") } as const;
+    const to = (namespace: string) => at.core.runMoves.move(ADMIN, ref, namespace);
+    for (const change of [
+      () => at.runs.update(ada, ref, { name: "n" }),
+      () => at.runs.delete(ada, ref),
+      () => at.runs.restore(ada, ref),
+    ]) {
+      next = () => to("secret/place");
+      await expect(change()).rejects.toEqual(refused("not-found"));
+      next = undefined;
+      await to("open");
+      expect(await change()).toMatchObject({ namespace: "open" });
+    }
+  });
+
   it("A42 a right that is held is that of where the run is, also when an earlier look comes last", async () => {
     const [looked, late] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const { runs } = bench.under;
