@@ -93,6 +93,23 @@ export function coreAccessMovesTwoCoresContract(open: OpenStores): void {
     await expect(second.runs.whereIs(as(ada, "read"), ref(id))).rejects.toEqual(refused("not-found"));
   });
 
+  it("A51 a lineage shows no place that a run was moved to out of sight, at a core that does not know of it yet", async () => {
+    await first.user("ada");
+    await first.bind("ada", "viewer", on("open"));
+    const ada = as(await atSecond("ada"), "read");
+    const [id, child] = [await make("open"), await make("open")];
+    await first.core.lineage.addSource(ADMIN, ref(child), { by: "id", id, artifact: "" });
+    const lineageOf = async (run: string) => {
+      const { nodes } = await second.core.lineage.get(ada, { run: ref(run), direction: "sources", depth: 1 });
+      return nodes.map((node) => (node.kind === "run" ? node.namespace : node.kind));
+    };
+    expect([await lineageOf(id), await lineageOf(child)]).toEqual([["open"], ["open", "open"]]);
+    second.follower.stop();
+    await move(first, id, "secret");
+    await expect(lineageOf(id)).rejects.toEqual(refused("not-found"));
+    expect(await lineageOf(child)).toEqual(["open", "hidden"]);
+  });
+
   it("A51 M14 a closed artifact is not counted at a core that does not know of the move yet", async () => {
     await first.user("ada");
     await first.bind("ada", "viewer", on("open"));

@@ -13,6 +13,20 @@ import { numbers, refused, useStores, type OpenStores } from "../stores.ts";
 import { ALL_RUNS, touch, WatchReader } from "../watch/reader.ts";
 
 const EMPTY = { writer: "", seq: 0, series: [], change: undefined, lost: [] };
+const GROUPS = {
+  groups: [],
+  query: "",
+  namespace: "",
+  groupBy: [],
+  key: "loss",
+  labels: undefined,
+  axis: "step",
+  from: undefined,
+  to: undefined,
+  buckets: 0,
+  quantiles: [],
+  form: "bytes",
+} as const;
 const SEARCH = { query: "", namespace: "", trashed: false, pageSize: 0, pageToken: "", columns: [] };
 
 /** Who may move a run, and what everybody gets to see of it afterwards. */
@@ -104,6 +118,11 @@ export function coreAccessMovesContract(open: OpenStores): void {
     expect((await at.core.explore.frontier(ada, everywhere)).runs).toEqual([]);
     await to("open");
     expect((await at.core.explore.frontier(ada, everywhere)).runs).toMatchObject([{ id, namespace: "open" }]);
+    const groups = { ...GROUPS, groupBy: ["namespace"] };
+    expect((await at.core.groups.read(ada, groups)).groups).toMatchObject([{ values: ['"open"'] }]);
+    search.next = hide;
+    expect((await at.core.groups.read(ada, groups)).groups).toEqual([]);
+    await to("open");
     await at.runs.update(ADMIN, ref, { notes: "n".repeat(limits.lightRunBytesMax + 1) });
     await expect(at.runs.get(ada, ref, hide)).rejects.toEqual(refused("not-found"));
     await to("open");
